@@ -15,8 +15,6 @@
 #include "export/trace_events.h"
 #include "passes/columns/event_columns.h"
 #include "passes/select/device_columns.h"
-#include "passes/tables/lanes.h"
-#include "trace/event_names.h"
 
 namespace tracedb {
 namespace {

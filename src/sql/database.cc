@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -106,6 +107,16 @@ std::string message_of(sqlite3* handle) {
 
 std::string database_name(const std::filesystem::path& path) {
   return path.is_relative() ? "./" + path.native() : path.native();
+}
+
+std::string quoted_name(std::string_view name) {
+  std::string out = "\"";
+  for (const char c : name) out.append(c == '"' ? 2 : 1, c);
+  return out + '"';
+}
+
+bool is_same_name(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
 Database::Database(const std::filesystem::path& path, Mode mode) : path_(path), mode_(mode) {
@@ -215,10 +226,6 @@ void Database::execute(std::string_view sql) {
   const std::string text(sql);
   const int code = sqlite3_exec(handle_, text.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) fail(code, doing_text("SQL failed", sql));
-}
-
-bool Database::try_execute(const char* sql) noexcept {
-  return sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
 }
 
 std::optional<std::int64_t> Database::query_int64(std::string_view sql) {

@@ -31,6 +31,10 @@ class Watchdog;
 // A file name as SQLite takes it: relative ones get a "./", lest "file:x" be read as a URI and ":memory:" as no file.
 std::string database_name(const std::filesystem::path& path);
 
+// Names in SQL: in quotes, and whether two are the same in letters of any case.
+std::string quoted_name(std::string_view name);
+bool is_same_name(std::string_view a, std::string_view b);
+
 // SQLite takes absolute paths of up to 512 bytes, and wants room for the suffix of its journal.
 inline constexpr std::size_t kLongestDatabasePath = 504;
 
@@ -106,8 +110,6 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   void execute(std::string_view sql);  // any number of statements, rows are thrown away
-  // The same for destructors: whether it succeeded.
-  bool try_execute(const char* sql) noexcept;
   // First column of the first row; nullopt when there is no row or it is NULL.
   std::optional<std::int64_t> query_int64(std::string_view sql);
   std::optional<std::string> query_text(std::string_view sql);
@@ -177,14 +179,9 @@ class Database {
   Mode mode_;
 };
 
-}  // namespace tracedb
-
 // Tells damage from an internal error when a statement fails on an index. Other programs may have changed the file:
 // broken pages, missing tables and impossible values are damage, which ingesting the trace again repairs. If the schema
 // is as this version makes it, the statement itself is wrong, which is an internal error.
-struct sqlite3;
-
-namespace tracedb {
 
 // Throws Error{kInput}: the index is damaged, with what to do.
 [[noreturn]] void fail_as_damaged(const std::filesystem::path& path, std::string_view why);

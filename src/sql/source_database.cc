@@ -16,12 +16,6 @@
 namespace tracedb {
 namespace {
 
-std::string quoted(std::string_view name) {
-  std::string out = "\"";
-  for (const char c : name) out.append(c == '"' ? 2 : 1, c);
-  return out + '"';
-}
-
 // Shorter ones are in the row itself on the smallest of pages.
 constexpr std::size_t kShortText = 32;
 
@@ -30,8 +24,6 @@ std::string lower(std::string_view name) {
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
-
-bool equal_names(std::string_view a, std::string_view b) { return lower(a) == lower(b); }
 
 // Rows that were committed, but not to the file itself, would be missing without a word.
 void require_no_journal(const std::filesystem::path& path) {
@@ -53,7 +45,7 @@ std::string_view first_of(std::string_view names, const std::vector<std::string>
   while (!names.empty()) {
     const std::string_view name = names.substr(0, names.find('|'));
     const auto found = std::find_if(present.begin(), present.end(),
-                                    [name](const std::string& column) { return equal_names(column, name); });
+                                    [name](const std::string& column) { return is_same_name(column, name); });
     if (found != present.end()) return *found;
     names.remove_prefix(std::min(name.size() + 1, names.size()));
   }
@@ -96,7 +88,7 @@ SourceDatabase::SourceDatabase(const std::filesystem::path& path, const std::ato
   Statement names(database_, "SELECT type, name, sql FROM sqlite_master WHERE type IN ('table', 'view')");
   while (names.step()) {
     const std::string_view sql = names.text(2);
-    const bool real = names.text(0) == "table" && !equal_names(sql.substr(0, 14), "CREATE VIRTUAL");
+    const bool real = names.text(0) == "table" && !is_same_name(sql.substr(0, 14), "CREATE VIRTUAL");
     if (real) tables_.emplace_back(names.text(1));
     real ? void(written_.emplace(lower(names.text(1)), names.text(1))) : void(impostors_.insert(lower(names.text(1))));
   }
@@ -131,7 +123,7 @@ SourceDatabase::Outcome SourceDatabase::scan(std::string_view table, const Colum
     places.push_back(name.empty() ? -1 : static_cast<int>(std::count_if(places.begin(), places.end(), [](int place) {
       return place >= 0;
     })));
-    if (!name.empty()) list += (list.empty() ? "" : ", ") + quoted(name);
+    if (!name.empty()) list += (list.empty() ? "" : ", ") + quoted_name(name);
     return !name.empty();
   };
   for (const std::string_view names : columns.required) {
@@ -140,7 +132,7 @@ SourceDatabase::Outcome SourceDatabase::scan(std::string_view table, const Colum
   for (const std::string_view names : columns.optional) {
     if (!add(names) && missing != nullptr) missing->push_back(names);
   }
-  Statement statement(database_, fmt::format("SELECT {} FROM main.{} NOT INDEXED", list, quoted(found)));
+  Statement statement(database_, fmt::format("SELECT {} FROM main.{} NOT INDEXED", list, quoted_name(found)));
   std::vector<SourceCell> cells;
   for (const int place : places) cells.emplace_back(statement, place, given_);
   return each_row(statement, cells, row);
@@ -156,13 +148,14 @@ SourceDatabase::Outcome SourceDatabase::scan_ids(std::string_view table, std::st
   const std::string_view value_name = first_of(value, present);
   Statement other(database_, "SELECT 1 FROM pragma_table_xinfo(?) WHERE name = '_rowid_' COLLATE NOCASE");
   if (id_name.empty() || value_name.empty() || other.bind(1, found).step()) return Outcome::kLacksColumns;
-  const std::string from = fmt::format("FROM main.{} NOT INDEXED", quoted(found));
+  const std::string from = fmt::format("FROM main.{} NOT INDEXED", quoted_name(found));
   const auto without_numbers = catch_error([&] {
     by_number = std::make_unique<Statement>(
-        database_, fmt::format("SELECT {}, {} {} WHERE _rowid_ = ?1", quoted(id_name), quoted(value_name), from));
+        database_,
+        fmt::format("SELECT {}, {} {} WHERE _rowid_ = ?1", quoted_name(id_name), quoted_name(value_name), from));
   });
   if (without_numbers) return Outcome::kLacksColumns;
-  Statement statement(database_, fmt::format("SELECT _rowid_, {} {}", quoted(id_name), from));
+  Statement statement(database_, fmt::format("SELECT _rowid_, {} {}", quoted_name(id_name), from));
   const std::array<SourceCell, 2> cells = {SourceCell(statement, 0, given_), SourceCell(statement, 1, given_)};
   return each_row(statement, cells, row);
 }
@@ -190,7 +183,7 @@ SourceDatabase::Outcome SourceDatabase::each_row(Statement& statement, std::span
 bool SourceDatabase::has_rows(std::string_view table) {
   bool any = false;
   static_cast<void>(catch_error([&] {
-    Statement first(database_, fmt::format("SELECT 1 FROM main.{} NOT INDEXED LIMIT 1", quoted(table)));
+    Statement first(database_, fmt::format("SELECT 1 FROM main.{} NOT INDEXED LIMIT 1", quoted_name(table)));
     any = first.step();
   }));
   return any;

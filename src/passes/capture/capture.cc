@@ -28,7 +28,7 @@ void read_steps(const Index& index, const StepOptions& options, const std::vecto
   const auto tokens = name_tokens(index, [&](std::string text) {
     return capture.tokens.try_emplace(std::move(text), static_cast<std::uint32_t>(capture.tokens.size())).first->second;
   });
-  const GraphLaunches graphs(index);
+  const std::vector<bool> graphs = graph_launches(index);
   const auto launch = events.kernels.ids("launch_id");
   const auto name = events.kernels.ids("name_id");
   const auto cpu_op = events.kernels.ids("cpu_op_id");
@@ -37,7 +37,7 @@ void read_steps(const Index& index, const StepOptions& options, const std::vecto
   for (std::size_t s = steps.steps.empty() ? 0 : 1; s <= steps.steps.size(); ++s) {
     CaptureSequence sequence;
     for (const std::uint32_t row : ordered.of(s)) {
-      if (graphs.has(launch[row])) continue;
+      if (has_id(graphs, launch[row])) continue;
       const auto own = tokens.find(name[row]);
       const NameTokens token = own == tokens.end() ? kUnknownTokens : own->second;
       sequence.name.push_back(token[0]);
@@ -122,15 +122,6 @@ std::unordered_map<std::uint32_t, NameTokens> name_tokens(const Index& index,
     out[rows.id(0)] = {token_of(std::string(rows.text(1))), token_of(' ' + std::string(rows.text(2)))};
   }
   return out;
-}
-
-GraphLaunches::GraphLaunches(const Index& index) {
-  const EventColumns calls(index, "runtime_call", {"kind"});
-  const auto kind = calls.ids("kind");
-  is_graph_.resize(calls.size() + 1);
-  for (std::size_t i = 0; i < kind.size(); ++i) {
-    is_graph_[i + 1] = kind[i] == static_cast<std::uint32_t>(CallKind::kGraphLaunch);
-  }
 }
 
 Capture read_capture(const Index& index, const StepOptions& options, const std::vector<Traits>& traits) {
@@ -301,7 +292,7 @@ class CaptureMatcher {
       : capture_(capture),
         events_(events),
         steps_(steps),
-        graphs_(index),
+        graphs_(graph_launches(index)),
         launch_(events.kernels.ids("launch_id")),
         name_(events.kernels.ids("name_id")),
         dur_(events.kernels.int64s("dur")) {
@@ -314,23 +305,20 @@ class CaptureMatcher {
 
   ReplayOrigins run() {
     RowsByStep ordered(steps_.of_kernel, steps_.steps.size());
-    for (std::size_t s = 0; s <= steps_.steps.size(); ++s) {
-      if (s == 0) {
-        match_launches(ordered.of(0));
-      } else {
-        match_devices(ordered.of(s));
-      }
-    }
+    match_launches(ordered.of(0));
+    for (std::size_t s = 1; s <= steps_.steps.size(); ++s) match_devices(ordered.of(s));
     describe();
     return std::move(out_);
   }
 
  private:
+  [[nodiscard]] bool is_replayed(std::uint32_t row) const { return has_id(graphs_, launch_[row]); }
+
   // Outside of steps a graph launch is all there is to compare.
   void match_launches(Rows rows) {
     std::map<std::uint32_t, std::vector<std::uint32_t>> launches;
     for (const std::uint32_t row : rows) {
-      if (graphs_.has(launch_[row])) launches[launch_[row]].push_back(row);
+      if (is_replayed(row)) launches[launch_[row]].push_back(row);
     }
     for (const auto& [launch, own] : launches) match_rows(own);
   }
@@ -344,14 +332,13 @@ class CaptureMatcher {
   }
 
   void match_rows(Rows rows) {
-    const bool any =
-        std::any_of(rows.begin(), rows.end(), [&](std::uint32_t row) { return graphs_.has(launch_[row]); });
+    const bool any = std::any_of(rows.begin(), rows.end(), [&](std::uint32_t row) { return is_replayed(row); });
     if (!any) return;
     const Fit& fit = fit_of(rows);
     ++parts_;
     if (fit.launcher.empty()) ++unfit_;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (!graphs_.has(launch_[rows[i]])) continue;
+      if (!is_replayed(rows[i])) continue;
       const auto time = static_cast<double>(duration_or_zero(dur_[rows[i]]));
       ++out_.kernels;
       total_ += time;
@@ -424,7 +411,7 @@ class CaptureMatcher {
   [[nodiscard]] std::vector<std::size_t> graph_sizes(Rows rows) const {
     std::map<std::uint32_t, std::size_t> sizes;
     for (const std::uint32_t row : rows) {
-      if (graphs_.has(launch_[row])) ++sizes[launch_[row]];
+      if (is_replayed(row)) ++sizes[launch_[row]];
     }
     std::vector<std::size_t> out;
     for (const auto& [launch, size] : sizes) out.push_back(size);
@@ -438,11 +425,8 @@ class CaptureMatcher {
     for (const std::size_t size : sizes) kernels += size;
     const std::size_t there = capture_.captures.size();
     for (std::size_t first = 0; kernels >= kFewest && first + sizes.size() <= there; ++first) {
-      bool same = true;
-      for (std::size_t i = 0; same && i < sizes.size(); ++i) {
-        same = capture_.captures[first + i].launcher.size() == sizes[i];
-      }
-      if (!same) continue;
+      const auto captures = std::span(capture_.captures).subspan(first, sizes.size());
+      if (!std::ranges::equal(captures, sizes, {}, [](const auto& one) { return one.launcher.size(); })) continue;
       Fit fit{launchers_in_order(rows, first), 1};
       if (agreement(rows, fit.launcher) >= kLeastAgreement) return fit;
     }
@@ -452,7 +436,7 @@ class CaptureMatcher {
   [[nodiscard]] std::vector<std::uint32_t> launchers_in_order(Rows rows, std::size_t first) const {
     std::map<std::uint32_t, std::vector<std::size_t>> places;  // by launch
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (graphs_.has(launch_[rows[i]])) places[launch_[rows[i]]].push_back(i);
+      if (is_replayed(rows[i])) places[launch_[rows[i]]].push_back(i);
     }
     std::vector<std::uint32_t> out(rows.size(), 0);
     for (const auto& [launch, own] : places) {
@@ -507,7 +491,7 @@ class CaptureMatcher {
   const Capture& capture_;
   const EventTables& events_;
   const StepSet& steps_;
-  const GraphLaunches graphs_;
+  const std::vector<bool> graphs_;  // by launch
   std::span<const std::uint32_t> launch_, name_;
   std::span<const std::int64_t> dur_;
   std::unordered_map<std::uint32_t, NameTokens> tokens_;  // by id of kernel name

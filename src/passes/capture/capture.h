@@ -40,15 +40,6 @@ inline constexpr NameTokens kUnknownTokens = {kUnknownToken, kUnknownToken};
 std::unordered_map<std::uint32_t, NameTokens> name_tokens(const Index& index,
                                                           const std::function<std::uint32_t(std::string)>& token_of);
 
-class GraphLaunches {
- public:
-  explicit GraphLaunches(const Index& index);
-  [[nodiscard]] bool has(std::uint32_t launch_id) const { return launch_id < is_graph_.size() && is_graph_[launch_id]; }
-
- private:
-  std::vector<bool> is_graph_;  // by id of runtime_call
-};
-
 // What launched a kernel, by ids of the capture's index; 0: not known.
 struct Launcher {
   std::uint32_t cpu_op = 0, stack = 0;

@@ -19,9 +19,7 @@
 
 namespace tracedb {
 
-// What compiled rules find in one name. The memory of a scan is used again for the next name; names may be mangled or
-// not, of any length and content, and cost linear time. One thread at a time.
-
+// What compiled rules find in one name. The memory of a scan is used again for the next name.
 class NameScan {
  public:
   // `platform`: vendor of the device, for rules that ask for it. The rules must outlive the scan.

@@ -27,7 +27,6 @@ std::string pattern_letters(std::string_view pattern) {
 }  // namespace
 
 CompiledRules::CompiledRules(RuleSet rules) : rules_(std::move(rules)), matcher_({}) {
-  reserve();
   for (const Rule& part : rules_.parts) parts_.push_back(compile_rule(part));
   for (const Rule& rule : rules_.rules) {
     compiled_.push_back(compile_rule(rule));
@@ -44,23 +43,6 @@ CompiledRules::CompiledRules(RuleSet rules) : rules_(std::move(rules)), matcher_
   always_ = BitSet(compiled_.size());
   for (std::size_t i = 0; i < compiled_.size(); ++i) note_triggers(static_cast<RuleId>(i));
   matcher_ = WordMatcher(texts_);
-}
-
-void CompiledRules::reserve() {
-  std::size_t words = 0;
-  for (const auto* rules : {&rules_.parts, &rules_.rules}) {
-    for (const Rule& rule : *rules) {
-      for (const Term& term : rule.terms) words += term.words.size();
-    }
-  }
-  compiled_.reserve(rules_.rules.size());
-  parts_.reserve(rules_.parts.size());
-  words_.reserve(words);
-  terms_of_word_.reserve(words);
-  word_ids_.reserve(words);
-  texts_.reserve(words);
-  words_of_text_.reserve(words);
-  text_ids_.reserve(words);
 }
 
 CompiledRules::CompiledRule CompiledRules::compile_rule(const Rule& rule) {

@@ -16,7 +16,6 @@ namespace tracedb {
 
 // A pattern in which '*' matches any letters, prepared once for comparison with many texts. Immutable after
 // construction.
-
 class GlobPattern {
  public:
   explicit GlobPattern(std::string_view pattern);
@@ -117,7 +116,6 @@ class CompiledRules {
     std::vector<std::size_t> parts;  // positions in parts_
   };
 
-  void reserve();
   CompiledRule compile_rule(const Rule& rule);
   std::uint32_t word_id(const std::string& written, Scope scope);
   void note_triggers(RuleId rule);

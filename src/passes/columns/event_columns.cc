@@ -61,6 +61,15 @@ std::span<const std::int64_t> EventColumns::int64s(std::string_view column) cons
 
 std::span<const std::uint32_t> EventColumns::ids(std::string_view column) const { return find(column).ids.span(); }
 
+std::vector<bool> graph_launches(const Index& index) {
+  const EventColumns calls(index, "runtime_call", {"kind"});
+  std::vector<bool> out(1);
+  for (const std::uint32_t kind : calls.ids("kind")) {
+    out.push_back(kind == static_cast<std::uint32_t>(CallKind::kGraphLaunch));
+  }
+  return out;
+}
+
 std::vector<std::uint32_t> devices_of_streams(const Index& index) {
   const EventColumns streams(index, "stream");
   const auto ids = streams.ids("device_id");

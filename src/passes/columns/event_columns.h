@@ -52,9 +52,12 @@ class EventColumns {
 // By id of stream: its device_id. Element 0, and streams that are not in the table, have 0.
 std::vector<std::uint32_t> devices_of_streams(const Index& index);
 
-// Rows of kernels by step, in time order within each.
+// By id of runtime_call: whether it launches a graph.
+std::vector<bool> graph_launches(const Index& index);
+inline bool has_id(const std::vector<bool>& ids, std::uint32_t id) { return id < ids.size() && ids[id]; }
 
-// Those of step s (a place + 1; 0: in none) are [begin[s], begin[s + 1]) of `rows`.
+// Rows of kernels by step, in time order within each. Those of step s (a place + 1; 0: in none) are [begin[s], begin[s
+// + 1]) of `rows`.
 struct RowsByStep {
   LargeVector<std::uint32_t> rows;
   std::vector<std::size_t> begin;

@@ -106,20 +106,39 @@ std::vector<GroupStats> group_totals(const GroupedEvents& events, std::size_t gr
   return stats;
 }
 
+namespace {
+
+// What takes all values of a group together; `stats` says how many there are.
+void describe(std::span<const std::int64_t> values, std::span<const GroupId> group, std::vector<GroupStats>& stats) {
+  std::vector<std::size_t> end(1, 0);
+  for (const GroupStats& own : stats) end.push_back(end.back() + static_cast<std::size_t>(own.known));
+  ColumnArray<std::int64_t> memory(end.back());
+  const std::span<std::int64_t> sorted = memory.values();
+  std::vector<std::size_t> next(end.begin(), end.end() - 1);
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (group[i] != kNoGroup && values[i] != kUnknownValue) sorted[next[group[i]]++] = values[i];
+  }
+  for (std::size_t g = 0; g < stats.size(); ++g) describe(sorted.subspan(end[g], end[g + 1] - end[g]), stats[g]);
+}
+
+}  // namespace
+
 std::vector<GroupStats> group_stats(const GroupedEvents& events, std::size_t groups) {
   std::vector<GroupStats> stats = group_totals(events, groups);
-  std::vector<std::size_t> end(groups + 1, 0);
-  for (std::size_t g = 0; g < groups; ++g) end[g + 1] = end[g] + static_cast<std::size_t>(stats[g].known);
-  ColumnArray<std::int64_t> memory(end[groups]);
-  const std::span<std::int64_t> durations = memory.values();
-  std::vector<std::size_t> next(end.begin(), end.end() - 1);
-  for (std::size_t i = 0; i < events.group.size(); ++i) {
-    const GroupId group = events.group[i];
-    if (group != kNoGroup && events.dur[i] != kUnknownValue) durations[next[group]++] = events.dur[i];
+  describe(events.dur, events.group, stats);
+  return stats;
+}
+
+std::vector<GroupStats> value_stats(std::span<const std::int64_t> values, std::span<const GroupId> group,
+                                    std::size_t groups) {
+  std::vector<GroupStats> stats(groups);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (group[i] == kNoGroup) continue;
+    GroupStats& own = stats[group[i]];
+    own.known = ++own.count;
+    own.total = saturating_add(own.total, values[i]);
   }
-  for (std::size_t g = 0; g < groups; ++g) {
-    describe(durations.subspan(end[g], end[g + 1] - end[g]), stats[g]);
-  }
+  describe(values, group, stats);
   return stats;
 }
 

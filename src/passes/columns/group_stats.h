@@ -36,6 +36,10 @@ struct GroupedEvents {
 // By group id, `groups` of them. Two passes over the events and a selection in each group: linear.
 std::vector<GroupStats> group_stats(const GroupedEvents& events, std::size_t groups);
 
+// The same of values that are no events, none of which is unknown: without busy.
+std::vector<GroupStats> value_stats(std::span<const std::int64_t> values, std::span<const GroupId> group,
+                                    std::size_t groups);
+
 // The same without what takes the second pass: count, known, total and busy.
 std::vector<GroupStats> group_totals(const GroupedEvents& events, std::size_t groups);
 

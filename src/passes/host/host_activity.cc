@@ -28,7 +28,8 @@ std::vector<FrameOrigin> origins_of_frames(const Index& index) {
 
 // By id of stack: its innermost frame that is somebody's own or, in a path of libraries alone, the innermost that has a
 // file.
-std::vector<std::uint32_t> places_of_stacks(const Index& index, const EventColumns& stacks) {
+std::vector<std::uint32_t> places_of_stacks(const Index& index) {
+  const EventColumns stacks(index, "stack", {"parent_id", "frame_id"});
   const std::vector<FrameOrigin> origins = origins_of_frames(index);
   const auto parents = stacks.ids("parent_id");
   const auto frames = stacks.ids("frame_id");
@@ -224,8 +225,7 @@ HostActivities::HostActivities(const Index& index, std::vector<HostGap> gaps)
     : index_(index),
       gaps_(std::move(gaps)),
       python_(index, "python_call", {"ts", "dur", "thread_id", "stack_id"}),
-      stacks_(index, "stack", {"parent_id", "frame_id"}),
-      place_of_stack_(places_of_stacks(index, stacks_)) {
+      place_of_stack_(places_of_stacks(index)) {
   read_layers();
   if (follow_queue()) read_layers();
 }
@@ -343,35 +343,6 @@ std::string_view HostActivities::text(HostLayer layer, std::uint32_t place) cons
   const auto& texts = layers_.at(static_cast<std::size_t>(layer)).texts;
   const auto found = texts.find(place);
   return found == texts.end() ? std::string_view() : found->second;
-}
-
-std::optional<MostCalled> HostActivities::most_called(std::span<const std::uint32_t> gaps, std::uint32_t place) const {
-  const auto ts = python_.int64s("ts");
-  const auto thread = python_.ids("thread_id");
-  const auto stack = python_.ids("stack_id");
-  const auto frame_of_stack = stacks_.ids("frame_id");
-  std::map<std::uint32_t, std::int64_t> by_frame;
-  for (const std::uint32_t number : gaps) {
-    const HostGap& gap = gaps_[number];
-    for (auto row = static_cast<std::size_t>(std::lower_bound(ts.begin(), ts.end(), gap.begin) - ts.begin());
-         row < ts.size() && ts[row] < gap.end; ++row) {
-      if (thread[row] != gap.thread || stack[row] == 0 || stack[row] >= place_of_stack_.size()) continue;
-      const std::uint32_t frame = frame_of_stack[stack[row] - 1];
-      if (frame != place && place_of_stack_[stack[row]] == place) ++by_frame[frame];
-    }
-  }
-  std::map<std::string, std::int64_t> by_text;
-  Statement text(index_.database(), "SELECT s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE f.id = ?");
-  for (const auto& [frame, calls] : by_frame) {
-    text.bind(1, std::int64_t{frame});
-    if (text.step()) by_text[without_addresses(text.text(0))] += calls;
-    text.reset();
-  }
-  std::optional<MostCalled> most;
-  for (const auto& [frame, calls] : by_text) {
-    if (!most || calls > most->calls) most = MostCalled{frame, calls};
-  }
-  return most;
 }
 
 }  // namespace tracedb

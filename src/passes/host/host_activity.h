@@ -78,11 +78,6 @@ struct HostPlace {
   [[nodiscard]] double share() const { return of > 0 ? static_cast<double>(time) / static_cast<double>(of) : 0; }
 };
 
-struct MostCalled {
-  std::string frame;  // without addresses
-  std::int64_t calls = 0;
-};
-
 // The index must outlive the object. One thread at a time.
 class HostActivities {
  public:
@@ -101,9 +96,6 @@ class HostActivities {
   // The frame, operator or call as the trace has it; "" for kNoPlace.
   [[nodiscard]] std::string_view text(HostLayer layer, std::uint32_t place) const;
 
-  // Of the python calls that start in these gaps at a place: the frame that is called most.
-  [[nodiscard]] std::optional<MostCalled> most_called(std::span<const std::uint32_t> gaps, std::uint32_t place) const;
-
  private:
   struct Layer {
     HostTimes times;
@@ -118,7 +110,7 @@ class HostActivities {
 
   const Index& index_;
   std::vector<HostGap> gaps_;
-  EventColumns python_, stacks_;
+  EventColumns python_;
   std::vector<std::uint32_t> place_of_stack_;  // by stack id: id of a frame
   std::array<Layer, kHostLayers> layers_;
 };

@@ -69,8 +69,7 @@ class LayerSources {
   std::size_t looked_ = 0;  // kinds of hints looked for so far
 };
 
-// Layers from the numbers in names of annotations and operators. Resolved once per name, never per kernel.
-
+// From the number in a name of an annotation or operator. Resolved once per name, never per kernel.
 // "model.layers.12.mlp", "DecoderLayer_3", "transformer.h.7", "block 4" -> the number.
 std::optional<std::int32_t> layer_number(std::string_view name);
 

@@ -11,8 +11,7 @@ namespace tracedb {
 
 // The stacks of layers that a model has: one for most, several where it has an encoder and a decoder, a vision and a
 // text tower, double and single diffusion blocks. Layers are numbered through over all stacks, so that a layer is one
-// number everywhere; for readers it is a stack and an index within it. Pure.
-
+// number everywhere; for readers it is a stack and an index within it.
 struct LayerStack {
   std::string name;         // the modules' class, "T5Stack_1.T5Block" where that is not one stack; else "stack 1" ...
   std::int32_t first = 0;   // number of its layer 0

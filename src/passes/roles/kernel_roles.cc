@@ -96,14 +96,14 @@ class ModuleMarks {
 class RoleFinder {
  public:
   RoleFinder(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
-             const KernelClasses& classes, const RuleSet& rules, RoleEvidence evidence)
+             const KernelClasses& classes, const RuleSet& rules)
       : steps_(steps),
         layers_(layers),
         names_(events.kernels.ids("name_id")),
         streams_(events.kernels.ids("stream_id")),
         devices_(events.device_of_stream),
         marks_(marks_of_names(classes, rules)),
-        modules_(index, evidence == RoleEvidence::kAll ? layers : LayerSet()) {
+        modules_(index, layers) {
     if (!modules_.empty()) stacks_ = events.kernels.ids("stack_id");
     out_.of_kernel.resize(names_.size());
   }
@@ -239,8 +239,8 @@ class RoleFinder {
 }  // namespace
 
 KernelRoles find_roles(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
-                       const KernelClasses& classes, const RuleSet& rules, RoleEvidence evidence) {
-  return RoleFinder(index, events, steps, layers, classes, rules, evidence).run();
+                       const KernelClasses& classes, const RuleSet& rules) {
+  return RoleFinder(index, events, steps, layers, classes, rules).run();
 }
 
 namespace {

@@ -25,12 +25,9 @@ struct KernelRoles {
   [[nodiscard]] KernelRole of(std::size_t row) const { return row < of_kernel.size() ? of_kernel[row] : KernelRole{}; }
 };
 
-// kOrderOnly: as if the trace named no modules; to compare the two.
-enum class RoleEvidence : std::uint8_t { kAll, kOrderOnly };
-
 // Linear. `layers` with its `by_step`.
 KernelRoles find_roles(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
-                       const KernelClasses& classes, const RuleSet& rules, RoleEvidence evidence = RoleEvidence::kAll);
+                       const KernelClasses& classes, const RuleSet& rules);
 
 // What the class names of the modules around a launch say of its kernels: "QKVParallelLinear" within "Qwen3Attention".
 // Pure.

@@ -94,7 +94,6 @@ class LayerRoles {
   void claim(std::size_t at, Role role, std::uint8_t confidence);
   [[nodiscard]] bool is(std::size_t at, Mark mark) const { return kernels_[at].mark == mark; }
   [[nodiscard]] bool is_norm(std::size_t at) const;
-  [[nodiscard]] bool has_named(Range range, Role role) const;
   template <class Predicate>
   [[nodiscard]] std::size_t find(Range range, Predicate predicate) const;
   [[nodiscard]] std::size_t find_mark(Range range, Mark mark) const;

@@ -47,13 +47,6 @@ constexpr std::array<RoleInfo, 31> kRoles = {{
 
 std::span<const RoleInfo> roles() { return kRoles; }
 
-std::optional<Role> role_from(std::string_view name) {
-  const auto found =
-      std::find_if(kRoles.begin(), kRoles.end(), [&](const RoleInfo& info) { return info.name == name; });
-  if (found == kRoles.end()) return std::nullopt;
-  return static_cast<Role>(found - kRoles.begin());
-}
-
 std::string_view to_string(RoleSource source) {
   constexpr std::string_view kNames[] = {"none", "modules", "class", "order"};
   return kNames[static_cast<std::size_t>(source)];

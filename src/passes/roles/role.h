@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -54,7 +53,6 @@ struct RoleInfo {
 std::span<const RoleInfo> roles();  // by Role
 inline const RoleInfo& info_of(Role role) { return roles()[static_cast<std::size_t>(role)]; }
 inline std::string_view to_string(Role role) { return info_of(role).name; }
-std::optional<Role> role_from(std::string_view name);
 
 // How a role is known.
 enum class RoleSource : std::uint8_t {

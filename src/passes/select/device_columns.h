@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "passes/columns/device_events.h"
@@ -49,6 +50,30 @@ class LaunchColumns {
  private:
   EventColumns columns_;
   std::vector<std::uint8_t> is_graph_;
+};
+
+// The steps to which kernels and copies belong.
+class GapSteps {
+ public:
+  explicit GapSteps(Workload& workload) : steps_(workload.steps()) {}
+  [[nodiscard]] bool are_known() const { return !steps_.steps.empty(); }
+  // Number of the step of what ended the gap.
+  [[nodiscard]] std::optional<std::uint32_t> step(const Gap& gap) const {
+    const std::uint32_t after = are_known() ? place(gap.after) : 0;
+    return after == 0 ? std::nullopt : std::optional(after - 1);
+  }
+  // Whether a step ends or begins in it: what is before and after it is not of one step. nullopt: there are no steps.
+  [[nodiscard]] std::optional<bool> is_between(const Gap& gap) const {
+    return are_known() ? std::optional(place(gap.before) != place(gap.after)) : std::nullopt;
+  }
+
+ private:
+  // + 1; 0: in none.
+  [[nodiscard]] std::uint32_t place(const EventRef& event) const {
+    return event.id == 0 ? 0 : (event.is_memory_op ? steps_.of_memory : steps_.of_kernel)[event.id - 1];
+  }
+
+  const StepSet& steps_;
 };
 
 }  // namespace tracedb

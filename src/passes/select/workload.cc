@@ -71,10 +71,6 @@ EventFilter Workload::filter(Times times) {
   return {index_, selection, inputs, times};
 }
 
-bool Workload::has_marked_steps() const {
-  return options_.steps.pattern || index_.database().query_int64("SELECT id FROM step LIMIT 1");
-}
-
 std::vector<std::string> Workload::layer_notes() {
   std::vector<std::string> notes = steps().notes;
   append(notes, origins().notes);

@@ -57,9 +57,6 @@ class Workload {
   // All of them; what is asked for later is computed again.
   WorkloadParts take();
 
-  // Steps are annotated, or selected by a pattern: known without looking at the kernels.
-  [[nodiscard]] bool has_marked_steps() const;
-
   // What a reader must know of the steps, origins and layers.
   std::vector<std::string> layer_notes();
   std::vector<std::string> missing_notes();    // of steps that the selection names and the trace does not have

@@ -128,23 +128,12 @@ constexpr Column<KernelRows> kKernelColumns[] = {
     {text_expression("module"), [](K k) { return k.module(); }},
     {text("annotation"), [](K k) { return k.name_of("annotation_id", "annotation"); }},
     {integer("correlation"), [](K k) { return k.profiler_number("correlation"); }},
-    {text_expression("grid"),
-     [](K k) {
-       return k.looked_up("launch_config_id", "SELECT id, grid_x || ',' || grid_y || ',' || grid_z FROM launch_config");
-     }},
-    {text_expression("block"),
-     [](K k) {
-       return k.looked_up("launch_config_id",
-                          "SELECT id, block_x || ',' || block_y || ',' || block_z FROM launch_config");
-     }},
-    {integer("registers"),
-     [](K k) { return k.looked_up("launch_config_id", "SELECT id, registers FROM launch_config"); }},
-    {integer("shared_memory"),
-     [](K k) { return k.looked_up("launch_config_id", "SELECT id, shared_memory FROM launch_config"); }},
-    {real("occupancy_pct"),
-     [](K k) { return k.looked_up("launch_config_id", "SELECT id, occupancy_pct FROM launch_config"); }},
-    {real("theoretical_occupancy_pct"),
-     [](K k) { return k.looked_up("launch_config_id", "SELECT id, theoretical_occupancy_pct FROM launch_config"); }},
+    {text_expression("grid"), [](K k) { return k.launched_with("grid_x || ',' || grid_y || ',' || grid_z"); }},
+    {text_expression("block"), [](K k) { return k.launched_with("block_x || ',' || block_y || ',' || block_z"); }},
+    {integer("registers"), [](K k) { return k.launched_with("registers"); }},
+    {integer("shared_memory"), [](K k) { return k.launched_with("shared_memory"); }},
+    {real("occupancy_pct"), [](K k) { return k.launched_with("occupancy_pct"); }},
+    {real("theoretical_occupancy_pct"), [](K k) { return k.launched_with("theoretical_occupancy_pct"); }},
     {integer("external_id"), [](K k) { return k.profiler_number("external_id"); }},
     {integer("graph_id"), [](K k) { return k.profiler_number("graph_id"); }},
     {integer("graph_node_id"), [](K k) { return k.profiler_number("graph_node_id"); }},
@@ -395,6 +384,10 @@ ArrayColumn KernelRows::profiler_number(const std::string& column) const {
 
 ArrayColumn KernelRows::looked_up(std::string_view column, std::string_view sql) const {
   return ArrayColumn::of_values(all_ids(column), values_by_id(index_, sql));
+}
+
+ArrayColumn KernelRows::launched_with(std::string_view expression) const {
+  return looked_up("launch_config_id", fmt::format("SELECT id, {} FROM launch_config", expression));
 }
 
 ArrayColumn KernelRows::name_of(std::string_view column, std::string_view table) const {

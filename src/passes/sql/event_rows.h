@@ -19,12 +19,13 @@ namespace tracedb {
 // where there is none to ask, the tables have no rows.
 void add_event_rows(Database& database, std::string_view prefix, const WorkloadSource& workload);
 
+using ArrayValues = std::vector<ArrayValue>;
+
 // What the view kernels shows of each kernel, column by column, as arrays (sql/tables/array_column.h): made from the
 // packed columns of the index, the small tables they refer to, and the passes. Row i is the kernel with id i + 1.
 //
 // Memory: 4 bytes a kernel for a column, 8 for times, and the values that there are, each once.
-using ArrayValues = std::vector<ArrayValue>;
-
+//
 // The workload must outlive it and the columns. One thread at a time. Errors: Error{kInput} for an index that is
 // damaged.
 class KernelRows {
@@ -50,6 +51,7 @@ class KernelRows {
 
   // Columns of other tables. What `sql`, rows of an id and a value, says of the ids in `column`.
   [[nodiscard]] ArrayColumn looked_up(std::string_view column, std::string_view sql) const;
+  [[nodiscard]] ArrayColumn launched_with(std::string_view expression) const;  // of columns of launch_config
   // The name of the row in `table` that has the id in `column`.
   [[nodiscard]] ArrayColumn name_of(std::string_view column, std::string_view table) const;
   [[nodiscard]] ArrayColumn input_dims() const;

@@ -160,33 +160,22 @@ std::optional<std::int64_t> step_in(const LargeVector<std::uint32_t>& steps, std
   return row && steps[*row] != 0 ? std::optional<std::int64_t>(steps[*row] - 1) : std::nullopt;
 }
 
-void give_phase(SqlCall& call, const StepSet& steps, const std::optional<std::int64_t>& step) {
-  if (step) call.give(to_string(steps.steps[static_cast<std::size_t>(*step)].info.kind));
-}
+// Of kernels or of copies and fills.
+using StepsOfRows = LargeVector<std::uint32_t> StepSet::*;
 
-void kernel_step(SqlCall& call) {
+template <StepsOfRows kOf>
+void step_number(SqlCall& call) {
   answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
-    give(call, step_in(functions.workload().steps().of_kernel, id));
+    give(call, step_in(functions.workload().steps().*kOf, id));
   });
 }
 
-void memory_step(SqlCall& call) {
-  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
-    give(call, step_in(functions.workload().steps().of_memory, id));
-  });
-}
-
-void kernel_phase(SqlCall& call) {
+template <StepsOfRows kOf>
+void step_phase(SqlCall& call) {
   answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
     const StepSet& steps = functions.workload().steps();
-    give_phase(call, steps, step_in(steps.of_kernel, id));
-  });
-}
-
-void memory_phase(SqlCall& call) {
-  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
-    const StepSet& steps = functions.workload().steps();
-    give_phase(call, steps, step_in(steps.of_memory, id));
+    const auto step = step_in(steps.*kOf, id);
+    if (step) call.give(to_string(steps.steps[static_cast<std::size_t>(*step)].info.kind));
   });
 }
 
@@ -281,11 +270,12 @@ constexpr KernelFunction kFunctions[] = {
      add_function<kernel_role_source>},
     {{"kernel_role_confidence", "kernel_role_confidence(id)", "how sure its role is, in percent; NULL: it has none"},
      add_function<kernel_role_confidence>},
-    {{"kernel_step", "kernel_step(id)", "number of a kernel's step, from 0; NULL: in none"}, add_function<kernel_step>},
-    {{"kernel_phase", "kernel_phase(id)", "kind of that step"}, add_function<kernel_phase>},
+    {{"kernel_step", "kernel_step(id)", "number of a kernel's step, from 0; NULL: in none"},
+     add_function<step_number<&StepSet::of_kernel>>},
+    {{"kernel_phase", "kernel_phase(id)", "kind of that step"}, add_function<step_phase<&StepSet::of_kernel>>},
     {{"memory_step", "memory_step(id)", "number of the step of a copy or fill, from 0; NULL: in none"},
-     add_function<memory_step>},
-    {{"memory_phase", "memory_phase(id)", "kind of that step"}, add_function<memory_phase>},
+     add_function<step_number<&StepSet::of_memory>>},
+    {{"memory_phase", "memory_phase(id)", "kind of that step"}, add_function<step_phase<&StepSet::of_memory>>},
     {{"capture_op", "capture_op(id)",
       "operator that launched a kernel in the trace given by --capture; a graph replay names none"},
      add_function<capture_op>},

@@ -264,7 +264,7 @@ bool generates(const Track& track, const std::vector<InferredStep>& steps) {
 }
 
 bool from_graph(const KernelSequence& kernels, std::uint32_t kernel) {
-  return kernels.launch[kernel] < kernels.is_graph_launch.size() && kernels.is_graph_launch[kernels.launch[kernel]];
+  return has_id(kernels.is_graph_launch, kernels.launch[kernel]);
 }
 
 // Whole passes captured as one graph.

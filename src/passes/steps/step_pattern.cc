@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 
 #include "base/error.h"
 #include "base/text/characters.h"
@@ -14,28 +14,22 @@
 namespace tracedb {
 namespace {
 
-using Field = StepField;
-
-struct FieldName {
-  std::string_view name;
-  Field field;
-};
-constexpr std::array<FieldName, 7> kFields = {{{"kind", Field::kKind},
-                                               {"context_requests", Field::kContextRequests},
-                                               {"context_tokens", Field::kContextTokens},
-                                               {"context", Field::kContextTokens},
-                                               {"generation_requests", Field::kGenerationRequests},
-                                               {"generation_tokens", Field::kGenerationTokens},
-                                               {"generation", Field::kGenerationTokens}}};
-constexpr std::array<Field, 3> kByPlace = {Field::kKind, Field::kContextTokens, Field::kGenerationTokens};
+constexpr StepField kFields[] = {{"kind", nullptr},
+                                 {"context", &StepInfo::context_tokens},
+                                 {"generation", &StepInfo::generation_tokens},
+                                 {"context_requests", &StepInfo::context_requests},
+                                 {"context_tokens", &StepInfo::context_tokens},
+                                 {"generation_requests", &StepInfo::generation_requests},
+                                 {"generation_tokens", &StepInfo::generation_tokens}};
+constexpr std::size_t kByPlace = 3;  // the first of them are what groups without a name say
 
 [[noreturn]] void refuse_pattern(std::string_view pattern, std::string_view reason) {
   throw Error(ErrorCode::kUsage, fmt::format("--step-regex {}: {}", pattern, reason));
 }
 
-Field field_named(std::string_view name, std::string_view pattern) {
-  const auto found = std::find_if(kFields.begin(), kFields.end(), [&](const FieldName& f) { return f.name == name; });
-  if (found != kFields.end()) return found->field;
+const StepField* field_named(std::string_view name, std::string_view pattern) {
+  const auto* const found = std::ranges::find(kFields, name, &StepField::name);
+  if (found != std::end(kFields)) return found;
   refuse_pattern(pattern,
                  fmt::format("no group '{}'; known: kind, context_requests, context_tokens, generation_requests and "
                              "generation_tokens",
@@ -43,13 +37,13 @@ Field field_named(std::string_view name, std::string_view pattern) {
 }
 
 // What each group of the expression means, by its number; those by name, or else the first by their places.
-std::vector<Field> fields_of(const RegularExpression& expression, std::string_view pattern) {
-  std::vector<Field> fields(expression.groups() + 1, Field::kNone);
+std::vector<const StepField*> fields_of(const RegularExpression& expression, std::string_view pattern) {
+  std::vector<const StepField*> fields(expression.groups() + 1);
   for (const auto& [group, name] : expression.names()) {
     fields[static_cast<std::size_t>(group)] = field_named(name, pattern);
   }
   if (!expression.names().empty()) return fields;
-  for (std::size_t i = 0; i < kByPlace.size() && i + 1 < fields.size(); ++i) fields[i + 1] = kByPlace[i];
+  for (std::size_t i = 0; i < kByPlace && i + 1 < fields.size(); ++i) fields[i + 1] = &kFields[i];
   return fields;
 }
 
@@ -58,29 +52,6 @@ StepKind kind_word(std::string_view text) {
   if (word == "extend" || word == "context") return StepKind::kPrefill;
   if (word == "generation") return StepKind::kDecode;
   return step_kind_from(word).value_or(StepKind::kUnknown);
-}
-
-void set(StepInfo& info, Field field, std::string_view text) {
-  const std::optional<std::int64_t> value = parse_int64(text);
-  switch (field) {
-    case Field::kKind:
-      info.kind = kind_word(text);
-      break;
-    case Field::kContextRequests:
-      info.context_requests = value;
-      break;
-    case Field::kContextTokens:
-      info.context_tokens = value;
-      break;
-    case Field::kGenerationRequests:
-      info.generation_requests = value;
-      break;
-    case Field::kGenerationTokens:
-      info.generation_tokens = value;
-      break;
-    case Field::kNone:
-      break;
-  }
 }
 
 void complete(StepInfo& info) {
@@ -103,7 +74,13 @@ std::optional<StepInfo> StepPattern::match(std::string_view name) const {
   if (!groups) return std::nullopt;
   StepInfo info;
   for (std::size_t i = 0; i < fields_.size(); ++i) {
-    if ((*groups)[i]) set(info, fields_[i], *(*groups)[i]);
+    const auto& text = (*groups)[i];
+    if (fields_[i] == nullptr || !text) continue;
+    if (fields_[i]->number == nullptr) {
+      info.kind = kind_word(*text);
+    } else {
+      info.*fields_[i]->number = parse_int64(*text);
+    }
   }
   complete(info);
   return info;

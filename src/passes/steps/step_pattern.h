@@ -6,6 +6,7 @@
 // table, in any case; without one it follows from the numbers. A pattern without groups marks steps of unknown kind.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,10 @@
 namespace tracedb {
 
 // What a group says.
-enum class StepField { kNone, kKind, kContextRequests, kContextTokens, kGenerationRequests, kGenerationTokens };
+struct StepField {
+  std::string_view name;
+  std::optional<std::int64_t> StepInfo::*number;  // null: the kind
+};
 
 class StepPattern {
  public:
@@ -28,7 +32,7 @@ class StepPattern {
 
  private:
   RegularExpression expression_;
-  std::vector<StepField> fields_;  // by group
+  std::vector<const StepField*> fields_;  // by group; null: nothing
 };
 
 // Steps from a user's pattern over names of annotations, computed for each query. A kernel is in the outermost matching

@@ -190,18 +190,6 @@ void find_training(const Index& index, StepSet& set) {
   }
 }
 
-// By id of runtime_call: 1 for graph launches.
-std::vector<bool> graph_launches(const Index& index) {
-  std::vector<bool> out;
-  const EventColumns calls(index, "runtime_call", {"kind"});
-  const auto kind = calls.ids("kind");
-  out.resize(kind.size() + 1);
-  for (std::size_t i = 0; i < kind.size(); ++i) {
-    out[i + 1] = kind[i] == static_cast<std::uint32_t>(CallKind::kGraphLaunch);
-  }
-  return out;
-}
-
 StepSet inferred(const Index& index, const EventTables& events, const std::vector<Traits>& traits) {
   const std::vector<bool> graphs = graph_launches(index);
   const EventColumns& kernels = events.kernels;

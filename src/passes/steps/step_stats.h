@@ -54,15 +54,6 @@ StepRange steady_steps(std::span<const std::int64_t> generation_requests);
 // The mean of the middle one or two; nullopt for none.
 std::optional<double> median_of(std::vector<std::int64_t> values);
 
-// From step to step on a device: which steps have a period, and which a transition. Pure.
-//
-// Source: schema/METRICS.md 7. The work of a step on a device has a period if the next work on that device belongs to
-// the next step of its track (thread or stream of the annotations) and that step is of the same kind: no other
-// annotation lies between. The period is from the start of this work to the start of that; if it is not positive, it is
-// unknown. The last step of its kind in a row has none. If the next step of its track is of another kind, there is a
-// transition instead: the same time, to that kind.
-struct SteppedEvents;
-
 // Where a step begins on one of the devices that run its kernels.
 struct StepStart {
   std::uint32_t step = 0;    // index into StepSet::steps + 1; 0: work in no step
@@ -80,6 +71,14 @@ struct Transition {
   StepKind to = StepKind::kUnknown;
 };
 
+// From step to step on a device: which steps have a period, and which a transition. Pure.
+//
+// Source: schema/METRICS.md 7. The work of a step on a device has a period if the next work on that device belongs to
+// the next step of its track (thread or stream of the annotations) and that step is of the same kind: no other
+// annotation lies between. The period is from the start of this work to the start of that; if it is not positive, it is
+// unknown. The last step of its kind in a row has none. If the next step of its track is of another kind, there is a
+// transition instead: the same time, to that kind.
+//
 // By start, which has at most one of them.
 struct StepPeriods {
   std::vector<std::int64_t> within_kind;  // ns, to a step of the same kind; kUnknownValue: it has none

@@ -49,22 +49,6 @@ struct Measure {
   }
 };
 
-// Ids of rows are places + 1; 0: none.
-class LaunchCallColumns {
- public:
-  explicit LaunchCallColumns(const Index& index) : calls_(index, "runtime_call") {}
-  [[nodiscard]] bool is_graph(std::uint32_t id) const {
-    return known(id) && kind_[id - 1] == static_cast<std::uint32_t>(CallKind::kGraphLaunch);
-  }
-  [[nodiscard]] bool is_after(std::uint32_t id, std::int64_t ts) const { return known(id) && ts_[id - 1] > ts; }
-
- private:
-  [[nodiscard]] bool known(std::uint32_t id) const { return id != 0 && id <= calls_.size(); }
-  EventColumns calls_;
-  std::span<const std::int64_t> ts_ = calls_.int64s("ts");
-  std::span<const std::uint32_t> kind_ = calls_.ids("kind");
-};
-
 // The kernels by set of codes, one bit each: a kernel is added once, whatever holds for it.
 std::vector<Measure> measure_sets(Workload& workload) {
   const EventColumns& kernels = workload.events().kernels;
@@ -82,14 +66,18 @@ std::vector<Measure> measure_sets(Workload& workload) {
     const std::string_view op_class = workload.classes().class_of(id);
     unclassified.push_back(workload.classes().of(id).known && (op_class == "other" || op_class == "triton_fused"));
   }
-  const LaunchCallColumns launches(workload.index());
+  const std::vector<bool> graphs = graph_launches(workload.index());
+  const EventColumns calls(workload.index(), "runtime_call");
+  const auto called = calls.int64s("ts");
+  const auto is_late = [&](std::size_t i) {
+    return launch[i] != 0 && launch[i] <= called.size() && called[launch[i] - 1] > ts[i];
+  };
   std::vector<Measure> sets(std::size_t{1} << kCodes);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const auto holds = [](bool is, Code code) { return static_cast<std::size_t>(is) << code; };
     const std::size_t set = holds(launch[i] == 0 && !before[i], kWithoutLaunch) | holds(op[i] == 0, kWithoutOperator) |
-                            holds(stack[i] == 0, kWithoutStack) | holds(launches.is_graph(launch[i]), kGraphCollapsed) |
-                            holds(launches.is_after(launch[i], ts[i]), kClockOrder) |
-                            holds(dur[i] == kUnknownValue, kUnknownDuration) |
+                            holds(stack[i] == 0, kWithoutStack) | holds(has_id(graphs, launch[i]), kGraphCollapsed) |
+                            holds(is_late(i), kClockOrder) | holds(dur[i] == kUnknownValue, kUnknownDuration) |
                             holds(steps[i] == 0 && !before[i], kStepless) | holds(layers[i] < 0, kLayerless) |
                             holds(name[i] < unclassified.size() && unclassified[name[i]], kUnclassified) |
                             holds(before[i], kBeforeRecording);

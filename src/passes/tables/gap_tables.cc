@@ -5,10 +5,138 @@
 #include <tuple>
 
 #include "base/unknown.h"
-#include "passes/tables/lanes.h"
+#include "passes/host/host_activity.h"
+#include "passes/tables/pass_tables.h"
 
 namespace tracedb {
 namespace {
+
+constexpr PassColumn kDeviceColumn = column("device_id", ColumnType::kInteger, "", "id in device");
+constexpr PassColumn kStreamColumn =
+    column("stream_id", ColumnType::kInteger, "", "id in stream; NULL: a whole device");
+// For the reports, with kLaneJoins: their numbers.
+constexpr PassColumn kDeviceNumber = derived("device", ColumnType::kInteger, "", "device number", "Device", "", "1",
+                                             "coalesce(d.ordinal, d.name, 'unknown')");
+constexpr PassColumn kStreamNumber =
+    derived("stream", ColumnType::kInteger, "", "stream number, with --per-stream", "Stream", "", "2", "s.number");
+constexpr std::string_view kLaneJoins =
+    "t LEFT JOIN device d ON d.id = t.device_id LEFT JOIN stream s ON s.id = t.stream_id";
+
+// The devices or streams of a workload: their time and their gaps. The workload must outlive the object.
+class Lanes {
+ public:
+  Lanes(Workload& workload, const PassOptions& options)
+      : columns_(workload, options.lanes, Times::kWindow),
+        launches_(workload.index()),
+        options_(options.timeline),
+        by_(options.lanes),
+        device_of_stream_(workload.events().device_of_stream) {
+    options_.window = window_of(workload.selection());
+  }
+  [[nodiscard]] std::vector<LaneTimeline> timelines() const {
+    return tracedb::timelines(columns_.work(), launches_.calls(), options_);
+  }
+  // Of at least that length, in time order.
+  [[nodiscard]] Gaps gaps_from(std::int64_t least) const {
+    return gaps_in_order(columns_.work(), launches_.calls(), options_, least);
+  }
+  // The longest ones first; a limit of 0: all.
+  [[nodiscard]] Gaps longest_gaps(std::size_t limit) const {
+    return idle_gaps(columns_.work(), launches_.calls(), options_, limit);
+  }
+  // Columns device_id and stream_id.
+  void add(TableRows& rows, std::size_t lane) const {
+    const std::uint32_t id = columns_.lane_id(lane);
+    if (by_ == LaneBy::kDevice) {
+      rows.add(id).add_null();
+    } else {
+      rows.add(id < device_of_stream_.size() ? device_of_stream_[id] : 0).add(id);
+    }
+  }
+
+ private:
+  DeviceColumns columns_;
+  LaunchColumns launches_;
+  TimelineOptions options_;
+  LaneBy by_;
+  const std::vector<std::uint32_t>& device_of_stream_;
+};
+
+// Text and time of a place; NULL where there is none.
+void add_place(TableRows& rows, const HostActivities& all, HostLayer layer, const PlaceTime& place) {
+  if (place.place == kNoPlace) {
+    rows.add_null().add_null();
+  } else {
+    rows.add(all.text(layer, place.place)).add(place.time);
+  }
+}
+
+// The first of places in order of time, if it has any.
+PlaceTime first_of(const std::vector<PlaceTime>& places) {
+  return places.empty() || places.front().time == 0 ? PlaceTime{} : places.front();
+}
+
+// In the order of the gaps.
+HostActivities host_activities(Workload& workload, std::span<const Gap> gaps) {
+  const EventTables& events = workload.events();
+  const LaunchThreads threads(workload.index(), events.kernels, events.memory, events.device_of_stream);
+  std::vector<HostGap> on_host;
+  on_host.reserve(gaps.size());
+  for (const Gap& gap : gaps) on_host.push_back({gap.ts, gap.ts + gap.dur, threads.of(gap.after)});
+  return {workload.index(), std::move(on_host)};
+}
+
+// What a row about some gaps says of the host.
+struct HostCells {
+  HostPlace place;
+  PlaceTime op, call;  // kNoPlace: none
+  std::int64_t python_calls = 0;
+};
+
+HostCells host_cells(const HostActivities& all, std::size_t gap) {
+  return {all.place(gap), all.largest(gap, HostLayer::kInnermostOperator), all.largest(gap, HostLayer::kCall),
+          all.python_calls(gap)};
+}
+
+HostCells host_cells(const HostActivity& activity) {
+  return {HostActivities::place(activity), first_of(activity[HostLayer::kInnermostOperator]),
+          first_of(activity[HostLayer::kCall]), activity.python_calls()};
+}
+
+std::vector<PassColumn> with_host_columns(std::vector<PassColumn> columns) {
+  using enum ColumnType;
+  const std::vector<PassColumn> host = {
+      column(
+          "host", kText, "",
+          "where the host was for most of the time: the innermost python frame of the user's or a framework's code on "
+          "the "
+          "thread that launched what came next, else the outermost operator, else the runtime call; of AI Engine "
+          "tiles, "
+          "what stalled them; NULL: not recorded",
+          "Host", "", "9", "coalesce(host, '[not recorded]')"),
+      column("host_time", kInteger, "ns", "how long it was there"),
+      column("host_op", kText, "", "innermost operator that was open longest; NULL: none", "Host Operator", "", "2"),
+      column("host_op_time", kInteger, "ns", "how long"),
+      column("host_call", kText, "", "runtime call that was open longest; NULL: none", "Host Call", "", "2"),
+      column("host_call_time", kInteger, "ns", "how long"),
+      column("python_calls", kInteger, "count", "recorded Python calls that start in it; recording them slows the host",
+             "Python Calls", "sum")};
+  columns.insert(columns.end(), host.begin(), host.end());
+  return columns;
+}
+
+void add_host(TableRows& rows, const HostActivities& all, const HostCells& cells) {
+  add_place(rows, all, cells.place.layer, {cells.place.place, cells.place.time, 0});
+  add_place(rows, all, HostLayer::kInnermostOperator, cells.op);
+  add_place(rows, all, HostLayer::kCall, cells.call);
+  rows.add(cells.python_calls);
+}
+
+// Where no statement reads these columns.
+void add_no_host(TableRows& rows) {
+  constexpr int kHostColumns = 7;
+  for (int i = 0; i < kHostColumns; ++i) rows.add_null();
+}
 
 // Ids of a kernel and of a memory operation, of which the event has one.
 void add_event(TableRows& rows, const EventRef& event) {

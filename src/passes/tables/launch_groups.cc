@@ -54,7 +54,7 @@ std::string text_of(const Index& index, std::uint32_t string) {
 }
 
 // Count, sum, median and 99th percentile; NULL: of no values.
-void add(TableRows& rows, const Distribution& values) {
+void add(TableRows& rows, const GroupStats& values) {
   const auto known = [&](auto value) { return values.count > 0 ? std::optional(value) : std::nullopt; };
   rows.add(values.count).add(known(values.total)).add(known(values.median)).add(known(values.p99));
 }

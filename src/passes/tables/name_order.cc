@@ -149,13 +149,11 @@ NameOrder find_names_out_of_step(std::span<const Replay> replays) {
 
 namespace {
 
-// Of launches that replay a graph, by id: how many kernels with a known duration they have; the others have none.
-std::vector<std::uint32_t> replay_lengths(const EventColumns& calls, std::span<const std::uint32_t> launch) {
-  const auto kinds = calls.ids("kind");
-  constexpr auto kGraph = static_cast<std::uint32_t>(CallKind::kGraphLaunch);
-  std::vector<std::uint32_t> lengths(kinds.size() + 1);
+// Of launches that replay a graph, by id: how many kernels they have; the others have none.
+std::vector<std::uint32_t> replay_lengths(const std::vector<bool>& graphs, std::span<const std::uint32_t> launch) {
+  std::vector<std::uint32_t> lengths(graphs.size());
   for (const std::uint32_t id : launch) {
-    if (id != 0 && id <= kinds.size() && kinds[id - 1] == kGraph) ++lengths[id];
+    if (has_id(graphs, id)) ++lengths[id];
   }
   return lengths;
 }
@@ -189,8 +187,7 @@ std::vector<Replay> read_replays(const EventColumns& kernels, const std::vector<
 
 NameOrder find_names_out_of_step(const Index& index, const EventColumns& kernels) {
   constexpr std::size_t kFirstLook = 8;  // replays of a length: names slip in most of them, or in none
-  const EventColumns calls(index, "runtime_call", {"kind"});
-  const std::vector<std::uint32_t> lengths = replay_lengths(calls, kernels.ids("launch_id"));
+  const std::vector<std::uint32_t> lengths = replay_lengths(graph_launches(index), kernels.ids("launch_id"));
   std::vector<std::uint32_t> some = lengths;
   keep_some(some, kFirstLook);
   const NameOrder first = find_names_out_of_step(read_replays(kernels, some));

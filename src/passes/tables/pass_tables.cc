@@ -86,13 +86,6 @@ std::span<const PassTable> pass_tables() {
   return kTables;
 }
 
-const PassTable* find_pass_table(std::string_view name) {
-  const auto tables = pass_tables();
-  const auto found =
-      std::find_if(tables.begin(), tables.end(), [&](const PassTable& table) { return table.name == name; });
-  return found == tables.end() ? nullptr : &*found;
-}
-
 void add_pass_tables(Database& database, const WorkloadSource& workload, const PassOptions& options) {
   for (const PassTable& table : pass_tables()) {
     add_table_function(

@@ -94,7 +94,6 @@ struct PassTable {
 
 // No name is that of a table or view of the index.
 std::span<const PassTable> pass_tables();
-const PassTable* find_pass_table(std::string_view name);  // null: there is none
 
 // A report as report/sql_report.h reads it: of a table, else schema/reports/NAME.sql. Valid as long as the program.
 std::string_view report_script(std::string_view name);

@@ -31,18 +31,16 @@ struct ExposedTime {
 std::vector<ExposedTime> exposed_time(const DeviceWork& work, std::span<const GroupId> group_of_kernel,
                                       std::size_t groups);
 
-// Bandwidth of a collective from its size, as nccl-tests count (schema/METRICS.md 6).
-
 // Bytes of an element, by the name a framework gives its type: "BFloat16", "Float8_e4m3fn", "Long" ...
 std::optional<std::int64_t> element_size(std::string_view dtype);
 
-// Bus bandwidth / algorithm bandwidth among `ranks`: 2(n-1)/n for all-reduce, (n-1)/n for all-gather, reduce-scatter,
-// all-to-all, gather and scatter, 1 for broadcast, reduce, send and receive. Unknown for other names and no ranks.
+// Bus bandwidth / algorithm bandwidth among `ranks`, as nccl-tests count (schema/METRICS.md 6): 2(n-1)/n for
+// all-reduce, (n-1)/n for all-gather, reduce-scatter, all-to-all, gather and scatter, 1 for broadcast, reduce, send and
+// receive. Unknown for other names and no ranks.
 std::optional<double> bus_factor(std::string_view collective, std::int64_t ranks);
 
 // How long collectives wait for other ranks where the trace has the tasks that they are made of: those on the planes of
 // Ascend's HCCL. A collective waits while it waits for a notice of another rank and no task of it moves data.
-
 // Times in ns, sums over collectives that have tasks; at most one of them runs at a time.
 struct TaskWaits {
   std::int64_t time = 0, waiting = 0;

@@ -22,27 +22,14 @@ struct RuntimeCalls {
   std::span<const std::uint8_t> is_launching;  // not 0: counted even if no kernel of it is there
 };
 
-// Of the values of a group.
-struct Distribution {
-  std::int64_t count = 0;
-  std::int64_t total = 0;  // at most 2^63 - 1
-  double median = 0;       // mean of the middle one or two
-  std::int64_t p99 = 0;    // nearest rank
-  std::int64_t max = 0;
-};
-
-// By group id, `groups` of them, of values that are not negative. kNoGroup is left out.
-std::vector<Distribution> distributions(std::span<const std::int64_t> values, std::span<const GroupId> group,
-                                        std::size_t groups);
-
 struct LaunchStats {
   std::int64_t calls = 0;
   std::int64_t launching = 0;  // calls with at least one kernel
   std::int64_t kernels = 0;
-  Distribution api;                // time in the call, where known
-  Distribution delay;              // from the return of the call to the start of its first kernel, at least 0
+  GroupStats api;                  // time in the call, where known
+  GroupStats delay;                // from the return of the call to the start of its first kernel, at least 0
   std::int64_t started_early = 0;  // first kernels that started before the call returned: their delay counts as 0
-  Distribution queue;              // of the delay, what is not due to earlier work on the same stream
+  GroupStats queue;                // of the delay, what is not due to earlier work on the same stream
 };
 
 struct Launches {

@@ -115,11 +115,11 @@ std::vector<TimelineCover> all_work(const DeviceWork& work, const std::vector<St
   return covers;
 }
 
-LaneTimeline summary(const StreamLane& lane, const Window& window) {
-  LaneTimeline out;
+// `out`: with what its gaps add up to.
+void fill_in(LaneTimeline& out, const StreamLane& lane, const Window& window) {
   out.kernels = lane.kernels;
   out.memory_ops = lane.memory_ops;
-  if (lane.first < 0) return out;
+  if (lane.first < 0) return;
   out.begin = std::max(lane.first, window.from);
   out.span = window.part(lane.first, lane.until);
   out.busy = lane.busy.length();
@@ -130,7 +130,6 @@ LaneTimeline summary(const StreamLane& lane, const Window& window) {
   out.copy = lane.copy.length();
   out.exposed_comm = lane.working.length() - out.computation;
   out.exposed_copy = out.busy - lane.working.length();
-  return out;
 }
 
 bool is_longer(const Gap& a, const Gap& b) { return std::tie(b.dur, a.ts, a.lane) < std::tie(a.dur, b.ts, b.lane); }
@@ -144,22 +143,15 @@ std::string_view to_string(IdleCause cause) {
 }
 
 std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options) {
-  std::vector<LaneTimeline> idle(work.lanes);
+  std::vector<LaneTimeline> out(work.lanes);
   const auto on_gap = [&](const Gap& gap, std::int64_t whole) {
-    LaneTimeline& lane = idle[gap.lane];
+    LaneTimeline& lane = out[gap.lane];
     ++lane.gaps;
     lane.idle_by_cause[static_cast<std::size_t>(gap.cause)] += gap.dur;
     (whole < options.micro_idle ? lane.micro_idle : lane.macro_idle) += gap.dur;
   };
   const std::vector<StreamLane> lanes = walk(work, calls, options, on_gap);
-  std::vector<LaneTimeline> out;
-  for (std::size_t i = 0; i < lanes.size(); ++i) {
-    out.push_back(summary(lanes[i], options.window));
-    out[i].gaps = idle[i].gaps;
-    out[i].idle_by_cause = idle[i].idle_by_cause;
-    out[i].micro_idle = idle[i].micro_idle;
-    out[i].macro_idle = idle[i].macro_idle;
-  }
+  for (std::size_t i = 0; i < lanes.size(); ++i) fill_in(out[i], lanes[i], options.window);
   if (work.kernels.left_out.empty() && work.memory_ops.left_out.empty()) return out;
   const std::vector<TimelineCover> all = all_work(work, lanes, options.window);
   for (std::size_t i = 0; i < out.size(); ++i) out[i].unselected = all[i].length() - out[i].busy;

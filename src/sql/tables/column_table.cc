@@ -17,7 +17,6 @@
 #include "base/unknown.h"
 #include "sql/tables/database_set.h"
 #include "sql/tables/row_batch.h"
-#include "sql/tables/sql_token.h"
 #include "sql/tables/table_module.h"
 
 namespace tracedb {
@@ -204,24 +203,15 @@ class Planner {
   }
 
   static const char* sign_of(unsigned char op) {
-    switch (op) {
-      case SQLITE_INDEX_CONSTRAINT_EQ:
-        return "=";
-      case SQLITE_INDEX_CONSTRAINT_GT:
-        return ">";
-      case SQLITE_INDEX_CONSTRAINT_GE:
-        return ">=";
-      case SQLITE_INDEX_CONSTRAINT_LT:
-        return "<";
-      case SQLITE_INDEX_CONSTRAINT_LE:
-        return "<=";
-      case SQLITE_INDEX_CONSTRAINT_ISNULL:
-        return " IS NULL";
-      case SQLITE_INDEX_CONSTRAINT_ISNOTNULL:
-        return " IS NOT NULL";
-      default:
-        return nullptr;
-    }
+    constexpr std::pair<unsigned char, const char*> kSigns[] = {{SQLITE_INDEX_CONSTRAINT_EQ, "="},
+                                                                {SQLITE_INDEX_CONSTRAINT_GT, ">"},
+                                                                {SQLITE_INDEX_CONSTRAINT_GE, ">="},
+                                                                {SQLITE_INDEX_CONSTRAINT_LT, "<"},
+                                                                {SQLITE_INDEX_CONSTRAINT_LE, "<="},
+                                                                {SQLITE_INDEX_CONSTRAINT_ISNULL, " IS NULL"},
+                                                                {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, " IS NOT NULL"}};
+    const auto* const found = std::ranges::find(kSigns, op, [](const auto& sign) { return sign.first; });
+    return found == std::end(kSigns) ? nullptr : found->second;
   }
 
   // Whether SQLite need not try the rows again: the value is one that is compared here as it would compare it.

@@ -20,6 +20,9 @@
 #include "sql/tables/array_column.h"
 #include "sql/tables/table_function.h"
 
+struct sqlite3_index_info;
+struct sqlite3_value;
+
 namespace tracedb {
 
 struct ColumnSource {
@@ -35,14 +38,8 @@ struct ColumnSource {
 void add_column_table(Database& database, std::string_view name, std::span<const TableColumn> columns,
                       ColumnSource source, std::string_view view = {});
 
-}  // namespace tracedb
-
 // How a column table answers: what it tells SQLite's planner of a way to find rows, and how it finds them. Inside of
 // src/sql only.
-struct sqlite3_index_info;
-struct sqlite3_value;
-
-namespace tracedb {
 
 // A comparison of a column with a value that is known when rows are asked for.
 struct ColumnTerm {

@@ -4,283 +4,212 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/failure.h"
 #include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "sql/tables/column_table.h"
-#include "sql/tables/number_expression.h"
-#include "sql/tables/sql_token.h"
 
 namespace tracedb {
 namespace {
 
-using Tokens = std::span<const SqlToken>;
+using Tokens = std::span<const std::string_view>;  // of the statement
 
-constexpr std::array<std::string_view, 8> kEndsOfCore = {"HAVING",    "ORDER",  "LIMIT", "WINDOW",
-                                                         "INTERSECT", "EXCEPT", "UNION", "RETURNING"};
-constexpr std::array<std::string_view, 2> kBehindTable = {"WHERE", "GROUP"};
+bool is_word_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; }
 
-// The numbers of a column, if all are whole or NULL.
-std::optional<std::span<const std::int64_t>> whole_numbers(const ArrayColumn& column,
-                                                           LargeVector<std::int64_t>& memory) {
-  if (column.kind() == ArrayColumn::Kind::kNumbers) return column.numbers();
-  if (column.kind() == ArrayColumn::Kind::kThousandths) return std::nullopt;
-  const auto places = column.places();
-  memory.resize(places.size());
-  if (column.kind() == ArrayColumn::Kind::kIds) {
-    std::transform(places.begin(), places.end(), memory.begin(), id_cell);
-    return memory;
-  }
-  std::vector<std::int64_t> numbers;
-  for (const ArrayValue& value : column.values()) {
-    const auto* number = std::get_if<std::int64_t>(&value);
-    if (number == nullptr && !std::holds_alternative<std::monostate>(value)) return std::nullopt;
-    numbers.push_back(number == nullptr ? kUnknownValue : *number);
-  }
-  const auto number_at = [&](std::uint32_t place) { return place < numbers.size() ? numbers[place] : kUnknownValue; };
-  std::transform(places.begin(), places.end(), memory.begin(), number_at);
-  return memory;
+std::size_t token_size(std::string_view rest) {
+  if (rest[0] == '\'') return std::min(rest.find('\'', 1), rest.size() - 1) + 1;
+  const auto word = std::find_if_not(rest.begin(), rest.end(), is_word_part) - rest.begin();
+  if (word > 0) return static_cast<std::size_t>(word);
+  return rest.size() > 1 && (rest[1] == '=' || rest.starts_with("<>")) ? 2 : 1;
 }
 
-// SELECT items FROM view [AS alias] [WHERE ...] GROUP BY terms: places in the tokens of a statement.
+// Words, numbers, texts in quotes and signs. nullopt: there is something else.
+std::optional<std::vector<std::string_view>> tokens_of(std::string_view statement) {
+  const bool has_other = statement.find_first_of("\"`[") != std::string_view::npos ||
+                         statement.find("--") != std::string_view::npos ||
+                         statement.find("/*") != std::string_view::npos;
+  if (has_other) return std::nullopt;
+  std::vector<std::string_view> out;
+  for (std::size_t at = 0; at < statement.size(); at += out.back().size()) {
+    at = statement.find_first_not_of(" \t\r\n\f", at);
+    if (at == std::string_view::npos) break;
+    out.push_back(statement.substr(at, token_size(statement.substr(at))));
+  }
+  return out;
+}
+
+// The first of the words that is in no brackets; the end: there is none.
+std::size_t find_word(Tokens tokens, std::initializer_list<std::string_view> words) {
+  int depth = 0;
+  for (std::size_t at = 0; at < tokens.size(); ++at) {
+    depth += tokens[at] == "(" ? 1 : tokens[at] == ")" ? -1 : 0;
+    const auto is_here = [&](std::string_view word) { return is_same_name(tokens[at], word); };
+    if (depth == 0 && std::any_of(words.begin(), words.end(), is_here)) return at;
+  }
+  return tokens.size();
+}
+
+std::vector<Tokens> between_commas(Tokens tokens) {
+  std::vector<Tokens> out;
+  while (true) {
+    const std::size_t end = find_word(tokens, {","});
+    out.push_back(tokens.first(end));
+    if (end == tokens.size()) return out;
+    tokens = tokens.subspan(end + 1);
+  }
+}
+
 struct GroupedSelect {
-  std::size_t table = 0;   // of its name
-  std::string_view alias;  // "": none
+  std::string_view view, name;  // "": the view has no other
   std::vector<Tokens> items, terms;
 };
 
-// Replaces the tables and terms of a statement.
-class GroupColumns {
- public:
-  GroupColumns(Database& database, std::string_view statement)
-      : database_(database), statement_(statement), tokens_(sql_tokens(statement)) {}
+std::optional<GroupedSelect> grouped_select(Tokens tokens) {
+  const auto is_select = [](std::string_view token) { return is_same_name(token, "SELECT"); };
+  if (tokens.empty() || std::count_if(tokens.begin(), tokens.end(), is_select) != 1 || !is_select(tokens[0])) return {};
+  const std::size_t from = find_word(tokens, {"FROM"});
+  const std::size_t group = find_word(tokens, {"GROUP"});
+  if (group > tokens.size() - 2 || from > group - 2 || !is_same_name(tokens[group + 1], "BY")) return {};
+  GroupedSelect out{tokens[from + 1], {}, between_commas(tokens.subspan(1, from - 1)), {}};
+  Tokens name = tokens.subspan(from + 2, std::min(group, find_word(tokens, {"WHERE"})) - from - 2);
+  if (!name.empty() && is_same_name(name[0], "AS")) name = name.subspan(1);
+  if (name.size() > 1) return {};
+  if (!name.empty()) out.name = name[0];
+  const Tokens rest = tokens.subspan(group + 2);
+  out.terms = between_commas(rest.first(find_word(rest, {"HAVING", "ORDER", "LIMIT", "WINDOW", ";"})));
+  return out;
+}
 
-  std::string text() {
-    for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
-      if (tokens_[i].is_word("FROM") && !tokens_[i - 1].is_word("DISTINCT")) replace_in(i);
-    }
-    if (edits_.empty()) return {};
-    std::sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) { return a.offset > b.offset; });
-    std::string text(statement_);
-    for (const Edit& edit : edits_) text.replace(edit.offset, edit.size, edit.text);
-    return text;
-  }
-
- private:
-  struct Edit {
-    std::size_t offset, size;
-    std::string text;
-  };
-
-  void replace_in(std::size_t from) {
-    ColumnTableSource* table =
-        tokens_[from + 1].kind == SqlToken::Kind::kWord && !is_of_statement(tokens_[from + 1].text)
-            ? column_table(database_, tokens_[from + 1].text)
-            : nullptr;
-    if (table == nullptr) return;
-    const auto select = grouped_select(from);
-    if (!select) return;
-    std::vector<std::pair<Tokens, NumberExpression>> expressions;
-    for (const Tokens term : select->terms) {
-      const auto expression = expression_of(*table, *select, term);
-      if (!expression) return;
-      if (!expression->is_column()) {
-        expressions.emplace_back(term, *expression);
-      }
-    }
-    std::vector<Edit> edits;
-    for (const auto& [term, expression] : expressions) {
-      const auto column = spare_column(*table, expression);
-      if (!column) return;
-      const std::size_t begin = term.front().offset;
-      edits.push_back({begin, term.back().offset + term.back().text.size() - begin, '"' + *column + '"'});
-    }
-    if (edits.empty()) return;
-    const SqlToken& name = tokens_[select->table];
-    edits.push_back({name.offset, name.text.size(),
-                     fmt::format("{}{}{}", table->name, select->alias.empty() ? " AS " : "",
-                                 select->alias.empty() ? name.text : "")});
-    edits_.insert(edits_.end(), edits.begin(), edits.end());
-  }
-
-  // Whether a WITH of the statement may give the name another meaning.
-  [[nodiscard]] bool is_of_statement(std::string_view name) const {
-    for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
-      if (!is_same_name(tokens_[i].text, name)) continue;
-      const bool is_first = tokens_[i - 1].is_word("WITH") || tokens_[i - 1].is_word("RECURSIVE");
-      if (is_first || (tokens_[i - 1].is_sign(",") && (tokens_[i + 1].is_sign("(") || tokens_[i + 1].is_word("AS")))) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  [[nodiscard]] std::optional<GroupedSelect> grouped_select(std::size_t from) const {
-    GroupedSelect out;
-    out.table = from + 1;
-    std::size_t at = from + 2;
-    if (at < tokens_.size() && tokens_[at].is_word("AS")) ++at;
-    if (at < tokens_.size() && tokens_[at].kind == SqlToken::Kind::kWord && !tokens_[at].is_one_of(kBehindTable)) {
-      out.alias = tokens_[at++].text;
-    }
-    if (at >= tokens_.size() || !tokens_[at].is_one_of(kBehindTable)) return std::nullopt;
-    const std::size_t end = end_of_core(at);
-    const std::size_t group = find_word(at, end, "GROUP");
-    const std::size_t select = start_of_core(from);
-    if (group + 2 >= end || !tokens_[group + 1].is_word("BY") || select == from) return std::nullopt;
-    const bool has_word = tokens_[select + 1].is_word("DISTINCT") || tokens_[select + 1].is_word("ALL");
-    out.items = parts(select + (has_word ? 2 : 1), from);
-    out.terms = parts(group + 2, end);
-    return out;
-  }
-
-  [[nodiscard]] std::size_t end_of_core(std::size_t at) const {
-    int depth = 0;
-    for (; at < tokens_.size(); ++at) {
-      depth += tokens_[at].is_sign("(") ? 1 : tokens_[at].is_sign(")") ? -1 : 0;
-      if (depth < 0 || tokens_[at].is_sign(";") || (depth == 0 && tokens_[at].is_one_of(kEndsOfCore))) break;
-    }
-    return at;
-  }
-
-  // Of its SELECT; `from`: not found.
-  [[nodiscard]] std::size_t start_of_core(std::size_t from) const {
-    int depth = 0;
-    for (std::size_t at = from; at-- > 0;) {
-      depth += tokens_[at].is_sign(")") ? 1 : tokens_[at].is_sign("(") ? -1 : 0;
-      if (depth < 0) return from;
-      if (depth == 0 && tokens_[at].is_word("SELECT")) return at;
-    }
-    return from;
-  }
-
-  [[nodiscard]] std::size_t find_word(std::size_t at, std::size_t end, std::string_view word) const {
-    int depth = 0;
-    for (; at < end; ++at) {
-      depth += tokens_[at].is_sign("(") ? 1 : tokens_[at].is_sign(")") ? -1 : 0;
-      if (depth == 0 && tokens_[at].is_word(word)) return at;
-    }
-    return end;
-  }
-
-  // What stands between commas.
-  [[nodiscard]] std::vector<Tokens> parts(std::size_t first, std::size_t end) const {
-    std::vector<Tokens> out;
-    int depth = 0;
-    for (std::size_t at = first; at <= end; ++at) {
-      if (at < end) depth += tokens_[at].is_sign("(") ? 1 : tokens_[at].is_sign(")") ? -1 : 0;
-      if (at < end && (depth != 0 || !tokens_[at].is_sign(","))) continue;
-      out.push_back(Tokens(tokens_).subspan(first, at - first));
-      first = at + 1;
-    }
-    return out;
-  }
-
-  // As SQLite finds what a term means: a number is a column of the answer, a name a column of the table, else one of
-  // the answer.
-  [[nodiscard]] static std::optional<NumberExpression> expression_of(const ColumnTableSource& table,
-                                                                     const GroupedSelect& select, Tokens term) {
-    if (term.size() == 1 && term[0].kind == SqlToken::Kind::kNumber) {
-      const auto number = parse_int64(term[0].text).value_or(0);
-      if (number < 1 || number > static_cast<std::int64_t>(select.items.size())) return std::nullopt;
-      return parse(table, select, without_name(select.items[static_cast<std::size_t>(number) - 1]));
-    }
-    if (term.size() != 1 || table.number_of(term[0].text) >= 0) return parse(table, select, term);
-    for (const Tokens item : select.items) {
-      const Tokens meaning = without_name(item);
-      if (meaning.size() < item.size() && is_same_name(item.back().text, term[0].text)) {
-        return parse(table, select, meaning);
-      }
-    }
-    return std::nullopt;
-  }
-
-  // Of `x AS name` x, and of `x + 1 name` x + 1.
-  static Tokens without_name(Tokens item) {
-    if (item.size() < 2) return item;
-    const SqlToken& before = item[item.size() - 2];
-    if (before.is_word("AS")) return item.first(item.size() - 2);
-    if (item.back().kind != SqlToken::Kind::kWord) return item;
-    const bool is_end =
-        before.kind == SqlToken::Kind::kWord || before.kind == SqlToken::Kind::kNumber || before.is_sign(")");
-    return is_end ? item.first(item.size() - 1) : item;
-  }
-
-  // A term that is a column may be of any type.
-  static std::optional<NumberExpression> parse(const ColumnTableSource& table, const GroupedSelect& select,
-                                               Tokens tokens) {
-    std::vector<SqlToken> unqualified;
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      if (i + 1 < tokens.size() && tokens[i + 1].is_sign(".")) {
-        const std::string_view table_name = select.alias.empty() ? table.view : select.alias;
-        if (!is_same_name(tokens[i].text, table_name)) return std::nullopt;
-        ++i;
-      } else {
-        unqualified.push_back(tokens[i]);
-      }
-    }
-    const bool is_alone = unqualified.size() == 1;
-    return NumberExpression::parse(unqualified, [&](std::string_view name) {
-      const int number = table.number_of(name);
-      const bool fits =
-          is_alone || (number >= 0 && table.types[static_cast<std::size_t>(number)] == ColumnType::kInteger);
-      return fits ? number : -1;
-    });
-  }
-
-  // Its name; nullopt: not all of its values are whole numbers of 64 bits, or there is no spare column left.
-  std::optional<std::string> spare_column(ColumnTableSource& table, const NumberExpression& expression) {
-    const std::size_t first = table.names.size() - kSpareColumns;
-    std::size_t chosen = table.names.size();
-    for (std::size_t i = first; i < table.names.size(); ++i) {
-      if (table.columns[i] && table.names[i] == expression.text()) return used(table, i);
-      const bool is_taken = std::find(used_.begin(), used_.end(), std::pair{&table, i}) != used_.end();
-      if (!is_taken && (chosen == table.names.size() || (table.columns[chosen] && !table.columns[i]))) chosen = i;
-    }
-    if (chosen == table.names.size() || !fill(table, chosen, expression)) return std::nullopt;
-    return used(table, chosen);
-  }
-
-  std::string used(ColumnTableSource& table, std::size_t column) {
-    used_.emplace_back(&table, column);
-    return spare_name(column - (table.names.size() - kSpareColumns));
-  }
-
-  static bool fill(ColumnTableSource& table, std::size_t column, const NumberExpression& expression) {
-    const std::vector<int> numbers = expression.columns();
-    std::vector<LargeVector<std::int64_t>> memory(numbers.size());
-    std::vector<std::span<const std::int64_t>> columns;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const auto values = whole_numbers(table.column(numbers[i]), memory[i]);
-      if (!values) return false;
-      columns.push_back(*values);
-    }
-    auto values = expression.values(columns, table.rows());
-    if (!values) return false;
-    table.columns[column].emplace(ArrayColumn::of_numbers(std::move(*values)));
-    table.rows_by_key[column].clear();
-    table.names[column] = expression.text();
-    return true;
-  }
-
-  Database& database_;
-  std::string_view statement_;
-  std::vector<SqlToken> tokens_;
-  std::vector<Edit> edits_;
-  std::vector<std::pair<ColumnTableSource*, std::size_t>> used_;
+// A column, or a comparison or quotient of one with a number.
+struct Value {
+  int column;
+  std::string_view op;  // "": the column
+  std::int64_t number = 0;
+  std::string_view name;  // AS name
 };
+
+std::optional<Value> value_of(const ColumnTableSource& table, const GroupedSelect& select, Tokens tokens) {
+  constexpr std::array<std::string_view, 7> kOperators = {"/", "%", "<", "<=", ">", ">=", "="};
+  if (tokens.size() > 2 && tokens[1] == ".") {
+    if (!is_same_name(tokens[0], select.name.empty() ? select.view : select.name)) return std::nullopt;
+    tokens = tokens.subspan(2);
+  }
+  Value out{tokens.empty() ? -1 : table.number_of(tokens[0]), {}, 0, {}};
+  if (out.column < 0) return std::nullopt;
+  if (tokens.size() > 2 && std::find(kOperators.begin(), kOperators.end(), tokens[1]) != kOperators.end()) {
+    const auto number = parse_int64(tokens[2]);
+    if (!number || table.types[static_cast<std::size_t>(out.column)] != ColumnType::kInteger) return std::nullopt;
+    out.op = tokens[1];
+    out.number = *number;
+    tokens = tokens.subspan(2);
+  }
+  if (tokens.size() == 3 && is_same_name(tokens[1], "AS")) out.name = tokens[2];
+  return tokens.size() == 1 || !out.name.empty() ? std::optional(out) : std::nullopt;
+}
+
+// As SQLite finds what a term means: a number is a column of the answer, a name a column of the table, else one of the
+// answer.
+std::optional<Value> meaning_of(const ColumnTableSource& table, const GroupedSelect& select, Tokens term) {
+  if (term.size() != 1 || table.number_of(term[0]) >= 0) return value_of(table, select, term);
+  const auto number = parse_int64(term[0]);
+  for (std::size_t i = 0; i < select.items.size(); ++i) {
+    const auto value = value_of(table, select, select.items[i]);
+    const bool is_it =
+        number ? *number == static_cast<std::int64_t>(i) + 1 : value && is_same_name(value->name, term[0]);
+    if (is_it) return value;
+  }
+  return std::nullopt;
+}
+
+// nullopt: not all are whole numbers or NULL.
+std::optional<LargeVector<std::int64_t>> whole_numbers(const ArrayColumn& column) {
+  const auto numbers = column.numbers();
+  if (column.kind() == ArrayColumn::Kind::kNumbers) return LargeVector<std::int64_t>(numbers.begin(), numbers.end());
+  if (column.kind() == ArrayColumn::Kind::kThousandths) return std::nullopt;
+  LargeVector<std::int64_t> out(column.size());
+  const auto places = column.places();
+  if (column.kind() == ArrayColumn::Kind::kIds) {
+    std::transform(places.begin(), places.end(), out.begin(), id_cell);
+    return out;
+  }
+  std::vector<std::int64_t> values;
+  for (const ArrayValue& value : column.values()) {
+    const auto* number = std::get_if<std::int64_t>(&value);
+    if (number == nullptr && !std::holds_alternative<std::monostate>(value)) return std::nullopt;
+    values.push_back(number == nullptr ? kUnknownValue : *number);
+  }
+  std::transform(places.begin(), places.end(), out.begin(),
+                 [&](std::uint32_t place) { return place < values.size() ? values[place] : kUnknownValue; });
+  return out;
+}
+
+// As SQLite computes it. `b` is not negative: no result needs more than 64 bits.
+void apply(std::string_view op, std::int64_t b, std::span<std::int64_t> values) {
+  const auto each = [&](auto result) {
+    for (std::int64_t& a : values) a = a == kUnknownValue ? a : result(a);
+  };
+  if (op == "/") each([b](std::int64_t a) { return b == 0 ? kUnknownValue : a / b; });
+  if (op == "%") each([b](std::int64_t a) { return b == 0 ? kUnknownValue : a % b; });
+  if (op == "<") each([b](std::int64_t a) { return std::int64_t{a < b}; });
+  if (op == "<=") each([b](std::int64_t a) { return std::int64_t{a <= b}; });
+  if (op == ">") each([b](std::int64_t a) { return std::int64_t{a > b}; });
+  if (op == ">=") each([b](std::int64_t a) { return std::int64_t{a >= b}; });
+  if (op == "=") each([b](std::int64_t a) { return std::int64_t{a == b}; });
+}
+
+// Makes a spare column that of a value, unless it is; false: there are too few, or not all values are whole numbers.
+bool fill(ColumnTableSource& table, std::size_t spare, const Value& value) {
+  if (spare >= kSpareColumns) return false;
+  const std::size_t place = table.names.size() - kSpareColumns + spare;
+  const std::string text =
+      fmt::format("{} {} {}", table.names[static_cast<std::size_t>(value.column)], value.op, value.number);
+  if (table.columns[place] && table.names[place] == text) return true;
+  auto numbers = whole_numbers(table.column(value.column));
+  if (!numbers) return false;
+  apply(value.op, value.number, *numbers);
+  table.columns[place].emplace(ArrayColumn::of_numbers(std::move(*numbers)));
+  table.rows_by_key[place].clear();
+  table.names[place] = text;
+  return true;
+}
+
+std::string grouped(Database& database, std::string_view statement) {
+  const auto tokens = tokens_of(statement);
+  const auto select = tokens ? grouped_select(*tokens) : std::nullopt;
+  ColumnTableSource* const table = select ? column_table(database, select->view) : nullptr;
+  if (table == nullptr) return {};
+  std::vector<std::optional<Value>> values;
+  for (const Tokens term : select->terms) values.push_back(meaning_of(*table, *select, term));
+  if (std::find(values.begin(), values.end(), std::nullopt) != values.end()) return {};
+  std::string text(statement);
+  const auto replace = [&](const char* from, const char* end, const std::string& by) {
+    text.replace(static_cast<std::size_t>(from - statement.data()), static_cast<std::size_t>(end - from), by);
+  };
+  std::size_t spare = 0;
+  for (std::size_t i = values.size(); i-- > 0;) {  // from the end of the text, as places before it stay
+    if (values[i]->op.empty()) continue;
+    if (!fill(*table, spare, *values[i])) return {};
+    const std::string_view last = select->terms[i].back();
+    replace(select->terms[i].front().data(), last.data() + last.size(), fmt::format("\"{}\"", spare_name(spare++)));
+  }
+  if (spare == 0) return {};
+  const std::string_view view = select->view;
+  replace(view.data(), view.data() + view.size(),
+          select->name.empty() ? fmt::format("{} AS {}", table->name, view) : table->name);
+  return text;
+}
 
 }  // namespace
 
 // What fails here fails again, and is reported, when the statement as it was reads the table.
 std::string with_group_columns(Database& database, std::string_view statement) {
   std::string text;
-  if (catch_error([&] { text = GroupColumns(database, statement).text(); })) text.clear();
+  if (catch_error([&] { text = grouped(database, statement); })) text.clear();
   return text;
 }
 

@@ -360,12 +360,6 @@ class QueryMaker {
 
 }  // namespace
 
-std::string quoted_name(std::string_view name) {
-  std::string out = "\"";
-  for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + '"';
-}
-
 const PassedComparison* find_comparison(unsigned char code) {
   for (const PassedComparison& comparison : kComparisons) {
     if (comparison.code == code) return &comparison;

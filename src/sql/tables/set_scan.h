@@ -90,12 +90,7 @@ class SetScan {
   std::deque<Task> tasks_;
 };
 
-}  // namespace tracedb
-
 // What the members of a set are asked for a statement on a table of all of them.
-struct sqlite3_value;
-
-namespace tracedb {
 
 // Tables of one module of SQLite, by their names.
 struct SetSource {
@@ -112,8 +107,6 @@ inline void forget(const SetSource& source) { source.database.forget(&source); }
 // rows of the second whose row id it has seen; a row has no id that is the same in scans with different conditions.
 void pass_conditions(const Database& database, bool passes);
 bool has_sets(const Database& database);
-
-std::string quoted_name(std::string_view name);
 
 struct PassedComparison {
   unsigned char code;  // SQLITE_INDEX_CONSTRAINT_EQ ...

@@ -1,5 +1,5 @@
-// SQL functions for reports and ad-hoc SQL: percentile(), human_ns() and others; functions.cc and
-// aggregate_functions.cc declare them. Views never use them: those must work in any client.
+// SQL functions for reports and ad-hoc SQL: percentile(), human_ns() and others; functions.cc declares them. Views
+// never use them: those must work in any client.
 #pragma once
 
 #include <vector>

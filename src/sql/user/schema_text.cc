@@ -13,14 +13,12 @@
 namespace tracedb {
 namespace {
 
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
+// The text up to `mark`, which is taken off `text` too.
+std::string_view take_until(std::string_view& text, std::string_view mark) {
+  const std::size_t end = std::min(text.find(mark), text.size());
+  const std::string_view part = text.substr(0, end);
+  text.remove_prefix(std::min(end + mark.size(), text.size()));
+  return part;
 }
 
 // Names of the columns a line of code ends: "x AS y," in a view, "name TYPE" parts in a table.
@@ -49,7 +47,8 @@ SchemaComments schema_comments(std::string_view script_text) {
   SchemaComments comments;
   std::string object;
   bool is_view = false;
-  for (const std::string& line : lines_of(script_text)) {
+  while (!script_text.empty()) {
+    const std::string line(take_until(script_text, "\n"));
     const std::size_t mark = line.find("-- ");
     const std::string code = line.substr(0, mark);
     const std::string comment = mark == std::string::npos ? "" : line.substr(text_after(line, mark + 2));
@@ -75,40 +74,38 @@ std::string usual_comment(const std::string& column) {
       {"tid", "thread, as in the trace"},
       {"correlation", "as in the trace"},
       {"external_id", "as in the trace"},
+      // Where ids of these names point; any other has a comment of its own.
+      {"name_id", "id in string"},
+      {"category_id", "id in string"},
+      {"device_id", "id in device"},
+      {"process_id", "id in process"},
+      {"thread_id", "id in thread"},
+      {"stream_id", "id in stream"},
+      {"stack_id", "id in stack"},
+      {"frame_id", "id in frame"},
+      {"step_id", "id in step"},
+      {"kernel_id", "id in kernel"},
+      {"cpu_op_id", "id in cpu_op"},
+      {"annotation_id", "id in annotation"},
+      {"launch_config_id", "id in launch_config"},
+      {"launch_id", "id in runtime_call"},
   };
-  if (const auto found = kUsual.find(column); found != kUsual.end()) return found->second;
-  // Where ids of these names point; any other has a comment of its own.
-  static const std::map<std::string, std::string> kTables = {
-      {"name_id", "string"},
-      {"category_id", "string"},
-      {"device_id", "device"},
-      {"process_id", "process"},
-      {"thread_id", "thread"},
-      {"stream_id", "stream"},
-      {"stack_id", "stack"},
-      {"frame_id", "frame"},
-      {"step_id", "step"},
-      {"kernel_id", "kernel"},
-      {"cpu_op_id", "cpu_op"},
-      {"annotation_id", "annotation"},
-      {"launch_config_id", "launch_config"},
-      {"launch_id", "runtime_call"},
-  };
-  const auto table = kTables.find(column);
-  return table != kTables.end() ? "id in " + table->second : "";
+  const auto found = kUsual.find(column);
+  return found == kUsual.end() ? "" : found->second;
 }
 
 std::vector<ExampleQuery> example_queries(std::string_view script_text) {
   std::vector<ExampleQuery> examples;
   ExampleQuery current;
-  for (const std::string& line : lines_of(script_text)) {
+  while (!script_text.empty()) {
+    const std::string_view line = take_until(script_text, "\n");
     if (line.empty()) {
       if (!current.sql.empty()) examples.push_back(current);
       current = {};  // a comment alone is the head of the file
     } else if (line.starts_with("-- ")) {
-      current.comment += (current.comment.empty() ? "" : " ") + line.substr(3);
+      current.comment.append(current.comment.empty() ? "" : " ").append(line.substr(3));
     } else {
-      current.sql += (current.sql.empty() ? "" : "\n") + line;
+      current.sql.append(current.sql.empty() ? "" : "\n").append(line);
     }
   }
   if (!current.sql.empty()) examples.push_back(current);
@@ -118,14 +115,6 @@ std::vector<ExampleQuery> example_queries(std::string_view script_text) {
 namespace {
 
 constexpr std::string_view kFolder = "cookbook/", kComment = "-- ";
-
-// The text up to `mark`, which is taken off `text` too.
-std::string_view take_until(std::string_view& text, std::string_view mark) {
-  const std::size_t end = std::min(text.find(mark), text.size());
-  const std::string_view part = text.substr(0, end);
-  text.remove_prefix(std::min(end + mark.size(), text.size()));
-  return part;
-}
 
 void declare(Recipe& recipe, std::string_view line) {
   recipe.parameters += (recipe.parameters.empty() ? "" : "; ") + std::string(line);

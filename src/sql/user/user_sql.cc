@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sqlite3.h>
-#include <strings.h>
 
 #include <algorithm>
 #include <cctype>
@@ -178,12 +177,9 @@ Names names(Database& database, std::string_view sql, std::string_view argument 
   return out;
 }
 
-bool is_same(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
 bool contains(const Names& names, std::string_view name) {
-  return std::any_of(names.begin(), names.end(), [name](const std::string& other) { return is_same(name, other); });
+  return std::any_of(names.begin(), names.end(),
+                     [name](const std::string& other) { return is_same_name(name, other); });
 }
 
 // The words of a statement that may be names.
@@ -212,7 +208,7 @@ bool is_compared_with(std::string_view statement, std::string_view word) {
 std::string columns_there(Database& database, const Names& words) {
   std::string out;
   for (std::size_t i = 1; i < words.size(); ++i) {
-    if (!is_same(words[i - 1], "from") && !is_same(words[i - 1], "join")) continue;
+    if (!is_same_name(words[i - 1], "from") && !is_same_name(words[i - 1], "join")) continue;
     const Names columns = names(database, kColumnNames, words[i]);
     if (!columns.empty()) out += fmt::format("; {} has {}", words[i], fmt::join(columns, ", "));
   }
@@ -243,7 +239,7 @@ std::string column_hint(Database& database, std::string_view statement, std::str
 // Of "b.kernels", where there is no b.
 std::string schema_hint(Database& database, std::string_view schema) {
   const Names known = names(database, kSchemas);
-  if (contains(known, schema) || is_same(schema, "main") || is_same(schema, "temp")) return {};
+  if (contains(known, schema) || is_same_name(schema, "main") || is_same_name(schema, "temp")) return {};
   return known.empty()
              ? fmt::format("; there is one index, and so no {}: name the table alone, or give more indexes", schema)
              : fmt::format("; the indexes are {}; all_kernels and its like have every index given",

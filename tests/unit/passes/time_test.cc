@@ -95,7 +95,7 @@ struct LaunchedTrace {
 TEST_CASE("values in groups, by hand") {
   const std::vector<std::int64_t> values = {5, 1, 9, 3, 100, 7};
   const std::vector<GroupId> groups = {0, 0, 0, 0, kNoGroup, 1};
-  const std::vector<Distribution> out = distributions(values, groups, 3);
+  const std::vector<GroupStats> out = value_stats(values, groups, 3);
   CHECK(out[0].count == 4);
   CHECK(out[0].total == 18);
   CHECK(out[0].median == 4);
@@ -112,7 +112,7 @@ TEST_CASE("random values in groups are as a sorted list says") {
     std::vector<std::int64_t> values(1 + chance() % 300);
     for (std::int64_t& value : values) value = static_cast<std::int64_t>(chance() % 50);
     const std::vector<GroupId> groups(values.size(), 0);
-    const Distribution out = distributions(values, groups, 1).front();
+    const GroupStats out = value_stats(values, groups, 1).front();
     std::sort(values.begin(), values.end());
     const std::size_t n = values.size();
     CHECK(out.median == static_cast<double>(values[(n - 1) / 2] + values[n / 2]) / 2);
