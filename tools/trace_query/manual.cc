@@ -6,7 +6,6 @@
 
 #include "index/index.h"
 #include "report/table.h"
-#include "trace_query/commands/schema/schema_objects.h"
 #include "trace_query/report_shapes.h"
 
 namespace tracedb {

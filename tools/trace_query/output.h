@@ -68,9 +68,6 @@ std::size_t row_limit(const CommandLine& line);
 // shape then does not depend on the number of inputs.
 bool names_inputs(const CommandLine& line);
 
-// Each line is complete: it names its table.
-void add_section_column(Report& report, const std::string& section);
-
 class Output {
  public:
   explicit Output(const CommandLine& line);  // Error{kResource} when the file cannot be written
@@ -81,8 +78,10 @@ class Output {
 
   // Sorts, limits and prints a report; `warnings` also go to standard error.
   void print(Report report, const ReportHead& head, const std::vector<std::string>& warnings);
-  // One of several tables of a document, whose renderer the caller keeps and ends.
-  void print_section(Report report, const ReportHead& head, TableRenderer& document);
+  // The same for one of several tables of a run, which are one document in formats that can say so.
+  void section(Report report, const ReportHead& head);
+  void arranged_section(Report report, const ReportHead& head);  // as it is: sorted and limited already
+  void end_sections(const std::vector<std::string>& warnings);   // of that document
   // The same for a report that is made of each input. Machines get one table, whose first column is the input (left out
   // where a JSON document has one input), when finish() is called; people get a table for each at once, under its name.
   void add(const std::string& name, InputReport report);
@@ -94,18 +93,21 @@ class Output {
   // A blank line, and for people `title`, between two tables of one run.
   void separate(const std::string& title);
 
+  void sentences(const Report& told);  // for people, above the tables
   // For sentences: that of a terminal, at most 80.
   [[nodiscard]] std::size_t page_width() const;
 
   void finish();  // the file appears under its name; Error{kResource} when not all of it could be written
 
  private:
+  TableRenderer* document();  // of sections; null: each is a table of its own
   void arrange(Report& report);
   void write(const Report& report, const ReportHead& head, const std::vector<std::string>& warnings);
 
   const CommandLine& line_;
   OutputTarget target_;
   std::size_t width_ = 0;  // of a table; 0: any
+  std::unique_ptr<TableRenderer> document_;
   bool any_ = false;
   std::size_t cut_rows_ = 0, cut_tables_ = 0;
   mutable std::set<std::string> noted_;

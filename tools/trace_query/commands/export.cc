@@ -17,9 +17,9 @@
 #include "report/escape.h"
 #include "report_page/report_page.h"
 #include "shared/word_completion.h"
-#include "trace_query/checked_words.h"
 #include "trace_query/command.h"
 #include "trace_query/export_formats.h"
+#include "trace_query/options.h"
 #include "trace_query/output.h"
 #include "trace_query/run.h"
 
@@ -53,9 +53,8 @@ ExportInputs open_inputs(const CommandLine& line) {
 
 // Options that another format has.
 void refuse_options(const CommandLine& line, std::string_view format, std::initializer_list<const char*> options) {
-  for (const char* option : options) {
-    if (line.has(option)) throw Error(ErrorCode::kUsage, fmt::format("--{}: does not apply to {}", option, format));
-  }
+  const char* option = line.first_given({options.begin(), options.size()});
+  if (option != nullptr) throw Error(ErrorCode::kUsage, fmt::format("--{}: does not apply to {}", option, format));
 }
 
 int write_perfetto(const CommandLine& line) {
@@ -165,8 +164,8 @@ const ExportFormat& format_of(const std::string& wanted, std::string_view file) 
     refuse_unknown_ending(std::string(file), endings);
     return kExportFormats[0];
   }
-  throw Error(ErrorCode::kUsage,
-              fmt::format("--format {}: there are {}{}", wanted, fmt::join(known, ", "), did_you_mean(wanted, known)));
+  require_known("format", wanted, known);
+  return kExportFormats[0];
 }
 
 // A word of an option and its value, taken out: --name VALUE or --name=VALUE.

@@ -19,8 +19,8 @@
 #include "index/locate.h"
 #include "passes/sql/event_rows.h"
 #include "report/escape.h"
-#include "trace_query/inputs.h"
 #include "trace_query/limits.h"
+#include "trace_query/open.h"
 
 namespace tracedb {
 namespace {

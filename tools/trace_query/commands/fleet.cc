@@ -1,0 +1,410 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <set>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/failure.h"
+#include "base/files/input_file.h"
+#include "base/text/amounts.h"
+#include "base/text/decimal.h"
+#include "index/locate.h"
+#include "ingest/trace_list.h"
+#include "present/fleet_tables.h"
+#include "report/escape.h"
+#include "report/sql_report.h"
+#include "sql/safety.h"
+#include "sql/tables/table_function.h"
+#include "sql/user/user_sql.h"
+#include "trace_query/command.h"
+#include "trace_query/commands/compare/compare_request.h"
+#include "trace_query/limits.h"
+#include "trace_query/options.h"
+#include "trace_query/output.h"
+#include "trace_query/report_shapes.h"
+#include "trace_query/run.h"
+#include "trace_query/workload.h"
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Indexes and traces of the arguments: what belongs together is one entry.
+class Collector {
+ public:
+  Collector() : cache_directory_(cache_directory()), cache_(cache_directory_) {}
+
+  void add(const fs::path& given) {
+    std::error_code error;
+    if (fs::is_directory(given, error)) {
+      const TraceList list = list_traces({given}, default_globs(), {}, Indexes::kTake);
+      for (const fs::path& path : list.traces) listed_.insert(path);
+      for (const fs::path& path : list.traces) add_file(path);
+    } else if (fs::exists(given, error)) {
+      add_file(given);
+    } else {
+      throw Error(ErrorCode::kInput, fmt::format("{}: no such file or folder", printable_path(given)));
+    }
+  }
+
+  std::vector<CatalogueEntry> finish() {
+    cache_.save();
+    return std::move(entries_);
+  }
+
+ private:
+  void add_file(const fs::path& path) {
+    if (path.extension() == kIndexSuffix || file_kind(path) == FileKind::kIndex) return add_index(path);
+    fs::path sidecar = path;
+    sidecar += kIndexSuffix;
+    if (listed_.contains(sidecar)) return;  // comes by itself
+    for (const fs::path& candidate : index_candidates(path, cache_directory_)) {
+      if (file_kind(candidate) == FileKind::kIndex) return add_index(candidate);
+    }
+    if (seen_.insert(path).second) entries_.push_back(catalogue_trace(path));
+  }
+
+  void add_index(const fs::path& path) {
+    if (!seen_.insert(path.lexically_normal()).second) return;
+    entries_.push_back(catalogue_index(path, cache_, rules_));
+  }
+
+  fs::path cache_directory_;
+  SummaryCache cache_;
+  ActiveRules rules_;
+  std::set<fs::path> listed_, seen_;
+  std::vector<CatalogueEntry> entries_;
+};
+
+ColumnType sql_type(Unit unit) { return unit == Unit::kText ? ColumnType::kText : ColumnType::kInteger; }
+
+void add_cell(TableRows& rows, const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) {
+    rows.add(std::string_view(*text));
+  } else if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+    rows.add(*integer);
+  } else if (const auto* real = std::get_if<double>(&cell)) {
+    rows.add(*real);
+  } else {
+    rows.add_null();
+  }
+}
+
+// Each index once, in the order of the arguments, within a folder of the paths; traces without one are not ingested.
+std::vector<CatalogueEntry> read_catalogue(const CommandLine& line) {
+  Collector collector;
+  if (line.positional().empty()) {
+    throw Error(ErrorCode::kUsage, fmt::format("{}: no trace or index given; usage: trace-query {}",
+                                               line.command().name, line.command().usage));
+  }
+  for (const std::string& given : line.positional()) collector.add(given);
+  return collector.finish();
+}
+
+// Keeps the entries for which an SQL expression over the columns of a row is true.
+void keep_where(std::vector<CatalogueEntry>& entries, const std::string& expression) {
+  Database database(":memory:", Database::Mode::kMemory);
+  RunLimits::of_process().watch(database);
+  const std::vector<Column> columns = catalogue_columns();
+  std::vector<TableColumn> declared = {{"number", ColumnType::kInteger, "", ""}};
+  for (const Column& column : columns) declared.push_back({column.key, sql_type(column.unit), "", ""});
+  add_table_function(database, "catalogue", declared, [&](TableRows& rows) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      rows.add(i);
+      for (const Cell& cell : catalogue_row(entries[i])) add_cell(rows, cell);
+    }
+  });
+  const SqlGuard guard(database, {});
+  const std::string before = "SELECT number FROM catalogue WHERE (";
+  const std::string sql = before + expression + "\n)";  // which may end with a comment
+  std::set<std::size_t> kept;
+  const auto failure = catch_error([&] {
+    UserSql user(database, sql, before.size(), before.size() + expression.size());
+    auto statement = user.next({});
+    while (statement && user.step(*statement)) kept.insert(static_cast<std::size_t>(statement->int64(0)));
+    statement.reset();
+    if (user.next({})) throw Error(ErrorCode::kUsage, "one expression, no further statement");
+  });
+  if (failure)
+    throw Error(failure->code(),
+                fmt::format("--where: {}; columns: name, vendor, gpu, ... as in trace-query help ls", failure->what()));
+  std::vector<CatalogueEntry> out;
+  for (const std::size_t i : kept) out.push_back(std::move(entries[i]));
+  entries = std::move(out);
+}
+
+// Prints what cannot be read; what the program then exits with.
+int report_unusable(const std::vector<CatalogueEntry>& entries) {
+  int code = 0;
+  for (const CatalogueEntry& entry : entries) {
+    if (entry.state != CatalogueState::kUnusable) continue;
+    std::cerr << "trace-query: " << escape_text(entry.reason) << '\n';
+    code = static_cast<int>(ErrorCode::kInput);
+  }
+  return code;
+}
+
+std::vector<std::string> catalogue_notes(const std::vector<CatalogueEntry>& entries) {
+  std::vector<std::string> notes;
+  const auto count = [&](CatalogueState state) {
+    return std::count_if(entries.begin(), entries.end(), [state](const auto& entry) { return entry.state == state; });
+  };
+  if (const auto n = count(CatalogueState::kNotIndexed); n > 0) {
+    notes.push_back(counted(n, "trace has", "traces have") + " no index yet: run trace-ingest on the folder");
+  }
+  if (const auto n = count(CatalogueState::kOutOfDate); n > 0) {
+    notes.push_back(counted(n, "index is", "indexes are") + " out of date: run trace-ingest on the folder");
+  }
+  if (entries.empty()) notes.emplace_back("no trace and no index");
+  return notes;
+}
+
+int run_ls(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kRows, OptionGroup::kOutput});
+  line.add("where", OptionKind::kValue, "only those for which this SQL is true: \"gpu LIKE '%H100%' AND steps > 10\"");
+  if (!line.parse(args)) return 0;
+  std::vector<CatalogueEntry> entries = read_catalogue(line);
+  if (const auto where = line.text("where")) keep_where(entries, *where);
+  Report report{catalogue_columns(), {}};
+  for (const CatalogueEntry& entry : entries) report.rows.push_back(catalogue_row(entry));
+  Output output(line);
+  output.print(std::move(report), {"ls", line.positional()}, catalogue_notes(entries));
+  output.finish();
+  return report_unusable(entries);
+}
+
+// ---- trend
+
+enum class MetricKind { kPeriod, kSpan, kOp, kKernel };
+
+struct Metric {
+  MetricKind kind = MetricKind::kPeriod;
+  std::string name = "period";  // as given
+  std::string of;               // the class or name
+};
+
+Metric metric_of(const CommandLine& line) {
+  Metric out;
+  out.name = line.text("metric").value_or("period");
+  if (out.name == "period") return out;
+  if (out.name == "span") return {MetricKind::kSpan, out.name, ""};
+  if (out.name.starts_with("op:") && out.name.size() > 3) return {MetricKind::kOp, out.name, out.name.substr(3)};
+  if (out.name.starts_with("kernel:") && out.name.size() > 7) {
+    return {MetricKind::kKernel, out.name, out.name.substr(7)};
+  }
+  throw Error(ErrorCode::kUsage,
+              fmt::format("--metric {}: there are period, span, op:CLASS and kernel:NAME", out.name));
+}
+
+// Kernel time in a step of the phase; without steps of the whole trace. Unknown: no such kernel.
+std::optional<double> kernel_time(const CatalogueEntry& entry, const std::string& phase, const Metric& metric,
+                                  const ActiveRules& rules) {
+  const Index index = Index::open(entry.index);
+  WorkloadOptions options;
+  if (!phase.empty()) options.selection.phases = {phase};
+  if (metric.kind == MetricKind::kOp) {
+    options.selection.ops = {metric.of};
+    options.selection.op_option = "--metric op:";
+  }
+  if (metric.kind == MetricKind::kKernel) options.selection.name_glob = metric.of;
+  Workload workload(index, rules, options);
+  const EventFilter filter = workload.filter();
+  const auto dur = workload.events().kernels.int64s("dur");
+  double sum = 0;
+  std::size_t kernels = 0;
+  for (std::size_t row = 0; row < dur.size(); ++row) {
+    if (!filter.keeps_kernel(row)) continue;
+    sum += static_cast<double>(duration_or_zero(dur[row]));
+    ++kernels;
+  }
+  if (kernels == 0) return std::nullopt;
+  const auto& phases = entry.summary.phases;
+  const auto found = std::find_if(phases.begin(), phases.end(), [&](const auto& one) { return one.phase == phase; });
+  return found == phases.end() ? sum : sum / static_cast<double>(found->steps);
+}
+
+std::optional<double> step_time(const CatalogueEntry& entry, const std::string& phase, MetricKind kind) {
+  for (const PhaseSummary& one : entry.summary.phases) {
+    if (one.phase != phase) continue;
+    const auto& value = kind == MetricKind::kPeriod ? one.period : one.span;
+    return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+struct TrendRequest {
+  Metric metric;
+  TrendOptions trend;
+  std::optional<double> gate;                               // percent
+  bool inconclusive_fails = false, nothing_passes = false;  // as of a Gate
+};
+
+TrendRequest trend_request(const CommandLine& line) {
+  TrendRequest out;
+  out.metric = metric_of(line);
+  if (const auto phase = line.text("phase")) out.trend.phase = known_phase(*phase);
+  constexpr double kLeastRate = 0.1, kMostRate = 20;  // percent; fewer orders are tried than would show a lower one
+  if (const auto rate = line.percent("rate", kMostRate)) {
+    if (*rate < kLeastRate) throw Error(ErrorCode::kUsage, "--rate: 0.1 to 20 percent");
+    out.trend.changes.rate = *rate / 100;
+  }
+  out.gate = line.percent("gate");
+  if (line.has("gate-inconclusive") && !out.gate) throw Error(ErrorCode::kUsage, "--gate-inconclusive needs --gate");
+  out.inconclusive_fails = inconclusive_fails(line);
+  out.nothing_passes = line.has("gate-inconclusive") && !out.inconclusive_fails;
+  return out;
+}
+
+std::vector<std::string> notes_of(const std::vector<CatalogueEntry>& entries, const std::vector<TrendSeries>& series,
+                                  const ChangePointOptions& options) {
+  std::vector<std::string> notes;
+  const auto unread = std::count_if(entries.begin(), entries.end(), [](const CatalogueEntry& entry) {
+    return entry.state == CatalogueState::kNotIndexed;
+  });
+  if (unread > 0)
+    notes.push_back(counted(unread, "trace has", "traces have") + " no index yet and is left out: run trace-ingest");
+  const std::size_t least = least_values(options);
+  std::size_t undated = 0, unknown = 0, few = 0;
+  for (const TrendSeries& one : series) {
+    for (const TrendPoint& point : one.points) {
+      undated += point.dated ? 0 : 1;
+      unknown += point.value ? 0 : 1;
+    }
+    few += one.values().size() < least ? 1 : 0;
+  }
+  if (undated > 0)
+    notes.push_back(counted(undated, "trace has", "traces have") + " no date: placed by the time of the file");
+  if (unknown > 0) notes.push_back(counted(unknown, "trace does", "traces do") + " not have the metric");
+  if (few > 0) {
+    notes.push_back(fmt::format("{} too short for a change to be told from noise (fewer than {} runs)",
+                                counted(few, "series is", "series are"), least));
+  }
+  if (series.empty()) notes.emplace_back("no index that has it");
+  return notes;
+}
+
+// Of series of one run each, one sentence for all of them.
+Report headlines(const TrendRequest& request, const std::vector<TrendSeries>& series) {
+  const auto is_single = [](const TrendSeries& one) { return one.points.size() == 1; };
+  const auto single = std::count_if(series.begin(), series.end(), is_single);
+  Report out{sentence_columns(), {}, {}, true};
+  for (const TrendSeries& one : series) {
+    if (single > 1 && is_single(one)) continue;
+    Sentence told = trend_headline(one, request.metric.name);
+    told.text.insert(0, one.label + ": ");
+    add_sentence(out, one.label, told);
+  }
+  if (single > 1) {
+    add_sentence(out, "",
+                 say("trend.single", "{series} series have one run each, and one shows no trend of {metric}",
+                     {{"series", single}, {"metric", request.metric.name}}));
+  }
+  return out;
+}
+
+void print(const CommandLine& line, Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series,
+           const std::vector<std::string>& notes) {
+  const bool human = line.renderer().audience == Audience::kHuman;
+  if (human) {
+    output.sentences(headlines(request, series));
+    if (!series.empty()) output.separate("");
+  }
+  const auto add = [&](const char* section, Report report) {
+    if (human && series.size() == 1 && !line.has("columns")) remove_column(report, "series");
+    output.section(std::move(report), {"trend", line.positional(), section});
+  };
+  if (line.renderer().name == "json") {
+    output.section(headlines(request, series), {"trend", line.positional(), "sentences", 1, true});
+  }
+  if (!human) add("series", trend_series(series, request.metric.name));
+  if (!human || !series.empty()) add("points", trend_points(series, request.metric.name));
+  output.end_sections(notes);
+  for (const std::string& note : notes) output.note(note);
+}
+
+// Says which series are worse, and how many it could not judge.
+bool is_beyond(const Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series) {
+  bool any = false;
+  const auto few = std::count_if(series.begin(), series.end(), [](const TrendSeries& one) { return !one.is_long; });
+  const bool none = few == static_cast<std::ptrdiff_t>(series.size());
+  if (few > 0 || none) {
+    output.note(
+        fmt::format("gate: {} of {} not judged: fewer than {} runs{}", few, counted(series.size(), "series", "series"),
+                    least_values(request.trend.changes),
+                    none && !request.nothing_passes ? "; it fails, unless --gate-inconclusive pass is given" : ""));
+    any = none ? !request.nothing_passes : request.inconclusive_fails;
+  }
+  for (const TrendSeries& one : series) {
+    const auto change = last_change_pct(one);
+    if (!change || *change <= *request.gate) continue;
+    output.note(fmt::format("gate: {}: {:+.1f} %", one.label, *change));
+    any = true;
+  }
+  return any;
+}
+
+int run_trend(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput});
+  line.add(
+      "metric", OptionKind::kValue,
+      "period (of steps, default), span (of steps on the device), op:CLASS or kernel:NAME (kernel time in a step)");
+  line.add("phase", OptionKind::kValue,
+           "kind of step (default: of each trace the one with most kernel time of those that have a period)");
+  line.add("where", OptionKind::kValue, "only traces for which this SQL over the columns of ls is true");
+  line.add("rate", OptionKind::kValue, "percent of series of noise in which a change may be flagged (default: 1)");
+  line.add("gate", OptionKind::kValue,
+           "exit 1 if the newest level of a series is more than this many percent above the one before");
+  line.add("gate-inconclusive", OptionKind::kValue,
+           "what --gate does with series of too few runs: pass (default) or fail; where all are, it fails unless pass "
+           "is written out");
+  if (!line.parse(args)) return 0;
+  const TrendRequest request = trend_request(line);
+  const ActiveRules rules = requested_rules(line);
+  std::vector<CatalogueEntry> entries = read_catalogue(line);
+  if (const auto where = line.text("where")) keep_where(entries, *where);
+  const auto series = make_trends(entries, request.trend, [&](const CatalogueEntry& entry, const std::string& phase) {
+    const bool of_steps = request.metric.kind == MetricKind::kPeriod || request.metric.kind == MetricKind::kSpan;
+    return of_steps ? step_time(entry, phase, request.metric.kind) : kernel_time(entry, phase, request.metric, rules);
+  });
+  Output output(line);
+  print(line, output, request, series, notes_of(entries, series, request.trend.changes));
+  output.finish();
+  const bool beyond = request.gate && is_beyond(output, request, series);
+  const int unusable = report_unusable(entries);
+  if (unusable != 0) return unusable;
+  return beyond ? static_cast<int>(ErrorCode::kAnswerIsNo) : 0;
+}
+
+}  // namespace
+
+std::vector<Command> fleet_commands() {
+  return {{"ls",
+           "a catalogue of indexes: GPU, framework, model, rank, steps, period, date",
+           "ls [options] FOLDER|INDEX|TRACE...",
+           "  trace-query ls /dumps --sort date\n"
+           "  trace-query ls /dumps --where \"gpu LIKE '%H100%' AND period > 20e6\" --csv",
+           run_ls,
+           {},
+           [](std::string_view name) -> std::vector<ReportShape> {
+             return {{name, "ls", "", false, catalogue_columns()}};
+           }},
+          {"trend",
+           "a figure of many traces in order of time, and where its level changes",
+           "trend [options] FOLDER|INDEX|TRACE...",
+           "  trace-query trend nightly/ --metric period --phase decode --gate 3\n"
+           "  trace-query trend nightly/ --metric op:dense_gemm --csv",
+           run_trend,
+           {},
+           [](std::string_view name) -> std::vector<ReportShape> {
+             return {{name, "trend", "sentences", true, sentence_columns(), "", true},
+                     {name, "trend", "series", true, trend_series({}, "").columns},
+                     {name, "trend", "points", true, trend_points({}, "").columns}};
+           }}};
+}
+
+}  // namespace tracedb

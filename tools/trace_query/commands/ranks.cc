@@ -1,0 +1,395 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text/amounts.h"
+#include "base/text/closest_name.h"
+#include "present/page_text.h"
+#include "present/ranks_compare.h"
+#include "present/ranks_tables.h"
+#include "present/ranks_words.h"
+#include "ranks/host_cause.h"
+#include "report/escape.h"
+#include "report/sql_report.h"
+#include "report_page/html/safe_text.h"
+#include "trace_query/command.h"
+#include "trace_query/open.h"
+#include "trace_query/options.h"
+#include "trace_query/output.h"
+#include "trace_query/report_shapes.h"
+#include "trace_query/run.h"
+#include "trace_query/workload.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kMostRanks = 512, kMostColumns = 400;
+
+// Exposed waiting of the others by the rank that was late and by step; 0: in none.
+using CausedWaiting = std::map<std::uint32_t, std::vector<std::int64_t>>;
+
+CausedWaiting caused_waiting(const JobAnalysis& job) {
+  CausedWaiting by_step;
+  for (const CollectiveWait& wait : job.waits.collectives) {
+    std::vector<std::int64_t>& ranks = by_step[wait.step];
+    ranks.resize(job.ranks.size());
+    if (wait.arrival == Arrival::kLate) ranks[wait.last_rank] += wait.exposed;
+  }
+  return by_step;
+}
+
+// The longest that the ranks wait in one step, whoever is late.
+std::int64_t most_waiting(const JobAnalysis& job) {
+  std::map<std::uint32_t, std::int64_t> by_step;
+  std::int64_t most = 0;
+  for (const CollectiveWait& wait : job.waits.collectives) {
+    std::int64_t& sum = by_step[wait.step];
+    sum += wait.exposed;
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+// Neighbouring steps are one column where there are too many. The colours are shares of all waiting, so that a rank
+// that is late now and then does not look like one that holds the others up.
+Picture waiting_picture(const JobAnalysis& job, const CausedWaiting& by_step) {
+  const std::size_t together = (by_step.size() + kMostColumns - 1) / kMostColumns;
+  const std::size_t ranks = std::min(job.ranks.size(), kMostRanks);
+  std::vector<std::string> columns, rows;
+  std::vector<std::vector<std::int64_t>> sums(ranks);
+  std::size_t n = 0;
+  for (const auto& [step, caused] : by_step) {
+    if (n++ % together == 0) {
+      columns.push_back(step == 0 ? "in no step" : fmt::format("step {}", step - 1));
+      for (auto& row : sums) row.push_back(0);
+    }
+    for (std::size_t rank = 0; rank < ranks; ++rank) sums[rank].back() += caused[rank];
+  }
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) rows.push_back(rank_text(job, rank));
+  DataWriter data;
+  data.member("measure", "waiting caused").list("rows", rows).list("columns", columns).key("ns").open('[');
+  for (const auto& row : sums) {
+    data.open('[');
+    for (const std::int64_t time : row) data.number(time);
+    data.close(']');
+  }
+  data.close(']').member("most", static_cast<std::int64_t>(together) * most_waiting(job));
+  std::string note =
+      "How long the other ranks waited, while computing nothing, for this rank to come to a collective; the sum over "
+      "those that waited. What is nobody's doing, such as waits that began before the recording, is in no row.";
+  if (together > 1) note += fmt::format(" Each column is {} steps, named by the first.", together);
+  if (ranks < job.ranks.size()) note += fmt::format(" The first {} ranks.", ranks);
+  return {"ranks-waiting", "ranks", "Who holds the others up, by step", std::move(note), data.take()};
+}
+
+ReportPage ranks_page(const JobAnalysis& job, std::vector<PageTable> tables, const std::vector<std::string>& notes) {
+  ReportPage page;
+  page.kind = "ranks";
+  page.command = "ranks";
+  page.title = job.name;
+  page.sides = {{"a", job.name, fmt::format("{} ranks", job.ranks.size()), ""}};
+  page.text.push_back({BlockKind::kHeadline, "", job_headline(job).text});
+  for (const std::string& note : notes) {
+    if (page.text.size() == 1) page.text.push_back({BlockKind::kHeading, "", "Warnings"});
+    page.text.push_back({BlockKind::kItem, "", note});
+  }
+  const CausedWaiting by_step = caused_waiting(job);
+  if (by_step.empty()) {
+    page.absent.emplace_back("no waiting by rank: no collective was found on two ranks");
+  } else {
+    page.pictures.push_back(waiting_picture(job, by_step));
+  }
+  page.tables = std::move(tables);
+  return page;
+}
+
+// What a run says.
+struct Answer {
+  std::vector<JobAnalysis> jobs;
+  std::optional<JobAnalysis> baseline;
+  std::vector<std::string> notes;
+};
+
+struct RanksSection {
+  std::string_view name, title;
+  Report (*make)(std::span<const JobAnalysis> jobs);  // null: of two jobs
+  bool for_people;                                    // the headline says what is in the others
+};
+constexpr RanksSection kRanksSections[] = {{"compare", "Against the baseline", nullptr, true},
+                                           {"jobs", "Jobs", ranks_jobs, false},
+                                           {"ranks", "Ranks", ranks_ranks, true},
+                                           {"causes", "Causes of waiting", ranks_causes, true},
+                                           {"steps", "Steps", ranks_steps, true},
+                                           {"collectives", "Collectives", ranks_collectives, true}};
+
+constexpr std::size_t kMostAlone = 3;  // jobs of one trace with a sentence of their own
+
+struct Traces {
+  std::vector<OpenedTrace> opened;
+  std::vector<RankFacts> facts;
+};
+
+std::vector<const RanksSection*> requested_ranks_sections(const CommandLine& line) {
+  std::vector<std::string> known;
+  for (const RanksSection& section : kRanksSections) known.emplace_back(section.name);
+  const std::vector<std::string> asked = line.names("section");
+  for (const std::string& name : asked) require_known("section", name, known);
+  std::vector<const RanksSection*> out;
+  const bool human = line.renderer().audience == Audience::kHuman;
+  for (const RanksSection& section : kRanksSections) {
+    if (section.make == nullptr && !line.has("baseline")) continue;
+    const bool chosen = asked.empty() ? section.for_people || !human
+                                      : std::find(asked.begin(), asked.end(), section.name) != asked.end();
+    if (chosen) out.push_back(&section);
+  }
+  return out;
+}
+
+// All, or that of --job.
+std::vector<Job> requested_jobs(const CommandLine& line, std::vector<Job> all) {
+  const auto name = line.text("job");
+  if (!name) return all;
+  std::vector<std::string> known;
+  for (const Job& job : all) known.push_back(job.name);
+  require_known("job", *name, known);
+  std::erase_if(all, [&](const Job& job) { return job.name != *name; });
+  return all;
+}
+
+JobAnalysis analysis_of(const Job& job, const Traces& traces, const RequestedWorkload& requested) {
+  JobAnalysis out;
+  out.name = job.name;
+  out.world_size = job.world_size;
+  out.missing = job.missing(traces.facts);
+  std::int64_t base = traces.facts[job.members.front()].begin;
+  for (const std::size_t member : job.members) base = std::min(base, traces.facts[member].begin);
+  out.by_device = job.by_device;
+  for (const std::size_t member : job.members) {
+    Workload workload = requested.of(traces.opened[member].index);
+    const RankFacts& facts = traces.facts[member];
+    if (!job.by_device) out.ranks.push_back(read_rank_trace(workload, facts.rank.value_or(0), base, out.texts));
+    for (const CommDevice& device : job.by_device ? facts.devices : std::vector<CommDevice>()) {
+      const std::int64_t number = device.ordinal.value_or(static_cast<std::int64_t>(out.ranks.size()));
+      out.ranks.push_back(read_rank_trace(workload, number, base, out.texts, device.id));
+    }
+  }
+  analyse(out);
+  for (std::size_t place = 0; place < out.ranks.size(); ++place) {
+    RankWaits& waits = out.waits.ranks[place];
+    if (waits.last == 0 || out.waits.cause_of(static_cast<std::uint32_t>(place)) != LateCause::kHost) continue;
+    Workload workload = requested.of(traces.opened[job.members[job.by_device ? 0 : place]].index);
+    waits.host = find_host_cause(workload, out.ranks[place], waits);
+  }
+  return out;
+}
+
+// Few traces are of jobs that a host holds up, and record what it did.
+void remove_unknown_host(Report& report) {
+  const auto host = find_column(report.columns, "host");
+  const bool is_known = host && std::any_of(report.rows.begin(), report.rows.end(), [&](const Row& row) {
+                          return !std::holds_alternative<std::monostate>(row[*host]);
+                        });
+  if (!host || is_known) return;
+  remove_column(report, "host");
+  remove_column(report, "host_pct");
+}
+
+void print_section(const CommandLine& line, Output& output, const ReportHead& head, Report report, bool one_job) {
+  const bool human = line.renderer().audience == Audience::kHuman;
+  if (human && one_job && !line.has("columns")) remove_column(report, "job");
+  if (human && !line.has("columns")) remove_unknown_host(report);
+  output.section(std::move(report), head);
+}
+
+// One about each job, and about the two of --baseline.
+Report headlines(const Answer& answer) {
+  Report out{sentence_columns(), {}, {}, true};
+  if (answer.baseline) {
+    add_sentence(out, answer.jobs.front().name, compare_headline(*answer.baseline, answer.jobs.front()));
+  }
+  // In a folder of all sorts of traces most are alone.
+  const auto is_alone = [](const JobAnalysis& job) { return job.ranks.size() == 1; };
+  const auto alone = static_cast<std::size_t>(std::count_if(answer.jobs.begin(), answer.jobs.end(), is_alone));
+  const bool together = alone > kMostAlone;
+  for (const JobAnalysis& job : answer.jobs) {
+    if (together && is_alone(job)) continue;
+    Sentence told = job_headline(job);
+    told.text.insert(0, job.name + ": ");
+    add_sentence(out, job.name, told);
+  }
+  if (together) {
+    add_sentence(out, "",
+                 say("ranks.all_alone", "{jobs} jobs have one trace: who waits for whom takes two ranks and more",
+                     {{"jobs", alone}}));
+  }
+  return out;
+}
+
+void print(const CommandLine& line, Output& output, const Answer& answer) {
+  const std::vector<std::string> inputs(line.inputs().begin(), line.inputs().end());
+  const bool human = line.renderer().audience == Audience::kHuman;
+  Report told = headlines(answer);
+  if (human) {
+    output.sentences(told);
+    if (!answer.jobs.empty()) output.separate("");
+  }
+  if (line.renderer().name == "json") output.section(std::move(told), {"ranks", inputs, "sentences", 1, true});
+  for (const RanksSection* section : requested_ranks_sections(line)) {
+    const bool compares = section->make == nullptr;
+    Report report = compares ? ranks_compare(*answer.baseline, answer.jobs.front()) : section->make(answer.jobs);
+    if (human && report.rows.empty() && !line.has("section")) continue;
+    print_section(line, output, {"ranks", inputs, std::string(section->name)}, std::move(report),
+                  !compares && answer.jobs.size() == 1);
+  }
+  output.end_sections(answer.notes);
+  for (const std::string& note : answer.notes) output.note(note);
+}
+
+std::string without_rank_text(const Traces& traces, const Jobs& found) {
+  return fmt::format("{} no rank of a job, neither inside nor by the file's name: {}{}",
+                     counted(found.without_rank.size(), "trace names", "traces name"),
+                     traces.facts[found.without_rank.front()].trace, found.without_rank.size() > 1 ? ", ..." : "");
+}
+
+// What two traces that are no ranks of one job are there for.
+std::string or_compare(const CommandLine& line) {
+  if (line.inputs().size() != 2) return "";
+  return fmt::format("; two traces: trace-query compare {} {} -o {}", shell_word(line.inputs()[0]),
+                     shell_word(line.inputs()[1]), line.text("output").value_or("x.html"));
+}
+
+// One page of HTML, about one job.
+void print_html(const CommandLine& line, Output& output, const Answer& answer) {
+  if (answer.jobs.size() != 1) {
+    throw Error(ErrorCode::kUsage, fmt::format("{} found, and a page (HTML) is about one; --job NAME of "
+                                               "`trace-query ranks` chooses{}",
+                                               counted(answer.jobs.size(), "job is", "jobs are"), or_compare(line)));
+  }
+  std::vector<PageTable> tables;
+  for (const RanksSection* section : requested_ranks_sections(line)) {
+    Report report =
+        section->make == nullptr ? ranks_compare(*answer.baseline, answer.jobs.front()) : section->make(answer.jobs);
+    if (section->make != nullptr) remove_column(report, "job");
+    tables.push_back({std::string(section->name), std::string(section->title), "", std::move(report)});
+  }
+  output.print_page(ranks_page(answer.jobs.front(), std::move(tables), answer.notes));
+  for (const std::string& note : answer.notes) output.note(note);
+}
+
+std::vector<std::string> notes_of(const CommandLine& line, const Traces& traces, const Jobs& found,
+                                  const Answer& answer) {
+  std::vector<std::string> notes;
+  for (const OpenedTrace& trace : traces.opened) {
+    for (const std::string& note : trace.notes) notes.push_back(trace.index.path().string() + ": " + note);
+  }
+  if (!found.without_rank.empty()) notes.push_back(without_rank_text(traces, found));
+  if (found.jobs.size() > 1 && !line.has("job")) {
+    notes.push_back(counted(found.jobs.size(), "job") + " found; --job NAME shows one");
+  }
+  for (const JobAnalysis& job : answer.jobs) {
+    for (const std::string& note : job_notes(job)) {
+      notes.push_back(answer.jobs.size() > 1 ? job.name + ": " + note : note);
+    }
+  }
+  if (!answer.baseline) return notes;
+  for (const std::string& note : job_notes(*answer.baseline)) notes.push_back("baseline: " + note);
+  for (const std::string& note : compare_notes(*answer.baseline, answer.jobs.front())) notes.push_back(note);
+  return notes;
+}
+
+// The traces of a run that can be read.
+Traces open_all(const CommandLine& line, std::span<const std::string> inputs, InputLoop& loop) {
+  Traces out;
+  for (const std::string& input : inputs) {
+    loop.attempt(input, [&] {
+      OpenedTrace trace = open_trace(input, line);
+      out.facts.push_back(read_rank_facts(trace.index));
+      out.opened.push_back(std::move(trace));
+    });
+  }
+  return out;
+}
+
+// The only job of --baseline, or that of --job.
+JobAnalysis baseline_of(const CommandLine& line, const RequestedWorkload& requested) {
+  const std::vector<std::string> folder = {*line.text("baseline")};
+  const std::vector<std::string> inputs = find_inputs(folder, std::nullopt);
+  InputLoop loop(inputs);
+  const Traces traces = open_all(line, inputs, loop);
+  const std::vector<Job> jobs = requested_jobs(line, find_jobs(traces.facts).jobs);
+  if (jobs.size() == 1) return analysis_of(jobs.front(), traces, requested);
+  throw Error(ErrorCode::kUsage, fmt::format("--baseline {}: {} there, and one is needed; name its traces by a pattern",
+                                             folder.front(), counted(jobs.size(), "job is", "jobs are")));
+}
+
+int answer_ranks(const CommandLine& line, bool as_page) {
+  requested_ranks_sections(line);
+  const RequestedWorkload requested(line);
+  std::optional<JobAnalysis> baseline;
+  if (line.has("baseline")) baseline = baseline_of(line, requested);
+  InputLoop loop(line.inputs());
+  const Traces traces = open_all(line, line.inputs(), loop);
+  if (!loop.any_answered()) return loop.exit_code();
+  const Jobs found = find_jobs(traces.facts);
+  if (found.jobs.empty()) {
+    throw Error(ErrorCode::kUsage, without_rank_text(traces, found) + or_compare(line));
+  }
+  Answer answer;
+  for (const Job& job : requested_jobs(line, found.jobs)) answer.jobs.push_back(analysis_of(job, traces, requested));
+  if (baseline && answer.jobs.size() != 1) {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{} found to compare with the baseline, and one is needed; --job NAME chooses",
+                            counted(answer.jobs.size(), "job is", "jobs are")));
+  }
+  answer.baseline = std::move(baseline);
+  answer.notes = notes_of(line, traces, found, answer);
+  Output output(line);
+  as_page ? print_html(line, output, answer) : print(line, output, answer);
+  output.finish();
+  return loop.exit_code();
+}
+
+int run_ranks(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kPage, OptionGroup::kPlaces, OptionGroup::kSteps, OptionGroup::kRules,
+                             OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
+  line.add("section", OptionKind::kList, "jobs, ranks, causes, steps, collectives, compare (default: all)");
+  line.add("job", OptionKind::kValue, "of the jobs found in the folders only this one");
+  line.add("baseline", OptionKind::kValue,
+           "folder or pattern of another job, with which this one is compared rank by rank");
+  if (!line.parse(args)) return 0;
+  return answer_ranks(line, line.page());
+}
+
+}  // namespace
+
+int run_ranks_page(const CommandLine& line) { return answer_ranks(line, true); }
+
+Command ranks_command() {
+  return {"ranks",
+          "the ranks of a job: who waits for whom in collectives, and why",
+          "ranks [options] FOLDER|TRACE|INDEX...",
+          "  trace-query ranks profiles/\n"
+          "  trace-query ranks rank0.json.gz rank1.json.gz --section ranks,steps\n"
+          "  trace-query ranks profiles/ --phase decode --json\n"
+          "  trace-query ranks profiles/ -o ranks.html\n"
+          "  trace-query ranks today/ --baseline yesterday/",
+          run_ranks,
+          {},
+          [](std::string_view name) -> std::vector<ReportShape> {
+            std::vector<ReportShape> out = {{name, "ranks", "sentences", true, sentence_columns(), "", true}};
+            for (const auto& [section, title, make, for_people] : kRanksSections) {
+              out.push_back({name, "ranks", std::string(section), true,
+                             make == nullptr ? ranks_compare_columns() : make({}).columns});
+            }
+            return out;
+          }};
+}
+
+}  // namespace tracedb

@@ -1,0 +1,197 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text/closest_name.h"
+#include "passes/sql/event_rows.h"
+#include "passes/sql/kernel_sql_functions.h"
+#include "passes/tables/pass_tables.h"
+#include "sql/scripts.h"
+#include "sql/user/functions.h"
+#include "sql/user/schema_text.h"
+#include "trace_query/command.h"
+#include "trace_query/open.h"
+#include "trace_query/output.h"
+#include "trace_query/report_shapes.h"
+
+namespace tracedb {
+namespace {
+
+// A column of an object or, where it has no name, the object itself.
+struct Described {
+  std::string_view column, data_type, unit, comment;
+};
+
+void add_row(Report& report, std::string_view type, std::string_view object, const Described& what) {
+  Row& row = report.rows.emplace_back();
+  for (const std::string_view text : {type, object, what.column, what.data_type, what.unit, what.comment}) {
+    row.emplace_back(std::string(text));
+  }
+  row.resize(report.columns.size());
+}
+
+// The name by which --object knows a table that a command prints: "report kernels", "compare ledger".
+std::string object_of(const ReportShape& shape) {
+  const std::string_view kind = shape.is_section ? shape.command : "report";
+  const std::string_view name = shape.is_section ? std::string_view(shape.variant) : shape.report;
+  return fmt::format("{} {}", kind, name) + (shape.is_section || shape.variant.empty() ? "" : " " + shape.variant);
+}
+
+// The tables that commands print, as --json, --csv and --columns name their columns.
+void add_reports(Report& report, const std::string& only) {
+  for (const ReportShape& shape : report_shapes()) {
+    const std::string object = object_of(shape);
+    if (!only.empty() && only != object) continue;
+    const std::string what = fmt::format("what trace-query {} prints", shape.command);
+    const char* type = shape.is_section ? "section" : "report";
+    add_row(report, type, object, {"", "", "", shape.summary.empty() ? what : shape.summary});
+    for (const Column& column : shape.columns) {
+      const bool text = column.unit == Unit::kText;
+      const std::string_view unit = text ? "" : to_string(column.unit);
+      add_row(report, type, object, {column.key, text ? "TEXT" : "NUMERIC", unit, column.meaning});
+    }
+  }
+}
+
+// Tables and views with their columns, from a schema made in memory: what SQLite itself says is there.
+void add_objects(Report& report, const std::string& only, Database* index) {
+  Database schema(":memory:", Database::Mode::kMemory);
+  schema.execute(script("core"));
+  schema.execute(script("views"));
+  register_kernel_functions(schema, nullptr);
+  declare_pass_tables(schema);
+  add_event_rows(schema, "", {});
+  make_kernel_views(schema);
+  SchemaComments comments = schema_comments(script("core"));
+  comments.merge(schema_comments(script("views")));
+  comments.merge(schema_comments(script("sql_views")));
+  Statement objects(schema,
+                    "SELECT type, name FROM main.sqlite_schema WHERE type IN ('view', 'table') AND ?1 IN ('', name) "
+                    "ORDER BY type DESC, rowid");
+  objects.bind(1, std::string_view(only));
+  while (objects.step()) {
+    const std::string type(objects.text(0));
+    const std::string name(objects.text(1));
+    add_row(report, type, name, {"", "", "", comments[{name, ""}]});
+    if (index != nullptr) {
+      Statement count(*index, fmt::format("SELECT count(*) FROM \"{}\"", name));  // a name of our own schema
+      count.step();
+      report.rows.back().back() = count.int64(0);
+    }
+    Statement columns(schema, "SELECT name, type FROM pragma_table_info(?1)");
+    columns.bind(1, std::string_view(name));
+    while (columns.step()) {
+      const std::string column(columns.text(0));
+      const std::string& comment = comments[{name, column}];
+      add_row(report, type, name, {column, columns.text(1), "", comment.empty() ? usual_comment(column) : comment});
+    }
+  }
+}
+
+// What the passes declare of their tables; they have as many rows as the options leave.
+void add_passes(Report& report, const std::string& only) {
+  for (const PassTable& table : pass_tables()) {
+    if (!only.empty() && only != table.name) continue;
+    add_row(report, "pass", table.name, {"", "", "", table.meaning});
+    for (const PassColumn& column : table.columns) {
+      if (!column.is_in_table) continue;
+      add_row(report, "pass", table.name, {column.name, to_string(column.type), column.unit, column.meaning});
+    }
+  }
+}
+
+std::vector<SqlFunctionHelp> all_functions() {
+  std::vector<SqlFunctionHelp> all = functions_help();
+  for (const SqlFunctionHelp& help : kernel_functions_help()) all.push_back(help);
+  return all;
+}
+
+void add_functions(Report& report, const std::string& only) {
+  for (const SqlFunctionHelp& help : all_functions()) {
+    if (!only.empty() && only != help.name) continue;
+    add_row(report, "function", help.name, {"", "", "", fmt::format("{}: {}", help.call, help.meaning)});
+  }
+}
+
+std::vector<std::string> schema_object_names() {
+  std::vector<std::string> known;
+  for (const auto& [place, comment] : schema_comments(script("core"))) known.push_back(place.first);
+  for (const auto& [place, comment] : schema_comments(script("views"))) known.push_back(place.first);
+  for (const PassTable& table : pass_tables()) known.emplace_back(table.name);
+  for (const SqlFunctionHelp& help : all_functions()) known.emplace_back(help.name);
+  for (const ReportShape& shape : report_shapes()) known.push_back(object_of(shape));
+  return known;
+}
+
+Report examples_report() {
+  Report report{{text_column("comment", "Question"), text_column("sql", "SQL")}, {}};
+  for (const ExampleQuery& example : example_queries(script("examples"))) {
+    report.rows.push_back({example.comment, example.sql});
+  }
+  return report;
+}
+
+// For people the examples are a script they can paste.
+void print_examples(const CommandLine& line, Output& output) {
+  if (line.renderer().audience == Audience::kMachine) return output.print(examples_report(), {"schema", {}}, {});
+  for (const ExampleQuery& example : example_queries(script("examples"))) {
+    output.stream() << "-- " << example.comment << '\n' << example.sql << "\n\n";
+  }
+}
+
+std::string object_name(const std::string& wanted) {
+  const std::vector<std::string> known = schema_object_names();
+  if (wanted.empty() || std::find(known.begin(), known.end(), wanted) != known.end()) return wanted;
+  throw Error(ErrorCode::kUsage,
+              fmt::format("no table, view, pass, function or section '{}'{}", wanted, did_you_mean(wanted, known)));
+}
+
+int run_schema(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kOutput, OptionGroup::kNoIngest});
+  line.add("examples", OptionKind::kFlag, "show example queries instead");
+  line.add("json-schema", OptionKind::kValue, "print the JSON Schema of what this report prints with --json: kernels");
+  line.add("object", OptionKind::kValue, "only this table, view, pass, function or section ('compare ledger')");
+  if (!line.parse(args)) return 0;
+  if (line.positional().size() > 1) throw Error(ErrorCode::kUsage, "schema: give one trace or index at most");
+  const std::string only = object_name(line.text("object").value_or(""));
+  Output output(line);
+  if (const auto report = line.text("json-schema")) {
+    output.stream() << json_schema(*report);
+  } else if (line.has("examples")) {
+    print_examples(line, output);
+  } else if (line.positional().empty()) {
+    output.print(schema_objects(only, nullptr), {"schema", {}}, {});
+  } else {
+    const OpenedTrace trace = open_trace(line.positional()[0], line);
+    output.print(schema_objects(only, &trace.index.database()), {"schema", {line.positional()[0]}}, trace.notes);
+  }
+  output.finish();
+  return 0;
+}
+
+}  // namespace
+
+Report schema_objects(const std::string& only, Database* index) {
+  Report report{{text_column("type", "Type"),
+                 text_column("object", "Object"),
+                 text_column("column", "Column"),
+                 text_column("data_type", "Data Type"),
+                 text_column("unit", "Unit"),
+                 {"comment", "Comment", Unit::kText, OthersAggregate::kNone, Fit::kWrapped}},
+                {}};
+  if (index != nullptr) report.columns.push_back({"rows", "Rows", Unit::kCount, OthersAggregate::kNone});
+  add_objects(report, only, index);
+  add_passes(report, only);
+  add_functions(report, only);
+  add_reports(report, only);
+  return report;
+}
+
+Command schema_command() {
+  return {"schema", "tables, views, passes and sections of compare with their columns, SQL functions; example queries",
+          "schema [options] [TRACE|INDEX]", "  trace-query schema --object kernels\n  trace-query schema --examples",
+          run_schema};
+}
+
+}  // namespace tracedb
