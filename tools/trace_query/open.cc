@@ -25,6 +25,7 @@
 #include "base/failure.h"
 #include "base/files/file_descriptor.h"
 #include "base/files/input_file.h"
+#include "base/scope_exit.h"
 #include "index/leftovers.h"
 #include "index/locate.h"
 #include "index/validity.h"
@@ -93,6 +94,19 @@ std::vector<std::string> find_inputs(std::span<const std::string> given, const s
   return out;
 }
 
+bool is_stream(const fs::path& given) {
+  std::error_code error;
+  // A name that a descriptor has, such as /dev/stdin, is another file in the next run.
+  const bool of_system = given.native().starts_with("/dev/") || given.native().starts_with("/proc/");
+  const bool is_descriptor = given == "/dev/stdin" || (of_system && given.parent_path().filename() == "fd");
+  return given == "-" || is_descriptor || fs::is_fifo(given, error);
+}
+
+std::string complaint(const std::string& input, const Error& why) {
+  const std::string text = why.what();
+  return text.find(printable_path(input)) != std::string::npos ? text : fmt::format("{}: {}", input, text);
+}
+
 bool InputLoop::attempt(const std::string& input, const std::function<void()>& make) {
   if (inputs_.size() == 1) {
     make();
@@ -106,9 +120,7 @@ bool InputLoop::attempt(const std::string& input, const std::function<void()>& m
   }
   const bool over = end_requested() || !RunLimits::of_process().time_limit_reached().empty();
   if (over || failure->code() == ErrorCode::kInterrupted) throw Error(*failure);
-  const std::string text = failure->what();
-  const bool named = text.find(printable_path(input)) != std::string::npos;
-  std::cerr << "trace-query: " << escape_text(named ? text : fmt::format("{}: {}", input, text)) << '\n';
+  std::cerr << "trace-query: " << escape_text(complaint(input, *failure)) << '\n';
   const int code = static_cast<int>(failure->code());
   same_failure_ = same_failure_ && code == first_failure_.value_or(code);
   if (!first_failure_) first_failure_ = code;
@@ -271,7 +283,8 @@ OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
     throw Error(ErrorCode::kInput, fmt::format("{}: no valid index, and --no-ingest was given; run trace-ingest {}",
                                                trace.string(), trace.string()));
   }
-  const RunLimits::Pause pause;
+  RunLimits::of_process().pause();
+  const ScopeExit paused([] { RunLimits::of_process().resume(); });
   refuse_unreadable(trace);  // before a note that an index is built
   const std::filesystem::path path = new_index_path(trace, {});
   auto valid = build_into(path, trace, line);
@@ -281,11 +294,8 @@ OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
 }  // namespace
 
 OpenedTrace open_trace(const std::filesystem::path& given, const CommandLine& line) {
+  if (is_stream(given)) return build_of_stream(given, line);
   std::error_code error;
-  // A name that a descriptor has, such as /dev/stdin, is another file in the next run.
-  const bool of_system = given.native().starts_with("/dev/") || given.native().starts_with("/proc/");
-  const bool is_descriptor = given == "/dev/stdin" || (of_system && given.parent_path().filename() == "fd");
-  if (given == "-" || is_descriptor || std::filesystem::is_fifo(given, error)) return build_of_stream(given, line);
   if (std::filesystem::is_directory(given, error)) {
     throw Error(ErrorCode::kInput, fmt::format("{}: no traces there (looked for {})", printable_path(given),
                                                fmt::join(default_globs(), " ")));

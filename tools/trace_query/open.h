@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "index/index.h"
 #include "trace_query/options.h"
 
@@ -18,6 +19,12 @@ namespace tracedb {
 // indexes whose trace is not there; a pattern (* ? [) that is no file's name by the files that fit it. `files_from`: a
 // file that lists more of them, "-" on standard input. What yields nothing stays as it is, for its opening to fail.
 std::vector<std::string> find_inputs(std::span<const std::string> given, const std::optional<std::string>& files_from);
+
+// One that can be read once only, and so opened once: standard input, a pipe.
+bool is_stream(const std::filesystem::path& given);
+
+// In one line, with the name of the input.
+std::string complaint(const std::string& input, const Error& why);
 
 // Calls `make` for each input. Where there are several, what it throws for one is printed in one line and the others
 // are gone on with; an interruption or a limit of the run ends it.

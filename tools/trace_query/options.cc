@@ -163,8 +163,7 @@ void refuse_other_options(const CommandLine& line, std::span<const std::string> 
 }  // namespace
 
 const std::string& known_phase(const std::string& text) {
-  static const std::vector<std::string> kKinds = {"prefill", "decode",  "mixed", "train",
-                                                  "other",   "unknown", "unit",  "none"};
+  static const std::vector<std::string> kKinds = split_names(std::string(kStepKindWords) + ",none");
   if (std::find(kKinds.begin(), kKinds.end(), text) == kKinds.end()) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("--phase {}: use prefill, decode, mixed, train, other, unknown, unit or none{}", text,

@@ -30,7 +30,8 @@ std::string_view format_of_name(std::string_view path);
 
 // Words of a command line that are checked alike for all commands. Error{kUsage} says which there are.
 
-// Of --phase: a kind of step.
+// Of --phase: a kind of step, or none.
+inline constexpr std::string_view kStepKindWords = "prefill,decode,mixed,train,other,unknown,unit";
 const std::string& known_phase(const std::string& text);
 
 // Of -o: a name that ends otherwise than these (".csv") is refused; one without an ending promises nothing.

@@ -64,6 +64,10 @@ bool names_inputs(const CommandLine& line) {
   return line.inputs().size() > 1 || (renderer.audience == Audience::kMachine && renderer.name != "json");
 }
 
+void note(const CommandLine& line, const std::string& text) {
+  if (!line.quiet()) std::cerr << "note: " << escape_text(text) << '\n';
+}
+
 std::size_t row_limit(const CommandLine& line) {
   if (!line.knows("limit")) return 0;
   const bool for_reading = line.text("output").value_or("-") == "-" && line.renderer().name == "table";
@@ -80,7 +84,7 @@ Output::Output(const CommandLine& line)
   }
 }
 
-std::unique_ptr<TableRenderer> Output::renderer(const Renderer& format) {
+std::unique_ptr<TableRenderer> Output::renderer() {
   RenderOptions options;
   options.time_unit = line_.time_unit();
   options.guard_formulas = !line_.has("raw-cells");
@@ -88,7 +92,7 @@ std::unique_ptr<TableRenderer> Output::renderer(const Renderer& format) {
   options.color = line_.color(terminal);
   options.width = width_;
   options.one_row_as_list = !line_.knows("columns") || !line_.has("columns");
-  return format.make(stream(), options);
+  return line_.renderer().make(stream(), options);
 }
 
 void Output::print(Report report, const ReportHead& head, const std::vector<std::string>& warnings) {
@@ -201,7 +205,7 @@ void Output::print_page(ReportPage page) {
 }
 
 void Output::note(const std::string& text) const {
-  if (!line_.quiet() && noted_.insert(text).second) std::cerr << "note: " << escape_text(text) << '\n';
+  if (noted_.insert(text).second) tracedb::note(line_, text);
 }
 
 void Output::separate(const std::string& title) {

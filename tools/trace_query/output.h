@@ -64,6 +64,9 @@ struct InputReport {
 // How many rows --limit leaves; 0: all. Files and machines get everything, a terminal what can be taken in.
 std::size_t row_limit(const CommandLine& line);
 
+// A line on standard error, but for --quiet.
+void note(const CommandLine& line, const std::string& text);
+
 // Whether rows say which input they are about: where there are several, and always in CSV, TSV and JSON lines, whose
 // shape then does not depend on the number of inputs.
 bool names_inputs(const CommandLine& line);
@@ -73,8 +76,8 @@ class Output {
   explicit Output(const CommandLine& line);  // Error{kResource} when the file cannot be written
 
   [[nodiscard]] std::ostream& stream() { return target_.stream(); }
-  [[nodiscard]] std::unique_ptr<TableRenderer> renderer() { return renderer(line_.renderer()); }
-  [[nodiscard]] std::unique_ptr<TableRenderer> renderer(const Renderer& format);  // of another format
+  [[nodiscard]] std::unique_ptr<TableRenderer> renderer();
+  TableRenderer* document();  // of all tables of the run; null: each is one of its own
 
   // Sorts, limits and prints a report; `warnings` also go to standard error.
   void print(Report report, const ReportHead& head, const std::vector<std::string>& warnings);
@@ -100,7 +103,6 @@ class Output {
   void finish();  // the file appears under its name; Error{kResource} when not all of it could be written
 
  private:
-  TableRenderer* document();  // of sections; null: each is a table of its own
   void arrange(Report& report);
   void write(const Report& report, const ReportHead& head, const std::vector<std::string>& warnings);
 

@@ -32,10 +32,6 @@ struct ExportInputs {
   std::vector<OpenedTrace> traces;
 };
 
-void note(const CommandLine& line, const std::string& text) {
-  if (!line.quiet()) std::cerr << "note: " << escape_text(text) << '\n';
-}
-
 ExportInputs open_inputs(const CommandLine& line) {
   const std::span<const std::string> given = line.inputs();
   if (given.size() > 1) {

@@ -379,7 +379,6 @@ std::vector<Command> report_commands() {
   const std::vector<OptionGroup> usual = {kSelection, kSteps, kRules, kRows, kOutput, kExplain, kInput};
   return {
       table_command("ops", "kernel time by operation: attention, GEMM, norm, communication, ...",
-                    "ops [options] TRACE|INDEX...",
                     "  trace-query ops trace.json.gz --phase decode\n"
                     "  trace-query ops trace.json.gz --by role\n"
                     "  trace-query ops training.json.gz --by pass\n"
@@ -390,20 +389,19 @@ std::vector<Command> report_commands() {
                      {"--by role", "ops_by_role",
                       "a row for each role in the model (qkv_proj, o_proj, gate_up, down, router, experts ...)"}},
                     of_layers, finish_kernels, nullptr, prepare_kernels),
-      table_command("kernels", "kernel time by name", "kernels [options] TRACE|INDEX...",
+      table_command("kernels", "kernel time by name",
                     "  trace-query kernels trace.json.gz --limit 10\n"
                     "  trace-query kernels trace.json.gz --phase decode --name 'ncclDevKernel*' --csv",
                     {{"", "kernels"}, by_pass("kernels_by_pass")}, of_layers, finish_kernels, nullptr, prepare_kernels),
-      table_command("phases", "steps by kind: prefill, decode, mixed, train, ...", "phases [options] TRACE|INDEX...",
-                    "  trace-query phases trace.json.gz", {{"", "phases"}}, of_steps, finish_phases, add_steady),
+      table_command("phases", "steps by kind: prefill, decode, mixed, train, ...", "  trace-query phases trace.json.gz",
+                    {{"", "phases"}}, of_steps, finish_phases, add_steady),
       table_command("steps", "the steps of the workload: kind, requests, tokens, time on host and device",
-                    "steps [options] TRACE|INDEX...",
                     "  trace-query steps trace.json.gz\n"
                     "  trace-query steps trace.json.gz --steady --csv\n"
                     "  trace-query steps trace.json.gz --step-regex '^iter_(?<kind>[a-z]+)_(?<context>[0-9]+)'",
                     {{"", "steps"}}, of_steps, finish_steps, add_steady),
       table_command(
-          "layers", "kernel time by layer of the model, head and tail of each step", "layers [options] TRACE|INDEX...",
+          "layers", "kernel time by layer of the model, head and tail of each step",
           "  trace-query layers trace.json.gz --phase decode\n"
           "  trace-query layers trace.json.gz --layer 0..3 --per-op\n"
           "  trace-query layers trace.json.gz --phase decode --per-role\n"
@@ -416,29 +414,24 @@ std::vector<Command> report_commands() {
           of_layers, finish_layers),
       table_command("timeline",
                     "busy and idle time of each device: computation, communication, copies, causes of idling",
-                    "timeline [options] TRACE|INDEX...",
                     "  trace-query timeline trace.json.gz\n"
                     "  trace-query timeline trace.json.gz --from 1.2s --to 1.3s --per-stream",
                     {{"", "timeline"}}, usual, finish_timeline, add_lane_options),
       table_command("gaps", "times at which a device ran nothing: cause, neighbours, and where the host was",
-                    "gaps [options] TRACE|INDEX...",
                     "  trace-query gaps trace.json.gz --min-dur 100us\n"
                     "  trace-query gaps trace.json.gz --each --limit 10\n"
                     "  trace-query gaps trace.json.gz --phase decode --format csv",
                     {{"", "gap_groups"}, {"--each", "gaps", "every gap by itself, longest first"}}, usual, finish_gaps,
                     add_gap_options, prepare_gaps),
       table_command("launches", "calls that launch kernels, by name: time in the call, delay, queueing",
-                    "launches [options] TRACE|INDEX...",
                     "  trace-query launches trace.json.gz\n"
                     "  trace-query launches trace.json.gz --phase decode --csv",
                     {{"", "launches"}}, usual, finish_launches),
       table_command("comms", "communication by collective: time, exposed time, size, bandwidth",
-                    "comms [options] TRACE|INDEX...",
                     "  trace-query comms trace.json.gz\n"
                     "  trace-query comms trace.json.gz --phase decode --csv",
                     {{"", "comms"}}, usual, finish_comms),
       table_command("memcpys", "copies and fills by direction: count, bytes, time, bandwidth",
-                    "memcpys [options] TRACE|INDEX...",
                     "  trace-query memcpys trace.json.gz\n"
                     "  trace-query memcpys trace.json.gz --phase decode --csv",
                     {{"", "memcpys"}}, {kPlaces, kSteps, kRules, kRows, kOutput, kExplain, kInput}, finish_memcpys),
@@ -453,16 +446,15 @@ std::vector<Command> report_commands() {
        "  trace-query stacks with_graphs.json.gz --modules --capture without_graphs.json.gz",
        run_stacks,
        {{"", "stacks"}}},
-      table_command("sequences", "sequences of kernels that repeat", "sequences [options] TRACE|INDEX...",
+      table_command("sequences", "sequences of kernels that repeat",
                     "  trace-query sequences trace.json.gz --length 4\n"
                     "  trace-query sequences trace.json.gz --by op --phase decode",
                     {{"", "sequences"}}, {kSelection, kRules, kRows, kOutput, kExplain, kInput}, finish_sequences,
                     add_sequence_choices, prepare_sequences),
       table_command("warnings", "what makes answers about this trace less certain, how much it affects, what to do",
-                    "warnings [options] TRACE|INDEX...", "  trace-query warnings trace.json.gz", {{"", "warnings"}},
-                    of_steps, finish_warnings),
-      table_command("issues", "problems found in the trace, with counts", "issues [options] TRACE|INDEX...",
-                    "  trace-query issues trace.json.gz", {{"", "issues"}}, {kRows, kOutput, kInput}, finish_issues)};
+                    "  trace-query warnings trace.json.gz", {{"", "warnings"}}, of_steps, finish_warnings),
+      table_command("issues", "problems found in the trace, with counts", "  trace-query issues trace.json.gz",
+                    {{"", "issues"}}, {kRows, kOutput, kInput}, finish_issues)};
 }
 
 }  // namespace tracedb

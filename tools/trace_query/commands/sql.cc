@@ -31,14 +31,6 @@ namespace {
 
 using SqlParameters = std::map<std::string, std::string>;  // by name without ':'
 
-struct AnswerOptions {
-  const Renderer* format;
-  std::vector<std::string> inputs;  // as documents name them
-  std::size_t max_rows = 0;         // of a statement, 0: all
-  std::size_t limit = 0;            // of those printed, 0: all
-  bool only_plan = false;
-};
-
 void read_printable_cell(const Statement& statement, int column, Cell& cell) {
   if (read_cell(statement, column, cell) != ValueType::kBlob) return;
   std::string hex = "X'";
@@ -64,17 +56,21 @@ std::size_t count_answers(Database& database, const std::string& text, const Sql
 // Nothing here grows with the number of rows but for tables for people, which need all of them anyway.
 class Answers {
  public:
-  Answers(IndexSet& indexes, const AnswerOptions& options, Output& output, std::size_t count)
-      : indexes_(indexes), options_(options), output_(output), head_{"sql", options.inputs} {
-    if (options.format->tables != Tables::kOneDocument) return;
-    document_ = output.renderer(*options.format);
-    numbered_ = count > 1;
-  }
+  // `max_rows`: of a statement, 0: all. `count`: of statements that yield rows.
+  Answers(IndexSet& indexes, const CommandLine& line, std::size_t max_rows, Output& output, std::size_t count)
+      : indexes_(indexes),
+        human_(line.renderer().audience == Audience::kHuman),
+        max_rows_(max_rows),
+        limit_(row_limit(line)),
+        output_(output),
+        head_{"sql", {line.inputs().begin(), line.inputs().end()}},
+        document_(output.document()),
+        numbered_(document_ != nullptr && count > 1) {}
 
   void print_rows(UserSql& sql, Statement& statement);
   void print_plan(UserSql& sql);
   void finish(bool any) {
-    if (document_ && any) end_table(*document_);
+    if (document_ != nullptr && any) end_table(*document_);
   }
 
  private:
@@ -83,17 +79,18 @@ class Answers {
   Row new_row(const UserSql& sql) const;
 
   IndexSet& indexes_;
-  const AnswerOptions& options_;
+  bool human_;
+  std::size_t max_rows_, limit_;  // of those printed, 0: all
   Output& output_;
   ReportHead head_;
-  std::unique_ptr<TableRenderer> document_;  // of all statements; null: each has its own table
-  bool numbered_ = false;                    // rows say which statement they answer
-  std::vector<std::string> warnings_;        // not yet printed
+  TableRenderer* document_;            // of all statements; null: each has its own table
+  bool numbered_;                      // rows say which statement they answer
+  std::vector<std::string> warnings_;  // not yet printed
 };
 
 std::unique_ptr<TableRenderer> Answers::begin_table(std::vector<Column> columns) {
   if (numbered_) columns.insert(columns.begin(), {"statement", "Statement", Unit::kAny, OthersAggregate::kNone});
-  auto own = document_ ? nullptr : output_.renderer(*options_.format);
+  auto own = document_ != nullptr ? nullptr : output_.renderer();
   output_.separate("");
   (own ? *own : *document_).begin(head_, columns);
   return own;
@@ -127,26 +124,22 @@ void Answers::print_rows(UserSql& sql, Statement& statement) {
   const std::size_t first = row.size();
   row.resize(first + static_cast<std::size_t>(count));
   while (sql.step(statement)) {
-    if (options_.max_rows != 0 && rows == options_.max_rows) {
+    if (max_rows_ != 0 && rows == max_rows_) {
       warnings_.push_back(
-          fmt::format("statement {}: stopped after {} (--max-rows)", sql.number(), counted(options_.max_rows, "row")));
+          fmt::format("statement {}: stopped after {} (--max-rows)", sql.number(), counted(max_rows_, "row")));
       break;
     }
     for (int c = 0; c < count; ++c) read_printable_cell(statement, c, row[first + static_cast<std::size_t>(c)]);
-    if (options_.limit == 0 || rows < options_.limit) {
-      if (options_.format->audience == Audience::kHuman) {
-        shown.rows.push_back(row);
-      } else {
-        renderer.row(row);
-      }
+    if (limit_ == 0 || rows < limit_) {
+      human_ ? shown.rows.push_back(row) : renderer.row(row);
     }
     ++rows;
   }
   output_.shorten_names(shown);
   for (const Row& each : shown.rows) renderer.row(each);
-  if (options_.limit != 0 && rows > options_.limit) {
+  if (limit_ != 0 && rows > limit_) {
     warnings_.push_back(
-        fmt::format("statement {}: {}; --limit 0 shows all", sql.number(), counted(rows - options_.limit, "more row")));
+        fmt::format("statement {}: {}; --limit 0 shows all", sql.number(), counted(rows - limit_, "more row")));
   }
   if (own) end_table(renderer);
 }
@@ -169,15 +162,15 @@ void Answers::print_plan(UserSql& sql) {
   if (own) end_table(renderer);
 }
 
-void answer_sql(IndexSet& indexes, const std::string& text, const SqlParameters& values, const AnswerOptions& options,
-                Output& output) {
+void answer_sql(IndexSet& indexes, const std::string& text, const SqlParameters& values, const CommandLine& line,
+                std::size_t max_rows, Output& output) {
   Database& database = indexes.main().database();
   const std::size_t count = count_answers(database, text, values);
-  Answers answers(indexes, options, output, count);
+  Answers answers(indexes, line, max_rows, output, count);
   UserSql sql(database, text);
   while (auto statement = sql.next(values)) {
     if (statement->column_count() == 0) continue;
-    if (options.only_plan && !statement->is_explain()) {
+    if (line.has("plan") && !statement->is_explain()) {
       answers.print_plan(sql);
     } else {
       answers.print_rows(sql, *statement);
@@ -392,7 +385,7 @@ int run_sql(const Command& command, std::span<const std::string> args) {
   const Request asked = request(line);
   std::vector<SqlInput> inputs = find_sql_inputs(asked.inputs, line.text("files-from"));
   line.set_inputs(paths_of(inputs));
-  const std::vector<std::string> paths(line.inputs().begin(), line.inputs().end());
+  static_cast<void>(line.inputs());  // there must be one
   const bool is_shell = is_for_shell(line, asked);
   const std::string sql = is_shell ? "" : sql_text(line, asked);
   const SqlParameters values = parameters(line, asked.values);
@@ -409,8 +402,7 @@ int run_sql(const Command& command, std::span<const std::string> args) {
   indexes.add_tables(sql);
   {
     const SqlGuard guard(indexes.main().database(), limits(line));
-    const AnswerOptions how{&line.renderer(), paths, max_rows, row_limit(line), line.has("plan")};
-    answer_sql(indexes, sql, values, how, output);
+    answer_sql(indexes, sql, values, line, max_rows, output);
   }
   output.finish();
   return indexes.exit_code();
