@@ -7,6 +7,7 @@
 #include "report_page/report_page.h"
 #include "sql/user/schema_text.h"
 #include "trace_query/export_formats.h"
+#include "trace_query/options.h"
 #include "trace_query/report_shapes.h"
 
 namespace tracedb {

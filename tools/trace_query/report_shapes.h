@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/table.h"
+#include "report/sql_report.h"
 
 namespace tracedb {
 

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files/input_file.h"
-#include "base/text/closest_name.h"
 #include "base/text/decimal.h"
 #include "base/text/regular_expression.h"
 #include "passes/columns/event_columns.h"

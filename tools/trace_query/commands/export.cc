@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <iostream>
 
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/text/amounts.h"
-#include "base/text/closest_name.h"
 #include "export/folded_stacks.h"
 #include "export/parquet/kernel_file.h"
 #include "export/window_export.h"
-#include "report/escape.h"
 #include "report_page/report_page.h"
 #include "shared/word_completion.h"
 #include "trace_query/command.h"

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <map>
-#include <memory>
 #include <set>
 #include <system_error>
 
@@ -11,7 +9,6 @@
 #include "base/failure.h"
 #include "base/files/input_file.h"
 #include "base/text/amounts.h"
-#include "base/text/decimal.h"
 #include "index/locate.h"
 #include "ingest/trace_list.h"
 #include "present/fleet_tables.h"

@@ -1,22 +1,17 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iostream>
 #include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text/amounts.h"
-#include "base/text/closest_name.h"
 #include "present/page_text.h"
 #include "present/ranks_compare.h"
 #include "present/ranks_tables.h"
 #include "present/ranks_words.h"
 #include "ranks/host_cause.h"
-#include "report/escape.h"
 #include "report/sql_report.h"
 #include "report_page/html/safe_text.h"
 #include "trace_query/command.h"

@@ -1,7 +1,6 @@
 #include "trace_query/sql/index_set.h"
 
 #include <fmt/format.h>
-#include <strings.h>
 
 #include <algorithm>
 #include <cctype>
