@@ -57,22 +57,18 @@ struct Part {
   std::string_view roles;
 };
 
-constexpr Part kEncoderLayer[] = {
-    {{"LayerNorm", 2, 0}, "layer_norm"},
-    {{"SelfAttention"}, "encoder_qkv_gemm sdpa encoder_out_gemm"},
-    {{}, "residual_add"},
-    {{"LayerNorm", 2, 1}, "layer_norm"},
-    {{"MLP"}, "encoder_fc1_gemm gelu encoder_fc2_gemm"},
-    {{}, "residual_add"},
-};
-constexpr Part kTextLayer[] = {
-    {{"LayerNorm", 2, 0}, "layer_norm"},
-    {{"SelfAttention"}, "decoder_qkv_gemm sdpa decoder_out_gemm"},
-    {{}, "residual_add"},
-    {{"LayerNorm", 2, 1}, "layer_norm"},
-    {{"MLP"}, "decoder_fc1_gemm gelu decoder_fc2_gemm"},
-    {{}, "residual_add"},
-};
+constexpr std::array<Part, 6> layer_of(std::string_view attention, std::string_view mlp) {
+  return {{{{"LayerNorm", 2, 0}, "layer_norm"},
+           {{"SelfAttention"}, attention},
+           {{}, "residual_add"},
+           {{"LayerNorm", 2, 1}, "layer_norm"},
+           {{"MLP"}, mlp},
+           {{}, "residual_add"}}};
+}
+constexpr auto kEncoderLayer =
+    layer_of("encoder_qkv_gemm sdpa encoder_out_gemm", "encoder_fc1_gemm gelu encoder_fc2_gemm");
+constexpr auto kTextLayer =
+    layer_of("decoder_qkv_gemm sdpa decoder_out_gemm", "decoder_fc1_gemm gelu decoder_fc2_gemm");
 // Self attention, then attention to what the encoder gave.
 constexpr Part kDecoderLayer[] = {
     {{"LayerNorm", 3, 0}, "layer_norm"},

@@ -44,7 +44,7 @@ struct Command {
 
   std::string_view name;
   std::string_view summary;
-  std::string_view usage;    // one line, after "trace-query "
+  std::string usage;         // one line, after "trace-query "
   std::string_view example;  // one or more lines, shown by --help
   Run* run;
 
@@ -66,15 +66,17 @@ std::span<const Command> commands();
 const Command* known_command(std::string_view name);  // null: there is none
 
 // One that prints the table that the options choose of each input, and no more.
-Command table_command(std::string_view name, std::string_view summary, std::string_view usage, std::string_view example,
+Command table_command(std::string_view name, std::string_view summary, std::string_view example,
                       std::vector<CommandTable> tables, std::vector<OptionGroup> groups,
                       decltype(Command::finish) finish, decltype(Command::add_options) add_options = nullptr,
                       decltype(Command::prepare) prepare = nullptr);
 
 // By the file that defines them; report_commands(): those that are little more than tables.
-std::vector<Command> report_commands(), compare_commands(), timeline_commands();
-Command info_command(), page_command(), stacks_command(), ranks_command(), ls_command(), trend_command(),
-    model_command(), aie_command(), rules_command(), sql_command(), export_command(), schema_command(),
-    verify_command();
+std::vector<Command> report_commands(), compare_commands(), fleet_commands();
+Command info_command(), page_command(), ranks_command(), model_command(), aie_command(), rules_command(), sql_command(),
+    export_command(), schema_command(), verify_command();
+
+// `ranks` of the inputs of a command line, as a page.
+int run_ranks_page(const CommandLine& line);
 
 }  // namespace tracedb

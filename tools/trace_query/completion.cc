@@ -7,14 +7,13 @@
 #include "report_page/report_page.h"
 #include "sql/user/schema_text.h"
 #include "trace_query/export_formats.h"
+#include "trace_query/options.h"
 #include "trace_query/report_shapes.h"
 
 namespace tracedb {
 namespace {
 
 namespace po = boost::program_options;
-
-constexpr const char* kStepKindWords = "prefill,decode,mixed,train,other,unknown,unit";
 
 void add_words(Candidates& to, const Candidates& more) {
   for (const Candidate& candidate : more.words) {
@@ -146,12 +145,11 @@ Candidates value_words(std::string_view command, const std::string& option) {
 // "rules show|check [options] ..." has its actions in front.
 Candidates argument_words(const Command& command, bool first) {
   Candidates out = any_file();
-  const std::string_view usage = command.usage.substr(std::min(command.name.size() + 1, command.usage.size()));
-  const std::string_view word = usage.substr(0, usage.find(' '));
-  if (!first || word.find('|') == std::string_view::npos || word.find('[') != std::string_view::npos) return out;
-  std::string actions(word);
-  std::replace(actions.begin(), actions.end(), '|', ',');
-  return one_of(actions);
+  const std::string usage = command.usage.substr(std::min(command.name.size() + 1, command.usage.size()));
+  std::string word = usage.substr(0, usage.find(' '));
+  if (!first || word.find('|') == std::string::npos || word.find('[') != std::string::npos) return out;
+  std::replace(word.begin(), word.end(), '|', ',');
+  return one_of(word);
 }
 
 }  // namespace

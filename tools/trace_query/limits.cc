@@ -60,12 +60,4 @@ std::string RunLimits::time_limit_reached() const {
 
 std::string RunLimits::out_of_memory() const { return "out of memory" + memory_text_; }
 
-RunLimits::Pause::Pause() {
-  if (RunLimits& limits = of_process(); limits.watchdog_) limits.watchdog_->pause();
-}
-
-RunLimits::Pause::~Pause() {
-  if (RunLimits& limits = of_process(); limits.watchdog_) limits.watchdog_->resume();
-}
-
 }  // namespace tracedb

@@ -29,21 +29,20 @@ class RunLimits {
     if (watchdog_) watchdog_->restart();
   }
 
+  // The clock stops, and goes on.
+  void pause() {
+    if (watchdog_) watchdog_->pause();
+  }
+  void resume() {
+    if (watchdog_) watchdog_->resume();
+  }
+
   void watch(Database& database);
   [[nodiscard]] const std::atomic<bool>* time_is_up() const;  // for work that looks at a flag; null: never
 
   // One line for whatever failed: the limit that was reached; "" if none was.
   [[nodiscard]] std::string time_limit_reached() const;
   [[nodiscard]] std::string out_of_memory() const;
-
-  // The clock is stopped while it exists.
-  class Pause {
-   public:
-    Pause();
-    ~Pause();
-    Pause(const Pause&) = delete;
-    Pause& operator=(const Pause&) = delete;
-  };
 
  private:
   RunLimits() = default;

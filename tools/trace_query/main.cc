@@ -178,8 +178,10 @@ std::span<const Command> commands() {
     const auto add = [&](const std::vector<Command>& more) { out.insert(out.end(), more.begin(), more.end()); };
     add(compare_commands());
     add(report_commands());
-    add({ranks_command(), ls_command(), trend_command(), model_command(), aie_command(), rules_command(), sql_command(),
-         export_command(), schema_command(), verify_command()});
+    add({ranks_command()});
+    add(fleet_commands());
+    add({model_command(), aie_command(), rules_command(), sql_command(), export_command(), schema_command(),
+         verify_command()});
     return out;
   }();
   return kCommands;

@@ -6,7 +6,6 @@
 
 #include "index/index.h"
 #include "report/table.h"
-#include "trace_query/commands/schema/schema_objects.h"
 #include "trace_query/report_shapes.h"
 
 namespace tracedb {
@@ -21,18 +20,14 @@ std::string_view text_at(const Row& row, std::size_t column) { return std::get<s
 
 constexpr std::string_view kIndexText =
     "An index is one SQLite database. trace-ingest writes it from one trace, and trace-query, the sqlite3 shell, "
-    "Python "
-    "and any other client of SQLite read it. The index of x.json is x.json.tracedb next to it, or in the cache "
-    "directory "
-    "where that folder cannot be written.\n\n"
+    "Python and any other client of SQLite read it. The index of x.json is x.json.tracedb next to it, or in the cache "
+    "directory where that folder cannot be written.\n\n"
     "Times are integers in nanoseconds, counted from meta.base_time_ns. NULL means unknown, never 0. Every event of "
-    "the "
-    "trace is in one of the tables or counted in issue. meta names the trace, its size and hash, and the version of "
-    "the "
-    "program. An index is valid as long as its trace is the one it was made of; trace-query verify checks that.\n\n"
+    "the trace is in one of the tables or counted in issue. meta names the trace, its size and hash, and the version "
+    "of the program. An index is valid as long as its trace is the one it was made of; trace-query verify checks "
+    "that.\n\n"
     "An index appears under its name only once it is complete, and never changes. One that another version of the "
-    "format "
-    "wrote is built again.";
+    "format wrote is built again.";
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <glob.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,16 +11,20 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/failure.h"
 #include "base/files/file_descriptor.h"
 #include "base/files/input_file.h"
+#include "base/scope_exit.h"
 #include "index/index.h"
 #include "index/leftovers.h"
 #include "index/locate.h"
@@ -28,11 +33,104 @@
 #include "ingest/formats.h"
 #include "ingest/trace_list.h"
 #include "report/escape.h"
+#include "shared/option_parsing.h"
 #include "shared/process_signals.h"
 #include "shared/progress.h"
 #include "trace_query/limits.h"
 
 namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> in_folder(const fs::path& folder) {
+  const TraceList list = list_traces({folder}, default_globs(), {}, Indexes::kTake);
+  const std::set<fs::path> traces(list.traces.begin(), list.traces.end());
+  std::vector<std::string> out;
+  for (const fs::path& path : list.traces) {
+    fs::path trace = path;
+    if (path.extension() == kIndexSuffix && traces.contains(trace.replace_extension())) continue;
+    out.push_back(path.string());
+  }
+  for (const TraceList::Note& note : list.unreadable) out.push_back(note.path.string());
+  return out;
+}
+
+std::vector<std::string> that_fit(const std::string& pattern) {
+  glob_t found{};
+  std::vector<std::string> out;
+  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) out.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  ::globfree(&found);
+  return out;
+}
+
+std::vector<std::string> expanded(const std::string& given) {
+  std::error_code error;
+  std::vector<std::string> out;
+  if (fs::is_directory(given, error)) {
+    out = in_folder(given);
+  } else if (!fs::exists(given, error) && given.find_first_of("*?[") != std::string::npos) {
+    for (const std::string& path : that_fit(given)) {
+      const std::vector<std::string> more = fs::is_directory(path, error) ? in_folder(path) : std::vector{path};
+      out.insert(out.end(), more.begin(), more.end());
+    }
+  }
+  return out.empty() ? std::vector{given} : out;
+}
+
+}  // namespace
+
+std::vector<std::string> find_inputs(std::span<const std::string> given, const std::optional<std::string>& files_from) {
+  std::vector<std::string> all(given.begin(), given.end());
+  if (files_from) {
+    for (const fs::path& path : read_path_list(*files_from)) all.push_back(path.string());
+  }
+  std::vector<std::string> out;
+  for (const std::string& path : all) {
+    const std::vector<std::string> more = expanded(path);
+    out.insert(out.end(), more.begin(), more.end());
+  }
+  return out;
+}
+
+bool is_stream(const fs::path& given) {
+  std::error_code error;
+  // A name that a descriptor has, such as /dev/stdin, is another file in the next run.
+  const bool of_system = given.native().starts_with("/dev/") || given.native().starts_with("/proc/");
+  const bool is_descriptor = given == "/dev/stdin" || (of_system && given.parent_path().filename() == "fd");
+  return given == "-" || is_descriptor || fs::is_fifo(given, error);
+}
+
+std::string complaint(const std::string& input, const Error& why) {
+  const std::string text = why.what();
+  return text.find(printable_path(input)) != std::string::npos ? text : fmt::format("{}: {}", input, text);
+}
+
+bool InputLoop::attempt(const std::string& input, const std::function<void()>& make) {
+  if (inputs_.size() == 1) {
+    make();
+    ++answered_;
+    return true;
+  }
+  const std::optional<Error> failure = catch_error(make);
+  if (!failure) {
+    ++answered_;
+    return true;
+  }
+  const bool over = end_requested() || !RunLimits::of_process().time_limit_reached().empty();
+  if (over || failure->code() == ErrorCode::kInterrupted) throw Error(*failure);
+  std::cerr << "trace-query: " << escape_text(complaint(input, *failure)) << '\n';
+  const int code = static_cast<int>(failure->code());
+  same_failure_ = same_failure_ && code == first_failure_.value_or(code);
+  if (!first_failure_) first_failure_ = code;
+  return false;
+}
+
+int InputLoop::exit_code() const {
+  if (!first_failure_) return 0;
+  return !any_answered() && same_failure_ ? *first_failure_ : static_cast<int>(ErrorCode::kInput);
+}
+
 namespace {
 
 OpenedTrace with_notes(Index index) {
@@ -184,7 +282,8 @@ OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
     throw Error(ErrorCode::kInput, fmt::format("{}: no valid index, and --no-ingest was given; run trace-ingest {}",
                                                trace.string(), trace.string()));
   }
-  const RunLimits::Pause pause;
+  RunLimits::of_process().pause();
+  const ScopeExit paused([] { RunLimits::of_process().resume(); });
   refuse_unreadable(trace);  // before a note that an index is built
   const std::filesystem::path path = new_index_path(trace, {});
   auto valid = build_into(path, trace, line);
@@ -194,11 +293,8 @@ OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
 }  // namespace
 
 OpenedTrace open_trace(const std::filesystem::path& given, const CommandLine& line) {
+  if (is_stream(given)) return build_of_stream(given, line);
   std::error_code error;
-  // A name that a descriptor has, such as /dev/stdin, is another file in the next run.
-  const bool of_system = given.native().starts_with("/dev/") || given.native().starts_with("/proc/");
-  const bool is_descriptor = given == "/dev/stdin" || (of_system && given.parent_path().filename() == "fd");
-  if (given == "-" || is_descriptor || std::filesystem::is_fifo(given, error)) return build_of_stream(given, line);
   if (std::filesystem::is_directory(given, error)) {
     throw Error(ErrorCode::kInput, fmt::format("{}: no traces there (looked for {})", printable_path(given),
                                                fmt::join(default_globs(), " ")));

@@ -1,23 +1,25 @@
 #include "trace_query/options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <cstdlib>
 #include <iostream>
+#include <sstream>
 #include <system_error>
 
 #include "base/error.h"
+#include "base/files/input_file.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
 #include "report_page/report_page.h"
 #include "shared/option_parsing.h"
-#include "trace_query/checked_words.h"
 #include "trace_query/completion.h"
-#include "trace_query/inputs.h"
 #include "trace_query/limits.h"
 #include "trace_query/manual.h"
+#include "trace_query/open.h"
 
 namespace tracedb {
 namespace {
@@ -129,7 +131,59 @@ std::vector<std::string> in_our_spelling(std::span<const std::string> args) {
   return words;
 }
 
+// Options of other tools, and what there is instead.
+constexpr std::string_view kOtherOptions[][2] = {
+    {"--top", "-n N, --limit N: the first N rows"},
+    {"--filter", "--name, --op, --phase, --step, --layer, --device, --from, --to select (--help); sql has WHERE"}};
+
+// Of -o: a name that ends otherwise than those of the formats of a command is refused; a format that is given is
+// written under any name.
+void require_known_ending(const CommandLine& line) {
+  std::vector<std::string> known;
+  bool given = line.has("compat");  // writes what the other program does
+  for (const Renderer& renderer : line.knows("csv") ? renderers() : std::span<const Renderer>()) {
+    std::istringstream endings{std::string(renderer.endings)};
+    for (std::string ending; endings >> ending;) known.push_back("." + ending);
+    given = given || line.has("format") || line.has(std::string(renderer.name));
+  }
+  if (line.can_page()) known.insert(known.end(), {".html", ".htm"});
+  const bool has_own = line.knows("format") && !line.knows("csv");  // export
+  if (!given && !has_own && !known.empty()) refuse_unknown_ending(line.text("output").value_or(""), known);
+}
+
+void refuse_other_options(const CommandLine& line, std::span<const std::string> args) {
+  for (const std::string& arg : args) {
+    for (const auto& [other, ours] : kOtherOptions) {
+      if (arg.substr(0, arg.find('=')) != other || line.knows(std::string(other.substr(2)))) continue;
+      throw Error(ErrorCode::kUsage, fmt::format("unknown option {}: use {}", other, ours));
+    }
+  }
+}
+
 }  // namespace
+
+const std::string& known_phase(const std::string& text) {
+  static const std::vector<std::string> kKinds = split_names(std::string(kStepKindWords) + ",none");
+  if (std::find(kKinds.begin(), kKinds.end(), text) == kKinds.end()) {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--phase {}: use prefill, decode, mixed, train, other, unknown, unit or none{}", text,
+                            did_you_mean(text, kKinds)));
+  }
+  return text;
+}
+
+void refuse_unknown_ending(const std::string& file, std::span<const std::string> known) {
+  const std::string ending = std::filesystem::path(file).extension();
+  if (ending.empty() || std::find(known.begin(), known.end(), ending) != known.end()) return;
+  throw Error(ErrorCode::kUsage, fmt::format("-o {}: no format has the ending {}; there are {}", printable_path(file),
+                                             ending, fmt::join(known, ", ")));
+}
+
+void require_known(std::string_view option, const std::string& word, const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), word) != known.end()) return;
+  throw Error(ErrorCode::kUsage,
+              fmt::format("--{} {}: there are {}{}", option, word, fmt::join(known, ", "), did_you_mean(word, known)));
+}
 
 std::string_view format_of_name(std::string_view path) {
   if (ends_as_page(path)) return kPageFormat;
@@ -312,6 +366,19 @@ std::optional<std::int64_t> CommandLine::number(const std::string& name) const {
     throw Error(ErrorCode::kUsage, fmt::format("--{} {}: not a number, or a negative one", name, *value));
   }
   return parsed;
+}
+
+std::optional<double> CommandLine::percent(const std::string& name, double most) const {
+  const auto given = text(name);
+  if (!given) return std::nullopt;
+  const auto value = parse_double(*given);
+  if (value && *value >= 0 && *value <= most) return value;
+  throw Error(ErrorCode::kUsage, fmt::format("--{} {}: give percent", name, *given));
+}
+
+const char* CommandLine::first_given(std::span<const char* const> names) const {
+  const auto given = std::find_if(names.begin(), names.end(), [this](const char* name) { return has(name); });
+  return given == names.end() ? nullptr : *given;
 }
 
 std::span<const std::string> CommandLine::inputs() const {

@@ -28,6 +28,18 @@ std::vector<std::string> split_names(const std::string& text);
 // By the ending of a file's name: "csv", "html"; "" where it promises nothing.
 std::string_view format_of_name(std::string_view path);
 
+// Words of a command line that are checked alike for all commands. Error{kUsage} says which there are.
+
+// Of --phase: a kind of step, or none.
+inline constexpr std::string_view kStepKindWords = "prefill,decode,mixed,train,other,unknown,unit";
+const std::string& known_phase(const std::string& text);
+
+// Of -o: a name that ends otherwise than these (".csv") is refused; one without an ending promises nothing.
+void refuse_unknown_ending(const std::string& file, std::span<const std::string> known);
+
+// Of an option with these words to choose from.
+void require_known(std::string_view option, const std::string& word, const std::vector<std::string>& known);
+
 class CommandLine {
  public:
   CommandLine(const Command& command, const std::vector<OptionGroup>& groups);
@@ -55,7 +67,10 @@ class CommandLine {
   [[nodiscard]] std::vector<std::string> list(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> words(const std::string& name) const;  // what was given, of either kind
   [[nodiscard]] std::vector<std::string> names(const std::string& name) const;  // of a list, also separated by commas
-  [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;  // not negative
+  [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;                // not negative
+  [[nodiscard]] std::optional<double> percent(const std::string& name, double most = 1e9) const;  // not negative
+  // The first of these options that is given; null: none.
+  [[nodiscard]] const char* first_given(std::span<const char* const> names) const;
   [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
   // The inputs (find_inputs()), or the arguments where they are not all inputs; Error when there is none.
   [[nodiscard]] std::span<const std::string> inputs() const;

@@ -51,16 +51,21 @@ std::string usual_columns(const CommandLine& line, const Report& report) {
   return out;
 }
 
-}  // namespace
-
-void add_section_column(Report& report, const std::string& section) {
-  report.columns.insert(report.columns.begin(), {"section", "Section", Unit::kText, OthersAggregate::kNone});
-  for (Row& row : report.rows) row.insert(row.begin(), section);
+// Each line is complete: it names its input or table.
+void add_text_column(Report& report, const char* key, const char* head, const std::string& text) {
+  report.columns.insert(report.columns.begin(), {key, head, Unit::kText, OthersAggregate::kNone});
+  for (Row& row : report.rows) row.insert(row.begin(), text);
 }
+
+}  // namespace
 
 bool names_inputs(const CommandLine& line) {
   const Renderer& renderer = line.renderer();
   return line.inputs().size() > 1 || (renderer.audience == Audience::kMachine && renderer.name != "json");
+}
+
+void note(const CommandLine& line, const std::string& text) {
+  if (!line.quiet()) std::cerr << "note: " << escape_text(text) << '\n';
 }
 
 std::size_t row_limit(const CommandLine& line) {
@@ -79,7 +84,7 @@ Output::Output(const CommandLine& line)
   }
 }
 
-std::unique_ptr<TableRenderer> Output::renderer(const Renderer& format) {
+std::unique_ptr<TableRenderer> Output::renderer() {
   RenderOptions options;
   options.time_unit = line_.time_unit();
   options.guard_formulas = !line_.has("raw-cells");
@@ -87,7 +92,7 @@ std::unique_ptr<TableRenderer> Output::renderer(const Renderer& format) {
   options.color = line_.color(terminal);
   options.width = width_;
   options.one_row_as_list = !line_.knows("columns") || !line_.has("columns");
-  return format.make(stream(), options);
+  return line_.renderer().make(stream(), options);
 }
 
 void Output::print(Report report, const ReportHead& head, const std::vector<std::string>& warnings) {
@@ -95,11 +100,34 @@ void Output::print(Report report, const ReportHead& head, const std::vector<std:
   write(report, head, warnings);
 }
 
-void Output::print_section(Report report, const ReportHead& head, TableRenderer& document) {
+TableRenderer* Output::document() {
+  if (!document_ && line_.renderer().tables == Tables::kOneDocument) document_ = renderer();
+  return document_.get();
+}
+
+void Output::section(Report report, const ReportHead& head) {
   arrange(report);
-  if (line_.renderer().name == "jsonl") add_section_column(report, head.section);
-  document.begin(head, report.columns);
-  for (const Row& row : report.rows) document.row(row);
+  arranged_section(std::move(report), head);
+}
+
+void Output::arranged_section(Report report, const ReportHead& head) {
+  if (document() == nullptr) {
+    separate(head.section);
+    return write(report, head, {});
+  }
+  if (line_.renderer().name == "jsonl") add_text_column(report, "section", "Section", head.section);
+  document_->begin(head, report.columns);
+  for (const Row& row : report.rows) document_->row(row);
+}
+
+void Output::end_sections(const std::vector<std::string>& warnings) {
+  if (document() != nullptr) document_->end(warnings);
+}
+
+void Output::sentences(const Report& told) {
+  for (const std::string& sentence : sentence_texts(told)) {
+    for (const std::string& text : wrap_text(escape_text(sentence), page_width())) stream() << text << '\n';
+  }
 }
 
 void Output::write(const Report& report, const ReportHead& head, const std::vector<std::string>& warnings) {
@@ -117,12 +145,9 @@ void Output::add(const std::string& name, InputReport report) {
     return print(std::move(report.report), {name, {report.input}}, report.warnings);
   }
   arrange(report.report);
+  add_text_column(report.report, "input", "Input", report.input);
   merged_.columns = std::move(report.report.columns);
-  merged_.columns.insert(merged_.columns.begin(), {"input", "Input", Unit::kText, OthersAggregate::kNone});
-  for (Row& row : report.report.rows) {
-    row.insert(row.begin(), report.input);
-    merged_.rows.push_back(std::move(row));
-  }
+  std::move(report.report.rows.begin(), report.report.rows.end(), std::back_inserter(merged_.rows));
   merged_head_.name = name;
   merged_head_.inputs.push_back(report.input);
   merged_warnings_.insert(merged_warnings_.end(), report.warnings.begin(), report.warnings.end());
@@ -180,7 +205,7 @@ void Output::print_page(ReportPage page) {
 }
 
 void Output::note(const std::string& text) const {
-  if (!line_.quiet() && noted_.insert(text).second) std::cerr << "note: " << escape_text(text) << '\n';
+  if (noted_.insert(text).second) tracedb::note(line_, text);
 }
 
 void Output::separate(const std::string& title) {

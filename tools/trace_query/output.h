@@ -64,25 +64,27 @@ struct InputReport {
 // How many rows --limit leaves; 0: all. Files and machines get everything, a terminal what can be taken in.
 std::size_t row_limit(const CommandLine& line);
 
+// A line on standard error, but for --quiet.
+void note(const CommandLine& line, const std::string& text);
+
 // Whether rows say which input they are about: where there are several, and always in CSV, TSV and JSON lines, whose
 // shape then does not depend on the number of inputs.
 bool names_inputs(const CommandLine& line);
-
-// Each line is complete: it names its table.
-void add_section_column(Report& report, const std::string& section);
 
 class Output {
  public:
   explicit Output(const CommandLine& line);  // Error{kResource} when the file cannot be written
 
   [[nodiscard]] std::ostream& stream() { return target_.stream(); }
-  [[nodiscard]] std::unique_ptr<TableRenderer> renderer() { return renderer(line_.renderer()); }
-  [[nodiscard]] std::unique_ptr<TableRenderer> renderer(const Renderer& format);  // of another format
+  [[nodiscard]] std::unique_ptr<TableRenderer> renderer();
+  TableRenderer* document();  // of all tables of the run; null: each is one of its own
 
   // Sorts, limits and prints a report; `warnings` also go to standard error.
   void print(Report report, const ReportHead& head, const std::vector<std::string>& warnings);
-  // One of several tables of a document, whose renderer the caller keeps and ends.
-  void print_section(Report report, const ReportHead& head, TableRenderer& document);
+  // The same for one of several tables of a run, which are one document in formats that can say so.
+  void section(Report report, const ReportHead& head);
+  void arranged_section(Report report, const ReportHead& head);  // as it is: sorted and limited already
+  void end_sections(const std::vector<std::string>& warnings);   // of that document
   // The same for a report that is made of each input. Machines get one table, whose first column is the input (left out
   // where a JSON document has one input), when finish() is called; people get a table for each at once, under its name.
   void add(const std::string& name, InputReport report);
@@ -94,6 +96,7 @@ class Output {
   // A blank line, and for people `title`, between two tables of one run.
   void separate(const std::string& title);
 
+  void sentences(const Report& told);  // for people, above the tables
   // For sentences: that of a terminal, at most 80.
   [[nodiscard]] std::size_t page_width() const;
 
@@ -106,6 +109,7 @@ class Output {
   const CommandLine& line_;
   OutputTarget target_;
   std::size_t width_ = 0;  // of a table; 0: any
+  std::unique_ptr<TableRenderer> document_;
   bool any_ = false;
   std::size_t cut_rows_ = 0, cut_tables_ = 0;
   mutable std::set<std::string> noted_;

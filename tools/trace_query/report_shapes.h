@@ -7,9 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "report/table.h"
+#include "report/sql_report.h"
 
 namespace tracedb {
+
+class Database;
 
 // One table that a command prints.
 struct ReportShape {
@@ -25,6 +27,10 @@ struct ReportShape {
 // In the order of the commands in the help.
 std::vector<ReportShape> report_shapes();
 std::vector<ReportShape> shapes_of_command(std::string_view command);  // empty: it prints no report
+
+// What `trace-query schema` lists: tables, views, passes, functions and reports, each followed by its columns. Columns:
+// type, object, column, data_type, unit, comment and, with an index, rows. `only`: one object; "": all.
+Report schema_objects(const std::string& only, Database* index);
 
 // What `trace-query help COMMAND` says of its columns; "" where there are none. `width`: of a line.
 std::string columns_help(std::string_view command, std::size_t width);

@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "present/cells.h"
-#include "trace_query/inputs.h"
-#include "trace_query/selection.h"
+#include "trace_query/open.h"
+#include "trace_query/workload.h"
 
 namespace tracedb {
 namespace {
@@ -37,10 +37,9 @@ void explain(Output& output, const CommandLine& line, const PassReport& report, 
 using MakeReport = std::function<std::optional<TraceReport>(const OpenedTrace&)>;
 
 // `make` returns nullopt where it printed all there is.
-int print_reports(Output& output, const CommandLine& line, const std::string& name, std::span<const std::string> inputs,
-                  const MakeReport& make) {
-  InputLoop loop(inputs);
-  for (const std::string& input : inputs) {
+int print_reports(Output& output, const CommandLine& line, const std::string& name, const MakeReport& make) {
+  InputLoop loop(line.inputs());
+  for (const std::string& input : line.inputs()) {
     std::optional<TraceReport> report;
     const bool made = loop.attempt(input, [&] {
       const OpenedTrace trace = open_trace(input, line);
@@ -60,28 +59,16 @@ int print_reports(Output& output, const CommandLine& line, const std::string& na
 
 }  // namespace
 
-PassReport::PassReport(std::string report_name, std::string report_script, const PassOptions& pass_options,
-                       Parameters script_parameters, Finish at_the_end)
-    : name(std::move(report_name)),
-      script(std::move(report_script)),
-      options(pass_options),
-      parameters(std::move(script_parameters)),
-      finish(std::move(at_the_end)) {}
-
 int run_trace_reports(const CommandLine& line, const std::string& name,
                       const std::function<TraceReport(const Index&)>& make) {
   Output output(line);
-  return print_reports(output, line, name, line.inputs(), [&](const OpenedTrace& trace) { return make(trace.index); });
+  return print_reports(output, line, name, [&](const OpenedTrace& trace) { return make(trace.index); });
 }
 
 int run_pass_reports(const CommandLine& line, const PassReport& report) {
-  return run_pass_reports(line, line.inputs(), report);
-}
-
-int run_pass_reports(const CommandLine& line, std::span<const std::string> inputs, const PassReport& report) {
   const RequestedWorkload requested(line);
   Output output(line);
-  return print_reports(output, line, report.name, inputs, [&](const OpenedTrace& trace) -> std::optional<TraceReport> {
+  return print_reports(output, line, report.name, [&](const OpenedTrace& trace) -> std::optional<TraceReport> {
     if (line.has("explain")) {
       explain(output, line, report, requested, trace.index);
       return std::nullopt;
@@ -156,12 +143,14 @@ int run_table(const Command& command, std::span<const std::string> args) {
 
 }  // namespace
 
-Command table_command(std::string_view name, std::string_view summary, std::string_view usage, std::string_view example,
+Command table_command(std::string_view name, std::string_view summary, std::string_view example,
                       std::vector<CommandTable> tables, std::vector<OptionGroup> groups,
                       decltype(Command::finish) finish, decltype(Command::add_options) add_options,
                       decltype(Command::prepare) prepare) {
-  return {name, summary,           usage,       example, run_table, std::move(tables), nullptr,
-          {},   std::move(groups), add_options, prepare, finish};
+  return {name,        summary,   fmt::format("{} [options] TRACE|INDEX...", name),
+          example,     run_table, std::move(tables),
+          nullptr,     {},        std::move(groups),
+          add_options, prepare,   finish};
 }
 
 void remove_column(Report& report, std::string_view key) {
@@ -190,7 +179,7 @@ int run_trace_texts(const CommandLine& line,
     for (const std::string& text : print(trace.index, output.stream())) output.note(text);
     return std::nullopt;
   };
-  return print_reports(output, line, {}, line.inputs(), make);
+  return print_reports(output, line, {}, make);
 }
 
 }  // namespace tracedb

@@ -27,9 +27,6 @@ struct PassReport {
   // Says what the reader must know; may change the table.
   using Finish = std::function<void(Workload&, TraceReport&)>;
 
-  PassReport(std::string report_name, std::string report_script, const PassOptions& pass_options,
-             Parameters script_parameters, Finish at_the_end);
-
   std::string name;    // in JSON
   std::string script;  // "kernels_by_pass": its name in passes/tables/pass_tables.h
   PassOptions options;
@@ -39,8 +36,6 @@ struct PassReport {
 
 // Prints it for each input under the options of the command line or, with --explain, what it is made of.
 int run_pass_reports(const CommandLine& line, const PassReport& report);
-// The same for inputs that are not all of the positional arguments.
-int run_pass_reports(const CommandLine& line, std::span<const std::string> inputs, const PassReport& report);
 
 void remove_column(Report& report, std::string_view key);  // which it has
 

@@ -1,14 +1,130 @@
 #include "trace_query/workload.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <cmath>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files/input_file.h"
-#include "trace_query/selection.h"
+#include "base/text/decimal.h"
+#include "base/text/regular_expression.h"
+#include "passes/columns/event_columns.h"
 
 namespace tracedb {
+namespace {
+
+[[noreturn]] void fail(const std::string& option, const std::string& value, const std::string& reason) {
+  throw Error(ErrorCode::kUsage, fmt::format("--{} {}: {}", option, value, reason));
+}
+
+constexpr const char* kStepForm = "give numbers and ranges: 3, A..B, A.., ..B; 1,3,7..9";
+
+std::optional<std::int64_t> bound(const std::string& text, const std::string& part) {
+  if (part.empty()) return std::nullopt;
+  const auto value = parse_int64(part);
+  if (!value) fail("step", text, kStepForm);
+  return value;
+}
+
+StepSpan step_span(const std::string& text) {
+  const std::size_t dots = text.find("..");
+  if (text.empty() || text == "..") fail("step", text, kStepForm);
+  if (dots == std::string::npos) return {bound(text, text), bound(text, text)};
+  return {bound(text, text.substr(0, dots)), bound(text, text.substr(dots + 2))};
+}
+
+std::int64_t device(const std::string& text) {
+  const auto value = parse_int64(text);
+  if (!value || *value < 0) fail("device", text, "give a number, or several: 0,1");
+  return *value;
+}
+
+void add_layer(const std::string& text, Selection& selection) {
+  if (!can_name_layers(text)) {
+    fail("layer", text,
+         "give one number, A..B, A.., ..B, head, tail or none; where there are several stacks STACK:A..B");
+  }
+  selection.layer = text;
+}
+
+void add_name(const std::string& text, Selection& selection) {
+  if (text.size() > 1 && text.starts_with('/') && text.ends_with('/')) {
+    const std::string pattern = text.substr(1, text.size() - 2);
+    if (const std::string fault = RegularExpression(pattern).fault(); !fault.empty()) fail("name", text, fault);
+    selection.name_regex = pattern;
+  } else if (text.find_first_of("*?[") != std::string::npos) {
+    selection.name_glob = text;
+  } else {
+    selection.name_glob = "*" + text + "*";
+  }
+}
+
+// "12345", "12345ns", "1.5us", "250ms", "2s" -> ns.
+std::int64_t parse_time(const std::string& text) {
+  const std::size_t end = text.find_first_not_of("0123456789.");
+  const std::string unit_text = end == std::string::npos ? "ns" : text.substr(end);
+  const auto unit = time_unit_from(unit_text);
+  const std::string digits = text.substr(0, end);
+  const auto value = parse_double(digits);
+  if (!unit || *unit == TimeUnit::kAuto || !value || *value * nanoseconds_per(*unit) > 9e18) {
+    throw Error(ErrorCode::kUsage, fmt::format("time '{}': give a number with ns, us, ms or s", text));
+  }
+  if (const auto whole = parse_int64(digits)) return *whole * static_cast<std::int64_t>(nanoseconds_per(*unit));
+  return std::llround(*value * nanoseconds_per(*unit));
+}
+
+// --device --stream --step --phase --layer --op --name --from --to. Empty when nothing was selected.
+Selection selection_of(const CommandLine& line) {
+  Selection selection;
+  for (const std::string& text : line.names("device")) selection.devices.push_back(device(text));
+  for (const std::string& text : line.names("step")) selection.steps.push_back(step_span(text));
+  for (const std::string& text : line.names("phase")) selection.phases.push_back(known_phase(text));
+  selection.streams = line.names("stream");
+  selection.ops = line.names("op");
+  if (const auto layer = line.text("layer")) add_layer(*layer, selection);
+  if (const auto name = line.text("name")) add_name(*name, selection);
+  if (const auto from = line.text("from")) selection.from = parse_time(*from);
+  if (const auto to = line.text("to")) selection.to = parse_time(*to);
+  return selection;
+}
+
+FrameChoice requested_frames(const CommandLine& line) {
+  FrameChoice choice;
+  int choices = 0;
+  for (const auto& [option, which] : {std::pair("own", Frames::kOwn), std::pair("modules", Frames::kModules),
+                                      std::pair("each-module", Frames::kEachModule)}) {
+    if (!line.has(option)) continue;
+    choice.which = which;
+    ++choices;
+  }
+  if (choices > 1) {
+    throw Error(ErrorCode::kUsage, "--own, --modules and --each-module choose different frames: give one of them");
+  }
+  if (line.has("own")) choice.own = line.names("own");
+  const auto by = line.knows("by") && line.knows("own") ? line.text("by") : std::nullopt;
+  if (!by) return choice;
+  const bool by_line = *by == "function" || *by == "line";
+  if (*by != "module" && !by_line) throw Error(ErrorCode::kUsage, fmt::format("--by {}: use module or function", *by));
+  if (choice.which != Frames::kAll && !(by_line && choice.which == Frames::kOwn)) {
+    throw Error(ErrorCode::kUsage, fmt::format("--by {} chooses frames itself: leave {} out", *by,
+                                               choice.which == Frames::kOwn ? "--own" : "--modules and --each-module"));
+  }
+  choice.which = by_line ? Frames::kOwn : Frames::kModuleClasses;
+  return choice;
+}
+
+}  // namespace
+
+std::string selection_text(const CommandLine& line) {
+  std::string text;
+  for (const char* option : {"device", "stream", "step", "phase", "layer", "op", "name", "from", "to"}) {
+    if (!line.knows(option) || !line.has(option)) continue;
+    text += fmt::format("{}--{} {}", text.empty() ? "" : " ", option, fmt::join(line.words(option), ","));
+  }
+  return text.empty() ? "everything" : text;
+}
 
 ActiveRules requested_rules(const CommandLine& line) {
   const auto name = line.setting("rules", "TRACEDB_RULES");
@@ -17,20 +133,16 @@ ActiveRules requested_rules(const CommandLine& line) {
   return rules;
 }
 
-CaptureOption::CaptureOption(const CommandLine& line, const ActiveRules& rules) {
+RequestedWorkload::RequestedWorkload(const CommandLine& line)
+    : options_{selection_of(line), {line.text("step-regex")}, nullptr}, rules_(requested_rules(line)) {
   const auto path = line.text("capture");
   if (!path) return;
-  trace_.emplace(open_trace(*path, line));
-  const KernelClasses classes(trace_->index, rules.compiled());
-  source_.emplace(CaptureSource{trace_->index, read_capture(trace_->index, {line.text("step-regex")}, classes.traits()),
-                                printable_path(*path), trace_->notes});
-}
-
-RequestedWorkload::RequestedWorkload(const CommandLine& line)
-    : options_{selection_of(line), {line.text("step-regex")}, nullptr},
-      rules_(requested_rules(line)),
-      capture_(line, rules_) {
-  options_.capture = capture_.source();
+  captured_.emplace(open_trace(*path, line));
+  const Index& index = captured_->index;
+  const KernelClasses classes(index, rules_.compiled());
+  capture_.emplace(CaptureSource{index, read_capture(index, options_.steps, classes.traits()), printable_path(*path),
+                                 captured_->notes});
+  options_.capture = &*capture_;
 }
 
 std::vector<std::string> RequestedWorkload::provenance() const {
@@ -87,35 +199,6 @@ void add_call_tree_options(CommandLine& line) {
   add_frame_options(line);
   line.add("all-frames", OptionKind::kFlag, "also frames that only call one other frame");
 }
-
-namespace {
-
-FrameChoice requested_frames(const CommandLine& line) {
-  FrameChoice choice;
-  int choices = 0;
-  for (const auto& [option, which] : {std::pair("own", Frames::kOwn), std::pair("modules", Frames::kModules),
-                                      std::pair("each-module", Frames::kEachModule)}) {
-    if (!line.has(option)) continue;
-    choice.which = which;
-    ++choices;
-  }
-  if (choices > 1) {
-    throw Error(ErrorCode::kUsage, "--own, --modules and --each-module choose different frames: give one of them");
-  }
-  if (line.has("own")) choice.own = line.names("own");
-  const auto by = line.knows("by") && line.knows("own") ? line.text("by") : std::nullopt;
-  if (!by) return choice;
-  const bool by_line = *by == "function" || *by == "line";
-  if (*by != "module" && !by_line) throw Error(ErrorCode::kUsage, fmt::format("--by {}: use module or function", *by));
-  if (choice.which != Frames::kAll && !(by_line && choice.which == Frames::kOwn)) {
-    throw Error(ErrorCode::kUsage, fmt::format("--by {} chooses frames itself: leave {} out", *by,
-                                               choice.which == Frames::kOwn ? "--own" : "--modules and --each-module"));
-  }
-  choice.which = by_line ? Frames::kOwn : Frames::kModuleClasses;
-  return choice;
-}
-
-}  // namespace
 
 PassOptions requested_pass_options(const CommandLine& line) {
   constexpr std::int64_t kLongestSequence = 64;

@@ -17,25 +17,15 @@ namespace tracedb {
 // where they cannot be.
 ActiveRules requested_rules(const CommandLine& line);
 
-// --capture: a second trace, opened once for all inputs of a run, that provides origins for kernels of graph replays
-// (passes/capture/capture.h). Does nothing where the option is not given.
-class CaptureOption {
- public:
-  CaptureOption(const CommandLine& line, const ActiveRules& rules);  // Error as of open_trace()
-  CaptureOption(const CaptureOption&) = delete;
-  CaptureOption& operator=(const CaptureOption&) = delete;
-
-  [[nodiscard]] const CaptureSource* source() const { return source_ ? &*source_ : nullptr; }
-
- private:
-  std::optional<OpenedTrace> trace_;
-  std::optional<CaptureSource> source_;
-};
+// "step = 3, phase = decode", for people; "everything" when nothing was selected.
+std::string selection_text(const CommandLine& line);
 
 // The options of a run, read once for all of its inputs.
 class RequestedWorkload {
  public:
-  explicit RequestedWorkload(const CommandLine& line);
+  explicit RequestedWorkload(const CommandLine& line);  // Error{kUsage} for values that mean nothing
+  RequestedWorkload(const RequestedWorkload&) = delete;
+  RequestedWorkload& operator=(const RequestedWorkload&) = delete;
 
   [[nodiscard]] const Selection& selection() const { return options_.selection; }
   [[nodiscard]] const CaptureSource* capture() const { return options_.capture; }
@@ -49,7 +39,9 @@ class RequestedWorkload {
  private:
   WorkloadOptions options_;
   ActiveRules rules_;
-  CaptureOption capture_;
+  // --capture: a second trace that provides origins for kernels of graph replays (passes/capture/capture.h).
+  std::optional<OpenedTrace> captured_;
+  std::optional<CaptureSource> capture_;
 };
 
 // Options of single passes, for the commands that have them.

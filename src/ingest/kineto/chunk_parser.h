@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text/json_text.h"
 #include "ingest/kineto/event_fields.h"
 #include "ingest/kineto/kineto_events.h"
 #include "ingest/read/json_chunks.h"
-#include "base/text/json_text.h"
 #include "ingest/store/event_batch.h"
 
 namespace tracedb {

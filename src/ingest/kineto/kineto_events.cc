@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/text/decimal.h"
-#include "base/unknown.h"
 #include "base/text/json_text.h"
+#include "base/unknown.h"
 
 namespace tracedb {
 namespace {

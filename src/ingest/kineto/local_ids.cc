@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/text/decimal.h"
-#include "base/unknown.h"
 #include "base/text/json_text.h"
+#include "base/unknown.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {

@@ -8,8 +8,8 @@
 
 #include "base/text/characters.h"
 #include "base/text/decimal.h"
-#include "base/unknown.h"
 #include "base/text/json_text.h"
+#include "base/unknown.h"
 
 namespace tracedb {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "ingest/read/json_shape.h"
 #include "base/text/json_text.h"
+#include "ingest/read/json_shape.h"
 
 namespace tracedb {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/text/closest_name.h"
-#include "ingest/read/json_chunks.h"
 #include "base/text/json_text.h"
+#include "ingest/read/json_chunks.h"
 
 namespace tracedb {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/text/json_text.h"
 #include "ingest/read/json_chunks.h"
 #include "ingest/read/json_shape.h"
-#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {

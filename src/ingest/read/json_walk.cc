@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ingest/read/json_shape.h"
 #include "base/text/json_text.h"
+#include "ingest/read/json_shape.h"
 
 namespace tracedb {
 namespace {

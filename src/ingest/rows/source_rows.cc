@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/failure.h"
 #include "base/text/characters.h"
-#include "base/unknown.h"
 #include "base/text/json_text.h"
+#include "base/unknown.h"
 
 namespace tracedb {
 namespace {

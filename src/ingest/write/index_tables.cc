@@ -8,8 +8,8 @@
 #include <type_traits>
 
 #include "base/text/decimal.h"
-#include "base/unknown.h"
 #include "base/text/json_text.h"
+#include "base/unknown.h"
 #include "ingest/write/index_writer.h"
 
 namespace tracedb {

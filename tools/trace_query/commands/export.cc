@@ -5,21 +5,18 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <iostream>
 
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/text/amounts.h"
-#include "base/text/closest_name.h"
 #include "export/folded_stacks.h"
 #include "export/parquet/kernel_file.h"
 #include "export/window_export.h"
-#include "report/escape.h"
 #include "report_page/report_page.h"
 #include "shared/word_completion.h"
-#include "trace_query/checked_words.h"
 #include "trace_query/command.h"
 #include "trace_query/export_formats.h"
+#include "trace_query/options.h"
 #include "trace_query/output.h"
 #include "trace_query/run.h"
 
@@ -31,10 +28,6 @@ struct ExportInputs {
   std::vector<std::string> paths;
   std::vector<OpenedTrace> traces;
 };
-
-void note(const CommandLine& line, const std::string& text) {
-  if (!line.quiet()) std::cerr << "note: " << escape_text(text) << '\n';
-}
 
 ExportInputs open_inputs(const CommandLine& line) {
   const std::span<const std::string> given = line.inputs();
@@ -53,9 +46,8 @@ ExportInputs open_inputs(const CommandLine& line) {
 
 // Options that another format has.
 void refuse_options(const CommandLine& line, std::string_view format, std::initializer_list<const char*> options) {
-  for (const char* option : options) {
-    if (line.has(option)) throw Error(ErrorCode::kUsage, fmt::format("--{}: does not apply to {}", option, format));
-  }
+  const char* option = line.first_given({options.begin(), options.size()});
+  if (option != nullptr) throw Error(ErrorCode::kUsage, fmt::format("--{}: does not apply to {}", option, format));
 }
 
 int write_perfetto(const CommandLine& line) {
@@ -165,8 +157,8 @@ const ExportFormat& format_of(const std::string& wanted, std::string_view file) 
     refuse_unknown_ending(std::string(file), endings);
     return kExportFormats[0];
   }
-  throw Error(ErrorCode::kUsage,
-              fmt::format("--format {}: there are {}{}", wanted, fmt::join(known, ", "), did_you_mean(wanted, known)));
+  require_known("format", wanted, known);
+  return kExportFormats[0];
 }
 
 // A word of an option and its value, taken out: --name VALUE or --name=VALUE.

@@ -3,9 +3,7 @@
 #include "base/text/amounts.h"
 #include "report_page/trace_page.h"
 #include "trace_query/command.h"
-#include "trace_query/commands/ranks/ranks_page.h"
 #include "trace_query/output.h"
-#include "trace_query/selection.h"
 #include "trace_query/workload.h"
 
 namespace tracedb {

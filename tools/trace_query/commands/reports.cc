@@ -1,12 +1,18 @@
 // Commands that are little more than their tables: what they answer is in passes/tables and schema/reports.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text/amounts.h"
+#include "base/text/closest_name.h"
+#include "export/folded_stacks.h"
 #include "passes/columns/event_columns.h"
 #include "report/escape.h"
+#include "trace/format_holds.h"
 #include "trace/issue.h"
+#include "trace/python_frame.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
 
@@ -15,6 +21,199 @@ namespace {
 
 using enum OptionGroup;
 using Notes = std::vector<std::string>;
+
+bool is_for_people(const CommandLine& line) { return line.renderer().audience == Audience::kHuman; }
+
+constexpr const char* kNoDeviceWork = "the trace has no kernels, copies or fills";
+
+bool has_device_work(const Index& index) {
+  return has_kernels(index) || index.database().query_int64("SELECT id FROM memory_op LIMIT 1");
+}
+
+struct AllGaps {
+  std::int64_t count = 0, idle = 0;
+};
+
+// Of the selection, shown or not. `table`: that of the report.
+AllGaps all_gaps(Database& database, const std::string& table) {
+  for (const std::string& sql : {"SELECT all_gaps, all_idle FROM temp." + table + " LIMIT 1",
+                                 std::string("SELECT sum(gaps), sum(idle) FROM temp.timeline")}) {
+    Statement all(database, sql);
+    if (all.step() && !all.is_null(0)) return {all.int64(0), all.int64(1)};
+  }
+  return {};
+}
+
+std::size_t column_of(const Report& report, std::string_view key) { return find_column(report.columns, key).value(); }
+
+// The gaps that no row is about, as limit_rows() would show them.
+Row other_gaps(const Report& report, const AllGaps& all, std::string label) {
+  const std::size_t count = column_of(report, "instances");
+  const std::size_t time = column_of(report, "dur");
+  AllGaps rest = all;
+  for (const Row& row : report.rows) {
+    rest.count -= std::get<std::int64_t>(row[count]);
+    rest.idle -= std::get<std::int64_t>(row[time]);
+  }
+  Row row(report.columns.size());
+  row[column_of(report, "idle_pct")] =
+      all.idle > 0 ? 100.0 * static_cast<double>(rest.idle) / static_cast<double>(all.idle) : 0;
+  row[time] = rest.idle;
+  row[count] = rest.count;
+  row[column_of(report, "next")] = std::move(label);
+  return row;
+}
+
+// People get "llama.py:374 forward".
+void shorten_hosts(Report& report) {
+  const std::size_t place = column_of(report, "host");
+  for (Row& row : report.rows) {
+    if (auto* host = std::get_if<std::string>(&row[place])) *host = short_frame(*host);
+  }
+}
+
+void add_lane_options(CommandLine& line) {
+  add_timeline_options(line);
+  add_micro_idle(line);
+}
+
+void finish_timeline(const CommandLine& line, Workload& workload, TraceReport& result) {
+  result.warnings = workload.selection_notes();
+  const Index& index = workload.index();
+  if (!line.has("per-stream")) remove_column(result.report, "stream");
+  if (is_for_people(line)) shorten_hosts(result.report);
+  if (result.report.rows.empty()) {
+    const bool selected = has_device_work(index) && !workload.selection().empty();
+    result.warnings.emplace_back(selected ? "nothing that ran on a device matches the selection" : kNoDeviceWork);
+  }
+  if (index.database().query_int64("SELECT 1 FROM temp.timeline WHERE unselected > 0")) {
+    result.warnings.emplace_back(
+        "idle: none of the selected work ran; unselected: the part of idle during which other work ran");
+  }
+  add_extremes(result.report);
+}
+
+void add_gap_options(CommandLine& line) {
+  add_timeline_options(line);
+  line.add("min-dur", OptionKind::kValue, "only gaps of at least this time: 100us; the shorter ones are one row");
+}
+
+// The longest are not the first in another order.
+void prepare_gaps(const CommandLine& line, PassOptions& options) {
+  options.most_gaps = line.has("sort") ? 0 : row_limit(line);
+}
+
+void finish_gaps(const CommandLine& line, Workload& workload, TraceReport& result) {
+  result.warnings = workload.selection_notes();
+  const bool one_by_one = line.has("each");
+  const AllGaps all = all_gaps(workload.index().database(), one_by_one ? "idle_gaps" : "gap_groups");
+  Row others = other_gaps(result.report, all, line.has("min-dur") && !one_by_one ? "[shorter gaps]" : "[others]");
+  const std::int64_t count = std::get<std::int64_t>(others[column_of(result.report, "instances")]);
+  if (count > 0) {
+    result.report.footer.push_back(std::move(others));
+    if (one_by_one && !line.has("limit")) {
+      result.warnings.push_back(fmt::format("[others] is {}; --limit 0 shows all", counted(count, "more gap")));
+    }
+  }
+  if (!line.has("per-stream")) remove_column(result.report, "stream");
+  if (is_for_people(line)) shorten_hosts(result.report);
+  if (all.count > 0) return;
+  result.warnings.emplace_back(has_device_work(workload.index())
+                                   ? "no device was idle between two events that match the selection"
+                                   : kNoDeviceWork);
+}
+
+// A place in the list of views; nullopt: collapsed.
+std::optional<CallTreeView> requested_view(const CommandLine& line) {
+  static const std::vector<std::string> kViews = {"tree", "callers", "flat", "collapsed"};
+  const std::string wanted = line.text("view").value_or(line.has("by") ? "flat" : "tree");
+  const auto found = std::find(kViews.begin(), kViews.end(), wanted);
+  if (found == kViews.end()) {
+    throw Error(ErrorCode::kUsage, fmt::format("--view {}: use tree, callers, flat and collapsed{}", wanted,
+                                               did_you_mean(wanted, kViews)));
+  }
+  if (wanted == "collapsed") return std::nullopt;
+  return static_cast<CallTreeView>(found - kViews.begin());
+}
+
+// Stacks, but no frame that the options look at.
+std::string no_frame_text(const FrameChoice& frames) {
+  if (frames.which != Frames::kOwn)
+    return "no kernel is launched within an nn.Module: leave --modules or --by module out";
+  if (frames.own.empty()) return "no kernel is launched by code of your own: name its files with --own 'GLOB'";
+  return fmt::format(
+      "no frame is in a file that --own '{}' matches: without --own, --by function shows which there are",
+      fmt::join(frames.own, ","));
+}
+
+std::vector<std::string> warnings_of(Workload& workload, bool any_kernel, bool any_stack) {
+  std::vector<std::string> warnings = workload.selection_notes();
+  if (workload.capture() != nullptr) {
+    const std::vector<std::string>& notes = workload.origins().notes;
+    warnings.insert(warnings.end(), notes.begin(), notes.end());
+  }
+  if (!any_kernel) {
+    warnings.emplace_back(workload.selection().empty() ? "the trace has no kernels"
+                                                       : "no kernel matches the selection");
+  } else if (!any_stack && workload.index().database().query_int64("SELECT id FROM stack LIMIT 1")) {
+    warnings.emplace_back(
+        "none of these kernels has a Python stack: their launches are outside the trace, or outside Python");
+  } else if (!any_stack) {
+    warnings.emplace_back(
+        format_holds(workload.index().meta("format").value_or("")).stacks
+            ? "the trace has no Python stacks: profile with with_stack=True, and ingest without --no-stacks"
+            : "this format holds no Python stacks");
+  }
+  return warnings;
+}
+
+int run_collapsed(const CommandLine& line, const FrameChoice& frames) {
+  const RequestedWorkload requested(line);
+  return run_trace_texts(line, [&](const Index& index, std::ostream& out) {
+    Workload workload = requested.of(index);
+    const StackTimes times = stack_times(workload, frames);
+    write_folded(out, folded_stacks(times, frames.which));
+    const auto counts = [](const PathTime& path) { return path.count > 0; };
+    const bool any_stack = counts(times.passed_over) || std::any_of(times.times.begin() + 1, times.times.end(), counts);
+    return warnings_of(workload, any_stack || counts(times.times[0]), any_stack);
+  });
+}
+
+int run_stacks(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {kSelection, kCapture, kRules, kRows, kOutput, kExplain, kInput});
+  line.add("view", OptionKind::kValue,
+           "tree: from the outermost frame in (default); callers: from the launching frame out; flat: by frame; "
+           "collapsed: one line a path, in ns, for flame graph tools");
+  add_by_frames(line);
+  add_call_tree_options(line);
+  if (!line.parse(args)) return 0;
+  PassOptions options = requested_pass_options(line);
+  const std::optional<CallTreeView> view = requested_view(line);
+  if (!view && !line.has("explain")) return run_collapsed(line, options.frames);
+  options.view = view.value_or(CallTreeView::kTree);
+  options.most_frames = row_limit(line);
+  const bool human = line.renderer().audience == Audience::kHuman;
+  const Parameters parameters = {{"indent", std::int64_t{human ? 2 : 0}}};
+  return run_pass_reports(
+      line, {"stacks", "stacks", options, parameters,
+             [human, frames = options.frames](Workload& workload, TraceReport& result) {
+               Database& database = workload.index().database();
+               const bool any_stack =
+                   database.query_int64("SELECT 1 FROM temp.call_tree WHERE frame <> '[no stack]' LIMIT 1").has_value();
+               result.warnings = warnings_of(workload, !result.report.rows.empty(), any_stack);
+               const bool any_frame =
+                   database
+                       .query_int64(
+                           "SELECT 1 FROM temp.call_tree WHERE frame NOT IN ('[no stack]', '[no module]', "
+                           "'[no own frame]') LIMIT 1")
+                       .has_value();
+               if (any_stack && !any_frame) {
+                 result.warnings.push_back(no_frame_text(frames));
+                 if (human) result.report.rows.clear();  // one row that says the same
+               }
+               if (human) remove_column(result.report, "frames");  // people see the number behind the frame
+             }});
+}
 
 void append(Notes& notes, const Notes& more) { notes.insert(notes.end(), more.begin(), more.end()); }
 
@@ -178,10 +377,8 @@ std::vector<Command> report_commands() {
                                               kRows,      kOutput, kExplain, kInput};
   const std::vector<OptionGroup> of_steps = {kSteps, kRules, kRows, kOutput, kExplain, kInput};
   const std::vector<OptionGroup> usual = {kSelection, kSteps, kRules, kRows, kOutput, kExplain, kInput};
-  const std::vector<Command> timeline = timeline_commands();
   return {
       table_command("ops", "kernel time by operation: attention, GEMM, norm, communication, ...",
-                    "ops [options] TRACE|INDEX...",
                     "  trace-query ops trace.json.gz --phase decode\n"
                     "  trace-query ops trace.json.gz --by role\n"
                     "  trace-query ops training.json.gz --by pass\n"
@@ -192,20 +389,19 @@ std::vector<Command> report_commands() {
                      {"--by role", "ops_by_role",
                       "a row for each role in the model (qkv_proj, o_proj, gate_up, down, router, experts ...)"}},
                     of_layers, finish_kernels, nullptr, prepare_kernels),
-      table_command("kernels", "kernel time by name", "kernels [options] TRACE|INDEX...",
+      table_command("kernels", "kernel time by name",
                     "  trace-query kernels trace.json.gz --limit 10\n"
                     "  trace-query kernels trace.json.gz --phase decode --name 'ncclDevKernel*' --csv",
                     {{"", "kernels"}, by_pass("kernels_by_pass")}, of_layers, finish_kernels, nullptr, prepare_kernels),
-      table_command("phases", "steps by kind: prefill, decode, mixed, train, ...", "phases [options] TRACE|INDEX...",
-                    "  trace-query phases trace.json.gz", {{"", "phases"}}, of_steps, finish_phases, add_steady),
+      table_command("phases", "steps by kind: prefill, decode, mixed, train, ...", "  trace-query phases trace.json.gz",
+                    {{"", "phases"}}, of_steps, finish_phases, add_steady),
       table_command("steps", "the steps of the workload: kind, requests, tokens, time on host and device",
-                    "steps [options] TRACE|INDEX...",
                     "  trace-query steps trace.json.gz\n"
                     "  trace-query steps trace.json.gz --steady --csv\n"
                     "  trace-query steps trace.json.gz --step-regex '^iter_(?<kind>[a-z]+)_(?<context>[0-9]+)'",
                     {{"", "steps"}}, of_steps, finish_steps, add_steady),
       table_command(
-          "layers", "kernel time by layer of the model, head and tail of each step", "layers [options] TRACE|INDEX...",
+          "layers", "kernel time by layer of the model, head and tail of each step",
           "  trace-query layers trace.json.gz --phase decode\n"
           "  trace-query layers trace.json.gz --layer 0..3 --per-op\n"
           "  trace-query layers trace.json.gz --phase decode --per-role\n"
@@ -216,34 +412,49 @@ std::vector<Command> report_commands() {
            {"--per-role", "layer_roles", "a row for each role of each layer: qkv_proj, o_proj, gate_up, down ..."},
            by_pass("layers_by_pass")},
           of_layers, finish_layers),
-      timeline[0],
-      timeline[1],
+      table_command("timeline",
+                    "busy and idle time of each device: computation, communication, copies, causes of idling",
+                    "  trace-query timeline trace.json.gz\n"
+                    "  trace-query timeline trace.json.gz --from 1.2s --to 1.3s --per-stream",
+                    {{"", "timeline"}}, usual, finish_timeline, add_lane_options),
+      table_command("gaps", "times at which a device ran nothing: cause, neighbours, and where the host was",
+                    "  trace-query gaps trace.json.gz --min-dur 100us\n"
+                    "  trace-query gaps trace.json.gz --each --limit 10\n"
+                    "  trace-query gaps trace.json.gz --phase decode --format csv",
+                    {{"", "gap_groups"}, {"--each", "gaps", "every gap by itself, longest first"}}, usual, finish_gaps,
+                    add_gap_options, prepare_gaps),
       table_command("launches", "calls that launch kernels, by name: time in the call, delay, queueing",
-                    "launches [options] TRACE|INDEX...",
                     "  trace-query launches trace.json.gz\n"
                     "  trace-query launches trace.json.gz --phase decode --csv",
                     {{"", "launches"}}, usual, finish_launches),
       table_command("comms", "communication by collective: time, exposed time, size, bandwidth",
-                    "comms [options] TRACE|INDEX...",
                     "  trace-query comms trace.json.gz\n"
                     "  trace-query comms trace.json.gz --phase decode --csv",
                     {{"", "comms"}}, usual, finish_comms),
       table_command("memcpys", "copies and fills by direction: count, bytes, time, bandwidth",
-                    "memcpys [options] TRACE|INDEX...",
                     "  trace-query memcpys trace.json.gz\n"
                     "  trace-query memcpys trace.json.gz --phase decode --csv",
                     {{"", "memcpys"}}, {kPlaces, kSteps, kRules, kRows, kOutput, kExplain, kInput}, finish_memcpys),
-      stacks_command(),
-      table_command("sequences", "sequences of kernels that repeat", "sequences [options] TRACE|INDEX...",
+      {"stacks",
+       "kernel time by python call path, nn.Module or function of your own code",
+       "stacks [options] TRACE|INDEX...",
+       "  trace-query stacks trace.json.gz --modules\n"
+       "  trace-query stacks trace.json.gz --by module\n"
+       "  trace-query stacks trace.json.gz --by function --own 'vllm/*'\n"
+       "  trace-query stacks trace.json.gz --view callers --op dense_gemm\n"
+       "  trace-query stacks trace.json.gz --view collapsed > trace.folded\n"
+       "  trace-query stacks with_graphs.json.gz --modules --capture without_graphs.json.gz",
+       run_stacks,
+       {{"", "stacks"}}},
+      table_command("sequences", "sequences of kernels that repeat",
                     "  trace-query sequences trace.json.gz --length 4\n"
                     "  trace-query sequences trace.json.gz --by op --phase decode",
                     {{"", "sequences"}}, {kSelection, kRules, kRows, kOutput, kExplain, kInput}, finish_sequences,
                     add_sequence_choices, prepare_sequences),
       table_command("warnings", "what makes answers about this trace less certain, how much it affects, what to do",
-                    "warnings [options] TRACE|INDEX...", "  trace-query warnings trace.json.gz", {{"", "warnings"}},
-                    of_steps, finish_warnings),
-      table_command("issues", "problems found in the trace, with counts", "issues [options] TRACE|INDEX...",
-                    "  trace-query issues trace.json.gz", {{"", "issues"}}, {kRows, kOutput, kInput}, finish_issues)};
+                    "  trace-query warnings trace.json.gz", {{"", "warnings"}}, of_steps, finish_warnings),
+      table_command("issues", "problems found in the trace, with counts", "  trace-query issues trace.json.gz",
+                    {{"", "issues"}}, {kRows, kOutput, kInput}, finish_issues)};
 }
 
 }  // namespace tracedb

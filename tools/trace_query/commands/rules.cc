@@ -10,7 +10,7 @@
 #include "passes/classify/kernel_classes.h"
 #include "passes/classify/rule_check.h"
 #include "trace_query/command.h"
-#include "trace_query/inputs.h"
+#include "trace_query/open.h"
 #include "trace_query/run.h"
 
 namespace tracedb {
@@ -18,14 +18,14 @@ namespace {
 
 constexpr std::string_view kRulesSuffix = ".rules";
 
-int show(const CommandLine& line, std::span<const std::string> inputs) {
+int show(const CommandLine& line) {
   Parameters selection;
   if (const auto wanted = line.text("class")) selection["class"] = *wanted;
   const auto finish = [&](Workload&, TraceReport& result) {
     if (!result.report.rows.empty()) return;
     result.warnings = {selection.empty() ? "the trace has no kernels" : "no kernel has this class"};
   };
-  return run_pass_reports(line, inputs, {"rules_show", "rules_show", {}, selection, finish});
+  return run_pass_reports(line, {"rules_show", "rules_show", {}, selection, finish});
 }
 
 int list(const CommandLine& line) {
@@ -138,7 +138,7 @@ int run_rules(const Command& command, std::span<const std::string> args) {
   }
   if (words[0] == "show") {
     line.set_inputs(find_inputs(rest, std::nullopt));
-    return show(line, line.inputs());
+    return show(line);
   }
   if (words[0] == "list") return list(line);
   if (words[0] == "check") return check(line, rest);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -19,14 +20,164 @@
 #include "sql/tables/set_scan.h"
 #include "sql/user/functions.h"
 #include "sql/user/schema_text.h"
+#include "sql/user/user_sql.h"
 #include "trace_query/command.h"
 #include "trace_query/output.h"
-#include "trace_query/sql/answers.h"
 #include "trace_query/sql/index_set.h"
 #include "trace_query/workload.h"
 
 namespace tracedb {
 namespace {
+
+using SqlParameters = std::map<std::string, std::string>;  // by name without ':'
+
+void read_printable_cell(const Statement& statement, int column, Cell& cell) {
+  if (read_cell(statement, column, cell) != ValueType::kBlob) return;
+  std::string hex = "X'";
+  for (const char byte : std::get<std::string>(cell)) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  cell = hex + '\'';
+}
+
+// How many statements will yield rows. Prepares all of them, so that an error in the last is reported before the first
+// runs.
+std::size_t count_answers(Database& database, const std::string& text, const SqlParameters& values) {
+  UserSql sql(database, text);
+  std::size_t answers = 0;
+  while (const auto statement = sql.next(values)) answers += statement->column_count() > 0 ? 1 : 0;
+  if (sql.number() == 0) throw Error(ErrorCode::kUsage, "sql: no statement in the SQL text");
+  for (const auto& [name, value] : values) {
+    if (!sql.bound().contains(name)) {
+      throw Error(ErrorCode::kUsage, fmt::format("--param {}: no statement has a parameter :{}", name, name));
+    }
+  }
+  return answers;
+}
+
+// Nothing here grows with the number of rows but for tables for people, which need all of them anyway.
+class Answers {
+ public:
+  // `max_rows`: of a statement, 0: all. `count`: of statements that yield rows.
+  Answers(IndexSet& indexes, const CommandLine& line, std::size_t max_rows, Output& output, std::size_t count)
+      : indexes_(indexes),
+        human_(line.renderer().audience == Audience::kHuman),
+        max_rows_(max_rows),
+        limit_(row_limit(line)),
+        output_(output),
+        head_{"sql", {line.inputs().begin(), line.inputs().end()}},
+        document_(output.document()),
+        numbered_(document_ != nullptr && count > 1) {}
+
+  void print_rows(UserSql& sql, Statement& statement);
+  void print_plan(UserSql& sql);
+  void finish(bool any) {
+    if (document_ != nullptr && any) end_table(*document_);
+  }
+
+ private:
+  std::unique_ptr<TableRenderer> begin_table(std::vector<Column> columns);  // null: the document's
+  void end_table(TableRenderer& renderer);
+  Row new_row(const UserSql& sql) const;
+
+  IndexSet& indexes_;
+  bool human_;
+  std::size_t max_rows_, limit_;  // of those printed, 0: all
+  Output& output_;
+  ReportHead head_;
+  TableRenderer* document_;            // of all statements; null: each has its own table
+  bool numbered_;                      // rows say which statement they answer
+  std::vector<std::string> warnings_;  // not yet printed
+};
+
+std::unique_ptr<TableRenderer> Answers::begin_table(std::vector<Column> columns) {
+  if (numbered_) columns.insert(columns.begin(), {"statement", "Statement", Unit::kAny, OthersAggregate::kNone});
+  auto own = document_ != nullptr ? nullptr : output_.renderer();
+  output_.separate("");
+  (own ? *own : *document_).begin(head_, columns);
+  return own;
+}
+
+void Answers::end_table(TableRenderer& renderer) {
+  for (std::string& note : indexes_.take_notes()) warnings_.push_back(std::move(note));
+  renderer.end(warnings_);
+  for (const std::string& warning : warnings_) output_.note(warning);
+  warnings_.clear();
+}
+
+Row Answers::new_row(const UserSql& sql) const {
+  Row row;
+  if (numbered_) row.emplace_back(static_cast<std::int64_t>(sql.number()));
+  return row;
+}
+
+void Answers::print_rows(UserSql& sql, Statement& statement) {
+  std::vector<Column> columns;
+  for (int c = 0; c < statement.column_count(); ++c) {
+    const std::string name(statement.column_name(c));
+    columns.push_back({name, name, Unit::kAny, OthersAggregate::kNone, name == "kernel" ? Fit::kNames : Fit::kUsual});
+  }
+  Report shown{columns, {}};  // rows for people: they wait for all names of kernels
+  const auto own = begin_table(std::move(columns));
+  TableRenderer& renderer = own ? *own : *document_;
+  std::size_t rows = 0;
+  const int count = statement.column_count();
+  Row row = new_row(sql);  // one for all: their texts share its memory
+  const std::size_t first = row.size();
+  row.resize(first + static_cast<std::size_t>(count));
+  while (sql.step(statement)) {
+    if (max_rows_ != 0 && rows == max_rows_) {
+      warnings_.push_back(
+          fmt::format("statement {}: stopped after {} (--max-rows)", sql.number(), counted(max_rows_, "row")));
+      break;
+    }
+    for (int c = 0; c < count; ++c) read_printable_cell(statement, c, row[first + static_cast<std::size_t>(c)]);
+    if (limit_ == 0 || rows < limit_) {
+      human_ ? shown.rows.push_back(row) : renderer.row(row);
+    }
+    ++rows;
+  }
+  output_.shorten_names(shown);
+  for (const Row& each : shown.rows) renderer.row(each);
+  if (limit_ != 0 && rows > limit_) {
+    warnings_.push_back(
+        fmt::format("statement {}: {}; --limit 0 shows all", sql.number(), counted(rows - limit_, "more row")));
+  }
+  if (own) end_table(renderer);
+}
+
+// How a statement would be answered, as a tree.
+void Answers::print_plan(UserSql& sql) {
+  const auto own = begin_table(
+      {{"depth", "Depth", Unit::kAny, OthersAggregate::kNone}, {"plan", "Plan", Unit::kText, OthersAggregate::kNone}});
+  TableRenderer& renderer = own ? *own : *document_;
+  std::map<std::int64_t, std::int64_t> depths = {{0, 0}};
+  Statement plan = sql.plan();
+  while (plan.step()) {
+    const std::int64_t depth = depths[plan.int64(1)];
+    depths[plan.int64(0)] = depth + 1;
+    Row row = new_row(sql);
+    row.emplace_back(depth);
+    row.emplace_back(std::string(static_cast<std::size_t>(2 * depth), ' ') + std::string(plan.text(3)));
+    renderer.row(row);
+  }
+  if (own) end_table(renderer);
+}
+
+void answer_sql(IndexSet& indexes, const std::string& text, const SqlParameters& values, const CommandLine& line,
+                std::size_t max_rows, Output& output) {
+  Database& database = indexes.main().database();
+  const std::size_t count = count_answers(database, text, values);
+  Answers answers(indexes, line, max_rows, output, count);
+  UserSql sql(database, text);
+  while (auto statement = sql.next(values)) {
+    if (statement->column_count() == 0) continue;
+    if (line.has("plan") && !statement->is_explain()) {
+      answers.print_plan(sql);
+    } else {
+      answers.print_rows(sql, *statement);
+    }
+  }
+  answers.finish(count > 0);
+}
 
 constexpr std::size_t kMaxSqlBytes = 1 << 20;
 
@@ -192,11 +343,11 @@ std::string extension_file() {
 }
 
 void refuse_options_of_statements(const CommandLine& line) {
-  for (const char* option :
-       {"device",     "stream",  "step",   "phase",    "layer",      "op",          "name",       "from",     "to",
-        "step-regex", "capture", "format", "csv",      "tsv",        "json",        "jsonl",      "markdown", "output",
-        "plan",       "limit",   "param",  "max-rows", "per-stream", "kernel-wait", "micro-idle", "steady"}) {
-    if (!line.knows(option) || !line.has(option)) continue;
+  constexpr const char* kOfStatements[] = {
+      "device",     "stream",  "step",   "phase",    "layer",      "op",          "name",       "from",     "to",
+      "step-regex", "capture", "format", "csv",      "tsv",        "json",        "jsonl",      "markdown", "output",
+      "plan",       "limit",   "param",  "max-rows", "per-stream", "kernel-wait", "micro-idle", "steady"};
+  if (const char* option = line.first_given(kOfStatements)) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("sql: --{} needs a statement: the shell is sqlite3, which does not know it", option));
   }
@@ -234,7 +385,7 @@ int run_sql(const Command& command, std::span<const std::string> args) {
   const Request asked = request(line);
   std::vector<SqlInput> inputs = find_sql_inputs(asked.inputs, line.text("files-from"));
   line.set_inputs(paths_of(inputs));
-  const std::vector<std::string> paths(line.inputs().begin(), line.inputs().end());
+  static_cast<void>(line.inputs());  // there must be one
   const bool is_shell = is_for_shell(line, asked);
   const std::string sql = is_shell ? "" : sql_text(line, asked);
   const SqlParameters values = parameters(line, asked.values);
@@ -251,8 +402,7 @@ int run_sql(const Command& command, std::span<const std::string> args) {
   indexes.add_tables(sql);
   {
     const SqlGuard guard(indexes.main().database(), limits(line));
-    const AnswerOptions how{&line.renderer(), paths, max_rows, row_limit(line), line.has("plan")};
-    answer_sql(indexes, sql, values, how, output);
+    answer_sql(indexes, sql, values, line, max_rows, output);
   }
   output.finish();
   return indexes.exit_code();

@@ -7,8 +7,8 @@
 #include "index/validity.h"
 #include "ingest/formats.h"
 #include "trace_query/command.h"
-#include "trace_query/inputs.h"
 #include "trace_query/limits.h"
+#include "trace_query/open.h"
 #include "trace_query/output.h"
 #include "trace_query/report_shapes.h"
 

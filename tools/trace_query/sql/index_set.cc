@@ -1,7 +1,6 @@
 #include "trace_query/sql/index_set.h"
 
 #include <fmt/format.h>
-#include <strings.h>
 
 #include <algorithm>
 #include <cctype>
@@ -19,8 +18,8 @@
 #include "index/locate.h"
 #include "passes/sql/event_rows.h"
 #include "report/escape.h"
-#include "trace_query/inputs.h"
 #include "trace_query/limits.h"
+#include "trace_query/open.h"
 
 namespace tracedb {
 namespace {
@@ -66,12 +65,6 @@ std::string free_letter(std::size_t input, const std::set<std::string>& taken) {
   return letter;
 }
 
-// What can be read once, and so opened once.
-bool is_stream(const std::string& path) {
-  std::error_code error;
-  return path == "-" || fs::is_fifo(path, error);
-}
-
 // As UTC to the second; NULL for a clock that does not count from 1970.
 SqlValue date_text(const std::optional<std::int64_t>& nanoseconds) {
   constexpr std::int64_t kSecond = 1'000'000'000, kYear2000 = 946'684'800;
@@ -109,11 +102,6 @@ std::vector<SetTable> all_tables(Database& database, const char* kinds) {
     tables.push_back(describe_table_function(database, std::string(table.name)));
   }
   return tables;
-}
-
-std::string complaint(const std::string& path, const Error& why) {
-  const std::string text = why.what();
-  return text.find(printable_path(path)) != std::string::npos ? text : fmt::format("{}: {}", path, text);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
-#include "trace_query/checked_words.h"
+#include "trace_query/options.h"
 
 namespace tracedb {
 namespace {

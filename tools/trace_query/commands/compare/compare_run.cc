@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 
 #include "base/error.h"
@@ -18,7 +17,6 @@
 #include "present/sections.h"
 #include "report_page/comparison_page.h"
 #include "trace_query/commands/compare/compare_request.h"
-#include "trace_query/inputs.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
 #include "trace_query/workload.h"
@@ -86,21 +84,14 @@ class Printer {
   Printer(const CommandLine& line, Output& output)
       : output_(output),
         human_readable_(line.renderer().audience == Audience::kHuman),
-        arranged_(line.has("sort") || line.has("columns")),
-        document_(line.renderer().tables == Tables::kOneDocument ? output.renderer() : nullptr) {}
+        arranged_(line.has("sort") || line.has("columns")) {}
 
   void print(Report report, const ReportHead& head) {
-    if (document_) {
-      output_.print_section(std::move(report), head, *document_);
-    } else if (human_readable_) {
-      print_by_phase(std::move(report), head, arranged_, output_);
-    } else {
-      output_.separate(head.section);
-      output_.print(std::move(report), head, {});
-    }
+    human_readable_ ? print_by_phase(std::move(report), head, arranged_, output_)
+                    : output_.section(std::move(report), head);
   }
   void finish(const std::vector<std::string>& warnings) {
-    if (document_) document_->end(warnings);
+    output_.end_sections(warnings);
     output_.finish();
   }
   [[nodiscard]] bool human_readable() const { return human_readable_; }
@@ -109,7 +100,6 @@ class Printer {
   Output& output_;
   bool human_readable_;
   bool arranged_;
-  std::unique_ptr<TableRenderer> document_;
 };
 
 // Candidates against the baseline, and what --gate says of each.

@@ -1,24 +1,22 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iostream>
-#include <memory>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text/amounts.h"
-#include "base/text/closest_name.h"
 #include "present/page_text.h"
 #include "present/ranks_compare.h"
 #include "present/ranks_tables.h"
 #include "present/ranks_words.h"
+#include "ranks/host_cause.h"
 #include "ranks/waits.h"
 #include "report/escape.h"
 #include "report/sql_report.h"
+#include "report_page/html/safe_text.h"
 #include "trace_query/command.h"
-#include "trace_query/commands/ranks/ranks_page.h"
-#include "trace_query/inputs.h"
 #include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
@@ -28,6 +26,81 @@
 
 namespace tracedb {
 namespace {
+
+constexpr std::size_t kMostRanks = 512, kMostColumns = 400;
+
+// Exposed waiting of the others by the rank that was late and by step; 0: in none.
+using CausedWaiting = std::map<std::uint32_t, std::vector<std::int64_t>>;
+
+CausedWaiting caused_waiting(const JobAnalysis& job) {
+  CausedWaiting by_step;
+  for (const CollectiveWait& wait : job.waits.collectives) {
+    std::vector<std::int64_t>& ranks = by_step[wait.step];
+    ranks.resize(job.ranks.size());
+    if (wait.arrival == Arrival::kLate) ranks[wait.last_rank] += wait.exposed;
+  }
+  return by_step;
+}
+
+// The longest that the ranks wait in one step, whoever is late.
+std::int64_t most_waiting(const JobAnalysis& job) {
+  std::map<std::uint32_t, std::int64_t> by_step;
+  std::int64_t most = 0;
+  for (const CollectiveWait& wait : job.waits.collectives) {
+    std::int64_t& sum = by_step[wait.step];
+    sum += wait.exposed;
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+// Neighbouring steps are one column where there are too many. The colours are shares of all waiting, so that a rank
+// that is late now and then does not look like one that holds the others up.
+Picture waiting_picture(const JobAnalysis& job, const CausedWaiting& by_step) {
+  const std::size_t together = (by_step.size() + kMostColumns - 1) / kMostColumns;
+  const std::size_t ranks = std::min(job.ranks.size(), kMostRanks);
+  std::vector<std::string> columns, rows;
+  std::vector<std::vector<std::int64_t>> sums(ranks);
+  std::size_t n = 0;
+  for (const auto& [step, caused] : by_step) {
+    if (n++ % together == 0) {
+      columns.push_back(step == 0 ? "in no step" : fmt::format("step {}", step - 1));
+      for (auto& row : sums) row.push_back(0);
+    }
+    for (std::size_t rank = 0; rank < ranks; ++rank) sums[rank].back() += caused[rank];
+  }
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) rows.push_back(rank_text(job, rank));
+  DataWriter data;
+  data.member("measure", "waiting caused").member("rows", rows).member("columns", columns).member("ns", sums);
+  data.member("most", static_cast<std::int64_t>(together) * most_waiting(job));
+  std::string note =
+      "How long the other ranks waited, while computing nothing, for this rank to come to a collective; the sum over "
+      "those that waited. What is nobody's doing, such as waits that began before the recording, is in no row.";
+  if (together > 1) note += fmt::format(" Each column is {} steps, named by the first.", together);
+  if (ranks < job.ranks.size()) note += fmt::format(" The first {} ranks.", ranks);
+  return {"ranks-waiting", "ranks", "Who holds the others up, by step", std::move(note), data.take()};
+}
+
+ReportPage ranks_page(const JobAnalysis& job, std::vector<PageTable> tables, const std::vector<std::string>& notes) {
+  ReportPage page;
+  page.kind = "ranks";
+  page.command = "ranks";
+  page.title = job.name;
+  page.sides = {{"a", job.name, fmt::format("{} ranks", job.ranks.size()), ""}};
+  page.text.push_back({BlockKind::kHeadline, "", job_headline(job).text});
+  for (const std::string& note : notes) {
+    if (page.text.size() == 1) page.text.push_back({BlockKind::kHeading, "", "Warnings"});
+    page.text.push_back({BlockKind::kItem, "", note});
+  }
+  const CausedWaiting by_step = caused_waiting(job);
+  if (by_step.empty()) {
+    page.absent.emplace_back("no waiting by rank: no collective was found on two ranks");
+  } else {
+    page.pictures.push_back(waiting_picture(job, by_step));
+  }
+  page.tables = std::move(tables);
+  return page;
+}
 
 // What a run says.
 struct Answer {
@@ -59,11 +132,7 @@ std::vector<const RanksSection*> requested_ranks_sections(const CommandLine& lin
   std::vector<std::string> known;
   for (const RanksSection& section : kRanksSections) known.emplace_back(section.name);
   const std::vector<std::string> asked = line.names("section");
-  for (const std::string& name : asked) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--section {}: there are {}{}", name, fmt::join(known, ", "), did_you_mean(name, known)));
-  }
+  for (const std::string& name : asked) require_known("section", name, known);
   std::vector<const RanksSection*> out;
   const bool human = line.renderer().audience == Audience::kHuman;
   for (const RanksSection& section : kRanksSections) {
@@ -75,16 +144,15 @@ std::vector<const RanksSection*> requested_ranks_sections(const CommandLine& lin
   return out;
 }
 
-// "3 jobs (a, b, c)" to choose from.
+// All, or that of --job.
 std::vector<Job> requested_jobs(const CommandLine& line, std::vector<Job> all) {
   const auto name = line.text("job");
   if (!name) return all;
   std::vector<std::string> known;
   for (const Job& job : all) known.push_back(job.name);
+  require_known("job", *name, known);
   std::erase_if(all, [&](const Job& job) { return job.name != *name; });
-  if (!all.empty()) return all;
-  throw Error(ErrorCode::kUsage,
-              fmt::format("--job {}: there are {}{}", *name, fmt::join(known, ", "), did_you_mean(*name, known)));
+  return all;
 }
 
 JobAnalysis analysis_of(const Job& job, const Traces& traces, const RequestedWorkload& requested) {
@@ -125,14 +193,11 @@ void remove_unknown_host(Report& report) {
   remove_column(report, "host_pct");
 }
 
-void print_section(const CommandLine& line, Output& output, const ReportHead& head, Report report, bool one_job,
-                   TableRenderer* document) {
-  if (document != nullptr) return output.print_section(std::move(report), head, *document);
+void print_section(const CommandLine& line, Output& output, const ReportHead& head, Report report, bool one_job) {
   const bool human = line.renderer().audience == Audience::kHuman;
   if (human && one_job && !line.has("columns")) remove_column(report, "job");
   if (human && !line.has("columns")) remove_unknown_host(report);
-  output.separate(head.section);
-  output.print(std::move(report), head, {});
+  output.section(std::move(report), head);
 }
 
 // One about each job, and about the two of --baseline.
@@ -164,25 +229,18 @@ void print(const CommandLine& line, Output& output, const Answer& answer) {
   const bool human = line.renderer().audience == Audience::kHuman;
   Report told = headlines(answer);
   if (human) {
-    for (const std::string& sentence : sentence_texts(told)) {
-      for (const std::string& text : wrap_text(escape_text(sentence), output.page_width()))
-        output.stream() << text << '\n';
-    }
+    output.sentences(told);
     if (!answer.jobs.empty()) output.separate("");
   }
-  const bool in_one_document = line.renderer().tables == Tables::kOneDocument;
-  const std::unique_ptr<TableRenderer> document = in_one_document ? output.renderer() : nullptr;
-  if (line.renderer().name == "json") {
-    output.print_section(std::move(told), {"ranks", inputs, "sentences", 1, true}, *document);
-  }
+  if (line.renderer().name == "json") output.section(std::move(told), {"ranks", inputs, "sentences", 1, true});
   for (const RanksSection* section : requested_ranks_sections(line)) {
     const bool compares = section->make == nullptr;
     Report report = compares ? ranks_compare(*answer.baseline, answer.jobs.front()) : section->make(answer.jobs);
     if (human && report.rows.empty() && !line.has("section")) continue;
     print_section(line, output, {"ranks", inputs, std::string(section->name)}, std::move(report),
-                  !compares && answer.jobs.size() == 1, document.get());
+                  !compares && answer.jobs.size() == 1);
   }
-  if (document) document->end(answer.notes);
+  output.end_sections(answer.notes);
   for (const std::string& note : answer.notes) output.note(note);
 }
 
@@ -317,13 +375,12 @@ Command ranks_command() {
           run_ranks,
           {},
           [](std::string_view name) -> std::vector<ReportShape> {
-            return {{name, "ranks", "sentences", true, sentence_columns(), "", true},
-                    {name, "ranks", "compare", true, ranks_compare_columns()},
-                    {name, "ranks", "jobs", true, ranks_jobs({}).columns},
-                    {name, "ranks", "ranks", true, ranks_ranks({}).columns},
-                    {name, "ranks", "causes", true, ranks_causes({}).columns},
-                    {name, "ranks", "steps", true, ranks_steps({}).columns},
-                    {name, "ranks", "collectives", true, ranks_collectives({}).columns}};
+            std::vector<ReportShape> out = {{name, "ranks", "sentences", true, sentence_columns(), "", true}};
+            for (const auto& [section, title, make, for_people] : kRanksSections) {
+              out.push_back({name, "ranks", std::string(section), true,
+                             make == nullptr ? ranks_compare_columns() : make({}).columns});
+            }
+            return out;
           }};
 }
 

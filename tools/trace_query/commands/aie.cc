@@ -1,10 +1,8 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <fnmatch.h>
 
 #include <algorithm>
 #include <iostream>
-#include <memory>
 
 #include "aie/stream/postprocess.h"
 #include "base/error.h"
@@ -14,7 +12,6 @@
 #include "shared/option_parsing.h"
 #include "shared/word_completion.h"
 #include "trace_query/command.h"
-#include "trace_query/inputs.h"
 #include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
@@ -44,20 +41,7 @@ double positive(std::string_view option, std::string_view text) {
 
 std::optional<double> positive(const CommandLine& line, const std::string& option) {
   const std::optional<std::string> text = line.text(option);
-  if (!text) return std::nullopt;
-  return positive(option, *text);
-}
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> out(1);
-  for (const char c : text) {
-    if (c == ',') {
-      out.emplace_back();
-    } else {
-      out.back() += c;
-    }
-  }
-  return out;
+  return text ? std::optional(positive(option, *text)) : std::nullopt;
 }
 
 // "INSTR_EVENT_0:B"
@@ -69,7 +53,7 @@ aie::Mark parse_mark(const std::string& text, const std::string& whole) {
 }
 
 aie::Marks parse_marks(const std::string& text) {
-  const std::vector<std::string> parts = split(text);
+  const std::vector<std::string> parts = split_names(text);
   if (parts.size() != 2) refuse("kernel-events", text, "expected START:B|E,END:B|E");
   return {parse_mark(parts[0], text), parse_mark(parts[1], text)};
 }
@@ -94,7 +78,7 @@ aie::Boundaries parse_boundaries(const std::string& text) {
 
 void read_outliers(const std::string& text, aie::KernelOptions& options) {
   if (text == "none") return;
-  const std::vector<std::string> parts = split(text);
+  const std::vector<std::string> parts = split_names(text);
   if (parts.size() != 2) refuse("outlier", text, "expected LOW,HIGH in medians, or none");
   options.window = {positive("outlier", parts[0]), positive("outlier", parts[1])};
   options.outliers = aie::Outliers::kDrop;
@@ -110,22 +94,27 @@ aie::Work read_work(const CommandLine& line) {
   const std::optional<std::string> gemm = line.text("gemm");
   if (!gemm) return out;
   if (out.macs) throw Error(ErrorCode::kUsage, "--gemm and --work: give one of them");
-  const std::vector<std::string> sizes = split(*gemm);
+  const std::vector<std::string> sizes = split_names(*gemm);
   if (sizes.size() != 3) refuse("gemm", *gemm, "expected M,K,N");
   out.macs = 1;
   for (const std::string& size : sizes) *out.macs *= positive("gemm", size);
   return out;
 }
 
-constexpr const char* kAieSections[] = {"tiles", "iterations", "system"};
+constexpr struct {
+  const char* name;
+  Report (*make)(const std::vector<AieTrace>& traces, const AieRequest& request);
+} kAieSections[] = {
+    {"tiles", [](const auto& traces, const auto& request) { return aie_tiles(traces, request.work); }},
+    {"iterations", [](const auto& traces, const auto& request) { return aie_iterations(traces, request.work); }},
+    {"system",
+     [](const auto& traces, const auto& request) { return aie_system(traces, request.work, request.least_tiles); }}};
 
 std::vector<std::string> read_sections(const CommandLine& line) {
-  const std::vector<std::string> known(std::begin(kAieSections), std::end(kAieSections));
+  std::vector<std::string> known;
+  for (const auto& section : kAieSections) known.emplace_back(section.name);
   std::vector<std::string> out = line.names("section");
-  for (const std::string& section : out) {
-    if (std::find(known.begin(), known.end(), section) != known.end()) continue;
-    refuse("section", section, fmt::format("there are {}{}", fmt::join(known, ", "), did_you_mean(section, known)));
-  }
+  for (const std::string& section : out) require_known("section", section, known);
   return out.empty() ? known : out;
 }
 
@@ -167,22 +156,13 @@ AieTrace read_trace(const Index& index, const AieRequest& request, std::vector<s
 void print(const CommandLine& line, const AieRequest& request, const std::vector<AieTrace>& traces,
            const std::vector<std::string>& warnings) {
   Output output(line);
-  const bool in_one_document = line.renderer().tables == Tables::kOneDocument;
-  const std::unique_ptr<TableRenderer> document = in_one_document ? output.renderer() : nullptr;
   const std::vector<std::string> inputs(line.inputs().begin(), line.inputs().end());
-  for (const std::string& section : request.sections) {
-    const ReportHead head{"aie", inputs, section};
-    Report report = section == "tiles"        ? aie_tiles(traces, request.work)
-                    : section == "iterations" ? aie_iterations(traces, request.work)
-                                              : aie_system(traces, request.work, request.least_tiles);
-    if (document) {
-      output.print_section(std::move(report), head, *document);
-    } else {
-      output.separate(section);
-      output.print(std::move(report), head, {});
+  for (const std::string& wanted : request.sections) {
+    for (const auto& [section, make] : kAieSections) {
+      if (section == wanted) output.section(make(traces, request), {"aie", inputs, section});
     }
   }
-  if (document) document->end(warnings);
+  output.end_sections(warnings);
   for (const std::string& warning : warnings) output.note(warning);
   output.finish();
 }
@@ -310,9 +290,11 @@ Command aie_command() {
           run_aie,
           {},
           [](std::string_view name) -> std::vector<ReportShape> {
-            return {{name, "aie", "tiles", true, aie_tiles({}, {}).columns},
-                    {name, "aie", "iterations", true, aie_iterations({}, {}).columns},
-                    {name, "aie", "system", true, aie_system({}, {}, 0).columns}};
+            std::vector<ReportShape> out;
+            for (const auto& [section, make] : kAieSections) {
+              out.push_back({name, "aie", section, true, make({}, {}).columns});
+            }
+            return out;
           }};
 }
 
