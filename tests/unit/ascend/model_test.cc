@@ -7,6 +7,7 @@
 #include "ascend/model_side.h"
 #include "ascend/op_mapping.h"
 #include "base/error.h"
+#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {

@@ -11,7 +11,6 @@
 #include "present/ranks_compare.h"
 #include "present/ranks_tables.h"
 #include "present/ranks_words.h"
-#include "ranks/host_cause.h"
 #include "ranks/waits.h"
 #include "report/escape.h"
 #include "report/sql_report.h"
