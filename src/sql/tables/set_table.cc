@@ -90,13 +90,15 @@ class SetPlan {
     if (constraint.usable == 0 || constraint.iColumn < 0 || comparison == nullptr) return;
     const auto column = static_cast<std::size_t>(constraint.iColumn);
     const bool is_label = column < table_.labels();
-    if (!table_.source.passes_conditions || (is_label && !comparison->on_labels) || std::string_view(sqlite3_vtab_collation(info_, i)) != "BINARY") return;
+    if (!table_.source.passes_conditions || (is_label && !comparison->on_labels) ||
+        std::string_view(sqlite3_vtab_collation(info_, i)) != "BINARY")
+      return;
     const bool is_list = sqlite3_vtab_in(info_, i, 1) != 0;
     info_->aConstraintUsage[i].argvIndex = ++values_;
     info_->aConstraintUsage[i].omit = 0;
     left_ *= comparison->left;
-    is_lookup_ = is_lookup_ || (!is_label && comparison->sql == "=" &&
-                                table_.table.columns[column - table_.labels()].name == "id");
+    is_lookup_ = is_lookup_ ||
+                 (!is_label && comparison->sql == "=" && table_.table.columns[column - table_.labels()].name == "id");
     text_ += fmt::format("\n{} {} {}", column, static_cast<int>(comparison->code), is_list ? 1 : 0);
   }
 
