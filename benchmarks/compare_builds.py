@@ -3,7 +3,8 @@
 python3 benchmarks/compare_builds.py BEFORE AFTER INDEX|FOLDER... [--every N]
 
 BEFORE and AFTER are folders with trace-query. Which commands there are, `trace-query schema` of AFTER says. A difference in
-standard output, standard error or exit status is shown with its first lines; exit 1 where there is any.
+standard output, standard error or exit status is shown with its first lines; exit 1 where there is any. The last line also
+says how many questions both builds refuse alike: those compare errors, not reports.
 """
 import argparse
 import concurrent.futures
@@ -57,18 +58,23 @@ def main():
     chosen = parser.parse_args()
     indexes = [str(file) for given in chosen.inputs
                for file in (sorted(given.rglob("*.tracedb")) if given.is_dir() else [given])]
+    missing = [path for path in (Path(chosen.before, "trace-query"), Path(chosen.after, "trace-query"), *map(Path, indexes))
+               if not path.is_file()]
+    if missing or not indexes:
+        parser.error(f"{missing[0]}: there is no such file" if missing else "no index (*.tracedb) is in the folders given")
     asked = list(questions(chosen.after, indexes))[::chosen.every]
-    differ = 0
+    differ = refused = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         both = pool.map(lambda one: (say(chosen.before, *one), say(chosen.after, *one)), asked)
         for (words, columns), (old, new) in zip(asked, both):
             if old == new:
+                refused += old[0] != 0
                 continue
             differ += 1
             print(f"COLUMNS={columns} trace-query {' '.join(words)}: exit {old[0]} and {new[0]}")
             lines = difflib.unified_diff((old[1] + old[2]).splitlines(), (new[1] + new[2]).splitlines(), "before", "after", "", "", 0)
             print("\n".join(line[:200] for line in itertools.islice(lines, 8)), flush=True)
-    print(f"{len(asked)} questions of {len(indexes)} indexes, {differ} answered otherwise")
+    print(f"{len(asked)} questions of {len(indexes)} indexes, {differ} answered otherwise, {refused} refused by both")
     sys.exit(differ > 0)
 
 

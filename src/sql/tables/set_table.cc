@@ -95,7 +95,6 @@ class SetPlan {
       return;
     const bool is_list = sqlite3_vtab_in(info_, i, 1) != 0;
     info_->aConstraintUsage[i].argvIndex = ++values_;
-    info_->aConstraintUsage[i].omit = 0;
     left_ *= comparison->left;
     is_lookup_ = is_lookup_ ||
                  (!is_label && comparison->sql == "=" && table_.table.columns[column - table_.labels()].name == "id");
