@@ -1,6 +1,7 @@
 // Sequences of kernels as texts, one letter a kernel: "ENGRKDGNGXG" is an embedding, a norm, a product ...
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,50 +11,14 @@
 namespace tracedb {
 
 inline Traits traits_of_letter(char letter) {
-  switch (letter) {
-    case 'A':
-      return traits_of_class("attention");
-    case 'P':
-      return traits_of_class("attention_prefill");
-    case 'D':
-      return traits_of_class("attention_decode");
-    case 'S':
-      return traits_of_class("ssm");
-    case 'G':
-      return traits_of_class("dense_gemm");
-    case 'M':
-      return traits_of_class("moe_gemm");
-    case 'T':
-      return traits_of_class("moe_routing");
-    case 'N':
-      return traits_of_class("norm");
-    case 'n':
-      return traits_of_class("elementwise+norm");
-    case 'X':
-      return traits_of_class("activation");
-    case 'E':
-      return traits_of_class("embedding");
-    case 's':
-      return traits_of_class("sampling");
-    case 'R':
-      return traits_of_class("rotary");
-    case 'K':
-      return traits_of_class("kv_cache");
-    case 'C':
-      return traits_of_class("communication");
-    case 'c':
-      return traits_of_class("copy");
-    case 'r':
-      return traits_of_class("reduce");
-    case '+':
-      return traits_of_class("elementwise");
-    case 'V':
-      return traits_of_class("convolution");
-    case 'O':
-      return traits_of_class("optimizer");
-    default:
-      return kOtherTrait;
-  }
+  static const std::map<char, std::string_view> kClasses = {
+      {'A', "attention"},        {'P', "attention_prefill"}, {'D', "attention_decode"}, {'S', "ssm"},
+      {'G', "dense_gemm"},       {'M', "moe_gemm"},          {'T', "moe_routing"},      {'N', "norm"},
+      {'n', "elementwise+norm"}, {'X', "activation"},        {'E', "embedding"},        {'s', "sampling"},
+      {'R', "rotary"},           {'K', "kv_cache"},          {'C', "communication"},    {'c', "copy"},
+      {'r', "reduce"},           {'+', "elementwise"},       {'V', "convolution"},      {'O', "optimizer"}};
+  const auto found = kClasses.find(letter);
+  return found == kClasses.end() ? kOtherTrait : traits_of_class(found->second);
 }
 
 inline std::vector<Traits> traits_of_letters(std::string_view letters) {

@@ -17,6 +17,8 @@
 #include "passes/classify/normalized_name.h"
 #include "passes/classify/rule_check.h"
 #include "passes/classify/rule_set.h"
+#include "support/cases.h"
+#include "support/refused.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
 
@@ -28,87 +30,73 @@ std::string class_of(std::string_view rules, std::string_view name, const std::s
   return classifier.class_name(classifier.classify(name).class_id);
 }
 
-bool found(std::string_view term, std::string_view name) {
-  return class_of("rule r yes : " + std::string(term), name) == "yes";
-}
+// Names that hold `term`, and names that do not.
+struct TermCase {
+  std::string_view what, term;
+  std::vector<std::string_view> in, not_in;
+};
 
-TEST_CASE("a word begins and ends where words of the name do, whatever is between") {
-  for (const std::string_view name :
-       {"rms_norm", "RMSNorm", "rmsnorm", "fused_RmsNorm_kernel", "a::RMSNorm2dFwd<int>"}) {
-    CAPTURE(name);
-    CHECK(found("rmsnorm", name));
+TEST_CASE("terms are found where they should be") {
+  const TermCase cases[] = {
+      {"a word begins and ends where words of the name do, whatever is between",
+       "rmsnorm",
+       {"rms_norm", "RMSNorm", "rmsnorm", "fused_RmsNorm_kernel", "a::RMSNorm2dFwd<int>"},
+       {"armsnorm", "rmsnormal", "rms::norm", "k<rmsnorm>", "k(rms_norm)"}},
+      {"a star frees an end of a word", "gemm*", {"gemmEx", "gemmex"}, {"sgemm"}},
+      {"a star frees an end of a word", "*gemm", {"sgemm_128"}, {"sgemmex"}},
+      {"stars free both ends", "*gemm*", {"sgemmex"}, {}},
+      {"but not into the next word from the middle of one", "*scudnn*", {"ascudnnb"}, {"cutlass_cudnn_train"}},
+      {"an anchor asks for the end of a part of the name", "^gemm", {"ns::gemm_kernel"}, {"ns::my_gemm"}},
+      {"an anchor asks for the end of a part of the name", "^fwdkernel$", {"_fwd_kernel"}, {"_fwd_kernel_stage1"}},
+      {"scopes", "at::native", {"at::native::reduce_kernel<int>"}, {"at_native::f"}},
+      {"the own name is the last part", "own:gemm", {"deep::fp8_gemm<int>", "gemm"}, {"deep_gemm::transpose<gemm>"}},
+      {"all must hold", "a b", {"a_b"}, {"a_c"}},
+      {"words are alternatives", "a,b", {"b"}, {}},
+      {"a minus forbids", "a -b", {"a_c"}, {}},
+      {"a minus forbids", "a -c,b", {}, {"a_b"}},
+      {"a minus forbids", "-b", {"anything"}, {}},
+      {"template arguments only where it says so",
+       "k args:copy",
+       {"void k<ns::direct_copy(int)::{lambda(int)#1}, 4>(copy_args)"},
+       {"void k<int>(copy)"}},
+      {"template arguments only where it says so", "copy", {}, {"void k<copy>(int)"}},
+      {"template arguments only where it says so", "args:copy", {"void k<copy>(int)"}, {}},
+      {"one argument", "k arg2:true", {"void k<int, true, false>()"}, {}},
+      {"one argument", "k arg3:true", {}, {"void k<int, true, false>()"}},
+      {"one argument", "k arg4:true", {}, {"void k<int, true, false>()"}},
+      {"one argument", "k arg1:float*", {"void k<float16, 2>()"}, {}},
+      {"raw text", "raw:topk", {"xTOPKx"}, {}},
+      {"raw text as it is", "rawcase:topk", {}, {"xTOPKx"}},
+      {"raw text as it is", "rawcase:^Cijk_", {"Cijk_A"}, {"void Cijk_A"}},
+  };
+  for (const TermCase& one : cases) {
+    CAPTURE(one.what);
+    for (const bool in : {true, false}) {
+      for (const std::string_view name : in ? one.in : one.not_in) {
+        CAPTURE(name);
+        CHECK((class_of("rule r yes : " + std::string(one.term), name) == "yes") == in);
+      }
+    }
   }
-  for (const std::string_view name : {"armsnorm", "rmsnormal", "rms::norm", "k<rmsnorm>", "k(rms_norm)"}) {
-    CAPTURE(name);
-    CHECK_FALSE(found("rmsnorm", name));
-  }
 }
 
-TEST_CASE("stars free the ends of a word, but not into the next word from the middle of one") {
-  CHECK(found("gemm*", "gemmEx"));
-  CHECK(found("gemm*", "gemmex"));
-  CHECK_FALSE(found("gemm*", "sgemm"));
-  CHECK(found("*gemm", "sgemm_128"));
-  CHECK_FALSE(found("*gemm", "sgemmex"));
-  CHECK(found("*gemm*", "sgemmex"));
-  CHECK_FALSE(found("*scudnn*", "cutlass_cudnn_train"));
-  CHECK(found("*scudnn*", "ascudnnb"));
-}
-
-TEST_CASE("anchors ask for the ends of a part of the name") {
-  CHECK(found("^gemm", "ns::gemm_kernel"));
-  CHECK_FALSE(found("^gemm", "ns::my_gemm"));
-  CHECK(found("^fwdkernel$", "_fwd_kernel"));
-  CHECK_FALSE(found("^fwdkernel$", "_fwd_kernel_stage1"));
-  CHECK(found("at::native", "at::native::reduce_kernel<int>"));
-  CHECK_FALSE(found("at::native", "at_native::f"));
-}
-
-TEST_CASE("the own name is the last part, wrappers opened") {
-  CHECK(found("own:gemm", "deep::fp8_gemm<int>"));
-  CHECK(found("own:gemm", "gemm"));
-  CHECK_FALSE(found("own:gemm", "deep_gemm::transpose<gemm>"));
+TEST_CASE("the own name, wrappers opened, and the platform") {
   CHECK(class_of("wrapper run\nrule r yes : own:fwd", "void run<ns::Fwd<1> >()") == "yes");
   CHECK(class_of("wrapper run\nrule r yes : own:run", "void run<ns::Fwd<1> >()") == "other");
-}
-
-TEST_CASE("terms: all must hold, words are alternatives, a minus forbids") {
-  CHECK(found("a b", "a_b"));
-  CHECK_FALSE(found("a b", "a_c"));
-  CHECK(found("a,b", "b"));
-  CHECK(found("a -b", "a_c"));
-  CHECK_FALSE(found("a -c,b", "a_b"));
-  CHECK(found("-b", "anything"));
-}
-
-TEST_CASE("template arguments count only where a rule says so") {
-  CHECK(found("k args:copy", "void k<ns::direct_copy(int)::{lambda(int)#1}, 4>(copy_args)"));
-  CHECK_FALSE(found("copy", "void k<copy>(int)"));
-  CHECK_FALSE(found("k args:copy", "void k<int>(copy)"));
-  CHECK(found("args:copy", "void k<copy>(int)"));
-  CHECK(found("k arg2:true", "void k<int, true, false>()"));
-  CHECK_FALSE(found("k arg3:true", "void k<int, true, false>()"));
-  CHECK_FALSE(found("k arg4:true", "void k<int, true, false>()"));
-  CHECK(found("k arg1:float*", "void k<float16, 2>()"));
-}
-
-TEST_CASE("raw scopes and the platform") {
-  CHECK(found("raw:topk", "xTOPKx"));
-  CHECK_FALSE(found("rawcase:topk", "xTOPKx"));
-  CHECK(found("rawcase:^Cijk_", "Cijk_A"));
-  CHECK_FALSE(found("rawcase:^Cijk_", "void Cijk_A"));
   CHECK(class_of("rule r yes : raw:a platform:amd", "a", "amd") == "yes");
   CHECK(class_of("rule r yes : raw:a platform:amd", "a", "nvidia") == "other");
   CHECK(class_of("rule r yes : raw:a -platform:amd", "a", "nvidia") == "yes");
 }
 
 TEST_CASE("wrappers are opened, also within each other") {
-  const std::string rules = "wrapper ns::run enable_sm*\nrule r yes : flash\n";
-  CHECK(class_of(rules, "void ns::run<flash::Fwd<int> >(int)") == "yes");
-  CHECK(class_of(rules, "void ns::run<2, true, enable_sm90<flash::Fwd<int> > >(int)") == "yes");
-  CHECK(class_of(rules, "void ns::other<flash::Fwd<int> >(int)") == "other");
-  CHECK(class_of(rules, "void ns::run<1, 2>(int)") == "other");
-  CHECK(class_of(rules, "void ns::run<other<flash::Fwd> >(int)") == "other");
+  const auto of = [](std::string_view name) {
+    return class_of("wrapper ns::run enable_sm*\nrule r yes : flash\n", name);
+  };
+  check_each("yes", of,
+             {"void ns::run<flash::Fwd<int> >(int)", "void ns::run<2, true, enable_sm90<flash::Fwd<int> > >(int)"});
+  check_each(
+      "other", of,
+      {"void ns::other<flash::Fwd<int> >(int)", "void ns::run<1, 2>(int)", "void ns::run<other<flash::Fwd> >(int)"});
 }
 
 TEST_CASE("parts join the class in the order of the name") {
@@ -151,34 +139,28 @@ TEST_CASE("an explanation names the words that were found") {
   CHECK(why.evidence == std::vector<std::string>{"rmsnorm", "add"});
 }
 
-TEST_CASE("a pattern without a star fits itself alone") {
-  CHECK(GlobPattern("kernel").fits("kernel"));
-  CHECK_FALSE(GlobPattern("kernel").fits("kernel2"));
-  CHECK_FALSE(GlobPattern("kernel").fits("akernel"));
-  CHECK(GlobPattern("").fits(""));
-  CHECK_FALSE(GlobPattern("").fits("a"));
-}
-
-TEST_CASE("a star stands for any letters, or none") {
-  CHECK(GlobPattern("*").fits(""));
-  CHECK(GlobPattern("*").fits("abc"));
-  CHECK(GlobPattern("ab*").fits("ab"));
-  CHECK(GlobPattern("ab*").fits("abc"));
-  CHECK(GlobPattern("*bc").fits("abc"));
-  CHECK_FALSE(GlobPattern("*bc").fits("abcd"));
-  CHECK(GlobPattern("cutlass*::kernel").fits("cutlass::gemm::kernel"));
-  CHECK_FALSE(GlobPattern("cutlass*::kernel").fits("cutlass::gemm::kernel2"));
-}
-
-TEST_CASE("pieces follow each other and do not overlap") {
-  CHECK(GlobPattern("*enable*sm*").fits("enablesm80"));
-  CHECK(GlobPattern("*enable*sm*").fits("ns::enableifsm90"));
-  CHECK_FALSE(GlobPattern("*enable*sm*").fits("smenable"));
-  CHECK_FALSE(GlobPattern("aba*aba").fits("ababa"));
-  CHECK(GlobPattern("aba*aba").fits("abaaba"));
-  CHECK(GlobPattern("a**b").fits("ab"));
-  CHECK(GlobPattern("*ab*ab").fits("abcab"));
-  CHECK_FALSE(GlobPattern("*ab*ab").fits("cab"));
+TEST_CASE("patterns: a star stands for any letters or none, pieces follow each other and do not overlap") {
+  struct Case {
+    std::string pattern;
+    std::vector<std::string_view> fit, do_not;
+  };
+  const Case cases[] = {
+      {"kernel", {"kernel"}, {"kernel2", "akernel"}},
+      {"", {""}, {"a"}},
+      {"*", {"", "abc"}, {}},
+      {"ab*", {"ab", "abc"}, {}},
+      {"*bc", {"abc"}, {"abcd"}},
+      {"cutlass*::kernel", {"cutlass::gemm::kernel"}, {"cutlass::gemm::kernel2"}},
+      {"*enable*sm*", {"enablesm80", "ns::enableifsm90"}, {"smenable"}},
+      {"aba*aba", {"abaaba"}, {"ababa"}},
+      {"a**b", {"ab"}, {}},
+      {"*ab*ab", {"abcab"}, {"cab"}},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.pattern);
+    for (const std::string_view text : one.fit) CHECK(GlobPattern(one.pattern).fits(text));
+    for (const std::string_view text : one.do_not) CHECK_FALSE(GlobPattern(one.pattern).fits(text));
+  }
 }
 
 using Hits = std::vector<std::pair<std::uint32_t, std::size_t>>;
@@ -269,94 +251,71 @@ TEST_CASE("rules are read when they are asked for") {
 }
 
 TEST_CASE("kinds of kernels") {
-  const std::vector<std::pair<std::string_view, KernelKind>> kernels = {
-      {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", KernelKind::kComm},
-      {"ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)", KernelKind::kComm},
-      {"ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", KernelKind::kComm},
-      {"void vllm::cross_device_reduce_2stage<__hip_bfloat16, 8>(vllm::RankData*, int)", KernelKind::kComm},
-      {"void aiter::cross_device_reduce_1stage<float, 4>(aiter::RankData*)", KernelKind::kComm},
-      {"void quickreduce::allreduce_prototype_twoshot<quickreduce::CodecQ8>(int)", KernelKind::kComm},
+  KernelKinds kinds;
+  const auto kind = [&](std::string_view name) { return kinds.of(name); };
+  check_each(KernelKind::kComm, kind,
+             {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+              "ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)",
+              "ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)",
+              "void vllm::cross_device_reduce_2stage<__hip_bfloat16, 8>(vllm::RankData*, int)",
+              "void aiter::cross_device_reduce_1stage<float, 4>(aiter::RankData*)",
+              "void quickreduce::allreduce_prototype_twoshot<quickreduce::CodecQ8>(int)",
+              "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(flashinfer::"
+              "trtllm_allreduce_fusion::AllReduceFusionPattern)0, half, 8, true>(int)",
+              "void flashinfer::trtllm_allreduce_fusion::lamport_initialize_kernel<float>(int)",
+              "multimem_all_reduce_kernel",
+              "void userbuffers_fp16_sum_inplace_gpu_rr_rs_oop<8>(int)",
+              "void moeA2ADispatchKernel<8>(int)",
+              "fused_all_gather_kernel",
+              "attention_all_reduce",
+              "_ZN7deep_ep9internode8dispatchILb1EEEvPi",
+              "void c10d::all_to_all_kernel<int>(int)",
+              "triton_all_reduce_kernel",
+              "void dpsk::ep::internode::dispatch<false, 4, false>(int4*)",
+              "void dpsk::ep::internode::combine<8>(int4*)",
+              "dpsk::ep::cuda::get_dispatch_layout",
+              "void deep_ep::intranode::dispatch<8, 768>(int4*)",
+              "void deep_ep::internode_ll::combine<true>(void*)",
+              "one_shot_all_reduce_kernel",
+              "nvshmemi_transfer_put_kernel",
+              "void sglang::cross_device_reduce_2stage<half, 8>(x)",
+              "void mscclpp::allreduce7<int>()",
+              "void pplx::AllToAllInterNode::dispatch<1>()",
+              "mori::moe::EpDispatchIntraNodeKernel"});
+  check_each(
+      KernelKind::kCompute, kind,
+      {"tag_gemm_kernel", "void fused::warp_allreduce_norm<4>(float*)", "triton_red_fused_all_reduce_rms_norm_0",
+       "__amd_rocclr_fillBufferAligned", "void blockAllReduce<float>(float*)",
+       "void fused::warp_allreduce_softmax<4>(float*)", "void rms_norm<tensorrt_llm::BlockAllReduceSum<float>>(float*)",
+       "void norm_kernel<vllm::all_reduce_functor>(float*)", "void norm_kernel(all_reduce_params)",
+       "void cub::DeviceReduceKernel<int>(int)", "Cijk_Ailk_Bljk_BBS_BH_MT128x128x64", "triton_red_fused_add_0",
+       "triton_poi_fused_add_all_reduce_mul_0",  // reads what was reduced
+       ""});
+  check_each(KernelKind::kCopyKernel, kind, {"__amd_rocclr_copyBuffer", "__amd_rocclr_copyBuffer.kd"});
+  check_each(
+      KernelKind::kCommCompute, kind,
       {"void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<float>(int)",
-       KernelKind::kCommCompute},
-      {"void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(flashinfer::"
-       "trtllm_allreduce_fusion::AllReduceFusionPattern)0, half, 8, true>(int)",
-       KernelKind::kComm},
-      {"void flashinfer::trtllm_allreduce_fusion::lamport_initialize_kernel<float>(int)", KernelKind::kComm},
-      {"multimem_all_reduce_kernel", KernelKind::kComm},
-      {"void userbuffers_fp16_sum_inplace_gpu_rr_rs_oop<8>(int)", KernelKind::kComm},
-      {"void moeA2ADispatchKernel<8>(int)", KernelKind::kComm},
-      {"fused_all_gather_kernel", KernelKind::kComm},
-      {"tag_gemm_kernel", KernelKind::kCompute},
-      {"attention_all_reduce", KernelKind::kComm},
-      {"void fused::warp_allreduce_norm<4>(float*)", KernelKind::kCompute},
-      {"triton_red_fused_all_reduce_rms_norm_0", KernelKind::kCompute},
-      {"_ZN7deep_ep9internode8dispatchILb1EEEvPi", KernelKind::kComm},
-      {"void c10d::all_to_all_kernel<int>(int)", KernelKind::kComm},
-      {"__amd_rocclr_copyBuffer", KernelKind::kCopyKernel},
-      {"__amd_rocclr_copyBuffer.kd", KernelKind::kCopyKernel},
-      {"__amd_rocclr_fillBufferAligned", KernelKind::kCompute},
-      {"void blockAllReduce<float>(float*)", KernelKind::kCompute},
-      {"void fused::warp_allreduce_softmax<4>(float*)", KernelKind::kCompute},
-      {"void rms_norm<tensorrt_llm::BlockAllReduceSum<float>>(float*)", KernelKind::kCompute},
-      {"void norm_kernel<vllm::all_reduce_functor>(float*)", KernelKind::kCompute},
-      {"void norm_kernel(all_reduce_params)", KernelKind::kCompute},
-      {"void cub::DeviceReduceKernel<int>(int)", KernelKind::kCompute},
-      {"Cijk_Ailk_Bljk_BBS_BH_MT128x128x64", KernelKind::kCompute},
-      {"triton_red_fused_add_0", KernelKind::kCompute},
-      {"triton_poi_fused_add_all_reduce_mul_0", KernelKind::kCompute},  // reads what was reduced
-      {"triton_all_reduce_kernel", KernelKind::kComm},
-      {"", KernelKind::kCompute},
-  };
-  KernelKinds kinds;
-  for (const auto& entry : kernels) {  // no bindings: clang cannot capture them
-    const auto& name = entry.first;
-    const auto& kind = entry.second;
-    CAPTURE(name);
-    CHECK(kinds.of(name) == kind);
-  }
-}
-
-TEST_CASE("collectives and computation in one kernel") {
-  KernelKinds kinds;
-  for (const std::string_view name :
-       {"void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(flashinfer::"
-        "trtllm_allreduce_fusion::AllReduceFusionPattern)1, half, 8, true>(int)",
-        "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_twoshot_sync<(flashinfer::"
-        "trtllm_allreduce_fusion::AllReduceFusionPattern)10, half, 8, true>(int)",
-        "void tensorrt_llm::kernels::ar_fusion::moe::moereduce_allreduce_fusion_kernel_oneshot_lamport<half>(int)",
-        "void flashinfer::trtllm_moe_allreduce_fusion::moefinalize_allreduce_fusion_kernel_oneshot_lamport<4>(int)",
-        "void flashinfer::trtllm_mnnvl_allreduce::RMSNorm_Lamport<float>(int)",
-        "void tensorrt_llm::kernels::mnnvl::oneshotAllreduceFusionKernel<8, float>(int)",
-        "void tensorrt_llm::kernels::lamport_style_one_shot_all_reduce_norm_kernel<half, 8>(int)",
-        "void aiter::cross_device_reduce_1stage_fused_add_rmsnorm<__hip_bfloat16, 4>(aiter::RankData*)",
-        "_ZN5aiter22all_reduce_rmsnorm_fp8ILi8EEEvPi", "fused_allreduce_residual_rmsnorm_kernel",
-        "gemm_reduce_scatter_kernel", "allgather_gemm_persistent", "kernel_ag_gemm_consumer",
-        "persistent_gemm_all_scatter", "MatmulAllReduceAddRmsNorm_mix_aic", "AllGatherMatmulV2_0",
-        "multimem_all_reduce_rms_norm_kernel",
-        "void cutlass::device_kernel<bytedance::flux::GemmReduceScatterKernel<128> >(int)"}) {
-    CAPTURE(name);
-    CHECK(kinds.of(name) == KernelKind::kCommCompute);
-  }
+       "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<(flashinfer::"
+       "trtllm_allreduce_fusion::AllReduceFusionPattern)1, half, 8, true>(int)",
+       "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_twoshot_sync<(flashinfer::"
+       "trtllm_allreduce_fusion::AllReduceFusionPattern)10, half, 8, true>(int)",
+       "void tensorrt_llm::kernels::ar_fusion::moe::moereduce_allreduce_fusion_kernel_oneshot_lamport<half>(int)",
+       "void flashinfer::trtllm_moe_allreduce_fusion::moefinalize_allreduce_fusion_kernel_oneshot_lamport<4>(int)",
+       "void flashinfer::trtllm_mnnvl_allreduce::RMSNorm_Lamport<float>(int)",
+       "void tensorrt_llm::kernels::mnnvl::oneshotAllreduceFusionKernel<8, float>(int)",
+       "void tensorrt_llm::kernels::lamport_style_one_shot_all_reduce_norm_kernel<half, 8>(int)",
+       "void aiter::cross_device_reduce_1stage_fused_add_rmsnorm<__hip_bfloat16, 4>(aiter::RankData*)",
+       "_ZN5aiter22all_reduce_rmsnorm_fp8ILi8EEEvPi", "fused_allreduce_residual_rmsnorm_kernel",
+       "gemm_reduce_scatter_kernel", "allgather_gemm_persistent", "kernel_ag_gemm_consumer",
+       "persistent_gemm_all_scatter", "MatmulAllReduceAddRmsNorm_mix_aic", "AllGatherMatmulV2_0",
+       "multimem_all_reduce_rms_norm_kernel",
+       "void cutlass::device_kernel<bytedance::flux::GemmReduceScatterKernel<128> >(int)"});
 }
 
 TEST_CASE("a kernel communicates where its class does") {
-  CHECK(kind_of_class("communication") == KernelKind::kComm);
-  CHECK(kind_of_class("communication+norm") == KernelKind::kCommCompute);
-  CHECK(kind_of_class("dense_gemm+communication") == KernelKind::kCommCompute);
-  CHECK(kind_of_class("norm") == KernelKind::kCompute);
-  CHECK(kind_of_class("communications") == KernelKind::kCompute);
-  CHECK(kind_of_class("") == KernelKind::kCompute);
-  KernelKinds kinds;
-  for (const char* name :
-       {"void dpsk::ep::internode::dispatch<false, 4, false>(int4*)", "void dpsk::ep::internode::combine<8>(int4*)",
-        "dpsk::ep::cuda::get_dispatch_layout", "void deep_ep::intranode::dispatch<8, 768>(int4*)",
-        "void deep_ep::internode_ll::combine<true>(void*)", "one_shot_all_reduce_kernel",
-        "nvshmemi_transfer_put_kernel", "void sglang::cross_device_reduce_2stage<half, 8>(x)",
-        "void mscclpp::allreduce7<int>()", "void pplx::AllToAllInterNode::dispatch<1>()",
-        "mori::moe::EpDispatchIntraNodeKernel"}) {
-    CAPTURE(name);
-    CHECK(kinds.of(name) == KernelKind::kComm);
-  }
+  check_each(KernelKind::kComm, kind_of_class, {"communication"});
+  check_each(KernelKind::kCommCompute, kind_of_class, {"communication+norm", "dense_gemm+communication"});
+  check_each(KernelKind::kCompute, kind_of_class, {"norm", "communications", ""});
 }
 
 // "fused add rms norm 2 d": a blank before each word but the first.
@@ -372,23 +331,17 @@ std::string words(std::string_view text) {
 }
 
 TEST_CASE("words begin at punctuation, camel case and digits") {
-  const std::vector<std::pair<std::string_view, std::string_view>> texts = {
-      {"fused_add_rms_norm", "fused add rms norm"},
-      {"FusedAddRMSNorm2dFwd", "fused add rms norm 2 d fwd"},
-      {"s16816gemm_bf16", "s 16816 gemm bf 16"},
-      {"flash::FlashAttnFwdSm90", "flash : flash attn fwd sm 90"},
-      {"topkGatingSoftmax", "topk gating softmax"},
-      {"__amd_rocclr_copyBuffer", "amd rocclr copy buffer"},
-      {"QKNorm", "qk norm"},
-      {"f<(Mode)1, bool>", "f , , mode 1 , bool ,"},
-      {"", ""},
-      {"___", ""},
-      {"\xc3\xa9x", ", , x"},
-  };
-  for (const auto& entry : texts) {
-    CAPTURE(entry.first);
-    CHECK(words(entry.first) == entry.second);
-  }
+  check_pairs<std::string_view>(words, {{"fused_add_rms_norm", "fused add rms norm"},
+                                        {"FusedAddRMSNorm2dFwd", "fused add rms norm 2 d fwd"},
+                                        {"s16816gemm_bf16", "s 16816 gemm bf 16"},
+                                        {"flash::FlashAttnFwdSm90", "flash : flash attn fwd sm 90"},
+                                        {"topkGatingSoftmax", "topk gating softmax"},
+                                        {"__amd_rocclr_copyBuffer", "amd rocclr copy buffer"},
+                                        {"QKNorm", "qk norm"},
+                                        {"f<(Mode)1, bool>", "f , , mode 1 , bool ,"},
+                                        {"", ""},
+                                        {"___", ""},
+                                        {"\xc3\xa9x", ", , x"}});
 }
 
 std::vector<std::string> states(const std::string& rules, const std::vector<std::string>& names) {
@@ -409,26 +362,16 @@ TEST_CASE("used, shadowed and unused rules, by names") {
         Strings{"used", "shadowed by a", "unused"});
 }
 
-TEST_CASE("rules that can never decide are found without names") {
-  const Strings covered = {"unused", "never reached by a"};
-  CHECK(states("rule a x : p\nrule b x : p q", {}) == covered);
-  CHECK(states("rule a x : p,q\nrule b x : q", {}) == covered);
-  CHECK(states("rule a x : gemm*\nrule b x : gemmex", {}) == covered);
-  CHECK(states("rule a x : *gemm*\nrule b x : sgemm", {}) == covered);
-  CHECK(states("rule a x :\nrule b x : p", {}) == covered);
-  CHECK(states("rule a x : raw:p\nrule b x : raw:p raw:q", {}) == covered);
-  CHECK(states("rule a x : p -q\nrule b x : p -q,r", {}) == covered);
-}
-
-TEST_CASE("rules that another does not cover are left alone") {
-  const Strings free = {"unused", "unused"};
-  CHECK(states("rule a x : p q\nrule b x : p", {}) == free);
-  CHECK(states("rule a x : p\nrule b x : p,q", {}) == free);
-  CHECK(states("rule a x : gemm\nrule b x : gemm*", {}) == free);
-  CHECK(states("rule a x : p -q\nrule b x : p", {}) == free);
-  CHECK(states("rule a x : args:p\nrule b x : p", {}) == free);
-  CHECK(states("rule a x : arg1:p\nrule b x : arg2:p", {}) == free);
-  CHECK(states("rule a x : ^p\nrule b x : p", {}) == free);
+TEST_CASE("rules that can never decide are found without names, others are left alone") {
+  const auto without_names = [](std::string_view rules) { return states(std::string(rules), {}); };
+  check_each(Strings{"unused", "never reached by a"}, without_names,
+             {"rule a x : p\nrule b x : p q", "rule a x : p,q\nrule b x : q", "rule a x : gemm*\nrule b x : gemmex",
+              "rule a x : *gemm*\nrule b x : sgemm", "rule a x :\nrule b x : p",
+              "rule a x : raw:p\nrule b x : raw:p raw:q", "rule a x : p -q\nrule b x : p -q,r"});
+  check_each(Strings{"unused", "unused"}, without_names,
+             {"rule a x : p q\nrule b x : p", "rule a x : p\nrule b x : p,q", "rule a x : gemm\nrule b x : gemm*",
+              "rule a x : p -q\nrule b x : p", "rule a x : args:p\nrule b x : p",
+              "rule a x : arg1:p\nrule b x : arg2:p", "rule a x : ^p\nrule b x : p"});
 }
 
 TEST_CASE("the built-in rules reach all of themselves") {
@@ -442,13 +385,7 @@ TEST_CASE("the built-in rules reach all of themselves") {
 }
 
 std::string failure(std::string_view text) {
-  try {
-    parse_rules(text, "mine.rules");
-  } catch (const Error& error) {
-    CHECK(error.code() == ErrorCode::kUsage);
-    return error.what();
-  }
-  return "none";
+  return refused(ErrorCode::kUsage, [&] { parse_rules(text, "mine.rules"); });
 }
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
@@ -548,13 +485,8 @@ TEST_CASE("built-in sets are sound, and a file can extend them") {
 }
 
 TEST_CASE("a file that is not there is named, with the sets there are") {
-  try {
-    load_rules("nowhere/x.rules");
-    FAIL("no error");
-  } catch (const Error& error) {
-    CHECK(error.code() == ErrorCode::kInput);
-    CHECK(has(error.what(), "nowhere/x.rules: no such file, nor rules of that name (default, wafer)"));
-  }
+  CHECK(has(refused(ErrorCode::kInput, [] { load_rules("nowhere/x.rules"); }),
+            "nowhere/x.rules: no such file, nor rules of that name (default, wafer)"));
 }
 
 }  // namespace

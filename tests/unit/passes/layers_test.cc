@@ -2,15 +2,16 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "passes/layers/layer_rhythm.h"
 #include "passes/layers/layer_sources.h"
 #include "passes/layers/module_layers.h"
 #include "passes/layers/stack_table.h"
+#include "support/asked_passes.h"
+#include "support/cases.h"
 #include "support/kernel_letters.h"
-#include "support/small_index.h"
-#include "support/temp_directory.h"
 
 namespace tracedb {
 namespace {
@@ -36,61 +37,54 @@ const std::string kSelfAndCross = "NGAG+NGAG+NGXG+";  // of a decoder
 const std::string kDouble = "GNGNGRGRRAGG+NGXG+NGXG+";
 const std::string kSingle = "GNGXRRAG+";
 
-TEST_CASE("one stack: layers as layer_cuts() has them") {
-  const std::string model = "E" + times(5, "NGRKAGnGXG") + "nGs";
-  CHECK(stacks(model) == "5 x 1");
-  const LayerRhythm rhythm = layer_rhythm(traits_of_letters(model));
-  REQUIRE(rhythm.passes.size() == 1);
-  CHECK(rhythm.passes[0].cuts.begin == layer_cuts(traits_of_letters(model)).begin);
-  CHECK(rhythm.passes[0].cuts.tail == layer_cuts(traits_of_letters(model)).tail);
-  CHECK(stacks("") == "");
-  CHECK(stacks("GGG") == "");
-  CHECK(stacks("NGAGNGXGNGs") == "");
-}
-
-TEST_CASE("passes over one stack") {
-  const std::string pass = "E" + times(3, "NGAGnGXG") + "nGs";
-  CHECK(stacks(times(4, pass)) == "3 x 4");
-  // A prompt's pass has other kernels than a token's.
-  CHECK(stacks("E" + times(3, "NGKPCGnGXGC") + "nGs" + times(2, "E" + times(3, "NGDrGnGXGr") + "nGs")) == "3 x 3");
-  // Nothing is embedded between iterations, but there is more work.
+TEST_CASE("stacks of layers and passes over them") {
+  const std::string one_pass = "E" + times(3, "NGAGnGXG") + "nGs";
   const std::string iteration = "GX++GNG" + times(6, kVision) + "NGG+++";
-  CHECK(stacks(times(5, iteration)) == "6 x 5");
-}
-
-TEST_CASE("vision and text are two stacks") {
-  CHECK(stacks("VN" + times(24, kVision) + "NGE+" + times(12, kVision) + "NG") == "24 x 1, 12 x 1");
-  CHECK(stacks("E+" + times(12, kVision) + "NGV+N" + times(24, kVision) + "NG") == "12 x 1, 24 x 1");
-  CHECK(stacks("VN" + times(12, kVision) + "NGE+" + times(12, kVision) + "NG") == "12 x 1, 12 x 1");
-}
-
-TEST_CASE("cross attention belongs to the layer around it") {
-  CHECK(stacks("VXVX" + times(32, kVision) + "NE+" + times(32, kSelfAndCross) + "NG") == "32 x 1, 32 x 1");
-  // A decoder alone, once for each token.
-  CHECK(stacks(times(3, "E+" + times(4, kSelfAndCross) + "NGs")) == "4 x 3");
-  // An encoder, and a decoder that begins without an embedding of its own.
-  CHECK(stacks("V" + times(4, kVision) + "N" + times(4, kSelfAndCross) + "NG") == "4 x 1, 4 x 1");
-  // Activations inside a product: the stretch behind cross attention has two products more.
-  CHECK(stacks("E+" + times(6, "NGAG+NGAG+NGG+") + "NGs") == "6 x 1");
-  // A layer of one attention after the other is none of two: each has its own experts or activation.
-  CHECK(stacks("E" + times(4, "NGAGnGXGNGAGnTMM") + "nGs") == "8 x 1");
-}
-
-TEST_CASE("double and single blocks, several passes") {
-  const std::string pass = "GXGXGG" + times(19, kDouble) + times(38, kSingle) + "GNG+";
-  CHECK(stacks(pass) == "19 x 1, 38 x 1");
-  CHECK(stacks(times(4, pass)) == "19 x 4, 38 x 4");
-  CHECK(order(times(2, pass)) == "0101");
-  CHECK(stacks(times(4, pass) + "VNXVNXVG+G+AG+VNXVNX") == "19 x 4, 38 x 4");  // and a decoder of images
-}
-
-TEST_CASE("one stack all the same") {
-  CHECK(stacks("E" + times(3, "NGGNGGKRAGnGXG") + times(58, "NGGNGGKRAGnGTMXMr") + "NGs") == "61 x 1");  // dense first
-  const std::string mamba = "NGSSNGnGXG";
-  const std::string attention = "NGRAGnGXG";
-  CHECK(stacks("E" + times(4, times(3, mamba) + attention + times(4, mamba)) + "NGs") == "32 x 1");
-  CHECK(stacks("E" + times(4, times(7, mamba) + attention) + "NGs") == "32 x 1");
-  CHECK(stacks("E" + times(12, "NGRKDrGnGTMM" + std::string("NGRKAGnGTMM")) + "NGs") == "24 x 1");
+  const std::string diffusion = "GXGXGG" + times(19, kDouble) + times(38, kSingle) + "GNG+";
+  const std::string mamba = "NGSSNGnGXG", attention = "NGRAGnGXG";
+  const struct {
+    const char* what;
+    std::string letters, stacks;
+  } cases[] = {
+      {"one stack", "E" + times(5, "NGRKAGnGXG") + "nGs", "5 x 1"},
+      {"none", "", ""},
+      {"none", "GGG", ""},
+      {"none", "NGAGNGXGNGs", ""},
+      {"passes over one stack", times(4, one_pass), "3 x 4"},
+      {"a prompt's pass has other kernels than a token's",
+       "E" + times(3, "NGKPCGnGXGC") + "nGs" + times(2, "E" + times(3, "NGDrGnGXGr") + "nGs"), "3 x 3"},
+      {"nothing is embedded between iterations, but there is more work", times(5, iteration), "6 x 5"},
+      {"vision, then text", "VN" + times(24, kVision) + "NGE+" + times(12, kVision) + "NG", "24 x 1, 12 x 1"},
+      {"text, then vision", "E+" + times(12, kVision) + "NGV+N" + times(24, kVision) + "NG", "12 x 1, 24 x 1"},
+      {"as many layers", "VN" + times(12, kVision) + "NGE+" + times(12, kVision) + "NG", "12 x 1, 12 x 1"},
+      {"cross attention belongs to the layer around it",
+       "VXVX" + times(32, kVision) + "NE+" + times(32, kSelfAndCross) + "NG", "32 x 1, 32 x 1"},
+      {"a decoder alone, once for each token", times(3, "E+" + times(4, kSelfAndCross) + "NGs"), "4 x 3"},
+      {"an encoder, and a decoder that begins without an embedding of its own",
+       "V" + times(4, kVision) + "N" + times(4, kSelfAndCross) + "NG", "4 x 1, 4 x 1"},
+      {"activations inside a product: the stretch behind cross attention has two products more",
+       "E+" + times(6, "NGAG+NGAG+NGG+") + "NGs", "6 x 1"},
+      {"attention after attention is no layer of two: each has its own experts or activation",
+       "E" + times(4, "NGAGnGXGNGAGnTMM") + "nGs", "8 x 1"},
+      {"double and single blocks", diffusion, "19 x 1, 38 x 1"},
+      {"several passes over both", times(4, diffusion), "19 x 4, 38 x 4"},
+      {"and a decoder of images", times(4, diffusion) + "VNXVNXVG+G+AG+VNXVNX", "19 x 4, 38 x 4"},
+      {"dense layers first", "E" + times(3, "NGGNGGKRAGnGXG") + times(58, "NGGNGGKRAGnGTMXMr") + "NGs", "61 x 1"},
+      {"mixers take turns", "E" + times(4, times(3, mamba) + attention + times(4, mamba)) + "NGs", "32 x 1"},
+      {"mixers take turns", "E" + times(4, times(7, mamba) + attention) + "NGs", "32 x 1"},
+      {"two kinds of attention take turns", "E" + times(12, "NGRKDrGnGTMM" + std::string("NGRKAGnGTMM")) + "NGs",
+       "24 x 1"},
+  };
+  for (const auto& one : cases) {
+    CAPTURE(one.what);
+    CHECK(stacks(one.letters) == one.stacks);
+  }
+  CHECK(order(times(2, diffusion)) == "0101");
+  const std::vector<Traits> model = traits_of_letters(cases[0].letters);
+  const LayerRhythm rhythm = layer_rhythm(model);
+  REQUIRE(rhythm.passes.size() == 1);
+  CHECK(rhythm.passes[0].cuts.begin == layer_cuts(model).begin);
+  CHECK(rhythm.passes[0].cuts.tail == layer_cuts(model).tail);
 }
 
 TEST_CASE("layers are on one side of a joint") {
@@ -141,51 +135,36 @@ std::string cut(std::string_view letters) {
   return out;
 }
 
-TEST_CASE("layers of a decoder: head, layers from their first norm, tail") {
-  CHECK(cut("EcNGRKDGNGXGnGRKDGnGXGnGRKDGnGXGnGss") == "Ec|NGRKDGNGXG|nGRKDGnGXG|nGRKDGnGXG|nGss");
-  CHECK(cut("E" + times(3, "NGRKAG+NGXG+") + "NGs") == "E|NGRKAG+NGXG|+NGRKAG+NGXG|+NGRKAG+NGXG|+NGs");
-}
-
-TEST_CASE("layers with collectives, with parts of attention, with quantisation and split products") {
-  CHECK(cut("EC" + times(3, "NGRKDDGCnGrXGrC") + "NGCs") == "EC|NGRKDDGCnGrXGrC|NGRKDDGCnGrXGrC|NGRKDDGCnGrXGrC|NGCs");
-  CHECK(cut("E" + times(2, "NGRKPDDGnGXG") + "nGs") == "E|NGRKPDDGnGXG|NGRKPDDGnGXG|nGs");  // a mixed batch
-}
-
-TEST_CASE("norms after attention and after the MLP as well") {
-  CHECK(cut("E+" + times(3, "NGNNRADGN+NGXGN") + "NGs") == "E+|NGNNRADGN+NGXGN|NGNNRADGN+NGXGN|NGNNRADGN+NGXGN|NGs");
-}
-
-TEST_CASE("latent attention, first layer dense, then experts") {
-  const std::string attention = "NGGNGGKRAG";
-  const std::string dense = attention + "nGXG";
-  const std::string experts = attention + "nGTMXMr";
-  CHECK(cut("Ec" + dense + times(3, experts) + "NGs") ==
-        "Ec|" + dense + "|" + experts + "|" + experts + "|" + experts + "|NGs");
-}
-
-TEST_CASE("layers that alternate between two attention kernels") {
-  const std::string full = "NGRKDrGnGTMM";
-  const std::string sliding = "NGRKAGnGTMM";
-  CHECK(cut("E" + times(2, full + sliding) + "NGs") ==
-        "E|" + full + "|" + sliding + "|" + full + "|" + sliding + "|NGs");
-}
-
-TEST_CASE("state spaces, and both in one model") {
-  CHECK(cut("E" + times(3, "NGSSSNG+") + "NGs") == "E|NGSSSNG|+NGSSSNG|+NGSSSNG|+NGs");
-  const std::string mamba = "NGSSNGnGXG";
-  const std::string attention = "NGAGnGXG";
-  CHECK(cut("E" + times(3, mamba) + attention + mamba + "NGs") ==
-        "E|" + mamba + "|" + mamba + "|" + mamba + "|" + attention + "|" + mamba + "|NGs");
-}
-
-TEST_CASE("what prepares attention, before any product, is no layer") {
-  CHECK(cut("cAE" + times(2, "NGRKAGnGXG") + "NGs") == "cAE|NGRKAGnGXG|NGRKAGnGXG|NGs");
-}
-
-TEST_CASE("no layers: none, one, or no mixers at all") {
+TEST_CASE("layers of one pass: head, layers from their first norm, tail") {
+  const std::string dense = "NGGNGGKRAGnGXG", experts = "NGGNGGKRAGnGTMXMr";
+  const std::string full = "NGRKDrGnGTMM", sliding = "NGRKAGnGTMM";
+  const std::string mamba = "NGSSNGnGXG", attention = "NGAGnGXG";
+  const auto with_bars = [](std::string_view head, std::initializer_list<std::string> layers, std::string_view tail) {
+    return fmt::format("{}|{}|{}", head, fmt::join(layers, "|"), tail);
+  };
+  const struct {
+    const char* what;
+    std::string expected;
+  } cases[] = {
+      {"a decoder", "Ec|NGRKDGNGXG|nGRKDGnGXG|nGRKDGnGXG|nGss"},
+      {"a decoder", "E|NGRKAG+NGXG|+NGRKAG+NGXG|+NGRKAG+NGXG|+NGs"},
+      {"collectives, parts of attention, split products", "EC|NGRKDDGCnGrXGrC|NGRKDDGCnGrXGrC|NGRKDDGCnGrXGrC|NGCs"},
+      {"a mixed batch", "E|NGRKPDDGnGXG|NGRKPDDGnGXG|nGs"},
+      {"norms after attention and after the MLP as well", "E+|NGNNRADGN+NGXGN|NGNNRADGN+NGXGN|NGNNRADGN+NGXGN|NGs"},
+      {"latent attention, first layer dense, then experts", with_bars("Ec", {dense, experts, experts, experts}, "NGs")},
+      {"two attention kernels take turns", with_bars("E", {full, sliding, full, sliding}, "NGs")},
+      {"state spaces", "E|NGSSSNG|+NGSSSNG|+NGSSSNG|+NGs"},
+      {"state spaces and attention", with_bars("E", {mamba, mamba, mamba, attention, mamba}, "NGs")},
+      {"what prepares attention, before any product, is no layer", "cAE|NGRKAGnGXG|NGRKAGnGXG|NGs"},
+  };
+  for (const auto& one : cases) {
+    CAPTURE(one.what);
+    std::string letters = one.expected;
+    std::erase(letters, '|');
+    CHECK(cut(letters) == one.expected);
+  }
   for (const std::string_view letters : {"", "E", "GGG", "NGAGNGXGNGs", "VNXVNXVNX", "AAAA"}) {
-    CAPTURE(letters);
-    CHECK(layer_cuts(traits_of_letters(letters)).begin.empty());
+    CHECK(cut(letters) == letters);
   }
 }
 
@@ -241,17 +220,14 @@ TEST_CASE("the architecture goes by kernel time, not by one name") {
 }
 
 TEST_CASE("layer numbers in names") {
-  CHECK(layer_number("model.layers.12.mlp") == 12);
-  CHECK(layer_number("DecoderLayer_3") == 3);
-  CHECK(layer_number("transformer.h.7.attn") == 7);
-  CHECK(layer_number("Block 4") == 4);
-  CHECK(layer_number("blocks[9]") == 9);
-  CHECK(layer_number("layer12") == 12);
-  for (const std::string_view name :
-       {"", "layer", "layers", "LayerNorm", "layer_norm_2x", "relayout", "attn(F)", "h.7"}) {
-    CAPTURE(name);
-    CHECK(layer_number(name) == std::nullopt);
-  }
+  check_pairs<int>(layer_number, {{"model.layers.12.mlp", 12},
+                                  {"DecoderLayer_3", 3},
+                                  {"transformer.h.7.attn", 7},
+                                  {"Block 4", 4},
+                                  {"blocks[9]", 9},
+                                  {"layer12", 12}});
+  check_each(std::nullopt, layer_number,
+             {"", "layer", "layers", "LayerNorm", "layer_norm_2x", "relayout", "attn(F)", "h.7"});
 }
 
 // Modules as (name, frame of the module around; 0: none), with what the kernels right in them are for; "": no kernels.
@@ -262,28 +238,23 @@ struct TestModule {
 };
 
 ModuleLayers layers_of_modules(const std::vector<TestModule>& modules) {
-  const TempDirectory folder;
-  write_small_index(folder / "small.tracedb");
+  std::string rows = "DELETE FROM stack; DELETE FROM frame;";
   StackUse use;
-  {
-    Database database(folder / "small.tracedb", Database::Mode::kReadWrite);
-    database.execute("DELETE FROM stack; DELETE FROM frame");
-    use.time.assign(modules.size() + 1, 0);
-    use.first_kernel.assign(modules.size() + 1, 0);
-    use.traits.assign(modules.size() + 1, 0);
-    for (std::size_t i = 0; i < modules.size(); ++i) {
-      const TestModule& module = modules[i];
-      database.execute(fmt::format(
-          "INSERT OR IGNORE INTO string VALUES ({0}, 'nn.Module: {1}'); INSERT INTO frame (id, name_id) SELECT {2}, id "
-          "FROM string WHERE value = 'nn.Module: {1}'; INSERT INTO stack VALUES ({2}, nullif({3}, 0), {2}, 1)",
-          i + 100, module.name, i + 1, module.outer));
-      if (module.letters.empty()) continue;
-      use.time[i + 1] = 100 * static_cast<std::int64_t>(module.letters.size());
-      use.first_kernel[i + 1] = static_cast<std::uint32_t>(i + 1);
-      for (const char letter : module.letters) use.traits[i + 1] |= traits_of_letter(letter);
-    }
+  use.time.assign(modules.size() + 1, 0);
+  use.first_kernel.assign(modules.size() + 1, 0);
+  use.traits.assign(modules.size() + 1, 0);
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    const TestModule& module = modules[i];
+    rows += fmt::format(
+        "INSERT OR IGNORE INTO string VALUES ({0}, 'nn.Module: {1}'); INSERT INTO frame (id, name_id) SELECT {2}, id "
+        "FROM string WHERE value = 'nn.Module: {1}'; INSERT INTO stack VALUES ({2}, nullif({3}, 0), {2}, 1);",
+        i + 100, module.name, i + 1, module.outer);
+    if (module.letters.empty()) continue;
+    use.time[i + 1] = 100 * static_cast<std::int64_t>(module.letters.size());
+    use.first_kernel[i + 1] = static_cast<std::uint32_t>(i + 1);
+    for (const char letter : module.letters) use.traits[i + 1] |= traits_of_letter(letter);
   }
-  return module_layers(Index::open(folder / "small.tracedb"), use);
+  return module_layers(ChangedIndex(rows).index, use);
 }
 
 // A container and in it `count` layers of a class, each with a norm, attention and a product. Returns its place + 1.
@@ -385,21 +356,16 @@ TEST_CASE("layers by modules: a wrapper is the layer that it wraps, wherever tha
 
 // Operators as (name, parent), ids from 1.
 std::vector<std::int32_t> layers_of_operators(std::initializer_list<std::pair<std::string_view, int>> operators) {
-  const TempDirectory folder;
-  write_small_index(folder / "small.tracedb");
-  {
-    Database database(folder / "small.tracedb", Database::Mode::kReadWrite);
-    database.execute("DELETE FROM cpu_op");
-    int id = 0;
-    for (const auto& [name, parent] : operators) {
-      ++id;
-      database.execute(fmt::format(
-          "INSERT OR IGNORE INTO string VALUES ({0}, '{1}'); INSERT INTO cpu_op (id, ts, dur, thread_id, name_id, "
-          "parent_id, depth) SELECT {2}, {2}, 1, 1, id, nullif({3}, 0), 0 FROM string WHERE value = '{1}'",
-          id + 100, name, id, parent));
-    }
+  std::string rows = "DELETE FROM cpu_op;";
+  int id = 0;
+  for (const auto& [name, parent] : operators) {
+    ++id;
+    rows += fmt::format(
+        "INSERT OR IGNORE INTO string VALUES ({0}, '{1}'); INSERT INTO cpu_op (id, ts, dur, thread_id, name_id, "
+        "parent_id, depth) SELECT {2}, {2}, 1, 1, id, nullif({3}, 0), 0 FROM string WHERE value = '{1}';",
+        id + 100, name, id, parent);
   }
-  return operator_layers(Index::open(folder / "small.tracedb"));
+  return operator_layers(ChangedIndex(rows).index);
 }
 
 TEST_CASE("layers by operators: the outermost number around each") {
@@ -424,10 +390,9 @@ TEST_CASE("numbers of operators that are no layers") {
 }
 
 TEST_CASE("no modules, no layers") {
-  const TempDirectory folder;
-  const Index index = open_small_index(folder / "small.tracedb");
-  CHECK(module_layers(index, {}).stacks.empty());
-  CHECK(annotation_layers(index).empty());
+  const ChangedIndex small;
+  CHECK(module_layers(small.index, {}).stacks.empty());
+  CHECK(annotation_layers(small.index).empty());
 }
 
 FoundStack stack(std::string name, std::int32_t width, std::size_t mixers = 1, std::size_t passes = 1) {
@@ -516,14 +481,8 @@ TEST_CASE("a selection of layers by number, or by stack and number") {
 }
 
 TEST_CASE("what can name layers") {
-  for (const std::string_view text : {"3", "3..5", "..5", "3..", "head", "tail", "none", "T5Block", "stack 1:3..5"}) {
-    CAPTURE(text);
-    CHECK(can_name_layers(text));
-  }
-  for (const std::string_view text : {"", "..", "-1", "1..x", "3x", "T5Block:", "T5Block:x", ":3", "T5Block:head"}) {
-    CAPTURE(text);
-    CHECK_FALSE(can_name_layers(text));
-  }
+  check_each(true, can_name_layers, {"3", "3..5", "..5", "3..", "head", "tail", "none", "T5Block", "stack 1:3..5"});
+  check_each(false, can_name_layers, {"", "..", "-1", "1..x", "3x", "T5Block:", "T5Block:x", ":3", "T5Block:head"});
 }
 
 }  // namespace

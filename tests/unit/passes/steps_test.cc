@@ -1,4 +1,6 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <random>
 
@@ -12,10 +14,9 @@
 #include "passes/steps/step_pattern.h"
 #include "passes/steps/step_set.h"
 #include "passes/steps/step_stats.h"
+#include "support/asked_passes.h"
 #include "support/ingested.h"
 #include "support/kernel_letters.h"
-#include "support/small_index.h"
-#include "support/temp_directory.h"
 
 namespace tracedb {
 namespace {
@@ -71,42 +72,42 @@ struct KernelLetters {
 const std::string kLayers = times(3, "NGDGnGXG");
 const std::string kDecode = "E" + kLayers + "nGs";
 
-TEST_CASE("steps between sampling and embedding") {
-  CHECK(KernelLetters(kDecode + " c" + kDecode + " c" + kDecode).steps() ==
-        "decode:" + kDecode + " decode:c" + kDecode + " decode:c" + kDecode);
-  const std::string prefill = "E" + times(3, "NGPGnGXG") + "nGs";
-  const std::string mixed = "E" + times(3, "NGPDGnGXG") + "nGs";
-  CHECK(KernelLetters(prefill + mixed + kDecode).steps() ==
-        "prefill:" + prefill + " mixed:" + mixed + " decode:" + kDecode);
+TEST_CASE("steps by the rhythm of the kernels") {
+  const std::string prefill = "E" + times(3, "NGPGnGXG") + "nGs", mixed = "E" + times(3, "NGPDGnGXG") + "nGs";
+  const std::string begun = "GDGnGXGnGs", unnamed = "u" + kLayers + "nGrvw",
+                    block = "u" + times(2, "NGDGnGXG") + "nGrvw";
+  const std::string unsaid = "E" + times(3, "NGAGnGXG") + "nGs", vision = "VNXVNXVNXG", training = "GXGGXGOOO";
+  const auto in_kind = [](std::string_view kind, std::initializer_list<std::string> steps) {
+    return fmt::format("{0}:{1}", kind, fmt::join(steps, fmt::format(" {}:", kind)));
+  };
+  const struct {
+    const char* what;
+    std::string letters, steps;
+  } cases[] = {
+      {"between sampling and embedding", kDecode + " c" + kDecode + " c" + kDecode,
+       in_kind("decode", {kDecode, "c" + kDecode, "c" + kDecode})},
+      {"of several kinds", prefill + mixed + kDecode, "prefill:" + prefill + " mixed:" + mixed + " decode:" + kDecode},
+      {"parts of steps at the ends are in none", begun + kDecode + kDecode + kDecode + "ENGDG",
+       "-:" + begun + " " + in_kind("decode", {kDecode, kDecode, kDecode}) + " -:ENGDG"},
+      {"the cut is where the device waits, not behind sampling's first kernel", kDecode + "c+ c" + kDecode,
+       in_kind("decode", {kDecode + "c+", "c" + kDecode})},
+      {"names that do not say sampling or embedding: those that recur after the same number of layers",
+       times(4, unnamed + " "), in_kind("decode", {unnamed, unnamed, unnamed, unnamed})},
+      {"a block of two layers that recurs is a repeating unit, no step", times(4, block + " "),
+       in_kind("unit", {block, block, block, block})},
+      {"attention that does not say: decode where graphs are replayed, else unknown",
+       unsaid + "(" + unsaid + ")(" + unsaid + ")", "unknown:" + unsaid + " " + in_kind("decode", {unsaid, unsaid})},
+      {"whole passes replayed as graphs", "(" + vision + ")c(" + vision + ")c(" + vision + ")",
+       in_kind("unknown", {vision + "c", vision + "c", vision})},
+      {"training: to the end of each optimizer step", times(3, training + "c"),
+       in_kind("train", {training, "c" + training, "c" + training}) + " -:c"},
+  };
+  for (const auto& one : cases) {
+    CAPTURE(one.what);
+    CHECK(KernelLetters(one.letters).steps() == one.steps);
+  }
+  CHECK(KernelLetters(times(3, training + "c")).infer().reason == "optimizer steps");
   CHECK(KernelLetters(kDecode + kDecode).infer().confidence == 0.95);  // only what is recorded is certain
-}
-
-TEST_CASE("parts of steps at the ends are in none") {
-  const std::string begun = "GDGnGXGnGs";
-  CHECK(KernelLetters(begun + kDecode + kDecode + kDecode + "ENGDG").steps() ==
-        "-:" + begun + " decode:" + kDecode + " decode:" + kDecode + " decode:" + kDecode + " -:ENGDG");
-}
-
-TEST_CASE("the cut is where the device waits, not behind sampling's first kernel") {
-  CHECK(KernelLetters(kDecode + "c+ c" + kDecode).steps() == "decode:" + kDecode + "c+ decode:c" + kDecode);
-}
-
-TEST_CASE("names that do not say sampling or embedding: those that recur after the same number of layers") {
-  const std::string step = "u" + kLayers + "nGrvw";
-  CHECK(KernelLetters(step + " " + step + " " + step + " " + step).steps() ==
-        "decode:" + step + " decode:" + step + " decode:" + step + " decode:" + step);
-}
-
-TEST_CASE("a block of two layers that recurs is a repeating unit, no step") {
-  const std::string block = "u" + times(2, "NGDGnGXG") + "nGrvw";
-  CHECK(KernelLetters(times(4, block + " ")).steps() ==
-        "unit:" + block + " unit:" + block + " unit:" + block + " unit:" + block);
-}
-
-TEST_CASE("attention that does not say: decode where graphs are replayed, else unknown") {
-  const std::string step = "E" + times(3, "NGAGnGXG") + "nGs";
-  CHECK(KernelLetters(step + "(" + step + ")(" + step + ")").steps() ==
-        "unknown:" + step + " decode:" + step + " decode:" + step);
 }
 
 TEST_CASE("a diffusion replayed from graphs is no decode") {
@@ -114,14 +115,6 @@ TEST_CASE("a diffusion replayed from graphs is no decode") {
   CHECK(KernelLetters("(" + pass + ")(" + pass + ")(" + pass + ")").steps().find("decode") == std::string::npos);
   // With its text encoder's embedding before and its image decoder behind, all in one.
   CHECK(KernelLetters("E(" + pass + ")(" + pass + ")(" + pass + ")VNXVNX").steps().find("decode") == std::string::npos);
-}
-
-TEST_CASE("training: to the end of each optimizer step") {
-  const std::string step = "GXGGXGOOOc";
-  const std::string whole = "cGXGGXGOOO";
-  const KernelLetters kernels(step + step + step);
-  CHECK(kernels.infer().reason == "optimizer steps");
-  CHECK(kernels.steps() == "train:GXGGXGOOO train:" + whole + " train:" + whole + " -:c");
 }
 
 TEST_CASE("training: the first step counts if it has the work of the others, as a warm-up where its kernels differ") {
@@ -143,12 +136,6 @@ TEST_CASE("training: the first step counts if it has the work of the others, as 
   CHECK_FALSE(first(step).second.steps[0].warm_up);
   CHECK(first(part).first == "-:" + part + rest);
   CHECK_FALSE(first(part).second.steps[0].warm_up);
-}
-
-TEST_CASE("whole passes replayed as graphs") {
-  const std::string step = "VNXVNXVNXG";
-  CHECK(KernelLetters("(" + step + ")c(" + step + ")c(" + step + ")").steps() ==
-        "unknown:" + step + "c unknown:" + step + "c unknown:" + step);
 }
 
 TEST_CASE("no rhythm, no steps, and a reason") {
@@ -229,13 +216,17 @@ std::string captured_by(std::string_view pattern, std::string_view name) {
 }
 
 TEST_CASE("step patterns: groups by name, by place, none") {
-  CHECK(captured_by(R"(^iter \d+$)", "iter 12") == "unknown -/- -/-");
-  CHECK(captured_by(R"(^iter \d+$)", "iter x") == "none");
-  CHECK(captured_by(R"(^run_(\w+) c=(\d+) g=(\d+))", "run_Decode c=0 g=8") == "decode -/0 -/8");
-  CHECK(captured_by(R"(^b(?<generation_requests>\d+)t(?P<generation>[\d]+))", "b4t9") == "decode -/- 4/9");
-  CHECK(captured_by(R"(c(?<context>\d+)(?:,g(?<generation>\d+))?$)", "c7,g2") == "mixed -/7 -/2");
-  CHECK(captured_by(R"(c(?<context>\d+)(?:,g(?<generation>\d+))?$)", "c7") == "prefill -/7 -/-");
-  CHECK(captured_by(R"(^(?:a|b)_(extend))", "b_extend") == "prefill -/- -/-");
+  const std::string_view named = R"(c(?<context>\d+)(?:,g(?<generation>\d+))?$)";
+  const std::string_view cases[][3] = {
+      {R"(^iter \d+$)", "iter 12", "unknown -/- -/-"},
+      {R"(^iter \d+$)", "iter x", "none"},
+      {R"(^run_(\w+) c=(\d+) g=(\d+))", "run_Decode c=0 g=8", "decode -/0 -/8"},
+      {R"(^b(?<generation_requests>\d+)t(?P<generation>[\d]+))", "b4t9", "decode -/- 4/9"},
+      {named, "c7,g2", "mixed -/7 -/2"},
+      {named, "c7", "prefill -/7 -/-"},
+      {R"(^(?:a|b)_(extend))", "b_extend", "prefill -/- -/-"},
+  };
+  for (const auto& [pattern, name, expected] : cases) CHECK(captured_by(pattern, name) == expected);
 }
 
 TEST_CASE("step patterns that cannot be used are refused") {
@@ -246,17 +237,9 @@ TEST_CASE("step patterns that cannot be used are refused") {
 }
 
 // A small index with annotations, steps and kernels of our own.
-struct StepFixture {
-  TempDirectory folder;
-  Index index;
-
-  explicit StepFixture(const std::string& sql) : index(open(folder / "small.tracedb", sql)) {}
-  static Index open(const std::filesystem::path& path, const std::string& sql) {
-    write_small_index(path);
-    Database database(path, Database::Mode::kReadWrite);
-    database.execute("DELETE FROM annotation; DELETE FROM step; DELETE FROM kernel; DELETE FROM memory_op;" + sql);
-    return Index::open(path);
-  }
+struct StepFixture : ChangedIndex {
+  explicit StepFixture(const std::string& sql)
+      : ChangedIndex("DELETE FROM annotation; DELETE FROM step; DELETE FROM kernel; DELETE FROM memory_op;" + sql) {}
   [[nodiscard]] StepSet steps(const StepOptions& options = {}) const {
     return load_steps(index, options, EventTables(index), KernelClasses(index, load_rules("default")).traits());
   }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/cases.h"
 #include "trace/issue.h"
 #include "trace/process_marks.h"
 #include "trace/step_grammar.h"
@@ -92,16 +93,12 @@ TEST_CASE("logs merged piece by piece equal one log") {
 }
 
 TEST_CASE("issues come in the order of their kinds") {
+  using enum IssueKind;
   IssueLog log;
-  log.add(IssueKind::kEndWithoutBegin, -1, "late");
-  log.add(IssueKind::kRepairedText, 5, "early");
-  log.add(IssueKind::kKernelWithoutStep, 1, "last");
-  log.add(IssueKind::kNoEvents, -1, "first");
-  REQUIRE(log.issues().size() == 4);
-  CHECK(log.issues()[0].kind == IssueKind::kNoEvents);
-  CHECK(log.issues()[1].kind == IssueKind::kRepairedText);
-  CHECK(log.issues()[2].kind == IssueKind::kEndWithoutBegin);
-  CHECK(log.issues()[3].kind == IssueKind::kKernelWithoutStep);
+  for (const IssueKind kind : {kEndWithoutBegin, kRepairedText, kKernelWithoutStep, kNoEvents}) log.add(kind, -1, "x");
+  std::vector<IssueKind> kinds;
+  for (const Issue& issue : log.issues()) kinds.push_back(issue.kind);
+  CHECK(kinds == std::vector<IssueKind>{kNoEvents, kRepairedText, kEndWithoutBegin, kKernelWithoutStep});
 }
 
 TEST_CASE("samples are short and valid") {
@@ -141,31 +138,22 @@ TEST_CASE("a mark of unknown meaning takes in the backward pass only") {
 }
 
 TEST_CASE("whose launches a mark takes in") {
-  CHECK(step_scope("ProfilerStep#3") == StepScope::kProcess);
-  CHECK(step_scope("Optimizer.step#SGD.step") == StepScope::kProcess);
-  CHECK(step_scope("## train_step 4 ##") == StepScope::kProcess);
-  CHECK(step_scope("execute_context_0(0)_generation_4(4)") == StepScope::kThread);
-  CHECK(step_scope("step[DECODE bs=4]") == StepScope::kThread);
-  CHECK(step_scope("my iteration") == StepScope::kBackward);
+  check_each(StepScope::kProcess, step_scope, {"ProfilerStep#3", "Optimizer.step#SGD.step", "## train_step 4 ##"});
+  check_each(StepScope::kThread, step_scope, {"execute_context_0(0)_generation_4(4)", "step[DECODE bs=4]"});
+  check_each(StepScope::kBackward, step_scope, {"my iteration"});
 }
 
-TEST_CASE("annotations among operators") {
-  for (const char* name : {"ProfilerStep#12", "Optimizer.step#SGD.step", "Optimizer.zero_grad#SGD.zero_grad"}) {
-    CHECK(is_mark_among_operators(name));
-  }
-  for (const char* name : {"aten::mm", "ProfilerStep", "Optimizer", ""}) CHECK_FALSE(is_mark_among_operators(name));
-}
-
-TEST_CASE("operators of the autograd engine") {
-  for (const char* name : {"autograd::engine::evaluate_function: AddBackward0", "torch::autograd::AccumulateGrad",
-                           "CudnnConvolutionBackward", "MmBackward0"}) {
-    CHECK(is_backward_operator(name));
-  }
-  for (const char* name : {"aten::threshold_backward", "aten::mm", "Backward", "## Backward", "Backward pass", ""}) {
-    CHECK_FALSE(is_backward_operator(name));
-  }
-  CHECK(is_optimizer_step("Optimizer.step#Adam.step"));
-  CHECK_FALSE(is_optimizer_step("Optimizer.zero_grad#Adam.zero_grad"));
+TEST_CASE("annotations among operators, and operators of the autograd engine") {
+  check_each(true, is_mark_among_operators,
+             {"ProfilerStep#12", "Optimizer.step#SGD.step", "Optimizer.zero_grad#SGD.zero_grad"});
+  check_each(false, is_mark_among_operators, {"aten::mm", "ProfilerStep", "Optimizer", ""});
+  check_each(true, is_backward_operator,
+             {"autograd::engine::evaluate_function: AddBackward0", "torch::autograd::AccumulateGrad",
+              "CudnnConvolutionBackward", "MmBackward0"});
+  check_each(false, is_backward_operator,
+             {"aten::threshold_backward", "aten::mm", "Backward", "## Backward", "Backward pass", ""});
+  check_each(true, is_optimizer_step, {"Optimizer.step#Adam.step"});
+  check_each(false, is_optimizer_step, {"Optimizer.zero_grad#Adam.zero_grad"});
 }
 
 // "prefill 1/20 0/0": kind, context requests/tokens, generation requests/tokens; "-" for unknown.
@@ -178,71 +166,63 @@ std::string parsed(std::string_view name) {
 }
 
 TEST_CASE("every dialect of step names") {
-  const std::vector<std::pair<std::string_view, std::string_view>> names = {
-      {"execute_context_0(0)_generation_16(16)", "decode 0/0 16/16"},
-      {"execute_context_2(512)_generation_0(0)", "prefill 2/512 0/0"},
-      {"execute_context_1(20)_generation_3(3)", "mixed 1/20 3/3"},
-      {"execute_context_0(0)_generation_0(0)", "unknown 0/0 0/0"},
-      {"execute_context_1(888_788544)_generation_0(0)", "prefill 1/888 0/0"},
-      {"execute_context_0(0_0)_generation_4(4_1000)", "decode 0/0 4/4"},
-      {"execute_context_1(512_0)_generation_0(0)", "prefill 1/512 0/0"},
-      {"execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)", "decode 0/0 32/32"},
-      {"execute_7_context_2(sq300sk300sqsq45000sqsk45000)_generation_5(sq5sk50sqsq5sqsk50)", "mixed 2/300 5/5"},
-      {"step[DECODE bs=32]", "decode -/- 32/32"},
-      {"step[EXTEND bs=15 toks=15360]", "prefill 15/15360 -/-"},
-      {"step[MIXED bs=4 toks=70 c_sq=66 g_sk=9]", "mixed 4/70 -/-"},
-      {"step[TARGET_VERIFY bs=8]", "decode -/- 8/8"},
-      {"step[SPLIT_PREFILL bs=1 toks=8]", "prefill 1/8 -/-"},
-      {"step[DRAFT_EXTEND bs=8 toks=8]", "unknown -/- -/-"},
-      {"step[IDLE bs=0]", "other -/- 0/0"},
-      {"prefill[bs=2 tok=300 ctx=[150, 150]]", "prefill 2/300 -/-"},
-      {"decode[bs=117/128 tok=117 p=1 d=116 spec=0]", "decode -/- 117/117"},
-      {"decode[bs=5]", "decode -/- 5/-"},
-      {"execute_diffusion_1_256x256", "other -/- -/-"},
-      {"execute_new_0_cached_32", "decode 0/- 32/-"},
-      {"execute_new_2_cached_30", "mixed 2/- 30/-"},
-      {"execute_new_3_cached_0", "prefill 3/- 0/-"},
-      {"[Executor] _forward_step 7: 1 ctx reqs, 200 ctx tokens, 8 gen reqs", "mixed 1/200 8/8"},
-      {"_forward_step 7: 0 ctx reqs, 0 ctx tokens, 8 gen reqs", "decode 0/0 8/8"},
-      {"train_step", "train -/- -/-"},
-      {"Trainer.training_step", "train -/- -/-"},
-      {"## train_batch 12 ##", "train -/- -/-"},
-      {"ProfilerStep#12", "unknown -/- -/-"},
-      {"ProfilerStep*12", "unknown -/- -/-"},
-  };
-  for (const auto& entry : names) {  // no bindings: clang cannot capture them
-    const auto& name = entry.first;
-    const auto& expected = entry.second;
-    CAPTURE(name);
-    CHECK(parsed(name) == expected);
-  }
+  check_pairs<std::string_view>(
+      parsed,
+      {{"execute_context_0(0)_generation_16(16)", "decode 0/0 16/16"},
+       {"execute_context_2(512)_generation_0(0)", "prefill 2/512 0/0"},
+       {"execute_context_1(20)_generation_3(3)", "mixed 1/20 3/3"},
+       {"execute_context_0(0)_generation_0(0)", "unknown 0/0 0/0"},
+       {"execute_context_1(888_788544)_generation_0(0)", "prefill 1/888 0/0"},
+       {"execute_context_0(0_0)_generation_4(4_1000)", "decode 0/0 4/4"},
+       {"execute_context_1(512_0)_generation_0(0)", "prefill 1/512 0/0"},
+       {"execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)", "decode 0/0 32/32"},
+       {"execute_7_context_2(sq300sk300sqsq45000sqsk45000)_generation_5(sq5sk50sqsq5sqsk50)", "mixed 2/300 5/5"},
+       {"step[DECODE bs=32]", "decode -/- 32/32"},
+       {"step[EXTEND bs=15 toks=15360]", "prefill 15/15360 -/-"},
+       {"step[MIXED bs=4 toks=70 c_sq=66 g_sk=9]", "mixed 4/70 -/-"},
+       {"step[TARGET_VERIFY bs=8]", "decode -/- 8/8"},
+       {"step[SPLIT_PREFILL bs=1 toks=8]", "prefill 1/8 -/-"},
+       {"step[DRAFT_EXTEND bs=8 toks=8]", "unknown -/- -/-"},
+       {"step[IDLE bs=0]", "other -/- 0/0"},
+       {"prefill[bs=2 tok=300 ctx=[150, 150]]", "prefill 2/300 -/-"},
+       {"decode[bs=117/128 tok=117 p=1 d=116 spec=0]", "decode -/- 117/117"},
+       {"decode[bs=5]", "decode -/- 5/-"},
+       {"execute_diffusion_1_256x256", "other -/- -/-"},
+       {"execute_new_0_cached_32", "decode 0/- 32/-"},
+       {"execute_new_2_cached_30", "mixed 2/- 30/-"},
+       {"execute_new_3_cached_0", "prefill 3/- 0/-"},
+       {"[Executor] _forward_step 7: 1 ctx reqs, 200 ctx tokens, 8 gen reqs", "mixed 1/200 8/8"},
+       {"_forward_step 7: 0 ctx reqs, 0 ctx tokens, 8 gen reqs", "decode 0/0 8/8"},
+       {"train_step", "train -/- -/-"},
+       {"Trainer.training_step", "train -/- -/-"},
+       {"## train_batch 12 ##", "train -/- -/-"},
+       {"ProfilerStep#12", "unknown -/- -/-"},
+       {"ProfilerStep*12", "unknown -/- -/-"}});
 }
 
 TEST_CASE("other annotations are no steps") {
-  for (const std::string_view name : {"",
-                                      "capture_32_FULL",
-                                      "capture_8192_PIECEWISE",
-                                      "## Call CompiledFxGraph fabc ##",
-                                      "nccl:all_reduce",
-                                      "DistributedDataParallel.forward",
-                                      "attn(F)",
-                                      "dispatch(B)",
-                                      "1F1B",
-                                      "execute_context",
-                                      "execute_context_1",
-                                      "my execute_context_1(2)_generation_0(0)",
-                                      "execute_context_x(1)_generation_0(0)",
-                                      "step[]",
-                                      "steps[DECODE bs=1]",
-                                      "ProfilerStep",
-                                      "decode[tok=1]",
-                                      "retrain_stepper",
-                                      "train_step_size",
-                                      "execute_new_1_cached_x",
-                                      "Optimizer.step#SGD.step"}) {
-    CAPTURE(name);
-    CHECK(parsed(name) == "none");
-  }
+  check_each("none", parsed,
+             {"",
+              "capture_32_FULL",
+              "capture_8192_PIECEWISE",
+              "## Call CompiledFxGraph fabc ##",
+              "nccl:all_reduce",
+              "DistributedDataParallel.forward",
+              "attn(F)",
+              "dispatch(B)",
+              "1F1B",
+              "execute_context",
+              "execute_context_1",
+              "my execute_context_1(2)_generation_0(0)",
+              "execute_context_x(1)_generation_0(0)",
+              "step[]",
+              "steps[DECODE bs=1]",
+              "ProfilerStep",
+              "decode[tok=1]",
+              "retrain_stepper",
+              "train_step_size",
+              "execute_new_1_cached_x",
+              "Optimizer.step#SGD.step"});
 }
 
 TEST_CASE("numbers too large are unknown, names too long are none") {
@@ -265,31 +245,30 @@ std::string text_of(const KernelPairs& pairs) {
          std::to_string(pairs.duplicates);
 }
 
-std::string pairs_of(const Times& starts, const Times& ends) { return text_of(pair_kernels(starts, ends)); }
-
-TEST_CASE("kernel pairs: a lost end costs its own kernel only") {
-  CHECK(pairs_of({0, 140, 280}, {100, 380}) == "0-100 280-380 lost 1/0 twice 0");
-  CHECK(pairs_of({0, 280}, {100, 240, 380}) == "0-100 280-380 lost 0/1 twice 0");
-}
-
-TEST_CASE("kernel pairs: kernels without a gap between them") {
-  CHECK(pairs_of({0, 100, 200}, {100, 200, 300}) == "0-100 100-200 200-300 lost 0/0 twice 0");
-}
-
-TEST_CASE("kernel pairs: the trace begins within a kernel and ends within another") {
-  CHECK(pairs_of({50, 150}, {10, 100}) == "50-100 lost 1/1 twice 0");
-  CHECK(pairs_of({}, {10}) == "lost 0/1 twice 0");
-  CHECK(pairs_of({10}, {10}) == "lost 1/1 twice 0");
-  CHECK(pairs_of({}, {}) == "lost 0/0 twice 0");
-}
-
-TEST_CASE("kernel pairs: marks that come twice") {
-  CHECK(pairs_of({0, 5, 140}, {100, 103, 240}) == "0-100 140-240 lost 0/0 twice 2");
-  CHECK(pairs_of({-300, -160}, {-200, -60}) == "-300--200 -160--60 lost 0/0 twice 0");
-}
-
-TEST_CASE("kernel pairs: short kernels among long ones are no duplicates") {
-  CHECK(pairs_of({0, 100, 110, 210}, {100, 110, 210, 220}) == "0-100 100-110 110-210 210-220 lost 0/0 twice 0");
+TEST_CASE("kernel pairs") {
+  const struct {
+    const char* what;
+    Times starts, ends;
+    const char* pairs;
+  } cases[] = {
+      {"a lost end costs its own kernel only", {0, 140, 280}, {100, 380}, "0-100 280-380 lost 1/0 twice 0"},
+      {"a lost start costs its own kernel only", {0, 280}, {100, 240, 380}, "0-100 280-380 lost 0/1 twice 0"},
+      {"no gap between kernels", {0, 100, 200}, {100, 200, 300}, "0-100 100-200 200-300 lost 0/0 twice 0"},
+      {"the trace begins and ends within a kernel", {50, 150}, {10, 100}, "50-100 lost 1/1 twice 0"},
+      {"the trace begins within a kernel", {}, {10}, "lost 0/1 twice 0"},
+      {"the trace begins and ends within a kernel", {10}, {10}, "lost 1/1 twice 0"},
+      {"none", {}, {}, "lost 0/0 twice 0"},
+      {"marks that come twice", {0, 5, 140}, {100, 103, 240}, "0-100 140-240 lost 0/0 twice 2"},
+      {"times below 0", {-300, -160}, {-200, -60}, "-300--200 -160--60 lost 0/0 twice 0"},
+      {"short kernels among long ones are no duplicates",
+       {0, 100, 110, 210},
+       {100, 110, 210, 220},
+       "0-100 100-110 110-210 210-220 lost 0/0 twice 0"},
+  };
+  for (const auto& one : cases) {
+    CAPTURE(one.what);
+    CHECK(text_of(pair_kernels(one.starts, one.ends)) == one.pairs);
+  }
 }
 
 TEST_CASE("tile events: old and new names, tiles called the same") {

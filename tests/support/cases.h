@@ -1,0 +1,31 @@
+// Tables of cases: many inputs of one function, each named where it fails.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+namespace tracedb {
+
+// f(input) == expected for each of the inputs.
+template <class Input = std::string_view, class Expected, class Function>
+void check_each(const Expected& expected, Function f, std::initializer_list<Input> inputs) {
+  for (const Input& input : inputs) {
+    CAPTURE(input);
+    CHECK(f(input) == expected);
+  }
+}
+
+// f(input) == expected for each pair of input and expected.
+template <class Expected, class Input = std::string_view, class Function>
+void check_pairs(Function f, std::initializer_list<std::pair<Input, Expected>> pairs) {
+  for (const std::pair<Input, Expected>& one : pairs) {
+    const Input& input = one.first;
+    CAPTURE(input);
+    CHECK(f(input) == one.second);
+  }
+}
+
+}  // namespace tracedb
