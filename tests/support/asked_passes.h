@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "passes/tables/pass_tables.h"
+#include "support/rows.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
 
@@ -20,24 +21,12 @@ struct ChangedIndex {
 
   static Index changed(const std::filesystem::path& path, std::string_view change) {
     write_small_index(path);
-    if (!change.empty()) Database(path, Database::Mode::kReadWrite).execute(change);
+    if (!change.empty()) change_by_sql(path, change);
     return Index::open(path);
   }
 };
 
-// Rows of a query: cells joined by a blank, NULL as "-", rows joined by "; ".
-inline std::string rows_of(const Index& index, std::string_view sql) {
-  Statement statement(index.database(), sql);
-  std::string out;
-  for (bool first = true; statement.step(); first = false) {
-    if (!first) out += "; ";
-    for (int column = 0; column < statement.column_count(); ++column) {
-      if (column > 0) out += ' ';
-      out += statement.is_null(column) ? "-" : statement.text(column);
-    }
-  }
-  return out;
-}
+inline std::string rows_of(const Index& index, std::string_view sql) { return rows_of(index.database(), sql); }
 
 // The tables of one index under some options, made anew each time.
 inline std::string ask_passes(const Index& index, std::string_view sql, Selection selection = {},

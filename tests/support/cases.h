@@ -5,16 +5,26 @@
 
 #include <initializer_list>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace tracedb {
 
 // f(input) == expected for each of the inputs.
 template <class Input = std::string_view, class Expected, class Function>
-void check_each(const Expected& expected, Function f, std::initializer_list<Input> inputs) {
+void check_each(const Expected& expected, Function f, std::initializer_list<std::type_identity_t<Input>> inputs) {
   for (const Input& input : inputs) {
     CAPTURE(input);
     CHECK(f(input) == expected);
+  }
+}
+
+// f(input) == input for each of the inputs.
+template <class Function>
+void check_unchanged(Function f, std::initializer_list<std::string_view> inputs) {
+  for (const std::string_view input : inputs) {
+    CAPTURE(input);
+    CHECK(f(input) == input);
   }
 }
 

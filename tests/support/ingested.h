@@ -8,6 +8,7 @@
 
 #include "ingest/ingest.h"
 #include "sql/database.h"
+#include "support/rows.h"
 #include "support/temp_directory.h"
 
 namespace tracedb {
@@ -24,20 +25,10 @@ class Ingested {
     return options;
   }
 
-  // Rows of a query: cells joined by a blank, NULL as "-", rows joined by "; ".
-  std::string rows(std::string_view sql) {
-    Statement statement(database_, sql);
-    std::string out;
-    for (bool first = true; statement.step(); first = false) {
-      if (!first) out += "; ";
-      for (int column = 0; column < statement.column_count(); ++column) {
-        if (column > 0) out += ' ';
-        out += statement.is_null(column) ? "-" : statement.text(column);
-      }
-    }
-    return out;
-  }
+  std::string rows(std::string_view sql) { return rows_of(database_, sql); }
   std::string meta(std::string_view key) { return rows(fmt::format("SELECT value FROM meta WHERE key = '{}'", key)); }
+  // "bad_number 2; missing_name 1": the issues that are more than remarks.
+  std::string issue_counts() { return rows("SELECT kind, count FROM issue WHERE severity <> 'info' ORDER BY kind"); }
 
   [[nodiscard]] const IngestResult& result() const { return result_; }
   [[nodiscard]] std::uint64_t issues(IssueKind kind) const { return result_.issues.count(kind); }
@@ -63,5 +54,18 @@ inline std::string trace_of(std::string_view events) {
 inline constexpr std::string_view kMainThread = R"("pid":100,"tid":1)";
 inline constexpr std::string_view kOtherThread = R"("pid":100,"tid":2)";
 inline constexpr std::string_view kGpuStream = R"("pid":0,"tid":7)";
+
+// A launch at `ts` on a thread, and its kernel, which runs long after.
+inline std::string launch_at(std::string_view name, std::string_view thread, int ts) {
+  const std::string ids = fmt::format(R"("correlation":{})", ts);
+  return event("cuda_runtime", "cudaLaunchKernel", thread, std::to_string(ts), "1", ids) +
+         event("kernel", name, kGpuStream, std::to_string(1000 + ts), "1", ids);
+}
+
+// Paths of python frames, by the id of their stack.
+inline constexpr std::string_view kPaths =
+    "WITH RECURSIVE p(id, path) AS (SELECT s.id, t.value FROM stack s JOIN frame f ON f.id = s.frame_id JOIN string t "
+    "ON t.id = f.name_id WHERE s.parent_id IS NULL UNION ALL SELECT s.id, p.path || '>' || t.value FROM stack s JOIN p "
+    "ON p.id = s.parent_id JOIN frame f ON f.id = s.frame_id JOIN string t ON t.id = f.name_id) ";
 
 }  // namespace tracedb

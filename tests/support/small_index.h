@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "index/index.h"
+#include "index/verify.h"
 #include "sql/database.h"
 #include "sql/scripts.h"
 
@@ -73,6 +75,19 @@ inline void write_small_index(const std::filesystem::path& path, SmallIndexConte
       "PRAGMA synchronous = OFF; PRAGMA page_size = 16384; PRAGMA application_id = {}; PRAGMA user_version = {}",
       kApplicationId, kSchemaVersion));
   fill_small_index(database, content);
+}
+
+// The checks of verify() that an index fails.
+inline std::vector<std::string> failed_checks(const std::filesystem::path& path) {
+  std::vector<std::string> failed;
+  for (const VerifyFinding& finding : verify(Index::open(path), {})) {
+    if (finding.outcome == VerifyFinding::Outcome::kFailed) failed.push_back(finding.check);
+  }
+  return failed;
+}
+
+inline void change_by_sql(const std::filesystem::path& path, std::string_view sql) {
+  Database(path, Database::Mode::kReadWrite).execute(sql);
 }
 
 inline Index open_small_index(const std::filesystem::path& path, SmallIndexContent content = SmallIndexContent::kRows) {

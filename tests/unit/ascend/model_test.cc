@@ -8,6 +8,7 @@
 #include "ascend/op_mapping.h"
 #include "base/error.h"
 #include "base/text/json_text.h"
+#include "support/cases.h"
 
 namespace tracedb {
 namespace {
@@ -173,15 +174,10 @@ TEST_CASE("op mapping: entries below operator_mappings are found, and with 'top'
 }
 
 TEST_CASE("op mapping: what YAML 1.1 takes for true") {
-  for (const char* value :
-       {"true", "Yes", "ON", "1", "\"false\"", "'0'", "text", "[0]", "0.5", "fAlse", "!!str false"}) {
-    CAPTURE(value);
-    CHECK(is_free(value));
-  }
-  for (const char* value : {"false", "No", "OFF", "0", "0x0", "0.0", "-0", "null", "~", "", "''", "[]", "{}"}) {
-    CAPTURE(value);
-    CHECK(!is_free(value));
-  }
+  check_each<std::string>(true, is_free,
+                          {"true", "Yes", "ON", "1", "\"false\"", "'0'", "text", "[0]", "0.5", "fAlse", "!!str false"});
+  check_each<std::string>(false, is_free,
+                          {"false", "No", "OFF", "0", "0x0", "0.0", "-0", "null", "~", "", "''", "[]", "{}"});
 }
 
 TEST_CASE("op mapping: anchors and merge keys") {

@@ -3,8 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "base/failure.h"
 #include "base/python/json.h"
+#include "support/cases.h"
+#include "support/refused.h"
 
 namespace tracedb::python {
 namespace {
@@ -16,9 +17,7 @@ std::string written(std::string_view json, NonAscii non_ascii = NonAscii::kEscap
 
 // The message; empty: none.
 std::string failure_of(const std::string& json, const EventVisit& visit = {}) {
-  const auto failed = catch_error([&] { read_json(json, "x", visit); });
-  if (failed) CHECK(failed->code() == ErrorCode::kInput);
-  return failed ? failed->what() : "";
+  return refused(ErrorCode::kInput, [&] { read_json(json, "x", visit); });
 }
 
 }  // namespace
@@ -49,11 +48,10 @@ TEST_CASE("python: values as str prints them, and equal ones have one key") {
 }
 
 TEST_CASE("python: JSON is written as it was read, but for its space") {
-  for (const char* json :
-       {"0", "-0.0", "18446744073709551615", "-7", "null", "true", "[]", "{}",
-        "[\n  1,\n  {\n    \"a\": 2.5,\n    \"b\": []\n  }\n]", R"("\u00e9\ud83d\ude00\u0001\t/\"\\\u007f")"}) {
-    CHECK(written(json) == json);
-  }
+  check_unchanged(
+      [](std::string_view json) { return written(json); },
+      {"0", "-0.0", "18446744073709551615", "-7", "null", "true", "[]", "{}",
+       "[\n  1,\n  {\n    \"a\": 2.5,\n    \"b\": []\n  }\n]", R"("\u00e9\ud83d\ude00\u0001\t/\"\\\u007f")"});
   CHECK(written("-0") == "0");
   CHECK(written("1e5") == "100000.0");
   CHECK(written(R"("é\ud83d\ude00\u007f\n")", NonAscii::kRaw) == "\"é😀\x7f\\n\"");
@@ -121,12 +119,9 @@ TEST_CASE("python literals: lists and tuples of numbers and texts") {
 }
 
 TEST_CASE("python literals: anything else is none") {
-  for (const char* source :
-       {"",  "[",  "[1",       "[1)", "[1,,2]",  "[,]",  "[1 2]",  "[1] x", "01",      "1_0",  "0x10", "--1",
-        "-", "1e", "{'a': 1}", "{1}", "garbage", "True", "'a\nb'", "'a",    "'\\x41'", "b'x'", "f(1)", "'a' 'b'"}) {
-    CAPTURE(source);
-    CHECK(read(source) == "error");
-  }
+  check_each("error", read, {"",        "[",    "[1",     "[1)", "[1,,2]",  "[,]",  "[1 2]",    "[1] x",
+                             "01",      "1_0",  "0x10",   "--1", "-",       "1e",   "{'a': 1}", "{1}",
+                             "garbage", "True", "'a\nb'", "'a",  "'\\x41'", "b'x'", "f(1)",     "'a' 'b'"});
   CHECK(read(std::string(100000, '[')) == "error");
 }
 

@@ -13,6 +13,7 @@
 #include "base/text/decimal.h"
 #include "base/text/regular_expression.h"
 #include "base/text/sentence.h"
+#include "support/cases.h"
 
 namespace tracedb {
 namespace {
@@ -52,27 +53,16 @@ TEST_CASE("moments") {
   CHECK(moment_text(-5) == "-5 ns");
 }
 
-TEST_CASE("sequences that are UTF-8") {
-  CHECK(utf8_sequence_length("a") == 1);
-  CHECK(utf8_sequence_length(std::string_view("\0", 1)) == 1);
-  CHECK(utf8_sequence_length("\x7F") == 1);
-  CHECK(utf8_sequence_length("\xC2\x80") == 2);
-  CHECK(utf8_sequence_length("\xDF\xBFx") == 2);
-  CHECK(utf8_sequence_length("\xE0\xA0\x80") == 3);
-  CHECK(utf8_sequence_length("\xED\x9F\xBF") == 3);
-  CHECK(utf8_sequence_length("\xEF\xBF\xBF") == 3);
-  CHECK(utf8_sequence_length("\xF0\x90\x80\x80") == 4);
-  CHECK(utf8_sequence_length("\xF4\x8F\xBF\xBF") == 4);
-}
-
-TEST_CASE("sequences that are not") {
-  for (const std::string_view text :
-       {"\x80", "\xBF", "\xC0\x80", "\xC1\xBF", "\xC2", "\xC2x", "\xE0\x9F\xBF", "\xE2\x82", "\xED\xA0\x80",
-        "\xED\xBF\xBF", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xF0\x90\x80", "\xFE", "\xFF"}) {
-    CAPTURE(text.size());
-    CHECK(utf8_sequence_length(text) == 0);
-  }
-  CHECK(utf8_sequence_length("") == 0);
+TEST_CASE("sequences that are UTF-8, and others") {
+  using namespace std::string_view_literals;
+  check_each(1, utf8_sequence_length, {"a"sv, "\0"sv, "\x7F"sv});
+  check_each(2, utf8_sequence_length, {"\xC2\x80", "\xDF\xBFx"});
+  check_each(3, utf8_sequence_length, {"\xE0\xA0\x80", "\xED\x9F\xBF", "\xEF\xBF\xBF"});
+  check_each(4, utf8_sequence_length, {"\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"});
+  check_each(
+      0, utf8_sequence_length,
+      {"", "\x80", "\xBF", "\xC0\x80", "\xC1\xBF", "\xC2", "\xC2x", "\xE0\x9F\xBF", "\xE2\x82", "\xED\xA0\x80",
+       "\xED\xBF\xBF", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xF0\x90\x80", "\xFE", "\xFF"});
 }
 
 TEST_CASE("broken bytes are replaced, the rest stays") {
@@ -112,88 +102,95 @@ std::string microseconds_text(std::int64_t value) {
 }
 
 TEST_CASE("parse_microseconds") {
-  SUBCASE("plain") {
-    CHECK(parse_microseconds("0") == 0);
-    CHECK(parse_microseconds("7") == 7000);
-    CHECK(parse_microseconds("7.5") == 7500);
-    CHECK(parse_microseconds("1234.567") == 1234567);
-    CHECK(parse_microseconds("0.001") == 1);
-    CHECK(parse_microseconds("-0.001") == -1);
-    CHECK(parse_microseconds("+3.25") == 3250);
-    CHECK(parse_microseconds("5.") == 5000);
-    CHECK(parse_microseconds(".5") == 500);
-    CHECK(parse_microseconds("007.1") == 7100);
-  }
-  SUBCASE("epoch times keep every digit") {
-    CHECK(parse_microseconds("1709839458013.123") == 1709839458013123);
-    CHECK(parse_microseconds("1731428385123456.789") == 1731428385123456789);
-    CHECK(parse_microseconds("1731428385123456.7894999") == 1731428385123456789);
-    CHECK(parse_microseconds("1731428385123456.7895") == 1731428385123456790);
-  }
-  SUBCASE("more than three fraction digits are rounded to the nearest nanosecond, halves away from zero") {
-    CHECK(parse_microseconds("1234.5678") == 1234568);
-    CHECK(parse_microseconds("1234.5674") == 1234567);
-    CHECK(parse_microseconds("1234.56749999999999999999999") == 1234567);
-    CHECK(parse_microseconds("1234.5675") == 1234568);
-    CHECK(parse_microseconds("0.0009999") == 1);
-    CHECK(parse_microseconds("-0.0009999") == -1);
-    CHECK(parse_microseconds("0.0005") == 1);
-    CHECK(parse_microseconds("-0.0005") == -1);
-    CHECK(parse_microseconds("0.00049") == 0);
-    CHECK(parse_microseconds("-1.9999") == -2000);
-    CHECK(parse_microseconds("999.9996") == 1000000);
-    CHECK(parse_microseconds("0.0000001") == 0);
-  }
-  SUBCASE("exponents") {
-    CHECK(parse_microseconds("1.2e3") == 1200000);
-    CHECK(parse_microseconds("1E+3") == 1000000);
-    CHECK(parse_microseconds("123456e-3") == 123456);
-    CHECK(parse_microseconds("123456789e-6") == 123457);
-    CHECK(parse_microseconds("123456489e-6") == 123456);
-    CHECK(parse_microseconds("5e-4") == 1);
-    CHECK(parse_microseconds("4.9e-4") == 0);
-    CHECK(parse_microseconds("5e-5") == 0);
-    CHECK(parse_microseconds("-0.00000000000000000000005e19") == -1);
-    CHECK(parse_microseconds("-1e-9") == 0);
-    CHECK(parse_microseconds("0e999999999999999999999") == 0);
-    CHECK(parse_microseconds("1e-999999999999999999999") == 0);
-    CHECK(parse_microseconds("1.731428385123456789e15") == 1731428385123456789);
-    CHECK(parse_microseconds("0.0017e6") == 1700000);
-    CHECK(parse_microseconds("0.00000000000000000000001e23") == 1000);
-  }
-  SUBCASE("range") {
-    CHECK(parse_microseconds("9223372036854775.807") == kMax);
-    CHECK(parse_microseconds("9223372036854775.8074") == kMax);
-    CHECK_FALSE(parse_microseconds("9223372036854775.8075"));
-    CHECK(parse_microseconds("-9223372036854775.8084") == kMin);
-    CHECK(parse_microseconds("-9223372036854775.808") == kMin);
-    CHECK_FALSE(parse_microseconds("9223372036854775.808"));
-    CHECK_FALSE(parse_microseconds("-9223372036854775.809"));
-    CHECK_FALSE(parse_microseconds("18446744073709551615"));
-    CHECK_FALSE(parse_microseconds("1e400"));
-    CHECK_FALSE(parse_microseconds("1e17"));
-    CHECK(parse_microseconds("00000000000000000000000000000042.5") == 42500);
-    CHECK_FALSE(parse_microseconds("99999999999999999999999999999999999999999"));
-  }
-  SUBCASE("not a number") {
-    for (const char* text : {"",          "-",
-                             "+",         ".",
-                             "-.",        "NaN",
-                             "nan",       "Infinity",
-                             "inf",       "N/A",
-                             "12x",       "1.2.3",
-                             "1e",        "1e+",
-                             "e5",        "1,5",
-                             " 1",        "1 ",
-                             "0x10",      "--1",
-                             "1.5e3.2",   "1234567x",
-                             "12345678:", "1.2-3",
-                             "1e5e5",     "12345678901234567890x",
-                             "/2345678",  ":2345678"}) {
-      CAPTURE(text);
-      CHECK_FALSE(parse_microseconds(text));
-    }
-  }
+  check_pairs<std::int64_t>(
+      parse_microseconds,
+      {{"0", 0},
+       {"7", 7000},
+       {"7.5", 7500},
+       {"1234.567", 1234567},
+       {"0.001", 1},
+       {"-0.001", -1},
+       {"+3.25", 3250},
+       {"5.", 5000},
+       {".5", 500},
+       {"007.1", 7100},
+       // epoch times keep every digit
+       {"1709839458013.123", 1709839458013123},
+       {"1731428385123456.789", 1731428385123456789},
+       {"1731428385123456.7894999", 1731428385123456789},
+       {"1731428385123456.7895", 1731428385123456790},
+       // more than three fraction digits are rounded to the nearest nanosecond, halves away from zero
+       {"1234.5678", 1234568},
+       {"1234.5674", 1234567},
+       {"1234.56749999999999999999999", 1234567},
+       {"1234.5675", 1234568},
+       {"0.0009999", 1},
+       {"-0.0009999", -1},
+       {"0.0005", 1},
+       {"-0.0005", -1},
+       {"0.00049", 0},
+       {"-1.9999", -2000},
+       {"999.9996", 1000000},
+       {"0.0000001", 0},
+       // exponents
+       {"1.2e3", 1200000},
+       {"1E+3", 1000000},
+       {"123456e-3", 123456},
+       {"123456789e-6", 123457},
+       {"123456489e-6", 123456},
+       {"5e-4", 1},
+       {"4.9e-4", 0},
+       {"5e-5", 0},
+       {"-0.00000000000000000000005e19", -1},
+       {"-1e-9", 0},
+       {"0e999999999999999999999", 0},
+       {"1e-999999999999999999999", 0},
+       {"1.731428385123456789e15", 1731428385123456789},
+       {"0.0017e6", 1700000},
+       {"0.00000000000000000000001e23", 1000},
+       // range
+       {"9223372036854775.807", kMax},
+       {"9223372036854775.8074", kMax},
+       {"-9223372036854775.8084", kMin},
+       {"-9223372036854775.808", kMin},
+       {"00000000000000000000000000000042.5", 42500}});
+  // Beyond 64 bits, or no number.
+  check_each(std::nullopt, parse_microseconds,
+             {"9223372036854775.8075",
+              "9223372036854775.808",
+              "-9223372036854775.809",
+              "18446744073709551615",
+              "1e400",
+              "1e17",
+              "99999999999999999999999999999999999999999",
+              "",
+              "-",
+              "+",
+              ".",
+              "-.",
+              "NaN",
+              "nan",
+              "Infinity",
+              "inf",
+              "N/A",
+              "12x",
+              "1.2.3",
+              "1e",
+              "1e+",
+              "e5",
+              "1,5",
+              " 1",
+              "1 ",
+              "0x10",
+              "--1",
+              "1.5e3.2",
+              "1234567x",
+              "12345678:",
+              "1.2-3",
+              "1e5e5",
+              "12345678901234567890x",
+              "/2345678",
+              ":2345678"});
 }
 
 TEST_CASE("parse_microseconds: text of any value reads back, fast and slow way alike") {
@@ -227,61 +224,46 @@ TEST_CASE("parse_microseconds: a wrong byte at any place is found") {
 }
 
 TEST_CASE("parse_int64 and parse_uint64") {
-  CHECK(parse_int64("-42") == -42);
-  CHECK(parse_int64("9223372036854775807") == kMax);
-  CHECK(parse_int64("-9223372036854775808") == kMin);
-  CHECK_FALSE(parse_int64("9223372036854775808"));
-  CHECK_FALSE(parse_int64("7.0"));
-  CHECK_FALSE(parse_int64("7.5"));
-  CHECK_FALSE(parse_int64(""));
-  CHECK_FALSE(parse_int64("12 "));
-  CHECK_FALSE(parse_int64("stream 7"));
+  check_pairs<std::int64_t>(parse_int64, {{"-42", -42}, {"9223372036854775807", kMax}, {"-9223372036854775808", kMin}});
+  check_each(std::nullopt, parse_int64, {"9223372036854775808", "7.0", "7.5", "", "12 ", "stream 7"});
   CHECK(parse_uint64("18446744073709551615") == std::numeric_limits<std::uint64_t>::max());
-  CHECK_FALSE(parse_uint64("18446744073709551616"));
-  CHECK_FALSE(parse_uint64("-1"));
+  check_each(std::nullopt, parse_uint64, {"18446744073709551616", "-1"});
 }
 
 TEST_CASE("parse_integral: integers however they are written") {
-  CHECK(parse_integral("5") == 5);
-  CHECK(parse_integral("5.0") == 5);
-  CHECK(parse_integral("-5.000") == -5);
-  CHECK(parse_integral("0.0") == 0);
-  CHECK(parse_integral("70e-1") == 7);
-  CHECK(parse_integral("1.5e3") == 1500);
-  CHECK(parse_integral("0.05E2") == 5);
-  CHECK(parse_integral("9223372036854775807.0") == kMax);
-  CHECK(parse_integral("-9223372036854775808.0") == kMin);
-  for (const char* text : {"5.5", "1e-1", "0.05", "9223372036854775808.0", "1e19", "1e400", "", "x", "-", ".", "5.0.0",
-                           "5.0x", "+5", "NaN", "Infinity", "--5.0"}) {
-    CAPTURE(text);
-    CHECK_FALSE(parse_integral(text));
-  }
+  check_pairs<std::int64_t>(parse_integral, {{"5", 5},
+                                             {"5.0", 5},
+                                             {"-5.000", -5},
+                                             {"0.0", 0},
+                                             {"70e-1", 7},
+                                             {"1.5e3", 1500},
+                                             {"0.05E2", 5},
+                                             {"9223372036854775807.0", kMax},
+                                             {"-9223372036854775808.0", kMin}});
+  check_each(std::nullopt, parse_integral,
+             {"5.5", "1e-1", "0.05", "9223372036854775808.0", "1e19", "1e400", "", "x", "-", ".", "5.0.0", "5.0x", "+5",
+              "NaN", "Infinity", "--5.0"});
 }
 
 TEST_CASE("parse_double") {
-  CHECK(parse_double("1.5") == 1.5);
-  CHECK(parse_double("-2e3") == -2000.0);
-  CHECK(parse_double("0") == 0.0);
-  CHECK(parse_double("1e-400") == 0.0);
-  CHECK(parse_double("-1e-5000") == 0.0);  // below long double, too
-  CHECK(parse_double("0." + std::string(6000, '0') + "1") == 0.0);
-  CHECK(parse_double("4.9e-324") == std::numeric_limits<double>::denorm_min());
-  for (const char* text :
-       {"", "nan", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "1e5000", "N/A", "1.5x", "0x10"}) {
-    CAPTURE(text);
-    CHECK_FALSE(parse_double(text));
-  }
+  check_pairs<double, std::string>(parse_double, {{"1.5", 1.5},
+                                                  {"-2e3", -2000.0},
+                                                  {"0", 0.0},
+                                                  {"1e-400", 0.0},
+                                                  {"-1e-5000", 0.0},  // below long double, too
+                                                  {"0." + std::string(6000, '0') + "1", 0.0},
+                                                  {"4.9e-324", std::numeric_limits<double>::denorm_min()}});
+  check_each(std::nullopt, parse_double,
+             {"", "nan", "NaN", "inf", "-inf", "Infinity", "1e400", "-1e400", "1e5000", "N/A", "1.5x", "0x10"});
 }
 
 std::string fault(std::string_view pattern) { return RegularExpression(pattern).fault(); }
 
 TEST_CASE("ordinary expressions") {
-  for (const char* pattern :
-       {"", "^nccl.*(Reduce|Gather)_[0-9]+$", "gemm\\(.*\\)", "a{3}|b{2,5}|c{4,}", "[\\x41]", "[]\\\\2]", "[^]\\\\3]x",
-        "[[:digit:]_]", "(a|b{1,20}){1,50}", "(|a)(b|)", "a\\(b[(]", "((a)|(b))*", "\\Q(\\E", "\\\\(a)", "[a\\]b]"}) {
-    CAPTURE(pattern);
-    CHECK(fault(pattern).empty());
-  }
+  check_each(
+      "", fault,
+      {"", "^nccl.*(Reduce|Gather)_[0-9]+$", "gemm\\(.*\\)", "a{3}|b{2,5}|c{4,}", "[\\x41]", "[]\\\\2]", "[^]\\\\3]x",
+       "[[:digit:]_]", "(a|b{1,20}){1,50}", "(|a)(b|)", "a\\(b[(]", "((a)|(b))*", "\\Q(\\E", "\\\\(a)", "[a\\]b]"});
 }
 
 TEST_CASE("expressions are found anywhere in a text") {
@@ -321,28 +303,26 @@ TEST_CASE("a search goes on behind a match") {
   CHECK(found == "a;bc;d;");
 }
 
-TEST_CASE("what other libraries know and this one does not is named") {
-  for (const char* pattern : {"(a)\\1", "(.*)(.*)\\2\\1x", "[[:alpha:]](x)\\1", "[]](x)\\1", "\\\\(a)\\1"}) {
-    CAPTURE(pattern);
-    CHECK(fault(pattern).find("references back") != std::string::npos);
+TEST_CASE("what this library does not know and what would need much memory is named") {
+  const struct {
+    const char* reason;
+    std::vector<std::string> patterns;
+  } cases[] = {
+      {"references back", {"(a)\\1", "(.*)(.*)\\2\\1x", "[[:alpha:]](x)\\1", "[]](x)\\1", "\\\\(a)\\1"}},
+      {"lookahead and lookbehind", {"(?=a)", "x(?!a)", "(?<=a)", "(?<!a)b"}},
+      {"references back to a group are not supported at character 4 of the expression", {"(a)\\1"}},
+      {"the edge of a word is \\b at character 1 of the expression", {"\\<a"}},
+      {"collating", {"[[.a.]]"}},
+      {"repeat", {"(a{255}){255}", "((a{30}){30}){30}", "a{30000}", "((a{200,}){10}){20}", "(a{200}){200}"}},
+      {"longer than 1000 bytes", {std::string(1001, 'a')}},
+      {"too large", {"(\\pL{300}){3}"}},
+  };
+  for (const auto& one : cases) {
+    for (const std::string& pattern : one.patterns) {
+      CAPTURE(pattern);
+      CHECK(fault(pattern).find(one.reason) != std::string::npos);
+    }
   }
-  CHECK(fault("(a)\\1") == "references back to a group are not supported at character 4 of the expression");
-  for (const char* pattern : {"(?=a)", "x(?!a)", "(?<=a)", "(?<!a)b"}) {
-    CAPTURE(pattern);
-    CHECK(fault(pattern).find("lookahead and lookbehind") != std::string::npos);
-  }
-  CHECK(fault("\\<a") == "the edge of a word is \\b at character 1 of the expression");
-  CHECK(fault("[[.a.]]").find("collating") != std::string::npos);
-}
-
-TEST_CASE("expressions that would need much memory are refused") {
-  for (const char* pattern :
-       {"(a{255}){255}", "((a{30}){30}){30}", "a{30000}", "((a{200,}){10}){20}", "(a{200}){200}"}) {
-    CAPTURE(pattern);
-    CHECK(fault(pattern).find("repeat") != std::string::npos);
-  }
-  CHECK(fault(std::string(1001, 'a')) == "longer than 1000 bytes");
-  CHECK(fault("(\\pL{300}){3}").find("too large") != std::string::npos);
 }
 
 TEST_CASE("a malformed expression has its fault where it begins") {
@@ -385,18 +365,17 @@ TEST_CASE("a sentence is a template with figures, and keeps both") {
 }
 
 TEST_CASE("how figures are written") {
-  const auto text = [](const char* form, const auto& value) { return say("", form, {{"x", value}}).text; };
-  CHECK(text("{x:+time}", 787e3) == "+787 us");
-  CHECK(text("{x:+time}", -787e3) == "-787 us");
-  CHECK(text("{x:duration}", 2e6) == "2 ms");
-  CHECK(text("{x:count}", 1.5) == "1.5");
-  CHECK(text("{x:count}", 10858.4) == "10,858");
-  CHECK(text("{x:# is|are}", 1) == "1 is");
-  CHECK(text("{x:# is|are}", 2) == "2 are");
-  CHECK(text("{x:+.1f%}", -0.124) == "-12.4 %");
-  CHECK(text("{x:+.1fp}", -0.124) == "-12.4");
-  CHECK(text("{x:.3f}", 1.0625) == "1.062");
-  CHECK(text("{x}", 7) == "7");
+  const struct {
+    const char* form;
+    double value;
+    const char* text;
+  } cases[] = {{"{x:+time}", 787e3, "+787 us"}, {"{x:+time}", -787e3, "-787 us"}, {"{x:duration}", 2e6, "2 ms"},
+               {"{x:count}", 1.5, "1.5"},       {"{x:count}", 10858.4, "10,858"}, {"{x:+.1f%}", -0.124, "-12.4 %"},
+               {"{x:+.1fp}", -0.124, "-12.4"},  {"{x:.3f}", 1.0625, "1.062"}};
+  for (const auto& [form, value, expected] : cases) CHECK(say("", form, {{"x", value}}).text == expected);
+  CHECK(say("", "{x:# is|are}", {{"x", 1}}).text == "1 is");
+  CHECK(say("", "{x:# is|are}", {{"x", 2}}).text == "2 are");
+  CHECK(say("", "{x}", {{"x", 7}}).text == "7");
 }
 
 TEST_CASE("figures beside the text, and sentences in a row") {
@@ -417,6 +396,7 @@ struct Read {
   std::vector<std::uint64_t> lines;
   std::vector<std::uint64_t> offsets;
   std::vector<std::size_t> broken;  // which of the records
+  bool operator==(const Read&) const = default;
 };
 
 Read read_csv(std::string_view text, const CsvOptions& options) {
@@ -436,11 +416,7 @@ Read read_csv(std::string_view text, const CsvOptions& options) {
 Read read_all_chunks(std::string_view text, CsvOptions options = {}) {
   const Read whole = read_csv(text, options);
   for (options.chunk = 16; options.chunk < 40; ++options.chunk) {
-    const Read cut = read_csv(text, options);
-    CHECK(cut.records == whole.records);
-    CHECK(cut.lines == whole.lines);
-    CHECK(cut.offsets == whole.offsets);
-    CHECK(cut.broken == whole.broken);
+    CHECK(read_csv(text, options) == whole);
   }
   return whole;
 }

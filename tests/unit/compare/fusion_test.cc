@@ -111,6 +111,12 @@ Made::Pairs swapped(const Made::Pairs& pairs) {
 
 using Findings = std::vector<std::string>;
 
+// Both ways round: the candidate, and where the sides are swapped the baseline, has fused so.
+void check_fused(const Made::Pairs& pairs, const std::string& finding) {
+  CHECK(Made().segment(pairs).findings() == Findings{"candidate: " + finding});
+  CHECK(Made().segment(swapped(pairs)).findings() == Findings{"baseline: " + finding});
+}
+
 }  // namespace
 
 TEST_CASE("fusion: a class that names its parts, which stand alone beside it") {
@@ -119,8 +125,7 @@ TEST_CASE("fusion: a class that names its parts, which stand alone beside it") {
                              {"rms:norm", "fused:elementwise+norm+quantise"},
                              {"q:quantise", ""},
                              {"down:dense_gemm", "down:dense_gemm"}};
-  CHECK(Made().segment(pairs).findings() == Findings{"candidate: fused = add + rms + q"});
-  CHECK(Made().segment(swapped(pairs)).findings() == Findings{"baseline: fused = add + rms + q"});
+  check_fused(pairs, "fused = add + rms + q");
 }
 
 TEST_CASE("fusion: an unpaired kernel that finishes the work of a pair counts once, also as a part") {
@@ -136,16 +141,15 @@ TEST_CASE("fusion: an unpaired kernel that finishes the work of a pair counts on
 }
 
 TEST_CASE("fusion: the fused kernel may have no partner, or a fused one; kernels that stand alone are stepped over") {
-  CHECK(Made().segment({{"add:elementwise", ""}, {"rms:norm", ""}, {"", "fused:elementwise+norm"}}).findings() ==
-        Findings{"candidate: fused = add + rms"});
+  check_fused({{"add:elementwise", ""}, {"rms:norm", ""}, {"", "fused:elementwise+norm"}}, "fused = add + rms");
   Made partial;
   partial.segment({{"an:elementwise+norm", "fused:elementwise+norm+quantise"}, {"q:quantise", ""}});
   CHECK(partial.findings() == Findings{"candidate: fused = an + q"});
   CHECK(partial.fusions().at(0).partial);
   const Made::Pairs beside = {{"add:elementwise", ""}, {"sum:reduce", ""}, {"rms:norm", "fused:elementwise+norm"}};
-  CHECK(Made().segment(beside).findings() == Findings{"candidate: fused = add + rms"});
+  check_fused(beside, "fused = add + rms");
   const Made::Pairs opposite = {{"add:elementwise", ""}, {"", "sum:reduce"}, {"rms:norm", "fused:elementwise+norm"}};
-  CHECK(Made().segment(opposite).findings() == Findings{"candidate: fused = add + rms"});
+  check_fused(opposite, "fused = add + rms");
   const Made::Pairs apart = {
       {"add:elementwise", ""}, {"g:dense_gemm", "g:dense_gemm"}, {"rms:norm", "fused:elementwise+norm"}};
   CHECK(Made().segment(apart).findings().empty());
@@ -219,8 +223,7 @@ TEST_CASE("fusion: attention in place of softmax between two matrix products") {
 TEST_CASE("fusion: one kernel for a whole mixture of experts, for its routing, for products and their sum") {
   const Made::Pairs whole = {
       {"sort:moe_routing", ""}, {"one:moe_gemm", "all:moe_gemm"}, {"two:moe_gemm", ""}, {"sum:moe_finalize", ""}};
-  CHECK(Made().segment(whole).findings() == Findings{"candidate: all = sort + one + two + sum"});
-  CHECK(Made().segment(swapped(whole)).findings() == Findings{"baseline: all = sort + one + two + sum"});
+  check_fused(whole, "all = sort + one + two + sum");
   const Made::Pairs routing = {
       {"topk:moe_routing", "route:moe_routing"}, {"sort:moe_routing", ""}, {"one:moe_gemm", "one:moe_gemm"}};
   CHECK(Made().segment(routing).findings() == Findings{"candidate: route = topk + sort"});
@@ -260,25 +263,21 @@ TEST_CASE("of what stands alone, an alignment says what a fusion accounts for") 
 TEST_CASE("fusion: a residual add that a name leaves out neither makes nor prevents a finding") {
   CHECK(Made().segment({{"an:elementwise+norm", "nq:norm+quantise"}, {"q:quantise", ""}}).findings() ==
         Findings{"candidate: nq = an + q"});
-  CHECK(Made().segment({{"ar:communication", "arn:communication+norm"}, {"an:elementwise+norm", ""}}).findings() ==
-        Findings{"candidate: arn = ar + an"});
-  CHECK(Made().segment({{"add:elementwise", ""}, {"rms:norm", "nq:norm+quantise"}, {"q:quantise", ""}}).findings() ==
-        Findings{"candidate: nq = add + rms + q"});
+  check_fused({{"ar:communication", "arn:communication+norm"}, {"an:elementwise+norm", ""}}, "arn = ar + an");
+  check_fused({{"add:elementwise", ""}, {"rms:norm", "nq:norm+quantise"}, {"q:quantise", ""}}, "nq = add + rms + q");
   const Made::Pairs kept = {
       {"add:elementwise", "add:elementwise"}, {"rms:norm", "nq:norm+quantise"}, {"q:quantise", ""}};
-  CHECK(Made().segment(kept).findings() == Findings{"candidate: nq = rms + q"});
+  check_fused(kept, "nq = rms + q");
   CHECK(Made().segment({{"add:elementwise", ""}, {"rms:norm", "n:norm"}}).findings().empty());
   CHECK(Made().segment({{"an:elementwise+norm", "n:norm"}, {"q:quantise", "q:quantise"}}).findings().empty());
 }
 
 TEST_CASE("fusion: attention in two kernels against one, and one kernel for two calls of one") {
   const Made::Pairs attention = {{"split:attention_decode", "flash:attention"}, {"sum:attention_decode", ""}};
-  CHECK(Made().segment(attention).findings() == Findings{"candidate: flash = split + sum"});
-  CHECK(Made().segment(swapped(attention)).findings() == Findings{"baseline: flash = split + sum"});
+  check_fused(attention, "flash = split + sum");
   CHECK(Made().segment({{"a:attention", "a:attention"}, {"b:attention", ""}}).findings().empty());
   const Made::Pairs norms = {{"rms:norm", "qk:norm"}, {"rms:norm", ""}, {"r:rotary", "r:rotary"}};
-  CHECK(Made().segment(norms).findings() == Findings{"candidate: qk = rms + rms"});
-  CHECK(Made().segment(swapped(norms)).findings() == Findings{"baseline: qk = rms + rms"});
+  check_fused(norms, "qk = rms + rms");
   // Put in, not fused: another norm, or one more of what both have.
   CHECK(Made().segment({{"rms:norm", "qk:norm"}, {"more:norm", ""}}).findings().empty());
   CHECK(Made().segment({{"rms:norm", "rms:norm"}, {"rms:norm", ""}}).findings().empty());
@@ -290,8 +289,7 @@ TEST_CASE("fusion: a kernel that is called once more beside the partner is part 
                              {"rms:norm", "fused:norm+rotary"},
                              {"rope:rotary", ""},
                              {"attention:attention", "attention:attention"}};
-  CHECK(Made().segment(pairs).findings() == Findings{"candidate: fused = rms + rms + rope"});
-  CHECK(Made().segment(swapped(pairs)).findings() == Findings{"baseline: fused = rms + rms + rope"});
+  check_fused(pairs, "fused = rms + rms + rope");
   // Another norm, or a call elsewhere, is not.
   const Made::Pairs other = {{"other:norm", ""}, {"rms:norm", "fused:norm+rotary"}, {"rope:rotary", ""}};
   CHECK(Made().segment(other).findings() == Findings{"candidate: fused = rms + rope"});

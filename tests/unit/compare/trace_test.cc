@@ -12,6 +12,7 @@
 #include "compare/trace/kernel_name_table.h"
 #include "compare/trace/recording.h"
 #include "passes/columns/device_events.h"
+#include "support/cases.h"
 
 namespace tracedb {
 namespace {
@@ -101,13 +102,37 @@ struct MadeSteps {
 };
 
 TEST_CASE("periods: from a run to the next of its kind on the device, without another mark between") {
-  MadeSteps made;
-  made.step(kD).run(0, 8).step(kD).run(10, 8).step(kP).run(25, 9).step(kD).run(40, 8).step(kD).run(52, 8);
-  CHECK(made.periods() == StepTimes{10, kUnknownValue, kUnknownValue, 12, kUnknownValue});
-  // A step that ran nothing on the device lies between too.
-  MadeSteps empty;
-  empty.step(kD).run(0, 8).step(kD).step(kD).run(30, 8);
-  CHECK(empty.periods() == StepTimes{kUnknownValue, kUnknownValue});
+  constexpr std::int64_t kNone = kUnknownValue;
+  const struct {
+    std::string_view what;
+    MadeSteps made;
+    StepTimes periods;
+  } cases[] = {
+      {"another kind lies between",
+       MadeSteps().step(kD).run(0, 8).step(kD).run(10, 8).step(kP).run(25, 9).step(kD).run(40, 8).step(kD).run(52, 8),
+       {10, kNone, kNone, 12, kNone}},
+      {"a step that ran nothing on the device lies between too",
+       MadeSteps().step(kD).run(0, 8).step(kD).step(kD).run(30, 8),
+       {kNone, kNone}},
+      {"two devices",
+       MadeSteps().step(kD).run(0, 8, 0).run(1, 8, 1).step(kD).run(10, 8, 0).run(13, 8, 1),
+       {10, 12, kNone, kNone}},
+      {"two processes whose steps take turns, each on a device of its own",
+       MadeSteps().step(kD, 1).run(0, 8, 0).step(kD, 2).run(1, 8, 1).step(kD, 1).run(10, 8, 0).step(kD, 2).run(13, 8,
+                                                                                                               1),
+       {10, 12, kNone, kNone}},
+      {"and on one device: what follows is not the next step of the same track",
+       MadeSteps().step(kD, 1).run(0, 8).step(kD, 2).run(10, 8).step(kD, 1).run(20, 8),
+       {kNone, kNone, kNone}},
+      {"the next run does not start later",
+       MadeSteps().step(kD).run(50, 8).step(kD).run(50, 8).step(kD).run(20, 8),
+       {kNone, kNone, kNone}},
+      {"no steps", MadeSteps().run(0, 8), {kNone}},
+  };
+  for (const auto& one : cases) {
+    CAPTURE(one.what);
+    CHECK(one.made.periods() == one.periods);
+  }
 }
 
 TEST_CASE("transitions: from a run to the next, where that is of another kind") {
@@ -121,29 +146,6 @@ TEST_CASE("transitions: from a run to the next, where that is of another kind") 
   for (std::size_t i = 0; i < made.steps.size(); ++i) {
     CHECK((found.within_kind[i] == kUnknownValue || found.transitions[i].period == kUnknownValue));
   }
-}
-
-TEST_CASE("periods: devices and tracks each by themselves") {
-  MadeSteps devices;
-  devices.step(kD).run(0, 8, 0).run(1, 8, 1).step(kD).run(10, 8, 0).run(13, 8, 1);
-  CHECK(devices.periods() == StepTimes{10, 12, kUnknownValue, kUnknownValue});
-  // Two processes whose steps take turns, each on a device of its own.
-  MadeSteps processes;
-  processes.step(kD, 1).run(0, 8, 0).step(kD, 2).run(1, 8, 1).step(kD, 1).run(10, 8, 0).step(kD, 2).run(13, 8, 1);
-  CHECK(processes.periods() == StepTimes{10, 12, kUnknownValue, kUnknownValue});
-  // And on one device: what follows is not the next step of the same track.
-  MadeSteps mixed;
-  mixed.step(kD, 1).run(0, 8).step(kD, 2).run(10, 8).step(kD, 1).run(20, 8);
-  CHECK(mixed.periods() == StepTimes{kUnknownValue, kUnknownValue, kUnknownValue});
-}
-
-TEST_CASE("periods: none where the next run does not start later, nor without steps") {
-  MadeSteps back;
-  back.step(kD).run(50, 8).step(kD).run(50, 8).step(kD).run(20, 8);
-  CHECK(back.periods() == StepTimes{kUnknownValue, kUnknownValue, kUnknownValue});
-  MadeSteps trace;
-  trace.run(0, 8);
-  CHECK(trace.periods() == StepTimes{kUnknownValue});
 }
 
 TEST_CASE("tokens a second: of the steps that have a period, where all say") {
@@ -206,16 +208,12 @@ TEST_CASE("exclusive time of nothing, and of intervals without length") {
 }
 
 TEST_CASE("normalised names: readable symbols, without Inductor's running number") {
-  CHECK(normalised_name("_Z4axpyf") == "axpy(float)");
-  CHECK(normalised_name("triton_poi_fused_add_mul_17") == "triton_poi_fused_add_mul");
-  CHECK(normalised_name("triton_red_fused_3") == "triton_red_fused");
+  check_pairs<std::string_view>(normalised_name, {{"_Z4axpyf", "axpy(float)"},
+                                                  {"triton_poi_fused_add_mul_17", "triton_poi_fused_add_mul"},
+                                                  {"triton_red_fused_3", "triton_red_fused"}});
   CHECK(normalised_name("triton_per_fused__softmax_0") == normalised_name("triton_per_fused__softmax_12"));
   // Numbers that say which kernel it is stay.
-  CHECK(normalised_name("gemm_128_64") == "gemm_128_64");
-  CHECK(normalised_name("triton_mm_7") == "triton_mm_7");
-  CHECK(normalised_name("_gumbel_sample_kernel") == "_gumbel_sample_kernel");
-  CHECK(normalised_name("").empty());
-  CHECK(normalised_name("_Z") == "_Z");
+  check_unchanged(normalised_name, {"gemm_128_64", "triton_mm_7", "_gumbel_sample_kernel", "", "_Z"});
 }
 
 TEST_CASE("the same kernel has one number, however it is spelled") {
@@ -259,14 +257,12 @@ struct FamilySides {
 
 TEST_CASE("the family of a class") {
   const ClassFamilies families(load_rules("default"));
-  CHECK(families.family_of("attention_decode") == "attention");
-  CHECK(families.family_of("attention") == "attention");
-  CHECK(families.family_of("elementwise+norm") == "norm");
-  CHECK(families.family_of("elementwise+norm+quantise") == "norm+quantise");
+  const auto family = [&](std::string_view op) { return families.family_of(op); };
+  check_each("attention", family, {"attention_decode", "attention"});
+  check_each("norm", family, {"elementwise+norm"});
+  check_each("norm+quantise", family, {"elementwise+norm+quantise"});
+  check_unchanged(family, {"elementwise", "reduce", "of other rules"});
   CHECK(families.family_of("kv_cache+rotary") == families.family_of("rotary+kv_cache"));
-  CHECK(families.family_of("elementwise") == "elementwise");
-  CHECK(families.family_of("reduce") == "reduce");
-  CHECK(families.family_of("of other rules") == "of other rules");
   CHECK(families.host_of("gemm.split_sum") == "dense_gemm");
   CHECK(families.host_of("gemm.any").empty());
   CHECK(ClassFamilies().family_of("elementwise+norm") == "elementwise+norm");

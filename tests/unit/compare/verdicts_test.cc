@@ -1,4 +1,6 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -49,11 +51,6 @@ struct Kernels {
   [[nodiscard]] std::optional<ClockChange> change() const { return find_clock_change(times, baseline, candidate); }
 };
 
-bool found(const Kernels& kernels) {
-  CHECK(kernels.change().has_value() == kernels.swapped().change().has_value());
-  return kernels.change().has_value();
-}
-
 TEST_CASE("clocks: all kernels slower by one factor") {
   const auto change = Kernels().slower(8, 1.12).change();
   REQUIRE(change);
@@ -61,47 +58,46 @@ TEST_CASE("clocks: all kernels slower by one factor") {
   CHECK(change->kernels == 8);
   CHECK(change->holding == 8);
   CHECK(change->time_share == doctest::Approx(1));
-  CHECK(found(Kernels().slower(8, 0.9)));
   CHECK(Kernels().slower(8, 1.12).swapped().change()->ratio == doctest::Approx(1 / 1.12));
 }
 
-TEST_CASE("clocks: a change of 3 % or less is none") {
-  CHECK_FALSE(found(Kernels().slower(8, 1.03)));
-  CHECK(found(Kernels().slower(8, 1.04)));
-  CHECK_FALSE(found(Kernels().slower(8, 0.972)));
-}
-
-TEST_CASE("clocks: one waiting collective that holds most of the time is no matter of clocks") {
-  // Ranks of one job: all else takes as long as on the other rank.
-  Kernels ranks = Kernels().slower(40, 1.0).add(871'000, 2'240'000, false);
-  CHECK_FALSE(found(ranks));
-  CHECK_FALSE(found(Kernels().slower(40, 1.0).add(871'000, 2'240'000)));  // nor where it counts as computation
-  CHECK(found(Kernels().slower(8, 1.12).add(871'000, 10, false)));
-}
-
-TEST_CASE("clocks: one outlier is allowed, and told apart") {
-  const auto change = Kernels().slower(8, 1.12).add(10, 30).change();
+TEST_CASE("clocks: what is a change of the clock, and what is none") {
+  const auto kernels = [](int n, double ratio) { return Kernels().slower(n, ratio); };
+  Kernels brief;
+  for (int i = 0; i < 10; ++i) brief.add(1.5, 1.9);
+  const struct {
+    std::string_view what;
+    Kernels kernels;
+    bool found;
+  } cases[] = {
+      {"faster", kernels(8, 0.9), true},
+      {"3 % or less is none", kernels(8, 1.03), false},
+      {"more than 3 %", kernels(8, 1.04), true},
+      {"3 % or less is none", kernels(8, 0.972), false},
+      {"ranks of one job: a waiting collective that holds most of the time, all else takes as long",
+       kernels(40, 1.0).add(871'000, 2'240'000, false), false},
+      {"nor where it counts as computation", kernels(40, 1.0).add(871'000, 2'240'000), false},
+      {"a collective beside slower kernels", kernels(8, 1.12).add(871'000, 10, false), true},
+      {"one outlier is allowed", kernels(5, 1.12).add(10, 2), true},
+      {"three are not", kernels(5, 1.12).add(10, 30).add(10, 30).add(10, 30), false},
+      {"a class that is slower, with most of the time", kernels(10, 1.0).add(500, 1000).add(400, 800), false},
+      {"a class that is slower, with most of the kernels", kernels(10, 1.2).add(500, 500).add(400, 400), false},
+      {"too few kernels", kernels(4, 1.2), false},
+      {"just enough kernels", kernels(5, 1.2), true},
+      {"too little of the time", kernels(8, 1.2).other(200, 200), false},
+      {"too short", brief, false},
+      {"nothing at all", Kernels(), false},
+  };
+  for (const auto& one : cases) {
+    CAPTURE(one.what);
+    CHECK(one.kernels.change().has_value() == one.found);
+    CHECK(one.kernels.swapped().change().has_value() == one.found);
+  }
+  const auto change = kernels(8, 1.12).add(10, 30).change();  // an outlier is told apart
   REQUIRE(change);
   CHECK(change->kernels == 9);
   CHECK(change->holding == 8);
   CHECK(change->time_share < 0.9);
-  CHECK(found(Kernels().slower(5, 1.12).add(10, 2)));
-  CHECK_FALSE(found(Kernels().slower(5, 1.12).add(10, 30).add(10, 30).add(10, 30)));
-}
-
-TEST_CASE("clocks: a class that is slower is not all of them") {
-  CHECK_FALSE(found(Kernels().slower(10, 1.0).add(500, 1000).add(400, 800)));  // most of the time
-  CHECK_FALSE(found(Kernels().slower(10, 1.2).add(500, 500).add(400, 400)));   // most of the kernels
-}
-
-TEST_CASE("clocks: too few kernels, too little of the time, too short, and nothing at all") {
-  CHECK_FALSE(found(Kernels().slower(4, 1.2)));
-  CHECK(found(Kernels().slower(5, 1.2)));
-  CHECK_FALSE(found(Kernels().slower(8, 1.2).other(200, 200)));
-  Kernels brief;
-  for (int i = 0; i < 10; ++i) brief.add(1.5, 1.9);
-  CHECK_FALSE(found(brief));
-  CHECK_FALSE(found(Kernels()));
   CHECK_FALSE(find_clock_change(std::vector<SameTimes>(9), 0, 0));
 }
 
@@ -139,12 +135,9 @@ TEST_CASE("few steps: parts that both sides have, by their time per step") {
   CHECK(to_string(found[1]) == "1 of 1 operations faster, median -10.0 %");
 }
 
-TEST_CASE("permission: nothing is forbidden without a condition") {
-  const Permission permission = permission_of({});
-  for (const Claim claim : {Claim::kRatio, Claim::kVerdict, Claim::kKernels}) CHECK(permission.may(claim));
-}
-
-TEST_CASE("permission: other work outweighs another load, which is still compared") {
+TEST_CASE("permission: what may be said under which condition") {
+  for (const Claim claim : {Claim::kRatio, Claim::kVerdict, Claim::kKernels}) CHECK(permission_of({}).may(claim));
+  // Other work outweighs another load, which is still compared.
   const Permission both = permission_of({.other_work = true, .load_differs = true});
   CHECK(!both.may(Claim::kRatio));
   CHECK(both.why_not(Claim::kVerdict) == "other work");
@@ -152,13 +145,11 @@ TEST_CASE("permission: other work outweighs another load, which is still compare
   const Permission load = permission_of({.load_differs = true});
   CHECK(load.may(Claim::kRatio));
   CHECK(load.why_not(Claim::kVerdict) == "the load differs");
-}
-
-TEST_CASE("permission: names out of step forbid what rests on names alone") {
-  const Permission permission = permission_of({.names_out_of_step = true});
-  CHECK(permission.may(Claim::kRatio));
-  CHECK(permission.may(Claim::kVerdict));
-  CHECK(!permission.may(Claim::kKernels));
+  // Names out of step forbid what rests on names alone.
+  const Permission names = permission_of({.names_out_of_step = true});
+  CHECK(names.may(Claim::kRatio));
+  CHECK(names.may(Claim::kVerdict));
+  CHECK(!names.may(Claim::kKernels));
 }
 
 LayerPart part(std::int32_t layer, double baseline, double candidate) {
@@ -180,52 +171,51 @@ Reason whole(const std::vector<LayerPart>& parts) {
   return out;
 }
 
-std::vector<Reason> split(const std::vector<LayerPart>& parts) {
-  const std::vector<Reason> out = split_by_place(whole(parts), parts, 100);
+// "layers [1] (0/0) +1500": place, its layers where they are not all, how many of those compared moved, and the change.
+std::string places_of(const std::vector<LayerPart>& parts) {
+  std::string out;
   std::int64_t sum = 0;
-  for (const Reason& reason : out) sum += reason.change.change;
+  for (const Reason& reason : split_by_place(whole(parts), parts, 100)) {
+    const auto& place = reason.place;
+    const char* kind = place.kind == PlaceKind::kStepHead   ? "head"
+                       : place.kind == PlaceKind::kStepTail ? "tail"
+                                                            : "layers";
+    out += fmt::format("{}{} [{}] ({}/{}) {:+}", out.empty() ? "" : "; ", kind, fmt::join(place.layers, ","),
+                       place.moved, place.compared, reason.change.change);
+    sum += reason.change.change;
+  }
   CHECK(sum == whole(parts).change.change);
   return out;
 }
 
-TEST_CASE("an operation that is slower in all layers is one reason") {
-  const auto found = split({part(0, 1000, 1500), part(1, 1000, 1510), part(2, 1000, 1490), part(3, 1000, 1505)});
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].place.kind == PlaceKind::kLayers);
-  CHECK(found[0].place.layers.empty());
-  CHECK(found[0].place.moved == 4);
-  CHECK(found[0].place.compared == 4);
-}
-
-TEST_CASE("an operation that is slower in one layer is a reason for that layer") {
-  const auto found = split({part(0, 1000, 1010), part(1, 1000, 2500), part(2, 1000, 995), part(3, 1000, 1000)});
-  REQUIRE(found.size() == 2);
-  CHECK(found[0].place.layers == std::vector<std::int32_t>{1});
-  CHECK(found[0].change.change == 1500);
-  CHECK(found[1].change.change == 5);
-}
-
-TEST_CASE("the head is a reason of its own where it changed otherwise than the layers") {
-  const auto same = split({part(kHead, 2000, 3000), part(0, 1000, 1500), part(1, 1000, 1500), part(2, 1000, 1500)});
-  CHECK(same.size() == 1);
-  const auto other = split({part(kHead, 2000, 500), part(0, 1000, 1500), part(1, 1000, 1500), part(2, 1000, 1500)});
-  REQUIRE(other.size() == 2);
-  CHECK(other[0].place.kind == PlaceKind::kStepHead);
-  CHECK(other[0].change.change == -1500);
-  CHECK(other[1].change.change == 1500);
-}
-
-TEST_CASE("what only the tail has is in the tail") {
-  const auto found = split({part(kTail, 1000, 1500)});
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].place.kind == PlaceKind::kStepTail);
-}
-
-TEST_CASE("layers that differ from each other are not named where all changed") {
-  const auto found = split({part(0, 2000, 1000), part(1, 2000, 1010), part(2, 2000, 990), part(3, 2000, 600),
-                            part(4, 2000, 1005), part(5, 2000, 995)});
-  REQUIRE(found.size() == 1);
-  CHECK(found[0].place.moved == 6);
+TEST_CASE("reasons by place") {
+  const struct {
+    std::string_view what;
+    std::vector<LayerPart> parts;
+    const char* places;
+  } cases[] = {
+      {"slower in all layers: one reason",
+       {part(0, 1000, 1500), part(1, 1000, 1510), part(2, 1000, 1490), part(3, 1000, 1505)},
+       "layers [] (4/4) +2005"},
+      {"slower in one layer: a reason for that layer",
+       {part(0, 1000, 1010), part(1, 1000, 2500), part(2, 1000, 995), part(3, 1000, 1000)},
+       "layers [1] (0/0) +1500; layers [] (1/3) +5"},
+      {"the head changed as the layers did",
+       {part(kHead, 2000, 3000), part(0, 1000, 1500), part(1, 1000, 1500), part(2, 1000, 1500)},
+       "layers [] (3/3) +2500"},
+      {"the head is a reason of its own where it changed otherwise",
+       {part(kHead, 2000, 500), part(0, 1000, 1500), part(1, 1000, 1500), part(2, 1000, 1500)},
+       "head [] (0/0) -1500; layers [] (3/3) +1500"},
+      {"what only the tail has is in the tail", {part(kTail, 1000, 1500)}, "tail [] (0/0) +500"},
+      {"layers that differ are not named where all changed",
+       {part(0, 2000, 1000), part(1, 2000, 1010), part(2, 2000, 990), part(3, 2000, 600), part(4, 2000, 1005),
+        part(5, 2000, 995)},
+       "layers [] (6/6) -6400"},
+  };
+  for (const auto& one : cases) {
+    CAPTURE(one.what);
+    CHECK(places_of(one.parts) == one.places);
+  }
 }
 
 TEST_CASE("the roles that changed an operation, as far as its kernels add up to it") {
@@ -263,37 +253,42 @@ TEST_CASE("the roles that changed an operation, as far as its kernels add up to 
   CHECK(changes_by_role(group, names, reason).empty());
 }
 
-TEST_CASE("recorded work: the operands that say how much a product is") {
-  const RecordedShape linear = shape_of("aten::addmm", "[[512],[141,2048],[2048,512],[],[]]");
-  CHECK(linear.kind == "linear layer");
-  CHECK(linear.operands == "[141,2048] x [2048,512]");
-  CHECK(linear.work == 141.0 * 2048 * 512);
-  const RecordedShape batched = shape_of("aten::bmm", "[[96,3137,64],[96,64,3137]]");
-  CHECK(batched.kind == "batched product");
-  CHECK(batched.work == 96.0 * 3137 * 64 * 3137);
-}
-
-TEST_CASE("recorded work: attention by its query, convolutions by input and weight") {
+TEST_CASE("recorded work: what an operator's shapes say of how much it does") {
+  const struct {
+    std::string_view op, shapes, kind, operands;
+    double work;
+  } cases[] = {
+      {"aten::addmm", "[[512],[141,2048],[2048,512],[],[]]", "linear layer", "[141,2048] x [2048,512]",
+       141.0 * 2048 * 512},
+      {"aten::bmm", "[[96,3137,64],[96,64,3137]]", "batched product", "[96,3137,64] x [96,64,3137]",
+       96.0 * 3137 * 64 * 3137},
+      {"aten::cudnn_convolution", "[[32,64,56,56],[256,64,1,1],[],[]]", "convolution", "[32,64,56,56] x [256,64,1,1]",
+       32.0 * 56 * 56 * 256 * 64},
+      // Nothing of other operators, of backward passes and without shapes.
+      {"aten::add", "[[4,4],[4,4],[]]", "", "", 0},
+      {"aten::_flash_attention_backward", "[[1,141,8,64],[1,141,8,64]]", "", "", 0},
+      {"aten::mm", "", "", "", 0},
+      {"aten::mm", "[[],[]]", "", "", 0},
+      {"aten::cudnn_convolution", "[[2,0,8,8],[4,0,1,1]]", "", "", 0},
+  };
+  for (const auto& one : cases) {
+    CAPTURE(one.op);
+    CAPTURE(one.shapes);
+    const RecordedShape found = shape_of(one.op, one.shapes);
+    CHECK(found.work == one.work);
+    if (one.work == 0) continue;
+    CHECK(found.kind == one.kind);
+    CHECK(found.operands == one.operands);
+  }
   const RecordedShape attention =
       shape_of("aten::_flash_attention_forward", "[[1,141,8,64],[1,141,8,64],[1,141,8,64],[],[]]");
   CHECK(attention.kind == "attention");
   CHECK(attention.operands == "[1,141,8,64]");
-  const RecordedShape convolution = shape_of("aten::cudnn_convolution", "[[32,64,56,56],[256,64,1,1],[],[]]");
-  CHECK(convolution.kind == "convolution");
-  CHECK(convolution.work == 32.0 * 56 * 56 * 256 * 64);
-}
-
-TEST_CASE("recorded work: nothing of other operators, of backward passes and without shapes") {
-  CHECK(shape_of("aten::add", "[[4,4],[4,4],[]]").work == 0);
-  CHECK(shape_of("aten::_flash_attention_backward", "[[1,141,8,64],[1,141,8,64]]").work == 0);
-  CHECK(shape_of("aten::mm", "").work == 0);
-  CHECK(shape_of("aten::mm", "[[],[]]").work == 0);
-  CHECK(shape_of("aten::cudnn_convolution", "[[2,0,8,8],[4,0,1,1]]").work == 0);
 }
 
 TEST_CASE("usual steps: warm-up at the start, rare long steps and two kinds of steps") {
   struct Case {
-    const char* what;
+    std::string_view what;
     std::vector<std::int64_t> times;
     std::size_t warm_up;
     std::vector<std::size_t> rare;

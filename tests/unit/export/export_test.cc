@@ -159,8 +159,7 @@ TEST_CASE("night_of") {
   const auto path = folder.path() / "x.tracedb";
   const auto begun = [&](const char* time) {
     write_small_index(path);
-    Database(path, Database::Mode::kReadWrite)
-        .execute(std::string("INSERT INTO meta VALUES ('base_time_ns', ") + time + ")");
+    change_by_sql(path, std::string("INSERT INTO meta VALUES ('base_time_ns', ") + time + ")");
     std::string night = night_of(Index::open(path));
     std::filesystem::remove(path);
     return night;

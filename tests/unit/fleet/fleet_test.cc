@@ -32,11 +32,6 @@ TraceSummary sample() {
 
 FileIdentity identity(std::uint64_t bytes) { return {1, 2, bytes, 3, 4}; }
 
-std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 void check_same(const TraceSummary* found) {
   REQUIRE(found != nullptr);
   const TraceSummary expected = sample();

@@ -121,6 +121,9 @@ TEST_CASE("a trace that changes while it is read is tried once more") {
 
 class Tree {
  public:
+  explicit Tree(std::initializer_list<const char*> files = {}) {
+    for (const char* name : files) file(name);
+  }
   void file(const char* name) {
     fs::create_directories((directory_ / name).parent_path());
     static_cast<void>(directory_.write(name, "[]"));
@@ -144,40 +147,35 @@ class Tree {
 };
 
 TEST_CASE("folders are searched with all below them, in the order of the paths") {
-  Tree tree;
-  for (const char* name :
-       {"b.json", "a/z.json.gz", "a/b/c.json.zst", "a.json", "a/notes.txt", "a.jsonl", "a/kernel_details_0.csv",
-        "a/op_statistic.csv", "op_summary_0_1.csv", "ascend_pytorch_profiler_0.db", "x.db", "run.sqlite"})
-    tree.file(name);
+  Tree tree({"b.json", "a/z.json.gz", "a/b/c.json.zst", "a.json", "a/notes.txt", "a.jsonl", "a/kernel_details_0.csv",
+             "a/op_statistic.csv", "op_summary_0_1.csv", "ascend_pytorch_profiler_0.db", "x.db", "run.sqlite"});
   CHECK(tree.found() ==
         "a/b/c.json.zst a/kernel_details_0.csv a/z.json.gz a.json ascend_pytorch_profiler_0.db b.json "
         "op_summary_0_1.csv run.sqlite");
 }
 
 TEST_CASE("of each run of Ascend's profilers one source is read") {
-  Tree tree;
-  for (const char* name : {"a_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db",
-                           "a_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
-                           "a_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv",
-                           "a_ascend_pt/ASCEND_PROFILER_OUTPUT/communication.json",
-                           "a_ascend_pt/profiler_info_0.json",
-                           "a_ascend_pt/PROF_1/mindstudio_profiler_output/op_summary_1.csv",
-                           "a_ascend_pt/PROF_1/msprof_1.db",
-                           "b_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
-                           "b_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv",
-                           "PROF_2/mindstudio_profiler_output/msprof_slice_0_9.json",
-                           "PROF_2/out/msprof_slice_1_9.json",
-                           "PROF_2/out/op_summary_9.csv",
-                           "flat/rank0_trace_view.json.gz",
-                           "flat/rank0_kernel_details.csv",
-                           "flat/rank1_kernel_details.csv",
-                           "flat/communication.json",
-                           "ranks/kernel_details_0.csv",
-                           "ranks/kernel_details_1.csv",
-                           "ranks/trace_view.json",
-                           "other/model.json",
-                           "other/kernel_details.csv"})
-    tree.file(name);
+  Tree tree({"a_ascend_pt/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db",
+             "a_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
+             "a_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv",
+             "a_ascend_pt/ASCEND_PROFILER_OUTPUT/communication.json",
+             "a_ascend_pt/profiler_info_0.json",
+             "a_ascend_pt/PROF_1/mindstudio_profiler_output/op_summary_1.csv",
+             "a_ascend_pt/PROF_1/msprof_1.db",
+             "b_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
+             "b_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv",
+             "PROF_2/mindstudio_profiler_output/msprof_slice_0_9.json",
+             "PROF_2/out/msprof_slice_1_9.json",
+             "PROF_2/out/op_summary_9.csv",
+             "flat/rank0_trace_view.json.gz",
+             "flat/rank0_kernel_details.csv",
+             "flat/rank1_kernel_details.csv",
+             "flat/communication.json",
+             "ranks/kernel_details_0.csv",
+             "ranks/kernel_details_1.csv",
+             "ranks/trace_view.json",
+             "other/model.json",
+             "other/kernel_details.csv"});
   TraceList list = list_traces({tree.top()}, {"*.json", "*.json.gz", "*.csv", "*.db"}, {});
   keep_one_source_a_run(list, {});
   CHECK(tree.names(list.traces) ==
@@ -195,8 +193,7 @@ TEST_CASE("of each run of Ascend's profilers one source is read") {
 }
 
 TEST_CASE("a file that is named is read, whatever has the same run") {
-  Tree tree;
-  for (const char* name : {"run/trace_view.json", "run/kernel_details.csv"}) tree.file(name);
+  Tree tree({"run/trace_view.json", "run/kernel_details.csv"});
   const std::vector<fs::path> named = {tree.path("run"), tree.path("run/kernel_details.csv")};
   TraceList list = list_traces(named, default_globs(), {});
   keep_one_source_a_run(list, named);
@@ -205,24 +202,19 @@ TEST_CASE("a file that is named is read, whatever has the same run") {
 }
 
 TEST_CASE("our own files are never taken for traces") {
-  Tree tree;
-  for (const char* name : {"x.json", "x.json.tracedb", "x.json.tracedb.lock", "x.json.tracedb.a1b2c3.partial",
-                           "x.json.tracedb-journal", "CACHEDIR.TAG"}) {
-    tree.file(name);
-  }
+  Tree tree({"x.json", "x.json.tracedb", "x.json.tracedb.lock", "x.json.tracedb.a1b2c3.partial",
+             "x.json.tracedb-journal", "CACHEDIR.TAG"});
   CHECK(tree.found({"*"}) == "x.json");
 }
 
 TEST_CASE("a glob with a slash is matched against the path below the folder") {
-  Tree tree;
-  for (const char* name : {"run1/a.json", "run1/b.json", "run2/a.json", "run1/deep/a.json"}) tree.file(name);
+  Tree tree({"run1/a.json", "run1/b.json", "run2/a.json", "run1/deep/a.json"});
   CHECK(tree.found({"run1/*.json"}) == "run1/a.json run1/b.json");
   CHECK(tree.found({"a.json"}) == "run1/a.json run1/deep/a.json run2/a.json");
 }
 
 TEST_CASE("links end: no folder twice, no file twice, nothing through a dead link") {
-  Tree tree;
-  tree.file("run/a.json");
+  Tree tree({"run/a.json"});
   tree.link("run", "latest");
   tree.link("..", "run/up");
   tree.link("run/a.json", "a.json");
@@ -238,17 +230,14 @@ TEST_CASE("links end: no folder twice, no file twice, nothing through a dead lin
 }
 
 TEST_CASE("what is named is taken once, whatever it is called") {
-  Tree tree;
-  tree.file("a.json");
-  tree.file("b.txt");
+  Tree tree({"a.json", "b.txt"});
   const TraceList list =
       list_traces({tree.path("b.txt"), "-", tree.path("absent"), tree.path("b.txt"), tree.top()}, default_globs(), {});
   CHECK(list.traces == std::vector<fs::path>{tree.path("b.txt"), "-", tree.path("absent"), tree.path("a.json")});
 }
 
 TEST_CASE("an empty folder and the file the run writes are told apart from traces") {
-  Tree tree;
-  tree.file("summary.json");
+  Tree tree({"summary.json"});
   const TraceList list = list_traces({tree.top()}, default_globs(), tree.path("summary.json"));
   CHECK(list.traces.empty());
   CHECK(list.empty == std::vector<fs::path>{tree.top()});

@@ -12,6 +12,7 @@
 #include "ingest/nsys/database.h"
 #include "ingest/output_guard.h"
 #include "ingest/read/format_signs.h"
+#include "support/cases.h"
 #include "support/ingested.h"
 #include "support/temp_directory.h"
 
@@ -67,12 +68,9 @@ TEST_CASE("formats are told by how they begin") {
 }
 
 TEST_CASE("what no other line knows is for the reader of JSON traces") {
-  for (const char* head :
-       {"{\"schemaVersion\": 1, \"traceEvents\": [", "[{\"ph\": \"X\", \"name\": \"Duration,a,b,c\"", "",
-        "\n\n{\"traceEvents\":", "this is no trace", "[{\"file\": 1, \"ph\": \"X\"}]", "{}", "42"}) {
-    CAPTURE(head);
-    CHECK(name_of(head) == "kineto");
-  }
+  check_each("kineto", [](std::string_view head) { return name_of(std::string(head)); },
+             {"{\"schemaVersion\": 1, \"traceEvents\": [", "[{\"ph\": \"X\", \"name\": \"Duration,a,b,c\"", "",
+              "\n\n{\"traceEvents\":", "this is no trace", "[{\"file\": 1, \"ph\": \"X\"}]", "{}", "42"});
 }
 
 TEST_CASE("a damaged beginning may look like another format, which is not certain then") {
@@ -110,21 +108,15 @@ TEST_CASE("what was looked at is read again") {
 
 TEST_CASE("recordings are found by content, reports are none") {
   const TempDirectory folder;
-  const auto holds = [&](const std::string& content) {
-    std::ofstream(folder / "file", std::ios::binary) << content;
-    return recording_in(folder / "file");
-  };
-  CHECK(holds("{\"traceEvents\": []}") == "a trace");
-  CHECK(holds("{\"deviceProperties\": [") == "a trace");
-  CHECK(holds("[{\"name\": \"a\", \"ph\": \"X\"}, {\"na") == "a trace");
-  CHECK(holds("\n\x01{\"ph\": \"X\"}, {\"ph\": \"X\"}") == "a trace");
-  CHECK(holds("kind,sample\nmalformed,{\"ph\": \"X\"}\n").empty());
-  CHECK(holds("PK\x03\x04") == "a zip archive");
-  CHECK(holds("{\"schema\": \"tracedb.kernels/1\", \"rows\": [{\"ph\": \"X\"}]}").empty());
-  CHECK(holds("{\"path\":\"a.json\"}\n{\"path\":\"b.json\"}\n").empty());
-  CHECK(holds("[1, 2]").empty());
-  CHECK(holds("Name,Kernels,Total Duration,a,b\n").empty());
-  CHECK(holds("").empty());
+  const auto holds = [&](std::string_view content) { return recording_in(folder.write("file", content)); };
+  check_each("a trace", holds,
+             {"{\"traceEvents\": []}", "{\"deviceProperties\": [", "[{\"name\": \"a\", \"ph\": \"X\"}, {\"na",
+              "\n\x01{\"ph\": \"X\"}, {\"ph\": \"X\"}"});
+  check_each("a zip archive", holds, {"PK\x03\x04"});
+  check_each(
+      "", holds,
+      {"kind,sample\nmalformed,{\"ph\": \"X\"}\n", "{\"schema\": \"tracedb.kernels/1\", \"rows\": [{\"ph\": \"X\"}]}",
+       "{\"path\":\"a.json\"}\n{\"path\":\"b.json\"}\n", "[1, 2]", "Name,Kernels,Total Duration,a,b\n", ""});
   CHECK(recording_in(folder / "absent").empty());
   CHECK(recording_in("/dev/null").empty());
 }
@@ -138,23 +130,19 @@ TEST_CASE("ranges of PyTorch's emit_nvtx are operators") {
   CHECK(parse_nvtx_operator("aten::empty, op_id = 990346")->name == "aten::empty");
   CHECK_FALSE(parse_nvtx_operator("aten::empty, op_id = 990346")->sequence_number.has_value());
   CHECK(parse_nvtx_operator("a, op_id = 1, sizes = [[1]], input_op_ids = [(0,0)]")->sizes == "[[1]]");
-  for (const char* text : {"forward", ", op_id = 1", "step, op_id = x", "a, seq", ""}) {
-    CAPTURE(text);
-    CHECK_FALSE(parse_nvtx_operator(text).has_value());
-  }
+  check_each(false, [](std::string_view text) { return parse_nvtx_operator(text).has_value(); },
+             {"forward", ", op_id = 1", "step, op_id = x", "a, seq", ""});
 }
 
 TEST_CASE("names of calls lose their version") {
   CHECK(without_api_version("cudaLaunchKernel_v7000") == "cudaLaunchKernel");
   CHECK(without_api_version("cudaThreadExchangeStreamCaptureMode_v10010") == "cudaThreadExchangeStreamCaptureMode");
-  CHECK(without_api_version("cuMemcpyHtoD_v2") == "cuMemcpyHtoD_v2");
-  CHECK(without_api_version("cuLaunchKernel") == "cuLaunchKernel");
-  CHECK(without_api_version("_v1234") == "_v1234");
+  check_unchanged(without_api_version, {"cuMemcpyHtoD_v2", "cuLaunchKernel", "_v1234"});
 }
 
 using namespace std::string_literals;
 
-const std::string kHead =
+constexpr std::string_view kHead =
     "Step Id,Device_id,Stream ID,Name,Type,Accelerator Core,Start Time(us),Duration(us),Block Dim,"
     "Input Shapes\r\n";
 
@@ -167,17 +155,16 @@ std::string counts(Ingested& index) {
 }
 
 TEST_CASE("a table of Ascend kernels is told by its columns") {
-  CHECK(begins_as_ascend_kernel_csv(kHead));
-  CHECK(begins_as_ascend_kernel_csv("\xEF\xBB\xBFOP Type, Task Duration(us) ,\"Task Start Time(us)\",x\n"));
-  CHECK(begins_as_ascend_kernel_csv("Name,Start Time(us),Duration(us)"));
-  CHECK_FALSE(begins_as_ascend_kernel_csv("OP Type,Core Type,Count,Total Time(us)\n"));
-  CHECK_FALSE(begins_as_ascend_kernel_csv("Start Time(us),Duration(us),Wait\n"));
-  CHECK_FALSE(begins_as_ascend_kernel_csv("{\"traceEvents\": []}"));
-  CHECK_FALSE(begins_as_ascend_kernel_csv(""));
+  check_each(true, begins_as_ascend_kernel_csv,
+             {kHead, "\xEF\xBB\xBFOP Type, Task Duration(us) ,\"Task Start Time(us)\",x\n",
+              "Name,Start Time(us),Duration(us)"});
+  check_each(
+      false, begins_as_ascend_kernel_csv,
+      {"OP Type,Core Type,Count,Total Time(us)\n", "Start Time(us),Duration(us),Wait\n", "{\"traceEvents\": []}", ""});
 }
 
 TEST_CASE("rows of a kernel table become kernels, exact to the nanosecond") {
-  Ingested index(kHead +
+  Ingested index(std::string(kHead) +
                  "7,0,2,aclnnMatmul_MatMulCommon_MatMulV2,MatMulV2,AI_CORE,\"1736408883704643.212\t\",53.741,24,"
                  "\"\"\"64,128;128,32\"\"\"\r\n"
                  "7,0,N/A,hcom_allReduce__586_3_1,hcom_allReduce_,HCCL,1736408883704700.5,2,0,N/A\r\n"
@@ -212,13 +199,9 @@ TEST_CASE("cells that say nothing usable are counted, row by row") {
       "H,99999999999999999999,1\n");
   CHECK(kernels(index) == "C 0 -; D 1000 -; E 2000 -;  3000 1000; F 4000 -; G 5000 1000");
   CHECK(counts(index) == "kernel 9 6 3 no usable timestamp");
-  CHECK(index.issues(IssueKind::kMissingTimestamp) == 1);
-  CHECK(index.issues(IssueKind::kBadTimestamp) == 2);
-  CHECK(index.issues(IssueKind::kMissingDuration) == 2);
-  CHECK(index.issues(IssueKind::kNegativeDuration) == 1);
-  CHECK(index.issues(IssueKind::kBadDuration) == 1);
-  CHECK(index.issues(IssueKind::kMissingName) == 1);
-  CHECK(index.issues(IssueKind::kRaggedRow) == 2);
+  CHECK(index.issue_counts() ==
+        "bad_duration 1; bad_timestamp 2; missing_duration 2; missing_name 1; missing_timestamp 1; "
+        "negative_duration 1; ragged_row 2");
   CHECK(index.meta("complete") == "1");
 }
 
@@ -262,21 +245,16 @@ TEST_CASE("names of collectives say which one of which group they are") {
   CHECK(parts->group == "128");
   CHECK(parts->sequence == 3);
   CHECK(parse_hcom_name("hcom_broadcast__445_0")->sequence == 0);
-  for (const char* name : {"hcom_", "hcom__1_2", "hcom_allReduce_", "hcom_x__1", "hcom_x__1_y", "MatMulV2", ""}) {
-    CAPTURE(name);
-    CHECK_FALSE(parse_hcom_name(name).has_value());
-  }
+  check_each(false, [](std::string_view name) { return parse_hcom_name(name).has_value(); },
+             {"hcom_", "hcom__1_2", "hcom_allReduce_", "hcom_x__1", "hcom_x__1_y", "MatMulV2", ""});
 }
 
 TEST_CASE("the type of an operation is in the names of its tasks, or they are taken as they are") {
   CHECK(operation_type("aclnnMatmul_MatMulCommon_MatMulV2") == "MatMulV2");
   CHECK(operation_type("aclnnInplaceRelu_Relu_Relu") == "Relu");
   CHECK(operation_type("trans_TransData_12") == "TransData");
-  for (const char* name :
-       {"Conv2D1", "RmsNormGrad", "aclnnMul", "aclnnMul_", "aclnnA_B_", "aclnnA_B_3", "trans_", "trans_x", ""}) {
-    CAPTURE(name);
-    CHECK(operation_type(name) == name);
-  }
+  check_unchanged(operation_type, {"Conv2D1", "RmsNormGrad", "aclnnMul", "aclnnMul_", "aclnnA_B_", "aclnnA_B_3",
+                                   "trans_", "trans_x", ""});
 }
 
 TEST_CASE("what only orders, waits or moves data does not compute") {

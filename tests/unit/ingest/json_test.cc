@@ -11,6 +11,7 @@
 #include "ingest/read/json_shape.h"
 #include "ingest/read/json_walk.h"
 #include "ingest/read/structural_scan.h"
+#include "support/cases.h"
 #include "support/places.h"
 
 namespace tracedb {
@@ -26,12 +27,12 @@ TEST_CASE("values and where they end") {
     CHECK(check.shape == Shape::kWhole);
     return check.end;
   };
-  CHECK(end("{}") == 2);
-  CHECK(end(" {\"a\" : [1, {\"b\":null}], \"c\":\"}\\\"\"} x") == 35);
-  CHECK(end("[ ]]") == 3);
-  CHECK(end("\"a\",") == 3);
-  CHECK(end("NaN}") == 3);
-  CHECK(end("[N/A,-inf,1e999,\"\x01\\q\"]") == 22);
+  check_pairs<std::size_t>(end, {{"{}", 2},
+                                 {" {\"a\" : [1, {\"b\":null}], \"c\":\"}\\\"\"} x", 35},
+                                 {"[ ]]", 3},
+                                 {"\"a\",", 3},
+                                 {"NaN}", 3},
+                                 {"[N/A,-inf,1e999,\"\x01\\q\"]", 22}});
 }
 
 TEST_CASE("every beginning of a value is cut, none is broken") {
@@ -191,19 +192,14 @@ TEST_CASE("unescape") {
 }
 
 TEST_CASE("json_value_length") {
-  constexpr auto kNone = std::string_view::npos;
-  CHECK(json_value_length(R"("a}\"",1)") == 6);
-  CHECK(json_value_length(R"({"a":[1,"]"]},2)") == 13);
-  CHECK(json_value_length("[[],[]] ") == 7);
-  CHECK(json_value_length("12.5,") == 4);
-  CHECK(json_value_length("true}") == 4);
-  CHECK(json_value_length("null ") == 4);
-  CHECK(json_value_length("}") == 0);
-  CHECK(json_value_length("12") == kNone);
-  CHECK(json_value_length("[1") == kNone);
-  CHECK(json_value_length("\"a") == kNone);
-  CHECK(json_value_length("\"a\\") == kNone);
-  CHECK(json_value_length("") == kNone);
+  check_pairs<std::size_t>(json_value_length, {{R"("a}\"",1)", 6},
+                                               {R"({"a":[1,"]"]},2)", 13},
+                                               {"[[],[]] ", 7},
+                                               {"12.5,", 4},
+                                               {"true}", 4},
+                                               {"null ", 4},
+                                               {"}", 0}});
+  check_each(std::string_view::npos, json_value_length, {"12", "[1", "\"a", "\"a\\", ""});
 }
 
 TEST_CASE("json_members and json_elements") {
@@ -414,22 +410,35 @@ std::size_t end_of_array(std::string_view text) {
   return scan_structure(text, state).end;
 }
 
-TEST_CASE("commas between elements") {
-  CHECK(last_comma("") == kNone);
-  CHECK(last_comma("1") == kNone);
-  CHECK(last_comma("1,2,3") == 3);
-  CHECK(last_comma(R"({"a":1,"b":2})") == kNone);
-  CHECK(last_comma(R"({"a":[1,2]},{"b":{"c":1,"d":2}})") == 11);
-  CHECK(last_comma(R"("a,b","c,d")") == 5);
-}
-
-TEST_CASE("the bracket that closes the array") {
-  CHECK(end_of_array("]") == 0);
-  CHECK(end_of_array("1,2]") == 3);
-  CHECK(end_of_array(R"({"a":[1]}]})") == 9);
-  CHECK(end_of_array(R"("]")") == kNone);
-  CHECK(end_of_array("{}\r\n]") == 4);
-  CHECK(end_of_array(R"({"a":1},)") == kNone);
+TEST_CASE("commas between elements, and the bracket that closes the array") {
+  const std::string event = R"({"name":"a\"}, {\"ph\": \"X\"\\ \\\" }{][","dur":1})";
+  check_pairs<std::size_t, std::string>(last_comma, {{"", kNone},
+                                                     {"1", kNone},
+                                                     {"1,2,3", 3},
+                                                     {R"({"a":1,"b":2})", kNone},
+                                                     {R"({"a":[1,2]},{"b":{"c":1,"d":2}})", 11},
+                                                     {R"("a,b","c,d")", 5},
+                                                     // Names that look like structure.
+                                                     {event, kNone},
+                                                     {event + "," + event, event.size()},
+                                                     {R"({"a":"\\"},{"b":"\\\\"})", 10},
+                                                     {R"({"a":"\\\""},{"b":""})", 12},
+                                                     // Layouts and odd bytes.
+                                                     {"  {\r\n \"a\": 1\r\n  },\r\n  {\"b\": 2}\r\n", 17},
+                                                     {"{\"a\": \"raw\n  },\n  {\"}, 1", 21},
+                                                     {"{\"a\":\"\xff\xfe\x80\"},\xc3\xa9", 11},
+                                                     // Backslashes outside strings mean nothing.
+                                                     {R"(\"a,b")", kNone},
+                                                     {R"(\,1)", 1}});
+  check_pairs<std::size_t, std::string>(end_of_array, {{"]", 0},
+                                                       {"1,2]", 3},
+                                                       {R"({"a":[1]}]})", 9},
+                                                       {R"("]")", kNone},
+                                                       {"{}\r\n]", 4},
+                                                       {R"({"a":1},)", kNone},
+                                                       {event + "\n ]", event.size() + 2},
+                                                       {"\1,\1]", 3},
+                                                       {R"(\\\]")", 3}});
 }
 
 TEST_CASE("nothing after the end is scanned") {
@@ -440,15 +449,6 @@ TEST_CASE("nothing after the end is scanned") {
     CHECK_FALSE(outcome.state.in_string);
     CHECK(scan("1,2]", outcome.state, way) == Outcome{{}, outcome.state});
   }
-}
-
-TEST_CASE("names that look like structure") {
-  const std::string event = R"({"name":"a\"}, {\"ph\": \"X\"\\ \\\" }{][","dur":1})";
-  CHECK(last_comma(event) == kNone);
-  CHECK(last_comma(event + "," + event) == event.size());
-  CHECK(end_of_array(event + "\n ]") == event.size() + 2);
-  CHECK(last_comma(R"({"a":"\\"},{"b":"\\\\"})") == 10);
-  CHECK(last_comma(R"({"a":"\\\""},{"b":""})") == 12);
 }
 
 TEST_CASE("backslash runs of every length at every place in a block") {
@@ -462,19 +462,6 @@ TEST_CASE("backslash runs of every length at every place in a block") {
     }
     CHECK(scan(text, {}, Way::kSimd) == expected);
   }
-}
-
-TEST_CASE("layouts and odd bytes") {
-  CHECK(last_comma("  {\r\n \"a\": 1\r\n  },\r\n  {\"b\": 2}\r\n") == 17);
-  CHECK(last_comma("{\"a\": \"raw\n  },\n  {\"}, 1") == 21);
-  CHECK(last_comma("{\"a\":\"\xff\xfe\x80\"},\xc3\xa9") == 11);
-  CHECK(end_of_array(std::string("\1,\1]", 4)) == 3);
-}
-
-TEST_CASE("backslashes outside strings mean nothing") {
-  CHECK(last_comma(R"(\"a,b")") == kNone);
-  CHECK(last_comma(R"(\,1)") == 1);
-  CHECK(end_of_array(R"(\\\]")") == 3);
 }
 
 TEST_CASE("the scan stops where the text is broken for certain") {

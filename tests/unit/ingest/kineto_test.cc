@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "ingest/kineto/chunk_parser.h"
 #include "ingest/kineto/event_fields.h"
 #include "ingest/kineto/kineto_events.h"
+#include "support/cases.h"
 #include "support/parsed_events.h"
 
 namespace tracedb {
@@ -209,84 +210,40 @@ TEST_CASE("commas without an event") {
   CHECK(events_read(batch) == 2);
 }
 
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> out;
+  std::istringstream stream{std::string(text)};
+  for (std::string part; std::getline(stream, part, separator);) out.push_back(part);
+  return out;
+}
+
 TEST_CASE("every key of an event and its arguments is known") {
   // In the order of EventField, each with its other spellings.
-  const std::vector<std::vector<std::string_view>> keys = {{"ph"},
-                                                           {"cat"},
-                                                           {"name"},
-                                                           {"pid"},
-                                                           {"tid"},
-                                                           {"ts"},
-                                                           {"dur"},
-                                                           {"id"},
-                                                           {"id2"},
-                                                           {"scope"},
-                                                           {"args"},
-                                                           {"External id", "external id"},
-                                                           {"correlation"},
-                                                           {"stream"},
-                                                           {"device"},
-                                                           {"grid"},
-                                                           {"block"},
-                                                           {"registers per thread"},
-                                                           {"shared memory"},
-                                                           {"blocks per SM"},
-                                                           {"warps per SM"},
-                                                           {"est. achieved occupancy %"},
-                                                           {"theoretical occupancy %"},
-                                                           {"bytes", "Bytes"},
-                                                           {"memory bandwidth (GB/s)"},
-                                                           {"graph id"},
-                                                           {"graph node id"},
-                                                           {"Python id"},
-                                                           {"Python parent id"},
-                                                           {"Sequence number"},
-                                                           {"Fwd thread id"},
-                                                           {"Input Dims", "Input dims"},
-                                                           {"Input type"},
-                                                           {"Input Strides"},
-                                                           {"Concrete Inputs"},
-                                                           {"Collective name"},
-                                                           {"In msg nelems"},
-                                                           {"Out msg nelems"},
-                                                           {"Group size"},
-                                                           {"dtype"},
-                                                           {"Process Group Name"},
-                                                           {"Process Group Description"},
-                                                           {"Process Group Ranks"},
-                                                           {"Seq"},
-                                                           {"Comms Id"},
-                                                           {"Src Rank"},
-                                                           {"Dst Rank"},
-                                                           {"name"},
-                                                           {"labels"},
-                                                           {"sort_index"},
-                                                           {"kind"},
-                                                           {"kernel_type"},
-                                                           {"connection_id"},
-                                                           {"Task Type", "task type"},
-                                                           {"Model Id", "model id"},
-                                                           {"count"},
-                                                           {"data_type"}};
-  REQUIRE(keys.size() == static_cast<std::size_t>(EventField::kCount));
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const EventField field = static_cast<EventField>(i);
-    for (const std::string_view key : keys[i]) {
+  constexpr std::string_view kKeys =
+      "ph|cat|name|pid|tid|ts|dur|id|id2|scope|args|External id,external id|correlation|stream|device|grid|block|"
+      "registers per thread|shared memory|blocks per SM|warps per SM|est. achieved occupancy %|"
+      "theoretical occupancy %|bytes,Bytes|memory bandwidth (GB/s)|graph id|graph node id|Python id|"
+      "Python parent id|Sequence number|Fwd thread id|Input Dims,Input dims|Input type|Input Strides|"
+      "Concrete Inputs|Collective name|In msg nelems|Out msg nelems|Group size|dtype|Process Group Name|"
+      "Process Group Description|Process Group Ranks|Seq|Comms Id|Src Rank|Dst Rank|name|labels|sort_index|kind|"
+      "kernel_type|connection_id|Task Type,task type|Model Id,model id|count|data_type";
+  std::size_t field = 0;
+  for (const std::string& spellings : split(kKeys, '|')) {
+    for (const std::string& key : split(spellings, ',')) {
       CAPTURE(key);
-      CHECK((field <= EventField::kArgs ? event_field(key) : argument_field(key)) == field);
+      const bool is_argument = static_cast<EventField>(field) > EventField::kArgs;
+      CHECK(static_cast<std::size_t>(is_argument ? argument_field(key) : event_field(key)) == field);
     }
+    ++field;
   }
+  CHECK(field == static_cast<std::size_t>(EventField::kCount));
 }
 
 TEST_CASE("keys nobody asks for are no field") {
-  for (const std::string_view key : {"", "p", "Ph", "ph ", "cats", "Ev Idx", "s"})
-    CHECK(event_field(key) == EventField::kCount);
-  for (const std::string_view key : {"", "External Id", "gridd", "streams", "Record function id", "args"}) {
-    CHECK(argument_field(key) == EventField::kCount);
-  }
-  CHECK(argument_field(std::string(32, 'x')) == EventField::kCount);
-  CHECK(argument_field(std::string(33, 'x')) == EventField::kCount);
-  CHECK(argument_field(std::string(5000, 'x')) == EventField::kCount);
+  check_each(EventField::kCount, event_field, {"", "p", "Ph", "ph ", "cats", "Ev Idx", "s"});
+  check_each<std::string>(EventField::kCount, argument_field,
+                          {"", "External Id", "gridd", "streams", "Record function id", "args", std::string(32, 'x'),
+                           std::string(33, 'x'), std::string(5000, 'x')});
 }
 
 TEST_CASE("the last one of repeated keys wins, clear forgets all") {

@@ -22,68 +22,40 @@ KernelSum sum_of(const std::vector<std::int64_t>& durations) {
   return sums.finish().at(0);
 }
 
-TEST_CASE("percentiles are nearest ranks, the median is the middle") {
-  const KernelSum one = sum_of({7});
-  CHECK(one.p50 == 7);
-  CHECK(one.p99 == 7);
-  CHECK(one.median == 7);
-  CHECK(sum_of({4, 1}).median == 2.5);
-  CHECK(sum_of({4, 1}).p50 == 1);
-  CHECK(sum_of({4, 1}).p90 == 4);
+std::string text(const KernelSum& sum) {
+  return fmt::format("{} of {}, total {}, {}..{}, median {}, percentiles {} {} {}", sum.known, sum.n, sum.total,
+                     sum.min, sum.max, sum.median, sum.p50, sum.p90, sum.p99);
+}
+
+TEST_CASE("percentiles are nearest ranks, the median is the middle, unknown durations are counted, not summed") {
+  CHECK(text(sum_of({7})) == "1 of 1, total 7, 7..7, median 7, percentiles 7 7 7");
+  CHECK(text(sum_of({4, 1})) == "2 of 2, total 5, 1..4, median 2.5, percentiles 1 4 4");
   const KernelSum ten = sum_of({10, 9, 8, 7, 6, 5, 4, 3, 2, 1});
-  CHECK(ten.p50 == 5);
-  CHECK(ten.p90 == 9);
-  CHECK(ten.p99 == 10);
-  CHECK(ten.median == 5.5);
-  CHECK(ten.n == 10);
-  CHECK(ten.total == 55);
-  CHECK(ten.min == 1);
-  CHECK(ten.max == 10);
+  CHECK(text(ten) == "10 of 10, total 55, 1..10, median 5.5, percentiles 5 9 10");
   CHECK(ten.sum_of_squares == 385);
   std::vector<std::int64_t> hundred;
   for (std::int64_t i = 1; i <= 101; ++i) hundred.push_back(i);
-  CHECK(sum_of(hundred).p99 == 100);
-  CHECK(sum_of(hundred).p50 == 51);
-}
-
-TEST_CASE("kernels of unknown duration are counted, not summed") {
-  const KernelSum sum = sum_of({kUnknownValue, 0, 10, kUnknownValue});
-  CHECK(sum.n == 4);
-  CHECK(sum.known == 2);
-  CHECK(sum.total == 10);
-  CHECK(sum.min == 0);
-  CHECK(sum.median == 5);
+  CHECK(text(sum_of(hundred)) == "101 of 101, total 5151, 1..101, median 51, percentiles 51 91 100");
+  CHECK(text(sum_of({kUnknownValue, 0, 10, kUnknownValue})) ==
+        "2 of 4, total 10, 0..10, median 5, percentiles 0 10 10");
   const KernelSum unknown = sum_of({kUnknownValue});
   CHECK(unknown.n == 1);
   CHECK(unknown.known == 0);
   CHECK(unknown.total == 0);
+  // More than 32 bits.
+  CHECK(text(sum_of({5'000'000'000, 3, 5'000'000'001, 4'294'967'295, 4'294'967'296})) ==
+        "5 of 5, total 18589934595, 3..5000000001, median 4294967296, percentiles 4294967296 5000000001 5000000001");
 }
 
 TEST_CASE("names are kept apart, in order of their first kernel") {
   KernelSums sums;
-  sums.add(2, 10);
-  sums.add(1, 1);
-  sums.add(2, 20);
-  sums.add(2, 40);
-  sums.add(2, 30);
+  for (const auto& [name, dur] : {std::pair(2U, 10), {1U, 1}, {2U, 20}, {2U, 40}, {2U, 30}}) sums.add(name, dur);
   const std::vector<KernelSum> names = sums.finish();
   REQUIRE(names.size() == 2);
   CHECK(names[0].name == 2);
-  CHECK(names[0].n == 4);
-  CHECK(names[0].total == 100);
-  CHECK(names[0].median == 25);
+  CHECK(text(names[0]) == "4 of 4, total 100, 10..40, median 25, percentiles 20 40 40");
   CHECK(names[1].total == 1);
   CHECK(KernelSums{}.finish().empty());
-}
-
-TEST_CASE("durations of more than 32 bits stand in their place") {
-  constexpr std::int64_t kLong = 5'000'000'000;
-  const KernelSum sum = sum_of({kLong, 3, kLong + 1, 4'294'967'295, 4'294'967'296});
-  CHECK(sum.min == 3);
-  CHECK(sum.max == kLong + 1);
-  CHECK(sum.median == 4'294'967'296.0);
-  CHECK(sum.p90 == kLong + 1);
-  CHECK(sum.total == 2 * kLong + 1 + 3 + 4'294'967'295 + 4'294'967'296);
 }
 
 // Links that flows make, and links that they confirm.
@@ -294,12 +266,6 @@ std::vector<std::size_t> slow_path(const std::vector<Frame>& frames, std::size_t
   return path;
 }
 
-const char* const kPaths =
-    "WITH RECURSIVE p(id, path) AS (SELECT s.id, t.value FROM stack s JOIN frame f ON f.id = s.frame_id JOIN string t "
-    "ON "
-    "t.id = f.name_id WHERE s.parent_id IS NULL UNION ALL SELECT s.id, p.path || '>' || t.value FROM stack s JOIN p ON "
-    "p.id = s.parent_id JOIN frame f ON f.id = s.frame_id JOIN string t ON t.id = f.name_id) ";
-
 std::string frame(std::string_view name, std::string_view ts, std::string_view dur, std::string_view ids = {}) {
   return event("python_function", name, kMainThread, ts, dur, ids);
 }
@@ -334,24 +300,21 @@ TEST_CASE("paths of frames that nest, overlap and outlast each other are those o
   }
 }
 
-TEST_CASE("python frames nest by time, whatever their parent ids say") {
-  // The id of `inner` skips `middle`, which is around it.
-  Ingested index(trace_of(frame("outer", "0", "100", R"("Python id":1,"Python parent id":null)") +
-                          frame("middle", "10", "50", R"("Python id":2,"Python parent id":1)") +
-                          frame("inner", "20", "10", R"("Python id":3,"Python parent id":1)") + call("25")));
-  CHECK(index.rows(std::string(kPaths) + "SELECT path FROM runtime_call r JOIN p ON p.id = r.stack_id") ==
+TEST_CASE("python frames nest by time; where they overlap or have the same times") {
+  const auto paths_of = [](const std::string& events) {
+    return Ingested(trace_of(events))
+        .rows(std::string(kPaths) + "SELECT path FROM runtime_call r JOIN p ON p.id = r.stack_id ORDER BY r.id");
+  };
+  // Whatever their parent ids say: the id of `inner` skips `middle`, which is around it.
+  CHECK(paths_of(frame("outer", "0", "100", R"("Python id":1,"Python parent id":null)") +
+                 frame("middle", "10", "50", R"("Python id":2,"Python parent id":1)") +
+                 frame("inner", "20", "10", R"("Python id":3,"Python parent id":1)") + call("25")) ==
         "outer>middle>inner");
-}
-
-TEST_CASE("a frame that outlasts the one around it is on no path while that one is open") {
-  Ingested index(trace_of(frame("outer", "0", "100") + frame("short", "10", "30") + frame("outlasting", "20", "60") +
-                          frame("leaf", "30", "5") + frame("late", "50", "5") + call("25") + call("32") + call("45") +
-                          call("52")));
-  CHECK(index.rows(std::string(kPaths) + "SELECT path FROM runtime_call r JOIN p ON p.id = r.stack_id ORDER BY r.id") ==
-        "outer>short; outer>short>leaf; outer>outlasting; outer>outlasting>late");
-}
-
-TEST_CASE("frames with the same times: ids tell which encloses which, and which stand side by side") {
+  // A frame that outlasts the one around it is on no path while that one is open.
+  CHECK(paths_of(frame("outer", "0", "100") + frame("short", "10", "30") + frame("outlasting", "20", "60") +
+                 frame("leaf", "30", "5") + frame("late", "50", "5") + call("25") + call("32") + call("45") +
+                 call("52")) == "outer>short; outer>short>leaf; outer>outlasting; outer>outlasting>late");
+  // Ids tell which of those with the same times encloses which, and which stand side by side.
   Ingested index(trace_of(frame("root", "0", "100", R"("Python id":1,"Python parent id":null)") +
                           frame("c", "10", "5", R"("Python id":4,"Python parent id":3)") +
                           frame("b", "10", "5", R"("Python id":3,"Python parent id":2)") +
@@ -382,13 +345,6 @@ constexpr std::string_view kSteps =
 constexpr std::string_view kPasses =
     "SELECT n.name, k.pass FROM kernel k JOIN kernel_name n ON n.id = k.name_id ORDER BY k.id";
 
-// A launch at `ts` on a thread, and its kernel, which runs long after.
-std::string launch(std::string_view name, std::string_view thread, int ts) {
-  const std::string ids = R"("correlation":)" + std::to_string(ts);
-  return event("cuda_runtime", "cudaLaunchKernel", thread, std::to_string(ts), "1", ids) +
-         event("kernel", name, kGpuStream, std::to_string(1000 + ts), "1", ids);
-}
-
 std::string numbered(std::string_view name, std::string_view thread, int ts, int dur, int number, int forward_thread) {
   return event(
       "cpu_op", name, thread, std::to_string(ts), std::to_string(dur),
@@ -398,22 +354,22 @@ std::string numbered(std::string_view name, std::string_view thread, int ts, int
 TEST_CASE("a ProfilerStep takes in the launches of the process's other threads, a server's step does not") {
   Ingested index(trace_of(event("user_annotation", "ProfilerStep#3", kMainThread, "0", "100") +
                           event("user_annotation", "ProfilerStep#4", kMainThread, "100", "100") +
-                          launch("forward", kMainThread, 10) + launch("backward", kAutograd, 50) +
-                          launch("late", kAutograd, 150) + launch("after", kAutograd, 250) +
-                          launch("other_process", R"("pid":2,"tid":1)", 60)));
+                          launch_at("forward", kMainThread, 10) + launch_at("backward", kAutograd, 50) +
+                          launch_at("late", kAutograd, 150) + launch_at("after", kAutograd, 250) +
+                          launch_at("other_process", R"("pid":2,"tid":1)", 60)));
   CHECK(index.rows(kSteps) ==
         "forward ProfilerStep#3; backward ProfilerStep#3; other_process -; late ProfilerStep#4; after -");
   Ingested server(trace_of(event("user_annotation", "execute_context_0(0)_generation_4(4)", kMainThread, "0", "100") +
-                           launch("own", kMainThread, 10) + launch("other", kAutograd, 50)));
+                           launch_at("own", kMainThread, 10) + launch_at("other", kAutograd, 50)));
   CHECK(server.rows(kSteps) == "own execute_context_0(0)_generation_4(4); other -");
 }
 
 TEST_CASE("a launch whose thread has a mark of its own keeps it, and two threads' marks cannot be told apart") {
   Ingested index(trace_of(event("user_annotation", "ProfilerStep#3", kMainThread, "0", "100") +
                           event("user_annotation", "execute_context_0(0)_generation_4(4)", kAutograd, "20", "10") +
-                          launch("own", kAutograd, 25) + launch("shared", kAutograd, 50) +
+                          launch_at("own", kAutograd, 25) + launch_at("shared", kAutograd, 50) +
                           event("user_annotation", "ProfilerStep#8", R"("pid":100,"tid":8)", "60", "40") +
-                          launch("doubtful", kAutograd, 70)));
+                          launch_at("doubtful", kAutograd, 70)));
   CHECK(index.rows(kSteps) == "own execute_context_0(0)_generation_4(4); shared ProfilerStep#3; doubtful -");
 }
 
@@ -428,7 +384,7 @@ TEST_CASE("old profilers write ProfilerStep and Optimizer.step as operators") {
   Ingested index(trace_of(event("Operator", "ProfilerStep#3", kMainThread, "0", "100") +
                           event("Operator", "Optimizer.step#SGD.step", kMainThread, "60", "30") +
                           event("Operator", "aten::add_", kMainThread, "65", "10") +
-                          launch("forward", kMainThread, 10) + launch("update", kMainThread, 70)));
+                          launch_at("forward", kMainThread, 10) + launch_at("update", kMainThread, 70)));
   CHECK(index.rows(kSteps) == "forward ProfilerStep#3; update ProfilerStep#3");
   CHECK(index.rows(kPasses) == "forward forward; update optimizer");
   CHECK(index.rows("SELECT t.value FROM cpu_op c JOIN string t ON t.id = c.name_id") == "aten::add_");
@@ -436,53 +392,51 @@ TEST_CASE("old profilers write ProfilerStep and Optimizer.step as operators") {
   CHECK(index.rows("SELECT stored, skipped FROM event_count WHERE category = 'Operator'") == "3 0");
 }
 
-TEST_CASE("passes: optimizer by its mark, backward by autograd's operators, else forward") {
-  Ingested index(trace_of(
-      event("user_annotation", "Optimizer.step#SGD.step", kMainThread, "60", "30") +
-      event("cpu_op", "autograd::engine::evaluate_function: MmBackward0", kAutograd, "40", "10") +
-      event("cpu_op", "aten::mm", kAutograd, "41", "8") + event("cpu_op", "aten::mm", kMainThread, "9", "8") +
-      launch("forward", kMainThread, 10) + launch("backward", kAutograd, 43) + launch("update", kMainThread, 70) +
-      launch("helper", R"("pid":100,"tid":8)", 75) + launch("other_process", R"("pid":2,"tid":1)", 80) +
-      event("kernel", "unknown", kGpuStream, "2000", "1")));
-  CHECK(index.rows(kPasses) ==
-        "forward forward; backward backward; update optimizer; helper optimizer; other_process -; unknown -");
-}
-
-TEST_CASE("passes: operators of autograd before it put evaluate_function around them") {
-  Ingested index(trace_of(event("Operator", "CudnnConvolutionBackward", kAutograd, "40", "10") +
-                          event("Operator", "torch::autograd::AccumulateGrad", kAutograd, "60", "10") +
-                          event("Operator", "aten::threshold_backward", kMainThread, "80", "10") +
-                          launch("wgrad", kAutograd, 45) + launch("add", kAutograd, 65) +
-                          launch("forward", kMainThread, 85)));
-  CHECK(index.rows(kPasses) == "wgrad backward; add backward; forward forward");
-}
-
-TEST_CASE("passes: a thread whose operators have sequence numbers that another thread had first is autograd's") {
-  Ingested index(trace_of(numbered("aten::mm", kMainThread, 0, 10, 5, 0) +
-                          numbered("MmGradient", kAutograd, 40, 10, 5, 1) + launch("forward", kMainThread, 1) +
-                          launch("backward", kAutograd, 45) + launch("hook", kAutograd, 60)));
-  CHECK(index.rows(kPasses) == "forward forward; backward backward; hook backward");
-  // Each thread counts by itself: two of them that compute forward have the same numbers.
-  Ingested replicas(trace_of(numbered("aten::mm", kMainThread, 0, 10, 5, 0) +
-                             numbered("aten::mm", kAutograd, 5, 10, 5, 0) + launch("first", kMainThread, 1) +
-                             launch("second", kAutograd, 6)));
-  CHECK(replicas.rows(kPasses) == "first -; second -");
-}
-
-TEST_CASE("passes: an operator where a fwdbwd flow ends is of the backward pass, and what it encloses") {
-  Ingested index(trace_of(event("cpu_op", "gradient", kMainThread, "40", "10") +
-                          event("cpu_op", "aten::mm", kMainThread, "41", "8") +
-                          R"({"ph":"s","cat":"fwdbwd","name":"fwdbwd","id":1,"pid":100,"tid":1,"ts":0},)"
-                          R"({"ph":"f","bp":"e","cat":"fwdbwd","name":"fwdbwd","id":1,"pid":100,"tid":1,"ts":40},)" +
-                          launch("forward", kMainThread, 10) + launch("backward", kMainThread, 43)));
-  CHECK(index.rows(kPasses) == "forward forward; backward backward");
-}
-
-TEST_CASE("passes: a kernel without a launch has that of its operator") {
-  Ingested index(trace_of(
-      event("cpu_op", "autograd::engine::evaluate_function: MmBackward0", kAutograd, "40", "10", R"("External id":3)") +
-      event("kernel", "k", kGpuStream, "45", "1", R"("External id":3)")));
-  CHECK(index.rows(kPasses) == "k backward");
+TEST_CASE("passes") {
+  constexpr const char* kEvaluate = "autograd::engine::evaluate_function: MmBackward0";
+  const struct {
+    std::string_view what;
+    std::string events;
+    const char* passes;
+  } cases[] = {
+      {"optimizer by its mark, backward by autograd's operators, else forward",
+       event("user_annotation", "Optimizer.step#SGD.step", kMainThread, "60", "30") +
+           event("cpu_op", kEvaluate, kAutograd, "40", "10") + event("cpu_op", "aten::mm", kAutograd, "41", "8") +
+           event("cpu_op", "aten::mm", kMainThread, "9", "8") + launch_at("forward", kMainThread, 10) +
+           launch_at("backward", kAutograd, 43) + launch_at("update", kMainThread, 70) +
+           launch_at("helper", R"("pid":100,"tid":8)", 75) + launch_at("other_process", R"("pid":2,"tid":1)", 80) +
+           event("kernel", "unknown", kGpuStream, "2000", "1"),
+       "forward forward; backward backward; update optimizer; helper optimizer; other_process -; unknown -"},
+      {"operators of autograd before it put evaluate_function around them",
+       event("Operator", "CudnnConvolutionBackward", kAutograd, "40", "10") +
+           event("Operator", "torch::autograd::AccumulateGrad", kAutograd, "60", "10") +
+           event("Operator", "aten::threshold_backward", kMainThread, "80", "10") + launch_at("wgrad", kAutograd, 45) +
+           launch_at("add", kAutograd, 65) + launch_at("forward", kMainThread, 85),
+       "wgrad backward; add backward; forward forward"},
+      {"a thread whose operators have sequence numbers that another thread had first is autograd's",
+       numbered("aten::mm", kMainThread, 0, 10, 5, 0) + numbered("MmGradient", kAutograd, 40, 10, 5, 1) +
+           launch_at("forward", kMainThread, 1) + launch_at("backward", kAutograd, 45) +
+           launch_at("hook", kAutograd, 60),
+       "forward forward; backward backward; hook backward"},
+      {"each thread counts by itself: two of them that compute forward have the same numbers",
+       numbered("aten::mm", kMainThread, 0, 10, 5, 0) + numbered("aten::mm", kAutograd, 5, 10, 5, 0) +
+           launch_at("first", kMainThread, 1) + launch_at("second", kAutograd, 6),
+       "first -; second -"},
+      {"an operator where a fwdbwd flow ends is of the backward pass, and what it encloses",
+       event("cpu_op", "gradient", kMainThread, "40", "10") + event("cpu_op", "aten::mm", kMainThread, "41", "8") +
+           R"({"ph":"s","cat":"fwdbwd","name":"fwdbwd","id":1,"pid":100,"tid":1,"ts":0},)"
+           R"({"ph":"f","bp":"e","cat":"fwdbwd","name":"fwdbwd","id":1,"pid":100,"tid":1,"ts":40},)" +
+           launch_at("forward", kMainThread, 10) + launch_at("backward", kMainThread, 43),
+       "forward forward; backward backward"},
+      {"a kernel without a launch has that of its operator",
+       event("cpu_op", kEvaluate, kAutograd, "40", "10", R"("External id":3)") +
+           event("kernel", "k", kGpuStream, "45", "1", R"("External id":3)"),
+       "k backward"},
+  };
+  for (const auto& one : cases) {
+    CAPTURE(one.what);
+    CHECK(Ingested(trace_of(one.events)).rows(kPasses) == one.passes);
+  }
 }
 
 TEST_CASE("calls of the model: modules that no other module called") {

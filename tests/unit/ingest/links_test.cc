@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::string_view kLinksOfIndex =
     "SELECT s.value, k.launch_id, k.cpu_op_id, k.stack_id, k.annotation_id, k.step_id FROM kernel k JOIN string s ON "
-    "s.id "
-    "= k.name_id ORDER BY k.id";
+    "s.id = k.name_id ORDER BY k.id";
 
 TEST_CASE("a kernel finds its call, operator, python path, annotation and step") {
   Ingested index(trace_of(
@@ -164,13 +163,8 @@ TEST_CASE("python frames: parents on another thread, parents not in the trace, f
                           frame("plain", kMainThread, "45", "5", "") +
                           frame("root", kMainThread, "70", "5", R"("Python id":10,"Python parent id":null)") +
                           frame("late child", kMainThread, "100", "5", R"("Python id":11,"Python parent id":1)")));
-  const std::string_view paths =
-      "WITH RECURSIVE p(id, path) AS (SELECT s.id, t.value FROM stack s JOIN frame f ON f.id = s.frame_id JOIN string "
-      "t ON "
-      "t.id = f.name_id WHERE s.parent_id IS NULL UNION ALL SELECT s.id, p.path || '>' || t.value FROM stack s JOIN p "
-      "ON "
-      "p.id = s.parent_id JOIN frame f ON f.id = s.frame_id JOIN string t ON t.id = f.name_id) "
-      "SELECT p.path FROM python_call c JOIN p ON p.id = c.stack_id ORDER BY c.id";
+  const std::string paths =
+      std::string(kPaths) + "SELECT p.path FROM python_call c JOIN p ON p.id = c.stack_id ORDER BY c.id";
   CHECK(index.rows(paths) == "main; hook; main>orphan; main>orphan>plain; main>root; late child");
   CHECK(index.issues(IssueKind::kPythonParentMissing) == 3);
 }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
+#include "base/failure.h"
 #include "index/index.h"
 #include "index/validity.h"
 #include "support/failing_vfs.h"
@@ -95,7 +95,6 @@ void check_damage(const Trace& trace, const std::string& damaged, std::size_t be
   CHECK(salvage(damaged, 64) == result);
 }
 
-const std::vector<std::string> kOthers = {"", std::string(1, '\0'), "\"", "{", "}", "]", "x"};
 constexpr Layout kLayouts[] = {Layout::kKineto, Layout::kMinified, Layout::kArray};
 
 TEST_CASE("the traces themselves are sound") {
@@ -107,29 +106,19 @@ TEST_CASE("the traces themselves are sound") {
   }
 }
 
-TEST_CASE("one character too many, at every byte") {
+TEST_CASE("one character too many, missing or another, at every byte") {
+  const std::vector<std::string> extras = {"\"", "{", "}", "[", "]", ",", ":", "\\", "\n", "\"\"", "},{"};
+  const std::vector<std::string> others = {"", std::string(1, '\0'), "\"", "{", "}", "]", "x"};
   for (const Layout layout : kLayouts) {
     const Trace trace = traced(layout);
-    std::size_t round = 0;
-    for (const std::string_view extra : {"\"", "{", "}", "[", "]", ",", ":", "\\", "\n", "\"\"", "},{"}) {
-      for (const std::size_t at : places(trace.first, trace.ends.back() + 1, round++)) {
-        std::string damaged = trace.text;
-        damaged.insert(at, extra);
-        check_damage(trace, damaged, at, at);
-      }
-    }
-  }
-}
-
-TEST_CASE("one character missing or another, at every byte") {
-  for (const Layout layout : kLayouts) {
-    const Trace trace = traced(layout);
-    std::size_t round = 0;
-    for (const std::string& other : kOthers) {
-      for (const std::size_t at : places(trace.first, trace.ends.back(), round++)) {
-        std::string damaged = trace.text;
-        damaged.replace(at, 1, other);
-        check_damage(trace, damaged, at, at + 1);
+    for (const std::size_t replaced : {0U, 1U}) {
+      std::size_t round = 0;
+      for (const std::string& text : replaced == 0 ? extras : others) {
+        for (const std::size_t at : places(trace.first, trace.ends.back() + 1 - replaced, round++)) {
+          std::string damaged = trace.text;
+          damaged.replace(at, replaced, text);
+          check_damage(trace, damaged, at, at + replaced);
+        }
       }
     }
   }
@@ -336,26 +325,12 @@ std::string small_trace() {
   return trace_of(events);
 }
 
-std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::size_t files_in(const TempDirectory& directory) {
-  const std::filesystem::directory_iterator files(directory.path());
-  return static_cast<std::size_t>(std::distance(begin(files), end(files)));
-}
-
 // The exit code of an ingest; 0: done.
 int outcome(const std::filesystem::path& trace, const std::filesystem::path& index) {
-  try {
-    ingest_trace(trace, index, Ingested::small_options());
-  } catch (const Error& error) {
-    INFO(error.what());
-    CHECK(std::string_view(error.what()).find('\n') == std::string_view::npos);
-    return static_cast<int>(error.code());
-  }
-  return 0;
+  const auto failed = catch_error([&] { ingest_trace(trace, index, Ingested::small_options()); });
+  if (!failed) return 0;
+  CHECK(std::string_view(failed->what()).find('\n') == std::string_view::npos);
+  return static_cast<int>(failed->code());
 }
 
 // How often an ingest failed before one got through, where each call fails in turn, or one of test_stride(). There are
@@ -376,7 +351,7 @@ std::size_t failures(VfsCall call, int code, std::size_t round = 0) {
     ++failed;
     CHECK(result == static_cast<int>(ErrorCode::kResource));
     CHECK(bytes_of(index) == "the old one");
-    CHECK(files_in(directory) == 2);
+    CHECK(directory.files().size() == 2);
   }
   FAIL("never through");
   return failed;
@@ -402,8 +377,7 @@ TEST_CASE("new times are noted wholly or not at all, whatever call fails") {
       const TempDirectory directory;
       const auto path = directory / "index";
       write_small_index(path);
-      Database(path, Database::Mode::kReadWrite)
-          .execute("INSERT INTO meta VALUES ('source_inode', '1'), ('source_mtime_ns', '1')");
+      change_by_sql(path, "INSERT INTO meta VALUES ('source_inode', '1'), ('source_mtime_ns', '1')");
       const Index index = Index::open(path);
       bool noted = false;
       {
@@ -413,7 +387,7 @@ TEST_CASE("new times are noted wholly or not at all, whatever call fails") {
       }
       INFO("kind " << static_cast<int>(call) << ", call " << at);
       CHECK((noted || failed != 0));
-      CHECK(files_in(directory) == 1);
+      CHECK(directory.files().size() == 1);
       const Index after = Index::open(path);
       for (const char* key : {"source_inode", "source_mtime_ns"}) CHECK(after.meta(key) == (noted ? "2" : "1"));
       CHECK(after.database().query_text("PRAGMA integrity_check") == "ok");

@@ -16,6 +16,8 @@
 #include "sql/scripts.h"
 #include "support/ingested.h"
 #include "support/places.h"
+#include "support/refused.h"
+#include "support/small_index.h"
 #include "support/temp_directory.h"
 
 namespace tracedb {
@@ -223,19 +225,13 @@ std::size_t differences(Database& database) {
 
 std::string refusal(const std::filesystem::path& path) {
   Database database(path, Database::Mode::kReadOnly);
-  try {
-    read_columns(database, "t", kColumns);
-  } catch (const Error& error) {
-    CHECK(error.code() == ErrorCode::kInput);
-    return error.what();
-  }
-  return {};
+  return refused(ErrorCode::kInput, [&] { read_columns(database, "t", kColumns); });
 }
 
 bool refused_after(const std::filesystem::path& path, std::string_view change) {
   const std::filesystem::path copy = path.string() + ".copy";
   std::filesystem::copy_file(path, copy, std::filesystem::copy_options::overwrite_existing);
-  Database(copy, Database::Mode::kReadWrite).execute(change);
+  change_by_sql(copy, change);
   return refusal(copy).find("build the index again") != std::string::npos;
 }
 
@@ -245,14 +241,6 @@ const std::string kPackedTrace = trace_of(
     event("kernel", "ncclDevKernel_AllReduce", kGpuStream, "20.5", "9", R"("stream":7,"device":0,"correlation":5)") +
     event("kernel", "gemm", kGpuStream, "40", "3.125", R"("stream":8,"device":0,"correlation":6)") +
     R"({"ph":"X","cat":"kernel","name":"odd","pid":0,"tid":7,"ts":50,"dur":"x","args":{"stream":7,"device":0}})");
-
-std::vector<std::string> failures(const std::filesystem::path& path) {
-  std::vector<std::string> failed;
-  for (const VerifyFinding& finding : verify(Index::open(path), {})) {
-    if (finding.outcome == VerifyFinding::Outcome::kFailed) failed.push_back(finding.check);
-  }
-  return failed;
-}
 
 // A bit of the data in turn, at places spread over all blocks.
 void flip_bits(const std::filesystem::path& path, std::size_t how_many) {
@@ -310,7 +298,7 @@ TEST_CASE("columns without a copy are read from the table") {
   const TempDirectory folder;
   const auto path = packed_table(folder, 2000);
   for (const char* change : {"DELETE FROM packed_column WHERE name = 'n'", "DELETE FROM packed_column"}) {
-    Database(path, Database::Mode::kReadWrite).execute(change);
+    change_by_sql(path, change);
     Database database(path, Database::Mode::kReadOnly);
     CHECK(differences(database) == 0);
   }
@@ -330,7 +318,7 @@ TEST_CASE("copies that cannot be are refused") {
         "DROP TABLE packed_column"}) {
     CAPTURE(change);
     if (std::string_view(change).starts_with("DROP")) {
-      Database(path, Database::Mode::kReadWrite).execute(change);
+      change_by_sql(path, change);
       CHECK_FALSE(refusal(path).empty());
     } else {
       CHECK(refused_after(path, change));
@@ -356,21 +344,18 @@ TEST_CASE("ingest packs columns of kernels, and verify compares them") {
     const auto kind = columns.columns[columns.columns.size() - 2].ids.span();
     CHECK(std::vector<std::uint32_t>(kind.begin(), kind.end()) == std::vector<std::uint32_t>{2, 1, 1});
   }
-  CHECK(failures(path).empty());
-  const auto change = [&](const char* sql) { Database(path, Database::Mode::kReadWrite).execute(sql); };
-  SUBCASE("another value") {
-    change(
-        "UPDATE packed_column SET (data, hash) = (SELECT data, hash FROM packed_column WHERE event_table = 'kernel' "
-        "AND name = 'ts') WHERE event_table = 'kernel' AND name = 'dur'");
-    CHECK(failures(path) == std::vector<std::string>{"columns"});
-  }
-  SUBCASE("another table") {
-    change("UPDATE kernel SET step_id = NULL, stream_id = 3 - stream_id");
-    CHECK(failures(path) == std::vector<std::string>{"columns"});
-  }
-  SUBCASE("no copy at all") {
-    change("UPDATE packed_column SET data = x'00' WHERE event_table = 'kernel' AND name IN ('ts', 'kind')");
-    CHECK(failures(path) == std::vector<std::string>{"columns", "columns"});
+  CHECK(failed_checks(path).empty());
+  const std::pair<const char*, std::size_t> changes[] = {
+      // Another value, another table, no copy at all.
+      {"UPDATE packed_column SET (data, hash) = (SELECT data, hash FROM packed_column WHERE event_table = 'kernel' "
+       "AND name = 'ts') WHERE event_table = 'kernel' AND name = 'dur'",
+       1},
+      {"UPDATE kernel SET step_id = NULL, stream_id = 3 - stream_id", 1},
+      {"UPDATE packed_column SET data = x'00' WHERE event_table = 'kernel' AND name IN ('ts', 'kind')", 2}};
+  for (const auto& [change, wrong] : changes) {
+    const Ingested damaged(kPackedTrace);
+    change_by_sql(damaged.directory() / "index", change);
+    CHECK(failed_checks(damaged.directory() / "index") == std::vector<std::string>(wrong, "columns"));
   }
 }
 

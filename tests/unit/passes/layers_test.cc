@@ -43,7 +43,7 @@ TEST_CASE("stacks of layers and passes over them") {
   const std::string diffusion = "GXGXGG" + times(19, kDouble) + times(38, kSingle) + "GNG+";
   const std::string mamba = "NGSSNGnGXG", attention = "NGRAGnGXG";
   const struct {
-    const char* what;
+    std::string_view what;
     std::string letters, stacks;
   } cases[] = {
       {"one stack", "E" + times(5, "NGRKAGnGXG") + "nGs", "5 x 1"},
@@ -143,7 +143,7 @@ TEST_CASE("layers of one pass: head, layers from their first norm, tail") {
     return fmt::format("{}|{}|{}", head, fmt::join(layers, "|"), tail);
   };
   const struct {
-    const char* what;
+    std::string_view what;
     std::string expected;
   } cases[] = {
       {"a decoder", "Ec|NGRKDGNGXG|nGRKDGnGXG|nGRKDGnGXG|nGss"},
@@ -163,9 +163,7 @@ TEST_CASE("layers of one pass: head, layers from their first norm, tail") {
     std::erase(letters, '|');
     CHECK(cut(letters) == one.expected);
   }
-  for (const std::string_view letters : {"", "E", "GGG", "NGAGNGXGNGs", "VNXVNXVNX", "AAAA"}) {
-    CHECK(cut(letters) == letters);
-  }
+  check_unchanged(cut, {"", "E", "GGG", "NGAGNGXGNGs", "VNXVNXVNX", "AAAA"});
 }
 
 TEST_CASE("several passes in one step") {
@@ -401,34 +399,26 @@ FoundStack stack(std::string name, std::int32_t width, std::size_t mixers = 1, s
 
 using Places = std::vector<std::vector<std::size_t>>;
 
-TEST_CASE("kinds of steps with one stack each have the same one") {
-  const StackTable table = make_stack_table({{stack("", 80)}, {}, {stack("", 79)}});
-  REQUIRE(table.stacks.size() == 1);
-  CHECK(table.stacks[0].name == "stack 1");
-  CHECK(table.stacks[0].count == 80);
-  CHECK(table.place == Places{{0}, {}, {0}});
-}
-
-TEST_CASE("a stack with a name is the same as one without, of as many layers") {
-  const StackTable table = make_stack_table({{stack("", 24)}, {stack("Qwen2DecoderLayer", 24)}});
-  REQUIRE(table.stacks.size() == 1);
-  CHECK(table.stacks[0].name == "Qwen2DecoderLayer");
-}
-
-TEST_CASE("of several stacks, that of as many layers and mixers") {
-  const StackTable table =
+TEST_CASE("stacks of the kinds of steps: the same by name, else by as many layers and mixers") {
+  // Where one stack each, it is the same.
+  const StackTable one = make_stack_table({{stack("", 80)}, {}, {stack("", 79)}});
+  REQUIRE(one.stacks.size() == 1);
+  CHECK(one.stacks[0].name == "stack 1");
+  CHECK(one.stacks[0].count == 80);
+  CHECK(one.place == Places{{0}, {}, {0}});
+  const StackTable named = make_stack_table({{stack("", 24)}, {stack("Qwen2DecoderLayer", 24)}});
+  REQUIRE(named.stacks.size() == 1);
+  CHECK(named.stacks[0].name == "Qwen2DecoderLayer");
+  const StackTable several =
       make_stack_table({{stack("", 32, 2, 8)}, {stack("", 32, 1), stack("", 32, 2)}, {stack("", 7), stack("", 32, 1)}});
-  REQUIRE(table.stacks.size() == 2);
-  CHECK(table.place == Places{{1}, {0, 1}, {1, 0}});
-  CHECK(table.stacks[1].first == 32);
-  CHECK(table.stacks[1].passes == 8);
-}
-
-TEST_CASE("names that differ are other stacks") {
-  const StackTable table = make_stack_table({{stack("A", 4), stack("", 4)}, {stack("B", 4)}});
-  REQUIRE(table.stacks.size() == 2);
-  CHECK(table.stacks[1].name == "B");
-  CHECK(table.place == Places{{0, 1}, {1}});
+  REQUIRE(several.stacks.size() == 2);
+  CHECK(several.place == Places{{1}, {0, 1}, {1, 0}});
+  CHECK(several.stacks[1].first == 32);
+  CHECK(several.stacks[1].passes == 8);
+  const StackTable other_names = make_stack_table({{stack("A", 4), stack("", 4)}, {stack("B", 4)}});
+  REQUIRE(other_names.stacks.size() == 2);
+  CHECK(other_names.stacks[1].name == "B");
+  CHECK(other_names.place == Places{{0, 1}, {1}});
 }
 
 const LayerStacks kOne = {{"stack 1", 0, 80, 1}};
@@ -440,23 +430,20 @@ Bounds range(std::string_view text, const LayerStacks& stacks) {
   return {found.first, found.last};
 }
 
-TEST_CASE("labels of layers in one stack are their numbers") {
+TEST_CASE("labels of layers: their numbers in one stack, with the name of theirs in several") {
   CHECK(layer_label(0, {}) == "0");
   CHECK(layer_label(79, kOne) == "79");
-  CHECK(layer_label(kHead, kTwo) == "[head]");
-  CHECK(layer_label(kTail, kTwo) == "[tail]");
-  CHECK(layer_label(kNoLayer, kTwo) == "[no layer]");
-  CHECK(layers_label({}, kOne).empty());
-  CHECK(layers_label({4}, kOne) == "4");
-  CHECK(layers_label({0, 1}, kOne) == "0..1");
-  CHECK(layers_label({0, 1, 2, 5, 7, 8}, kOne) == "0..2,5,7..8");
-  CHECK(layers_label({kHead, 0, 1, kTail, kNoLayer}, kOne) == "[head],0..1,[tail],[no layer]");
-  CHECK(layers_label({kTail, kHead}, kOne) == "[tail],[head]");
-}
-
-TEST_CASE("labels of layers in several stacks name theirs") {
-  CHECK(layer_label(23, kTwo) == "T5Block:23");
-  CHECK(layer_label(24, kTwo) == "stack 1:0");
+  const std::pair<std::int32_t, const char*> labels[] = {
+      {kHead, "[head]"}, {kTail, "[tail]"}, {kNoLayer, "[no layer]"}, {23, "T5Block:23"}, {24, "stack 1:0"}};
+  for (const auto& [layer, label] : labels) CHECK(layer_label(layer, kTwo) == label);
+  const std::pair<std::vector<std::int32_t>, const char*> lists[] = {
+      {{}, ""},
+      {{4}, "4"},
+      {{0, 1}, "0..1"},
+      {{0, 1, 2, 5, 7, 8}, "0..2,5,7..8"},
+      {{kHead, 0, 1, kTail, kNoLayer}, "[head],0..1,[tail],[no layer]"},
+      {{kTail, kHead}, "[tail],[head]"}};
+  for (const auto& [layers, label] : lists) CHECK(layers_label(layers, kOne) == label);
   CHECK(layers_label({kHead, 22, 23, 24, 25, 26, 30}, kTwo) == "[head],T5Block:22..23,stack 1:0..2,stack 1:6");
   CHECK(stack_text(kTwo[0], true) == "T5Block 24");
   CHECK(stack_text(kTwo[1], true) == "stack 1 19 x 4 passes");
@@ -464,19 +451,14 @@ TEST_CASE("labels of layers in several stacks name theirs") {
 }
 
 TEST_CASE("a selection of layers by number, or by stack and number") {
-  CHECK(range("3", kOne) == Bounds{3, 3});
-  CHECK(range("3..5", kOne) == Bounds{3, 5});
-  CHECK(range("..5", kOne) == Bounds{0, 5});
-  CHECK(range("head", kTwo) == Bounds{kHead, kHead});
-  CHECK(range("stack 1:3", kOne) == Bounds{3, 3});
-  CHECK(range("stack 1:3", kTwo) == Bounds{27, 27});
-  CHECK(range("stack 1:17..", kTwo) == Bounds{41, 42});
-  CHECK(range("T5Block", kTwo) == Bounds{0, 23});
+  const auto in_one = [](std::string_view text) { return range(text, kOne); };
+  const auto in_two = [](std::string_view text) { return range(text, kTwo); };
+  check_pairs<Bounds>(in_one, {{"3", {3, 3}}, {"3..5", {3, 5}}, {"..5", {0, 5}}, {"stack 1:3", {3, 3}}});
+  check_pairs<Bounds>(
+      in_two, {{"head", {kHead, kHead}}, {"stack 1:3", {27, 27}}, {"stack 1:17..", {41, 42}}, {"T5Block", {0, 23}}});
   CHECK(range("0..", kTwo).first == 0);
   CHECK(range("T5Block:24", kTwo).first > range("T5Block:24", kTwo).second);  // that layer is another stack's
-  CHECK_THROWS_AS(range("3", kTwo), Error);
-  CHECK_THROWS_AS(range("..5", kTwo), Error);
-  CHECK_THROWS_AS(range("T6Block:3", kTwo), Error);
+  for (const std::string_view text : {"3", "..5", "T6Block:3"}) CHECK_THROWS_AS(range(text, kTwo), Error);
   CHECK_THROWS_AS(range("T5Block:3", {}), Error);
 }
 

@@ -117,7 +117,7 @@ std::string tail(std::string_view letters, bool is_language = true) {
 TEST_CASE("roles of the kernels of a layer") {
   // The roles, or with "..." at an end those that they begin or end with.
   const struct {
-    const char *what, *letters, *roles;
+    std::string_view what, letters, roles;
   } cases[] = {
       {"a layer of a language model", "NGPKAGNGSG",
        "input_norm qkv_proj rope kv_cache attention o_proj post_attention_norm gate_up activation down"},
@@ -175,7 +175,7 @@ TEST_CASE("roles of the kernels of a layer") {
   for (const auto& one : cases) {
     CAPTURE(one.what);
     CAPTURE(one.letters);
-    std::string found = layer(one.letters), expected = one.roles;
+    std::string found = layer(one.letters), expected(one.roles);
     if (expected.ends_with("...")) {
       expected.resize(expected.size() - 3);
       found.resize(std::min(found.size(), expected.size()));
@@ -350,7 +350,7 @@ std::size_t longest_common(std::string_view a, std::string_view b) {
 
 TEST_CASE("where each token of a sequence is in another one") {
   const struct {
-    const char *what, *a, *b, *places;
+    std::string_view what, a, b, places;
     std::size_t most_cells = 1000;
   } cases[] = {
       {"equal sequences, whatever their interleaving: by rank", "", "", ""},

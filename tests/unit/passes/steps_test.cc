@@ -81,7 +81,7 @@ TEST_CASE("steps by the rhythm of the kernels") {
     return fmt::format("{0}:{1}", kind, fmt::join(steps, fmt::format(" {}:", kind)));
   };
   const struct {
-    const char* what;
+    std::string_view what;
     std::string letters, steps;
   } cases[] = {
       {"between sampling and embedding", kDecode + " c" + kDecode + " c" + kDecode,
@@ -151,10 +151,7 @@ TEST_CASE("no rhythm, no steps, and a reason") {
 // Steps where no annotation names any: calls of the model; and steps by a pattern, on every thread they take in.
 
 std::string launch(std::string_view name, int thread, int ts) {
-  const std::string ids = R"("correlation":)" + std::to_string(ts);
-  return event("cuda_runtime", "cudaLaunchKernel", R"("pid":100,"tid":)" + std::to_string(thread), std::to_string(ts),
-               "1", ids) +
-         event("kernel", name, kGpuStream, std::to_string(1000 + ts), "1", ids);
+  return launch_at(name, fmt::format(R"("pid":100,"tid":{})", thread), ts);
 }
 
 std::string module_call(std::string_view name, int ts, int dur) {

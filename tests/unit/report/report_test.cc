@@ -11,43 +11,34 @@
 #include "report/renderers.h"
 #include "report/sql_report.h"
 #include "sql/scripts.h"
+#include "support/cases.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
 
 namespace tracedb {
 namespace {
 
-TEST_CASE("escape_text leaves ordinary text alone") {
-  CHECK(escape_text("void k<float, 4>(a\\b) \xC3\xA9 \xE4\xB8\xAD \xF0\x9F\x98\x80") ==
-        "void k<float, 4>(a\\b) \xC3\xA9 \xE4\xB8\xAD \xF0\x9F\x98\x80");
+TEST_CASE("escape_text disarms what terminals and readers obey, and leaves ordinary text alone") {
+  using namespace std::string_view_literals;
+  check_unchanged(escape_text, {"void k<float, 4>(a\\b) \xC3\xA9 \xE4\xB8\xAD \xF0\x9F\x98\x80"});
+  check_pairs<std::string_view>(escape_text, {{"\x1b[31m\n\t\r\x7f", "\\x1b[31m\\x0a\\x09\\x0d\\x7f"},
+                                              {"\0"sv, "\\x00"},
+                                              {"\xC2\x9B", "\\u009b"},      // U+009B, the one-character CSI
+                                              {"\xE2\x80\xAE", "\\u202e"},  // right-to-left override
+                                              {"\xE2\x81\xA6\xE2\x80\x8F", "\\u2066\\u200f"},
+                                              {"a\xFFz\xC3", "a\\xffz\\xc3"},         // broken UTF-8
+                                              {"\xED\xA0\x80", "\\xed\\xa0\\x80"}});  // a lone surrogate
 }
 
-TEST_CASE("escape_text disarms what terminals and readers obey") {
-  CHECK(escape_text("\x1b[31m\n\t\r\x7f") == "\\x1b[31m\\x0a\\x09\\x0d\\x7f");
-  CHECK(escape_text(std::string_view("\0", 1)) == "\\x00");
-  CHECK(escape_text("\xC2\x9B") == "\\u009b");      // U+009B, the one-character CSI
-  CHECK(escape_text("\xE2\x80\xAE") == "\\u202e");  // right-to-left override
-  CHECK(escape_text("\xE2\x81\xA6\xE2\x80\x8F") == "\\u2066\\u200f");
-  CHECK(escape_text("a\xFFz\xC3") == "a\\xffz\\xc3");       // broken UTF-8
-  CHECK(escape_text("\xED\xA0\x80") == "\\xed\\xa0\\x80");  // a lone surrogate
-}
-
-TEST_CASE("escape_cell can be undone") {
-  CHECK(escape_cell("C:\\temp\\a") == "C:\\temp\\a");
-  CHECK(escape_cell("a\nb") == "a\\x0ab");
-  CHECK(escape_cell("a\\x0ab\\u202e") == "a\\x5cx0ab\\x5cu202e");
-  CHECK(escape_cell("\\\\x\\\n\\") == "\\\\x5cx\\\\x0a\\");
+TEST_CASE("escapes for cells can be undone, those for JSON and Markdown are text there") {
+  check_pairs<std::string_view>(escape_cell, {{"C:\\temp\\a", "C:\\temp\\a"},
+                                              {"a\nb", "a\\x0ab"},
+                                              {"a\\x0ab\\u202e", "a\\x5cx0ab\\x5cu202e"},
+                                              {"\\\\x\\\n\\", "\\\\x5cx\\\\x0a\\"}});
   CHECK(escape_cell("\x85") != escape_cell("\xC2\x85"));  // a broken byte and the character of that number
-}
-
-TEST_CASE("escape_json yields the inside of a JSON string") {
-  CHECK(escape_json("a\"b\\c\n\t\x01") == "a\\\"b\\\\c\\n\\t\\u0001");
-  CHECK(escape_json("\xE2\x80\xAE\xFF") == "\\u202e\xEF\xBF\xBD");
-}
-
-TEST_CASE("escape_markdown makes marks and HTML literal") {
-  CHECK(escape_markdown("a|b<i>&_x_") == "a\\|b&lt;i>&amp;\\_x\\_");
-  CHECK(escape_markdown("\x1b") == "\\\\x1b");
+  check_pairs<std::string_view>(
+      escape_json, {{"a\"b\\c\n\t\x01", "a\\\"b\\\\c\\n\\t\\u0001"}, {"\xE2\x80\xAE\xFF", "\\u202e\xEF\xBF\xBD"}});
+  check_pairs<std::string_view>(escape_markdown, {{"a|b<i>&_x_", "a\\|b&lt;i>&amp;\\_x\\_"}, {"\x1b", "\\\\x1b"}});
 }
 
 TEST_CASE("shorten_middle keeps both ends") {
@@ -80,12 +71,12 @@ const std::vector<Column> kColumns = {{"total_time", "Total Time", Unit::kTime, 
                                       {"instances", "Instances", Unit::kCount, OthersAggregate::kSum},
                                       {"name", "Name", Unit::kText, OthersAggregate::kLabel}};
 
-std::string rendered(std::string_view format, const std::vector<Row>& rows, const RenderOptions& options = {}) {
+std::string rendered(std::string_view format, const std::vector<Row>& rows, const RenderOptions& options = {},
+                     const std::vector<Column>& columns = kColumns, const std::vector<std::string>& warnings = {}) {
   std::ostringstream out;
   const auto renderer = find_renderer(format)->make(out, options);
-  renderer->begin({"kernels", {"a.json"}}, kColumns);
+  renderer->begin({"kernels", {"a.json"}}, columns);
   for (const Row& row : rows) renderer->row(row);
-  const std::vector<std::string> warnings = {"careful"};
   renderer->end(warnings);
   return out.str();
 }
@@ -118,12 +109,8 @@ TEST_CASE("table: times share a unit in which the smallest can be read, unless t
                                        {"min", "Min", Unit::kTime, OthersAggregate::kMin},
                                        {"max", "Max", Unit::kTime, OthersAggregate::kMax}};
   const auto heads = [&](std::int64_t total, std::int64_t min, std::int64_t max) {
-    std::ostringstream out;
-    const auto renderer = find_renderer("markdown")->make(out, {});
-    renderer->begin({"x", {}}, columns);
-    renderer->row(Row{total, min, max});
-    renderer->end({});
-    return out.str().substr(0, out.str().find('\n'));
+    const std::string text = rendered("markdown", {Row{total, min, max}}, {}, columns);
+    return text.substr(0, text.find('\n'));
   };
   CHECK(heads(300'000'000, 500, 20'000) == "| Total (us) | Min (us) | Max (us) |");
   CHECK(heads(20'000'000'000, 500, 20'000) == "| Total (ms) | Min (us) | Max (us) |");
@@ -133,14 +120,9 @@ TEST_CASE("table: times share a unit in which the smallest can be read, unless t
 }
 
 std::string table_at(std::size_t width, const std::vector<Column>& columns, const std::vector<Row>& rows) {
-  std::ostringstream out;
   RenderOptions options;
   options.width = width;
-  const auto renderer = find_renderer("table")->make(out, options);
-  renderer->begin({"x", {}}, columns);
-  for (const Row& row : rows) renderer->row(row);
-  renderer->end({});
-  return out.str();
+  return rendered("table", rows, options, columns);
 }
 
 // The note of what is left out, in one line.
@@ -242,25 +224,16 @@ TEST_CASE("table: prose goes on in the next line, names lose their middle") {
 TEST_CASE("table: the sides of a comparison share one unit") {
   const std::vector<Column> columns = {{"baseline", "Baseline", Unit::kTime, OthersAggregate::kSum},
                                        {"candidate", "Candidate", Unit::kTime, OthersAggregate::kSum}};
-  std::ostringstream out;
-  const auto renderer = find_renderer("table")->make(out, {});
-  renderer->begin({"compare", {}}, columns);
-  renderer->row(Row{std::int64_t{42'000'000}, std::int64_t{16'527'000}});
-  renderer->row(Row{std::int64_t{7'000'000}, std::int64_t{500}});
-  renderer->end({});
-  CHECK(out.str().find("Baseline (us)  Candidate (us)\n") != std::string::npos);
+  CHECK(table_at(
+            0, columns,
+            {Row{std::int64_t{42'000'000}, std::int64_t{16'527'000}}, Row{std::int64_t{7'000'000}, std::int64_t{500}}})
+            .find("Baseline (us)  Candidate (us)\n") != std::string::npos);
 }
 
 TEST_CASE("table: texts give way in turns") {
   const std::vector<Column> columns(3, {"name", "Name", Unit::kText, OthersAggregate::kNone});
-  std::ostringstream out;
-  RenderOptions options;
-  options.width = 70;
-  const auto renderer = find_renderer("table")->make(out, options);
-  renderer->begin({"x", {}}, columns);
-  renderer->row(Row{std::string(30, 'a'), std::string(25, 'b'), std::string(20, 'c')});
-  renderer->end({});
-  CHECK(out.str().find(std::string(23, '-') + "  " + std::string(23, '-') + "  " + std::string(20, '-') + "\n") !=
+  CHECK(table_at(70, columns, {Row{std::string(30, 'a'), std::string(25, 'b'), std::string(20, 'c')}})
+            .find(std::string(23, '-') + "  " + std::string(23, '-') + "  " + std::string(20, '-') + "\n") !=
         std::string::npos);
 }
 
@@ -358,7 +331,7 @@ TEST_CASE("tsv") {
 }
 
 TEST_CASE("json") {
-  CHECK(rendered("json", {make_row(5, 1, "a\"")}) ==
+  CHECK(rendered("json", {make_row(5, 1, "a\"")}, {}, kColumns, {"careful"}) ==
         "{\"schema\": \"tracedb.kernels/1\",\n \"inputs\": [\"a.json\"],\n"
         " \"units\": {\"total_time\": \"ns\", \"instances\": \"count\"},\n \"rows\": [\n"
         "  {\"total_time\": 5, \"instances\": 1, \"name\": \"a\\\"\"}\n ],\n \"warnings\": [\"careful\"]}\n");

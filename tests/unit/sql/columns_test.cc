@@ -14,6 +14,7 @@
 #include "sql/tables/column_table.h"
 #include "sql/user/functions.h"
 #include "sql/user/user_sql.h"
+#include "support/refused.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
 
@@ -71,7 +72,7 @@ TEST_CASE("ids that the file cannot have are damage") {
   for (const char* id : {"100000", "4294967295", "4294967296", "4611686018427387904", "-1"}) {
     CAPTURE(id);
     const std::filesystem::path path = table(folder, 50, 512);
-    Database(path, Database::Mode::kReadWrite).execute(fmt::format("UPDATE t SET parent = {} WHERE id = 20", id));
+    change_by_sql(path, fmt::format("UPDATE t SET parent = {} WHERE id = 20", id));
     Database database(path, Database::Mode::kReadOnly);
     CHECK_THROWS_AS(scan_columns(database, "t", kIds), Error);
     Statement row(database, "SELECT parent FROM t WHERE id = 20");
@@ -92,7 +93,7 @@ TEST_CASE("the file that was opened is read, whatever has its name now") {
 TEST_CASE("rows with gaps are not ours") {
   const TempDirectory folder;
   const std::filesystem::path path = table(folder, 50, 512);
-  Database(path, Database::Mode::kReadWrite).execute("DELETE FROM t WHERE id = 20");
+  change_by_sql(path, "DELETE FROM t WHERE id = 20");
   Database database(path, Database::Mode::kReadOnly);
   CHECK_THROWS_AS(scan_columns(database, "t", kAll), Error);
 }
@@ -100,8 +101,7 @@ TEST_CASE("rows with gaps are not ours") {
 TEST_CASE("any damage is an error or other numbers, never a crash") {
   const TempDirectory folder;
   const std::filesystem::path path = table(folder, 400, 512);
-  std::ifstream in(path, std::ios::binary);
-  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+  const std::string whole = bytes_of(path);
   int refused = 0;
   for (std::size_t at = 512; at < whole.size(); at += 7) {
     std::string damaged = whole;
@@ -438,13 +438,7 @@ TEST_CASE("a column that cannot be made ends the statement") {
 
 std::string failure(const std::filesystem::path& path, const char* sql, ErrorCode code) {
   Database database(path, Database::Mode::kReadOnly);
-  try {
-    database.execute(sql);
-  } catch (const Error& error) {
-    CHECK(error.code() == code);
-    return error.what();
-  }
-  return {};
+  return refused(code, [&] { database.execute(sql); });
 }
 
 bool says(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
@@ -463,7 +457,7 @@ TEST_CASE("wrong statements on a sound index are internal errors") {
     CHECK_FALSE(says(text, "damaged"));
   }
   CHECK(says(failure(path, "SELECT sum(9223372036854775807) FROM kernel", ErrorCode::kInput), "impossible value"));
-  Database(path, Database::Mode::kReadWrite).execute("DROP VIEW kernels; ALTER TABLE kernel DROP COLUMN graph_id");
+  change_by_sql(path, "DROP VIEW kernels; ALTER TABLE kernel DROP COLUMN graph_id");
   const std::string text = failure(path, "SELECT graph_id FROM kernel", ErrorCode::kInput);
   CHECK(says(text, "damaged"));
   CHECK(says(text, "table kernel"));

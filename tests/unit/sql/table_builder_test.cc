@@ -51,10 +51,7 @@ class BuilderFixture {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::uint32_t root() const { return root_; }
   [[nodiscard]] Database open() const { return {path_, Database::Mode::kReadWrite}; }
-  [[nodiscard]] std::string bytes() const {
-    std::ifstream in(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
+  [[nodiscard]] std::string bytes() const { return bytes_of(path_); }
 
  private:
   TempDirectory directory_;

@@ -247,7 +247,7 @@ std::string text_of(const KernelPairs& pairs) {
 
 TEST_CASE("kernel pairs") {
   const struct {
-    const char* what;
+    std::string_view what;
     Times starts, ends;
     const char* pairs;
   } cases[] = {
