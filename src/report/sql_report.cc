@@ -8,16 +8,16 @@
 namespace tracedb {
 namespace {
 
-constexpr std::string_view kColumnMark = "-- column:";
+constexpr std::string_view kColumnMark = "-- column:", kCommandMark = "-- command:";
 
 std::string_view trimmed(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
-std::string next_field(std::string_view& line) {
+std::string_view next_field(std::string_view& line) {
   const std::size_t bar = std::min(line.find('|'), line.size());
-  std::string field(trimmed(line.substr(0, bar)));
+  const std::string_view field = trimmed(line.substr(0, bar));
   line.remove_prefix(std::min(bar + 1, line.size()));
   return field;
 }
@@ -33,17 +33,32 @@ Column parse_column(std::string_view line) {
   return column;
 }
 
+// What follows the mark, of each line that begins with it.
+std::vector<std::string_view> marked_lines(std::string_view text, std::string_view mark) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (text.starts_with(mark)) lines.push_back(text.substr(mark.size(), end - mark.size()));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::vector<Column> report_columns(std::string_view script_text) {
   std::vector<Column> columns;
-  while (!script_text.empty()) {
-    const std::size_t end = std::min(script_text.find('\n'), script_text.size());
-    const std::string_view line = script_text.substr(0, end);
-    if (line.starts_with(kColumnMark)) columns.push_back(parse_column(line.substr(kColumnMark.size())));
-    script_text.remove_prefix(std::min(end + 1, script_text.size()));
-  }
+  for (const std::string_view line : marked_lines(script_text, kColumnMark)) columns.push_back(parse_column(line));
   return columns;
+}
+
+std::optional<ReportCommand> report_command(std::string_view script_text) {
+  for (std::string_view line : marked_lines(script_text, kCommandMark)) {
+    const bool takes_selection = next_field(line) == "selection";
+    const std::string_view summary = next_field(line);
+    return ReportCommand{takes_selection, summary, trimmed(line)};
+  }
+  return std::nullopt;
 }
 
 ValueType read_cell(const Statement& statement, int column, Cell& cell) {

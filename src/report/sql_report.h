@@ -6,6 +6,11 @@
 // key | head | unit (text, count, ns, bytes, percent, ratio, GB/s or empty) | what [others] shows (label, sum, min,
 // max, mean or empty) | what it does on a narrow terminal (fit_from()) | what it means, in the order of the SELECT. A
 // mean is that of the rows it stands for, weighted by total_time / mean of each: the instances whose duration is known.
+// A script may also say that it is a command of trace-query, which has its name and needs no code:
+//
+//   -- command: whole | problems found in the trace, with counts | nothing was wrong with the trace
+//
+// selection: the options that choose steps and kernels apply; whole: they do not | summary | note where it has no rows.
 #pragma once
 
 #include <cstddef>
@@ -37,6 +42,13 @@ std::optional<std::size_t> find_column(std::span<const Column> columns, std::str
 
 // Of columns, meanings refer to the text.
 std::vector<Column> report_columns(std::string_view script_text);
+
+struct ReportCommand {
+  bool takes_selection = false;
+  std::string_view summary, empty_note;  // parts of the script
+};
+std::optional<ReportCommand> report_command(std::string_view script_text);  // nullopt: it is none
+
 ValueType read_cell(const Statement& statement, int column, Cell& cell);  // a blob becomes a text of its bytes
 void bind_cell(Statement& statement, int index, const Cell& cell);
 

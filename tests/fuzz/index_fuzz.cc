@@ -135,11 +135,11 @@ void query(const Index& index, const std::filesystem::path& trace) {
   ask(index, [&] { check_validity(index, trace, Effort::kQuick); });
   ask(index, [&] { verify(index, trace); });
   ask(index, [&] { print(run_report(index.database(), report_script("info"), {}), "json"); });
-  ask(index, [&] { print(run_report(index.database(), report_script("issues"), {}), "markdown"); });
   const ActiveRules rules;
   const PassOptions options;
   Workload workload(index, rules);
   ask(index, [&] { add_pass_tables(workload, options); });
+  ask(index, [&] { print(run_report(index.database(), report_script("issues"), {}), "markdown"); });
   ask(index, [&] { print(run_report(index.database(), report_script("memcpys"), {}), "csv"); });
   ask(index, [&] {
     Report report = run_report(index.database(), report_script("kernels"), {});

@@ -44,8 +44,8 @@ struct Command {
 
   std::string_view name;
   std::string_view summary;
-  std::string usage;         // one line, after "trace-query "
-  std::string_view example;  // one or more lines, shown by --help
+  std::string usage;    // one line, after "trace-query "
+  std::string example;  // one or more lines, shown by --help
   Run* run;
 
   std::vector<CommandTable> tables = {};
@@ -66,7 +66,7 @@ std::span<const Command> commands();
 const Command* known_command(std::string_view name);  // null: there is none
 
 // One that prints the table that the options choose of each input, and no more.
-Command table_command(std::string_view name, std::string_view summary, std::string_view example,
+Command table_command(std::string_view name, std::string_view summary, std::string example,
                       std::vector<CommandTable> tables, std::vector<OptionGroup> groups,
                       decltype(Command::finish) finish, decltype(Command::add_options) add_options = nullptr,
                       decltype(Command::prepare) prepare = nullptr);

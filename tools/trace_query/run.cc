@@ -143,14 +143,22 @@ int run_table(const Command& command, std::span<const std::string> args) {
 
 }  // namespace
 
-Command table_command(std::string_view name, std::string_view summary, std::string_view example,
+Command table_command(std::string_view name, std::string_view summary, std::string example,
                       std::vector<CommandTable> tables, std::vector<OptionGroup> groups,
                       decltype(Command::finish) finish, decltype(Command::add_options) add_options,
                       decltype(Command::prepare) prepare) {
-  return {name,        summary,   fmt::format("{} [options] TRACE|INDEX...", name),
-          example,     run_table, std::move(tables),
-          nullptr,     {},        std::move(groups),
-          add_options, prepare,   finish};
+  return {name,
+          summary,
+          fmt::format("{} [options] TRACE|INDEX...", name),
+          std::move(example),
+          run_table,
+          std::move(tables),
+          nullptr,
+          {},
+          std::move(groups),
+          add_options,
+          prepare,
+          finish};
 }
 
 void remove_column(Report& report, std::string_view key) {

@@ -9,6 +9,25 @@
 
 namespace tracedb {
 
+// By the file that declares them.
+std::vector<PassTable> kernel_group_tables();
+std::vector<PassTable> layer_tables();
+PassTable timeline_table();
+PassTable idle_gaps_table();
+PassTable gaps_by_cause_table();
+PassTable gap_groups_table();
+PassTable step_figures_table();
+PassTable phases_table();
+PassTable launch_calls_table();
+PassTable comms_table();
+PassTable copies_table();
+PassTable call_tree_table();
+PassTable sequences_table();
+PassTable kernel_classes_table();
+PassTable roles_table();
+PassTable coverage_table();
+PassTable issue_words_table();
+
 namespace {
 
 std::vector<PassTable> all_tables() {
@@ -36,6 +55,7 @@ std::string script_of(const PassTable& table) {
   const TableReport& report = table.report;
   std::string text =
       fmt::format("-- {}: {}.{}{}\n", report.name, table.meaning, report.about.empty() ? "" : " ", report.about);
+  if (!report.command.empty()) text += fmt::format("-- command: {}\n", report.command);
   std::string select = "SELECT ";
   std::size_t line = 0;
   for (std::string_view rest = report.columns; !rest.empty();) {
@@ -75,9 +95,9 @@ std::string_view report_script(std::string_view name) {
   return all_reports().at(std::string(name));  // an unknown name is our own bug
 }
 
-std::vector<std::string> report_names() {
-  std::vector<std::string> out;
-  for (const auto& [name, text] : all_reports()) out.push_back(name);
+std::vector<std::string_view> report_names() {
+  std::vector<std::string_view> out;
+  for (const auto& [name, text] : all_reports()) out.emplace_back(name);
   return out;
 }
 

@@ -76,11 +76,12 @@ inline constexpr PassColumn kBusyShare =
 
 // The report on a table. Those of several tables are scripts: schema/reports.
 struct TableReport {
-  std::string_view name = {};   // "kernels"; "": there is none
-  std::string columns = {};     // their names, in the order in which people see them
-  std::string_view order = {};  // of its rows, as SQL; unknown parameters are NULL
-  std::string_view from = {};   // what follows FROM temp.TABLE
-  std::string_view about = {};  // what --explain says besides
+  std::string_view name = {};     // "kernels"; "": there is none
+  std::string columns = {};       // their names, in the order in which people see them
+  std::string_view order = {};    // of its rows, as SQL; unknown parameters are NULL
+  std::string_view from = {};     // what follows FROM temp.TABLE
+  std::string_view about = {};    // what --explain says besides
+  std::string_view command = {};  // what report_command() reads; "": a command in tools/trace_query shows the report
 };
 
 struct PassTable {
@@ -97,7 +98,7 @@ std::span<const PassTable> pass_tables();
 
 // A report as report/sql_report.h reads it: of a table, else schema/reports/NAME.sql. Valid as long as the program.
 std::string_view report_script(std::string_view name);
-std::vector<std::string> report_names();  // of all reports, sorted
+std::vector<std::string_view> report_names();  // of all reports, sorted
 
 // Makes all of them known to a database. What is asked for the workload must outlive its last statement; the options
 // are copied.
@@ -106,24 +107,5 @@ void add_pass_tables(Workload& workload, const PassOptions& options);  // to the
 
 // The same without rows, where only their columns matter.
 void declare_pass_tables(Database& database);
-
-// By the file that declares them.
-std::vector<PassTable> kernel_group_tables();
-std::vector<PassTable> layer_tables();
-PassTable timeline_table();
-PassTable idle_gaps_table();
-PassTable gaps_by_cause_table();
-PassTable gap_groups_table();
-PassTable step_figures_table();
-PassTable phases_table();
-PassTable launch_calls_table();
-PassTable comms_table();
-PassTable copies_table();
-PassTable call_tree_table();
-PassTable sequences_table();
-PassTable kernel_classes_table();
-PassTable roles_table();
-PassTable coverage_table();
-PassTable issue_words_table();
 
 }  // namespace tracedb

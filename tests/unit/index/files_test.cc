@@ -159,7 +159,11 @@ struct Specimen {
     attempt(what, [&] { check_validity(Index::open(path), directory / "x.json", Effort::kFullHash); });
     attempt(what, [&] { verify(Index::open(path), {}); });
     for (const char* report : {"info", "issues"}) {
-      attempt(what, [&] { run_report(Index::open(path).database(), report_script(report), {}); });
+      attempt(what, [&] {
+        const Index index = Index::open(path);
+        declare_pass_tables(index.database());
+        run_report(index.database(), report_script(report), {});
+      });
     }
   }
 

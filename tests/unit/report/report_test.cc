@@ -448,7 +448,7 @@ TEST_CASE("texts that are whole numbers are sorted as numbers, before other text
 
 TEST_CASE("every report answers on an empty index") {
   Fixture fixture(SmallIndexContent::kEmpty);
-  for (const std::string& name : report_names()) {
+  for (const std::string_view name : report_names()) {
     CAPTURE(name);
     const bool says_something = name == "info" || name == "verify" || name == "warnings";
     CHECK((run_report(fixture.database, report_script(name), {}).rows.empty() || says_something));
@@ -457,7 +457,7 @@ TEST_CASE("every report answers on an empty index") {
 
 TEST_CASE("each script's columns match its SELECT") {
   Fixture fixture;
-  for (const std::string& name : report_names()) {
+  for (const std::string_view name : report_names()) {
     CAPTURE(name);
     if (name == "verify") continue;  // many statements, whose rows the command words
     Statement statement(fixture.database, report_script(name));

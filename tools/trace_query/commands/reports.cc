@@ -9,9 +9,9 @@
 #include "base/text/closest_name.h"
 #include "export/folded_stacks.h"
 #include "passes/columns/event_columns.h"
+#include "passes/tables/pass_tables.h"
 #include "report/escape.h"
 #include "trace/format_holds.h"
-#include "trace/issue.h"
 #include "trace/python_frame.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
@@ -301,19 +301,6 @@ void finish_sequences(const CommandLine&, Workload& workload, TraceReport& resul
                 "no sequence of kernels repeats");
 }
 
-// An index stores the kind; what it means is added here.
-void finish_issues(const CommandLine&, Workload&, TraceReport& result) {
-  constexpr std::size_t kCount = 1, kKind = 2, kMeaning = 3;
-  for (Row& row : result.report.rows) {
-    const auto* kind = std::get_if<std::string>(&row[kKind]);
-    const IssueDescription* known = kind == nullptr ? nullptr : find_issue_kind(*kind);
-    const auto* count = std::get_if<std::int64_t>(&row[kCount]);
-    if (known != nullptr && count != nullptr)
-      row[kMeaning] = issue_sentence(known->kind, static_cast<std::uint64_t>(*count)).text;
-  }
-  if (result.report.rows.empty()) result.warnings.emplace_back("nothing was wrong with the trace");
-}
-
 void finish_warnings(const CommandLine&, Workload& workload, TraceReport& result) {
   result.warnings = workload.steps().notes;
   if (result.report.rows.empty()) result.warnings.emplace_back("nothing to warn of");
@@ -370,6 +357,12 @@ CommandTable by_pass(std::string_view report) {
   return {"--by pass", report, "a row for each pass of training: forward, backward, optimizer"};
 }
 
+void finish_declared(const CommandLine& line, Workload& workload, TraceReport& result) {
+  const ReportCommand command = report_command(report_script(line.command().name)).value();
+  if (command.takes_selection) result.warnings = workload.selection_notes();
+  if (result.report.rows.empty()) result.warnings.emplace_back(command.empty_note);
+}
+
 }  // namespace
 
 std::vector<Command> report_commands() {
@@ -377,7 +370,7 @@ std::vector<Command> report_commands() {
                                               kRows,      kOutput, kExplain, kInput};
   const std::vector<OptionGroup> of_steps = {kSteps, kRules, kRows, kOutput, kExplain, kInput};
   const std::vector<OptionGroup> usual = {kSelection, kSteps, kRules, kRows, kOutput, kExplain, kInput};
-  return {
+  std::vector<Command> out = {
       table_command("ops", "kernel time by operation: attention, GEMM, norm, communication, ...",
                     "  trace-query ops trace.json.gz --phase decode\n"
                     "  trace-query ops trace.json.gz --by role\n"
@@ -452,9 +445,15 @@ std::vector<Command> report_commands() {
                     {{"", "sequences"}}, {kSelection, kRules, kRows, kOutput, kExplain, kInput}, finish_sequences,
                     add_sequence_choices, prepare_sequences),
       table_command("warnings", "what makes answers about this trace less certain, how much it affects, what to do",
-                    "  trace-query warnings trace.json.gz", {{"", "warnings"}}, of_steps, finish_warnings),
-      table_command("issues", "problems found in the trace, with counts", "  trace-query issues trace.json.gz",
-                    {{"", "issues"}}, {kRows, kOutput, kInput}, finish_issues)};
+                    "  trace-query warnings trace.json.gz", {{"", "warnings"}}, of_steps, finish_warnings)};
+  for (const std::string_view name : report_names()) {
+    const std::optional<ReportCommand> declared = report_command(report_script(name));
+    if (!declared) continue;
+    out.push_back(table_command(
+        name, declared->summary, fmt::format("  trace-query {} trace.json.gz", name), {{"", name}},
+        declared->takes_selection ? usual : std::vector<OptionGroup>{kRows, kOutput, kInput}, finish_declared));
+  }
+  return out;
 }
 
 }  // namespace tracedb
