@@ -234,13 +234,12 @@ PassTable copies_table() {
                "CASE WHEN measured_time > 0 THEN CASE WHEN by_duration = 0 THEN 'profiler' WHEN by_profiler = 0 THEN "
                "'computed' "
                "ELSE 'mixed' END END"),
-       derived("unsized", kInteger, "count", "operations of unknown size", "Unsized", "sum", "1", "instances - sized"),
        derived("operation", kText, "", "copy or fill, and direction", "Operation", "label", "",
                "kind || coalesce(' ' || direction, '')")},
       fill_memory_groups,
       {"memcpys",
        "time_pct total_time instances bytes avg avg_bytes gb_per_s med busy achieved_gb_per_s bandwidth_source "
-       "unsized operation",
+       "operation",
        "total_time DESC, kind || coalesce(' ' || direction, '')", "",
        "Durations are too short where the trace counts in whole microseconds, and bandwidths then too high."}};
 }
