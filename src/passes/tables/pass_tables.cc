@@ -27,7 +27,6 @@ PassTable kernel_classes_table();
 PassTable roles_table();
 PassTable coverage_table();
 PassTable issue_words_table();
-PassTable device_groups_table();
 
 namespace {
 
@@ -37,7 +36,7 @@ std::vector<PassTable> all_tables() {
     out.insert(out.end(), tables.begin(), tables.end());
   const auto others = {step_figures_table(), phases_table(),    launch_calls_table(), comms_table(),
                        copies_table(),       call_tree_table(), sequences_table(),    kernel_classes_table(),
-                       roles_table(),        coverage_table(),  issue_words_table(),  device_groups_table()};
+                       roles_table(),        coverage_table(),  issue_words_table()};
   out.insert(out.end(), others.begin(), others.end());
   return out;
 }
