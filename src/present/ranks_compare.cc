@@ -51,8 +51,8 @@ RankStep step_of(const JobAnalysis& job, std::uint32_t place) {
 std::uint32_t deciding(const JobAnalysis& job) {
   const auto& ranks = job.waits.ranks;
   return static_cast<std::uint32_t>(
-      std::min_element(ranks.begin(), ranks.end(),
-                       [](const RankWaits& a, const RankWaits& b) { return a.sums.exposed < b.sums.exposed; }) -
+      std::ranges::min_element(ranks,
+                               [](const RankWaits& a, const RankWaits& b) { return a.sums.exposed < b.sums.exposed; }) -
       ranks.begin());
 }
 
@@ -89,8 +89,7 @@ Row both_sides(std::int64_t rank, const RankStep& before, const RankStep& after)
 Sentence reasons_text(const RankStep& before, const RankStep& after) {
   std::vector<std::pair<double, std::size_t>> parts;
   for (std::size_t i = 0; i < kParts.size(); ++i) parts.emplace_back(after.parts[i] - before.parts[i], i);
-  std::stable_sort(parts.begin(), parts.end(),
-                   [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
+  std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
   std::vector<Sentence> out;
   for (std::size_t i = 0; i < kMostCauses; ++i) {
     const auto [change, part] = parts[i];
@@ -170,7 +169,7 @@ std::vector<std::string> compare_notes(const JobAnalysis& baseline, const JobAna
   std::vector<std::string> notes;
   const auto before = places(baseline), after = places(candidate);
   const auto count = [](const auto& of, const auto& in) {
-    return std::count_if(of.begin(), of.end(), [&](const auto& rank) { return !in.contains(rank.first); });
+    return std::ranges::count_if(of, [&](const auto& rank) { return !in.contains(rank.first); });
   };
   if (const auto n = count(before, after); n > 0) {
     notes.push_back(counted(n, "rank is", "ranks are") + " in the baseline only");

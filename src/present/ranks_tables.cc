@@ -52,9 +52,7 @@ std::vector<Column> job_columns() {
       figure_column("last", "Last", Unit::kCount, "collectives where the straggler is late", Fit{5}),
       figure_column("loss_per_step", "Loss per Step", Unit::kTime,
                     "exposed waiting for the straggler: mean of one other rank in a step (in all without steps); where "
-                    "ranks send "
-                    "to "
-                    "each other, what it works longer than they",
+                    "ranks send to each other, what it works longer than they",
                     Fit{7}),
       figure_column("loss_pct", "Loss (%)", Unit::kPercent, "the same as a share of the span of the others", Fit{7}),
       text_column("cause", "Cause",
@@ -150,15 +148,12 @@ std::vector<Column> cause_columns() {
       kJob,
       label_column("rank", "Rank",
                    "the late rank; [others]: parts that are never the greatest of their rank; [together]: none is "
-                   "late; [start]: "
-                   "the first collectives of the recording, for which no reason "
-                   "is in it",
+                   "late; [start]: the first collectives of the recording, for which no reason is in it",
                    Fit{9}),
-      text_column(
-          "cause", "Cause",
-          "what it did longer than the others since the collective before: the greatest part of being late; [others]: "
-          "those that never are the greatest",
-          Fit{9}),
+      text_column("cause", "Cause",
+                  "what it did longer than the others since the collective before: the greatest part of being late; "
+                  "[others]: those that never are the greatest",
+                  Fit{9}),
       sum_column("collectives", "Collectives", Unit::kCount, "collectives where this was so", Fit{7}),
       sum_column("caused", "Waiting Caused", Unit::kTime, "exposed waiting of the others", Fit{8}),
       sum_column("share", "Share (%)", Unit::kPercent, "of all exposed waiting", Fit{6}),
@@ -185,13 +180,13 @@ void add_causes(const JobAnalysis& job, Report& out) {
     }
   }
   const auto place = find_column(out.columns, "caused").value_or(0);
-  std::stable_sort(out.rows.begin(), out.rows.end(), [&](const Row& a, const Row& b) {
+  std::ranges::stable_sort(out.rows, [&](const Row& a, const Row& b) {
     return std::get<std::string>(a[0]) == std::get<std::string>(b[0]) &&
            std::get<std::int64_t>(a[place]) > std::get<std::int64_t>(b[place]);
   });
   const auto add = [&](const char* name, Arrival arrival, std::int64_t exposed) {
-    const auto n = std::count_if(waits.collectives.begin(), waits.collectives.end(),
-                                 [arrival](const CollectiveWait& one) { return one.arrival == arrival; });
+    const auto n = std::ranges::count_if(waits.collectives,
+                                         [arrival](const CollectiveWait& one) { return one.arrival == arrival; });
     out.footer.push_back(
         {job.name, name, Cell(), static_cast<std::int64_t>(n), exposed, share_of_wait(exposed, waits.exposed), Cell()});
   };
@@ -253,7 +248,7 @@ Row step_row(const JobAnalysis& job, std::uint32_t step, const StepSums& sums) {
     if (!facts.name.empty()) out[3] = facts.name;
   }
   const auto by_value = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const auto most = std::max_element(sums.caused.begin(), sums.caused.end(), by_value);
+  const auto most = std::ranges::max_element(sums.caused, by_value);
   if (most == sums.caused.end()) return out;
   out[8] = rank_cell(job, most->first);
   out[9] = most->second;
@@ -334,8 +329,7 @@ void add_collectives(const JobAnalysis& job, Report& out) {
   const auto begin = static_cast<std::ptrdiff_t>(out.rows.size());
   for (const auto& [key, sums] : all) {
     const auto& [name, group, by_sequence] = key;
-    const auto most = std::max_element(sums.last.begin(), sums.last.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = std::ranges::max_element(sums.last, {}, [](const auto& one) { return one.second; });
     const bool any = most != sums.last.end();
     out.rows.push_back({job.name, sums.time, sums.waiting, sums.exposed, sums.time - sums.waiting,
                         time_cell(static_cast<double>(sums.latency) / static_cast<double>(sums.collectives)),
@@ -360,8 +354,8 @@ Report ranks_jobs(std::span<const JobAnalysis> jobs) {
     std::size_t late = 0;
     for (const RankWaits& rank : waits.ranks) late += rank.last;
     const std::vector<MatchedCollective>& matched = job.matching.matched;
-    const auto by_sequence = std::count_if(matched.begin(), matched.end(), [](const auto& m) { return m.by_sequence; });
-    const auto sends = std::count_if(matched.begin(), matched.end(), [](const auto& m) { return m.is_send; });
+    const auto by_sequence = std::ranges::count_if(matched, [](const auto& m) { return m.by_sequence; });
+    const auto sends = std::ranges::count_if(matched, [](const auto& m) { return m.is_send; });
     out.rows.push_back(
         {job.name, job_headline(job).text, count(job.ranks.size()), job.world_size ? Cell(*job.world_size) : Cell(),
          count(job.steps()), count(waits.collectives.size()), static_cast<std::int64_t>(by_sequence),

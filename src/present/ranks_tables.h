@@ -2,8 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string>
-#include <vector>
 
 #include "ranks/job_analysis.h"
 #include "report/sql_report.h"
