@@ -182,6 +182,10 @@ void label(std::vector<Iteration>& iterations, const KernelOptions& options) {
 
 }  // namespace
 
+std::vector<Tile> read_tiles(const Index& index, const Marks& marks) {
+  return Tiles(index.database(), marks).read(index.database(), index.meta_int64("base_time_ns").value_or(0));
+}
+
 std::string_view to_text(Phase phase) {
   constexpr std::string_view kNames[] = {"warmup", "perf", "extra"};
   return kNames[static_cast<std::size_t>(phase)];
@@ -259,10 +263,6 @@ std::vector<SystemIteration> system_iterations(const std::vector<TileKernels>& t
 
 std::int64_t tiles_with_kernels(const std::vector<TileKernels>& tiles) {
   return std::ranges::count_if(tiles, [](const TileKernels& tile) { return !tile.iterations.empty(); });
-}
-
-std::vector<Tile> read_tiles(const Index& index, const Marks& marks) {
-  return Tiles(index.database(), marks).read(index.database(), index.meta_int64("base_time_ns").value_or(0));
 }
 
 }  // namespace tracedb::aie

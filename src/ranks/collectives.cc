@@ -364,6 +364,12 @@ class Aligner {
 
 }  // namespace
 
+std::size_t without_other_end(const Matching& matching) {
+  return std::accumulate(matching.other_end.begin(), matching.other_end.end(), std::size_t{0});
+}
+
+Matching match_collectives(std::span<const RankTrace> ranks) { return Matcher(ranks).match(); }
+
 std::int64_t RankClock::aligned(std::int64_t own) const {
   return own - std::llround(offset + slope * static_cast<double>(own - at));
 }
@@ -371,11 +377,5 @@ std::int64_t RankClock::aligned(std::int64_t own) const {
 std::vector<RankClock> align_clocks(std::span<const RankTrace> ranks, const Matching& matching, const JobTexts& texts) {
   return Aligner(ranks, matching, texts).align();
 }
-
-std::size_t without_other_end(const Matching& matching) {
-  return std::accumulate(matching.other_end.begin(), matching.other_end.end(), std::size_t{0});
-}
-
-Matching match_collectives(std::span<const RankTrace> ranks) { return Matcher(ranks).match(); }
 
 }  // namespace tracedb

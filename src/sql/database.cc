@@ -156,14 +156,6 @@ std::string compared(sqlite3_stmt* objects) {
 
 }  // namespace
 
-std::string schema_difference(sqlite3* handle) {
-  sqlite3_stmt* objects = nullptr;
-  const int code = sqlite3_prepare_v2(handle, "SELECT type, name, sql FROM sqlite_schema", -1, &objects, nullptr);
-  std::string difference = code == SQLITE_OK ? compared(objects) : "its schema cannot be read";
-  sqlite3_finalize(objects);
-  return difference;
-}
-
 std::string database_name(const std::filesystem::path& path) {
   return path.is_relative() ? "./" + path.native() : path.native();
 }
@@ -430,6 +422,14 @@ std::string doing_text(std::string_view what, std::string_view sql) {
     if (!space || (!line.empty() && line.back() != ' ')) line += space ? ' ' : c;
   }
   return fmt::format("{} [{}{}]", what, line, sql.size() > kLongest ? " ..." : "");
+}
+
+std::string schema_difference(sqlite3* handle) {
+  sqlite3_stmt* objects = nullptr;
+  const int code = sqlite3_prepare_v2(handle, "SELECT type, name, sql FROM sqlite_schema", -1, &objects, nullptr);
+  std::string difference = code == SQLITE_OK ? compared(objects) : "its schema cannot be read";
+  sqlite3_finalize(objects);
+  return difference;
 }
 
 }  // namespace tracedb

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/text/amounts.h"
 #include "present/page_text.h"
-#include "present/ranks_compare.h"
 #include "present/ranks_tables.h"
 #include "present/ranks_words.h"
 #include "ranks/waits.h"
