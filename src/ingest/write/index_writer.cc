@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/text/characters.h"
 #include "base/unknown.h"
 #include "index/index.h"
 #include "index/packed_columns.h"
