@@ -1,4 +1,5 @@
-// What an AI Engine trace says of one core tile. Times are cycles from the trace's own zero.
+// What an AI Engine trace says of one core tile, and its kernels, divided into iterations of the workload. Times are
+// cycles from the trace's own zero.
 #pragma once
 
 #include <array>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "index/index.h"
+#include "trace/tile_events.h"
 
 namespace tracedb::aie {
 
@@ -45,5 +47,86 @@ struct Marks {
 
 // The cores of the trace, in order of their first event. Empty where it has none.
 std::vector<Tile> read_tiles(const Index& index, const Marks& marks);
+
+// Where one iteration ends and the next begins.
+struct Boundaries {
+  enum class Rule : std::uint8_t { kStall, kGap, kCount, kNone };
+  Rule rule = Rule::kStall;
+  std::int64_t value = 0;      // of kGap: cycles without a kernel; of kCount: kernels
+  double stall_factor = 20.0;  // of kStall: a lock stall of so many median kernels ends an iteration
+};
+
+// Kernels outside [low, high] times the median.
+struct OutlierWindow {
+  double low = 1.0 / 3.0, high = 3.0;
+};
+
+enum class EmptyIterations : std::uint8_t { kDrop, kKeep };
+enum class Outliers : std::uint8_t { kKeep, kDrop };
+
+struct KernelOptions {
+  double duplicate_gap = kDuplicateGap;
+  OutlierWindow window;
+  Outliers outliers = Outliers::kKeep;
+  Boundaries boundaries;
+  EmptyIterations empty = EmptyIterations::kDrop;
+  std::int64_t warmup = 0;
+  std::optional<std::int64_t> measured;  // iterations behind the warm-up; unknown: all
+};
+
+enum class Phase : std::uint8_t { kWarmup, kPerf, kExtra };
+std::string_view to_text(Phase phase);
+
+struct Iteration {
+  std::vector<TileKernel> kernels;
+  Phase phase = Phase::kPerf;
+  // Of the first start and the last end; unknown without kernels.
+  [[nodiscard]] std::optional<Span> span() const;
+};
+
+struct Durations {
+  Cycles first = 0, shortest = 0, longest = 0, total = 0;
+  double median = 0, mean = 0;
+};
+
+// Unknown without kernels.
+std::optional<Durations> durations_of(const std::vector<TileKernel>& kernels);
+
+struct TileKernels {
+  KernelPairs pairs;                   // .kernels without dropped outliers
+  std::int64_t outliers = 0;           // dropped or not, as the options say
+  std::optional<Durations> durations;  // unknown without kernels
+  std::vector<Iteration> iterations;
+  std::int64_t empty_iterations = 0;  // that were dropped
+};
+
+TileKernels find_kernels(const Tile& tile, const KernelOptions& options);
+
+// Iterations of all tiles together, and rates of work.
+
+// What an iteration computes, and what the array could.
+struct Work {
+  std::optional<double> macs;  // of all cores in one iteration; unknown: no rates
+  double clock_ghz = 1.25;
+  double peak_macs = 64;              // a cycle and core
+  std::optional<std::int64_t> cores;  // that share the work; unknown: the tiles that have kernels
+};
+
+// GMAC/s of `macs` in so many cycles, more than 0.
+double gmacs_per_second(const Work& work, double macs, Cycles cycles);
+// Share of the peak of `cores` cores.
+double utilisation_pct(const Work& work, double macs, Cycles cycles, std::int64_t cores);
+
+struct SystemIteration {
+  std::size_t index;       // in each tile
+  std::int64_t tiles = 0;  // that have measured it
+  Cycles runtime = 0;      // longest span of a tile
+  Cycles wall = 0;         // from the first start to the last end of any tile
+};
+
+// The iterations that at least `least_tiles` of the tiles with kernels have measured.
+std::vector<SystemIteration> system_iterations(const std::vector<TileKernels>& tiles, std::int64_t least_tiles);
+
+std::int64_t tiles_with_kernels(const std::vector<TileKernels>& tiles);
 
 }  // namespace tracedb::aie

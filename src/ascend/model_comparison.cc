@@ -82,7 +82,7 @@ std::optional<double> error(double model, double profile) {
 std::vector<std::string> longest_first(const std::map<std::string, std::int64_t>& functions) {
   std::vector<std::pair<std::int64_t, std::string>> order;
   for (const auto& [function, ns] : functions) order.emplace_back(-ns, function);
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   std::vector<std::string> out;
   for (auto& [ns, function] : order) out.push_back(std::move(function));
   return out;
@@ -134,7 +134,7 @@ ModelComparison compare_model(const ModelSide& model, const ProfileSide& profile
   if (all.profile.ns > 0) {
     out.m6 = static_cast<double>(model.measured_ns) / (static_cast<double>(all.profile.ns) / passes);
   }
-  std::stable_sort(out.rows.begin(), out.rows.end(), [](const ModelRow& a, const ModelRow& b) {
+  std::ranges::stable_sort(out.rows, [](const ModelRow& a, const ModelRow& b) {
     return std::max(a.model_ns, a.profile_ns) > std::max(b.model_ns, b.profile_ns);
   });
   return out;

@@ -228,7 +228,7 @@ class Reader {
       ModelTotal& total = hit({names[static_cast<std::size_t>(i)], shapes}, op, part, arguments.source);
       if (count > 1) total.estimated_ns = saturating_add(total.estimated_ns, part);
     }
-    if (!op.reduces || std::find(names.begin(), names.end(), kAllReduceKernel) != names.end()) return;
+    if (!op.reduces || std::ranges::find(names, kAllReduceKernel) != names.end()) return;
     ++hit({std::string(kAllReduceKernel), shapes}, op, 0, arguments.source).untimed;
   }
 

@@ -5,15 +5,12 @@
 // else it is known by its own name.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "ascend/op_mapping.h"
 #include "index/index.h"

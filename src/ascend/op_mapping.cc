@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include "base/error.h"
 #include "base/failure.h"
@@ -38,8 +37,8 @@ bool is_true(const YAML::Node& node) {
   // YAML knows false, False and FALSE.
   const std::string lower = ascii_lower(text);
   const bool one_case = text.size() < 2 || text.substr(1) == lower.substr(1) ||
-                        std::none_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
-  const bool is_false = one_case && std::find(kFalse.begin(), kFalse.end(), lower) != kFalse.end();
+                        std::ranges::none_of(text, [](char c) { return c >= 'a' && c <= 'z'; });
+  const bool is_false = one_case && std::ranges::find(kFalse, lower) != kFalse.end();
   return !is_false && !is_zero(text);
 }
 

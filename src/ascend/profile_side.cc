@@ -2,12 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <unordered_map>
 
 #include "base/stream/byte_source.h"
 #include "base/stream/csv_reader.h"
@@ -29,183 +25,9 @@ bool read_tasks(Database& database, ProfileSums& sums) {
   return any;
 }
 
-}  // namespace
-
-std::optional<DuplicatePolicy> duplicate_policy_from(std::string_view text) {
-  if (text == "trunc-us") return DuplicatePolicy{DuplicateRule::kTruncate, 0};
-  if (text == "name") return DuplicatePolicy{DuplicateRule::kName, 0};
-  if (text == "none") return DuplicatePolicy{DuplicateRule::kNone, 0};
-  constexpr std::string_view kWindow = "window=";
-  if (!text.starts_with(kWindow)) return std::nullopt;
-  std::string_view size = text.substr(kWindow.size());
-  const bool is_us = size.ends_with("us");
-  if (is_us || size.ends_with("ns")) size.remove_suffix(2);
-  const auto window = is_us ? parse_microseconds(size) : parse_int64(size);
-  if (!window || *window < 0) return std::nullopt;
-  return DuplicatePolicy{DuplicateRule::kWindow, *window};
-}
-
-ProfileTotal ProfileSide::sum() const {
-  ProfileTotal sum;
-  for (const auto& [key, total] : totals) {
-    sum.ns = saturating_add(sum.ns, total.ns);
-    sum.count += total.count;
-  }
-  return sum;
-}
-
-ProfileSide read_profile_side(const Index& index, KeyBy key, const DuplicatePolicy& policy) {
-  ProfileSums sums(key, policy, index.meta_int64("base_time_ns").value_or(0));
-  sums.name_type(0, "[no name]");
-  Statement names(index.database(), "SELECT id, name FROM kernel_name");
-  while (names.step()) sums.name_type(names.id(0), std::string(names.text(1)));
-  const EventColumns columns(index, "kernel");
-  const auto ts = columns.int64s("ts");
-  const auto dur = columns.int64s("dur");
-  const auto type = columns.ids("name_id");
-  const auto stream = columns.ids("stream_id");
-  const bool has_tasks = read_tasks(index.database(), sums);
-  const auto tasks = has_tasks ? columns.ids("launch_config_id") : std::span<const std::uint32_t>();
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const bool known = dur[i] >= 0;
-    sums.add({type[i], has_tasks ? tasks[i] : 0, stream[i], ts[i], known ? std::optional(dur[i]) : std::nullopt});
-  }
-  return sums.finish();
-}
-
-namespace {
-
 constexpr std::string_view kCollective = "hcom_";
 constexpr std::string_view kAicpu = "AicpuKernel";
 constexpr std::int64_t kMicrosecond = 1000;
-
-}  // namespace
-
-void ProfileSums::add(const Kernel& kernel) {
-  const std::int64_t ns = kernel.ns.value_or(0);
-  const std::string& type = types_[kernel.type];
-  ++side_.kernels;
-  if (!kernel.ns) ++side_.unknown_durations;
-  if (type.ends_with(kAicpu)) {
-    ++side_.aicpu;
-    side_.aicpu_ns = saturating_add(side_.aicpu_ns, ns);
-    return;
-  }
-  if (kernel.start && type.starts_with(kCollective) && policy_.rule != DuplicateRule::kNone) {
-    collectives_.push_back({kernel.type, *kernel.start, ns, kernel.stream, kernel.task});
-    return;
-  }
-  count(kernel.type, kernel.task, ns);
-  if (kernel.start) intervals_.emplace_back(*kernel.start, saturating_add(*kernel.start, ns));
-}
-
-ProfileSide ProfileSums::finish() {
-  merge();
-  side_.busy_ns = busy();
-  return std::move(side_);
-}
-
-const ProfileSums::Task& ProfileSums::task_of(std::uint32_t id) const {
-  static const Task kNone;
-  const auto found = tasks_.find(id);
-  return found == tasks_.end() ? kNone : found->second;
-}
-
-void ProfileSums::count(std::uint32_t type, std::uint32_t task, std::int64_t ns) {
-  const std::uint32_t shapes = key_ == KeyBy::kTypeAndShapes ? task : 0;
-  const auto [entry, is_new] = places_.try_emplace(std::uint64_t{type} << 32U | shapes, nullptr);
-  if (is_new) entry->second = &side_.totals[{types_[type], shapes == 0 ? std::string() : task_of(task).shapes}];
-  ProfileTotal& total = *entry->second;
-  total.ns = saturating_add(total.ns, ns);
-  ++total.count;
-}
-
-// By the profile's own clock; times of the index begin with its first event.
-std::int64_t ProfileSums::microsecond_of(const Collective& collective) const {
-  return saturating_add(base_ns_, collective.start) / kMicrosecond;
-}
-
-// A profile that gives collectives names of their own says which are different.
-bool ProfileSums::named_apart(const Collective& a, const Collective& b) const {
-  const std::string& type = types_.at(a.type);
-  const std::string& x = task_of(a.task).name;
-  const std::string& y = task_of(b.task).name;
-  return x != y && x.starts_with(type) && y.starts_with(type);
-}
-
-bool ProfileSums::is_duplicate(const Group& group, const Collective& next) const {
-  const Collective& first = *group.first;
-  switch (policy_.rule) {
-    case DuplicateRule::kTruncate:
-      return microsecond_of(first) == microsecond_of(next);
-    case DuplicateRule::kName:
-      return task_of(first.task).name == task_of(next.task).name && next.start <= group.end;
-    case DuplicateRule::kWindow:
-      return next.start - first.start <= policy_.window_ns && !named_apart(first, next) &&
-             std::find(group.streams.begin(), group.streams.end(), next.stream) == group.streams.end();
-    case DuplicateRule::kNone:
-      break;
-  }
-  return false;
-}
-
-void ProfileSums::merge() {
-  const auto order = [](const Collective& c) { return std::tuple(c.type, c.start, c.stream, -c.ns, c.task); };
-  std::sort(collectives_.begin(), collectives_.end(),
-            [&](const Collective& a, const Collective& b) { return order(a) < order(b); });
-  std::vector<Group> open;
-  for (const Collective& next : collectives_) {
-    std::erase_if(open, [&](const Group& group) {
-      const bool done = group.first->type != next.type || is_past(group, next);
-      if (done) close(group);
-      return done;
-    });
-    const auto found =
-        std::find_if(open.begin(), open.end(), [&](const Group& group) { return is_duplicate(group, next); });
-    const std::int64_t end = saturating_add(next.start, next.ns);
-    if (found == open.end()) {
-      open.push_back({&next, next.ns, end, {next.stream}});
-      continue;
-    }
-    ++side_.duplicates;
-    side_.duplicate_ns = saturating_add(side_.duplicate_ns, std::min(next.ns, found->ns));
-    found->streams.push_back(next.stream);
-    found->end = std::max(found->end, end);
-    found->ns = std::max(found->ns, next.ns);
-  }
-  for (const Group& group : open) close(group);
-}
-
-// Nothing that starts as late as `next` or later can belong to it.
-bool ProfileSums::is_past(const Group& group, const Collective& next) const {
-  switch (policy_.rule) {
-    case DuplicateRule::kTruncate:
-      return microsecond_of(*group.first) != microsecond_of(next);
-    case DuplicateRule::kName:
-      return next.start > group.end;
-    default:
-      return next.start - group.first->start > policy_.window_ns;
-  }
-}
-
-void ProfileSums::close(const Group& group) {
-  count(group.first->type, group.first->task, group.ns);
-  intervals_.emplace_back(group.first->start, saturating_add(group.first->start, group.ns));
-}
-
-std::int64_t ProfileSums::busy() {
-  std::sort(intervals_.begin(), intervals_.end());
-  std::int64_t total = 0;
-  std::int64_t until = std::numeric_limits<std::int64_t>::min();
-  for (const auto& [begin, end] : intervals_) {
-    if (end <= until) continue;
-    total = saturating_add(total, end - std::max(begin, until));
-    until = end;
-  }
-  return total;
-}
-
-namespace {
 
 // Where the columns are, by any of the names that versions of the profilers give them.
 struct Columns {
@@ -328,6 +150,170 @@ class TableReader {
 };
 
 }  // namespace
+
+std::optional<DuplicatePolicy> duplicate_policy_from(std::string_view text) {
+  if (text == "trunc-us") return DuplicatePolicy{DuplicateRule::kTruncate, 0};
+  if (text == "name") return DuplicatePolicy{DuplicateRule::kName, 0};
+  if (text == "none") return DuplicatePolicy{DuplicateRule::kNone, 0};
+  constexpr std::string_view kWindow = "window=";
+  if (!text.starts_with(kWindow)) return std::nullopt;
+  std::string_view size = text.substr(kWindow.size());
+  const bool is_us = size.ends_with("us");
+  if (is_us || size.ends_with("ns")) size.remove_suffix(2);
+  const auto window = is_us ? parse_microseconds(size) : parse_int64(size);
+  if (!window || *window < 0) return std::nullopt;
+  return DuplicatePolicy{DuplicateRule::kWindow, *window};
+}
+
+ProfileTotal ProfileSide::sum() const {
+  ProfileTotal sum;
+  for (const auto& [key, total] : totals) {
+    sum.ns = saturating_add(sum.ns, total.ns);
+    sum.count += total.count;
+  }
+  return sum;
+}
+
+ProfileSide read_profile_side(const Index& index, KeyBy key, const DuplicatePolicy& policy) {
+  ProfileSums sums(key, policy, index.meta_int64("base_time_ns").value_or(0));
+  sums.name_type(0, "[no name]");
+  Statement names(index.database(), "SELECT id, name FROM kernel_name");
+  while (names.step()) sums.name_type(names.id(0), std::string(names.text(1)));
+  const EventColumns columns(index, "kernel");
+  const auto ts = columns.int64s("ts");
+  const auto dur = columns.int64s("dur");
+  const auto type = columns.ids("name_id");
+  const auto stream = columns.ids("stream_id");
+  const bool has_tasks = read_tasks(index.database(), sums);
+  const auto tasks = has_tasks ? columns.ids("launch_config_id") : std::span<const std::uint32_t>();
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const bool known = dur[i] >= 0;
+    sums.add({type[i], has_tasks ? tasks[i] : 0, stream[i], ts[i], known ? std::optional(dur[i]) : std::nullopt});
+  }
+  return sums.finish();
+}
+
+void ProfileSums::add(const Kernel& kernel) {
+  const std::int64_t ns = kernel.ns.value_or(0);
+  const std::string& type = types_[kernel.type];
+  ++side_.kernels;
+  if (!kernel.ns) ++side_.unknown_durations;
+  if (type.ends_with(kAicpu)) {
+    ++side_.aicpu;
+    side_.aicpu_ns = saturating_add(side_.aicpu_ns, ns);
+    return;
+  }
+  if (kernel.start && type.starts_with(kCollective) && policy_.rule != DuplicateRule::kNone) {
+    collectives_.push_back({kernel.type, *kernel.start, ns, kernel.stream, kernel.task});
+    return;
+  }
+  count(kernel.type, kernel.task, ns);
+  if (kernel.start) intervals_.emplace_back(*kernel.start, saturating_add(*kernel.start, ns));
+}
+
+ProfileSide ProfileSums::finish() {
+  merge();
+  side_.busy_ns = busy();
+  return std::move(side_);
+}
+
+const ProfileSums::Task& ProfileSums::task_of(std::uint32_t id) const {
+  static const Task kNone;
+  const auto found = tasks_.find(id);
+  return found == tasks_.end() ? kNone : found->second;
+}
+
+void ProfileSums::count(std::uint32_t type, std::uint32_t task, std::int64_t ns) {
+  const std::uint32_t shapes = key_ == KeyBy::kTypeAndShapes ? task : 0;
+  const auto [entry, is_new] = places_.try_emplace(std::uint64_t{type} << 32U | shapes, nullptr);
+  if (is_new) entry->second = &side_.totals[{types_[type], shapes == 0 ? std::string() : task_of(task).shapes}];
+  ProfileTotal& total = *entry->second;
+  total.ns = saturating_add(total.ns, ns);
+  ++total.count;
+}
+
+// By the profile's own clock; times of the index begin with its first event.
+std::int64_t ProfileSums::microsecond_of(const Collective& collective) const {
+  return saturating_add(base_ns_, collective.start) / kMicrosecond;
+}
+
+// A profile that gives collectives names of their own says which are different.
+bool ProfileSums::named_apart(const Collective& a, const Collective& b) const {
+  const std::string& type = types_.at(a.type);
+  const std::string& x = task_of(a.task).name;
+  const std::string& y = task_of(b.task).name;
+  return x != y && x.starts_with(type) && y.starts_with(type);
+}
+
+bool ProfileSums::is_duplicate(const Group& group, const Collective& next) const {
+  const Collective& first = *group.first;
+  switch (policy_.rule) {
+    case DuplicateRule::kTruncate:
+      return microsecond_of(first) == microsecond_of(next);
+    case DuplicateRule::kName:
+      return task_of(first.task).name == task_of(next.task).name && next.start <= group.end;
+    case DuplicateRule::kWindow:
+      return next.start - first.start <= policy_.window_ns && !named_apart(first, next) &&
+             std::ranges::find(group.streams, next.stream) == group.streams.end();
+    case DuplicateRule::kNone:
+      break;
+  }
+  return false;
+}
+
+void ProfileSums::merge() {
+  const auto order = [](const Collective& c) { return std::tuple(c.type, c.start, c.stream, -c.ns, c.task); };
+  std::ranges::sort(collectives_, [&](const Collective& a, const Collective& b) { return order(a) < order(b); });
+  std::vector<Group> open;
+  for (const Collective& next : collectives_) {
+    std::erase_if(open, [&](const Group& group) {
+      const bool done = group.first->type != next.type || is_past(group, next);
+      if (done) close(group);
+      return done;
+    });
+    const auto found = std::ranges::find_if(open, [&](const Group& group) { return is_duplicate(group, next); });
+    const std::int64_t end = saturating_add(next.start, next.ns);
+    if (found == open.end()) {
+      open.push_back({&next, next.ns, end, {next.stream}});
+      continue;
+    }
+    ++side_.duplicates;
+    side_.duplicate_ns = saturating_add(side_.duplicate_ns, std::min(next.ns, found->ns));
+    found->streams.push_back(next.stream);
+    found->end = std::max(found->end, end);
+    found->ns = std::max(found->ns, next.ns);
+  }
+  for (const Group& group : open) close(group);
+}
+
+// Nothing that starts as late as `next` or later can belong to it.
+bool ProfileSums::is_past(const Group& group, const Collective& next) const {
+  switch (policy_.rule) {
+    case DuplicateRule::kTruncate:
+      return microsecond_of(*group.first) != microsecond_of(next);
+    case DuplicateRule::kName:
+      return next.start > group.end;
+    default:
+      return next.start - group.first->start > policy_.window_ns;
+  }
+}
+
+void ProfileSums::close(const Group& group) {
+  count(group.first->type, group.first->task, group.ns);
+  intervals_.emplace_back(group.first->start, saturating_add(group.first->start, group.ns));
+}
+
+std::int64_t ProfileSums::busy() {
+  std::ranges::sort(intervals_);
+  std::int64_t total = 0;
+  std::int64_t until = std::numeric_limits<std::int64_t>::min();
+  for (const auto& [begin, end] : intervals_) {
+    if (end <= until) continue;
+    total = saturating_add(total, end - std::max(begin, until));
+    until = end;
+  }
+  return total;
+}
 
 bool is_profile_table(const std::filesystem::path& path) {
   constexpr std::size_t kHead = std::size_t{1} << 16U;

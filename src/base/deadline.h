@@ -15,19 +15,10 @@ class Deadline {
  public:
   // `limit` zero: none. `cancel` may be null and must outlive this object.
   Deadline(std::chrono::nanoseconds limit, const std::atomic<bool>* cancel) : cancel_(cancel) {
-    if (limit.count() > 0) thread_ = std::thread([this, end = Clock::now() + limit] { watch(end); });
+    if (limit.count() <= 0) return;
+    thread_ = std::jthread([this, end = Clock::now() + limit](const std::stop_token& done) { watch(end, done); });
   }
-  ~Deadline() {
-    if (!thread_.joinable()) return;
-    {
-      const std::lock_guard lock(mutex_);
-      done_ = true;
-    }
-    wake_.notify_one();
-    thread_.join();
-  }
-  Deadline(const Deadline&) = delete;
-  Deadline& operator=(const Deadline&) = delete;
+  Deadline& operator=(Deadline&&) = delete;
 
   [[nodiscard]] const std::atomic<bool>* flag() const { return thread_.joinable() ? &raised_ : cancel_; }
   [[nodiscard]] bool expired() const { return expired_; }
@@ -35,12 +26,12 @@ class Deadline {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void watch(Clock::time_point end) {
+  void watch(Clock::time_point end, const std::stop_token& done) {
     // Polled, because a signal handler can notify nobody.
     constexpr auto kPause = std::chrono::milliseconds(50);
     std::unique_lock lock(mutex_);
-    while (!done_ && !raised_) {
-      wake_.wait_until(lock, std::min(end, Clock::now() + kPause));
+    while (!done.stop_requested() && !raised_) {
+      wake_.wait_until(lock, done, std::min(end, Clock::now() + kPause), [] { return false; });
       expired_ = Clock::now() >= end;
       raised_ = expired_ || (cancel_ != nullptr && cancel_->load());
     }
@@ -49,9 +40,8 @@ class Deadline {
   const std::atomic<bool>* cancel_;
   std::atomic<bool> raised_ = false, expired_ = false;
   std::mutex mutex_;
-  std::condition_variable wake_;
-  bool done_ = false;
-  std::thread thread_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;  // the last member: it ends first
 };
 
 }  // namespace tracedb

@@ -21,7 +21,7 @@ double median(std::span<T> values) {
   const auto upper = static_cast<double>(upper_median(values));
   if (values.size() % 2 == 1) return upper;
   const auto below = values.first(values.size() / 2);
-  return (static_cast<double>(*std::max_element(below.begin(), below.end())) + upper) / 2;
+  return (static_cast<double>(*std::ranges::max_element(below)) + upper) / 2;
 }
 
 // The same of sorted values.

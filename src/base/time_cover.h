@@ -30,7 +30,7 @@ class TimeCover {
   // What of [from, to) it does not cover, in order: take(begin, end).
   template <class Take>
   void for_each_gap(std::int64_t from, std::int64_t to, Take take) const {
-    auto next = static_cast<std::size_t>(std::upper_bound(end_.begin(), end_.end(), from) - end_.begin());
+    auto next = static_cast<std::size_t>(std::ranges::upper_bound(end_, from) - end_.begin());
     for (; from < to; ++next) {
       const std::int64_t until = next < begin_.size() ? std::min(begin_[next], to) : to;
       if (until > from) take(from, until);
@@ -42,7 +42,7 @@ class TimeCover {
  private:
   // ns that it covers before `at`.
   [[nodiscard]] std::int64_t until(std::int64_t at) const {
-    const auto next = static_cast<std::size_t>(std::upper_bound(begin_.begin(), begin_.end(), at) - begin_.begin());
+    const auto next = static_cast<std::size_t>(std::ranges::upper_bound(begin_, at) - begin_.begin());
     if (next == 0) return 0;
     return before_[next - 1] + std::min(at, end_[next - 1]) - begin_[next - 1];
   }

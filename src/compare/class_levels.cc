@@ -60,8 +60,7 @@ ClassLevels::ClassLevels(const std::set<OpId>& a, const std::set<OpId>& b, const
   for (const OpId family : families) {
     const std::vector<OpId> only_a = missing_in(b, a, family, kernel_names);
     const std::vector<OpId> only_b = missing_in(a, b, family, kernel_names);
-    const bool is_shown =
-        std::any_of(coarse.begin(), coarse.end(), [&](OpId op) { return kernel_names.family_of(op) == family; });
+    const bool is_shown = std::ranges::any_of(coarse, [&](OpId op) { return kernel_names.family_of(op) == family; });
     // A class without a counterpart in the other trace is new or gone.
     if (!only_b.empty() || b.contains(family) || is_shown) coarse.insert(only_a.begin(), only_a.end());
     if (!only_a.empty() || a.contains(family) || is_shown) coarse.insert(only_b.begin(), only_b.end());

@@ -3,7 +3,10 @@
 // Figures are per unit: per step (and device) of the group by default. Less time is better everywhere.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,13 +16,60 @@
 #include "compare/align/fusion.h"
 #include "compare/class_levels.h"
 #include "compare/ledger.h"
-#include "compare/permission.h"
 #include "compare/same_kernels.h"
+#include "compare/steps/step_groups.h"
 #include "compare/steps/step_metrics.h"
-#include "compare/work_difference.h"
 #include "compare/work_sums.h"
 
 namespace tracedb {
+
+// Whether two traces did different work in a kind of steps, as far as both record it. Pure.
+//
+// Another number of layers (where both are known by names, or both by rhythm) is another model. Shapes of operators
+// differ if the work of a kind of operators changed by more than a quarter and next to nothing of it is of operands
+// that both have. Merged and split weights are the same work, and so are padded ones; what tokens, requests or the
+// number of ranks explain is another load of the same work. What only one trace records is not different.
+
+struct WorkDifference {
+  // "other model: gpt_oss, 24 layers, against qwen3, 48 layers" (of the baseline, of the candidate), "attention of
+  // [1,1024,512] instead of [1,16384,512]" (of the candidate, of the baseline); "": the same work.
+  std::string text;
+  bool cycles = false;  // those of one trace are times, of the other cycles
+};
+WorkDifference work_difference(const ComparedTrace& baseline, const ComparedTrace& candidate, const StepGroup& group);
+
+// What a comparison of one kind of steps may claim: the one place that decides whether a sentence may be said. A claim
+// that the data do not carry is forbidden, with the reason in words; verdicts, gate, reasons, fusions and the sentences
+// of a page ask here. Pure.
+
+enum class Claim {
+  kRatio,    // "12.4 % less", "2.4 times the throughput", "24 of 24 layers faster", and why that is so
+  kVerdict,  // better, worse or the same, and with it a gate
+  kKernels,  // whatever rests on the names of kernels: reasons by operation, fusions, clocks
+};
+inline constexpr std::size_t kClaims = 3;
+
+class Permission {
+ public:
+  // The first reason counts: conditions come in order of weight.
+  void forbid(std::initializer_list<Claim> claims, const std::string& reason);
+  [[nodiscard]] bool may(Claim claim) const { return why_not(claim).empty(); }
+  // A few words, as they stand in parentheses behind a verdict: "other work", "the load differs"; "": it may.
+  [[nodiscard]] const std::string& why_not(Claim claim) const { return reasons_[static_cast<std::size_t>(claim)]; }
+
+ private:
+  std::array<std::string, kClaims> reasons_;
+};
+
+// What is known of a kind of steps, as far as a claim depends on it. Another condition: a member here, its line in
+// permission_of().
+struct GroupEvidence {
+  bool other_work = false;         // both traces record the work, and it is not the same
+  bool load_differs = false;       // the same work, but for more or fewer tokens or requests, or for other steps
+  std::string no_usual_step = {};  // bar_of(), of either trace
+  bool names_out_of_step = false;  // of kernels, in either trace
+};
+Permission permission_of(const GroupEvidence& evidence);
 
 enum class Normalise { kStep, kToken, kNone };
 std::optional<Normalise> normalise_from(std::string_view text);

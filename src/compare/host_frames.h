@@ -3,13 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "compare/steps/step_groups.h"
 #include "compare/trace/compared_trace.h"
 #include "passes/host/host_activity.h"
 

@@ -41,8 +41,8 @@ void close_account(std::vector<LedgerChange>& rows, const std::vector<Wide>& fra
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const Wide sign = missing < 0 ? -1 : 1;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return sign * fractions[a] > sign * fractions[b]; });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return sign * fractions[a] > sign * fractions[b]; });
   for (std::size_t i = 0; missing != 0; ++i, missing -= sign) {
     rows[order[i]].change = narrowed(rows[order[i]].change + sign);
   }
@@ -369,7 +369,7 @@ LedgerAccount ledger_of(const GroupComparison& group, const KernelNameTable& ker
     extend(group, {of_whole_step(LedgerKind::kRare, "[rare steps]", {})}, {part_row(group, &GroupWork::rare)},
            "[all steps]", whole, out);
   }
-  std::stable_sort(out.items.begin(), out.items.end(), [](const LedgerItem& x, const LedgerItem& y) {
+  std::ranges::stable_sort(out.items, [](const LedgerItem& x, const LedgerItem& y) {
     return std::llabs(x.change.change) > std::llabs(y.change.change);
   });
   return out;

@@ -45,7 +45,7 @@ Reason take(Reason& rest, PlaceKind kind, const std::vector<LayerPart>& parts) {
   rest.baseline_n -= own.baseline_n;
   rest.candidate_n -= own.candidate_n;
   rest.interval.reset();
-  std::sort(own.place.layers.begin(), own.place.layers.end());
+  std::ranges::sort(own.place.layers);
   return own;
 }
 
@@ -81,7 +81,7 @@ std::vector<LayerPart> standing_out(const std::vector<LayerPart>& layers) {
   // A change of all layers, of some more: these are named only where they are very few and differ much.
   const bool alone =
       static_cast<double>(most.size()) <= std::max(1.0, kVeryFew * static_cast<double>(layers.size())) &&
-      std::all_of(most.begin(), most.end(), [&](const LayerPart& layer) {
+      std::ranges::all_of(most, [&](const LayerPart& layer) {
         return std::abs(size(layer) - middle) > kBeyondOthers * std::max(layer.change.baseline, layer.change.candidate);
       });
   if (std::max(more, less) < kMostInLayers * std::abs(all) && !alone) most.clear();
@@ -122,7 +122,7 @@ void name_only_place(Reason& reason, const std::vector<LayerPart>& around) {
 bool is_at(const Place& place, std::int32_t layer, bool anywhere) {
   if (place.kind == PlaceKind::kStepHead) return layer == kHead;
   if (place.kind == PlaceKind::kStepTail) return layer == kTail;
-  if (!place.layers.empty()) return std::find(place.layers.begin(), place.layers.end(), layer) != place.layers.end();
+  if (!place.layers.empty()) return std::ranges::find(place.layers, layer) != place.layers.end();
   return anywhere || layer >= 0;
 }
 
@@ -147,88 +147,6 @@ bool adds_up(const std::map<Role, double>& sums, double change) {
   for (const auto& [role, part] : sums) sum += part;
   return std::abs(sum - change) <= kAddsUp * std::abs(change);
 }
-
-}  // namespace
-
-void add(LedgerChange& to, const LedgerChange& change, int sign) {
-  to.baseline += sign * change.baseline;
-  to.candidate += sign * change.candidate;
-  to.change += sign * change.change;
-  to.count_effect += sign * change.count_effect;
-  to.duration_effect += sign * change.duration_effect;
-}
-
-Cause cause_of(LedgerKind kind, bool recorded_alike) {
-  switch (kind) {
-    case LedgerKind::kFusion:
-      return Cause::kFusion;
-    case LedgerKind::kComm:
-      return Cause::kCommunication;
-    case LedgerKind::kCopy:
-      return Cause::kCopies;
-    case LedgerKind::kConcurrent:
-      return Cause::kConcurrency;
-    case LedgerKind::kOtherSteps:
-      return Cause::kOtherSteps;
-    case LedgerKind::kIdle:
-      return Cause::kIdle;
-    case LedgerKind::kOther:
-    case LedgerKind::kBetweenOther:
-      return Cause::kNoStep;
-    case LedgerKind::kBetween:
-      return recorded_alike ? Cause::kBetweenSteps : Cause::kRecording;
-    case LedgerKind::kRare:
-      return Cause::kRareSteps;
-    default:
-      return Cause::kOperation;
-  }
-}
-
-std::vector<RoleChange> changes_by_role(const GroupComparison& group, const KernelNameTable& kernel_names,
-                                        const Reason& reason) {
-  const auto change = static_cast<double>(reason.change.change);
-  std::map<Role, double> sums = role_sums(group, kernel_names, reason, true);
-  if (!adds_up(sums, change)) sums = role_sums(group, kernel_names, reason, false);
-  if (!adds_up(sums, change)) return {};
-  std::vector<RoleChange> roles;
-  double explained = 0;
-  for (const auto& [role, part] : sums) {
-    if (role == Role::kNone || part / change < kLittle) continue;
-    roles.push_back({role, part});
-  }
-  std::stable_sort(roles.begin(), roles.end(),
-                   [](const RoleChange& x, const RoleChange& y) { return std::abs(x.change) > std::abs(y.change); });
-  if (roles.size() > kMostRoles) roles.resize(kMostRoles);
-  for (const RoleChange& role : roles) explained += role.change;
-  return explained / change < kMostInLayers ? std::vector<RoleChange>() : roles;
-}
-
-std::vector<Reason> split_by_place(const Reason& whole, const std::vector<LayerPart>& parts, double least) {
-  std::vector<Reason> out;
-  Reason rest = whole;
-  std::vector<LayerPart> layers, around;
-  for (const LayerPart& part : parts) (part.layer >= 0 ? layers : around).push_back(part);
-  LedgerChange of_layers;
-  for (const LayerPart& layer : layers) add(of_layers, layer.change);
-  for (const LayerPart& part : around) {
-    if (part.layer == kNoLayer || layers.empty() || std::abs(size(part)) < least) continue;
-    if (!otherwise(part.change, of_layers)) continue;
-    out.push_back(take(rest, part.layer == kHead ? PlaceKind::kStepHead : PlaceKind::kStepTail, {part}));
-  }
-  std::vector<LayerPart> few = standing_out(layers);
-  if (!few.empty() && std::abs(total(few)) >= least) {
-    out.push_back(take(rest, PlaceKind::kLayers, few));
-    std::erase_if(layers, [&](const LayerPart& layer) {
-      return std::any_of(few.begin(), few.end(), [&](const LayerPart& own) { return own.layer == layer.layer; });
-    });
-  }
-  count_layers(rest, layers);
-  if (layers.empty()) name_only_place(rest, around);
-  out.push_back(std::move(rest));
-  return out;
-}
-
-namespace {
 
 constexpr std::size_t kMostNamed = 3;
 
@@ -298,6 +216,71 @@ MemberPart part_of(const Reason& whole, Direction direction) {
 }
 
 }  // namespace
+
+void add(LedgerChange& to, const LedgerChange& change, int sign) {
+  to.baseline += sign * change.baseline;
+  to.candidate += sign * change.candidate;
+  to.change += sign * change.change;
+  to.count_effect += sign * change.count_effect;
+  to.duration_effect += sign * change.duration_effect;
+}
+
+Cause cause_of(LedgerKind kind, bool recorded_alike) {
+  if (kind == LedgerKind::kBetween) return recorded_alike ? Cause::kBetweenSteps : Cause::kRecording;
+  constexpr std::pair<LedgerKind, Cause> kCauses[] = {
+      {LedgerKind::kFusion, Cause::kFusion},         {LedgerKind::kComm, Cause::kCommunication},
+      {LedgerKind::kCopy, Cause::kCopies},           {LedgerKind::kConcurrent, Cause::kConcurrency},
+      {LedgerKind::kOtherSteps, Cause::kOtherSteps}, {LedgerKind::kIdle, Cause::kIdle},
+      {LedgerKind::kOther, Cause::kNoStep},          {LedgerKind::kBetweenOther, Cause::kNoStep},
+      {LedgerKind::kRare, Cause::kRareSteps},
+  };
+  const auto* const found = std::ranges::find(kCauses, kind, &std::pair<LedgerKind, Cause>::first);
+  return found == std::end(kCauses) ? Cause::kOperation : found->second;
+}
+
+std::vector<RoleChange> changes_by_role(const GroupComparison& group, const KernelNameTable& kernel_names,
+                                        const Reason& reason) {
+  const auto change = static_cast<double>(reason.change.change);
+  std::map<Role, double> sums = role_sums(group, kernel_names, reason, true);
+  if (!adds_up(sums, change)) sums = role_sums(group, kernel_names, reason, false);
+  if (!adds_up(sums, change)) return {};
+  std::vector<RoleChange> roles;
+  double explained = 0;
+  for (const auto& [role, part] : sums) {
+    if (role == Role::kNone || part / change < kLittle) continue;
+    roles.push_back({role, part});
+  }
+  std::ranges::stable_sort(
+      roles, [](const RoleChange& x, const RoleChange& y) { return std::abs(x.change) > std::abs(y.change); });
+  if (roles.size() > kMostRoles) roles.resize(kMostRoles);
+  for (const RoleChange& role : roles) explained += role.change;
+  return explained / change < kMostInLayers ? std::vector<RoleChange>() : roles;
+}
+
+std::vector<Reason> split_by_place(const Reason& whole, const std::vector<LayerPart>& parts, double least) {
+  std::vector<Reason> out;
+  Reason rest = whole;
+  std::vector<LayerPart> layers, around;
+  for (const LayerPart& part : parts) (part.layer >= 0 ? layers : around).push_back(part);
+  LedgerChange of_layers;
+  for (const LayerPart& layer : layers) add(of_layers, layer.change);
+  for (const LayerPart& part : around) {
+    if (part.layer == kNoLayer || layers.empty() || std::abs(size(part)) < least) continue;
+    if (!otherwise(part.change, of_layers)) continue;
+    out.push_back(take(rest, part.layer == kHead ? PlaceKind::kStepHead : PlaceKind::kStepTail, {part}));
+  }
+  std::vector<LayerPart> few = standing_out(layers);
+  if (!few.empty() && std::abs(total(few)) >= least) {
+    out.push_back(take(rest, PlaceKind::kLayers, few));
+    std::erase_if(layers, [&](const LayerPart& layer) {
+      return std::ranges::any_of(few, [&](const LayerPart& own) { return own.layer == layer.layer; });
+    });
+  }
+  count_layers(rest, layers);
+  if (layers.empty()) name_only_place(rest, around);
+  out.push_back(std::move(rest));
+  return out;
+}
 
 Reason all_kernels(const GroupComparison& group, const LedgerAccount& account) {
   Reason out;

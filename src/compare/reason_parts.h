@@ -2,9 +2,6 @@
 // of its roles did. Pure.
 #pragma once
 
-#include <map>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "compare/reasons.h"

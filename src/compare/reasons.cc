@@ -1,7 +1,6 @@
 #include "compare/reasons.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -170,8 +169,8 @@ class Finder {
   [[nodiscard]] std::optional<Interval> interval_of(const Reason& reason, std::int64_t DeviceStep::*figure) const {
     if (!enough_steps() || reason.cause == Cause::kRecording) return std::nullopt;
     if (reason.cause == Cause::kOperation) {
-      const auto found = std::find_if(group_.ops.begin(), group_.ops.end(),
-                                      [&](const OpChange& op) { return kernel_names_.op_name(op.op) == reason.op; });
+      const auto found = std::ranges::find_if(
+          group_.ops, [&](const OpChange& op) { return kernel_names_.op_name(op.op) == reason.op; });
       return found == group_.ops.end() ? std::nullopt : std::optional(found->change.interval);
     }
     if (figure == nullptr) return std::nullopt;
@@ -197,8 +196,8 @@ class Finder {
 
   // All kernels slower by one factor: what it explains of each row. Swapping the traces negates it.
   void fold_clocks() {
-    const auto clock = std::find_if(comparison_.same.clocks.begin(), comparison_.same.clocks.end(),
-                                    [&](const ClockChange& one) { return one.group == group_.group.label; });
+    const auto clock = std::ranges::find_if(comparison_.same.clocks,
+                                            [&](const ClockChange& one) { return one.group == group_.group.label; });
     if (clock == comparison_.same.clocks.end()) return;
     Reason reason;
     reason.cause = Cause::kClocks;
@@ -238,7 +237,7 @@ class Finder {
   }
 
   void pick() {
-    std::stable_sort(all_.begin(), all_.end(), [](const Reason& x, const Reason& y) { return size(x) > size(y); });
+    std::ranges::stable_sort(all_, [](const Reason& x, const Reason& y) { return size(x) > size(y); });
     moved_ = 0;
     for (const Reason& reason : all_) {
       if (!reason.is_part()) continue;
@@ -286,8 +285,8 @@ class Finder {
       const double step = std::max(0.0, std::min(out_.total.baseline, out_.total.candidate));
       if (noise || size(reason) < (reason.interval ? kLeastOfStep : kLeastOfSingle) * step) continue;
       out_.weight += size(reason) * (reason.baseline_n + reason.candidate_n) / 2;
-      const auto place = std::find_if(out_.reasons.begin(), out_.reasons.end(),
-                                      [&](const Reason& other) { return size(other) < kAlike * size(reason); });
+      const auto place =
+          std::ranges::find_if(out_.reasons, [&](const Reason& other) { return size(other) < kAlike * size(reason); });
       out_.reasons.insert(place, std::move(reason));
     }
   }
@@ -388,8 +387,7 @@ std::vector<GroupReasons> find_reasons(const Comparison& comparison, const Reaso
   for (const GroupComparison& group : comparison.groups) out.push_back(Finder(comparison, group, sources).run());
   find_hosts(out, sources.baseline_hosts, false);
   find_hosts(out, sources.candidate_hosts, true);
-  std::stable_sort(out.begin(), out.end(),
-                   [](const GroupReasons& x, const GroupReasons& y) { return x.weight > y.weight; });
+  std::ranges::stable_sort(out, std::ranges::greater(), &GroupReasons::weight);
   return out;
 }
 

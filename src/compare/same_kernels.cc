@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <tuple>
-#include <vector>
 
 #include "base/dense_index.h"
 #include "base/parallel.h"
@@ -48,7 +46,7 @@ std::vector<RatioSample> ratio_samples(std::span<const SameTimes> kernels, doubl
     out.push_back({ratio, static_cast<double>(kernel.baseline_time) / baseline_time,
                    static_cast<double>(kernel.candidate_time) / candidate_time});
   }
-  std::sort(out.begin(), out.end(), [](const RatioSample& a, const RatioSample& b) {
+  std::ranges::sort(out, [](const RatioSample& a, const RatioSample& b) {
     return std::pair(a.ratio, a.weight()) < std::pair(b.ratio, b.weight());
   });
   return out;
@@ -242,7 +240,7 @@ std::optional<ClockChange> clock_change(const StepGroup& group, const Uses& a, c
 }
 
 void sort_by_time(std::vector<SameKernel>& kernels, const KernelNameTable& kernel_names) {
-  std::sort(kernels.begin(), kernels.end(), [&](const SameKernel& x, const SameKernel& y) {
+  std::ranges::sort(kernels, [&](const SameKernel& x, const SameKernel& y) {
     const auto rank = [&](const SameKernel& k) {
       return std::tuple(-(static_cast<double>(k.times.baseline_time) + static_cast<double>(k.times.candidate_time)),
                         std::string_view(kernel_names.entries()[k.name].name), k.config);

@@ -80,9 +80,8 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const std::string&
   const auto rank = [](const SampleChange& change) {
     return step_metric_from(change.measure).value_or(static_cast<StepMetric>(kStepMetrics));
   };
-  std::stable_sort(metrics.begin(), metrics.end(),
-                   [&](const SampleChange& x, const SampleChange& y) { return rank(x) < rank(y); });
-  std::stable_sort(ops.begin(), ops.end(), [](const SampleChange& x, const SampleChange& y) {
+  std::ranges::stable_sort(metrics, [&](const SampleChange& x, const SampleChange& y) { return rank(x) < rank(y); });
+  std::ranges::stable_sort(ops, [](const SampleChange& x, const SampleChange& y) {
     return x.change.baseline.mean + x.change.candidate.mean > y.change.baseline.mean + y.change.candidate.mean;
   });
   out.changes.insert(out.changes.end(), metrics.begin(), metrics.end());
@@ -135,7 +134,7 @@ SampleComparison compare_samples(const StepSamples& baseline, const StepSamples&
   const std::string recording = recording_difference(baseline.recording, candidate.recording);
   if (!recording.empty()) out.notes.push_back(recording + ": periods are not compared");
   const auto find = [](const StepSamples& in, const std::string& kind) {
-    return std::find_if(in.kinds.begin(), in.kinds.end(), [&](const KindSamples& k) { return k.kind == kind; });
+    return std::ranges::find_if(in.kinds, [&](const KindSamples& k) { return k.kind == kind; });
   };
   for (const KindSamples& kind : baseline.kinds) {
     const auto other = find(candidate, kind.kind);

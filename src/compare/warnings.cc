@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/text/amounts.h"
 #include "compare/comparison.h"
@@ -26,7 +25,7 @@ class Warnings {
     out_.push_back({code, severity, side, std::move(text)});
   }
   std::vector<CompareWarning> take() {
-    std::stable_sort(out_.begin(), out_.end(), [](const CompareWarning& a, const CompareWarning& b) {
+    std::ranges::stable_sort(out_, [](const CompareWarning& a, const CompareWarning& b) {
       return a.severity == "warning" && b.severity != "warning";
     });
     return std::move(out_);
@@ -67,8 +66,8 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
   }
   if (const NameOrder& order = trace.description.names_out_of_step; order.kernels > 0 && trace.work.kernel_time > 0) {
     out.add("names_out_of_step", "warning", which,
-            fmt::format("{} of graph replays, {:.1f} % of the kernel time, under the name of another kernel: "
-                        "steps and layers are reliable, kernels and operations are not",
+            fmt::format("{} of graph replays, {:.1f} % of the kernel time, under the name of another kernel: steps and "
+                        "layers are reliable, kernels and operations are not",
                         many(static_cast<std::int64_t>(order.kernels), "kernel"),
                         100 * static_cast<double>(order.time) / static_cast<double>(trace.work.kernel_time)));
   }
@@ -81,13 +80,13 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
   if (trace.work.outside_time > 0 && trace.work.kernel_time > 0) {
     const double share = static_cast<double>(trace.work.outside_time) / static_cast<double>(trace.work.kernel_time);
     const std::vector<bool> before = launched_before_recording(trace.steps, trace.events.kernels);
-    const auto n = std::count(before.begin(), before.end(), true);
-    out.add("outside_steps", share > kUnclassified ? "warning" : "info", which,
-            fmt::format(
-                "{:.1f} % of the kernel time ({}{}) is in no step: it counts only where it alone runs, as "
-                "work of no step",
-                100 * share, many(static_cast<std::int64_t>(trace.work.outside_kernels), "kernel"),
-                n > 0 ? fmt::format(", {} launched before the recording", with_separators(std::to_string(n))) : ""));
+    const auto n = std::ranges::count(before, true);
+    out.add(
+        "outside_steps", share > kUnclassified ? "warning" : "info", which,
+        fmt::format(
+            "{:.1f} % of the kernel time ({}{}) is in no step: it counts only where it alone runs, as work of no step",
+            100 * share, many(static_cast<std::int64_t>(trace.work.outside_kernels), "kernel"),
+            n > 0 ? fmt::format(", {} launched before the recording", with_separators(std::to_string(n))) : ""));
   }
   if (trace.steps.source == StepSource::kInferred) {
     out.add("inferred_steps", "info", which,
@@ -99,12 +98,11 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
 void about_waits(const std::string& label, const ComparedTrace& trace, const char* which, const HostWaits& waits,
                  Warnings& out) {
   if (!waits.bound()) return;
-  out.add(
-      "recording", "warning", which,
-      fmt::format("{}: in {:.0f} % of the period the device waits between steps for a host that records {} ({} in {}): "
-                  "part of that is the profiler's; see the span as well",
-                  label, 100 * waits.share(), to_string(trace.recorded.recording), many(waits.calls, "recorded call"),
-                  many(waits.gaps, "gap")));
+  out.add("recording", "warning", which,
+          fmt::format("{}: in {:.0f} % of the period the device waits between steps for a host that records {} ({} in "
+                      "{}): part of that is the profiler's; see the span as well",
+                      label, 100 * waits.share(), to_string(trace.recorded.recording),
+                      many(waits.calls, "recorded call"), many(waits.gaps, "gap")));
 }
 
 void about_group(const GroupComparison& group, Warnings& out) {
@@ -154,15 +152,14 @@ void about_both(const ComparedTrace& a, const ComparedTrace& b, const Comparison
     out.add("graphs", "info", a.description.graph_launches ? "baseline" : "candidate",
             "replays graphs while the other trace launches kernels one by one, which changes idle times");
   }
-  const bool other_work = std::any_of(comparison.groups.begin(), comparison.groups.end(),
-                                      [](const auto& group) { return !group.other_work.text.empty(); });
+  const bool other_work =
+      std::ranges::any_of(comparison.groups, [](const auto& group) { return !group.other_work.text.empty(); });
   if (!other_work && a.layers.layers != b.layers.layers && a.layers.layers > 0 && b.layers.layers > 0) {
     out.add("model_shape", "warning", "both",
             fmt::format("{} and {} layers: different models, or layers recognised differently", a.layers.layers,
                         b.layers.layers));
   }
-  const bool periods =
-      std::any_of(comparison.groups.begin(), comparison.groups.end(), [](const auto& g) { return g.has_period(); });
+  const bool periods = std::ranges::any_of(comparison.groups, [](const auto& g) { return g.has_period(); });
   if (periods && !comparison.recording_difference.empty()) {
     out.add("recording", "warning", "both",
             comparison.recording_difference + ": that slows the host, so periods are not compared, only spans");
@@ -171,12 +168,11 @@ void about_both(const ComparedTrace& a, const ComparedTrace& b, const Comparison
     const std::string kernels = change.holding == change.kernels
                                     ? fmt::format("all {} kernels", change.kernels)
                                     : fmt::format("{} of {} kernels", change.holding, change.kernels);
-    out.add(
-        "clocks", "warning", "both",
-        fmt::format(
-            "{}: {} launched identically in both traces, with {:.0f} % of the time of computation, take {:.3f} times "
-            "as long (quartiles {:.3f} and {:.3f}): suspect clocks or power, not code",
-            change.group, kernels, 100 * change.time_share, change.ratio, change.low_quartile, change.high_quartile));
+    out.add("clocks", "warning", "both",
+            fmt::format("{}: {} launched identically in both traces, with {:.0f} % of the time of computation, take "
+                        "{:.3f} times as long (quartiles {:.3f} and {:.3f}): suspect clocks or power, not code",
+                        change.group, kernels, 100 * change.time_share, change.ratio, change.low_quartile,
+                        change.high_quartile));
   }
 }
 

@@ -1,10 +1,8 @@
 #include "compare/work_sums.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/dense_index.h"
-#include "base/unknown.h"
 
 namespace tracedb {
 namespace {

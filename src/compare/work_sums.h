@@ -3,11 +3,9 @@
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string_view>
 #include <vector>
 
-#include "base/unknown.h"
 #include "compare/class_levels.h"
 #include "compare/steps/step_groups.h"
 #include "compare/trace/exclusive_time.h"

@@ -82,7 +82,7 @@ FoldedStacks folded_stacks(const StackTimes& times, Frames which) {
     if (node.self <= 0) continue;
     FoldedStack stack{{node.frame}, node.self};
     for (std::uint32_t up = node.parent; up != kNoNode; up = tree[up].parent) stack.frames.push_back(tree[up].frame);
-    std::reverse(stack.frames.begin(), stack.frames.end());
+    std::ranges::reverse(stack.frames);
     out.stacks.push_back(std::move(stack));
   }
   add_rest(out, kNoStack, times.times[0]);
@@ -94,7 +94,7 @@ FoldedStacks folded_stacks(const StackTimes& times, Frames which) {
 template <class Visit>
 static void for_each_line(const FoldedStacks& stacks, Visit visit) {
   std::vector<std::string> frames(stacks.names.size());
-  std::transform(stacks.names.begin(), stacks.names.end(), frames.begin(), frame_of_line);
+  std::ranges::transform(stacks.names, frames.begin(), frame_of_line);
   std::string path;
   for (const FoldedStack& stack : stacks.stacks) {
     path.clear();

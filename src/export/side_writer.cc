@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 #include <optional>
 #include <tuple>
-#include <utility>
 
 #include "base/unknown.h"
 #include "export/trace_events.h"
@@ -43,13 +41,13 @@ constexpr const char* kKernelRows =
     "c.occupancy_pct, c.theoretical_occupancy_pct, c.blocks_per_sm, c.warps_per_sm, o.name, o.group_name, "
     "o.group_description, o.group_size, o.ranks, o.dtype, o.in_elements, o.out_elements, o.sequence, o.comms_id, "
     "o.source_rank, o.destination_rank FROM kernel k LEFT JOIN kernel_name n ON n.id = k.name_id LEFT JOIN "
-    "launch_config c ON c.id = k.launch_config_id "
-    "LEFT JOIN collective o ON o.kernel_id = k.id WHERE k.id BETWEEN ?1 AND ?2 ORDER BY k.id";
+    "launch_config c ON c.id = k.launch_config_id LEFT JOIN collective o ON o.kernel_id = k.id WHERE k.id BETWEEN ?1 "
+    "AND ?2 ORDER BY k.id";
 
 constexpr const char* kMemoryRows =
     "SELECT m.id, m.ts, m.dur, t.value, m.stream_id, m.launch_id, m.external_id, m.correlation, m.bytes, "
-    "m.bandwidth_gb_s, m.kind, m.direction FROM memory_op m LEFT JOIN string t ON t.id = m.name_id "
-    "WHERE m.id BETWEEN ?1 AND ?2 ORDER BY m.id";
+    "m.bandwidth_gb_s, m.kind, m.direction FROM memory_op m LEFT JOIN string t ON t.id = m.name_id WHERE m.id BETWEEN "
+    "?1 AND ?2 ORDER BY m.id";
 
 // What both have in columns 6 and 7.
 void add_ids(JsonWriter& args, const Statement& row) {
@@ -97,6 +95,76 @@ void add_named(JsonWriter& args, const Statement& row) {
 
 std::int64_t length_in(const Statement& row, int column) {
   return row.is_null(column) ? kUnknownValue : row.int64(column);
+}
+
+// What ran on the host: python frames, operators, annotations, runtime calls, other slices, instants and counters.
+
+// In the order in which those that begin and end together enclose each other.
+enum HostKind : std::uint32_t { kPythonEvent, kSliceEvent, kAnnotationEvent, kOperatorEvent, kCallEvent, kHostKinds };
+constexpr std::array<std::string_view, kHostKinds> kHostTables = {"python_call", "slice", "annotation", "cpu_op",
+                                                                  "runtime_call"};
+
+std::string_view call_category(std::string_view name) {
+  return name.starts_with("cu") && !name.starts_with("cuda") ? "cuda_driver" : "cuda_runtime";
+}
+
+// The last call of each path on each thread: the parents of those that follow.
+class PythonParents {
+ public:
+  // The id of the call around one whose path lies in `parent_stack`; nullopt: it is not in the window.
+  std::optional<std::int64_t> around(std::uint32_t thread, std::uint32_t parent_stack) const {
+    const auto found = last_.find(key(thread, parent_stack));
+    return found == last_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void enter(std::uint32_t thread, std::uint32_t stack, std::int64_t id) { last_[key(thread, stack)] = id; }
+
+ private:
+  static std::uint64_t key(std::uint32_t thread, std::uint32_t stack) { return std::uint64_t{thread} << 32U | stack; }
+  std::unordered_map<std::uint64_t, std::int64_t> last_;
+};
+
+// What the passes find, above the streams of each device: steps, layers, roles, and why the device was idle.
+
+// Kernels of one device that follow each other and have something in common.
+struct MarkRun {
+  std::uint64_t key = 0;
+  std::uint32_t row = 0, kernels = 0;  // the first, and how many
+  std::int64_t ts = 0, end = 0;
+};
+
+// Those of one device. The last `open` runs may take turns, as where the communication of one layer runs beside the
+// computation of the next.
+class MarkRuns {
+ public:
+  explicit MarkRuns(std::size_t open) : open_(open) {}
+
+  void add(const MarkRun& kernel) {
+    const std::size_t last = runs.size() < open_ ? runs.size() : open_;
+    for (auto run = runs.rbegin(); run != runs.rbegin() + static_cast<std::ptrdiff_t>(last); ++run) {
+      if (run->key != kernel.key) continue;
+      run->end = std::max(run->end, kernel.end);
+      ++run->kernels;
+      return;
+    }
+    runs.push_back(kernel);
+  }
+  std::vector<MarkRun> runs;
+
+ private:
+  std::size_t open_;
+};
+
+// Of steps and layers. Roles repeat within a layer: they do not take turns.
+constexpr std::size_t kTakeTurns = 2;
+
+std::string event_name(Database& database, const EventRef& event) {
+  if (event.id == 0) return "";
+  Statement name(database,
+                 event.is_memory_op
+                     ? "SELECT t.value FROM memory_op m JOIN string t ON t.id = m.name_id WHERE m.id = ?1"
+                     : "SELECT n.short_name FROM kernel k JOIN kernel_name n ON n.id = k.name_id WHERE k.id = ?1");
+  name.bind(1, std::int64_t{event.id});
+  return name.step() ? std::string(name.text(0)) : "";
 }
 
 }  // namespace
@@ -159,15 +227,14 @@ void SideWriter::place_device_events() {
   };
   add(workload_.events().kernels, window_.kernels, kernel_tracks_);
   add(workload_.events().memory, window_.memory_ops, memory_tracks_);
-  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.ts < b.ts; });
+  std::ranges::stable_sort(places, {}, &Place::ts);
   for (const Place& place : places) *place.track = tracks_.stream(place.stream, place.ts, place.end);
 }
 
 void SideWriter::write_gpu_annotations() {
-  Statement rows(
-      database_,
-      "SELECT a.id, a.ts, a.dur, t.value, a.stream_id, a.external_id FROM annotation a LEFT JOIN string t ON "
-      "t.id = a.name_id WHERE a.stream_id IS NOT NULL ORDER BY a.id");
+  Statement rows(database_,
+                 "SELECT a.id, a.ts, a.dur, t.value, a.stream_id, a.external_id FROM annotation a LEFT JOIN string t "
+                 "ON t.id = a.name_id WHERE a.stream_id IS NOT NULL ORDER BY a.id");
   while (rows.step()) {
     const std::int64_t ts = rows.int64(1);
     const std::int64_t dur = length_in(rows, 2);
@@ -238,35 +305,6 @@ void SideWriter::end_flow(std::uint32_t launch, const EventTrack& track, std::in
   ++file_.counts.flows;
 }
 
-// What ran on the host: python frames, operators, annotations, runtime calls, other slices, instants and counters.
-namespace {
-
-// In the order in which those that begin and end together enclose each other.
-enum HostKind : std::uint32_t { kPythonEvent, kSliceEvent, kAnnotationEvent, kOperatorEvent, kCallEvent, kHostKinds };
-constexpr std::array<std::string_view, kHostKinds> kHostTables = {"python_call", "slice", "annotation", "cpu_op",
-                                                                  "runtime_call"};
-
-std::string_view call_category(std::string_view name) {
-  return name.starts_with("cu") && !name.starts_with("cuda") ? "cuda_driver" : "cuda_runtime";
-}
-
-// The last call of each path on each thread: the parents of those that follow.
-class PythonParents {
- public:
-  // The id of the call around one whose path lies in `parent_stack`; nullopt: it is not in the window.
-  std::optional<std::int64_t> around(std::uint32_t thread, std::uint32_t parent_stack) const {
-    const auto found = last_.find(key(thread, parent_stack));
-    return found == last_.end() ? std::nullopt : std::optional(found->second);
-  }
-  void enter(std::uint32_t thread, std::uint32_t stack, std::int64_t id) { last_[key(thread, stack)] = id; }
-
- private:
-  static std::uint64_t key(std::uint32_t thread, std::uint32_t stack) { return std::uint64_t{thread} << 32U | stack; }
-  std::unordered_map<std::uint64_t, std::int64_t> last_;
-};
-
-}  // namespace
-
 // One row at a time, by kind and id.
 class SideWriter::HostRows {
  public:
@@ -286,8 +324,7 @@ class SideWriter::HostRows {
                   "json_quote(h.types) END, CASE json_valid(h.strides) WHEN 1 THEN h.strides WHEN 0 THEN "
                   "json_quote(h.strides) END, CASE json_valid(h.concrete_inputs) WHEN 1 THEN h.concrete_inputs WHEN 0 "
                   "THEN json_quote(h.concrete_inputs) END FROM cpu_op c JOIN string t ON t.id = c.name_id LEFT JOIN "
-                  "op_shape h ON h.id = "
-                  "c.shape_id WHERE c.id = ?1"),
+                  "op_shape h ON h.id = c.shape_id WHERE c.id = ?1"),
         call_(database,
               "SELECT c.thread_id, t.value, c.external_id, c.correlation FROM runtime_call c JOIN string t ON t.id = "
               "c.name_id WHERE c.id = ?1") {}
@@ -358,7 +395,7 @@ std::vector<SideWriter::HostEvent> SideWriter::find_host_events() const {
       found.push_back({ts[row], dur[row] == kUnknownValue ? kUnknownValue : end, kind, row + 1});
     }
   }
-  std::sort(found.begin(), found.end(), [](const HostEvent& a, const HostEvent& b) {
+  std::ranges::sort(found, [](const HostEvent& a, const HostEvent& b) {
     return std::tie(a.ts, b.end, a.kind, a.id) < std::tie(b.ts, a.end, b.kind, b.id);
   });
   return found;
@@ -429,53 +466,6 @@ void SideWriter::write_counters() {
   }
   flush();
 }
-
-// What the passes find, above the streams of each device: steps, layers, roles, and why the device was idle.
-namespace {
-
-// Kernels of one device that follow each other and have something in common.
-struct MarkRun {
-  std::uint64_t key = 0;
-  std::uint32_t row = 0, kernels = 0;  // the first, and how many
-  std::int64_t ts = 0, end = 0;
-};
-
-// Those of one device. The last `open` runs may take turns, as where the communication of one layer runs beside the
-// computation of the next.
-class MarkRuns {
- public:
-  explicit MarkRuns(std::size_t open) : open_(open) {}
-
-  void add(const MarkRun& kernel) {
-    const std::size_t last = runs.size() < open_ ? runs.size() : open_;
-    for (auto run = runs.rbegin(); run != runs.rbegin() + static_cast<std::ptrdiff_t>(last); ++run) {
-      if (run->key != kernel.key) continue;
-      run->end = std::max(run->end, kernel.end);
-      ++run->kernels;
-      return;
-    }
-    runs.push_back(kernel);
-  }
-  std::vector<MarkRun> runs;
-
- private:
-  std::size_t open_;
-};
-
-// Of steps and layers. Roles repeat within a layer: they do not take turns.
-constexpr std::size_t kTakeTurns = 2;
-
-std::string event_name(Database& database, const EventRef& event) {
-  if (event.id == 0) return "";
-  Statement name(database, event.is_memory_op
-                               ? "SELECT t.value FROM memory_op m JOIN string t ON t.id = m.name_id WHERE m.id = ?1"
-                               : "SELECT n.short_name FROM kernel k JOIN kernel_name n ON n.id = k.name_id "
-                                 "WHERE k.id = ?1");
-  name.bind(1, std::int64_t{event.id});
-  return name.step() ? std::string(name.text(0)) : "";
-}
-
-}  // namespace
 
 class SideWriter::Marks {
  public:

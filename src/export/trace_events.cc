@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <string>
 
 #include "base/unknown.h"
 #include "report/escape.h"

@@ -41,51 +41,6 @@ JsonWriter header(std::span<const WindowSide> sides) {
   return members;
 }
 
-}  // namespace
-
-std::int64_t FlowNumbers::take(std::int64_t correlation) {
-  if (correlation > 0 && correlation < std::int64_t{1} << 40U && taken_.insert(correlation).second) return correlation;
-  return next_++;
-}
-
-SideWriter::SideWriter(WindowFile& file, const WindowSide& side, std::int64_t number, std::int64_t shift)
-    : file_(file),
-      workload_(side.workload),
-      window_(side.window),
-      database_(side.workload.index().database()),
-      tracks_(side.workload.index(), file.numbers, {side.prefix, number}),
-      shift_(shift) {}
-
-void SideWriter::clip(TraceSlice& slice, std::int64_t ts, std::int64_t end, JsonWriter& args) const {
-  const WindowSpan hull = window_.hull();
-  const std::int64_t begin = std::max(ts, hull.begin);
-  slice.ts = shifted(begin);
-  slice.dur = end == kUnknownValue ? kUnknownValue : std::min(end, hull.end) - begin;
-  if (end != kUnknownValue && slice.dur < end - ts) args.member("full_dur", end - ts);
-}
-
-WindowCounts write_windows(std::ostream& out, std::span<const WindowSide> sides) {
-  WindowFile file{{out, header(sides)}, {}, {}, {}};
-  // How long before its first kernel a side begins, at most: there the file begins.
-  std::int64_t lead = 0;
-  for (const WindowSide& side : sides) {
-    lead = std::max(lead, side.window.device_begin - side.window.hull().begin);
-  }
-  std::deque<SideWriter> writers;
-  for (const WindowSide& side : sides) {
-    const std::int64_t shift = sides.size() == 1 ? 0 : lead - side.window.device_begin;
-    SideWriter& writer = writers.emplace_back(file, side, static_cast<std::int64_t>(writers.size()), shift);
-    writer.write_host_events();
-    writer.write_device_events();
-    writer.write_marks();
-    writer.write_names();
-  }
-  file.events.finish();
-  return file.counts;
-}
-
-namespace {
-
 constexpr WindowSpan kNoTime = {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
 
 void widen(WindowSpan& span, std::int64_t begin, std::int64_t end) {
@@ -95,7 +50,7 @@ void widen(WindowSpan& span, std::int64_t begin, std::int64_t end) {
 
 void merge(std::vector<WindowSpan>& spans) {
   std::erase_if(spans, [](const WindowSpan& span) { return span.begin > span.end; });
-  std::sort(spans.begin(), spans.end(), [](const WindowSpan& a, const WindowSpan& b) { return a.begin < b.begin; });
+  std::ranges::sort(spans, {}, &WindowSpan::begin);
   std::size_t kept = 0;
   for (const WindowSpan& span : spans) {
     if (kept > 0 && span.begin <= spans[kept - 1].end) {
@@ -171,7 +126,7 @@ class WindowFinder {
       const std::size_t row = gap.after.id - 1;
       return !(gap.after.is_memory_op ? filter.keeps_memory_op(row) : filter.keeps_kernel(row));
     });
-    std::stable_sort(gaps.begin(), gaps.end(), [](const Gap& a, const Gap& b) { return a.dur > b.dur; });
+    std::ranges::stable_sort(gaps, std::ranges::greater(), &Gap::dur);
     if (gaps.size() > most) gaps.resize(most);
     for (const Gap& gap : gaps) {
       WindowSpan span{std::max<std::int64_t>(gap.ts - gap.dur / 2, 0), saturating_add(gap.ts, gap.dur + gap.dur / 2)};
@@ -194,8 +149,8 @@ class WindowFinder {
   [[nodiscard]] bool selects(std::size_t place, const StepFacts& step) const {
     const auto holds = [&](const StepSpan& span) { return span.has(static_cast<std::int64_t>(place)); };
     const auto& [steps, phases] = std::tie(selection_.steps, selection_.phases);
-    return (steps.empty() || std::any_of(steps.begin(), steps.end(), holds)) &&
-           (phases.empty() || std::find(phases.begin(), phases.end(), to_string(step.info.kind)) != phases.end());
+    return (steps.empty() || std::ranges::any_of(steps, holds)) &&
+           (phases.empty() || std::ranges::find(phases, to_string(step.info.kind)) != phases.end());
   }
 
   void add_steps() {
@@ -255,6 +210,47 @@ class WindowFinder {
 };
 
 }  // namespace
+
+std::int64_t FlowNumbers::take(std::int64_t correlation) {
+  if (correlation > 0 && correlation < std::int64_t{1} << 40U && taken_.insert(correlation).second) return correlation;
+  return next_++;
+}
+
+SideWriter::SideWriter(WindowFile& file, const WindowSide& side, std::int64_t number, std::int64_t shift)
+    : file_(file),
+      workload_(side.workload),
+      window_(side.window),
+      database_(side.workload.index().database()),
+      tracks_(side.workload.index(), file.numbers, {side.prefix, number}),
+      shift_(shift) {}
+
+void SideWriter::clip(TraceSlice& slice, std::int64_t ts, std::int64_t end, JsonWriter& args) const {
+  const WindowSpan hull = window_.hull();
+  const std::int64_t begin = std::max(ts, hull.begin);
+  slice.ts = shifted(begin);
+  slice.dur = end == kUnknownValue ? kUnknownValue : std::min(end, hull.end) - begin;
+  if (end != kUnknownValue && slice.dur < end - ts) args.member("full_dur", end - ts);
+}
+
+WindowCounts write_windows(std::ostream& out, std::span<const WindowSide> sides) {
+  WindowFile file{{out, header(sides)}, {}, {}, {}};
+  // How long before its first kernel a side begins, at most: there the file begins.
+  std::int64_t lead = 0;
+  for (const WindowSide& side : sides) {
+    lead = std::max(lead, side.window.device_begin - side.window.hull().begin);
+  }
+  std::deque<SideWriter> writers;
+  for (const WindowSide& side : sides) {
+    const std::int64_t shift = sides.size() == 1 ? 0 : lead - side.window.device_begin;
+    SideWriter& writer = writers.emplace_back(file, side, static_cast<std::int64_t>(writers.size()), shift);
+    writer.write_host_events();
+    writer.write_device_events();
+    writer.write_marks();
+    writer.write_names();
+  }
+  file.events.finish();
+  return file.counts;
+}
 
 bool TraceWindow::touches(std::int64_t begin, std::int64_t end) const {
   const auto behind = first_behind(spans, end);

@@ -8,10 +8,8 @@
 #include <numeric>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "base/failure.h"
-#include "base/files/file_identity.h"
 #include "base/files/file_lock.h"
 #include "base/files/partial_file.h"
 #include "base/files/small_file.h"
@@ -50,46 +48,6 @@ CatalogueState state_of(const std::filesystem::path& index, const std::filesyste
   return result.validity == Validity::kStale ? CatalogueState::kOutOfDate : CatalogueState::kIndexed;
 }
 
-}  // namespace
-
-std::string_view to_string(CatalogueState state) {
-  constexpr std::string_view kNames[] = {"indexed", "no trace", "out of date", "not indexed", "unusable"};
-  return kNames[static_cast<std::size_t>(state)];
-}
-
-CatalogueEntry catalogue_index(const std::filesystem::path& index, SummaryCache& cache, const ActiveRules& rules) {
-  CatalogueEntry out;
-  out.index = index;
-  const auto failure = catch_error([&] {
-    const auto identity = FileIdentity::behind_links(index);
-    if (identity) out.bytes = identity->bytes;
-    const TraceSummary* known = identity ? cache.find(index, *identity) : nullptr;
-    if (known != nullptr) {
-      out.summary = *known;
-    } else {
-      out.summary = summarise(Index::open(index), rules);
-      if (identity) cache.add(index, *identity, out.summary);
-    }
-    out.trace = trace_of(index, out.summary.source);
-    out.state = state_of(index, out.trace, out.summary);
-  });
-  if (!failure) return out;
-  if (failure->code() == ErrorCode::kInterrupted) throw Error(*failure);
-  out.state = CatalogueState::kUnusable;
-  out.reason = failure->what();
-  return out;
-}
-
-CatalogueEntry catalogue_trace(const std::filesystem::path& trace) {
-  CatalogueEntry out;
-  out.trace = trace;
-  const auto identity = FileIdentity::behind_links(trace);
-  if (identity) out.bytes = identity->bytes;
-  return out;
-}
-
-namespace {
-
 // 1980: before it clocks count from the start of a machine (base/text/amounts.h).
 constexpr std::int64_t kFirstDate = 315'532'800'000'000'000;
 
@@ -108,10 +66,9 @@ std::optional<std::string> model_of(Workload& workload) {
 std::vector<PhaseSummary> phases_of(Workload& workload) {
   add_pass_tables(workload, {});
   std::vector<PhaseSummary> out;
-  Statement rows(
-      workload.index().database(),
-      "SELECT phase, steps, total_time, CAST(round(period) AS INTEGER), CAST(round(gpu_span) AS INTEGER) FROM "
-      "temp.phases WHERE steps > 0 ORDER BY total_time DESC, phase");
+  Statement rows(workload.index().database(),
+                 "SELECT phase, steps, total_time, CAST(round(period) AS INTEGER), CAST(round(gpu_span) AS INTEGER) "
+                 "FROM temp.phases WHERE steps > 0 ORDER BY total_time DESC, phase");
   while (rows.step()) {
     out.push_back({std::string(rows.text(0)), rows.int64(1), rows.int64(2), integer(rows, 3), integer(rows, 4)});
   }
@@ -119,45 +76,11 @@ std::vector<PhaseSummary> phases_of(Workload& workload) {
 }
 
 std::optional<std::int64_t> world_size_of(Database& database) {
-  Statement size(database,
-                 "SELECT json_extract(value, '$.world_size') FROM meta WHERE key = 'trace.distributedInfo' AND "
-                 "json_valid(value)");
+  Statement size(
+      database,
+      "SELECT json_extract(value, '$.world_size') FROM meta WHERE key = 'trace.distributedInfo' AND json_valid(value)");
   return size.step() ? integer(size, 0) : std::nullopt;
 }
-
-}  // namespace
-
-std::int64_t TraceSummary::steps() const {
-  return std::accumulate(phases.begin(), phases.end(), std::int64_t{0},
-                         [](std::int64_t sum, const PhaseSummary& phase) { return sum + phase.steps; });
-}
-
-TraceSummary summarise(const Index& index, const ActiveRules& rules) {
-  TraceSummary out;
-  Database& database = index.database();
-  out.source = source_of(index).string();
-  if (out.source.empty()) out.source = index.meta("source_path").value_or("");
-  out.source_bytes = index.meta_int64("source_size");
-  out.source_modified_ns = index.meta_int64("source_mtime_ns");
-  out.source_inode = index.meta_int64("source_inode");
-  out.format = index.meta("format");
-  out.vendor = index.meta("vendor");
-  out.gpu = database.query_text("SELECT name FROM device WHERE name IS NOT NULL ORDER BY used DESC, id LIMIT 1");
-  out.framework = framework_name(index);
-  out.rank = index.meta_int64("rank");
-  out.world_size = world_size_of(database);
-  out.kernels = index.meta_int64("kernels").value_or(0);
-  out.kernel_time = index.meta_int64("kernel_ns").value_or(0);
-  const auto date = index.meta_int64("base_time_ns");
-  if (date && *date >= kFirstDate) out.date_ns = date;
-  out.complete = index.complete();
-  Workload workload(index, rules);
-  if (out.kernels > 0) out.model = model_of(workload);
-  out.phases = phases_of(workload);
-  return out;
-}
-
-namespace {
 
 constexpr std::int64_t kRest = 2'000'000'000;  // ns
 constexpr std::size_t kManyEntries = 20'000;   // those of files that are gone are left out from then on
@@ -259,6 +182,72 @@ std::int64_t now_ns() {
 }
 
 }  // namespace
+
+std::string_view to_string(CatalogueState state) {
+  constexpr std::string_view kNames[] = {"indexed", "no trace", "out of date", "not indexed", "unusable"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+CatalogueEntry catalogue_index(const std::filesystem::path& index, SummaryCache& cache, const ActiveRules& rules) {
+  CatalogueEntry out;
+  out.index = index;
+  const auto failure = catch_error([&] {
+    const auto identity = FileIdentity::behind_links(index);
+    if (identity) out.bytes = identity->bytes;
+    const TraceSummary* known = identity ? cache.find(index, *identity) : nullptr;
+    if (known != nullptr) {
+      out.summary = *known;
+    } else {
+      out.summary = summarise(Index::open(index), rules);
+      if (identity) cache.add(index, *identity, out.summary);
+    }
+    out.trace = trace_of(index, out.summary.source);
+    out.state = state_of(index, out.trace, out.summary);
+  });
+  if (!failure) return out;
+  if (failure->code() == ErrorCode::kInterrupted) throw Error(*failure);
+  out.state = CatalogueState::kUnusable;
+  out.reason = failure->what();
+  return out;
+}
+
+CatalogueEntry catalogue_trace(const std::filesystem::path& trace) {
+  CatalogueEntry out;
+  out.trace = trace;
+  const auto identity = FileIdentity::behind_links(trace);
+  if (identity) out.bytes = identity->bytes;
+  return out;
+}
+
+std::int64_t TraceSummary::steps() const {
+  return std::accumulate(phases.begin(), phases.end(), std::int64_t{0},
+                         [](std::int64_t sum, const PhaseSummary& phase) { return sum + phase.steps; });
+}
+
+TraceSummary summarise(const Index& index, const ActiveRules& rules) {
+  TraceSummary out;
+  Database& database = index.database();
+  out.source = source_of(index).string();
+  if (out.source.empty()) out.source = index.meta("source_path").value_or("");
+  out.source_bytes = index.meta_int64("source_size");
+  out.source_modified_ns = index.meta_int64("source_mtime_ns");
+  out.source_inode = index.meta_int64("source_inode");
+  out.format = index.meta("format");
+  out.vendor = index.meta("vendor");
+  out.gpu = database.query_text("SELECT name FROM device WHERE name IS NOT NULL ORDER BY used DESC, id LIMIT 1");
+  out.framework = framework_name(index);
+  out.rank = index.meta_int64("rank");
+  out.world_size = world_size_of(database);
+  out.kernels = index.meta_int64("kernels").value_or(0);
+  out.kernel_time = index.meta_int64("kernel_ns").value_or(0);
+  const auto date = index.meta_int64("base_time_ns");
+  if (date && *date >= kFirstDate) out.date_ns = date;
+  out.complete = index.complete();
+  Workload workload(index, rules);
+  if (out.kernels > 0) out.model = model_of(workload);
+  out.phases = phases_of(workload);
+  return out;
+}
 
 SummaryCache::SummaryCache(std::filesystem::path directory) : directory_(std::move(directory)) {
   if (directory_.empty()) return;

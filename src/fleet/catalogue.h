@@ -1,10 +1,8 @@
 // What lies in some folders: indexes with their summaries, and traces that have none.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -29,13 +28,13 @@ std::string label_of(const TraceSummary& one, const std::string& phase) {
 // nullopt: it has no such phase.
 std::optional<std::string> phase_of(const TraceSummary& one, const TrendOptions& options) {
   if (!options.phase) {
-    const auto repeated = std::find_if(one.phases.begin(), one.phases.end(),
-                                       [](const PhaseSummary& phase) { return phase.period.has_value(); });
+    const auto repeated =
+        std::ranges::find_if(one.phases, [](const PhaseSummary& phase) { return phase.period.has_value(); });
     if (repeated != one.phases.end()) return repeated->phase;
     return one.main_phase() == nullptr ? "" : one.main_phase()->phase;
   }
-  const bool has = std::any_of(one.phases.begin(), one.phases.end(),
-                               [&](const PhaseSummary& phase) { return phase.phase == *options.phase; });
+  const bool has =
+      std::ranges::any_of(one.phases, [&](const PhaseSummary& phase) { return phase.phase == *options.phase; });
   return has ? options.phase : std::nullopt;
 }
 
@@ -53,44 +52,6 @@ void mark_changes(TrendSeries& series, const ChangePointOptions& options) {
     point.segment = segment;
   }
 }
-
-}  // namespace
-
-std::vector<double> TrendSeries::values() const {
-  std::vector<double> out;
-  for (const TrendPoint& point : points) {
-    if (point.value) out.push_back(*point.value);
-  }
-  return out;
-}
-
-std::vector<TrendSeries> make_trends(
-    std::span<const CatalogueEntry> entries, const TrendOptions& options,
-    const std::function<std::optional<double>(const CatalogueEntry&, const std::string& phase)>& value) {
-  std::map<std::string, TrendSeries> by_label;
-  for (const CatalogueEntry& entry : entries) {
-    if (entry.state == CatalogueState::kNotIndexed || entry.state == CatalogueState::kUnusable) continue;
-    const auto phase = phase_of(entry.summary, options);
-    if (!phase) continue;
-    TrendSeries& series = by_label[label_of(entry.summary, *phase)];
-    series.phase = *phase;
-    const auto& date = entry.summary.date_ns;
-    series.points.push_back(
-        {&entry, date.value_or(entry.summary.source_modified_ns.value_or(0)), date.has_value(), value(entry, *phase)});
-  }
-  std::vector<TrendSeries> out;
-  for (auto& [label, series] : by_label) {
-    series.label = label;
-    std::stable_sort(series.points.begin(), series.points.end(), [](const TrendPoint& a, const TrendPoint& b) {
-      return std::tie(a.date_ns, a.entry->index) < std::tie(b.date_ns, b.entry->index);
-    });
-    mark_changes(series, options.changes);
-    out.push_back(std::move(series));
-  }
-  return out;
-}
-
-namespace {
 
 constexpr std::size_t kOrders = 999;  // at depth 0; twice as many at each further one
 constexpr int kDeepest = 4;           // segments of more splits than that are not looked into
@@ -116,7 +77,7 @@ class Chance {
 std::vector<double> centred_ranks(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   const double mean = (static_cast<double>(values.size()) - 1) / 2;
   std::vector<double> out(values.size());
   for (std::size_t first = 0; first < order.size();) {
@@ -184,6 +145,40 @@ double middle(std::span<const double> values) {
 }
 
 }  // namespace
+
+std::vector<double> TrendSeries::values() const {
+  std::vector<double> out;
+  for (const TrendPoint& point : points) {
+    if (point.value) out.push_back(*point.value);
+  }
+  return out;
+}
+
+std::vector<TrendSeries> make_trends(
+    std::span<const CatalogueEntry> entries, const TrendOptions& options,
+    const std::function<std::optional<double>(const CatalogueEntry&, const std::string& phase)>& value) {
+  std::map<std::string, TrendSeries> by_label;
+  for (const CatalogueEntry& entry : entries) {
+    if (entry.state == CatalogueState::kNotIndexed || entry.state == CatalogueState::kUnusable) continue;
+    const auto phase = phase_of(entry.summary, options);
+    if (!phase) continue;
+    TrendSeries& series = by_label[label_of(entry.summary, *phase)];
+    series.phase = *phase;
+    const auto& date = entry.summary.date_ns;
+    series.points.push_back(
+        {&entry, date.value_or(entry.summary.source_modified_ns.value_or(0)), date.has_value(), value(entry, *phase)});
+  }
+  std::vector<TrendSeries> out;
+  for (auto& [label, series] : by_label) {
+    series.label = label;
+    std::ranges::stable_sort(series.points, [](const TrendPoint& a, const TrendPoint& b) {
+      return std::tie(a.date_ns, a.entry->index) < std::tie(b.date_ns, b.entry->index);
+    });
+    mark_changes(series, options.changes);
+    out.push_back(std::move(series));
+  }
+  return out;
+}
 
 std::vector<ChangePoint> find_change_points(std::span<const double> values, const ChangePointOptions& options) {
   std::vector<Found> found;

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
 #include "base/files/file_descriptor.h"
 #include "base/files/file_lock.h"
@@ -100,7 +99,7 @@ std::vector<PlannedRemoval> plan_removals(const IndexInventory& inventory, const
     if (allowed) others.push_back(i);
   }
   if (!options.most_bytes) return plan;
-  std::stable_sort(others.begin(), others.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(others, [&](std::size_t a, std::size_t b) {
     return inventory.indexes[a].file.modified_ns < inventory.indexes[b].file.modified_ns;
   });
   for (const std::size_t i : others) {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -101,8 +102,8 @@ class InventoryTaker {
 
   IndexInventory take() {
     const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
-    std::sort(inventory_.indexes.begin(), inventory_.indexes.end(), by_path);
-    std::sort(inventory_.leftovers.begin(), inventory_.leftovers.end(), by_path);
+    std::ranges::sort(inventory_.indexes, by_path);
+    std::ranges::sort(inventory_.leftovers, by_path);
     std::stable_partition(inventory_.leftovers.begin(), inventory_.leftovers.end(),
                           [](const ListedLeftover& leftover) { return leftover.path == lock_path(leftover.index); });
     return std::move(inventory_);

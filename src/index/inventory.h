@@ -5,12 +5,10 @@
 // Determining whether an index is valid may require reading its whole trace (see validity.h).
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

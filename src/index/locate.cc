@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <system_error>
 
 #include "base/error.h"
@@ -69,6 +68,22 @@ std::string cached_name(const std::filesystem::path& trace) {
   return name.substr(0, end);
 }
 
+constexpr std::size_t kEscape = 4;  // characters of \xNN
+
+// The byte that an escape at the start of `text` stands for.
+std::optional<char> escaped_byte(std::string_view text) {
+  if (text.size() < kEscape || !text.starts_with("\\x")) return std::nullopt;
+  unsigned value = 0;
+  const char* end = text.data() + kEscape;
+  if (std::from_chars(text.data() + 2, end, value, 16).ptr != end) return std::nullopt;
+  return static_cast<char>(value);
+}
+
+bool needs_escape(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  return first < 0x20 || first == 0x7f || utf8_sequence_length(text) == 0 || escaped_byte(text);
+}
+
 }  // namespace
 
 void mark_as_cache(const std::filesystem::path& directory) {
@@ -112,7 +127,7 @@ std::vector<std::filesystem::path> index_candidates(const std::filesystem::path&
   for (const auto& entry : std::filesystem::directory_iterator(cache, error)) {
     if (is_cache_name(entry.path().filename().string(), ending)) cached.push_back(entry.path());
   }
-  std::sort(cached.begin(), cached.end());  // the directory's order is chance
+  std::ranges::sort(cached);  // the directory's order is chance
   found.insert(found.end(), cached.begin(), cached.end());
   return found;
 }
@@ -147,26 +162,6 @@ std::filesystem::path new_index_path(const std::filesystem::path& trace, const s
   mark_as_cache(place);
   return cache_path(place, hash, trace);
 }
-
-namespace {
-
-constexpr std::size_t kEscape = 4;  // characters of \xNN
-
-// The byte that an escape at the start of `text` stands for.
-std::optional<char> escaped_byte(std::string_view text) {
-  if (text.size() < kEscape || !text.starts_with("\\x")) return std::nullopt;
-  unsigned value = 0;
-  const char* end = text.data() + kEscape;
-  if (std::from_chars(text.data() + 2, end, value, 16).ptr != end) return std::nullopt;
-  return static_cast<char>(value);
-}
-
-bool needs_escape(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text.front());
-  return first < 0x20 || first == 0x7f || utf8_sequence_length(text) == 0 || escaped_byte(text);
-}
-
-}  // namespace
 
 std::string source_path_text(const std::filesystem::path& path) {
   std::string out;

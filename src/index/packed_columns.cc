@@ -49,7 +49,7 @@ std::size_t row_count(Database& database, std::string_view table) {
 // Whether the file can have rows with these ids. All bits of all ids first: mostly that is enough, and it is fast.
 bool can_be_ids(std::span<const std::uint32_t> ids, std::uint32_t most) {
   const auto all = std::accumulate(ids.begin(), ids.end(), std::uint32_t{0}, std::bit_or<>());
-  return all <= most || std::all_of(ids.begin(), ids.end(), [&](std::uint32_t id) { return id <= most; });
+  return all <= most || std::ranges::all_of(ids, [&](std::uint32_t id) { return id <= most; });
 }
 
 // All blocks of a column, in order, into an array of all its rows.

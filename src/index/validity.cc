@@ -9,12 +9,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <ctime>
-#include <filesystem>
 #include <optional>
 #include <span>
-#include <string>
 #include <system_error>
 #include <vector>
 

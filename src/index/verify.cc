@@ -90,15 +90,8 @@ void check_packed_columns(const Index& index, std::vector<VerifyFinding>& findin
 }  // namespace
 
 std::string_view to_string(VerifyFinding::Outcome outcome) {
-  switch (outcome) {
-    case Outcome::kPassed:
-      return "passed";
-    case Outcome::kFailed:
-      return "FAILED";
-    case Outcome::kNotChecked:
-      return "not checked";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"passed", "FAILED", "not checked"};
+  return kNames[static_cast<std::size_t>(outcome)];
 }
 
 std::vector<VerifyFinding> verify(const Index& index, const std::filesystem::path& source,

@@ -5,12 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <semaphore>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -85,8 +82,7 @@ class Batch {
    public:
     explicit Slot(std::counting_semaphore<>& slots) : slots_(slots) { slots_.acquire(); }
     ~Slot() { release(); }
-    Slot(const Slot&) = delete;
-    Slot& operator=(const Slot&) = delete;
+    Slot& operator=(Slot&&) = delete;
     void release() {
       if (std::exchange(held_, false)) slots_.release();
     }

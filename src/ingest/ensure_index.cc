@@ -13,7 +13,6 @@
 #include "base/files/sandbox.h"
 #include "base/files/small_file.h"
 #include "base/parallel.h"
-#include "index/index.h"
 #include "index/leftovers.h"
 #include "index/validity.h"
 #include "index/verify.h"
@@ -51,8 +50,8 @@ void require_replaceable(const fs::path& trace, const fs::path& index, bool forc
 
 bool is_sound(const Index& index, const fs::path& trace, const std::atomic<bool>* cancel) {
   const std::vector<VerifyFinding> findings = verify(index, trace, cancel);
-  return std::all_of(findings.begin(), findings.end(),
-                     [](const VerifyFinding& finding) { return finding.outcome == VerifyFinding::Outcome::kPassed; });
+  return std::ranges::all_of(
+      findings, [](const VerifyFinding& finding) { return finding.outcome == VerifyFinding::Outcome::kPassed; });
 }
 
 bool is_valid(const Index& index, const fs::path& trace, const IngestOptions& options) {

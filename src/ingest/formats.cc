@@ -169,9 +169,8 @@ constexpr std::array kFormats = {
                 .read = read_rows<read_ascend_kernel_csv>},
     TraceFormat{.name = "a CSV table",
                 .sniff = by_bytes<begins_as_kernel_table>,
-                .advice =
-                    "kernel tables of Ascend's profilers have columns Type, Start Time(us) and Duration(us); give "
-                    "one of these, or the trace it was made from",
+                .advice = "kernel tables of Ascend's profilers have columns Type, Start Time(us) and Duration(us); "
+                          "give one of these, or the trace it was made from",
                 .irreplaceable = false,
                 .certain = false,
                 .extensions = kCsv},
@@ -184,8 +183,7 @@ constexpr std::array kFormats = {
 };
 
 bool has_extension(const TraceFormat& format, std::string_view name) {
-  return std::any_of(format.extensions.begin(), format.extensions.end(),
-                     [&](std::string_view extension) { return name.ends_with(extension); });
+  return std::ranges::any_of(format.extensions, [&](std::string_view extension) { return name.ends_with(extension); });
 }
 
 constexpr std::size_t kFirstLookAtFile = 4096;
@@ -210,9 +208,8 @@ std::span<const TraceFormat> trace_formats() { return kFormats; }
 
 const TraceFormat& trace_format(std::string_view head, const std::filesystem::path& file) {
   const FileHead begin(head, file);
-  return *std::find_if(kFormats.begin(), kFormats.end(), [&](const TraceFormat& format) {
-    return has_extension(format, begin.name()) || format.sniff(begin);
-  });
+  return *std::ranges::find_if(
+      kFormats, [&](const TraceFormat& format) { return has_extension(format, begin.name()) || format.sniff(begin); });
 }
 
 bool is_readable_trace(const std::filesystem::path& file) {

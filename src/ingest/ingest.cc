@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <ctime>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/failure.h"
-#include "base/files/file_identity.h"
 #include "base/files/input_file.h"
 #include "base/files/small_file.h"
 #include "base/parallel.h"
@@ -37,18 +34,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-IssueKind issue_of(StreamDamage damage) {
-  switch (damage) {
-    case StreamDamage::kTruncated:
-      return IssueKind::kCompressedTruncated;
-    case StreamDamage::kBadChecksum:
-      return IssueKind::kCompressedChecksum;
-    case StreamDamage::kTrailingBytes:
-      return IssueKind::kCompressedTrailing;
-    default:
-      return IssueKind::kCompressedCorrupt;
-  }
-}
+// By StreamDamage.
+constexpr IssueKind kDamageIssues[] = {IssueKind::kCompressedCorrupt, IssueKind::kCompressedTruncated,
+                                       IssueKind::kCompressedChecksum, IssueKind::kCompressedCorrupt,
+                                       IssueKind::kCompressedTrailing};
 
 // Rank of a distributed job: what the trace says, else what its name says beyond doubt.
 struct Rank {
@@ -144,7 +133,8 @@ class Ingest {
 
   void note_source() {
     if (source_->damage() != StreamDamage::kNone) {
-      store_.issues.add(issue_of(source_->damage()), static_cast<std::int64_t>(source_->damaged_at()), {});
+      store_.issues.add(kDamageIssues[static_cast<std::size_t>(source_->damage())],
+                        static_cast<std::int64_t>(source_->damaged_at()), {});
     }
     if (source_->encoding() != TextEncoding::kUtf8) store_.issues.add(IssueKind::kUtf16, 0, {});
     const Replacements replaced = source_->replacements();
@@ -292,28 +282,6 @@ class Ingest {
   bool read_ = false;  // all of the trace, into the store
 };
 
-}  // namespace
-
-std::optional<FileIdentity> trace_identity(const fs::path& trace) {
-  return trace == "-" ? std::nullopt : FileIdentity::behind_links(trace);
-}
-
-std::string options_text(const IngestOptions& options) {
-  return fmt::format("stacks={} args={}", options.events.python_calls == PythonCalls::kKeep ? "yes" : "no",
-                     options.events.arguments == EventArguments::kKeep ? "yes" : "no");
-}
-
-void check_cancelled(const IngestOptions& options) {
-  if (options.cancel != nullptr && options.cancel->load()) throw Error(ErrorCode::kInterrupted, "interrupted");
-}
-
-IngestResult ingest_trace(const fs::path& trace, const fs::path& index, const IngestOptions& options,
-                          const IngestObserver& observer) {
-  return Ingest(trace, index, options, observer).run();
-}
-
-namespace {
-
 // As schema/other_programs.rules has them.
 std::vector<std::string> signs_of(std::string_view format, const TraceStore& store, const TraceHeader& header) {
   std::vector<std::string> out = {fmt::format("format:{}", format)};
@@ -349,8 +317,7 @@ Program program_of(const std::vector<std::string>& signs, const TraceStore& stor
     if (line.starts_with('#') || second == std::string_view::npos) continue;
     const std::string_view begin = line.substr(0, first), expression = begin.substr(begin.find(' '));
     const RegularExpression sign("(?i)" + std::string(trim_json_space(expression)));
-    const auto found =
-        std::find_if(signs.begin(), signs.end(), [&](const std::string& text) { return sign.is_in(text); });
+    const auto found = std::ranges::find_if(signs, [&](const std::string& text) { return sign.is_in(text); });
     if (found == signs.end()) continue;
     std::string advice(trim_json_space(line.substr(second + 2)));
     if (begin.starts_with("unread")) {
@@ -376,29 +343,6 @@ void make_slices_of_operators(TraceStore& store) {
     store.slices.push({op->ts, op->dur, category, op->name, op->track, op->args, 0, 0});
   store.operators.release();
 }
-
-}  // namespace
-
-void note_no_device_events(std::string_view format, TraceStore& store, TraceFacts& facts) {
-  const bool any =
-      std::any_of(store.kinds.begin(), store.kinds.end(), [](const auto& kind) { return kind.second.read > 0; });
-  if (!any) store.issues.add(IssueKind::kNoEvents, -1, "it holds 0 events; give what the profiler exported");
-  const bool nothing = !any && store.issues.count(IssueKind::kNotAnObject) == 0;
-  const bool tiles = facts.vendor == "aie";  // all their events are of devices
-  // Of a trace that is cut off it cannot be told what it had.
-  if (nothing || tiles || !facts.complete || store.device_events.size() > 0) return;
-  const Program program =
-      program_of(signs_of(facts.format.empty() ? format : facts.format, store, facts.header), store);
-  store.issues.add(
-      program.devices_are_read ? IssueKind::kNoDeviceEvents : IssueKind::kForeignFormat, -1,
-      fmt::format("no kernel, copy or fill is in it{}{}; {}", program.looks_like.empty() ? "" : ": it looks like ",
-                  program.looks_like, program.advice));
-  if (program.devices_are_read) return;
-  facts.format = "chrome-json";
-  make_slices_of_operators(store);
-}
-
-namespace {
 
 // Bytes in the index, fitted to some sixty real traces: what the file has without any event, then for each row with its
 // share in indexes and sums. The sum is 8 % short of the truth at worst, and 15 % beyond it.
@@ -426,6 +370,42 @@ std::uint64_t spilled_bytes(const TraceStore& store) {
 }
 
 }  // namespace
+
+std::optional<FileIdentity> trace_identity(const fs::path& trace) {
+  return trace == "-" ? std::nullopt : FileIdentity::behind_links(trace);
+}
+
+std::string options_text(const IngestOptions& options) {
+  return fmt::format("stacks={} args={}", options.events.python_calls == PythonCalls::kKeep ? "yes" : "no",
+                     options.events.arguments == EventArguments::kKeep ? "yes" : "no");
+}
+
+void check_cancelled(const IngestOptions& options) {
+  if (options.cancel != nullptr && options.cancel->load()) throw Error(ErrorCode::kInterrupted, "interrupted");
+}
+
+IngestResult ingest_trace(const fs::path& trace, const fs::path& index, const IngestOptions& options,
+                          const IngestObserver& observer) {
+  return Ingest(trace, index, options, observer).run();
+}
+
+void note_no_device_events(std::string_view format, TraceStore& store, TraceFacts& facts) {
+  const bool any = std::ranges::any_of(store.kinds, [](const auto& kind) { return kind.second.read > 0; });
+  if (!any) store.issues.add(IssueKind::kNoEvents, -1, "it holds 0 events; give what the profiler exported");
+  const bool nothing = !any && store.issues.count(IssueKind::kNotAnObject) == 0;
+  const bool tiles = facts.vendor == "aie";  // all their events are of devices
+  // Of a trace that is cut off it cannot be told what it had.
+  if (nothing || tiles || !facts.complete || store.device_events.size() > 0) return;
+  const Program program =
+      program_of(signs_of(facts.format.empty() ? format : facts.format, store, facts.header), store);
+  store.issues.add(
+      program.devices_are_read ? IssueKind::kNoDeviceEvents : IssueKind::kForeignFormat, -1,
+      fmt::format("no kernel, copy or fill is in it{}{}; {}", program.looks_like.empty() ? "" : ": it looks like ",
+                  program.looks_like, program.advice));
+  if (program.devices_are_read) return;
+  facts.format = "chrome-json";
+  make_slices_of_operators(store);
+}
 
 SpaceNeed space_need(const TraceStore& store, std::uint64_t index_bytes, double share) {
   const std::uint64_t spilled = spilled_bytes(store);

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/failure.h"
 #include "base/files/input_file.h"
-#include "index/index.h"
 #include "index/leftovers.h"
 #include "index/locate.h"
 #include "ingest/formats.h"

@@ -10,8 +10,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -66,7 +64,7 @@ class FolderSearch {
     fs::directory_iterator entry(folder, error);
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) entries.push_back(*entry);
     if (error) list_.unreadable.push_back({folder, error.message()});
-    std::sort(entries.begin(), entries.end());
+    std::ranges::sort(entries);
     for (const fs::directory_entry& found : entries) consider(found);
   }
 
@@ -94,7 +92,7 @@ class FolderSearch {
     const fs::path name = path.filename();
     if (name.native().ends_with(".truth.json")) return false;  // what make-trace planted in the trace beside it
     const fs::path below = path.lexically_relative(top_);
-    return std::any_of(globs_.begin(), globs_.end(), [&](const std::string& glob) {
+    return std::ranges::any_of(globs_, [&](const std::string& glob) {
       const bool whole = glob.find('/') != std::string::npos;
       return ::fnmatch(glob.c_str(), whole ? below.c_str() : name.c_str(), whole ? FNM_PATHNAME : 0) == 0;
     });
@@ -128,54 +126,6 @@ class FolderSearch {
   std::set<fs::path> taken_;
   std::size_t first_ = 0;  // of the traces of the folder at hand
 };
-
-}  // namespace
-
-const std::vector<std::string>& default_globs() {
-  static const std::vector<std::string> kGlobs = {
-      "*.json",      "*.json.gz", "*.json.zst", "kernel_details*.csv", "op_summary*.csv", "*profiler*.db",
-      "msprof_*.db", "*.sqlite",  "*.rpd",      "*_results.db"};
-  return kGlobs;
-}
-
-TraceList list_traces(const std::vector<fs::path>& given, const std::vector<std::string>& globs,
-                      const fs::path& excluded, Indexes indexes) {
-  TraceList list;
-  std::error_code error;
-  FolderSearch search(list, globs, excluded.empty() ? fs::path() : fs::weakly_canonical(excluded, error), indexes);
-  for (const fs::path& path : given) {
-    if (fs::is_directory(path, error)) {
-      search.search(path);
-    } else {
-      search.take_named(path);
-    }
-  }
-  return list;
-}
-
-std::vector<fs::path> parse_path_list(std::string_view text) {
-  const char separator = text.find('\0') == std::string_view::npos ? '\n' : '\0';
-  std::vector<fs::path> paths;
-  while (!text.empty()) {
-    std::string_view path = text.substr(0, text.find(separator));
-    text.remove_prefix(std::min(path.size() + 1, text.size()));
-    if (separator == '\n' && path.ends_with('\r')) path.remove_suffix(1);  // written on Windows
-    if (!path.empty()) paths.emplace_back(path);
-  }
-  return paths;
-}
-
-bool is_own_file(const fs::path& path) {
-  const std::string name = path.filename().string();
-  const std::string suffix = kIndexSuffix;
-  return name.ends_with(suffix) || name.ends_with(suffix + ".lock") || name == "CACHEDIR.TAG" ||
-         name.ends_with(suffix + "-journal") ||
-         (name.ends_with(".partial") && name.find(suffix + ".") != std::string::npos);
-}
-
-namespace {
-
-namespace fs = std::filesystem;
 
 struct SourceKind {
   std::string_view begin, end;  // of names; before `begin` may stand anything
@@ -234,8 +184,8 @@ class Runs {
       run.sources.push_back({file, kind});
       return;
     }
-    const bool known = std::any_of(kOtherFiles.begin(), kOtherFiles.end(),
-                                   [&](std::string_view other) { return plain.starts_with(other); });
+    const bool known =
+        std::ranges::any_of(kOtherFiles, [&](std::string_view other) { return plain.starts_with(other); });
     if (known && folder) runs_[*folder].sources.push_back({file});
   }
 
@@ -251,8 +201,7 @@ class Runs {
     bool is_folder = false;  // else files beside each other
 
     void choose(TraceList& list, std::set<fs::path>& dropped) const {
-      const auto best = std::min_element(sources.begin(), sources.end(),
-                                         [](const Source& a, const Source& b) { return a.kind < b.kind; });
+      const auto best = std::ranges::min_element(sources, {}, &Source::kind);
       if (best->kind == kKinds.size() || (!is_folder && has_two_of_a_kind())) return;
       std::string others;
       for (const Source& source : sources) {
@@ -271,8 +220,7 @@ class Runs {
 
     [[nodiscard]] bool has_two_of_a_kind() const {
       std::set<std::size_t> kinds;
-      return std::any_of(sources.begin(), sources.end(),
-                         [&](const Source& source) { return !kinds.insert(source.kind).second; });
+      return std::ranges::any_of(sources, [&](const Source& source) { return !kinds.insert(source.kind).second; });
     }
   };
 
@@ -281,10 +229,52 @@ class Runs {
 
 }  // namespace
 
+const std::vector<std::string>& default_globs() {
+  static const std::vector<std::string> kGlobs = {
+      "*.json",      "*.json.gz", "*.json.zst", "kernel_details*.csv", "op_summary*.csv", "*profiler*.db",
+      "msprof_*.db", "*.sqlite",  "*.rpd",      "*_results.db"};
+  return kGlobs;
+}
+
+TraceList list_traces(const std::vector<fs::path>& given, const std::vector<std::string>& globs,
+                      const fs::path& excluded, Indexes indexes) {
+  TraceList list;
+  std::error_code error;
+  FolderSearch search(list, globs, excluded.empty() ? fs::path() : fs::weakly_canonical(excluded, error), indexes);
+  for (const fs::path& path : given) {
+    if (fs::is_directory(path, error)) {
+      search.search(path);
+    } else {
+      search.take_named(path);
+    }
+  }
+  return list;
+}
+
+std::vector<fs::path> parse_path_list(std::string_view text) {
+  const char separator = text.find('\0') == std::string_view::npos ? '\n' : '\0';
+  std::vector<fs::path> paths;
+  while (!text.empty()) {
+    std::string_view path = text.substr(0, text.find(separator));
+    text.remove_prefix(std::min(path.size() + 1, text.size()));
+    if (separator == '\n' && path.ends_with('\r')) path.remove_suffix(1);  // written on Windows
+    if (!path.empty()) paths.emplace_back(path);
+  }
+  return paths;
+}
+
+bool is_own_file(const fs::path& path) {
+  const std::string name = path.filename().string();
+  const std::string suffix = kIndexSuffix;
+  return name.ends_with(suffix) || name.ends_with(suffix + ".lock") || name == "CACHEDIR.TAG" ||
+         name.ends_with(suffix + "-journal") ||
+         (name.ends_with(".partial") && name.find(suffix + ".") != std::string::npos);
+}
+
 void keep_one_source_a_run(TraceList& list, const std::vector<fs::path>& named) {
   Runs runs;
   for (const fs::path& trace : list.traces) {
-    if (std::find(named.begin(), named.end(), trace) == named.end()) runs.add(trace);
+    if (std::ranges::find(named, trace) == named.end()) runs.add(trace);
   }
   runs.choose(list);
 }

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "aie/iterations.h"
+#include "aie/tile.h"
 #include "report/sql_report.h"
 
 namespace tracedb {

@@ -46,15 +46,15 @@ void check_samples(const std::filesystem::path& path, const KindSamples& kind) {
   }
   for (const auto& [measure, values] : kind.samples) {
     if (static_cast<std::int64_t>(values.size()) > kind.steps) fail(path, "more values than steps");
-    const auto least = std::min_element(values.begin(), values.end());
+    const auto least = std::ranges::min_element(values);
     if (least != values.end() && *least < 0) fail(path, "a time below 0");
   }
 }
 
 void read_samples(Database& database, const std::string& json, const std::filesystem::path& path, KindSamples& kind) {
-  Statement rows(database,
-                 "SELECT m.key, v.value, typeof(v.value) = 'integer' "
-                 "FROM json_each(?1, '$.samples') m, json_each(m.value) v");
+  Statement rows(
+      database,
+      "SELECT m.key, v.value, typeof(v.value) = 'integer' FROM json_each(?1, '$.samples') m, json_each(m.value) v");
   rows.bind(1, json);
   while (rows.step()) {
     if (rows.int64(2) == 0) fail(path, "a value that is no whole number");
@@ -65,8 +65,8 @@ void read_samples(Database& database, const std::string& json, const std::filesy
 // Files of earlier versions do not say.
 std::optional<Recording> recording_at(Database& database, const std::string& json) {
   Statement row(database,
-                "SELECT json_extract(?1, '$.recording.stacks'), json_extract(?1, '$.recording.shapes') "
-                "WHERE json_type(?1, '$.recording') = 'object'");
+                "SELECT json_extract(?1, '$.recording.stacks'), json_extract(?1, '$.recording.shapes') WHERE "
+                "json_type(?1, '$.recording') = 'object'");
   row.bind(1, json);
   if (!row.step()) return std::nullopt;
   return Recording{row.int64(0) == 1, row.int64(1) == 1};
@@ -74,8 +74,8 @@ std::optional<Recording> recording_at(Database& database, const std::string& jso
 
 HostWaits waits_at(Database& database, const std::string& json) {
   Statement row(database,
-                "SELECT json_extract(?1, '$.waits.gaps'), json_extract(?1, '$.waits.waiting'), "
-                "json_extract(?1, '$.waits.calls'), json_extract(?1, '$.waits.periods')");
+                "SELECT json_extract(?1, '$.waits.gaps'), json_extract(?1, '$.waits.waiting'), json_extract(?1, "
+                "'$.waits.calls'), json_extract(?1, '$.waits.periods')");
   row.bind(1, json);
   if (!row.step()) return {};
   return {row.int64(0), row.int64(1), row.int64(2), row.int64(3)};
@@ -93,8 +93,8 @@ std::string to_json(const StepSamples& samples) {
   const char* separator = "\n";
   for (const KindSamples& kind : samples.kinds) {
     text += fmt::format(
-        "{}  {{\"kind\": {}, \"steps\": {}, \"requests\": {}, \"tokens\": {},\n   \"waits\": "
-        "{{\"gaps\": {}, \"waiting\": {}, \"calls\": {}, \"periods\": {}}},\n   \"samples\": {{",
+        "{}  {{\"kind\": {}, \"steps\": {}, \"requests\": {}, \"tokens\": {},\n   \"waits\": {{\"gaps\": {}, "
+        "\"waiting\": {}, \"calls\": {}, \"periods\": {}}},\n   \"samples\": {{",
         std::exchange(separator, ",\n"), json_string(kind.kind), kind.steps, kind.requests, kind.tokens,
         kind.waits.gaps, kind.waits.waiting, kind.waits.calls, kind.waits.periods);
     const char* between = "\n";
@@ -117,14 +117,13 @@ StepSamples read_baseline_file(Database& database, const std::filesystem::path& 
       text_at(database, json, "$.trace"), text_at(database, json, "$.devices"), recording_at(database, json), {}};
   Statement sound(database,
                   "SELECT json_type(?1, '$.kinds') = 'array' AND NOT EXISTS (SELECT 1 FROM json_each(?1, '$.kinds') "
-                  "WHERE type <> 'object' OR json_type(value, '$.kind') IS NOT 'text' OR "
-                  "json_type(value, '$.steps') IS NOT 'integer' OR json_type(value, '$.samples') IS NOT 'object')");
+                  "WHERE type <> 'object' OR json_type(value, '$.kind') IS NOT 'text' OR json_type(value, '$.steps') "
+                  "IS NOT 'integer' OR json_type(value, '$.samples') IS NOT 'object')");
   sound.bind(1, json);
   if (!sound.step() || sound.int64(0) != 1) fail(path, "not a baseline file: its kinds of steps are unreadable");
   Statement kinds(database,
-                  "SELECT json_extract(value, '$.kind'), json_extract(value, '$.steps'), "
-                  "json_extract(value, '$.requests'), json_extract(value, '$.tokens'), value "
-                  "FROM json_each(?1, '$.kinds')");
+                  "SELECT json_extract(value, '$.kind'), json_extract(value, '$.steps'), json_extract(value, "
+                  "'$.requests'), json_extract(value, '$.tokens'), value FROM json_each(?1, '$.kinds')");
   kinds.bind(1, json);
   while (kinds.step()) {
     KindSamples kind{std::string(kinds.text(0)), kinds.int64(1), kinds.int64(2), kinds.int64(3), {}, {}};

@@ -97,8 +97,7 @@ void drop_empty_columns(Report& report, const std::vector<std::string>& keys) {
       const auto* text = std::get_if<std::string>(&cell);
       return std::holds_alternative<std::monostate>(cell) || (text != nullptr && text->empty());
     };
-    const bool all_empty = std::all_of(report.rows.begin(), report.rows.end(), is_empty) &&
-                           std::all_of(report.footer.begin(), report.footer.end(), is_empty);
+    const bool all_empty = std::ranges::all_of(report.rows, is_empty) && std::ranges::all_of(report.footer, is_empty);
     if (all_empty) drop_column(report, key);
   }
 }
@@ -115,7 +114,7 @@ void drop_inconclusive_columns(Report& report) {
       const auto* text = std::get_if<std::string>(&row[verdict]);
       return text != nullptr && *text != "inconclusive" && !text->ends_with("new") && !text->ends_with("gone");
     };
-    if (!low || !high || std::any_of(report.rows.begin(), report.rows.end(), says)) continue;
+    if (!low || !high || std::ranges::any_of(report.rows, says)) continue;
     for (Row& row : report.rows) {
       const auto* text = std::get_if<std::string>(&row[verdict]);
       if (text != nullptr && *text == "inconclusive") row[verdict] = Cell{};

@@ -220,7 +220,7 @@ Report trend_series(std::span<const TrendSeries> series, const std::string& metr
 
 Report trend_points(std::span<const TrendSeries> series, const std::string& metric) {
   Report out{point_columns(), {}};
-  const auto value = std::find_if(out.columns.begin(), out.columns.end(), [](auto& one) { return one.key == "value"; });
+  const auto value = std::ranges::find_if(out.columns, [](auto& one) { return one.key == "value"; });
   if (metric == "period" || metric == "span") value->head = metric == "period" ? "Med Period" : "Med Span";
   for (const TrendSeries& one : series) {
     std::int64_t run = 0;

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "present/cells.h"
 
@@ -151,7 +149,7 @@ std::string_view to_string(GateOutcome outcome) { return kOutcomes[static_cast<s
 
 GateOutcome GateResult::outcome() const {
   const auto any = [&](GateOutcome outcome) {
-    return std::any_of(findings.begin(), findings.end(), [&](const GateFinding& f) { return f.outcome == outcome; });
+    return std::ranges::any_of(findings, [&](const GateFinding& f) { return f.outcome == outcome; });
   };
   if (any(GateOutcome::kFail)) return GateOutcome::kFail;
   const bool known = !any(GateOutcome::kInconclusive) && any(GateOutcome::kPass);
@@ -159,8 +157,7 @@ GateOutcome GateResult::outcome() const {
 }
 
 bool GateResult::compared() const {
-  return std::any_of(findings.begin(), findings.end(),
-                     [](const GateFinding& f) { return f.percent.has_value() && !f.barred; });
+  return std::ranges::any_of(findings, [](const GateFinding& f) { return f.percent.has_value() && !f.barred; });
 }
 
 bool GateResult::failed() const {
@@ -208,9 +205,9 @@ GateResult judge_by_gate(const Gate& gate, const SampleComparison& comparison, c
   for (const SampleChange& item : comparison.changes) {
     if (kinds.empty() || kinds.back().kind != item.kind) {
       const auto by_metric = [&comparison, kind = item.kind](StepMetric metric) -> const Change* {
-        const auto found = std::find_if(
-            comparison.changes.begin(), comparison.changes.end(),
-            [&](const SampleChange& other) { return other.kind == kind && other.measure == to_string(metric); });
+        const auto found = std::ranges::find_if(comparison.changes, [&](const SampleChange& other) {
+          return other.kind == kind && other.measure == to_string(metric);
+        });
         return found == comparison.changes.end() ? nullptr : &found->change;
       };
       kinds.push_back({item.kind, by_metric, {}});

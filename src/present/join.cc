@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 
 namespace tracedb {
 namespace {
@@ -15,7 +14,7 @@ enum class Part { kKey, kBaseline, kCandidate };
 Part part_of(const Column& column) {
   constexpr std::array<std::string_view, 9> kKeys = {"phase", "layer", "item",   "kernel", "role",
                                                      "op",    "name",  "metric", "launch"};
-  if (std::find(kKeys.begin(), kKeys.end(), column.key) != kKeys.end()) return Part::kKey;
+  if (std::ranges::find(kKeys, column.key) != kKeys.end()) return Part::kKey;
   return column.key.starts_with("baseline") ? Part::kBaseline : Part::kCandidate;
 }
 
@@ -26,8 +25,8 @@ class Joiner {
     for (const Part part : {Part::kKey, Part::kBaseline}) {
       for (const Report& report : reports) add_columns(report, part, 0);
     }
-    keys_ = static_cast<std::size_t>(std::count_if(out_.columns.begin(), out_.columns.end(),
-                                                   [](const Column& column) { return part_of(column) == Part::kKey; }));
+    keys_ = static_cast<std::size_t>(
+        std::ranges::count_if(out_.columns, [](const Column& column) { return part_of(column) == Part::kKey; }));
     for (std::size_t i = 0; i < reports.size(); ++i) add_columns(reports[i], Part::kCandidate, i + 1);
     for (std::size_t i = 0; i < reports.size(); ++i) add_rows(reports[i], i + 1);
   }

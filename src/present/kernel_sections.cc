@@ -28,7 +28,7 @@ template <class Line>
 void add_by_change(const std::vector<Line>& lines, const Fields<Line>& fields, std::vector<Row>& rows) {
   std::vector<const Line*> order;
   for (const Line& line : lines) order.push_back(&line);
-  std::stable_sort(order.begin(), order.end(), [](const Line* x, const Line* y) {
+  std::ranges::stable_sort(order, [](const Line* x, const Line* y) {
     const auto rank = [](const Line& line) {
       return std::pair(-std::abs(line.change()), -line.baseline() - line.candidate());
     };
@@ -148,11 +148,10 @@ const Fields<KernelLine>& kernel_fields() {
            [](const Line& line) {
              return line.key.role == Role::kNone ? Cell{} : Cell(std::string(to_string(line.key.role)));
            }},
-          {text_column(
-               "status", "Status",
-               "same kernel and other kernel: aligned; both: unaligned, but of one name; fused: a fusion explains "
-               "it; companion: ends the work of an aligned one; new or gone",
-               Fit{3}),
+          {text_column("status", "Status",
+                       "same kernel and other kernel: aligned; both: unaligned, but of one name; fused: a fusion "
+                       "explains it; companion: ends the work of an aligned one; new or gone",
+                       Fit{3}),
            &Line::status},
           {text_column("op", "Operation", "operation class; both where the kernels have different ones"), &Line::op},
           {text_column("baseline_kernel", "Kernel",
@@ -215,37 +214,7 @@ SumsByKernel sums_by_kernel(const GroupComparison& group) {
   return out;
 }
 
-}  // namespace
-
-std::vector<Column> roles_columns() { return columns_of(role_fields()); }
-
-Report roles_section(const SectionInput& in) {
-  Report out{roles_columns(), {}};
-  for (const GroupComparison& group : in.comparison.groups) {
-    const std::map<Role, RoleSums> sums = sums_by_role(group);
-    if (sums.size() == 1 && sums.begin()->first == Role::kNone) continue;
-    std::vector<RoleLine> lines;
-    for (const auto& [role, own] : sums) lines.push_back({{in, group, own}, role, own});
-    add_by_change(lines, role_fields(), out.rows);
-  }
-  return out;
-}
-
-std::vector<Column> kernels_columns() { return columns_of(kernel_fields()); }
-
-Report kernels_section(const SectionInput& in) {
-  Report out{kernels_columns(), {}};
-  for (const GroupComparison& group : in.comparison.groups) {
-    const SumsByKernel sums = sums_by_kernel(group);
-    std::vector<KernelLine> lines;
-    for (const auto& [key, own] : sums) lines.push_back({{in, group, own}, key, own});
-    add_by_change(lines, kernel_fields(), out.rows);
-  }
-  return out;
-}
-
 // The sections `alignment` and `fusion`: kernels of one trace and what corresponds to them in the other.
-namespace {
 
 struct PairLine {
   const SectionInput& in;
@@ -355,7 +324,7 @@ struct FusionLine {
   [[nodiscard]] double layer_saving() const {
     double a = 0, b = 0;
     for (const LayerChange& layer : group.layers) {
-      if (std::find(fusion.layers.begin(), fusion.layers.end(), layer.layer) == fusion.layers.end()) continue;
+      if (std::ranges::find(fusion.layers, layer.layer) == fusion.layers.end()) continue;
       a += group.baseline_per_unit(layer.baseline.time);
       b += group.candidate_per_unit(layer.candidate.time);
     }
@@ -422,6 +391,33 @@ const Fields<FusionLine>& fusion_fields() {
 }
 
 }  // namespace
+
+std::vector<Column> roles_columns() { return columns_of(role_fields()); }
+
+Report roles_section(const SectionInput& in) {
+  Report out{roles_columns(), {}};
+  for (const GroupComparison& group : in.comparison.groups) {
+    const std::map<Role, RoleSums> sums = sums_by_role(group);
+    if (sums.size() == 1 && sums.begin()->first == Role::kNone) continue;
+    std::vector<RoleLine> lines;
+    for (const auto& [role, own] : sums) lines.push_back({{in, group, own}, role, own});
+    add_by_change(lines, role_fields(), out.rows);
+  }
+  return out;
+}
+
+std::vector<Column> kernels_columns() { return columns_of(kernel_fields()); }
+
+Report kernels_section(const SectionInput& in) {
+  Report out{kernels_columns(), {}};
+  for (const GroupComparison& group : in.comparison.groups) {
+    const SumsByKernel sums = sums_by_kernel(group);
+    std::vector<KernelLine> lines;
+    for (const auto& [key, own] : sums) lines.push_back({{in, group, own}, key, own});
+    add_by_change(lines, kernel_fields(), out.rows);
+  }
+  return out;
+}
 
 std::vector<Column> alignment_columns() { return columns_of(pair_fields()); }
 

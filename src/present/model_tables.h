@@ -1,11 +1,8 @@
 // A model against a profile as the tables that `model` prints.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "ascend/model_comparison.h"
 #include "report/sql_report.h"

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "present/cells.h"
-#include "present/reason_words.h"
 #include "present/side_names.h"
 #include "present/step_words.h"
 
@@ -132,32 +131,29 @@ class Writer : PageWriter {
                   {"whole", whole ? names_.baseline : names_.candidate},
                   {"whole_time", whole ? a : b}});
     }
-    Sentence out =
-        say("compare.headline",
-            "{kind}{candidate} needs {candidate_time:time}{unit} where {baseline} needs {baseline_time:time}: "
-            "{difference}{few_steps}.{why}",
-            {kind,
-             {"candidate", names_.candidate},
-             {"candidate_time", b},
-             unit,
-             {"baseline", names_.baseline},
-             {"baseline_time", a},
-             {"difference", difference(a, b)},
-             {"few_steps", few_steps(group, change)},
-             {"why", why_sentence(group)}});
+    Sentence out = say("compare.headline",
+                       "{kind}{candidate} needs {candidate_time:time}{unit} where {baseline} needs "
+                       "{baseline_time:time}: {difference}{few_steps}.{why}",
+                       {kind,
+                        {"candidate", names_.candidate},
+                        {"candidate_time", b},
+                        unit,
+                        {"baseline", names_.baseline},
+                        {"baseline_time", a},
+                        {"difference", difference(a, b)},
+                        {"few_steps", few_steps(group, change)},
+                        {"why", why_sentence(group)}});
     if (out.text.starts_with("the ")) out.text[0] = 'T';
     return out;
   }
 
   // Beside how the traces were recorded.
   static bool has_reasons(const GroupReasons& group) {
-    return std::any_of(group.reasons.begin(), group.reasons.end(),
-                       [](const Reason& reason) { return reason.cause != Cause::kRecording; });
+    return std::ranges::any_of(group.reasons, [](const Reason& reason) { return reason.cause != Cause::kRecording; });
   }
   // Of the change of its steps.
   static bool explains(const GroupReasons& group) {
-    return std::any_of(group.reasons.begin(), group.reasons.end(),
-                       [](const Reason& reason) { return reason.is_part(); });
+    return std::ranges::any_of(group.reasons, [](const Reason& reason) { return reason.is_part(); });
   }
 
   // Whether it is the candidate that takes longer, with what lies before steps of other kinds.
@@ -364,13 +360,19 @@ class Writer : PageWriter {
   WordsInput words_;
 };
 
+// " --phase decode"; "" where a trace has no steps, or none of a known kind.
+std::string phase_option(const GroupComparison& group, const SectionInput& in, bool of_candidate) {
+  if (group.group.whole_trace || only_unknown((of_candidate ? in.candidate : in.baseline).steps)) return "";
+  return fmt::format(" --phase {}", to_string((of_candidate ? group.group.candidate : group.group.baseline).kind));
+}
+
 }  // namespace
 
 Page compare_page(const PageInput& input, std::size_t width) {
   for (std::size_t most = kMostReasons; most > 1; --most) {
     Page page = Writer(input, most).run();
     const std::string text = page_text(page, width);
-    if (static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) <= kMostLines) return page;
+    if (static_cast<std::size_t>(std::ranges::count(text, '\n')) <= kMostLines) return page;
   }
   return Writer(input, 1).run();
 }
@@ -382,18 +384,18 @@ Sentence step_headline(const GroupReasons& group, const std::string& step, doubl
                            ? say("as_usual", "takes as long as")
                            : say("differs", "is {change:time} {how} than",
                                  {{"change", std::abs(own - usual)}, {"how", own > usual ? "longer" : "shorter"}});
-  return say("compare.step",
-             "{step} {how} {usual} {kind}step ({measure} {candidate_time:time}, of {n:# other} "
-             "{baseline_time:time}).{why}",
-             {{"step", step},
-              {"how", how},
-              {"usual", group.group->baseline.steps < 3 ? "the other" : "the usual"},
-              {"kind", label == "unknown" ? "" : label + " "},
-              {"measure", group.by_period ? "period" : "span"},
-              {"candidate_time", own},
-              {"n", group.group->baseline.steps},
-              {"baseline_time", usual},
-              {"why", why}});
+  return say(
+      "compare.step",
+      "{step} {how} {usual} {kind}step ({measure} {candidate_time:time}, of {n:# other} {baseline_time:time}).{why}",
+      {{"step", step},
+       {"how", how},
+       {"usual", group.group->baseline.steps < 3 ? "the other" : "the usual"},
+       {"kind", label == "unknown" ? "" : label + " "},
+       {"measure", group.by_period ? "period" : "span"},
+       {"candidate_time", own},
+       {"n", group.group->baseline.steps},
+       {"baseline_time", usual},
+       {"why", why}});
 }
 
 std::string step_command(const GroupReasons& group, const Reason& reason, const SectionInput& in) {
@@ -462,19 +464,8 @@ Sentence fusion_text(const WordsInput& words, const GroupComparison& group, cons
               {"confidence", fusion.confidence}});
 }
 
-namespace {
-
-// " --phase decode"; "" where a trace has no steps, or none of a known kind.
-std::string phase_option(const GroupComparison& group, const SectionInput& in, bool of_candidate) {
-  if (group.group.whole_trace || only_unknown((of_candidate ? in.candidate : in.baseline).steps)) return "";
-  return fmt::format(" --phase {}", to_string((of_candidate ? group.group.candidate : group.group.baseline).kind));
-}
-
-}  // namespace
-
 bool only_unknown(const StepSet& steps) {
-  return std::all_of(steps.steps.begin(), steps.steps.end(),
-                     [](const StepFacts& step) { return step.info.kind == StepKind::kUnknown; });
+  return std::ranges::all_of(steps.steps, [](const StepFacts& step) { return step.info.kind == StepKind::kUnknown; });
 }
 
 std::string next_command(const GroupReasons& group, const Reason& reason, const SectionInput& in,

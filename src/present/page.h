@@ -2,12 +2,10 @@
 // warnings, and the commands that show more. Its sentences are made of measured facts alone. Pure.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "base/text/sentence.h"
 #include "compare/reasons.h"
-#include "present/gate.h"
 #include "present/page_text.h"
 #include "present/reason_words.h"
 #include "present/sections.h"

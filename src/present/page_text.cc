@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "report/escape.h"
 
@@ -59,7 +58,7 @@ std::string shell_word(std::string_view text) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("_./-=+,:@%").find(c) != std::string_view::npos;
   };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return std::string(text);
+  if (!text.empty() && std::ranges::all_of(text, plain)) return std::string(text);
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'') {

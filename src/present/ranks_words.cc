@@ -27,8 +27,8 @@ std::string size_text(const JobAnalysis& job) {
 
 // Of the classes of kernels that hold it up the first; `times`: that they do.
 Sentence compute_words(const JobAnalysis& job, const std::map<std::uint32_t, ClassExcess>& classes, std::size_t times) {
-  const auto most = std::max_element(classes.begin(), classes.end(),
-                                     [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
+  const auto most =
+      std::ranges::max_element(classes, [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
   if (most == classes.end() || most->second.time <= 0) return say("late.compute", "it computes longer");
   const Figure op{"op", job.texts.classes.text(most->first)};
   const Figure time{"excess", per_step(job, static_cast<double>(most->second.time))};
@@ -66,8 +66,8 @@ Sentence cause_words(const JobAnalysis& job, std::uint32_t place) {
 // "12 collectives and 40 sends"
 Sentence matched_words(const JobAnalysis& job) {
   const auto& all = job.waits.collectives;
-  const auto sends = static_cast<std::size_t>(std::count_if(
-      all.begin(), all.end(), [&](const CollectiveWait& one) { return job.matching.matched[one.collective].is_send; }));
+  const auto sends = static_cast<std::size_t>(std::ranges::count_if(
+      all, [&](const CollectiveWait& one) { return job.matching.matched[one.collective].is_send; }));
   const Figure others{"collectives", all.size() - sends}, of_sends{"sends", sends};
   if (sends == 0) return say("", "{collectives:# collective}", {others});
   if (sends == all.size()) return say("", "{sends:# send}", {of_sends});
@@ -107,8 +107,7 @@ Sentence most_of_waiting(const JobAnalysis& job) {
     return say("first", "; {share:.0f%} of that in the first of each group, as they began at different times",
                {{"share", static_cast<double>(job.waits.first) / static_cast<double>(job.waits.exposed)}});
   }
-  const auto most = std::max_element(job.waits.ranks.begin(), job.waits.ranks.end(),
-                                     [](const RankWaits& a, const RankWaits& b) { return a.caused < b.caused; });
+  const auto most = std::ranges::max_element(job.waits.ranks, {}, &RankWaits::caused);
   if (job.waits.suspect || job.waits.is_too_short || most == job.waits.ranks.end() || most->last == 0) return {};
   return say(
       "most", "; most of that for {who}, which is last in {last} of them",
@@ -254,8 +253,8 @@ std::vector<std::string> job_notes(const JobAnalysis& job) {
   if (job.ranks.size() < 2) return notes;
   if (matches_nothing(job)) notes.emplace_back("no collective matches the selection");
   const Matching& matching = job.matching;
-  const auto by_order = static_cast<std::size_t>(std::count_if(
-      matching.matched.begin(), matching.matched.end(), [](const auto& m) { return !m.by_sequence && !m.is_send; }));
+  const auto by_order = static_cast<std::size_t>(
+      std::ranges::count_if(matching.matched, [](const auto& m) { return !m.by_sequence && !m.is_send; }));
   if (by_order > 0) {
     notes.push_back(fmt::format("{} without a sequence number: matched by order of equal names",
                                 counted(by_order, "collective is", "collectives are")));

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "report/cell_text.h"
 #include "report/escape.h"
 #include "trace/display_name.h"
 
@@ -316,8 +315,7 @@ std::string op_words(std::string_view op) {
   for (std::size_t begin = 0; begin <= op.size();) {
     const std::size_t end = std::min(op.find('+', begin), op.size());
     const std::string_view part = op.substr(begin, end - begin);
-    const auto* found =
-        std::find_if(kWords.begin(), kWords.end(), [&](const auto& words) { return words.first == part; });
+    const auto* found = std::ranges::find_if(kWords, [&](const auto& words) { return words.first == part; });
     text += text.empty() ? "" : "+";
     text += found == kWords.end() ? part : found->second;
     begin = end + 1;

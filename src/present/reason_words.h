@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/text/amounts.h"
 #include "base/text/sentence.h"
 #include "compare/reasons.h"
 #include "present/sections.h"

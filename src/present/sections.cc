@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <utility>
 
-#include "present/cells.h"
 #include "present/gate.h"
-#include "report/sql_report.h"
 
 namespace tracedb {
 namespace {
@@ -130,8 +127,8 @@ Report operations(const SectionInput& in) {
 Report layers(const SectionInput& in) {
   Report out{columns_of(layer_fields()), {}};
   for (const GroupComparison& group : in.comparison.groups) {
-    const bool none = std::all_of(group.layers.begin(), group.layers.end(),
-                                  [](const LayerChange& layer) { return layer.layer == kNoLayer; });
+    const bool none =
+        std::ranges::all_of(group.layers, [](const LayerChange& layer) { return layer.layer == kNoLayer; });
     if (none) continue;
     for (const LayerChange& layer : group.layers) {
       out.rows.push_back(row_of(layer_fields(), {{in, group, {layer.baseline, layer.candidate}},

@@ -26,8 +26,8 @@ std::vector<std::string> cut(std::string_view text, std::string_view separators)
 std::optional<std::string> model_of(std::string_view devices, std::string_view other) {
   const std::vector<std::string> others = cut(other, " -");
   for (const std::string& word : cut(devices, " -")) {
-    const bool model = is_ascii_letter(word.front()) && std::any_of(word.begin(), word.end(), is_ascii_digit);
-    if (model && std::find(others.begin(), others.end(), word) == others.end()) return word;
+    const bool model = is_ascii_letter(word.front()) && std::ranges::any_of(word, is_ascii_digit);
+    if (model && std::ranges::find(others, word) == others.end()) return word;
   }
   return std::nullopt;
 }
@@ -49,7 +49,7 @@ std::string_view stem(std::string_view label) {
 // Tells no two traces apart, and begins no sentence.
 bool is_vendor(std::string_view word) {
   constexpr std::array<std::string_view, 5> kVendors = {"unknown", "nvidia", "amd", "intel", "ascend"};
-  return std::find(kVendors.begin(), kVendors.end(), word) != kVendors.end();
+  return std::ranges::find(kVendors, word) != kVendors.end();
 }
 
 constexpr std::string_view kSeparators = "_-. /";

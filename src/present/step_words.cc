@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/text/amounts.h"
-#include "present/reason_words.h"
 
 namespace tracedb {
 namespace {

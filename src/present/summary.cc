@@ -85,8 +85,8 @@ class Summary {
     add("same kernels", percent_text(c.same.baseline_share), percent_text(c.same.candidate_share));
     add("figures", figures_of(in_.baseline), figures_of(in_.candidate));
     add_change("overall", c.overall);
-    const bool by_period = std::any_of(c.groups.begin(), c.groups.end(),
-                                       [](const GroupComparison& g) { return g.by_period() || g.by_transition(); });
+    const bool by_period =
+        std::ranges::any_of(c.groups, [](const GroupComparison& g) { return g.by_period() || g.by_transition(); });
     if (by_period) add_change("overall: span", c.overall_span);
     const Fields<SummaryLine>& fields = in_.human_readable ? readable_fields() : summary_fields();
     Report out{columns_of(fields), {}, {}, true};

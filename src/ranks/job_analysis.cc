@@ -62,7 +62,7 @@ std::string pattern_of(const RankFacts& facts) {
 using Members = std::vector<std::size_t>;
 
 bool has_rank(std::span<const RankFacts> facts, const Members& members, std::int64_t rank) {
-  return std::any_of(members.begin(), members.end(), [&](std::size_t i) { return facts[i].rank == rank; });
+  return std::ranges::any_of(members, [&](std::size_t i) { return facts[i].rank == rank; });
 }
 
 bool overlap(const RankFacts& a, const RankFacts& b) {
@@ -70,16 +70,15 @@ bool overlap(const RankFacts& a, const RankFacts& b) {
 }
 
 bool overlaps_all(std::span<const RankFacts> facts, const Members& members, std::size_t other) {
-  return std::all_of(members.begin(), members.end(), [&](std::size_t i) { return overlap(facts[i], facts[other]); });
+  return std::ranges::all_of(members, [&](std::size_t i) { return overlap(facts[i], facts[other]); });
 }
 
 // In order of time, each where its rank is not yet.
 std::vector<Members> recordings(std::span<const RankFacts> facts, Members members) {
-  std::stable_sort(members.begin(), members.end(),
-                   [&](std::size_t a, std::size_t b) { return facts[a].begin < facts[b].begin; });
+  std::ranges::stable_sort(members, [&](std::size_t a, std::size_t b) { return facts[a].begin < facts[b].begin; });
   std::vector<Members> out;
   for (const std::size_t i : members) {
-    const auto place = std::find_if(out.begin(), out.end(), [&](const Members& known) {
+    const auto place = std::ranges::find_if(out, [&](const Members& known) {
       return !has_rank(facts, known, facts[i].rank.value_or(0)) && overlaps_all(facts, known, i);
     });
     if (place == out.end()) {
@@ -107,8 +106,8 @@ std::vector<Members> joined(std::span<const RankFacts> facts, const std::vector<
       out.push_back(group);
       continue;
     }
-    const auto place = std::find_if(alone.begin(), alone.end(),
-                                    [&](const Members& known) { return can_join(facts, known, group.front()); });
+    const auto place =
+        std::ranges::find_if(alone, [&](const Members& known) { return can_join(facts, known, group.front()); });
     if (place == alone.end()) {
       alone.push_back(group);
     } else {
@@ -122,7 +121,7 @@ std::vector<Members> joined(std::span<const RankFacts> facts, const std::vector<
 std::string name_of(std::span<const RankFacts> facts, const Members& members) {
   const RankFacts& first = facts[members.front()];
   const auto same = [&](auto part) {
-    return std::all_of(members.begin(), members.end(), [&](std::size_t i) { return part(facts[i]) == part(first); });
+    return std::ranges::all_of(members, [&](std::size_t i) { return part(facts[i]) == part(first); });
   };
   const bool one_folder = same(folder_of);
   const std::filesystem::path folder = one_folder ? folder_of(first) : folder_of(first).parent_path();
@@ -220,12 +219,11 @@ Jobs find_jobs(std::span<const RankFacts> facts) {
     for (Members& recording : recordings(facts, members)) groups.push_back(std::move(recording));
   }
   groups = joined(facts, groups);
-  std::sort(groups.begin(), groups.end(), [](const Members& a, const Members& b) {
-    return *std::min_element(a.begin(), a.end()) < *std::min_element(b.begin(), b.end());
+  std::ranges::sort(groups, [](const Members& a, const Members& b) {
+    return *std::ranges::min_element(a) < *std::ranges::min_element(b);
   });
   for (Members& members : groups) {
-    std::stable_sort(members.begin(), members.end(),
-                     [&](std::size_t a, std::size_t b) { return facts[a].rank < facts[b].rank; });
+    std::ranges::stable_sort(members, [&](std::size_t a, std::size_t b) { return facts[a].rank < facts[b].rank; });
     const bool by_device = members.size() == 1 && is_one_process(facts[members.front()]);
     out.jobs.push_back(
         {name_of(facts, members), by_device ? std::nullopt : facts[members.front()].world_size, members, by_device});

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "base/text/amounts.h"
 #include "base/text/characters.h"
@@ -228,37 +225,6 @@ SteppedEvents stepped(const EventColumns& columns, std::span<const std::uint32_t
   return {columns.int64s("ts"), columns.int64s("dur"), columns.ids("stream_id"), step};
 }
 
-}  // namespace
-
-TimeParts RankTrace::parts(std::int64_t from, std::int64_t to) const {
-  const std::int64_t computed = computing.covered(from, to);
-  const std::int64_t with_comm = computing_or_comm.covered(from, to);
-  const std::int64_t all = working.covered(from, to);
-  return {computed, with_comm - computed, all - with_comm, to - from - all};
-}
-
-RankTrace read_rank_trace(Workload& workload, std::int64_t rank, std::int64_t base, JobTexts& texts,
-                          std::optional<std::uint32_t> device) {
-  RankTrace out;
-  out.rank = rank;
-  const Index& index = workload.index();
-  out.complete = index.complete();
-  out.trace = source_of(index).empty() ? index.path().string() : source_of(index).string();
-  const std::int64_t shift = index.meta_int64("base_time_ns").value_or(0) - base;
-  out.shift = shift;
-  const Window window = window_of(workload.selection());
-  out.tasks = task_waits(index, window.from, window.to);
-  RankReader(workload, texts, shift, out).read(device);
-  const StepSet& steps = workload.steps();
-  out.steps = steps.steps;
-  const EventTables& events = workload.events();
-  out.step_stats = step_stats(stepped(events.kernels, steps.of_kernel), stepped(events.memory, steps.of_memory),
-                              events.device_of_stream, steps.steps.size());
-  return out;
-}
-
-namespace {
-
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 Exchange by_name(std::string_view name) {
@@ -305,6 +271,33 @@ Exchange by_kernel(std::string_view kernel, std::string_view annotation) {
 }
 
 }  // namespace
+
+TimeParts RankTrace::parts(std::int64_t from, std::int64_t to) const {
+  const std::int64_t computed = computing.covered(from, to);
+  const std::int64_t with_comm = computing_or_comm.covered(from, to);
+  const std::int64_t all = working.covered(from, to);
+  return {computed, with_comm - computed, all - with_comm, to - from - all};
+}
+
+RankTrace read_rank_trace(Workload& workload, std::int64_t rank, std::int64_t base, JobTexts& texts,
+                          std::optional<std::uint32_t> device) {
+  RankTrace out;
+  out.rank = rank;
+  const Index& index = workload.index();
+  out.complete = index.complete();
+  out.trace = source_of(index).empty() ? index.path().string() : source_of(index).string();
+  const std::int64_t shift = index.meta_int64("base_time_ns").value_or(0) - base;
+  out.shift = shift;
+  const Window window = window_of(workload.selection());
+  out.tasks = task_waits(index, window.from, window.to);
+  RankReader(workload, texts, shift, out).read(device);
+  const StepSet& steps = workload.steps();
+  out.steps = steps.steps;
+  const EventTables& events = workload.events();
+  out.step_stats = step_stats(stepped(events.kernels, steps.of_kernel), stepped(events.memory, steps.of_memory),
+                              events.device_of_stream, steps.steps.size());
+  return out;
+}
 
 ExchangeEnd exchange_of(const ExchangeFacts& facts) {
   if (facts.name.empty()) return {by_kernel(facts.kernel, facts.annotation), kUnknownValue};

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "passes/host/host_activity.h"
 
@@ -51,7 +48,7 @@ class Splitter {
   JobWaits split() {
     for (const std::uint32_t number : in_order()) split(number);
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) finish(rank);
-    const bool sends = std::any_of(kept_.begin(), kept_.end(), [&](auto i) { return matching_.matched[i].is_send; });
+    const bool sends = std::ranges::any_of(kept_, [&](auto i) { return matching_.matched[i].is_send; });
     sends ? find_pace(ranks_, out_) : choose_straggler();
     return std::move(out_);
   }
@@ -69,7 +66,7 @@ class Splitter {
       const CollectiveMember& first = matching_.matched[i].members.front();
       starts.emplace_back(clocks_[first.rank].aligned(ranks_[first.rank].collectives[first.event].start), i);
     }
-    std::sort(starts.begin(), starts.end());
+    std::ranges::sort(starts);
     std::vector<std::uint32_t> out;
     for (const auto& [start, number] : starts) out.push_back(number);
     return out;
@@ -92,8 +89,7 @@ class Splitter {
   }
 
   [[nodiscard]] static const Presence& last_of(std::span<const Presence> all) {
-    return *std::max_element(all.begin(), all.end(),
-                             [](const Presence& a, const Presence& b) { return a.start < b.start; });
+    return *std::ranges::max_element(all, {}, &Presence::start);
   }
 
   // Not at one time, so not the same: one ends before another begins, or data are received before they are sent.
@@ -106,7 +102,7 @@ class Splitter {
     const auto begins_too_late = [&](const Presence& one) {
       return one.exchange != Exchange::kReceive && one.start > first_end + tolerated;
     };
-    return sent ? std::any_of(all.begin(), all.end(), begins_too_late) : last_of(all).start > first_end + tolerated;
+    return sent ? std::ranges::any_of(all, begins_too_late) : last_of(all).start > first_end + tolerated;
   }
 
   [[nodiscard]] std::int64_t tolerance(std::span<const Presence> all) const {
@@ -163,17 +159,15 @@ class Splitter {
     for (std::size_t i = kept_.size(); i > least; --i) {
       const MatchedCollective& earlier = matching_.matched[kept_[i - 1]];
       if (!within(one, earlier)) continue;
-      const bool ended = std::all_of(all.begin(), all.end(), [&](const Presence& member) {
-        return end_on(earlier, member.rank) <= member.own_start;
-      });
+      const bool ended = std::ranges::all_of(
+          all, [&](const Presence& member) { return end_on(earlier, member.rank) <= member.own_start; });
       if (ended) return kept_[i - 1];
     }
     return std::nullopt;
   }
 
   [[nodiscard]] std::int64_t end_on(const MatchedCollective& one, std::uint32_t rank) const {
-    const auto member = std::find_if(one.members.begin(), one.members.end(),
-                                     [rank](const CollectiveMember& m) { return m.rank == rank; });
+    const auto member = std::ranges::find_if(one.members, [rank](const CollectiveMember& m) { return m.rank == rank; });
     return ranks_[rank].collectives[member->event].end;
   }
 
@@ -284,8 +278,7 @@ class Splitter {
   }
 
   void choose_straggler() {
-    const auto most = std::max_element(out_.ranks.begin(), out_.ranks.end(),
-                                       [](const RankWaits& a, const RankWaits& b) { return a.caused < b.caused; });
+    const auto most = std::ranges::max_element(out_.ranks, {}, &RankWaits::caused);
     if (most == out_.ranks.end() || most->caused == 0) return;
     const auto rank = static_cast<std::uint32_t>(most - out_.ranks.begin());
     const double loss = loss_by(ranks_, out_, rank).share;
@@ -305,49 +298,6 @@ class Splitter {
   std::vector<std::uint32_t> kept_;  // collectives of these ranks, selected or not
   JobWaits out_;
 };
-
-}  // namespace
-
-std::string_view to_string(LateCause cause) {
-  constexpr std::string_view kNames[] = {"compute", "copies", "communication", "host", "previous collective"};
-  return kNames[static_cast<std::size_t>(cause)];
-}
-
-LateCause greatest(const LateParts& parts) {
-  return static_cast<LateCause>(std::max_element(parts.begin(), parts.end()) - parts.begin());
-}
-
-std::int64_t sum_of(const LateParts& parts) { return std::accumulate(parts.begin(), parts.end(), std::int64_t{0}); }
-
-LateCause CollectiveWait::cause() const { return greatest(parts); }
-LateCause RankWaits::cause() const { return greatest(caused_by); }
-LateCause Pace::cause() const { return greatest(excess); }
-
-LateCause JobWaits::cause_of(std::uint32_t rank) const {
-  return pace && straggler == rank ? pace->cause() : ranks[rank].cause();
-}
-
-JobWaits split_waits(std::span<const RankTrace> ranks, const Matching& matching, std::span<const RankClock> clocks) {
-  return Splitter(ranks, matching, clocks).split();
-}
-
-Loss loss_by(std::span<const RankTrace> ranks, const JobWaits& waits, std::uint32_t rank) {
-  const RankWaits& of = waits.ranks[rank];
-  double span = 0;
-  for (std::uint32_t other = 0; other < ranks.size(); ++other) {
-    if (other != rank) span += static_cast<double>(ranks[other].figures.span);
-  }
-  span /= static_cast<double>(ranks.size() - 1);
-  double ns = 0;
-  if (waits.pace && waits.straggler == rank) {
-    ns = static_cast<double>(sum_of(waits.pace->excess));
-  } else if (of.others > 0) {
-    ns = static_cast<double>(of.caused) / static_cast<double>(of.others);
-  }
-  return {ns, span > 0 ? ns / span : 0};
-}
-
-namespace {
 
 constexpr std::size_t kLeastBlocks = 4;
 constexpr std::size_t kParts = 16;  // of a recording without steps
@@ -430,12 +380,50 @@ Pace pace_of(std::size_t longest, std::span<const RankTrace> ranks) {
 
 }  // namespace
 
+std::string_view to_string(LateCause cause) {
+  constexpr std::string_view kNames[] = {"compute", "copies", "communication", "host", "previous collective"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
+LateCause greatest(const LateParts& parts) {
+  return static_cast<LateCause>(std::ranges::max_element(parts) - parts.begin());
+}
+
+std::int64_t sum_of(const LateParts& parts) { return std::accumulate(parts.begin(), parts.end(), std::int64_t{0}); }
+
+LateCause CollectiveWait::cause() const { return greatest(parts); }
+LateCause RankWaits::cause() const { return greatest(caused_by); }
+LateCause Pace::cause() const { return greatest(excess); }
+
+LateCause JobWaits::cause_of(std::uint32_t rank) const {
+  return pace && straggler == rank ? pace->cause() : ranks[rank].cause();
+}
+
+JobWaits split_waits(std::span<const RankTrace> ranks, const Matching& matching, std::span<const RankClock> clocks) {
+  return Splitter(ranks, matching, clocks).split();
+}
+
+Loss loss_by(std::span<const RankTrace> ranks, const JobWaits& waits, std::uint32_t rank) {
+  const RankWaits& of = waits.ranks[rank];
+  double span = 0;
+  for (std::uint32_t other = 0; other < ranks.size(); ++other) {
+    if (other != rank) span += static_cast<double>(ranks[other].figures.span);
+  }
+  span /= static_cast<double>(ranks.size() - 1);
+  double ns = 0;
+  if (waits.pace && waits.straggler == rank) {
+    ns = static_cast<double>(sum_of(waits.pace->excess));
+  } else if (of.others > 0) {
+    ns = static_cast<double>(of.caused) / static_cast<double>(of.others);
+  }
+  return {ns, span > 0 ? ns / span : 0};
+}
+
 void find_pace(std::span<const RankTrace> ranks, JobWaits& waits) {
   if (ranks.size() < 2) return;
   const auto work = [](const RankTrace& rank) { return rank.figures.span - rank.figures.exposed_comm; };
   const auto longest = static_cast<std::uint32_t>(
-      std::max_element(ranks.begin(), ranks.end(),
-                       [&](const RankTrace& a, const RankTrace& b) { return work(a) < work(b); }) -
+      std::ranges::max_element(ranks, [&](const RankTrace& a, const RankTrace& b) { return work(a) < work(b); }) -
       ranks.begin());
   std::set<std::uint32_t> steps;
   for (const CollectiveWait& one : waits.collectives) {
@@ -443,7 +431,7 @@ void find_pace(std::span<const RankTrace> ranks, JobWaits& waits) {
   }
   const bool has_steps = !steps.empty();
   std::erase_if(steps, [&](std::uint32_t step) {
-    return !std::all_of(ranks.begin(), ranks.end(), [&](const RankTrace& rank) { return has_step(rank, step); });
+    return !std::ranges::all_of(ranks, [&](const RankTrace& rank) { return has_step(rank, step); });
   });
   waits.is_too_short = has_steps && steps.size() < kLeastBlocks;
   if (waits.is_too_short) return;

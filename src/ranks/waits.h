@@ -1,6 +1,6 @@
 // Who waits for whom in a job. A collective is split, on each of its ranks, at the arrival of the last rank: before it
 // the rank waits, behind it the data move. The last rank waits nothing. Times of ranks are compared on aligned clocks
-// (clocks.h). Pure.
+// (collectives.h). Pure.
 //
 // A send is split as a collective of two ranks, unless it ended before its receive began: the data were put by, and
 // nobody waited.
@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "passes/select/workload.h"
-#include "ranks/clocks.h"
+#include "ranks/collectives.h"
 #include "ranks/rank_trace.h"
 
 namespace tracedb {

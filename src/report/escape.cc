@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <vector>
 
 #include "base/text/characters.h"
 
@@ -77,6 +76,31 @@ Character take_character(std::string_view& valid_text) {
   const std::string_view bytes = valid_text.substr(0, length);
   valid_text.remove_prefix(length);
   return {bytes, length > 2 && is_wide(decode(bytes)) ? 2U : 1U};
+}
+
+// From one place on: an ellipsis before it, and one behind where the rest is longer.
+std::string window(const std::string& valid_text, std::size_t from, std::size_t width) {
+  while (from > 0 && (static_cast<unsigned char>(valid_text[from]) & 0xc0U) == 0x80U) --from;
+  std::string out = from > 0 ? "\xE2\x80\xA6" : "";
+  std::size_t used = from > 0 ? 1 : 0;
+  for (std::string_view rest = std::string_view(valid_text).substr(from); !rest.empty();) {
+    const std::size_t left = display_width(rest);
+    const Character character = take_character(rest);
+    if (used + left > width && used + character.width + 1 > width) return out + "\xE2\x80\xA6";
+    out.append(character.bytes);
+    used += character.width;
+  }
+  return out;
+}
+
+// Texts, each once, that look the same when they are shortened.
+using Lookalikes = std::map<std::string, std::vector<std::string>>;
+
+Lookalikes lookalikes(const std::map<std::string, std::string>& shown) {
+  Lookalikes out;
+  for (const auto& [text, as] : shown) out[as].push_back(text);
+  std::erase_if(out, [](const auto& entry) { return entry.second.size() < 2; });
+  return out;
 }
 
 }  // namespace
@@ -180,35 +204,6 @@ std::string shorten_middle(const std::string& valid_text, std::size_t width) {
   for (; tail < characters.size(); ++tail) out.append(characters[tail].bytes);
   return out;
 }
-
-namespace {
-
-// From one place on: an ellipsis before it, and one behind where the rest is longer.
-std::string window(const std::string& valid_text, std::size_t from, std::size_t width) {
-  while (from > 0 && (static_cast<unsigned char>(valid_text[from]) & 0xc0U) == 0x80U) --from;
-  std::string out = from > 0 ? "\xE2\x80\xA6" : "";
-  std::size_t used = from > 0 ? 1 : 0;
-  for (std::string_view rest = std::string_view(valid_text).substr(from); !rest.empty();) {
-    const std::size_t left = display_width(rest);
-    const Character character = take_character(rest);
-    if (used + left > width && used + character.width + 1 > width) return out + "\xE2\x80\xA6";
-    out.append(character.bytes);
-    used += character.width;
-  }
-  return out;
-}
-
-// Texts, each once, that look the same when they are shortened.
-using Lookalikes = std::map<std::string, std::vector<std::string>>;
-
-Lookalikes lookalikes(const std::map<std::string, std::string>& shown) {
-  Lookalikes out;
-  for (const auto& [text, as] : shown) out[as].push_back(text);
-  std::erase_if(out, [](const auto& entry) { return entry.second.size() < 2; });
-  return out;
-}
-
-}  // namespace
 
 std::vector<std::string> shorten_distinct(const std::vector<std::string>& valid_texts, std::size_t width) {
   constexpr std::size_t kBefore = 3;  // letters that the texts still have in common

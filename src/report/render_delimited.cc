@@ -27,8 +27,7 @@ constexpr std::array<std::string_view, 4> kWideSigns = {"\xef\xbc\x9d", "\xef\xb
 
 // A spreadsheet runs a cell that begins like this; numbers are meant as numbers, with their unit too.
 bool is_formula(std::string_view text) {
-  if (std::any_of(kWideSigns.begin(), kWideSigns.end(), [&](std::string_view sign) { return text.starts_with(sign); }))
-    return true;
+  if (std::ranges::any_of(kWideSigns, [&](std::string_view sign) { return text.starts_with(sign); })) return true;
   if (text.empty() || std::string_view("=+-@").find(text[0]) == std::string_view::npos) return false;
   return text[0] == '=' || text[0] == '@' || !is_measure(text);
 }

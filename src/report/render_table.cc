@@ -212,14 +212,6 @@ class RenderedTable final : public BufferedTable {
   }
 };
 
-}  // namespace
-
-std::unique_ptr<TableRenderer> make_table_renderer(std::ostream& out, const RenderOptions& options) {
-  return std::make_unique<RenderedTable>(out, options);
-}
-
-namespace {
-
 class RenderedMarkdown final : public BufferedTable {
  public:
   using BufferedTable::BufferedTable;
@@ -243,6 +235,10 @@ class RenderedMarkdown final : public BufferedTable {
 };
 
 }  // namespace
+
+std::unique_ptr<TableRenderer> make_table_renderer(std::ostream& out, const RenderOptions& options) {
+  return std::make_unique<RenderedTable>(out, options);
+}
 
 std::unique_ptr<TableRenderer> make_markdown_renderer(std::ostream& out, const RenderOptions& options) {
   return std::make_unique<RenderedMarkdown>(out, options);

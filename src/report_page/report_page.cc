@@ -11,9 +11,7 @@
 
 #include "base/error.h"
 #include "base/text/amounts.h"
-#include "base/text/closest_name.h"
 #include "base/version.h"
-#include "report/escape.h"
 #include "report_page/html/html_table.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/html/web_files.h"
@@ -232,9 +230,8 @@ std::vector<const Picture*> fitting_pictures(const ReportPage& page, std::vector
 }  // namespace
 
 void add_pictures(const PictureInput& in, ReportPage& page) {
-  const bool pytorch = std::any_of(in.indexes.begin(), in.indexes.end(), [](const Index* index) {
-    return format_holds(index->meta("format").value_or("")).graphs;
-  });
+  const bool pytorch = std::ranges::any_of(
+      in.indexes, [](const Index* index) { return format_holds(index->meta("format").value_or("")).graphs; });
   for (const PictureMaker& maker : kPictureMakers) {
     Pictures made = maker.make(in);
     if (made.empty()) page.absent.push_back(std::string(maker.otherwise) + (pytorch ? maker.advice : ""));

@@ -49,43 +49,6 @@ constexpr TableOfReport kTables[] = {
     {"steps", "Steps", "One row for each.", "steps"},
 };
 
-}  // namespace
-
-ReportPage trace_page(Workload& workload, const TracePageInput& input) {
-  Database& database = workload.index().database();
-  ReportPage page;
-  page.kind = "trace";
-  page.command = "report";
-  Report warnings;
-  for (const TableOfReport& table : kTables) {
-    Report report = run_report(database, report_script(table.report), {});
-    if (std::string_view(table.report) == "warnings") warnings = report;
-    if (report.rows.empty()) continue;
-    if (CycleWords::active()) name_cycles(report);
-    page.tables.push_back({table.report, table.title, fmt::format("{} More: trace-query {}", table.note, table.command),
-                           std::move(report)});
-  }
-  const std::string label = std::filesystem::path(input.path).filename().string();
-  const ComparedTraces loaded = take_trace(workload, label);
-  const ComparedTrace& trace = loaded.traces.front();
-  const Comparison account = account_for(trace, loaded.kernel_names);
-  page.title = label;
-  page.sides = {{"a", label, label, trace.description.devices}};
-  page.text =
-      trace_words({workload.index(), trace, loaded.kernel_names, account, warnings, input.path, input.selection});
-  const auto roles_of = [&](std::span<const std::uint32_t> rows) {
-    LayerSet layers = trace.layers;
-    layers.by_step.resize(rows.size());
-    std::copy(rows.begin(), rows.end(), layers.by_step.begin());
-    const KernelClasses classes(workload.index(), workload.rules().get());
-    return find_roles(workload.index(), trace.events, trace.steps, layers, classes, workload.rules().get());
-  };
-  add_pictures({{&trace}, {&workload.index()}, {label}, loaded.kernel_names, account, roles_of}, page);
-  return page;
-}
-
-namespace {
-
 constexpr std::size_t kMostItems = 6, kMostGroupsSaid = 4, kMostWarnings = 4;
 constexpr std::size_t kLongestWord = 60;
 constexpr double kMuchIdle = 0.3, kMuchWaiting = 0.2;  // of the time of a step: more than any class of kernels
@@ -105,7 +68,7 @@ struct GroupTime {
   [[nodiscard]] double of(std::initializer_list<LedgerKind> kinds) const {
     double sum = 0;
     for (const LedgerItem& item : account.items) {
-      if (std::find(kinds.begin(), kinds.end(), item.kind) != kinds.end()) sum += item.change.candidate;
+      if (std::ranges::find(kinds, item.kind) != kinds.end()) sum += item.change.candidate;
     }
     return sum;
   }
@@ -220,7 +183,7 @@ class TraceWords : PageWriter {
     const std::vector<DeviceStep>& steps = in_.trace.work.steps;
     std::vector<std::size_t> order(steps.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
       return std::tie(steps[a].device, steps[a].first) < std::tie(steps[b].device, steps[b].first);
     });
     std::vector<std::int64_t> out(steps.size(), std::numeric_limits<std::int64_t>::min());
@@ -273,7 +236,7 @@ class TraceWords : PageWriter {
     for (const LedgerItem& item : of.account.items) {
       if (item.kind == LedgerKind::kOperation) parts.emplace_back(item.change.candidate, op_words(item.op));
     }
-    std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(parts, std::ranges::greater(), [](const auto& one) { return one.first; });
     std::vector<Sentence> said;
     for (const auto& [time, what] : parts) {
       if (said.size() == kMostParts || (!said.empty() && time < kWorthNaming * of.total())) break;
@@ -445,8 +408,7 @@ class TraceWords : PageWriter {
       const bool same = in_.kernel_names.op_name(in_.kernel_names.op_of(cell.name)) == item.op;
       if (same && cell.work == Work::kCompute) times[cell.name] += cell.sum.time;
     }
-    const auto most =
-        std::max_element(times.begin(), times.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
+    const auto most = std::ranges::max_element(times, {}, [](const auto& one) { return one.second; });
     const double all = item.change.candidate * static_cast<double>(group.candidate_units);
     if (most == times.end() || all <= 0) return {};
     const KernelNameEntry& entry = in_.kernel_names.entries()[most->first];
@@ -514,6 +476,39 @@ class TraceWords : PageWriter {
 };
 
 }  // namespace
+
+ReportPage trace_page(Workload& workload, const TracePageInput& input) {
+  Database& database = workload.index().database();
+  ReportPage page;
+  page.kind = "trace";
+  page.command = "report";
+  Report warnings;
+  for (const TableOfReport& table : kTables) {
+    Report report = run_report(database, report_script(table.report), {});
+    if (std::string_view(table.report) == "warnings") warnings = report;
+    if (report.rows.empty()) continue;
+    if (CycleWords::active()) name_cycles(report);
+    page.tables.push_back({table.report, table.title, fmt::format("{} More: trace-query {}", table.note, table.command),
+                           std::move(report)});
+  }
+  const std::string label = std::filesystem::path(input.path).filename().string();
+  const ComparedTraces loaded = take_trace(workload, label);
+  const ComparedTrace& trace = loaded.traces.front();
+  const Comparison account = account_for(trace, loaded.kernel_names);
+  page.title = label;
+  page.sides = {{"a", label, label, trace.description.devices}};
+  page.text =
+      trace_words({workload.index(), trace, loaded.kernel_names, account, warnings, input.path, input.selection});
+  const auto roles_of = [&](std::span<const std::uint32_t> rows) {
+    LayerSet layers = trace.layers;
+    layers.by_step.resize(rows.size());
+    std::ranges::copy(rows, layers.by_step.begin());
+    const KernelClasses classes(workload.index(), workload.rules().get());
+    return find_roles(workload.index(), trace.events, trace.steps, layers, classes, workload.rules().get());
+  };
+  add_pictures({{&trace}, {&workload.index()}, {label}, loaded.kernel_names, account, roles_of}, page);
+  return page;
+}
 
 Page trace_words(const TraceWordsInput& input) { return TraceWords(input).run(); }
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,8 +46,6 @@ class Statement {
   ~Statement();
   Statement(Statement&& other) noexcept;
   Statement& operator=(Statement&&) = delete;
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
 
   // Parameters and columns count as SQLite does: parameters from 1, columns from 0.
   Statement& bind(int index, std::int64_t value);
@@ -106,8 +103,6 @@ class Database {
   ~Database();
   Database(Database&& other) noexcept;
   Database& operator=(Database&&) = delete;
-  Database(const Database&) = delete;
-  Database& operator=(const Database&) = delete;
 
   void execute(std::string_view sql);  // any number of statements, rows are thrown away
   // First column of the first row; nullopt when there is no row or it is NULL.
@@ -193,5 +188,11 @@ class Database {
 
 // "what [statement]", the statement on one line and not too long.
 std::string doing_text(std::string_view what, std::string_view sql);
+
+// Checks that an index has exactly the tables, views and indexes that this version makes, by the text of each. Another
+// program may have changed the file: a view in place of a table could run for ever.
+//
+// The first difference found, as "view kernels is not as this version makes it"; empty: none. Takes some 0.1 ms.
+std::string schema_difference(sqlite3* handle);
 
 }  // namespace tracedb

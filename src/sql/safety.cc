@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -20,7 +19,7 @@ namespace {
 
 bool is_one_of(const char* name, std::initializer_list<const char*> names) {
   return name != nullptr &&
-         std::any_of(names.begin(), names.end(), [name](const char* other) { return strcasecmp(name, other) == 0; });
+         std::ranges::any_of(names, [name](const char* other) { return strcasecmp(name, other) == 0; });
 }
 
 // PRAGMAs that only tell. Those in the second list would also set something if given a value.
@@ -54,46 +53,10 @@ int authorize(void*, int action, const char* first, const char* second, const ch
 
 // Table-valued functions declare their columns on first use, by a CREATE TABLE that the authorizer would refuse.
 constexpr const char* kTableFunctions =
-    "SELECT 1 FROM json_each('[]'); SELECT 1 FROM json_tree('[]'); SELECT 1 FROM pragma_table_info('meta');"
-    "SELECT 1 FROM pragma_table_xinfo('meta'); SELECT 1 FROM pragma_table_list('meta');"
-    "SELECT 1 FROM pragma_index_list('meta'); SELECT 1 FROM pragma_index_info('meta');"
-    "SELECT 1 FROM pragma_function_list; SELECT 1 FROM pragma_module_list; SELECT 1 FROM pragma_database_list; SELECT "
-    "1 FROM pragma_compile_options";
-
-}  // namespace
-
-void harden(Database& database) {
-  sqlite3* handle = database.handle();
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
-  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue);
-  database.execute(
-      "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA query_only=ON; PRAGMA mmap_size=0;"
-      "PRAGMA cache_size=-65536");
-}
-
-SqlGuard::SqlGuard(Database& database, const SqlLimits& limits) : database_(database) {
-  sqlite3* handle = database.handle();
-  database.execute(kTableFunctions);
-  register_bounded_printf(database, limits.value_bytes);
-  sqlite3_hard_heap_limit64(limits.heap_bytes);
-  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, limits.value_bytes);
-  sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
-  sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, 200);
-  sqlite3_limit(handle, SQLITE_LIMIT_COMPOUND_SELECT, 200);
-  sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
-  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
-  sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
-  sqlite3_set_authorizer(handle, authorize, nullptr);
-}
-
-SqlGuard::~SqlGuard() {
-  sqlite3_set_authorizer(database_.handle(), nullptr, nullptr);
-  sqlite3_hard_heap_limit64(0);
-}
-
-namespace {
+    "SELECT 1 FROM json_each('[]'); SELECT 1 FROM json_tree('[]'); SELECT 1 FROM pragma_table_info('meta');SELECT 1 "
+    "FROM pragma_table_xinfo('meta'); SELECT 1 FROM pragma_table_list('meta');SELECT 1 FROM pragma_index_list('meta'); "
+    "SELECT 1 FROM pragma_index_info('meta');SELECT 1 FROM pragma_function_list; SELECT 1 FROM pragma_module_list; "
+    "SELECT 1 FROM pragma_database_list; SELECT 1 FROM pragma_compile_options";
 
 // Adds up widths and precisions, those given as arguments ("*") too.
 class Widths {
@@ -185,6 +148,37 @@ void call(sqlite3_context* context, int count, sqlite3_value** values) {
 void destroy(void* own) { std::unique_ptr<Printf>(static_cast<Printf*>(own)).reset(); }
 
 }  // namespace
+
+void harden(Database& database) {
+  sqlite3* handle = database.handle();
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValue);
+  database.execute(
+      "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA query_only=ON; PRAGMA mmap_size=0;PRAGMA "
+      "cache_size=-65536");
+}
+
+SqlGuard::SqlGuard(Database& database, const SqlLimits& limits) : database_(database) {
+  sqlite3* handle = database.handle();
+  database.execute(kTableFunctions);
+  register_bounded_printf(database, limits.value_bytes);
+  sqlite3_hard_heap_limit64(limits.heap_bytes);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, limits.value_bytes);
+  sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
+  sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, 200);
+  sqlite3_limit(handle, SQLITE_LIMIT_COMPOUND_SELECT, 200);
+  sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
+  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
+  sqlite3_set_authorizer(handle, authorize, nullptr);
+}
+
+SqlGuard::~SqlGuard() {
+  sqlite3_set_authorizer(database_.handle(), nullptr, nullptr);
+  sqlite3_hard_heap_limit64(0);
+}
 
 void register_bounded_printf(Database& database, int longest) {
   constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;

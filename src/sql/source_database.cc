@@ -32,11 +32,10 @@ void require_no_journal(const std::filesystem::path& path) {
     const std::filesystem::path journal(path.native() + suffix);
     const std::uintmax_t size = std::filesystem::file_size(journal, error);
     if (error || size == 0) continue;
-    throw Error(
-        ErrorCode::kInput,
-        fmt::format("{}: not all of it is in the file: some is still in {}; close the program that writes it, or "
-                    "run sqlite3 on it with 'PRAGMA wal_checkpoint(TRUNCATE)'",
-                    printable_path(path), printable_path(journal.filename())));
+    throw Error(ErrorCode::kInput,
+                fmt::format("{}: not all of it is in the file: some is still in {}; close the program that writes it, "
+                            "or run sqlite3 on it with 'PRAGMA wal_checkpoint(TRUNCATE)'",
+                            printable_path(path), printable_path(journal.filename())));
   }
 }
 
@@ -44,8 +43,8 @@ void require_no_journal(const std::filesystem::path& path) {
 std::string_view first_of(std::string_view names, const std::vector<std::string>& present) {
   while (!names.empty()) {
     const std::string_view name = names.substr(0, names.find('|'));
-    const auto found = std::find_if(present.begin(), present.end(),
-                                    [name](const std::string& column) { return is_same_name(column, name); });
+    const auto found =
+        std::ranges::find_if(present, [name](const std::string& column) { return is_same_name(column, name); });
     if (found != present.end()) return *found;
     names.remove_prefix(std::min(name.size() + 1, names.size()));
   }
@@ -120,9 +119,8 @@ SourceDatabase::Outcome SourceDatabase::scan(std::string_view table, const Colum
   std::vector<int> places;  // of each column in the statement; -1: none
   const auto add = [&](std::string_view names) {
     const std::string_view name = first_of(names, present);
-    places.push_back(name.empty() ? -1 : static_cast<int>(std::count_if(places.begin(), places.end(), [](int place) {
-      return place >= 0;
-    })));
+    places.push_back(
+        name.empty() ? -1 : static_cast<int>(std::ranges::count_if(places, [](int place) { return place >= 0; })));
     if (!name.empty()) list += (list.empty() ? "" : ", ") + quoted_name(name);
     return !name.empty();
   };

@@ -8,16 +8,10 @@
 namespace tracedb {
 
 Watchdog::Watchdog(std::chrono::nanoseconds limit, std::function<void()> last_resort)
-    : limit_(limit), last_resort_(std::move(last_resort)), end_(Clock::now() + limit), thread_([this] { watch(); }) {}
-
-Watchdog::~Watchdog() {
-  {
-    const std::lock_guard lock(mutex_);
-    done_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
-}
+    : limit_(limit),
+      last_resort_(std::move(last_resort)),
+      end_(Clock::now() + limit),
+      thread_([this](const std::stop_token& done) { watch(done); }) {}
 
 void Watchdog::add(sqlite3* database) {
   const std::lock_guard lock(mutex_);
@@ -50,28 +44,29 @@ void Watchdog::restart() {
   wake_.notify_one();
 }
 
-void Watchdog::watch() {
+void Watchdog::watch(const std::stop_token& done) {
   std::unique_lock lock(mutex_);
-  while (!done_) {
+  while (!done.stop_requested()) {
     if (is_over()) {
-      interrupt_all(lock);
+      interrupt_all(lock, done);
     } else if (paused_) {
-      wake_.wait(lock);
+      wake_.wait(lock, done, [&] { return !paused_; });
     } else {
-      wake_.wait_until(lock, end_);
+      const Clock::time_point end = end_;
+      wake_.wait_until(lock, done, end, [&] { return paused_ || end_ != end; });
     }
   }
 }
 
-void Watchdog::interrupt_all(std::unique_lock<std::mutex>& lock) {
+void Watchdog::interrupt_all(std::unique_lock<std::mutex>& lock, const std::stop_token& done) {
   constexpr auto kBetweenInterrupts = std::chrono::milliseconds(5);
   const Clock::time_point last = Clock::now() + kGrace;
-  while (!done_ && is_over()) {
+  while (!done.stop_requested() && is_over()) {
     time_is_up_ = true;
     if (Clock::now() >= last && last_resort_) std::exchange(last_resort_, nullptr)();
     // A statement that begins after this one ended is not affected: hence again and again.
     for (sqlite3* database : databases_) sqlite3_interrupt(database);
-    wake_.wait_for(lock, kBetweenInterrupts);
+    wake_.wait_for(lock, done, kBetweenInterrupts, [&] { return !is_over(); });
   }
 }
 

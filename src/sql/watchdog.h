@@ -24,9 +24,7 @@ class Watchdog {
 
   // `last_resort` runs on the watchdog's thread, and should end the process.
   Watchdog(std::chrono::nanoseconds limit, std::function<void()> last_resort);
-  ~Watchdog();
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
+  Watchdog& operator=(Watchdog&&) = delete;
 
   // Databases do this themselves: Database::end_by().
   void add(sqlite3* database);
@@ -44,20 +42,19 @@ class Watchdog {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void watch();
-  void interrupt_all(std::unique_lock<std::mutex>& lock);
+  void watch(const std::stop_token& done);
+  void interrupt_all(std::unique_lock<std::mutex>& lock, const std::stop_token& done);
   [[nodiscard]] bool is_over() const { return !paused_ && Clock::now() >= end_; }
 
   const std::chrono::nanoseconds limit_;
   std::function<void()> last_resort_;
   std::atomic<bool> time_is_up_ = false;
   std::mutex mutex_;
-  std::condition_variable wake_;
+  std::condition_variable_any wake_;
   Clock::time_point end_;
   std::optional<Clock::time_point> paused_;
   std::vector<sqlite3*> databases_;
-  bool done_ = false;
-  std::thread thread_;
+  std::jthread thread_;  // the last member: it ends first
 };
 
 }  // namespace tracedb

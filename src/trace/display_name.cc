@@ -8,8 +8,6 @@
 #include <cstddef>
 #include <map>
 #include <set>
-#include <span>
-#include <string>
 #include <utility>
 
 #include "trace/kernel_name.h"
@@ -27,8 +25,7 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0;
 bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
 bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
+  return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
 // "a::b::c" -> "c"; "b::c" where c alone says little.

@@ -3,7 +3,6 @@
 #include <cxxabi.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <memory>
@@ -16,8 +15,8 @@ namespace {
 
 template <std::size_t N>
 bool contains_any(std::string_view text, const std::array<std::string_view, N>& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [text](std::string_view word) { return text.find(word) != std::string_view::npos; });
+  return std::ranges::any_of(words,
+                             [text](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
 constexpr std::array<std::string_view, 3> kGraphLaunchWords = {"graphlaunch", "graphexeclaunch", "launchgraph"};

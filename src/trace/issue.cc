@@ -63,8 +63,7 @@ std::span<const IssueDescription> descriptions() {
       {kMissingName, "missing_name", kWarning, "{n:# event has|events have} no name, stored as ''"},
       {kBadNumber, "bad_number", kWarning,
        "{n:# argument is no integer of up to 64 bits, but should be one|arguments are no integers of up to 64 bits, "
-       "but "
-       "should be}, stored as NULL"},
+       "but should be}, stored as NULL"},
       {kUnsupportedPhase, "unsupported_phase", kDataLoss,
        "{n:# event has|events have} a phase (ph) that is not supported, skipped"},
       {kEndWithoutBegin, "end_without_begin", kWarning, "{n:# E, e or F event has|E, e or F events have} no B, b or S"},
@@ -102,8 +101,7 @@ std::span<const IssueDescription> descriptions() {
        "{n:# text of a database was|texts of a database were} left out: together they are larger than its file"},
       {kMissingColumn, "missing_column", kInfo,
        "{n:# column that the profiler's tables usually have is|columns that the profiler's tables usually have are} "
-       "not "
-       "there: NULL"},
+       "not there: NULL"},
   };
   return kAll;
 }
@@ -112,13 +110,12 @@ std::span<const IssueDescription> descriptions() {
 
 const IssueDescription& describe(IssueKind kind) {
   const auto all = descriptions();
-  return *std::find_if(all.begin(), all.end(), [kind](const IssueDescription& one) { return one.kind == kind; });
+  return *std::ranges::find_if(all, [kind](const IssueDescription& one) { return one.kind == kind; });
 }
 
 const IssueDescription* find_issue_kind(std::string_view name) {
   const auto all = descriptions();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [name](const IssueDescription& one) { return one.name == name; });
+  const auto found = std::ranges::find_if(all, [name](const IssueDescription& one) { return one.name == name; });
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -130,15 +127,8 @@ Sentence issue_sentence(IssueKind kind, std::uint64_t count) {
 }
 
 std::string_view to_string(Severity severity) {
-  switch (severity) {
-    case Severity::kInfo:
-      return "info";
-    case Severity::kWarning:
-      return "warning";
-    case Severity::kDataLoss:
-      return "data_loss";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"info", "warning", "data_loss"};
+  return kNames[static_cast<std::size_t>(severity)];
 }
 
 Issue& IssueLog::entry(IssueKind kind) {

@@ -145,25 +145,6 @@ class Splitter {
   std::size_t behind_blank_ = 0;  // in the path; 0: no blank
 };
 
-}  // namespace
-
-KernelName split_kernel_name(std::string_view demangled) {
-  KernelName name;
-  split_kernel_name(demangled, name);
-  return name;
-}
-
-void split_kernel_name(std::string_view demangled, KernelName& name) { Splitter(demangled).split(name); }
-
-std::string readable_name(std::string_view name) {
-  std::string text = demangle(name);
-  if (!text.starts_with("_Z")) return text;
-  std::string outline = outline_symbol(text);
-  return outline.empty() ? text : outline;
-}
-
-namespace {
-
 constexpr double kMostOutput = 4e6;
 // Each level of a symbol that repeats itself needs k references to grow k-fold; k^(1/k) is largest for k = 3.
 constexpr double kGrowthPerReference = 1.4423;
@@ -326,6 +307,21 @@ class ArgumentWriter {
 };
 
 }  // namespace
+
+KernelName split_kernel_name(std::string_view demangled) {
+  KernelName name;
+  split_kernel_name(demangled, name);
+  return name;
+}
+
+void split_kernel_name(std::string_view demangled, KernelName& name) { Splitter(demangled).split(name); }
+
+std::string readable_name(std::string_view name) {
+  std::string text = demangle(name);
+  if (!text.starts_with("_Z")) return text;
+  std::string outline = outline_symbol(text);
+  return outline.empty() ? text : outline;
+}
 
 bool demangling_is_bounded(std::string_view symbol) {
   std::size_t references = 0;

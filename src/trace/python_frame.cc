@@ -13,30 +13,29 @@ namespace {
 // Modules and packages of Python's library that are written in Python (sys.stdlib_module_names of 3.8 to 3.13), without
 // those that no program calls while it runs and that scripts are named after: profile, trace, parser ...
 constexpr std::string_view kStandard =
-    " __future__ _aix_support _bootsubprocess _collections_abc _compat_pickle _compression _markupbase "
-    "_osx_support _py_abc _pydatetime _pydecimal _pyio _pyrepl _sitebuiltins _strptime _threading_local "
-    "_weakrefset abc aifc argparse ast asynchat asyncio asyncore base64 bdb binhex bisect bz2 cProfile calendar "
-    "cgi cgitb code codecs codeop collections colorsys compileall concurrent configparser contextlib contextvars "
-    "copy copyreg crypt csv ctypes curses dataclasses datetime dbm decimal difflib dis distutils doctest email "
-    "encodings ensurepip enum filecmp fileinput fnmatch fractions ftplib functools genericpath getopt getpass "
-    "gettext glob graphlib gzip hashlib heapq hmac html http imaplib imghdr importlib inspect io ipaddress json "
-    "keyword lib2to3 linecache locale logging lzma mailbox mailcap mimetypes modulefinder multiprocessing netrc "
-    "nntplib ntpath nturl2path numbers opcode operator optparse os pathlib pdb pickle pickletools pkgutil "
-    "platform plistlib poplib posixpath pprint pstats pty py_compile pyclbr pydoc pydoc_data queue quopri random "
-    "re reprlib rlcompleter runpy selectors shelve shlex shutil signal site smtpd smtplib sndhdr socket "
-    "socketserver sqlite3 sre_compile sre_constants sre_parse ssl stat statistics string stringprep struct "
-    "subprocess sunau symtable sysconfig tabnanny tarfile telnetlib tempfile textwrap threading timeit tkinter "
-    "tokenize tomllib traceback tracemalloc tty turtle types typing unittest urllib uu uuid venv warnings wave "
-    "weakref webbrowser wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zoneinfo ";
+    " __future__ _aix_support _bootsubprocess _collections_abc _compat_pickle _compression _markupbase _osx_support "
+    "_py_abc _pydatetime _pydecimal _pyio _pyrepl _sitebuiltins _strptime _threading_local _weakrefset abc aifc "
+    "argparse ast asynchat asyncio asyncore base64 bdb binhex bisect bz2 cProfile calendar cgi cgitb code codecs "
+    "codeop collections colorsys compileall concurrent configparser contextlib contextvars copy copyreg crypt csv "
+    "ctypes curses dataclasses datetime dbm decimal difflib dis distutils doctest email encodings ensurepip enum "
+    "filecmp fileinput fnmatch fractions ftplib functools genericpath getopt getpass gettext glob graphlib gzip "
+    "hashlib heapq hmac html http imaplib imghdr importlib inspect io ipaddress json keyword lib2to3 linecache locale "
+    "logging lzma mailbox mailcap mimetypes modulefinder multiprocessing netrc nntplib ntpath nturl2path numbers "
+    "opcode operator optparse os pathlib pdb pickle pickletools pkgutil platform plistlib poplib posixpath pprint "
+    "pstats pty py_compile pyclbr pydoc pydoc_data queue quopri random re reprlib rlcompleter runpy selectors shelve "
+    "shlex shutil signal site smtpd smtplib sndhdr socket socketserver sqlite3 sre_compile sre_constants sre_parse ssl "
+    "stat statistics string stringprep struct subprocess sunau symtable sysconfig tabnanny tarfile telnetlib tempfile "
+    "textwrap threading timeit tkinter tokenize tomllib traceback tracemalloc tty turtle types typing unittest urllib "
+    "uu uuid venv warnings wave weakref webbrowser wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zoneinfo ";
 
 // Packages that programs of this field stand on. Models, layers and servers (transformers, torchvision, vllm, sglang)
 // are not among them: what they do is what a reader wants to know.
 constexpr std::string_view kPackages =
     " PIL _distutils_hack absl aiohttp anyio attr attrs beartype certifi cffi click cloudpickle cuda cupy cv2 "
-    "decorator dill einops fastapi filelock fsspec functorch google grpc h5py huggingface_hub jaxtyping jinja2 "
-    "joblib loguru markupsafe matplotlib mpmath msgpack msgspec multiprocess networkx numba numpy nvtx opt_einsum "
-    "orjson packaging pandas pkg_resources psutil pyarrow pydantic pydantic_core regex requests rich scipy "
-    "setuptools six starlette sympy torch torch_guard torchgen tqdm triton typing_extensions ";
+    "decorator dill einops fastapi filelock fsspec functorch google grpc h5py huggingface_hub jaxtyping jinja2 joblib "
+    "loguru markupsafe matplotlib mpmath msgpack msgspec multiprocess networkx numba numpy nvtx opt_einsum orjson "
+    "packaging pandas pkg_resources psutil pyarrow pydantic pydantic_core regex requests rich scipy setuptools six "
+    "starlette sympy torch torch_guard torchgen tqdm triton typing_extensions ";
 
 // Folders into which compilers of torch and triton write Python.
 constexpr std::array<std::string_view, 4> kCaches = {"/torchinductor", "/torch_compile_cache/", "/inductor_cache/",
@@ -77,7 +76,7 @@ bool has_library_folder(std::string_view file) {
 FrameOrigin file_origin(std::string_view file) {
   if (file.starts_with("<frozen ")) return FrameOrigin::kLibrary;
   const auto is_in = [file](std::string_view folder) { return file.find(folder) != std::string_view::npos; };
-  if (file.starts_with('<') || std::any_of(kCaches.begin(), kCaches.end(), is_in)) return FrameOrigin::kGenerated;
+  if (file.starts_with('<') || std::ranges::any_of(kCaches, is_in)) return FrameOrigin::kGenerated;
   for (const std::string_view folder : kInstalled) {
     if (const std::size_t at = file.rfind(folder); at != std::string_view::npos) {
       return is_package(package_of(file.substr(at + folder.size()))) ? FrameOrigin::kLibrary : FrameOrigin::kOwn;

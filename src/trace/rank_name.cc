@@ -1,7 +1,6 @@
 #include "trace/rank_name.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -37,7 +36,7 @@ std::vector<Token> tokens_of(std::string_view name) {
 }
 
 bool is_one_of(const std::string& word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 class NameReader {
@@ -50,8 +49,8 @@ class NameReader {
       if (std::optional<NamedRank> rank = rank_at(i)) found.push_back(std::move(*rank));
     }
     if (found.empty()) return from_ascend() ? from_ascend() : from_positions();
-    const bool agree = std::all_of(found.begin(), found.end(),
-                                   [&](const NamedRank& other) { return other.rank == found.front().rank; });
+    const bool agree =
+        std::ranges::all_of(found, [&](const NamedRank& other) { return other.rank == found.front().rank; });
     return agree ? std::optional(std::move(found.front())) : std::nullopt;
   }
 
@@ -106,8 +105,8 @@ class NameReader {
   [[nodiscard]] std::optional<NamedRank> from_positions() const {
     const std::vector<Position> positions = positions_in_name();
     const auto is_tensor = [](const Position& position) { return position.kind == "tp"; };
-    if (std::count_if(positions.begin(), positions.end(), is_tensor) != 1) return std::nullopt;
-    const Position& tensor = *std::find_if(positions.begin(), positions.end(), is_tensor);
+    if (std::ranges::count_if(positions, is_tensor) != 1) return std::nullopt;
+    const Position& tensor = *std::ranges::find_if(positions, is_tensor);
     const bool alone = positions.size() == 1;
     if (alone && tensor.value != 0 && !is_named_by_sglang(tensor)) return std::nullopt;
     for (const Position& position : positions) {

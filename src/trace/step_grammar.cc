@@ -1,7 +1,6 @@
 #include "trace/step_grammar.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstddef>
 #include <vector>
@@ -137,6 +136,15 @@ RuleMatch find_rule(std::string_view annotation) {
   return {};
 }
 
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+// A class name that ends in Backward, or in Backward and a number.
+bool is_backward_node(std::string_view name) {
+  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
+  constexpr std::string_view kSuffix = "Backward";
+  return name.size() > kSuffix.size() && name.ends_with(kSuffix) && std::ranges::all_of(name, is_word);
+}
+
 }  // namespace
 
 std::string_view to_string(StepKind kind) {
@@ -174,19 +182,6 @@ std::string step_rules_hash() {
   for (const Rule& rule : kRules) text.append(rule.name).append("\t").append(rule.pattern).append("\n");
   return to_hex(hash_bytes(text));
 }
-
-namespace {
-
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
-
-// A class name that ends in Backward, or in Backward and a number.
-bool is_backward_node(std::string_view name) {
-  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
-  constexpr std::string_view kSuffix = "Backward";
-  return name.size() > kSuffix.size() && name.ends_with(kSuffix) && std::all_of(name.begin(), name.end(), is_word);
-}
-
-}  // namespace
 
 bool is_optimizer_step(std::string_view annotation) { return annotation.starts_with("Optimizer.step#"); }
 

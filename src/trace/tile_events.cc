@@ -25,11 +25,50 @@ constexpr std::array kNames = {
     Entry{"InstrVector", TileEvent::kVector},
 };
 
+// Takes marks in time order. Marks that are less than `gap` behind one of their kind are no news.
+KernelPairs walk(std::span<const std::int64_t> starts, std::span<const std::int64_t> ends, std::int64_t gap) {
+  enum class State { kBefore, kOpen, kEnded } state = State::kBefore;
+  std::int64_t mark = 0;  // the start of the open kernel, or the end of the last one
+  KernelPairs pairs;
+  const auto take_end = [&](std::int64_t time) {
+    if (state == State::kOpen && time > mark) {
+      pairs.kernels.push_back({mark, time});
+      state = State::kEnded;
+      mark = time;
+    } else {
+      ++(state == State::kEnded && time - mark < gap ? pairs.duplicates : pairs.orphan_ends);
+    }
+  };
+  std::size_t end = 0;
+  for (const std::int64_t start : starts) {
+    for (; end < ends.size() && ends[end] <= start; ++end) take_end(ends[end]);
+    if (state == State::kOpen && start - mark < gap) {
+      ++pairs.duplicates;
+      continue;
+    }
+    if (state == State::kOpen) ++pairs.orphan_starts;
+    state = State::kOpen;
+    mark = start;
+  }
+  for (; end < ends.size(); ++end) take_end(ends[end]);
+  if (state == State::kOpen) ++pairs.orphan_starts;
+  return pairs;
+}
+
+std::int64_t lower_quartile(const std::vector<TileKernel>& kernels) {
+  if (kernels.empty()) return 0;
+  std::vector<std::int64_t> durations;
+  durations.reserve(kernels.size());
+  for (const TileKernel& kernel : kernels) durations.push_back(kernel.duration());
+  const auto quarter = durations.begin() + static_cast<std::ptrdiff_t>((durations.size() - 1) / 4);
+  std::nth_element(durations.begin(), quarter, durations.end());
+  return *quarter;
+}
+
 }  // namespace
 
 TileEvent tile_event(std::string_view name) {
-  const auto* const found =
-      std::find_if(kNames.begin(), kNames.end(), [name](const Entry& entry) { return entry.name == name; });
+  const auto* const found = std::ranges::find_if(kNames, [name](const Entry& entry) { return entry.name == name; });
   return found == kNames.end() ? TileEvent::kOther : found->event;
 }
 
@@ -48,71 +87,6 @@ std::vector<std::string> tile_labels(std::span<const TileProcess> processes) {
   }
   return labels;
 }
-
-namespace {
-
-// Takes marks in time order. Marks that are less than `gap` behind one of their kind are no news.
-class Walk {
- public:
-  explicit Walk(std::int64_t gap) : gap_(gap) {}
-
-  void start(std::int64_t time) {
-    if (state_ == State::kOpen && time - mark_ < gap_) {
-      ++pairs_.duplicates;
-      return;
-    }
-    if (state_ == State::kOpen) ++pairs_.orphan_starts;
-    state_ = State::kOpen;
-    mark_ = time;
-  }
-
-  void end(std::int64_t time) {
-    if (state_ == State::kOpen && time > mark_) {
-      pairs_.kernels.push_back({mark_, time});
-      state_ = State::kEnded;
-      mark_ = time;
-    } else if (state_ == State::kEnded && time - mark_ < gap_) {
-      ++pairs_.duplicates;
-    } else {
-      ++pairs_.orphan_ends;
-    }
-  }
-
-  KernelPairs take() {
-    if (state_ == State::kOpen) ++pairs_.orphan_starts;
-    return std::move(pairs_);
-  }
-
- private:
-  enum class State { kBefore, kOpen, kEnded };
-  std::int64_t gap_;
-  KernelPairs pairs_;
-  State state_ = State::kBefore;
-  std::int64_t mark_ = 0;  // the start of the open kernel, or the end of the last one
-};
-
-KernelPairs walk(std::span<const std::int64_t> starts, std::span<const std::int64_t> ends, std::int64_t gap) {
-  Walk out(gap);
-  std::size_t end = 0;
-  for (const std::int64_t start : starts) {
-    for (; end < ends.size() && ends[end] <= start; ++end) out.end(ends[end]);
-    out.start(start);
-  }
-  for (; end < ends.size(); ++end) out.end(ends[end]);
-  return out.take();
-}
-
-std::int64_t lower_quartile(const std::vector<TileKernel>& kernels) {
-  if (kernels.empty()) return 0;
-  std::vector<std::int64_t> durations;
-  durations.reserve(kernels.size());
-  for (const TileKernel& kernel : kernels) durations.push_back(kernel.duration());
-  const auto quarter = durations.begin() + static_cast<std::ptrdiff_t>((durations.size() - 1) / 4);
-  std::nth_element(durations.begin(), quarter, durations.end());
-  return *quarter;
-}
-
-}  // namespace
 
 KernelPairs pair_kernels(std::span<const std::int64_t> starts, std::span<const std::int64_t> ends,
                          double duplicate_gap) {

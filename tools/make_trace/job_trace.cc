@@ -278,7 +278,7 @@ int recorded_steps(const JobOptions& options, int rank) {
 // Adds what was planted, and the waiting that follows from it, in the job's own time. `more`: further members.
 void add_waits(std::vector<Json>& planted, int step, int part, std::span<const std::int64_t> arrivals,
                std::span<const int> ranks, const std::string& more = "") {
-  const auto last = std::max_element(arrivals.begin(), arrivals.end());
+  const auto last = std::ranges::max_element(arrivals);
   std::int64_t waiting = 0;
   for (const std::int64_t arrival : arrivals) waiting += *last - arrival;
   const int rank = ranks[static_cast<std::size_t>(last - arrivals.begin())];
@@ -296,7 +296,7 @@ void run_layers(const JobOptions& options, int step, Ranks& ranks, std::vector<J
       rank.compute(layer, layer == late_layer);
       arrivals.push_back(rank.arrive());
     }
-    const std::int64_t last = *std::max_element(arrivals.begin(), arrivals.end());
+    const std::int64_t last = *std::ranges::max_element(arrivals);
     for (JobRank& rank : ranks) rank.end_collective(layer, last);
     add_waits(planted, step, layer, arrivals, numbers);
   }
@@ -333,7 +333,7 @@ std::string write_job(const JobOptions& options, const std::string& folder) {
     return options.one_process ? "trace.json" : fmt::format("{}{}.json", options.stem, rank);
   };
   for (int rank = 0; rank < options.ranks; ++rank) {
-    const bool missing = std::find(options.missing.begin(), options.missing.end(), rank) != options.missing.end();
+    const bool missing = std::ranges::find(options.missing, rank) != options.missing.end();
     if (!options.one_process || rank == 0) {
       files.push_back(std::make_shared<JobFile>(options, missing ? "" : fmt::format("{}/{}", folder, name_of(rank)),
                                                 options.one_process ? -1 : rank));

@@ -192,7 +192,7 @@ std::size_t matched_length(const std::vector<std::string>& parts, const Operatio
 }
 
 int planted_index(const FusionRule& rule, std::vector<PlantedFusion>& planted) {
-  const auto known = std::find_if(planted.begin(), planted.end(), [&](const PlantedFusion& other) {
+  const auto known = std::ranges::find_if(planted, [&](const PlantedFusion& other) {
     return other.kernel->role == rule.fused && other.parts == split_list(rule.parts, ' ');
   });
   const auto index = static_cast<int>(known - planted.begin());
@@ -205,8 +205,8 @@ void fuse_operations(const TraceOptions& options, Operations& operations, std::v
   for (std::size_t at = 0; at < operations.size(); ++at) {
     for (const FusionRule& rule : kFusionRules) {
       const std::vector<std::string> needs = split_list(rule.needs);
-      const bool enabled = std::all_of(needs.begin(), needs.end(),
-                                       [&](const std::string& name) { return options.fusions.contains(name); });
+      const bool enabled =
+          std::ranges::all_of(needs, [&](const std::string& name) { return options.fusions.contains(name); });
       const std::size_t length = enabled ? matched_length(split_list(rule.parts, ' '), operations, at) : 0;
       if (length == 0) continue;
       operations[at].kernel = find_kernel(rule.fused);
@@ -235,8 +235,8 @@ void insert_kernels(const TraceOptions& options, int layer, Operations& operatio
     const KernelKind& kind = kernel_for_insert(target.name);
     ++slot;
     if (!applies(target, layer)) continue;
-    const auto after = std::find_if(operations.begin(), operations.end(),
-                                    [](const Operation& operation) { return operation.kernel->role == "o_gemm"; });
+    const auto after =
+        std::ranges::find_if(operations, [](const Operation& operation) { return operation.kernel->role == "o_gemm"; });
     Operation inserted;
     inserted.kernel = &kind;
     inserted.modules = after->modules;
@@ -357,30 +357,17 @@ Model diffusion(const TraceOptions& options) {
   return model;
 }
 
-Model unchanged_model(const TraceOptions& options) {
-  switch (options.model) {
-    case ModelKind::kServe:
-      return server_model(options);
-    case ModelKind::kTrain:
-      return trained_model(options);
-    case ModelKind::kVisionText:
-      return two_towers(options);
-    case ModelKind::kEncoderDecoder:
-      return encoder_decoder(options);
-    case ModelKind::kDiffusion:
-      return diffusion(options);
-  }
-  return {};
-}
+// By ModelKind.
+constexpr Model (*kModelMakers[])(const TraceOptions&) = {server_model, trained_model, two_towers, encoder_decoder,
+                                                          diffusion};
 
 // ---- what is planted in it
 
 void check_names(const TraceOptions& options) {
   for (const LayerTarget& target : options.slow) {
     const auto kinds = kernel_catalogue();
-    const bool known = std::any_of(kinds.begin(), kinds.end(), [&](const KernelKind& kind) {
-      return kind.op_class == target.name || kind.role == target.name;
-    });
+    const bool known = std::ranges::any_of(
+        kinds, [&](const KernelKind& kind) { return kind.op_class == target.name || kind.role == target.name; });
     if (!known) throw Error(ErrorCode::kUsage, fmt::format("--slow: no class or role '{}'", target.name));
   }
   const auto check_known = [](std::string_view option, const auto& names, const auto& known) {
@@ -433,7 +420,7 @@ std::set<std::string> spelling_names() {
 
 Model build_model(const TraceOptions& options) {
   check_names(options);
-  Model model = unchanged_model(options);
+  Model model = kModelMakers[static_cast<std::size_t>(options.model)](options);
   std::vector<Operations*> outside = {&model.head, &model.pass_end, &model.tail, &model.optimizer};
   for (Stack& stack : model.stacks) outside.push_back(&stack.before);
   for (Operations* part : outside) slow_down(options, kHead, *part);

@@ -63,7 +63,7 @@ class OptionTable {
   void choice(const char* name, Enum& field, const char* help, std::span<const std::string_view> names,
               const std::string& expected) {
     text(name, std::string(names[static_cast<std::size_t>(field)]).c_str(), help, [=, &field](const std::string& word) {
-      const auto found = std::find(names.begin(), names.end(), word);
+      const auto found = std::ranges::find(names, word);
       if (found == names.end()) throw Error(ErrorCode::kUsage, fmt::format("--{}: '{}' is {}", name, word, expected));
       field = static_cast<Enum>(found - names.begin());
     });

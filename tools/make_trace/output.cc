@@ -28,8 +28,7 @@ struct TextOutput::Sink {
     if (plain == nullptr && compressed == nullptr) fail("write");
   }
 
-  Sink(const Sink&) = delete;
-  Sink& operator=(const Sink&) = delete;
+  Sink& operator=(Sink&&) = delete;
 
   ~Sink() {
     if (plain != nullptr) std::fclose(plain);

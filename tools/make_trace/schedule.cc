@@ -310,8 +310,8 @@ class Schedule {
         end = std::max(end, event.ts + event.dur + 1);
       }
       mirror.dur = end - mirror.ts;
-      const bool seen = std::any_of(step_.gpu_annotations.begin(), step_.gpu_annotations.end(),
-                                    [&](const DeviceEvent& other) { return other.stream == stream; });
+      const bool seen =
+          std::ranges::any_of(step_.gpu_annotations, [&](const DeviceEvent& other) { return other.stream == stream; });
       if (end > 0 && !seen) step_.gpu_annotations.push_back(mirror);
     }
   }
@@ -455,7 +455,7 @@ class Schedule {
 
   DeviceEvent& place(StreamRole role, std::int64_t ready, std::int64_t dur, std::int64_t gap) {
     const int stream = streams_[static_cast<std::size_t>(role)];
-    const auto at = static_cast<std::size_t>(std::find(streams_.begin(), streams_.end(), stream) - streams_.begin());
+    const auto at = static_cast<std::size_t>(std::ranges::find(streams_, stream) - streams_.begin());
     DeviceEvent event;
     event.ts = std::max(ready, free_[at] + gap);
     event.dur = dur;
@@ -530,7 +530,7 @@ class Schedule {
     return options_.collective_wait_ns;
   }
 
-  [[nodiscard]] std::int64_t drained() const { return *std::max_element(free_.begin(), free_.end()); }
+  [[nodiscard]] std::int64_t drained() const { return *std::ranges::max_element(free_); }
 
   const TraceOptions& options_;
   const Model& model_;

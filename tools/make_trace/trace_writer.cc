@@ -84,7 +84,7 @@ class TraceWriter {
     }
     std::vector<int> streams;
     for (const int stream : stream_numbers(options_)) {
-      if (std::find(streams.begin(), streams.end(), stream) == streams.end()) streams.push_back(stream);
+      if (std::ranges::find(streams, stream) == streams.end()) streams.push_back(stream);
     }
     for (const int stream : streams) name_thread({options_.rank, true, stream}, fmt::format("stream {} ", stream));
     name_thread(host(kMainThread), fmt::format("thread {} (python3)", pid_));

@@ -1,7 +1,6 @@
 // What a trace holds: its ground truth, and the labels of its kernels.
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "make_trace/trace_writer.h"
 
@@ -24,7 +23,7 @@ struct DeviceTime {
 };
 
 std::int64_t union_length(std::vector<Interval>& intervals) {
-  std::sort(intervals.begin(), intervals.end(), [](Interval a, Interval b) { return a.begin < b.begin; });
+  std::ranges::sort(intervals, {}, &Interval::begin);
   std::int64_t length = 0;
   std::int64_t reached = 0;
   for (const Interval& interval : intervals) {
@@ -90,7 +89,7 @@ class Truth {
   // the spans; then the spans.
   void finish() {
     auto streams = stream_numbers(options_);
-    std::sort(streams.begin(), streams.end());
+    std::ranges::sort(streams);
     const auto distinct = std::unique(streams.begin(), streams.end()) - streams.begin();
     const std::int64_t autograd = options_.model == ModelKind::kTrain ? 1 : 0;
     count("M", "", std::int64_t{9} * 3 + 2 * distinct + 2 + 1 + autograd);
@@ -351,7 +350,7 @@ void write_labels(const TraceOptions& options, const Model& model, const std::st
     for (const DeviceEvent& event : step.device_events) {
       if (event.kind != DeviceEventKind::kKernel) continue;
       const KernelKind& kind = *event.operation->kernel;
-      const auto stack = std::find_if(model.stacks.begin(), model.stacks.end(), [&](const Stack& one) {
+      const auto stack = std::ranges::find_if(model.stacks, [&](const Stack& one) {
         return event.layer >= one.first && event.layer < one.first + one.count;
       });
       const bool in_stack = stack != model.stacks.end();

@@ -73,7 +73,7 @@ std::vector<std::string_view> split_lines(std::string_view text) {
 
 std::string upper(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::toupper(c); });
   return out;
 }
 

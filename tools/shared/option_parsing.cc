@@ -6,8 +6,6 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "base/files/input_file.h"

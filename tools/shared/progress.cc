@@ -42,20 +42,12 @@ std::string human_bytes(std::uint64_t bytes) {
 }
 
 Ticker::Ticker(std::chrono::nanoseconds interval, std::function<void()> tick)
-    : thread_([this, interval, tick = std::move(tick)] {
+    : thread_([this, interval, tick = std::move(tick)](const std::stop_token& done) {
         std::unique_lock lock(mutex_);
+        const auto is_done = [&] { return done.stop_requested(); };
         // Not to show progress is no reason to end a run.
-        while (!wake_.wait_for(lock, interval, [this] { return done_; })) static_cast<void>(catch_error(tick));
+        while (!wake_.wait_for(lock, done, interval, is_done)) static_cast<void>(catch_error(tick));
       }) {}
-
-Ticker::~Ticker() {
-  {
-    const std::lock_guard lock(mutex_);
-    done_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
-}
 
 ProgressLine::ProgressLine(const ProgressOptions& options)
     : options_(options),

@@ -28,15 +28,12 @@ std::string human_bytes(std::uint64_t bytes);
 class Ticker {
  public:
   Ticker(std::chrono::nanoseconds interval, std::function<void()> tick);
-  ~Ticker();
-  Ticker(const Ticker&) = delete;
-  Ticker& operator=(const Ticker&) = delete;
+  Ticker& operator=(Ticker&&) = delete;
 
  private:
   std::mutex mutex_;
-  std::condition_variable wake_;
-  bool done_ = false;
-  std::thread thread_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;  // the last member: it ends first
 };
 
 struct ProgressOptions {
@@ -51,8 +48,7 @@ class ProgressLine {
  public:
   explicit ProgressLine(const ProgressOptions& options);
   ~ProgressLine() { clear(); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
+  ProgressLine& operator=(ProgressLine&&) = delete;
 
   void started(const std::filesystem::path& trace) { running_[trace] = {}; }
   void update(const std::filesystem::path& trace, const IngestProgress& progress);

@@ -46,7 +46,7 @@ Candidates complete(std::span<const std::string> words, const po::options_descri
                     const ValuesOf& values_of, const Candidates& arguments) {
   const std::string begun = words.empty() ? "" : words.back();
   const std::span<const std::string> before = words.first(words.empty() ? 0 : words.size() - 1);
-  const bool only_arguments = std::find(before.begin(), before.end(), "--") != before.end();
+  const bool only_arguments = std::ranges::find(before, "--") != before.end();
   if (only_arguments) return starting_with(begun, arguments);
   if (!before.empty()) {
     const po::option_description* option = option_of(before.back(), options);

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "base/failure.h"
@@ -45,8 +44,7 @@ std::string rules_name() {
 class HostIndex {
  public:
   explicit HostIndex(sqlite3* connection);
-  HostIndex(const HostIndex&) = delete;
-  HostIndex& operator=(const HostIndex&) = delete;
+  HostIndex& operator=(HostIndex&&) = delete;
 
   // Adds functions and tables to the connection, and the columns to its views where it has an index of this version
   // open. A second time it does nothing.

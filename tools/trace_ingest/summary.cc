@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 #include <span>
-#include <string_view>
 
 #include "base/error.h"
 #include "base/files/input_file.h"

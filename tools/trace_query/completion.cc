@@ -4,7 +4,6 @@
 
 #include "passes/classify/rule_set.h"
 #include "report/renderers.h"
-#include "report_page/report_page.h"
 #include "sql/user/schema_text.h"
 #include "trace_query/export_formats.h"
 #include "trace_query/options.h"
@@ -17,8 +16,8 @@ namespace po = boost::program_options;
 
 void add_words(Candidates& to, const Candidates& more) {
   for (const Candidate& candidate : more.words) {
-    const bool known = std::any_of(to.words.begin(), to.words.end(),
-                                   [&](const Candidate& other) { return other.word == candidate.word; });
+    const bool known =
+        std::ranges::any_of(to.words, [&](const Candidate& other) { return other.word == candidate.word; });
     if (!known) to.words.push_back(candidate);
   }
 }

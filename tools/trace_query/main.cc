@@ -9,7 +9,6 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
-#include <iterator>
 #include <new>
 #include <span>
 #include <string>
@@ -189,7 +188,7 @@ std::span<const Command> commands() {
 
 const Command* known_command(std::string_view name) {
   const auto all = commands();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Command& command) { return command.name == name; });
+  const auto found = std::ranges::find_if(all, [&](const Command& command) { return command.name == name; });
   return found == all.end() ? nullptr : &*found;
 }
 

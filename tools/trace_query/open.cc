@@ -11,21 +11,16 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
-#include "base/error.h"
 #include "base/failure.h"
 #include "base/files/file_descriptor.h"
 #include "base/files/input_file.h"
 #include "base/scope_exit.h"
-#include "index/index.h"
 #include "index/leftovers.h"
 #include "index/locate.h"
 #include "index/validity.h"
@@ -77,61 +72,6 @@ std::vector<std::string> expanded(const std::string& given) {
   }
   return out.empty() ? std::vector{given} : out;
 }
-
-}  // namespace
-
-std::vector<std::string> find_inputs(std::span<const std::string> given, const std::optional<std::string>& files_from) {
-  std::vector<std::string> all(given.begin(), given.end());
-  if (files_from) {
-    for (const fs::path& path : read_path_list(*files_from)) all.push_back(path.string());
-  }
-  std::vector<std::string> out;
-  for (const std::string& path : all) {
-    const std::vector<std::string> more = expanded(path);
-    out.insert(out.end(), more.begin(), more.end());
-  }
-  return out;
-}
-
-bool is_stream(const fs::path& given) {
-  std::error_code error;
-  // A name that a descriptor has, such as /dev/stdin, is another file in the next run.
-  const bool of_system = given.native().starts_with("/dev/") || given.native().starts_with("/proc/");
-  const bool is_descriptor = given == "/dev/stdin" || (of_system && given.parent_path().filename() == "fd");
-  return given == "-" || is_descriptor || fs::is_fifo(given, error);
-}
-
-std::string complaint(const std::string& input, const Error& why) {
-  const std::string text = why.what();
-  return text.find(printable_path(input)) != std::string::npos ? text : fmt::format("{}: {}", input, text);
-}
-
-bool InputLoop::attempt(const std::string& input, const std::function<void()>& make) {
-  if (inputs_.size() == 1) {
-    make();
-    ++answered_;
-    return true;
-  }
-  const std::optional<Error> failure = catch_error(make);
-  if (!failure) {
-    ++answered_;
-    return true;
-  }
-  const bool over = end_requested() || !RunLimits::of_process().time_limit_reached().empty();
-  if (over || failure->code() == ErrorCode::kInterrupted) throw Error(*failure);
-  std::cerr << "trace-query: " << escape_text(complaint(input, *failure)) << '\n';
-  const int code = static_cast<int>(failure->code());
-  same_failure_ = same_failure_ && code == first_failure_.value_or(code);
-  if (!first_failure_) first_failure_ = code;
-  return false;
-}
-
-int InputLoop::exit_code() const {
-  if (!first_failure_) return 0;
-  return !any_answered() && same_failure_ ? *first_failure_ : static_cast<int>(ErrorCode::kInput);
-}
-
-namespace {
 
 OpenedTrace with_notes(Index index) {
   OpenedTrace opened{std::move(index), {}};
@@ -226,8 +166,7 @@ class StreamFolder {
     } while (!std::filesystem::exists(path_));
   }
   ~StreamFolder() { remove_files(path_); }
-  StreamFolder(const StreamFolder&) = delete;
-  StreamFolder& operator=(const StreamFolder&) = delete;
+  StreamFolder& operator=(StreamFolder&&) = delete;
 
   [[nodiscard]] std::filesystem::path index() const { return path_ / kIndex; }
 
@@ -291,6 +230,57 @@ OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
 }
 
 }  // namespace
+
+std::vector<std::string> find_inputs(std::span<const std::string> given, const std::optional<std::string>& files_from) {
+  std::vector<std::string> all(given.begin(), given.end());
+  if (files_from) {
+    for (const fs::path& path : read_path_list(*files_from)) all.push_back(path.string());
+  }
+  std::vector<std::string> out;
+  for (const std::string& path : all) {
+    const std::vector<std::string> more = expanded(path);
+    out.insert(out.end(), more.begin(), more.end());
+  }
+  return out;
+}
+
+bool is_stream(const fs::path& given) {
+  std::error_code error;
+  // A name that a descriptor has, such as /dev/stdin, is another file in the next run.
+  const bool of_system = given.native().starts_with("/dev/") || given.native().starts_with("/proc/");
+  const bool is_descriptor = given == "/dev/stdin" || (of_system && given.parent_path().filename() == "fd");
+  return given == "-" || is_descriptor || fs::is_fifo(given, error);
+}
+
+std::string complaint(const std::string& input, const Error& why) {
+  const std::string text = why.what();
+  return text.find(printable_path(input)) != std::string::npos ? text : fmt::format("{}: {}", input, text);
+}
+
+bool InputLoop::attempt(const std::string& input, const std::function<void()>& make) {
+  if (inputs_.size() == 1) {
+    make();
+    ++answered_;
+    return true;
+  }
+  const std::optional<Error> failure = catch_error(make);
+  if (!failure) {
+    ++answered_;
+    return true;
+  }
+  const bool over = end_requested() || !RunLimits::of_process().time_limit_reached().empty();
+  if (over || failure->code() == ErrorCode::kInterrupted) throw Error(*failure);
+  std::cerr << "trace-query: " << escape_text(complaint(input, *failure)) << '\n';
+  const int code = static_cast<int>(failure->code());
+  same_failure_ = same_failure_ && code == first_failure_.value_or(code);
+  if (!first_failure_) first_failure_ = code;
+  return false;
+}
+
+int InputLoop::exit_code() const {
+  if (!first_failure_) return 0;
+  return !any_answered() && same_failure_ ? *first_failure_ : static_cast<int>(ErrorCode::kInput);
+}
 
 OpenedTrace open_trace(const std::filesystem::path& given, const CommandLine& line) {
   if (is_stream(given)) return build_of_stream(given, line);

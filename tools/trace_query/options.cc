@@ -14,7 +14,6 @@
 #include "base/files/input_file.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
-#include "report_page/report_page.h"
 #include "shared/option_parsing.h"
 #include "trace_query/completion.h"
 #include "trace_query/limits.h"
@@ -73,13 +72,11 @@ constexpr SharedOption kSharedOptions[] = {
     {OptionGroup::kSelection, "name", OptionKind::kValue,
      "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/"},
     {OptionGroup::kLayers, "layer", OptionKind::kValue,
-     "only layer A, or layers A..B, A.., ..B; STACK:A..B of one stack of several; head, tail: around the "
-     "layers; none"},
+     "only layer A, or layers A..B, A.., ..B; STACK:A..B of one stack of several; head, tail: around the layers; none"},
     {OptionGroup::kSteps, "step-regex", OptionKind::kValue,
-     "steps are the annotations that match this expression, instead of those the built-in grammar knows; its "
-     "groups say what a step is: (?<kind>..) (?<context_requests>..) (?<context_tokens>..) "
-     "(?<generation_requests>..) (?<generation_tokens>..), or, unnamed, kind, context tokens and generation "
-     "tokens in this order"},
+     "steps are the annotations that match this expression, instead of those the built-in grammar knows; its groups "
+     "say what a step is: (?<kind>..) (?<context_requests>..) (?<context_tokens>..) (?<generation_requests>..) "
+     "(?<generation_tokens>..), or, unnamed, kind, context tokens and generation tokens in this order"},
     {OptionGroup::kCapture, "capture", OptionKind::kValue,
      "take operators, Python stacks and layers of graph replays from this trace: a run of the same model without "
      "graphs, or the one in which the graphs were captured"},
@@ -110,8 +107,7 @@ constexpr SharedOption kSharedOptions[] = {
     {OptionGroup::kEvery, "timeout", OptionKind::kValue,
      "give up after this many seconds, not counting those to build an index (default: 600; 0: never)"},
     {OptionGroup::kEvery, "max-memory", OptionKind::kValue,
-     "give up beyond this much memory, e.g. 500M or 4G (default: 2G and 16 times the size of the inputs; 0: no "
-     "limit)"},
+     "give up beyond this much memory, e.g. 500M or 4G (default: 2G and 16 times the size of the inputs; 0: no limit)"},
     {OptionGroup::kEvery, "quiet,q", OptionKind::kFlag, "no notes on standard error"},
     {OptionGroup::kEvery, "help,h", OptionKind::kFlag, "show this help"},
 };
@@ -164,7 +160,7 @@ void refuse_other_options(const CommandLine& line, std::span<const std::string> 
 
 const std::string& known_phase(const std::string& text) {
   static const std::vector<std::string> kKinds = split_names(std::string(kStepKindWords) + ",none");
-  if (std::find(kKinds.begin(), kKinds.end(), text) == kKinds.end()) {
+  if (std::ranges::find(kKinds, text) == kKinds.end()) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("--phase {}: use prefill, decode, mixed, train, other, unknown, unit or none{}", text,
                             did_you_mean(text, kKinds)));
@@ -174,13 +170,13 @@ const std::string& known_phase(const std::string& text) {
 
 void refuse_unknown_ending(const std::string& file, std::span<const std::string> known) {
   const std::string ending = std::filesystem::path(file).extension();
-  if (ending.empty() || std::find(known.begin(), known.end(), ending) != known.end()) return;
+  if (ending.empty() || std::ranges::find(known, ending) != known.end()) return;
   throw Error(ErrorCode::kUsage, fmt::format("-o {}: no format has the ending {}; there are {}", printable_path(file),
                                              ending, fmt::join(known, ", ")));
 }
 
 void require_known(std::string_view option, const std::string& word, const std::vector<std::string>& known) {
-  if (std::find(known.begin(), known.end(), word) != known.end()) return;
+  if (std::ranges::find(known, word) != known.end()) return;
   throw Error(ErrorCode::kUsage,
               fmt::format("--{} {}: there are {}{}", option, word, fmt::join(known, ", "), did_you_mean(word, known)));
 }
@@ -256,7 +252,7 @@ CommandLine::CommandLine(const Command& command, const std::vector<OptionGroup>&
     : command_(command), options_(std::make_unique<Options>(command.name)) {
   for (const OptionGroup group : groups) options_->add_group(group);
   options_->add_group(OptionGroup::kEvery);
-  has_page_ = std::find(groups.begin(), groups.end(), OptionGroup::kPage) != groups.end();
+  has_page_ = std::ranges::find(groups, OptionGroup::kPage) != groups.end();
 }
 
 void CommandLine::add(const char* names, OptionKind kind, const char* help) {
@@ -377,7 +373,7 @@ std::optional<double> CommandLine::percent(const std::string& name, double most)
 }
 
 const char* CommandLine::first_given(std::span<const char* const> names) const {
-  const auto given = std::find_if(names.begin(), names.end(), [this](const char* name) { return has(name); });
+  const auto given = std::ranges::find_if(names, [this](const char* name) { return has(name); });
   return given == names.end() ? nullptr : *given;
 }
 
@@ -394,8 +390,7 @@ bool CommandLine::page() const {
   if (!knows("format")) return true;
   if (const auto format = text("format")) return *format == kPageFormat;
   const auto all = renderers();
-  const bool other =
-      std::any_of(all.begin(), all.end(), [&](const Renderer& one) { return has(std::string(one.name)); });
+  const bool other = std::ranges::any_of(all, [&](const Renderer& one) { return has(std::string(one.name)); });
   return !other && ends_as_page(text("output").value_or(""));
 }
 

@@ -2,7 +2,6 @@
 // Error{kUsage}.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,7 +9,6 @@
 #include <vector>
 
 #include "report/renderers.h"
-#include "report/sql_report.h"
 #include "trace_query/command.h"
 
 namespace tracedb {
@@ -44,8 +42,7 @@ class CommandLine {
  public:
   CommandLine(const Command& command, const std::vector<OptionGroup>& groups);
   ~CommandLine();
-  CommandLine(const CommandLine&) = delete;
-  CommandLine& operator=(const CommandLine&) = delete;
+  CommandLine& operator=(CommandLine&&) = delete;
 
   // `names`: "timeout" or "file,f".
   void add(const char* names, OptionKind kind, const char* help);

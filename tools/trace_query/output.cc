@@ -11,7 +11,6 @@
 #include <iostream>
 #include <iterator>
 #include <random>
-#include <string>
 #include <system_error>
 #include <utility>
 
@@ -55,6 +54,18 @@ std::string usual_columns(const CommandLine& line, const Report& report) {
 void add_text_column(Report& report, const char* key, const char* head, const std::string& text) {
   report.columns.insert(report.columns.begin(), {key, head, Unit::kText, OthersAggregate::kNone});
   for (Row& row : report.rows) row.insert(row.begin(), text);
+}
+
+namespace fs = std::filesystem;
+
+fs::path path_of(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
+
+// Where nothing can be put in its place, or must not be.
+bool is_written_directly(const fs::path& path, const fs::path& folder) {
+  std::error_code error;
+  const bool exists = fs::exists(path, error);
+  if (!exists) return fs::is_symlink(path, error);
+  return !fs::is_regular_file(path, error) || ::access(folder.c_str(), W_OK) != 0;
 }
 
 }  // namespace
@@ -231,22 +242,6 @@ void Output::finish() {
   }
   target_.finish();
 }
-
-namespace {
-
-namespace fs = std::filesystem;
-
-fs::path path_of(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
-
-// Where nothing can be put in its place, or must not be.
-bool is_written_directly(const fs::path& path, const fs::path& folder) {
-  std::error_code error;
-  const bool exists = fs::exists(path, error);
-  if (!exists) return fs::is_symlink(path, error);
-  return !fs::is_regular_file(path, error) || ::access(folder.c_str(), W_OK) != 0;
-}
-
-}  // namespace
 
 OutputFile::OutputFile(const fs::path& path) : path_(path), target_(path) {
   std::error_code error;

@@ -6,7 +6,6 @@
 #include <optional>
 #include <ostream>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <memory>
 #include <sstream>
 
 #include "base/error.h"
@@ -12,7 +11,6 @@
 #include "passes/tables/pass_tables.h"
 #include "report/json_text.h"
 #include "report/renderers.h"
-#include "report/sql_report.h"
 #include "trace_query/command.h"
 
 namespace tracedb {
@@ -47,7 +45,7 @@ struct JsonParts {
 };
 
 bool is_required(const std::vector<const ReportShape*>& tables, const Column& column) {
-  return std::all_of(tables.begin(), tables.end(), [&](const ReportShape* table) {
+  return std::ranges::all_of(tables, [&](const ReportShape* table) {
     return find_column(table->columns, column.key) && !is_optional(*table, column);
   });
 }
@@ -57,8 +55,7 @@ std::vector<const Column*> different_columns(const std::vector<const ReportShape
   std::vector<const Column*> out;
   for (const ReportShape* table : tables) {
     for (const Column& column : table->columns) {
-      const bool known =
-          std::any_of(out.begin(), out.end(), [&](const Column* other) { return other->key == column.key; });
+      const bool known = std::ranges::any_of(out, [&](const Column* other) { return other->key == column.key; });
       if (!known) out.push_back(&column);
     }
   }
@@ -131,7 +128,7 @@ std::vector<ReportShape> report_shapes() {
   std::vector<ReportShape> out;
   for (const Command& command : commands()) {
     for (ReportShape& shape : shapes_of_command(command.name)) {
-      const bool known = std::any_of(out.begin(), out.end(), [&](const ReportShape& other) {
+      const bool known = std::ranges::any_of(out, [&](const ReportShape& other) {
         return other.report == shape.report && other.variant == shape.variant;
       });
       if (!known) out.push_back(std::move(shape));  // `align` prints a section of `compare`

@@ -2,7 +2,6 @@
 // of a report all follow from them.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -10,8 +10,6 @@
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "present/cells.h"
-#include "trace_query/open.h"
-#include "trace_query/workload.h"
 
 namespace tracedb {
 namespace {
@@ -57,32 +55,6 @@ int print_reports(Output& output, const CommandLine& line, const std::string& na
   return loop.exit_code();
 }
 
-}  // namespace
-
-int run_trace_reports(const CommandLine& line, const std::string& name,
-                      const std::function<TraceReport(const Index&)>& make) {
-  Output output(line);
-  return print_reports(output, line, name, [&](const OpenedTrace& trace) { return make(trace.index); });
-}
-
-int run_pass_reports(const CommandLine& line, const PassReport& report) {
-  const RequestedWorkload requested(line);
-  Output output(line);
-  return print_reports(output, line, report.name, [&](const OpenedTrace& trace) -> std::optional<TraceReport> {
-    if (line.has("explain")) {
-      explain(output, line, report, requested, trace.index);
-      return std::nullopt;
-    }
-    Workload workload = requested.of(trace.index);
-    add_pass_tables(workload, report.options);
-    TraceReport result{run_report(trace.index.database(), report_script(report.script), report.parameters), {}};
-    report.finish(workload, result);
-    return result;
-  });
-}
-
-namespace {
-
 // The options that choose one of the tables: "--per-op", "--by role".
 std::pair<std::string, std::string> option_of(const CommandTable& table) {
   const std::string_view text = table.option.substr(std::min<std::size_t>(2, table.option.size()));
@@ -114,7 +86,7 @@ const CommandTable& chosen_table(const CommandLine& line, std::span<const Comman
     if (value.empty() ? line.has(name) : line.text(name) == value) chosen.push_back(&table);
   }
   const bool has_by = !values.empty();
-  if (has_by && line.has("by") && std::find(values.begin(), values.end(), *line.text("by")) == values.end()) {
+  if (has_by && line.has("by") && std::ranges::find(values, *line.text("by")) == values.end()) {
     throw Error(ErrorCode::kUsage, fmt::format("--by {}: there {} {}", *line.text("by"),
                                                values.size() == 1 ? "is" : "are", fmt::join(values, " and ")));
   }
@@ -143,6 +115,28 @@ int run_table(const Command& command, std::span<const std::string> args) {
 
 }  // namespace
 
+int run_trace_reports(const CommandLine& line, const std::string& name,
+                      const std::function<TraceReport(const Index&)>& make) {
+  Output output(line);
+  return print_reports(output, line, name, [&](const OpenedTrace& trace) { return make(trace.index); });
+}
+
+int run_pass_reports(const CommandLine& line, const PassReport& report) {
+  const RequestedWorkload requested(line);
+  Output output(line);
+  return print_reports(output, line, report.name, [&](const OpenedTrace& trace) -> std::optional<TraceReport> {
+    if (line.has("explain")) {
+      explain(output, line, report, requested, trace.index);
+      return std::nullopt;
+    }
+    Workload workload = requested.of(trace.index);
+    add_pass_tables(workload, report.options);
+    TraceReport result{run_report(trace.index.database(), report_script(report.script), report.parameters), {}};
+    report.finish(workload, result);
+    return result;
+  });
+}
+
 Command table_command(std::string_view name, std::string_view summary, std::string example,
                       std::vector<CommandTable> tables, std::vector<OptionGroup> groups,
                       decltype(Command::finish) finish, decltype(Command::add_options) add_options,
@@ -162,8 +156,7 @@ Command table_command(std::string_view name, std::string_view summary, std::stri
 }
 
 void remove_column(Report& report, std::string_view key) {
-  const auto found = std::find_if(report.columns.begin(), report.columns.end(),
-                                  [key](const Column& column) { return column.key == key; });
+  const auto found = std::ranges::find_if(report.columns, [key](const Column& column) { return column.key == key; });
   const auto place = found - report.columns.begin();
   for (Row& row : report.rows) row.erase(row.begin() + place);
   for (Row& row : report.footer) row.erase(row.begin() + place);

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
 #include "trace_query/workload.h"

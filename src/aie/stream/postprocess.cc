@@ -6,13 +6,11 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/error.h"
 #include "base/files/input_file.h"
-#include "base/python/json.h"
 #include "base/stream/csv_reader.h"
 #include "base/text/decimal.h"
 
@@ -36,7 +34,7 @@ std::string json_of(std::vector<Member> members) {
 template <class Items, class Convert>
 Value list_of(const Items& items, Convert convert) {
   std::vector<Value> out;
-  std::transform(items.begin(), items.end(), std::back_inserter(out), convert);
+  std::ranges::transform(items, std::back_inserter(out), convert);
   return list(std::move(out));
 }
 
@@ -68,7 +66,7 @@ Value system_value(const SystemIteration& iteration) {
 
 // Those that every core measured.
 std::vector<SystemIteration> common_iterations(const Options& options, const std::vector<const Core*>& cores) {
-  if (std::find(cores.begin(), cores.end(), nullptr) != cores.end()) return {};
+  if (std::ranges::find(cores, nullptr) != cores.end()) return {};
   std::int64_t first = 0;
   std::int64_t behind = cores.front()->behind_perf;
   for (const Core* core : cores) {
@@ -169,51 +167,11 @@ std::string aggregate_json(const Options& options, const std::vector<const Core*
   return json_of({{"iterations_considered", list_of(common, [](const SystemIteration& i) { return integer(i.index); })},
                   {"count", integer(static_cast<std::int64_t>(common.size()))},
                   {"average", dict({{"runtime_cycles", real(runtime)}, {"gmacs_per_second", real(gmacs)}})},
-                  {"best", system_value(*std::max_element(common.begin(), common.end(), fewer_gmacs))},
-                  {"worst", system_value(*std::min_element(common.begin(), common.end(), fewer_gmacs))},
+                  {"best", system_value(*std::ranges::max_element(common, fewer_gmacs))},
+                  {"worst", system_value(*std::ranges::min_element(common, fewer_gmacs))},
                   {"per_iteration", list_of(common, system_value)},
                   {"note", text("Only iterations present on all cores are considered.")}});
 }
-
-}  // namespace
-
-std::string Options::folder() const {
-  return fmt::format("outputs/{}-gemm_{}_{}_{}-{}_row_{}_col/traces", hardware, work.m, work.k, work.n, work.rows,
-                     work.columns);
-}
-
-std::string Options::trace() const {
-  return fmt::format("{}/trace_mm_{}_{}_{}.json", folder(), work.m, work.k, work.n);
-}
-
-std::vector<OutputText> postprocess(const Options& options) {
-  const std::vector<Core> cores = find_cores(read_trace_events(options.trace()), options.work);
-  const std::string folder = options.folder() + "/";
-  std::vector<OutputText> out;
-  std::map<std::string, const Core*> files;  // what each holds in the end
-  for (const Core& core : cores) {
-    // The program would follow a name out of the folder: that a trace may say where to write helps nobody.
-    if (core.tile.find_first_of(std::string_view("/\0", 2)) != std::string::npos) {
-      throw Error(ErrorCode::kInput, fmt::format("{}: a tile is named '{}', which cannot name a file",
-                                                 printable_path(options.trace()), printable_path(core.tile)));
-    }
-    out.push_back({folder + core.tile + ".json", core_json(core)});
-    files[out.back().path] = &core;
-  }
-  if (std::string details = details_markdown(options, cores); !details.empty()) {
-    out.push_back({folder + "details.md", std::move(details)});
-  }
-  const bool has_details = out.size() > cores.size();
-  out.push_back({folder + "index.json", index_json(options, cores, has_details)});
-  files[out.back().path] = nullptr;
-  // The program reads the files of its cores back.
-  std::vector<const Core*> read_back;
-  for (std::size_t i = 0; i < cores.size(); ++i) read_back.push_back(files.at(out[i].path));
-  out.push_back({folder + "aggregate_perf.json", aggregate_json(options, read_back)});
-  return out;
-}
-
-namespace {
 
 constexpr double kStallFactor = 20.0;
 constexpr double kDuplicateGap = 0.25;
@@ -225,7 +183,7 @@ Cycles truncated(double number) { return static_cast<Cycles>(std::trunc(number))
 python::Value median(const std::vector<Span>& spans) {
   std::vector<Cycles> durations;
   for (const Span& span : spans) durations.push_back(span.duration());
-  std::sort(durations.begin(), durations.end());
+  std::ranges::sort(durations);
   const std::size_t middle = durations.size() / 2;
   if (durations.size() % 2 == 1) return python::integer(durations[middle]);
   return python::real(static_cast<double>(durations[middle - 1] + durations[middle]) / 2);
@@ -350,29 +308,7 @@ Core core_of(const ProcessEvents& events, const Work& work) {
   return core;
 }
 
-}  // namespace
-
-std::string_view to_text(Phase phase) {
-  constexpr std::string_view kNames[] = {"warmup", "perf", "extra"};
-  return kNames[static_cast<std::size_t>(phase)];
-}
-
-double macs(const Work& work) {
-  return static_cast<double>(work.m) * static_cast<double>(work.k) * static_cast<double>(work.n);
-}
-
-std::vector<Core> find_cores(const std::vector<ProcessEvents>& processes, const Work& work) {
-  std::vector<Core> cores;
-  for (const ProcessEvents& process : processes) {
-    if (process.name.find("core_trace") != std::string::npos) cores.push_back(core_of(process, work));
-  }
-  return cores;
-}
-
-namespace {
-
 using python::Kind;
-using python::Value;
 
 constexpr double kTimeLimit = 1e18;  // three times a difference still fits
 
@@ -445,6 +381,59 @@ class Events {
 };
 
 }  // namespace
+
+std::string Options::folder() const {
+  return fmt::format("outputs/{}-gemm_{}_{}_{}-{}_row_{}_col/traces", hardware, work.m, work.k, work.n, work.rows,
+                     work.columns);
+}
+
+std::string Options::trace() const {
+  return fmt::format("{}/trace_mm_{}_{}_{}.json", folder(), work.m, work.k, work.n);
+}
+
+std::vector<OutputText> postprocess(const Options& options) {
+  const std::vector<Core> cores = find_cores(read_trace_events(options.trace()), options.work);
+  const std::string folder = options.folder() + "/";
+  std::vector<OutputText> out;
+  std::map<std::string, const Core*> files;  // what each holds in the end
+  for (const Core& core : cores) {
+    // The program would follow a name out of the folder: that a trace may say where to write helps nobody.
+    if (core.tile.find_first_of(std::string_view("/\0", 2)) != std::string::npos) {
+      throw Error(ErrorCode::kInput, fmt::format("{}: a tile is named '{}', which cannot name a file",
+                                                 printable_path(options.trace()), printable_path(core.tile)));
+    }
+    out.push_back({folder + core.tile + ".json", core_json(core)});
+    files[out.back().path] = &core;
+  }
+  if (std::string details = details_markdown(options, cores); !details.empty()) {
+    out.push_back({folder + "details.md", std::move(details)});
+  }
+  const bool has_details = out.size() > cores.size();
+  out.push_back({folder + "index.json", index_json(options, cores, has_details)});
+  files[out.back().path] = nullptr;
+  // The program reads the files of its cores back.
+  std::vector<const Core*> read_back;
+  for (std::size_t i = 0; i < cores.size(); ++i) read_back.push_back(files.at(out[i].path));
+  out.push_back({folder + "aggregate_perf.json", aggregate_json(options, read_back)});
+  return out;
+}
+
+std::string_view to_text(Phase phase) {
+  constexpr std::string_view kNames[] = {"warmup", "perf", "extra"};
+  return kNames[static_cast<std::size_t>(phase)];
+}
+
+double macs(const Work& work) {
+  return static_cast<double>(work.m) * static_cast<double>(work.k) * static_cast<double>(work.n);
+}
+
+std::vector<Core> find_cores(const std::vector<ProcessEvents>& processes, const Work& work) {
+  std::vector<Core> cores;
+  for (const ProcessEvents& process : processes) {
+    if (process.name.find("core_trace") != std::string::npos) cores.push_back(core_of(process, work));
+  }
+  return cores;
+}
 
 std::vector<Span> first_fit(const std::vector<Cycles>& begins, const std::vector<Cycles>& ends) {
   std::vector<Span> spans;

@@ -11,9 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "ascend/op_mapping.h"
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/files/small_file.h"
@@ -89,7 +87,7 @@ std::optional<std::string> compare_scenario(const Scenario& scenario, const Opti
 
 std::size_t code_points(std::string_view text) {
   return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
 }
 
 std::string blanks_for(std::string_view text, std::size_t width) {
@@ -143,27 +141,6 @@ Value row_value(const ComparisonRow& row) {
                        {"status", text(row.status)}});
 }
 
-}  // namespace
-
-std::string run(const Options& options, std::ostream& out, std::ostream& warnings) {
-  const OpMapping mapping = load_mapping(options.data_dir);
-  Value document = python::dict({});
-  for (const Scenario& scenario : kScenarios) {
-    Compared result{scenario.name, {}};
-    if (const auto missing = compare_scenario(scenario, options, mapping, warnings, result.rows)) {
-      out << fmt::format("SKIP {}: [Errno 2] No such file or directory: '{}'\n", scenario.name, *missing);
-      continue;
-    }
-    out << table(result);
-    Value rows = python::list({});
-    for (const ComparisonRow& row : result.rows) rows.items.push_back(row_value(row));
-    document.members.push_back({scenario.name, std::move(rows)});
-  }
-  return to_json(document, python::NonAscii::kRaw);
-}
-
-namespace {
-
 constexpr const char* kOnlyProfile = "TC未建模";
 constexpr std::size_t kFunctionsShown = 3;
 
@@ -208,28 +185,7 @@ double sort_key(const ComparisonRow& row) {
   return row.profile_us.value > row.model_us.value ? row.profile_us.value : row.model_us.value;
 }
 
-}  // namespace
-
-std::vector<ComparisonRow> compare(const ModelTotals& model, const ProfileTotals& profile, double passes) {
-  std::set<std::string> types;
-  for (const auto& [type, total] : model) types.insert(type);
-  for (const auto& [type, total] : profile) types.insert(type);
-  std::vector<ComparisonRow> rows;
-  for (const std::string& type : types) {
-    const auto modelled = model.find(type);
-    const auto measured = profile.find(type);
-    rows.push_back(row_of(type, modelled == model.end() ? nullptr : &modelled->second,
-                          measured == profile.end() ? nullptr : &measured->second, passes));
-  }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const ComparisonRow& a, const ComparisonRow& b) { return sort_key(a) > sort_key(b); });
-  return rows;
-}
-
-namespace {
-
 using python::Kind;
-using python::Value;
 
 [[noreturn]] void refuse(std::string_view what) { throw Error(ErrorCode::kInput, std::string(what)); }
 
@@ -296,7 +252,7 @@ std::vector<SubKernel> sub_kernels_of(const Value* given) {
   const auto literal = python::parse_literal(given->text);
   if (!literal || literal->kind != Kind::kList) return {};
   const auto is_pair = [](const Value& x) { return x.is_sequence() && x.items.size() == 2; };
-  if (!std::all_of(literal->items.begin(), literal->items.end(), is_pair)) return {};
+  if (!std::ranges::all_of(literal->items, is_pair)) return {};
   std::vector<SubKernel> out;
   for (const Value& pair : literal->items) {
     const bool fits = pair.items[0].kind == Kind::kText && pair.items[1].is_number();
@@ -341,7 +297,7 @@ class ModelReader {
     ModelTotal& total = totals_[std::string(type)];
     const std::string function = short_op_name(op);
     std::vector<std::string>& all = total.functions;
-    if (std::find(all.begin(), all.end(), function) == all.end()) all.push_back(function);
+    if (std::ranges::find(all, function) == all.end()) all.push_back(function);
     return total;
   }
 
@@ -359,36 +315,13 @@ class ModelReader {
     const double each = names.empty() ? 0 : duration(dur) / static_cast<double>(names.size());
     for (const std::string& name : names) hit(name, op, each);
     const bool counts_all_reduce = ascii_lower(op).find("all_reduce") != std::string::npos &&
-                                   std::find(names.begin(), names.end(), kAllReduceKernel) == names.end();
+                                   std::ranges::find(names, kAllReduceKernel) == names.end();
     if (counts_all_reduce) hit(kAllReduceKernel, op, 0);
   }
 
   const OpMapping& mapping_;
   ModelTotals totals_;
 };
-
-}  // namespace
-
-ModelTotals read_model(const std::string& path, const OpMapping& mapping, std::ostream& warnings) {
-  const Value trace = python::read_json_file(path);
-  const Value none = python::list({});
-  const Value* given = trace.find("traceEvents");
-  const Value& events = given == nullptr ? none : *given;
-  require_list(events, printable_path(path));
-  const EventLoop for_each = [&](const python::EventVisit& visit) {
-    std::for_each(events.items.begin(), events.items.end(), numbered_events(printable_path(path), visit));
-  };
-  const std::string pid = model_pid(for_each, path, warnings);
-  ModelReader reader(mapping);
-  for_each([&](const Value& event) {
-    if (!has_text(event, "ph", "X")) return;
-    const Value* own = event.find("pid");
-    if (key_of(own == nullptr ? Value() : *own) == pid) reader.add(event);
-  });
-  return reader.take();
-}
-
-namespace {
 
 class TableRow {
  public:
@@ -448,6 +381,58 @@ class Collectives {
 };
 
 }  // namespace
+
+std::string run(const Options& options, std::ostream& out, std::ostream& warnings) {
+  const OpMapping mapping = load_mapping(options.data_dir);
+  Value document = python::dict({});
+  for (const Scenario& scenario : kScenarios) {
+    Compared result{scenario.name, {}};
+    if (const auto missing = compare_scenario(scenario, options, mapping, warnings, result.rows)) {
+      out << fmt::format("SKIP {}: [Errno 2] No such file or directory: '{}'\n", scenario.name, *missing);
+      continue;
+    }
+    out << table(result);
+    Value rows = python::list({});
+    for (const ComparisonRow& row : result.rows) rows.items.push_back(row_value(row));
+    document.members.push_back({scenario.name, std::move(rows)});
+  }
+  return to_json(document, python::NonAscii::kRaw);
+}
+
+std::vector<ComparisonRow> compare(const ModelTotals& model, const ProfileTotals& profile, double passes) {
+  std::set<std::string> types;
+  for (const auto& [type, total] : model) types.insert(type);
+  for (const auto& [type, total] : profile) types.insert(type);
+  std::vector<ComparisonRow> rows;
+  for (const std::string& type : types) {
+    const auto modelled = model.find(type);
+    const auto measured = profile.find(type);
+    rows.push_back(row_of(type, modelled == model.end() ? nullptr : &modelled->second,
+                          measured == profile.end() ? nullptr : &measured->second, passes));
+  }
+  std::ranges::stable_sort(rows,
+                           [](const ComparisonRow& a, const ComparisonRow& b) { return sort_key(a) > sort_key(b); });
+  return rows;
+}
+
+ModelTotals read_model(const std::string& path, const OpMapping& mapping, std::ostream& warnings) {
+  const Value trace = python::read_json_file(path);
+  const Value none = python::list({});
+  const Value* given = trace.find("traceEvents");
+  const Value& events = given == nullptr ? none : *given;
+  require_list(events, printable_path(path));
+  const EventLoop for_each = [&](const python::EventVisit& visit) {
+    std::for_each(events.items.begin(), events.items.end(), numbered_events(printable_path(path), visit));
+  };
+  const std::string pid = model_pid(for_each, path, warnings);
+  ModelReader reader(mapping);
+  for_each([&](const Value& event) {
+    if (!has_text(event, "ph", "X")) return;
+    const Value* own = event.find("pid");
+    if (key_of(own == nullptr ? Value() : *own) == pid) reader.add(event);
+  });
+  return reader.take();
+}
 
 ProfileTotals read_profile(const std::string& path) {
   const auto source = open_byte_source(path);

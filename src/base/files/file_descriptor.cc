@@ -36,6 +36,14 @@ bool write_fully(std::size_t size, Transfer transfer) {
   return done == size;
 }
 
+[[noreturn]] void fail(const std::filesystem::path& directory, std::string_view doing) {
+  const int error = errno;
+  const std::string text =
+      fmt::format("{}: cannot {} a temporary file: {}", printable_path(directory), doing, std::strerror(error));
+  if (is_no_space(error)) throw NoSpaceError(text);
+  throw Error(ErrorCode::kResource, text + "; choose another directory with --output or --index-dir");
+}
+
 }  // namespace
 
 bool FileDescriptor::close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
@@ -58,18 +66,6 @@ std::optional<std::size_t> FileDescriptor::read_at(std::uint64_t offset, std::sp
   });
   return read ? std::optional(done) : std::nullopt;
 }
-
-namespace {
-
-[[noreturn]] void fail(const std::filesystem::path& directory, std::string_view doing) {
-  const int error = errno;
-  const std::string text =
-      fmt::format("{}: cannot {} a temporary file: {}", printable_path(directory), doing, std::strerror(error));
-  if (is_no_space(error)) throw NoSpaceError(text);
-  throw Error(ErrorCode::kResource, text + "; choose another directory with --output or --index-dir");
-}
-
-}  // namespace
 
 TempFile::TempFile(const std::filesystem::path& directory)
     : directory_(directory), descriptor_(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) {

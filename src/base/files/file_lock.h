@@ -33,8 +33,6 @@ class FileLock {
   static bool is_held(const std::filesystem::path& path);
   ~FileLock();
   FileLock(FileLock&& other) noexcept = default;
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
   FileLock& operator=(FileLock&&) = delete;
 
   [[nodiscard]] bool locks() const { return locks_; }

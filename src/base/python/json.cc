@@ -157,123 +157,12 @@ class Writer {
   std::string out_;
 };
 
-}  // namespace
-
-Value read_json(std::string text, std::string_view name, const EventVisit& element) {
-  text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
-  json::parser parser;
-  json::document document;
-  const auto fault =
-      parser.iterate(simdjson::padded_string_view(text.data(), text.size(), text.capacity())).get(document);
-  if (fault != simdjson::SUCCESS) {
-    throw Error(ErrorCode::kInput, fmt::format("{}: not JSON: {}", name, simdjson::error_message(fault)));
-  }
-  Value value;
-  const auto error = catch_error([&] {
-    value = value_of(document, 0, element);
-    if (document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
-      throw simdjson::simdjson_error(simdjson::TRAILING_CONTENT);
-    }
-  });
-  if (!error) return value;
-  if (error->code() != ErrorCode::kResource) throw *error;  // of element()
-  const char* at = nullptr;
-  const bool is_known = document.current_location().get(at) == simdjson::SUCCESS;
-  const std::size_t byte = is_known ? static_cast<std::size_t>(at - text.data()) : text.size();
-  throw Error(ErrorCode::kInput, fmt::format("{}: not JSON, about byte {}: {}", name, byte, error->what()));
-}
-
-Value read_json_file(const std::string& path, const EventVisit& element) {
-  constexpr std::size_t kLargest = std::size_t{4095} << 20U;  // of what simdjson takes
-  return read_json(read_small_file(path, kLargest), printable_path(path), element);
-}
-
-EventVisit numbered_events(std::string_view path, EventVisit visit) {
-  return [path = std::string(path), visit = std::move(visit), number = 0](const Value& event) mutable {
-    ++number;
-    const auto error = catch_error([&] {
-      if (event.kind != Kind::kDict) throw Error(ErrorCode::kInput, "no JSON object");
-      visit(event);
-    });
-    if (error) throw Error(error->code(), fmt::format("{}: event {}: {}", path, number, error->what()));
-  };
-}
-
-void require_list(const Value& events, std::string_view path) {
-  if (events.kind != Kind::kList) throw Error(ErrorCode::kInput, fmt::format("{}: no list of events", path));
-}
-
-std::string to_json(const Value& value, NonAscii non_ascii) {
-  Writer writer(non_ascii);
-  writer.write(value, 0);
-  return writer.take();
-}
-
-const Value* Value::find(std::string_view key) const {
-  const auto found =
-      std::find_if(members.rbegin(), members.rend(), [&](const auto& member) { return member.key == key; });
-  return found == members.rend() ? nullptr : &found->value;
-}
-
-bool Value::is_true() const {
-  return kind == Kind::kText ? !text.empty() : number != 0 || !items.empty() || !members.empty();
-}
-
-namespace {
-
 Value with_number(Kind kind, double number) {
   Value out;
   out.kind = kind;
   out.number = number;
   return out;
 }
-
-}  // namespace
-
-Value integer(std::int64_t number) {
-  Value out = with_number(Kind::kInt, static_cast<double>(number));
-  out.text = std::to_string(number);
-  return out;
-}
-
-Value real(double number) { return with_number(Kind::kFloat, number); }
-
-Value text(std::string_view text) {
-  Value out = with_number(Kind::kText, 0);
-  out.text = text;
-  return out;
-}
-
-Value list(std::vector<Value> items) {
-  Value out = with_number(Kind::kList, 0);
-  out.items = std::move(items);
-  return out;
-}
-
-Value dict(std::vector<Member> members) {
-  Value out = with_number(Kind::kDict, 0);
-  out.members = std::move(members);
-  return out;
-}
-
-std::string float_text(double number) {
-  const std::string text = fmt::format("{}", number);
-  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
-}
-
-std::string str(const Value& value) {
-  if (value.kind == Kind::kFloat) return float_text(value.number);
-  if (value.kind == Kind::kBool) return value.number != 0 ? "True" : "False";
-  return value.kind == Kind::kNone ? "None" : value.text;
-}
-
-std::string key_of(const Value& value) {
-  if (value.kind == Kind::kText) return "'" + value.text;
-  const bool whole = value.is_number() && value.kind != Kind::kInt && value.number == std::trunc(value.number);
-  return whole ? fmt::format("{:.0f}", value.number + 0.0) : str(value);
-}
-
-namespace {
 
 constexpr int kDeepest = 200;  // brackets within brackets
 
@@ -353,6 +242,109 @@ class Parser {
 };
 
 }  // namespace
+
+Value read_json(std::string text, std::string_view name, const EventVisit& element) {
+  text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+  json::parser parser;
+  json::document document;
+  const auto fault =
+      parser.iterate(simdjson::padded_string_view(text.data(), text.size(), text.capacity())).get(document);
+  if (fault != simdjson::SUCCESS) {
+    throw Error(ErrorCode::kInput, fmt::format("{}: not JSON: {}", name, simdjson::error_message(fault)));
+  }
+  Value value;
+  const auto error = catch_error([&] {
+    value = value_of(document, 0, element);
+    if (document.current_location().error() != simdjson::OUT_OF_BOUNDS) {
+      throw simdjson::simdjson_error(simdjson::TRAILING_CONTENT);
+    }
+  });
+  if (!error) return value;
+  if (error->code() != ErrorCode::kResource) throw *error;  // of element()
+  const char* at = nullptr;
+  const bool is_known = document.current_location().get(at) == simdjson::SUCCESS;
+  const std::size_t byte = is_known ? static_cast<std::size_t>(at - text.data()) : text.size();
+  throw Error(ErrorCode::kInput, fmt::format("{}: not JSON, about byte {}: {}", name, byte, error->what()));
+}
+
+Value read_json_file(const std::string& path, const EventVisit& element) {
+  constexpr std::size_t kLargest = std::size_t{4095} << 20U;  // of what simdjson takes
+  return read_json(read_small_file(path, kLargest), printable_path(path), element);
+}
+
+EventVisit numbered_events(std::string_view path, EventVisit visit) {
+  return [path = std::string(path), visit = std::move(visit), number = 0](const Value& event) mutable {
+    ++number;
+    const auto error = catch_error([&] {
+      if (event.kind != Kind::kDict) throw Error(ErrorCode::kInput, "no JSON object");
+      visit(event);
+    });
+    if (error) throw Error(error->code(), fmt::format("{}: event {}: {}", path, number, error->what()));
+  };
+}
+
+void require_list(const Value& events, std::string_view path) {
+  if (events.kind != Kind::kList) throw Error(ErrorCode::kInput, fmt::format("{}: no list of events", path));
+}
+
+std::string to_json(const Value& value, NonAscii non_ascii) {
+  Writer writer(non_ascii);
+  writer.write(value, 0);
+  return writer.take();
+}
+
+const Value* Value::find(std::string_view key) const {
+  const auto found =
+      std::find_if(members.rbegin(), members.rend(), [&](const auto& member) { return member.key == key; });
+  return found == members.rend() ? nullptr : &found->value;
+}
+
+bool Value::is_true() const {
+  return kind == Kind::kText ? !text.empty() : number != 0 || !items.empty() || !members.empty();
+}
+
+Value integer(std::int64_t number) {
+  Value out = with_number(Kind::kInt, static_cast<double>(number));
+  out.text = std::to_string(number);
+  return out;
+}
+
+Value real(double number) { return with_number(Kind::kFloat, number); }
+
+Value text(std::string_view text) {
+  Value out = with_number(Kind::kText, 0);
+  out.text = text;
+  return out;
+}
+
+Value list(std::vector<Value> items) {
+  Value out = with_number(Kind::kList, 0);
+  out.items = std::move(items);
+  return out;
+}
+
+Value dict(std::vector<Member> members) {
+  Value out = with_number(Kind::kDict, 0);
+  out.members = std::move(members);
+  return out;
+}
+
+std::string float_text(double number) {
+  const std::string text = fmt::format("{}", number);
+  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+}
+
+std::string str(const Value& value) {
+  if (value.kind == Kind::kFloat) return float_text(value.number);
+  if (value.kind == Kind::kBool) return value.number != 0 ? "True" : "False";
+  return value.kind == Kind::kNone ? "None" : value.text;
+}
+
+std::string key_of(const Value& value) {
+  if (value.kind == Kind::kText) return "'" + value.text;
+  const bool whole = value.is_number() && value.kind != Kind::kInt && value.number == std::trunc(value.number);
+  return whole ? fmt::format("{:.0f}", value.number + 0.0) : str(value);
+}
 
 std::optional<Value> parse_literal(std::string_view source) {
   Value out;

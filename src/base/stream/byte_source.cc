@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "base/files/input_file.h"
 #include "base/stream/compressed_source.h"
 #include "base/text/characters.h"
 
@@ -39,36 +37,6 @@ std::unique_ptr<ByteSource> source_for_content(std::unique_ptr<RawInput> input) 
   return std::make_unique<PlainSource>(std::move(input));
 }
 
-}  // namespace
-
-bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
-
-bool is_gzip_header(std::string_view bytes) {
-  if (!bytes.starts_with("\x1f\x8b\x08") || bytes.size() < StreamDecoder::kHeaderSize) return false;
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  const bool known_flags = (byte(3) & 0xE0U) == 0;
-  const bool known_level = byte(8) == 0 || byte(8) == 2 || byte(8) == 4;
-  const bool known_system = byte(9) <= 13 || byte(9) == 255;
-  return known_flags && known_level && known_system;
-}
-
-bool is_zstd(std::string_view bytes) {
-  const bool skippable = bytes.size() >= 4 && (static_cast<unsigned char>(bytes[0]) & 0xF0U) == 0x50 &&
-                         bytes.substr(1).starts_with("\x2a\x4d\x18");
-  return skippable || bytes.starts_with("\x28\xb5\x2f\xfd");
-}
-
-std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path, const std::atomic<bool>* cancel) {
-  return utf8_byte_source(
-      source_for_content(file_raw_input(path == "-" ? InputFile::standard_input(cancel) : InputFile(path, cancel))));
-}
-
-std::unique_ptr<ByteSource> memory_byte_source(std::string_view data) {
-  return utf8_byte_source(source_for_content(memory_raw_input(data)));
-}
-
-namespace {
-
 // Bytes are hashed in steps that are still in the cache from being read.
 constexpr std::size_t kStep = std::size_t{1} << 20;
 
@@ -98,42 +66,6 @@ class MemoryRawInput : public RawInput {
   std::string_view rest_;
   std::string name_ = "memory";
 };
-
-}  // namespace
-
-std::string_view RawInput::peek() {
-  if (head_size_ == 0) head_size_ = fetch(head_.data(), head_.size());
-  return {head_.data(), head_size_};
-}
-
-std::size_t RawInput::read(char* destination, std::size_t capacity) {
-  std::size_t done = 0;
-  while (done < capacity) {
-    char* const target = destination + done;
-    const std::size_t wanted = std::min(capacity - done, kStep);
-    const std::size_t from_head = std::min(wanted, head_size_ - head_taken_);
-    std::memcpy(target, head_.data() + head_taken_, from_head);
-    head_taken_ += from_head;
-    const std::size_t got = from_head + fetch(target + from_head, wanted - from_head);
-    hasher_.update({target, got});
-    done += got;
-    if (got < wanted) break;
-  }
-  consumed_ += done;
-  return done;
-}
-
-void RawInput::drain() {
-  const auto buffer = std::make_unique_for_overwrite<char[]>(kStep);
-  while (read(buffer.get(), kStep) > 0) {
-  }
-}
-
-std::unique_ptr<RawInput> file_raw_input(InputFile file) { return std::make_unique<FileRawInput>(std::move(file)); }
-
-std::unique_ptr<RawInput> memory_raw_input(std::string_view data) { return std::make_unique<MemoryRawInput>(data); }
-
-namespace {
 
 constexpr std::size_t kHead = 4;
 constexpr std::size_t kPiece = std::size_t{1} << 16U;
@@ -276,6 +208,64 @@ class Utf8Source : public ByteSource {
 };
 
 }  // namespace
+
+bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
+
+bool is_gzip_header(std::string_view bytes) {
+  if (!bytes.starts_with("\x1f\x8b\x08") || bytes.size() < StreamDecoder::kHeaderSize) return false;
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  const bool known_flags = (byte(3) & 0xE0U) == 0;
+  const bool known_level = byte(8) == 0 || byte(8) == 2 || byte(8) == 4;
+  const bool known_system = byte(9) <= 13 || byte(9) == 255;
+  return known_flags && known_level && known_system;
+}
+
+bool is_zstd(std::string_view bytes) {
+  const bool skippable = bytes.size() >= 4 && (static_cast<unsigned char>(bytes[0]) & 0xF0U) == 0x50 &&
+                         bytes.substr(1).starts_with("\x2a\x4d\x18");
+  return skippable || bytes.starts_with("\x28\xb5\x2f\xfd");
+}
+
+std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path, const std::atomic<bool>* cancel) {
+  return utf8_byte_source(
+      source_for_content(file_raw_input(path == "-" ? InputFile::standard_input(cancel) : InputFile(path, cancel))));
+}
+
+std::unique_ptr<ByteSource> memory_byte_source(std::string_view data) {
+  return utf8_byte_source(source_for_content(memory_raw_input(data)));
+}
+
+std::string_view RawInput::peek() {
+  if (head_size_ == 0) head_size_ = fetch(head_.data(), head_.size());
+  return {head_.data(), head_size_};
+}
+
+std::size_t RawInput::read(char* destination, std::size_t capacity) {
+  std::size_t done = 0;
+  while (done < capacity) {
+    char* const target = destination + done;
+    const std::size_t wanted = std::min(capacity - done, kStep);
+    const std::size_t from_head = std::min(wanted, head_size_ - head_taken_);
+    std::memcpy(target, head_.data() + head_taken_, from_head);
+    head_taken_ += from_head;
+    const std::size_t got = from_head + fetch(target + from_head, wanted - from_head);
+    hasher_.update({target, got});
+    done += got;
+    if (got < wanted) break;
+  }
+  consumed_ += done;
+  return done;
+}
+
+void RawInput::drain() {
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kStep);
+  while (read(buffer.get(), kStep) > 0) {
+  }
+}
+
+std::unique_ptr<RawInput> file_raw_input(InputFile file) { return std::make_unique<FileRawInput>(std::move(file)); }
+
+std::unique_ptr<RawInput> memory_raw_input(std::string_view data) { return std::make_unique<MemoryRawInput>(data); }
 
 std::unique_ptr<ByteSource> utf8_byte_source(std::unique_ptr<ByteSource> source) {
   return std::make_unique<Utf8Source>(std::move(source));

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <new>
-#include <span>
 #include <utility>
 
 #include "base/error.h"
@@ -84,7 +83,7 @@ class CompressedSource : public ByteSource {
 
   // Tops the buffer up; what is unread moves to its front.
   void refill() {
-    std::copy(pending_.begin(), pending_.end(), buffer_.get());
+    std::ranges::copy(pending_, buffer_.get());
     const std::size_t room = kBufferSize - pending_.size();
     const std::size_t got = input_->read(buffer_.get() + pending_.size(), room);
     ended_ = got < room;
@@ -247,8 +246,7 @@ class ZlibGzipDecoder : public StreamDecoder {
     if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
   }
   ~ZlibGzipDecoder() override { inflateEnd(&stream_); }
-  ZlibGzipDecoder(const ZlibGzipDecoder&) = delete;
-  ZlibGzipDecoder& operator=(const ZlibGzipDecoder&) = delete;
+  ZlibGzipDecoder& operator=(ZlibGzipDecoder&&) = delete;
 
   void reset() override { inflateReset(&stream_); }
   [[nodiscard]] bool begins_member(std::string_view bytes) const override { return is_gzip(bytes); }

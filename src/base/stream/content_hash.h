@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -26,8 +25,7 @@ class ContentHasher {
  public:
   ContentHasher();
   ~ContentHasher();
-  ContentHasher(const ContentHasher&) = delete;
-  ContentHasher& operator=(const ContentHasher&) = delete;
+  ContentHasher& operator=(ContentHasher&&) = delete;
   void update(std::span<const char> bytes);
   [[nodiscard]] ContentHash digest() const;
 

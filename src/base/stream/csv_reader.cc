@@ -198,7 +198,7 @@ std::optional<std::size_t> CsvHeader::find(std::initializer_list<std::string_vie
 
 std::vector<std::string> CsvHeader::repeated() const {
   std::vector<std::string> sorted = names_, out;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   for (std::size_t i = 1; i < sorted.size(); ++i) {
     if (!sorted[i].empty() && sorted[i] == sorted[i - 1] && (out.empty() || out.back() != sorted[i]))
       out.push_back(sorted[i]);

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <ctime>
-#include <string_view>
 #include <utility>
 
 namespace tracedb {

@@ -59,7 +59,7 @@ std::optional<std::int64_t> parse_exponent(std::string_view text) {
   text.remove_prefix(1);
   const bool negative = text.front() == '-';
   if (negative || text.front() == '+') text.remove_prefix(1);
-  if (text.empty() || !std::all_of(text.begin(), text.end(), is_ascii_digit)) return std::nullopt;
+  if (text.empty() || !std::ranges::all_of(text, is_ascii_digit)) return std::nullopt;
   std::int64_t value = 0;
   for (const char c : text) value = std::min(kHugeExponent, value * 10 + (c - '0'));
   return negative ? -value : value;
@@ -88,10 +88,9 @@ struct Decimal {
 std::optional<Decimal> parse_decimal(std::string_view text) {
   const std::size_t mantissa_size = std::min(text.find_first_of("eE"), text.size());
   const std::string_view mantissa = text.substr(0, mantissa_size);
-  if (std::count(mantissa.begin(), mantissa.end(), '.') > 1) return std::nullopt;
+  if (std::ranges::count(mantissa, '.') > 1) return std::nullopt;
   if (mantissa.empty() || mantissa == ".") return std::nullopt;
-  if (!std::all_of(mantissa.begin(), mantissa.end(), [](char c) { return c == '.' || is_ascii_digit(c); }))
-    return std::nullopt;
+  if (!std::ranges::all_of(mantissa, [](char c) { return c == '.' || is_ascii_digit(c); })) return std::nullopt;
   if (mantissa_size == text.size()) return Decimal{mantissa, 0};
   const auto exponent = parse_exponent(text.substr(mantissa_size));
   if (!exponent) return std::nullopt;
@@ -130,6 +129,15 @@ std::optional<T> parse_integer(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+// Too large and too small are one error code to from_chars; an integer reading of the same digits tells them apart.
+// The wider type holds what is tiny but not zero.
+std::optional<double> parse_tiny_double(std::string_view text) {
+  if (parse_microseconds(text) != 0) return std::nullopt;
+  long double value = 0;  // stays so below its own range
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return static_cast<double>(value);
 }
 
 }  // namespace
@@ -179,19 +187,6 @@ std::optional<std::int64_t> parse_integral(std::string_view text) {
 }
 
 std::optional<std::uint64_t> parse_uint64(std::string_view text) { return parse_integer<std::uint64_t>(text); }
-
-namespace {
-
-// Too large and too small are one error code to from_chars; an integer reading of the same digits tells them apart.
-// The wider type holds what is tiny but not zero.
-std::optional<double> parse_tiny_double(std::string_view text) {
-  if (parse_microseconds(text) != 0) return std::nullopt;
-  long double value = 0;  // stays so below its own range
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return static_cast<double>(value);
-}
-
-}  // namespace
 
 std::optional<double> parse_double(std::string_view text) {
   double value = 0;

@@ -1,5 +1,7 @@
 #include "base/text/json_text.h"
 
+#include <optional>
+
 #include "base/text/characters.h"
 
 namespace tracedb {
@@ -42,24 +44,9 @@ std::size_t append_unicode_escape(std::string_view text, Unescaped& out) {
 }
 
 char simple_escape(char c) {
-  switch (c) {
-    case 'n':
-      return '\n';
-    case 't':
-      return '\t';
-    case 'r':
-      return '\r';
-    case 'b':
-      return '\b';
-    case 'f':
-      return '\f';
-    case '"':
-    case '\\':
-    case '/':
-      return c;
-    default:
-      return '\0';
-  }
+  constexpr std::string_view kLetters = "ntrbf\"\\/", kMeant = "\n\t\r\b\f\"\\/";
+  const std::size_t at = kLetters.find(c);
+  return at == std::string_view::npos ? '\0' : kMeant[at];
 }
 
 // Of the string that `text` begins with; npos: it does not end.

@@ -29,7 +29,7 @@ class Translation {
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
   // The byte of the expression for a byte of text().
   [[nodiscard]] std::size_t origin(std::size_t at) const {
-    const auto before = std::lower_bound(inserted_.begin(), inserted_.end(), at) - inserted_.begin();
+    const auto before = std::ranges::lower_bound(inserted_, at) - inserted_.begin();
     return at - static_cast<std::size_t>(before);
   }
 
@@ -153,7 +153,7 @@ RegularExpression::RegularExpression(std::string_view pattern) {
   const std::optional<Fault> fault = fault_of(*compiled_, translation);
   if (!fault) return;
   const std::string_view before = pattern.substr(0, fault->at);
-  const auto characters = std::count_if(before.begin(), before.end(), [](char c) { return (c & 0xC0) != 0x80; });
+  const auto characters = std::ranges::count_if(before, [](char c) { return (c & 0xC0) != 0x80; });
   fault_ = fmt::format("{} at character {} of the expression", fault->reason, characters + 1);
 }
 

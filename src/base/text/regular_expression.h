@@ -30,8 +30,6 @@ class RegularExpression {
   ~RegularExpression();
   RegularExpression(RegularExpression&&) noexcept;
   RegularExpression& operator=(RegularExpression&&) noexcept;
-  RegularExpression(const RegularExpression&) = delete;
-  RegularExpression& operator=(const RegularExpression&) = delete;
 
   // Why it cannot be used, and at which character, from 1: "missing ] at character 3 of the expression". Empty: it can.
   [[nodiscard]] const std::string& fault() const { return fault_; }

@@ -75,8 +75,8 @@ Sentence say(std::string id, std::string_view text, std::initializer_list<Figure
     end = text.find('}', begin) + 1;
     const std::string_view place = text.substr(begin + 1, end - begin - 2);
     const std::size_t colon = std::min(place.find(':'), place.size());
-    const auto* figure = std::find_if(figures.begin(), figures.end(),
-                                      [&](const Figure& one) { return one.name == place.substr(0, colon); });
+    const auto* figure =
+        std::ranges::find_if(figures, [&](const Figure& one) { return one.name == place.substr(0, colon); });
     if (figure == figures.end()) throw wrong(place);
     const auto* clause = std::get_if<Sentence>(&figure->value);
     out.text += clause != nullptr ? clause->text

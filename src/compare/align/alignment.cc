@@ -15,8 +15,7 @@ namespace tracedb {
 namespace {
 
 std::size_t count_layers(const LayerTemplates& templates) {
-  return static_cast<std::size_t>(
-      std::count_if(templates.begin(), templates.end(), [](const auto& entry) { return entry.first >= 0; }));
+  return static_cast<std::size_t>(std::ranges::count_if(templates, [](const auto& entry) { return entry.first >= 0; }));
 }
 
 // Whether the sides have a stack of layers in common, and every one that both have with as many layers.
@@ -94,7 +93,7 @@ class Aligner {
     for (const auto& [layer, of] : a) layers.insert(layer);
     for (const auto& [layer, of] : b) layers.insert(layer);
     std::vector<std::int32_t> order(layers.begin(), layers.end());
-    std::sort(order.begin(), order.end(), comes_before);
+    std::ranges::sort(order, comes_before);
     std::map<std::tuple<int, std::vector<NameId>, std::vector<NameId>>, std::size_t> known;
     const LayerTemplate none;
     for (const std::int32_t layer : order) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compare/align/layer_templates.h"
+#include "compare/align/sequence_alignment.h"
 #include "compare/steps/step_groups.h"
 
 namespace tracedb {

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
-#include <string>
 #include <tuple>
 
 #include "base/unknown.h"
-#include "compare/align/sequence_alignment.h"
 
 namespace tracedb {
 namespace {
@@ -53,7 +50,7 @@ class Collector {
       for (const FusionKernel& part : finding->fusion.parts) sum = saturating_add(sum, part.time);
       return sum;
     };
-    std::stable_sort(kept.begin(), kept.end(), [&](const Finding* a, const Finding* b) { return time(a) > time(b); });
+    std::ranges::stable_sort(kept, [&](const Finding* a, const Finding* b) { return time(a) > time(b); });
     for (Finding* finding : kept) {
       account(*finding, static_cast<std::int32_t>(out.fusions.size()));
       out.fusions.push_back(std::move(finding->fusion));
@@ -101,7 +98,7 @@ class Collector {
       fusion.partial = fusion.partial || op_parts(view.op(part)).size() > 1;
     }
     fusion.layers.insert(fusion.layers.end(), segment.layers.begin(), segment.layers.end());
-    std::sort(fusion.layers.begin(), fusion.layers.end(), comes_before);
+    std::ranges::sort(fusion.layers, comes_before);
     fusion.layers.erase(std::unique(fusion.layers.begin(), fusion.layers.end()), fusion.layers.end());
     support(segment, finding);
   }
@@ -167,14 +164,6 @@ class Collector {
   std::map<Key, Finding> found_;
 };
 
-}  // namespace
-
-FusedAlignment find_fusions(GroupAlignment alignment, const KernelNameTable& kernel_names, double least_confidence) {
-  return Collector(std::move(alignment), kernel_names).run(least_confidence);
-}
-
-namespace {
-
 using Parts = std::multiset<std::string_view>;
 
 Parts parts_of(const std::string& op) {
@@ -190,8 +179,8 @@ Parts parts_of(const std::string& op) {
 bool within(const Parts& parts, const Parts& all, const ClassFamilies& families) {
   bool some = false;
   for (const std::string_view part : parts) {
-    const bool unnamed = std::any_of(parts.begin(), parts.end(),
-                                     [&](std::string_view beside) { return families.may_do_unnamed(beside, part); });
+    const bool unnamed =
+        std::ranges::any_of(parts, [&](std::string_view beside) { return families.may_do_unnamed(beside, part); });
     if (!all.contains(part) && !unnamed) return false;
     some = some || all.contains(part);
   }
@@ -201,7 +190,7 @@ bool within(const Parts& parts, const Parts& all, const ClassFamilies& families)
 // Classes whose kernels are called once for each of several tensors, which one kernel may take together.
 bool calls_may_merge(std::string_view op) {
   constexpr std::array<std::string_view, 4> kClasses = {"norm", "rotary", "quantise", "kv_cache"};
-  return std::find(kClasses.begin(), kClasses.end(), op) != kClasses.end();
+  return std::ranges::find(kClasses, op) != kClasses.end();
 }
 
 // The work that the kernel at `at` does besides its partner's, as far as its class names it.
@@ -229,10 +218,10 @@ class NamedParts {
     if (partner.n > 0) members.push_back(at);
     // Two kernels at least, and not all of one class: that is no fusion.
     const bool one_class =
-        std::all_of(supplied.begin(), supplied.end(), [&](std::string_view part) { return part == *supplied.begin(); });
+        std::ranges::all_of(supplied, [&](std::string_view part) { return part == *supplied.begin(); });
     if (members.size() < 2 || one_class) return {};
     add_unnamed(all, members);
-    std::sort(members.begin(), members.end());
+    std::ranges::sort(members);
     return members;
   }
 
@@ -275,10 +264,10 @@ class NamedParts {
       while (before > 0 && (view_.other(before - 1).n == 0 || view_.aside(members[m], before - 1))) --before;
       if (before == 0 || !view_.only_other(--before) || taken_[before]) continue;
       const Parts alone = parts_of(view_.op(view_.other(before)));
-      const bool known = std::find(members.begin(), members.end(), before) != members.end();
+      const bool known = std::ranges::find(members, before) != members.end();
       if (known || alone.size() != 1 || all.contains(*alone.begin())) continue;
       const Parts own = parts_of(view_.op(view_.other(members[m])));
-      const bool unnamed = std::any_of(own.begin(), own.end(), [&](std::string_view part) {
+      const bool unnamed = std::ranges::any_of(own, [&](std::string_view part) {
         return all.contains(part) && view_.families().may_do_unnamed(part, *alone.begin());
       });
       if (unnamed && !own.contains(*alone.begin())) members.push_back(before);
@@ -337,7 +326,7 @@ std::vector<std::size_t> run_around(const FusionView& view, std::size_t at, Fits
   const auto takes = [&](std::size_t i) { return i < view.size() && view.only_other(i) && fits(view.other(i)); };
   for (std::size_t i = view.before(at, at); takes(i); i = view.before(at, i)) members.push_back(i);
   for (std::size_t i = view.after(at, at); takes(i); i = view.after(at, i)) members.push_back(i);
-  std::sort(members.begin(), members.end());
+  std::ranges::sort(members);
   return members.size() >= 2 ? members : std::vector<std::size_t>{};
 }
 
@@ -368,7 +357,7 @@ std::vector<std::size_t> parts_of_merged_calls(const FusionView& view, std::size
 
 bool is_moe(std::string_view op) {
   const auto parts = op_parts(op);
-  return std::any_of(parts.begin(), parts.end(), [](std::string_view part) { return part.starts_with("moe_"); });
+  return std::ranges::any_of(parts, [](std::string_view part) { return part.starts_with("moe_"); });
 }
 
 // All MoE work of the other side, where the fusing side has one kernel for it in the segment.
@@ -419,6 +408,10 @@ std::vector<std::size_t> parts_of_summing_product(const FusionView& view, std::s
 
 }  // namespace
 
+FusedAlignment find_fusions(GroupAlignment alignment, const KernelNameTable& kernel_names, double least_confidence) {
+  return Collector(std::move(alignment), kernel_names).run(least_confidence);
+}
+
 FusionView::FusionView(const AlignedSegment& segment, FusedBy by, const KernelNameTable& kernel_names)
     : segment_(segment), by_(by), kernel_names_(kernel_names) {
   std::map<std::uint32_t, std::map<std::uint32_t, std::size_t>> partners;
@@ -427,7 +420,7 @@ FusionView::FusionView(const AlignedSegment& segment, FusedBy by, const KernelNa
   }
   for (const auto& [from, lanes] : partners) {
     const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
-    lane_of_other_[from] = std::max_element(lanes.begin(), lanes.end(), fewer)->first;
+    lane_of_other_[from] = std::ranges::max_element(lanes, fewer)->first;
   }
 }
 
@@ -463,12 +456,12 @@ FusedParts PartsFinder::find(std::size_t at) {
     out.members = parts(view_, at);
     out.implied = parts == parts_of_summing_product;
   }
-  const bool again = std::any_of(out.members.begin(), out.members.end(), [&](std::size_t m) { return taken_[m]; });
+  const bool again = std::ranges::any_of(out.members, [&](std::size_t m) { return taken_[m]; });
   if (out.members.empty() || again || taken_[at]) return {};
   for (const std::size_t member : out.members) taken_[member] = true;
   // Pairs of several streams may cross: parts are told in the order in which their side runs them.
-  std::stable_sort(out.members.begin(), out.members.end(),
-                   [&](std::size_t a, std::size_t b) { return view_.other(a).position < view_.other(b).position; });
+  std::ranges::stable_sort(
+      out.members, [&](std::size_t a, std::size_t b) { return view_.other(a).position < view_.other(b).position; });
   taken_[at] = true;
   return out;
 }

@@ -42,7 +42,7 @@ std::vector<std::vector<std::uint32_t>> lanes_of(const Sequence& sequence) {
   std::vector<std::uint32_t> streams;
   std::vector<std::vector<std::uint32_t>> lanes;
   for (std::uint32_t i = 0; i < sequence.kernels.size(); ++i) {
-    const auto found = std::find(streams.begin(), streams.end(), sequence.streams[i]);
+    const auto found = std::ranges::find(streams, sequence.streams[i]);
     const auto lane = static_cast<std::size_t>(found - streams.begin());
     if (found == streams.end()) {
       streams.push_back(sequence.streams[i]);
@@ -62,7 +62,7 @@ void lane_order(Sequence& sequence, LaneOrder& out) {
   }
   std::vector<std::vector<std::uint32_t>> lanes = lanes_of(sequence);
   const auto name = [&](std::uint32_t position) { return sequence.kernels[position].name; };
-  std::stable_sort(lanes.begin(), lanes.end(), [&](const auto& a, const auto& b) {
+  std::ranges::stable_sort(lanes, [&](const auto& a, const auto& b) {
     return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
                                         [&](std::uint32_t x, std::uint32_t y) { return name(x) < name(y); });
   });
@@ -247,8 +247,7 @@ constexpr std::size_t kMostVariantCells = 20'000'000;  // of all alignments of a
 constexpr std::size_t kUsualBand = 512;                // most alignments need no more than this beside the diagonal
 
 LayerTemplate make_template(Variants& variants, const KernelNameTable& kernel_names, std::size_t& cells) {
-  const auto usual = std::max_element(variants.all.begin(), variants.all.end(),
-                                      [](const Variant& a, const Variant& b) { return a.instances < b.instances; });
+  const auto usual = std::ranges::max_element(variants.all, {}, &Variant::instances);
   LayerTemplate out;
   out.following = usual->instances;
   out.kernels = std::move(usual->kernels);

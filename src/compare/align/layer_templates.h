@@ -9,10 +9,8 @@
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <vector>
 
-#include "compare/align/sequence_alignment.h"
 #include "compare/steps/step_groups.h"
 #include "compare/trace/compared_trace.h"
 

@@ -49,7 +49,7 @@ std::uint32_t main_lane(std::span<const TemplateKernel> kernels) {
   std::map<std::uint32_t, std::size_t> counts;
   for (const TemplateKernel& kernel : kernels) ++counts[kernel.lane];
   const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
-  return counts.empty() ? 0 : std::max_element(counts.begin(), counts.end(), fewer)->first;
+  return counts.empty() ? 0 : std::ranges::max_element(counts, fewer)->first;
 }
 
 // Positions of the most entries that rise: of those that are not kNoPartner, without the fewest that cross others.
@@ -68,7 +68,7 @@ Positions rising(const Positions& partner) {
   }
   Positions out;
   for (std::uint32_t i = ends.empty() ? kNoPartner : ends.back(); i != kNoPartner; i = before[i]) out.push_back(i);
-  std::reverse(out.begin(), out.end());
+  std::ranges::reverse(out);
   return out;
 }
 
@@ -82,7 +82,7 @@ std::vector<std::pair<std::size_t, std::size_t>> likely_lanes(const std::vector<
       if (common > 0) likely.emplace_back(-common, i + j, std::min(i, j), i, j);
     }
   }
-  std::sort(likely.begin(), likely.end());
+  std::ranges::sort(likely);
   std::vector<bool> of_a(a.size(), false), of_b(b.size(), false);
   std::vector<std::pair<std::size_t, std::size_t>> matched, others;
   for (const auto& [rank, sum, least, i, j] : likely) {
@@ -190,8 +190,8 @@ class PositionAligner {
  private:
   static bool has_both(const AlignedPair& pair) { return pair.a != kNoPartner && pair.b != kNoPartner; }
   static bool several_lanes(std::span<const TemplateKernel> kernels) {
-    return std::any_of(kernels.begin(), kernels.end(),
-                       [&](const TemplateKernel& kernel) { return kernel.lane != kernels.front().lane; });
+    return std::ranges::any_of(kernels,
+                               [&](const TemplateKernel& kernel) { return kernel.lane != kernels.front().lane; });
   }
   static Positions hosts(const std::vector<std::uint32_t>& host_of) {
     Positions positions;

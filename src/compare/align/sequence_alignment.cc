@@ -33,7 +33,7 @@ class Band {
     const std::size_t difference = b_.size() > a_.size() ? b_.size() - a_.size() : a_.size() - b_.size();
     const std::size_t there = reach_ + 1;
     const std::size_t back = there > difference ? there - difference : 0;
-    return std::uint64_t{*std::min_element(costs_.gap.begin(), costs_.gap.end())} * (there + back);
+    return std::uint64_t{*std::ranges::min_element(costs_.gap)} * (there + back);
   }
 
   // False where the path touches the edge of the band, so that a better one may well lie outside.
@@ -98,7 +98,7 @@ class Band {
       if (move != kOnlyA) pair.b = static_cast<std::uint32_t>(--j);
       path.push_back(pair);
     }
-    std::reverse(path.begin(), path.end());
+    std::ranges::reverse(path);
     return clear_of_edge;
   }
 
@@ -140,32 +140,6 @@ std::vector<AlignedPair> align_middle(std::span<const std::uint32_t> a, std::spa
     if (clear_of_edge && 2 * band.cells() > kThoroughCells) return result();
   }
 }
-
-}  // namespace
-
-std::vector<AlignedPair> align_sequences(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b,
-                                         const AlignmentCosts& costs) {
-  if (std::max(a.size(), b.size()) > kLongestAlignment) return nothing_paired(a.size(), b.size());
-  std::size_t head = 0;
-  while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
-  std::size_t tail = 0;
-  while (tail + head < a.size() && tail + head < b.size() && a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) ++tail;
-  std::vector<AlignedPair> out;
-  for (std::uint32_t i = 0; i < head; ++i) out.push_back({i, i});
-  const auto middle_a = a.subspan(head, a.size() - head - tail);
-  const auto middle_b = b.subspan(head, b.size() - head - tail);
-  for (AlignedPair pair : align_middle(middle_a, middle_b, costs)) {
-    if (pair.a != kNoPartner) pair.a += static_cast<std::uint32_t>(head);
-    if (pair.b != kNoPartner) pair.b += static_cast<std::uint32_t>(head);
-    out.push_back(pair);
-  }
-  for (std::size_t i = tail; i > 0; --i) {
-    out.push_back({static_cast<std::uint32_t>(a.size() - i), static_cast<std::uint32_t>(b.size() - i)});
-  }
-  return out;
-}
-
-namespace {
 
 constexpr std::uint16_t kSameShortName = 5;
 constexpr std::uint16_t kSameClass = 20;
@@ -235,6 +209,28 @@ std::uint16_t pair_cost(const AlignedSymbol& a, const AlignedSymbol& b, const Cl
 
 }  // namespace
 
+std::vector<AlignedPair> align_sequences(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b,
+                                         const AlignmentCosts& costs) {
+  if (std::max(a.size(), b.size()) > kLongestAlignment) return nothing_paired(a.size(), b.size());
+  std::size_t head = 0;
+  while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
+  std::size_t tail = 0;
+  while (tail + head < a.size() && tail + head < b.size() && a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) ++tail;
+  std::vector<AlignedPair> out;
+  for (std::uint32_t i = 0; i < head; ++i) out.push_back({i, i});
+  const auto middle_a = a.subspan(head, a.size() - head - tail);
+  const auto middle_b = b.subspan(head, b.size() - head - tail);
+  for (AlignedPair pair : align_middle(middle_a, middle_b, costs)) {
+    if (pair.a != kNoPartner) pair.a += static_cast<std::uint32_t>(head);
+    if (pair.b != kNoPartner) pair.b += static_cast<std::uint32_t>(head);
+    out.push_back(pair);
+  }
+  for (std::size_t i = tail; i > 0; --i) {
+    out.push_back({static_cast<std::uint32_t>(a.size() - i), static_cast<std::uint32_t>(b.size() - i)});
+  }
+  return out;
+}
+
 ClassSimilarity class_similarity(std::string_view op_a, std::string_view op_b) {
   if (op_a == op_b) return ClassSimilarity::kSame;
   const Traits a = traits_of_class(op_a);
@@ -245,7 +241,7 @@ ClassSimilarity class_similarity(std::string_view op_a, std::string_view op_b) {
   if ((a & kGemmTrait) != 0 && (b & kGemmTrait) != 0) return ClassSimilarity::kPart;
   for (const std::string_view part : op_parts(op_a)) {
     const auto others = op_parts(op_b);
-    if (std::find(others.begin(), others.end(), part) != others.end()) return ClassSimilarity::kPart;
+    if (std::ranges::find(others, part) != others.end()) return ClassSimilarity::kPart;
   }
   return ClassSimilarity::kNone;
 }

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <set>
 
 #include "base/statistics.h"
@@ -76,8 +75,8 @@ double mix_distance(const Buckets& a, const Buckets& b) {
 void choose_steps(const ComparedTrace& trace, bool every_step, GroupSide& side) {
   const std::vector<DeviceStep>& steps = trace.work.steps;
   const std::vector<std::int64_t>& periods = trace.periods.within_kind;
-  const auto followed = std::count_if(side.matched.begin(), side.matched.end(),
-                                      [&](std::uint32_t i) { return periods[i] != kUnknownValue; });
+  const auto followed =
+      std::ranges::count_if(side.matched, [&](std::uint32_t i) { return periods[i] != kUnknownValue; });
   side.by_period = followed > 0 && 2 * static_cast<std::size_t>(followed) >= side.matched.size();
   if (every_step) return;
   std::map<std::uint32_t, std::vector<std::uint32_t>> sample;  // by step
@@ -222,10 +221,9 @@ class Matcher {
     std::size_t other_left = 0;
     for (const auto& [bucket, steps] : b) other_left += a.contains(bucket) ? 0 : steps.size();
     if (left + other_left > 0) {
-      out_.notes.push_back(
-          fmt::format("{}: left out for a batch size that the other trace lacks: {} of the baseline, {} of the "
-                      "candidate",
-                      name, counted(left, "step"), other_left));
+      out_.notes.push_back(fmt::format(
+          "{}: left out for a batch size that the other trace lacks: {} of the baseline, {} of the candidate", name,
+          counted(left, "step"), other_left));
     }
   }
 
@@ -261,7 +259,7 @@ class Matcher {
   }
 
   void finish() {
-    std::stable_sort(out_.groups.begin(), out_.groups.end(), [&](const StepGroup& a, const StepGroup& b) {
+    std::ranges::stable_sort(out_.groups, [&](const StepGroup& a, const StepGroup& b) {
       const auto time = [&](const StepGroup& g) {
         return time_of(baseline_, g.baseline) + time_of(candidate_, g.candidate);
       };
@@ -285,12 +283,41 @@ class Matcher {
   StepMatch out_;
 };
 
+constexpr double kSigma = 1.4826, kMostSigmas = 5, kLeastMargin = 0.2;
+constexpr double kKindsApart = 1.3, kLeastShare = 0.2;
+constexpr std::size_t kLeastOfKind = 2;
+
+// The longest that a step may take and be regular.
+double most_regular(std::span<const std::int64_t> times) {
+  std::vector<double> values(times.begin(), times.end());
+  const double middle = tracedb::median(std::span(values));
+  for (double& value : values) value = std::abs(value - middle);
+  return middle + std::max(kMostSigmas * kSigma * tracedb::median(std::span(values)), kLeastMargin * middle);
+}
+
+// The least time above the widest gap between two kinds of steps.
+std::optional<std::int64_t> slow_kind(std::span<const std::int64_t> times) {
+  std::vector<std::int64_t> sorted(times.begin(), times.end());
+  std::ranges::sort(sorted);
+  const auto share = static_cast<std::size_t>(std::ceil(kLeastShare * static_cast<double>(sorted.size())));
+  const std::size_t least = std::max(kLeastOfKind, share);
+  std::optional<std::int64_t> found;
+  double widest = kKindsApart;
+  for (std::size_t i = least; i + least <= sorted.size(); ++i) {
+    const double ratio = static_cast<double>(sorted[i]) / std::max(static_cast<double>(sorted[i - 1]), 1.0);
+    if (ratio <= widest) continue;
+    widest = ratio;
+    found = sorted[i];
+  }
+  return found;
+}
+
 }  // namespace
 
 GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std::uint32_t> steps, bool every_step) {
   GroupSide group;
   group.kind = kind;
-  std::sort(steps.begin(), steps.end());
+  std::ranges::sort(steps);
   group.device_steps = group.matched = std::move(steps);
   choose_steps(trace, every_step, group);
   group.tokens_known = !group.device_steps.empty();
@@ -332,39 +359,6 @@ StepMatch match_steps(const ComparedTrace& baseline, const ComparedTrace& candid
 StepMatch match_step(const ComparedTrace& baseline, const ComparedTrace& candidate, std::uint32_t step) {
   return Matcher(baseline, candidate, false).of_step(step);
 }
-
-namespace {
-
-constexpr double kSigma = 1.4826, kMostSigmas = 5, kLeastMargin = 0.2;
-constexpr double kKindsApart = 1.3, kLeastShare = 0.2;
-constexpr std::size_t kLeastOfKind = 2;
-
-// The longest that a step may take and be regular.
-double most_regular(std::span<const std::int64_t> times) {
-  std::vector<double> values(times.begin(), times.end());
-  const double middle = tracedb::median(std::span(values));
-  for (double& value : values) value = std::abs(value - middle);
-  return middle + std::max(kMostSigmas * kSigma * tracedb::median(std::span(values)), kLeastMargin * middle);
-}
-
-// The least time above the widest gap between two kinds of steps.
-std::optional<std::int64_t> slow_kind(std::span<const std::int64_t> times) {
-  std::vector<std::int64_t> sorted(times.begin(), times.end());
-  std::sort(sorted.begin(), sorted.end());
-  const auto share = static_cast<std::size_t>(std::ceil(kLeastShare * static_cast<double>(sorted.size())));
-  const std::size_t least = std::max(kLeastOfKind, share);
-  std::optional<std::int64_t> found;
-  double widest = kKindsApart;
-  for (std::size_t i = least; i + least <= sorted.size(); ++i) {
-    const double ratio = static_cast<double>(sorted[i]) / std::max(static_cast<double>(sorted[i - 1]), 1.0);
-    if (ratio <= widest) continue;
-    widest = ratio;
-    found = sorted[i];
-  }
-  return found;
-}
-
-}  // namespace
 
 UsualSteps usual_steps(std::span<const std::int64_t> times, std::size_t marked) {
   UsualSteps out;

@@ -15,10 +15,58 @@ namespace {
 constexpr std::array<std::string_view, kStepMetrics> kMetricNames = {"span", "busy", "period", "kernel_time"};
 constexpr std::string_view kTransition = "period to ";
 
+constexpr std::uint64_t kSeed = 0x7472616365646221;
+constexpr std::size_t kDirectly = 50;  // values; beyond, means are drawn
+
+__extension__ using WideProduct = unsigned __int128;
+
+// SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every platform.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>((static_cast<WideProduct>(next()) * n) >> 64); }
+  // Sum of twelve uniform numbers less six: near enough to normal for an interval of 95 %.
+  double normal() {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += static_cast<double>(next() >> 11) * 0x1p-53;
+    return sum;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+std::uint64_t seed_of(std::span<const std::int64_t> sorted) {
+  Random mix(kSeed + sorted.size());
+  std::uint64_t seed = mix.next();
+  for (const std::int64_t value : sorted) seed = Random(seed ^ static_cast<std::uint64_t>(value)).next();
+  return seed;
+}
+
+double mean_of(std::span<const std::int64_t> values) {
+  double sum = 0;
+  for (const std::int64_t value : values) sum += static_cast<double>(value);
+  return sum / static_cast<double>(values.size());
+}
+
+// Of the mean of a resample.
+double standard_error(std::span<const std::int64_t> values, double mean) {
+  double squares = 0;
+  for (const std::int64_t value : values)
+    squares += (static_cast<double>(value) - mean) * (static_cast<double>(value) - mean);
+  return std::sqrt(squares) / static_cast<double>(values.size());
+}
+
 }  // namespace
 
 std::optional<StepMetric> step_metric_from(std::string_view text) {
-  const auto found = std::find(kMetricNames.begin(), kMetricNames.end(), text);
+  const auto found = std::ranges::find(kMetricNames, text);
   if (found == kMetricNames.end()) return std::nullopt;
   return static_cast<StepMetric>(found - kMetricNames.begin());
 }
@@ -88,63 +136,11 @@ void judge_period(Change& period, const std::string& difference, const HostWaits
   }
 }
 
-namespace {
-
-constexpr std::uint64_t kSeed = 0x7472616365646221;
-constexpr std::size_t kDirectly = 50;  // values; beyond, means are drawn
-
-__extension__ using WideProduct = unsigned __int128;
-
-// SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every platform.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  std::size_t below(std::size_t n) { return static_cast<std::size_t>((static_cast<WideProduct>(next()) * n) >> 64); }
-  // Sum of twelve uniform numbers less six: near enough to normal for an interval of 95 %.
-  double normal() {
-    double sum = -6;
-    for (int i = 0; i < 12; ++i) sum += static_cast<double>(next() >> 11) * 0x1p-53;
-    return sum;
-  }
-
- private:
-  std::uint64_t state_;
-};
-
-std::uint64_t seed_of(std::span<const std::int64_t> sorted) {
-  Random mix(kSeed + sorted.size());
-  std::uint64_t seed = mix.next();
-  for (const std::int64_t value : sorted) seed = Random(seed ^ static_cast<std::uint64_t>(value)).next();
-  return seed;
-}
-
-double mean_of(std::span<const std::int64_t> values) {
-  double sum = 0;
-  for (const std::int64_t value : values) sum += static_cast<double>(value);
-  return sum / static_cast<double>(values.size());
-}
-
-// Of the mean of a resample.
-double standard_error(std::span<const std::int64_t> values, double mean) {
-  double squares = 0;
-  for (const std::int64_t value : values)
-    squares += (static_cast<double>(value) - mean) * (static_cast<double>(value) - mean);
-  return std::sqrt(squares) / static_cast<double>(values.size());
-}
-
-}  // namespace
-
 MeanDraws draw_means(std::span<const std::int64_t> values, std::size_t zeros) {
   std::vector<std::int64_t> sorted(values.begin(), values.end());
   sorted.insert(sorted.end(), zeros, 0);
   if (sorted.empty()) return {};
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   MeanDraws out{mean_of(sorted), {}};
   if (sorted.front() == sorted.back()) {
     out.draws.assign(kResamples, out.mean);
@@ -174,7 +170,7 @@ Interval difference_interval(const MeanDraws& baseline, const MeanDraws& candida
   }
   // The 25th from below and from above, which a swap of the sides exchanges.
   constexpr std::size_t kOutside = kResamples / 40;
-  std::sort(differences.begin(), differences.end());
+  std::ranges::sort(differences);
   return {differences[kOutside - 1], differences[kResamples - kOutside]};
 }
 

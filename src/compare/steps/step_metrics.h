@@ -1,7 +1,6 @@
 // The metrics of a step, and their change from one sample of steps to another.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "base/parallel.h"
-#include "index/index.h"
 #include "passes/select/device_columns.h"
 
 namespace tracedb {
@@ -35,7 +34,7 @@ std::string world_size(const Index& index) {
 bool replays_graphs(const Index& index) {
   const EventColumns calls(index, "runtime_call", {"kind"});
   const auto kinds = calls.ids("kind");
-  return std::find(kinds.begin(), kinds.end(), static_cast<std::uint32_t>(CallKind::kGraphLaunch)) != kinds.end();
+  return std::ranges::find(kinds, static_cast<std::uint32_t>(CallKind::kGraphLaunch)) != kinds.end();
 }
 
 FormatHolds holds_of(const Index& index) { return format_holds(index.meta("format").value_or("")); }
@@ -103,8 +102,8 @@ LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, co
 // Two at a time: more would need more memory than they save time.
 std::vector<LoadedTrace> load_each(std::span<const TraceSource> sources, const StepOptions& options,
                                    const RuleSet& rules) {
-  const bool copies = std::all_of(sources.begin(), sources.end(),
-                                  [](const TraceSource& source) { return holds_of(source.index).copies; });
+  const bool copies =
+      std::ranges::all_of(sources, [](const TraceSource& source) { return holds_of(source.index).copies; });
   std::vector<LoadedTrace> out;
   for (std::size_t i = 0; i < sources.size(); i += 2) {
     std::optional<LoadedTrace> first, second;
@@ -136,34 +135,6 @@ ComparedTraces numbered(std::vector<LoadedTrace> loaded, std::span<const TraceSo
   }
   return out;
 }
-
-}  // namespace
-
-ComparedTraces take_trace(Workload& workload, const std::string& label) {
-  const Index& index = workload.index();
-  LargeVector<std::uint32_t> rows = selected_rows(workload);
-  WorkloadParts parts = workload.take();
-  TraceDescription description{label, device_text(index), world_size(index), false, {}, {}, without_device(index)};
-  StepWork work = make_step_work(parts.events, parts.steps, std::move(rows));
-  StepPeriods periods = step_periods(parts.steps, work.steps);
-  std::vector<LoadedTrace> loaded;
-  loaded.push_back({std::move(parts.classes),
-                    std::move(description),
-                    std::move(parts.events),
-                    std::move(parts.steps),
-                    std::move(parts.layers),
-                    std::move(work),
-                    std::move(periods),
-                    {},
-                    std::move(parts.roles)});
-  return numbered(std::move(loaded), std::vector<TraceSource>{{index, label}}, workload.rules().get());
-}
-
-ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, const RuleSet& rules) {
-  return numbered(load_each(sources, options, rules), sources, rules);
-}
-
-namespace {
 
 // "stack 2" is a number within its own model only.
 bool is_numbered(const std::string& name) { return name.starts_with("stack "); }
@@ -221,7 +192,7 @@ class Joiner {
       if (is_numbered(all_[k].name)) unnamed.push_back(k);
     }
     const auto rank = [&](std::size_t k) { return std::tuple(position_[k], all_[k].count, all_[k].passes); };
-    std::stable_sort(unnamed.begin(), unnamed.end(), [&](std::size_t x, std::size_t y) { return rank(x) < rank(y); });
+    std::ranges::stable_sort(unnamed, [&](std::size_t x, std::size_t y) { return rank(x) < rank(y); });
     for (std::size_t i = 0; i < unnamed.size(); ++i) all_[unnamed[i]].name = "stack " + std::to_string(i + 1);
   }
 
@@ -239,6 +210,30 @@ class Joiner {
 };
 
 }  // namespace
+
+ComparedTraces take_trace(Workload& workload, const std::string& label) {
+  const Index& index = workload.index();
+  LargeVector<std::uint32_t> rows = selected_rows(workload);
+  WorkloadParts parts = workload.take();
+  TraceDescription description{label, device_text(index), world_size(index), false, {}, {}, without_device(index)};
+  StepWork work = make_step_work(parts.events, parts.steps, std::move(rows));
+  StepPeriods periods = step_periods(parts.steps, work.steps);
+  std::vector<LoadedTrace> loaded;
+  loaded.push_back({std::move(parts.classes),
+                    std::move(description),
+                    std::move(parts.events),
+                    std::move(parts.steps),
+                    std::move(parts.layers),
+                    std::move(work),
+                    std::move(periods),
+                    {},
+                    std::move(parts.roles)});
+  return numbered(std::move(loaded), std::vector<TraceSource>{{index, label}}, workload.rules().get());
+}
+
+ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, const RuleSet& rules) {
+  return numbered(load_each(sources, options, rules), sources, rules);
+}
 
 JointStacks join_stacks(const std::vector<LayerStacks>& models) {
   Joiner joiner;
@@ -263,7 +258,7 @@ std::vector<LayerSet> join_layers(std::vector<LayerSet> traces) {
     for (std::size_t i = 0; i < models[t].size(); ++i) {
       shift.insert(shift.end(), static_cast<std::size_t>(models[t][i].count), joint.first[t][i] - models[t][i].first);
     }
-    const bool moves = std::any_of(shift.begin(), shift.end(), [](std::int32_t by) { return by != 0; });
+    const bool moves = std::ranges::any_of(shift, [](std::int32_t by) { return by != 0; });
     for (std::int32_t& layer : traces[t].of_kernel) {
       if (!moves) break;
       if (layer >= 0 && static_cast<std::size_t>(layer) < shift.size()) layer += shift[static_cast<std::size_t>(layer)];

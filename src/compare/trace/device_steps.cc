@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <span>
 #include <tuple>
 #include <utility>
 
 #include "base/unknown.h"
 #include "compare/trace/exclusive_time.h"
-#include "passes/steps/step_stats.h"
 
 namespace tracedb {
 namespace {
@@ -79,8 +77,7 @@ struct DeviceTimes {
 // another is cut at the starts of steps, and where none runs any more.
 void divide_time(DeviceTimes& device) {
   std::vector<DeviceStep*>& steps = device.steps;
-  std::stable_sort(steps.begin(), steps.end(),
-                   [](const DeviceStep* a, const DeviceStep* b) { return a->first < b->first; });
+  std::ranges::stable_sort(steps, [](const DeviceStep* a, const DeviceStep* b) { return a->first < b->first; });
   std::vector<std::int64_t> cuts;
   std::int64_t running = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -186,7 +183,7 @@ std::vector<std::uint32_t> memory_by_step(const EventTables& events, const StepS
   const auto stream = events.memory.ids("stream_id");
   std::vector<std::uint32_t> rows(events.memory.size());
   std::iota(rows.begin(), rows.end(), 0U);
-  std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(rows, [&](std::uint32_t a, std::uint32_t b) {
     const auto key = [&](std::uint32_t row) { return std::pair(steps.of_memory[row], devices.of(stream[row])); };
     return key(a) < key(b);
   });

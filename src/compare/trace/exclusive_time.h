@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "base/unknown.h"
 #include "passes/columns/device_events.h"
 
 namespace tracedb {

@@ -81,14 +81,13 @@ std::string ClassFamilies::family_of(std::string_view op) const {
   }
   const std::vector<std::string_view> named = parts;
   std::erase_if(parts, [&](std::string_view part) {
-    return std::any_of(named.begin(), named.end(),
-                       [&](std::string_view beside) { return may_do_unnamed(beside, part); });
+    return std::ranges::any_of(named, [&](std::string_view beside) { return may_do_unnamed(beside, part); });
   });
   const auto position = [&](std::string_view part) {
     const auto found = order_.find(part);
     return found == order_.end() ? order_.size() : found->second;
   };
-  std::stable_sort(parts.begin(), parts.end(), [&](auto a, auto b) { return position(a) < position(b); });
+  std::ranges::stable_sort(parts, [&](auto a, auto b) { return position(a) < position(b); });
   std::string family;
   for (const std::string_view part : parts) family.append(family.empty() ? "" : "+").append(part);
   return family;

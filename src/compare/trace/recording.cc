@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -21,8 +20,7 @@ constexpr double kBound = 0.02;  // of the period
 
 bool says(const Index& index, const char* key) {
   Statement row(index.database(),
-                "SELECT lower(trim(value, ' \"')) NOT IN ('', '0', 'false', 'null') FROM meta "
-                "WHERE key = ?");
+                "SELECT lower(trim(value, ' \"')) NOT IN ('', '0', 'false', 'null') FROM meta WHERE key = ?");
   row.bind(1, key);
   return row.step() && row.int64(0) == 1;
 }
@@ -151,6 +149,35 @@ class GapFinder {
   Statement kernel_launch_, memory_launch_;
 };
 
+using Operand = std::vector<std::int64_t>;
+
+// The innermost lists of numbers.
+std::vector<Operand> operands_of(std::string_view dims) {
+  std::vector<Operand> out;
+  bool number = false;
+  for (const char c : dims) {
+    const bool digit = c >= '0' && c <= '9';
+    if (c == '[') out.emplace_back();
+    if (digit && !out.empty()) {
+      if (!number) out.back().push_back(0);
+      if (out.back().back() < INT32_MAX) out.back().back() = 10 * out.back().back() + (c - '0');
+    }
+    number = digit;
+  }
+  std::erase_if(out, [](const Operand& operand) { return operand.empty(); });
+  return out;
+}
+
+double elements(const Operand& operand) {
+  return std::accumulate(operand.begin(), operand.end(), 1.0, std::multiplies());
+}
+
+std::string text(const Operand& operand) { return fmt::format("[{}]", fmt::join(operand, ",")); }
+
+bool contains_any(std::string_view name, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](auto word) { return name.find(word) != std::string_view::npos; });
+}
+
 }  // namespace
 
 Recording recording_of(const Index& index) {
@@ -198,39 +225,6 @@ std::string recording_difference(const std::optional<Recording>& baseline, const
   if (!baseline || !candidate || *baseline == *candidate) return "";
   return fmt::format("the baseline records {}, the candidate {}", to_string(*baseline), to_string(*candidate));
 }
-
-namespace {
-
-using Operand = std::vector<std::int64_t>;
-
-// The innermost lists of numbers.
-std::vector<Operand> operands_of(std::string_view dims) {
-  std::vector<Operand> out;
-  bool number = false;
-  for (const char c : dims) {
-    const bool digit = c >= '0' && c <= '9';
-    if (c == '[') out.emplace_back();
-    if (digit && !out.empty()) {
-      if (!number) out.back().push_back(0);
-      if (out.back().back() < INT32_MAX) out.back().back() = 10 * out.back().back() + (c - '0');
-    }
-    number = digit;
-  }
-  std::erase_if(out, [](const Operand& operand) { return operand.empty(); });
-  return out;
-}
-
-double elements(const Operand& operand) {
-  return std::accumulate(operand.begin(), operand.end(), 1.0, std::multiplies());
-}
-
-std::string text(const Operand& operand) { return fmt::format("[{}]", fmt::join(operand, ",")); }
-
-bool contains_any(std::string_view name, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](auto word) { return name.find(word) != std::string_view::npos; });
-}
-
-}  // namespace
 
 RecordedShape shape_of(std::string_view name, std::string_view dims) {
   const bool product = name.ends_with("mm"), attention = contains_any(name, {"attention", "attn", "::mha_"});

@@ -34,7 +34,7 @@ std::vector<std::string> all_ops(const Trace& first, const Trace& second) {
   for (const Trace* trace : {&first, &second}) {
     for (const KernelName& name : trace->names) ops.push_back(name.side_op);
   }
-  std::sort(ops.begin(), ops.end());
+  std::ranges::sort(ops);
   ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
   return ops;
 }
@@ -42,7 +42,7 @@ std::vector<std::string> all_ops(const Trace& first, const Trace& second) {
 SideView view_of(const Trace& trace, Side side, const std::vector<std::string>& ops) {
   SideView view{trace, {}, {}};
   for (const KernelName& name : trace.names) {
-    const auto found = std::lower_bound(ops.begin(), ops.end(), name.side_op);
+    const auto found = std::ranges::lower_bound(ops, name.side_op);
     view.op.push_back(static_cast<std::uint32_t>(found - ops.begin()));
     view.cuts.push_back(cuts_layer(name.lower, side));
   }
@@ -60,7 +60,7 @@ std::span<const Kernel> kernels_within(const Trace& trace, const Pass& pass) {
 // Appends the kernels of a pass to their layers.
 void place_pass(const SideView& view, std::span<const Kernel> kernels, Layers& layers) {
   const auto is_cut = [&](const Kernel& kernel) { return view.cuts[kernel.name]; };
-  const auto first_cut = std::find_if(kernels.begin(), kernels.end(), is_cut);
+  const auto first_cut = std::ranges::find_if(kernels, is_cut);
   const bool whole = first_cut == kernels.end();
   std::size_t layer = 0;
   std::uint64_t position = 0;
@@ -113,37 +113,27 @@ PairSide take_place(std::span<const Placed>& rest, std::uint64_t place, std::vec
   return side;
 }
 
-void sort_by_place(std::vector<Placed>& kernels) {
-  std::stable_sort(kernels.begin(), kernels.end(), [](const Placed& a, const Placed& b) { return a.place < b.place; });
-}
+using Counts = std::vector<std::uint32_t>;  // of kernels, by name; all 0 between two layers
 
-class Pairing {
- public:
-  Pairing(const Trace& first, const Trace& second)
-      : first_counts_(first.names.size()), second_counts_(second.names.size()) {}
-
-  AlignedLayer pair(std::vector<Placed> first, std::vector<Placed> second) {
-    sort_by_place(first);
-    sort_by_place(second);
-    std::span<const Placed> a = first;
-    std::span<const Placed> b = second;
-    AlignedLayer layer;
-    while (!a.empty() || !b.empty()) {
-      const std::uint64_t place = b.empty()   ? a.front().place
-                                  : a.empty() ? b.front().place
-                                              : std::min(a.front().place, b.front().place);
-      const KernelPair pair{static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(place >> 32),
-                            take_place(a, place, first_counts_), take_place(b, place, second_counts_)};
-      layer.first_total = saturating_add(layer.first_total, pair.first.total);
-      layer.second_total = saturating_add(layer.second_total, pair.second.total);
-      layer.pairs.push_back(pair);
-    }
-    return layer;
+AlignedLayer pair_layer(std::vector<Placed>& first, std::vector<Placed>& second, Counts& first_counts,
+                        Counts& second_counts) {
+  std::ranges::stable_sort(first, {}, &Placed::place);
+  std::ranges::stable_sort(second, {}, &Placed::place);
+  std::span<const Placed> a = first;
+  std::span<const Placed> b = second;
+  AlignedLayer layer;
+  while (!a.empty() || !b.empty()) {
+    const std::uint64_t place = b.empty()   ? a.front().place
+                                : a.empty() ? b.front().place
+                                            : std::min(a.front().place, b.front().place);
+    const KernelPair pair{static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(place >> 32),
+                          take_place(a, place, first_counts), take_place(b, place, second_counts)};
+    layer.first_total = saturating_add(layer.first_total, pair.first.total);
+    layer.second_total = saturating_add(layer.second_total, pair.second.total);
+    layer.pairs.push_back(pair);
   }
-
- private:
-  std::vector<std::uint32_t> first_counts_, second_counts_;
-};
+  return layer;
+}
 
 constexpr std::array<std::string_view, 4> kKindNames = {"", "has_fused_kernel", "one_sided", "count_ratio"};
 constexpr double kUnevenCounts = 1.5;
@@ -160,7 +150,7 @@ constexpr std::array<Detail, 4> kDetails = {{{"qkv", "QKV"}, {"out", "O"}, {"up"
 
 FusionNote one_sided_note(Side has, const std::string& op) {
   if (contains(op, "+")) return {NoteKind::kHasFusedKernel, has, 0};
-  if (std::find(kNeverFused.begin(), kNeverFused.end(), op) != kNeverFused.end()) return {};
+  if (std::ranges::find(kNeverFused, op) != kNeverFused.end()) return {};
   return {NoteKind::kOneSided, other(has), 0};
 }
 
@@ -176,9 +166,9 @@ Alignment align(const Trace& first, const Trace& second) {
   const std::size_t layers = std::max(a.layers.size(), b.layers.size());
   a.layers.resize(layers);
   b.layers.resize(layers);
-  Pairing pairing(first, second);
+  Counts first_counts(first.names.size()), second_counts(second.names.size());
   for (std::size_t i = 0; i < layers; ++i) {
-    alignment.layers.push_back(pairing.pair(std::move(a.layers[i]), std::move(b.layers[i])));
+    alignment.layers.push_back(pair_layer(a.layers[i], b.layers[i], first_counts, second_counts));
   }
   return alignment;
 }

@@ -35,7 +35,7 @@ bool many_unknown(const Trace& trace) {
     unknown_name.push_back(name.text == "Other" || contains(name.lower, "unknown"));
   }
   const auto is_unknown = [&](const Kernel& kernel) { return bool{unknown_name[kernel.name]}; };
-  const auto unknown = std::count_if(trace.kernels.begin(), trace.kernels.end(), is_unknown);
+  const auto unknown = std::ranges::count_if(trace.kernels, is_unknown);
   return static_cast<double>(unknown) > kManyUnknown * static_cast<double>(trace.kernels.size());
 }
 
@@ -69,7 +69,7 @@ std::vector<Warning> warnings_of(const Trace& trace, const LayerMap& layers) {
 std::vector<Warning> join(std::vector<Warning> first, const std::vector<Warning>& second) {
   for (const Warning& warning : second) {
     const auto has_code = [&](const Warning& known) { return known.code == warning.code; };
-    if (std::none_of(first.begin(), first.end(), has_code)) first.push_back(warning);
+    if (std::ranges::none_of(first, has_code)) first.push_back(warning);
   }
   return first;
 }

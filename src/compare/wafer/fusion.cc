@@ -84,7 +84,7 @@ void find_explicit(const Ops& own, const Ops& others, Side side, std::vector<Fus
 }
 
 bool is_found(const std::vector<Fusion>& found, const std::string& type) {
-  return std::any_of(found.begin(), found.end(), [&](const Fusion& fusion) { return fusion.type == type; });
+  return std::ranges::any_of(found, [&](const Fusion& fusion) { return fusion.type == type; });
 }
 
 void find_sequences(const Ops& own, const Ops& others, Side side, std::vector<Fusion>& found) {

@@ -36,7 +36,7 @@ std::vector<bool> markers(const Trace& trace) {
 LayerMap layers_by_markers(const Trace& trace) {
   const std::vector<bool> is = markers(trace);
   LayerMap layers;
-  if (std::find(is.begin(), is.end(), true) == is.end()) return layers;
+  if (std::ranges::find(is, true) == is.end()) return layers;
   layers.reserve(trace.kernels.size());
   std::uint32_t begun = 0;
   std::size_t next = 0;  // kernels before it have been looked at for markers
@@ -80,7 +80,7 @@ LayerMap layers_by_correlation(const Trace& trace) {
   for (const auto& [correlation, launch] : launches) {
     if (launch.kernels >= kFewestKernels && launch.attention && launch.gemm) found.push_back(correlation);
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   LayerMap layers;
   for (std::size_t i = 0; i < found.size(); ++i) layers.put(found[i], static_cast<std::uint32_t>(i));
   return layers;
@@ -92,14 +92,21 @@ constexpr std::array<std::string_view, 4> kNames = {"unknown", "transformer", "s
 
 template <class Parts>
 bool any_name(const Trace& trace, const Parts& parts) {
-  return std::any_of(trace.names.begin(), trace.names.end(), [&](const KernelName& name) {
-    return std::any_of(parts.begin(), parts.end(), [&](const char* part) { return contains(name.lower, part); });
+  return std::ranges::any_of(trace.names, [&](const KernelName& name) {
+    return std::ranges::any_of(parts, [&](const char* part) { return contains(name.lower, part); });
   });
 }
 
 Architecture architecture_of(bool attention, bool ssm) {
   if (attention) return ssm ? Architecture::kHybrid : Architecture::kTransformer;
   return ssm ? Architecture::kSsm : Architecture::kUnknown;
+}
+
+std::int64_t number_in_parentheses(std::string_view part) {
+  const std::size_t open = part.find('(');
+  const std::size_t close = part.find(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return 0;
+  return parse_int64(part.substr(open + 1, close - open - 1)).value_or(0);
 }
 
 }  // namespace
@@ -119,17 +126,6 @@ Architecture architecture_of(const Trace& first, const Trace& second) {
 }
 
 std::string_view to_string(Architecture architecture) { return kNames[static_cast<std::size_t>(architecture)]; }
-
-namespace {
-
-std::int64_t number_in_parentheses(std::string_view part) {
-  const std::size_t open = part.find('(');
-  const std::size_t close = part.find(')');
-  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return 0;
-  return parse_int64(part.substr(open + 1, close - open - 1)).value_or(0);
-}
-
-}  // namespace
 
 std::int64_t token_count(std::string_view annotation) {
   bool behind_context = false;

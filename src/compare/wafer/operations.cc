@@ -71,7 +71,7 @@ void finish(Gathered& op, const std::vector<KernelName>& names) {
     if (count > most) op.side.cpu_op = name;
     most = std::max(most, count);
   }
-  std::sort(op.side.kernels.begin(), op.side.kernels.end(), [&](const NameTotal& a, const NameTotal& b) {
+  std::ranges::sort(op.side.kernels, [&](const NameTotal& a, const NameTotal& b) {
     return a.total != b.total ? a.total > b.total : names[a.name].text < names[b.name].text;
   });
 }
@@ -165,9 +165,8 @@ std::vector<OperationRecord> compare_operations(const Trace& first, const Trace&
     if (b == nullptr && name == kNormGemm) b = find(of_second, kNorm);
     if (a != nullptr && b != nullptr) records.push_back(record_of(name, *a, *b));
   }
-  std::stable_sort(records.begin(), records.end(), [](const OperationRecord& a, const OperationRecord& b) {
-    return std::abs(a.gap) > std::abs(b.gap);
-  });
+  std::ranges::stable_sort(
+      records, [](const OperationRecord& a, const OperationRecord& b) { return std::abs(a.gap) > std::abs(b.gap); });
   return records;
 }
 
@@ -182,7 +181,7 @@ std::vector<LayerRecord> compare_layers(const Trace& first, const LayerMap& firs
     if (of_first[i].kernels == 0 && of_second[i].kernels == 0) continue;
     records.push_back(record_of(static_cast<std::uint32_t>(i), of_first[i], of_second[i]));
   }
-  std::stable_sort(records.begin(), records.end(), [](const LayerRecord& a, const LayerRecord& b) {
+  std::ranges::stable_sort(records, [](const LayerRecord& a, const LayerRecord& b) {
     if (a.in_both != b.in_both) return b.in_both;
     return std::abs(a.gap) > std::abs(b.gap);
   });

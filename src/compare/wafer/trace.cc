@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "base/text/characters.h"
 #include "base/text/decimal.h"
-#include "base/unknown.h"
 #include "compare/wafer/layers.h"
 #include "passes/classify/classifier.h"
 #include "passes/columns/event_columns.h"
@@ -155,7 +153,7 @@ Trace read_trace(const Index& index, Side side) {
 
 Platform platform_of(const Index& index) {
   const std::string version = index.meta("trace.roctracer_version").value_or("null");
-  const bool has_version = std::find(kFalse.begin(), kFalse.end(), version) == kFalse.end();
+  const bool has_version = std::ranges::find(kFalse, version) == kFalse.end();
   return has_version || listed_number(index, "warpSize", 0) == 64 ? Platform::kAmd : Platform::kNvidia;
 }
 

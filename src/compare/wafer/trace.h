@@ -5,7 +5,6 @@
 // and throws nothing of its own. Times are integer ns where that tool has us or ms as doubles.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>

@@ -1,9 +1,13 @@
 #include "export/parquet/kernel_file.h"
 
+#ifndef TRACEDB_STATIC
+#include <dlfcn.h>
+#endif
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <numeric>
 #include <span>
@@ -14,11 +18,175 @@
 #include "base/files/input_file.h"
 #include "base/files/partial_file.h"
 #include "base/unknown.h"
-#include "export/parquet/duckdb_library.h"
 #include "passes/sql/event_rows.h"
 
 namespace tracedb {
 namespace {
+
+// DuckDB, loaded when it is needed: programs are not linked to it, and nothing else needs it. Its C interface, as far
+// as it is used here, declared as DuckDB documents it.
+enum class DuckType : std::uint32_t { kBigint = 5, kUtinyint = 6, kUsmallint = 7, kUinteger = 8, kVarchar = 17 };
+
+struct DuckResult {
+  std::uint64_t column_count, row_count, rows_changed;
+  void *columns, *error_message, *internal;
+};
+
+// The functions by their names without "duckdb_"; a handle is a pointer, freed through its address.
+struct DuckFunctions {
+  const char* (*library_version)();
+  int (*open)(const char* path, void** database);  // 0: success, as of all that return int
+  void (*close)(void** database);
+  int (*connect)(void* database, void** connection);
+  void (*disconnect)(void** connection);
+  int (*query)(void* connection, const char* sql, DuckResult* result);
+  const char* (*result_error)(DuckResult* result);
+  void (*destroy_result)(DuckResult* result);
+  std::int64_t (*value_int64)(DuckResult* result, std::uint64_t column, std::uint64_t row);
+  void* (*create_logical_type)(DuckType type);
+  void* (*create_enum_type)(const char** members, std::uint64_t count);
+  DuckType (*enum_internal_type)(void* type);  // of the places in its members that a vector has
+  void (*destroy_logical_type)(void** type);
+  void* (*create_table_function)();
+  void (*destroy_table_function)(void** function);
+  void (*table_function_set_name)(void* function, const char* name);
+  void (*table_function_set_extra_info)(void* function, void* info, void (*destroy)(void*));
+  void (*table_function_set_bind)(void* function, void (*bind)(void* info));
+  void (*table_function_set_init)(void* function, void (*init)(void* info));
+  void (*table_function_set_function)(void* function, void (*fill)(void* info, void* chunk));
+  int (*register_table_function)(void* connection, void* function);
+  void* (*bind_get_extra_info)(void* info);
+  void (*bind_add_result_column)(void* info, const char* name, void* type);
+  void (*bind_set_bind_data)(void* info, void* data, void (*destroy)(void*));
+  void (*init_set_max_threads)(void* info, std::uint64_t threads);
+  void* (*function_get_bind_data)(void* info);
+  std::uint64_t (*vector_size)();
+  void* (*data_chunk_get_vector)(void* chunk, std::uint64_t column);
+  void (*data_chunk_set_size)(void* chunk, std::uint64_t size);
+  void* (*vector_get_data)(void* vector);
+  void (*vector_ensure_validity_writable)(void* vector);
+  std::uint64_t* (*vector_get_validity)(void* vector);
+  void (*vector_assign_string_element_len)(void* vector, std::uint64_t index, const char* text, std::uint64_t length);
+};
+
+constexpr const char* kLibraryVariable = "TRACEDB_DUCKDB";
+#ifdef TRACEDB_STATIC  // Such a program has no dynamic linker.
+constexpr std::string_view kCannotLoad = "cannot be loaded by a program that is linked statically";
+constexpr std::string_view kHowToGetIt =
+    "parquet needs trace-query of the package for Debian, or one that you built; --format tsv needs nothing";
+void* load_library(const char*) { return nullptr; }
+void* find_symbol(void*, const char*) { return nullptr; }
+#else
+constexpr std::string_view kCannotLoad = "cannot be loaded";
+constexpr std::string_view kHowToGetIt =
+    "parquet is written by libduckdb.so: get it from https://duckdb.org/install (C/C++) or from the npm package "
+    "@duckdb/node-bindings-linux-x64, and set TRACEDB_DUCKDB to the file; --format tsv needs nothing";
+void* load_library(const char* name) { return ::dlopen(name, RTLD_NOW | RTLD_LOCAL); }
+void* find_symbol(void* library, const char* name) { return ::dlsym(library, name); }
+#endif
+
+[[noreturn]] void fail_to_load(const std::string& name, std::string_view reason) {
+  throw Error(ErrorCode::kResource, fmt::format("{}: {}; {}", name, reason, kHowToGetIt));
+}
+
+class Loader {
+ public:
+  Loader() {
+    const char* named = std::getenv(kLibraryVariable);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    name_ = named == nullptr || *named == '\0' ? "libduckdb.so" : named;
+    handle_ = load_library(name_.c_str());
+    if (handle_ == nullptr) fail_to_load(name_, kCannotLoad);
+  }
+
+  // A name without "duckdb_", the function, and so on.
+  template <class Function, class... Rest>
+  void find(const char* name, Function& function, Rest&... rest) const {
+    const std::string symbol = std::string("duckdb_") + name;
+    void* const address = find_symbol(handle_, symbol.c_str());
+    if (address == nullptr) fail_to_load(name_, "has no function " + symbol);
+    function = reinterpret_cast<Function>(address);
+    if constexpr (sizeof...(rest) > 0) find(rest...);
+  }
+
+ private:
+  std::string name_;
+  void* handle_;
+};
+
+DuckFunctions load() {
+  const Loader library;
+  DuckFunctions found{};
+  library.find("library_version", found.library_version, "open", found.open, "close", found.close, "connect",
+               found.connect, "disconnect", found.disconnect, "query", found.query, "result_error", found.result_error,
+               "destroy_result", found.destroy_result, "value_int64", found.value_int64, "create_logical_type",
+               found.create_logical_type, "create_enum_type", found.create_enum_type, "enum_internal_type",
+               found.enum_internal_type, "destroy_logical_type", found.destroy_logical_type, "create_table_function",
+               found.create_table_function, "destroy_table_function", found.destroy_table_function,
+               "table_function_set_name", found.table_function_set_name, "table_function_set_extra_info",
+               found.table_function_set_extra_info, "table_function_set_bind", found.table_function_set_bind,
+               "table_function_set_init", found.table_function_set_init, "table_function_set_function",
+               found.table_function_set_function, "register_table_function", found.register_table_function,
+               "bind_get_extra_info", found.bind_get_extra_info, "bind_add_result_column", found.bind_add_result_column,
+               "bind_set_bind_data", found.bind_set_bind_data, "init_set_max_threads", found.init_set_max_threads,
+               "function_get_bind_data", found.function_get_bind_data, "vector_size", found.vector_size,
+               "data_chunk_get_vector", found.data_chunk_get_vector, "data_chunk_set_size", found.data_chunk_set_size,
+               "vector_get_data", found.vector_get_data, "vector_ensure_validity_writable",
+               found.vector_ensure_validity_writable, "vector_get_validity", found.vector_get_validity,
+               "vector_assign_string_element_len", found.vector_assign_string_element_len);
+  return found;
+}
+
+// The library that TRACEDB_DUCKDB names, else libduckdb.so where the system looks for libraries. It stays loaded.
+// Error{kResource} where there is none, or where it lacks a function: one line that says how to get it.
+const DuckFunctions& duckdb_library() {
+  static const DuckFunctions kFunctions = load();
+  return kFunctions;
+}
+
+// A database in memory that asks nothing of the network.
+class DuckDatabase {
+ public:
+  DuckDatabase() : duckdb_(duckdb_library()) {
+    if (duckdb_.open(nullptr, &database_) != 0 || duckdb_.connect(database_, &connection_) != 0) {
+      duckdb_.close(&database_);
+      throw Error(ErrorCode::kResource, "DuckDB cannot make a database in memory");
+    }
+    query("SET autoinstall_known_extensions = false");
+    query("SET autoload_known_extensions = false");
+  }
+
+  ~DuckDatabase() {
+    duckdb_.disconnect(&connection_);
+    duckdb_.close(&database_);
+  }
+  DuckDatabase& operator=(DuckDatabase&&) = delete;
+
+  // First column of the first row, 0 where there is none. Error{kResource} with what DuckDB says.
+  std::int64_t query(const std::string& sql) {
+    DuckResult result{};
+    const bool failed = duckdb_.query(connection_, sql.c_str(), &result) != 0;
+    const char* said = failed ? duckdb_.result_error(&result) : nullptr;
+    std::string reason = said == nullptr ? "" : said;
+    for (char& c : reason) c = c == '\n' ? ' ' : c;
+    const std::int64_t value = failed ? 0 : duckdb_.value_int64(&result, 0, 0);
+    duckdb_.destroy_result(&result);
+    if (failed) throw Error(ErrorCode::kResource, fmt::format("DuckDB {}: {}", duckdb_.library_version(), reason));
+    return value;
+  }
+
+  [[nodiscard]] void* connection() const { return connection_; }
+
+ private:
+  const DuckFunctions& duckdb_;
+  void *database_ = nullptr, *connection_ = nullptr;
+};
+
+// 'a''b'
+std::string duckdb_text(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
+  return out + "'";
+}
 
 namespace fs = std::filesystem;
 
@@ -95,7 +263,7 @@ class KernelColumns {
     const std::int64_t base = index.meta_int64("base_time_ns").value_or(0);
     LargeVector<std::int64_t> starts(kernels_.size());
     const auto ts = kernels_.numbers("ts");
-    std::transform(ts.begin(), ts.end(), starts.begin(), [base](std::int64_t at) { return saturating_add(at, base); });
+    std::ranges::transform(ts, starts.begin(), [base](std::int64_t at) { return saturating_add(at, base); });
     add("ts_ns", false, ArrayColumn::of_numbers(std::move(starts)));
     add("dur_ns", false, kernels_.column("dur"));
   }
@@ -105,8 +273,7 @@ class KernelColumns {
     for (std::uint32_t row = 0; row < kernels_.size(); ++row) {
       if (filter.keeps_kernel(row)) rows_.push_back(row);
     }
-    const auto name =
-        std::find_if(columns_.begin(), columns_.end(), [](const FileColumn& column) { return column.name == "name"; });
+    const auto name = std::ranges::find_if(columns_, [](const FileColumn& column) { return column.name == "name"; });
     const KeyOrder by_name{&name->values};
     order_rows(rows_, std::span(&by_name, 1));
   }
@@ -181,12 +348,12 @@ class KernelScan {
     void* data = duckdb_.vector_get_data(vector);
     if (type == DuckType::kBigint) {
       auto* const numbers = static_cast<std::int64_t*>(data);
-      std::transform(rows.begin(), rows.end(), numbers, [&](std::uint32_t row) { return column.number(row); });
+      std::ranges::transform(rows, numbers, [&](std::uint32_t row) { return column.number(row); });
       mark_unknown(vector, {numbers, rows.size()});
       return;
     }
     values_.resize(rows.size());
-    std::transform(rows.begin(), rows.end(), values_.begin(), [&](std::uint32_t row) { return column.place(row); });
+    std::ranges::transform(rows, values_.begin(), [&](std::uint32_t row) { return column.place(row); });
     mark_unknown(vector, values_);
     switch (type) {
       case DuckType::kUtinyint:
@@ -211,7 +378,7 @@ class KernelScan {
   }
 
   void mark_unknown(void* vector, std::span<const std::int64_t> values) const {
-    if (std::find(values.begin(), values.end(), kUnknownValue) == values.end()) return;
+    if (std::ranges::find(values, kUnknownValue) == values.end()) return;
     duckdb_.vector_ensure_validity_writable(vector);
     std::uint64_t* const valid = duckdb_.vector_get_validity(vector);
     for (std::size_t i = 0; i < values.size(); ++i) {

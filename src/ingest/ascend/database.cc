@@ -9,7 +9,6 @@
 
 #include "base/unknown.h"
 #include "ingest/ascend/tasks.h"
-#include "ingest/rows/source_rows.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {
@@ -173,7 +172,7 @@ class AscendDatabase {
         "TASK", {{"startNs", "endNs", "globalTaskId", "streamId"}, {"deviceId", "connectionId", "taskType", "modelId"}},
         [&](const SourceRow& row, const TimeSpan& span) { add_task(row, span); });
     const auto timeless = static_cast<std::uint64_t>(
-        std::count_if(compute_.begin(), compute_.end(), [](const auto& task) { return !task.second.has_times; }));
+        std::ranges::count_if(compute_, [](const auto& task) { return !task.second.has_times; }));
     if (timeless == 0) return;
     const RowSink::Kind without = sink_.kind("COMPUTE_TASK_INFO");
     sink_.read(without, timeless);
@@ -302,7 +301,7 @@ class AscendDatabase {
 }  // namespace
 
 bool is_ascend_database(const std::vector<std::string>& tables) {
-  const auto has = [&](std::string_view name) { return std::find(tables.begin(), tables.end(), name) != tables.end(); };
+  const auto has = [&](std::string_view name) { return std::ranges::find(tables, name) != tables.end(); };
   return has("STRING_IDS") && (has("TASK") || has("CANN_API") || has("PYTORCH_API"));
 }
 

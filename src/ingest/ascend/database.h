@@ -16,7 +16,6 @@
 
 #include <atomic>
 #include <filesystem>
-#include <string_view>
 #include <vector>
 
 #include "ingest/read/trace_header.h"

@@ -3,11 +3,9 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <string>
 
-#include "base/text/json_text.h"
 #include "ingest/read/json_shape.h"
 
 namespace tracedb {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <span>
 
 #include "base/text/decimal.h"
 #include "base/text/json_text.h"
@@ -110,13 +109,6 @@ struct LengthTable {
 constexpr LengthTable kEventTable(kEventKeys);
 constexpr LengthTable kArgumentTable(kArgumentKeys);
 
-}  // namespace
-
-EventField event_field(std::string_view key) { return kEventTable.find(key); }
-EventField argument_field(std::string_view key) { return kArgumentTable.find(key); }
-
-namespace {
-
 std::optional<std::int64_t> parse_cycles(std::string_view text) {
   if (const auto plain = parse_int64(text)) return plain;
   if (const auto whole = parse_integral(text)) return whole;
@@ -126,6 +118,9 @@ std::optional<std::int64_t> parse_cycles(std::string_view text) {
 }
 
 }  // namespace
+
+EventField event_field(std::string_view key) { return kEventTable.find(key); }
+EventField argument_field(std::string_view key) { return kArgumentTable.find(key); }
 
 std::optional<std::int64_t> time_of(std::string_view token, Clock clock) {
   const auto time = clock == Clock::kCycles ? parse_cycles(number_text(token)) : parse_microseconds(number_text(token));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -66,6 +65,31 @@ void join_tokens(const EventFields& fields, const std::array<EventField, N>& wan
   out.clear();
   for (const EventField field : wanted) out.append(fields[field]).append("\n");
 }
+
+struct Entry {
+  std::string_view name;
+  EventCategory category;
+};
+
+constexpr std::array<Entry, 17> kCategories = {{
+    {"kernel", EventCategory::kKernel},
+    {"Kernel", EventCategory::kKernel},
+    {"gpu_memcpy", EventCategory::kMemcpy},
+    {"Memcpy", EventCategory::kMemcpy},
+    {"gpu_memset", EventCategory::kMemset},
+    {"Memset", EventCategory::kMemset},
+    {"cpu_op", EventCategory::kOperator},
+    {"Operator", EventCategory::kOperator},
+    {"cuda_runtime", EventCategory::kCall},
+    {"cuda_driver", EventCategory::kCall},
+    {"Runtime", EventCategory::kCall},
+    {"xpu_runtime", EventCategory::kCall},
+    {"privateuse1_runtime", EventCategory::kCall},
+    {"privateuse1_driver", EventCategory::kCall},
+    {"python_function", EventCategory::kPython},
+    {"user_annotation", EventCategory::kAnnotation},
+    {"gpu_user_annotation", EventCategory::kGpuAnnotation},
+}};
 
 }  // namespace
 
@@ -205,7 +229,7 @@ std::uint32_t LocalIds::shape(const RawEvent& event) {
   constexpr std::array kFields = {EventField::kInputDims, EventField::kInputTypes, EventField::kInputStrides,
                                   EventField::kConcreteInputs};
   const auto has = [&](EventField field) { return event.gives(field); };
-  if (std::none_of(kFields.begin(), kFields.end(), has)) return 0;
+  if (std::ranges::none_of(kFields, has)) return 0;
   join_tokens(event.fields, kFields, key_);
   const Interner::Entry entry = shapes_.intern(key_);
   if (entry.is_new) {
@@ -216,38 +240,8 @@ std::uint32_t LocalIds::shape(const RawEvent& event) {
   return entry.id;
 }
 
-namespace {
-
-struct Entry {
-  std::string_view name;
-  EventCategory category;
-};
-
-constexpr std::array<Entry, 17> kCategories = {{
-    {"kernel", EventCategory::kKernel},
-    {"Kernel", EventCategory::kKernel},
-    {"gpu_memcpy", EventCategory::kMemcpy},
-    {"Memcpy", EventCategory::kMemcpy},
-    {"gpu_memset", EventCategory::kMemset},
-    {"Memset", EventCategory::kMemset},
-    {"cpu_op", EventCategory::kOperator},
-    {"Operator", EventCategory::kOperator},
-    {"cuda_runtime", EventCategory::kCall},
-    {"cuda_driver", EventCategory::kCall},
-    {"Runtime", EventCategory::kCall},
-    {"xpu_runtime", EventCategory::kCall},
-    {"privateuse1_runtime", EventCategory::kCall},
-    {"privateuse1_driver", EventCategory::kCall},
-    {"python_function", EventCategory::kPython},
-    {"user_annotation", EventCategory::kAnnotation},
-    {"gpu_user_annotation", EventCategory::kGpuAnnotation},
-}};
-
-}  // namespace
-
 EventCategory event_category(std::string_view name) {
-  const auto found =
-      std::find_if(kCategories.begin(), kCategories.end(), [name](const Entry& entry) { return entry.name == name; });
+  const auto found = std::ranges::find_if(kCategories, [name](const Entry& entry) { return entry.name == name; });
   return found == kCategories.end() ? EventCategory::kOther : found->category;
 }
 

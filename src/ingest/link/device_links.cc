@@ -1,13 +1,9 @@
 #include "ingest/link/device_links.h"
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
-#include <limits>
 #include <optional>
 
 #include "base/statistics.h"
-#include "base/unknown.h"
 #include "ingest/link/launch_table.h"
 #include "ingest/store/records.h"
 #include "passes/classify/kernel_kind.h"
@@ -384,8 +380,8 @@ void KernelSums::Durations::add(std::int64_t dur) {
 }
 
 void KernelSums::Durations::sort() {
-  if (!std::is_sorted(shorter.begin(), shorter.end())) std::sort(shorter.begin(), shorter.end());
-  std::sort(longer.begin(), longer.end());
+  if (!std::ranges::is_sorted(shorter)) std::ranges::sort(shorter);
+  std::ranges::sort(longer);
 }
 
 void KernelSums::add(std::uint32_t name, std::int64_t dur) {

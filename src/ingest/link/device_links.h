@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <unordered_map>
 #include <vector>
 
 #include "base/dense_index.h"

@@ -1,6 +1,5 @@
 #include "ingest/link/devices.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <optional>

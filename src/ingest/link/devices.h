@@ -1,7 +1,6 @@
 // Accelerators of a trace: the devices events ran on joined with those the trace's header describes.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
-#include <vector>
 
 #include "base/unknown.h"
-#include "ingest/store/trace_store.h"
 
 namespace tracedb {
 namespace {
@@ -32,47 +29,6 @@ std::int64_t arrow_id(const EventId& id) {
 FlowArrow arrow(const FlowRecord& start, const FlowRecord& end, std::uint32_t stream) {
   return {arrow_id(end.id), end.ts, start.ts, stream, start.track};
 }
-
-}  // namespace
-
-FlowLinks::FlowLinks(const TraceStore& store)
-    : by_id(store.spool(4)),
-      needed(store.uncorrelated > 0 || store.calls.size() == 0 || store.operators_by_flow),
-      by_start(store.spool(4)),
-      origins(store.spool(4)),
-      stream_of_thread_(streams_of_threads(store)) {}
-
-void FlowLinks::add(const std::vector<FlowRecord>& ends) {
-  if (ends.size() < 2 || ends.front().id.type == EventIdType::kNone) return;
-  if (ends.size() == 2) return ends[0].ph == 's' ? add_one(ends[0], ends[1]) : add_one(ends[1], ends[0]);
-  starts_.clear();
-  for (const FlowRecord& flow : ends) {
-    if (flow.ph == 's') starts_.push_back(flow);
-  }
-  if (starts_.empty() || starts_.size() == ends.size()) return;
-  const auto earlier = [](const FlowRecord& a, const FlowRecord& b) { return a.ts < b.ts; };
-  if (starts_.size() > 1) std::stable_sort(starts_.begin(), starts_.end(), earlier);
-  for (const FlowRecord& flow : ends) {
-    const std::uint32_t stream = flow.ph == 'f' ? stream_of_thread_[flow.track - 1] : 0;
-    if (stream == 0) continue;
-    const auto later = std::upper_bound(starts_.begin(), starts_.end(), flow, earlier);
-    if (later == starts_.begin()) continue;
-    if (needed) by_start.push(arrow(*(later - 1), flow, stream));
-    if (arrow_id(flow.id) == kUnknownValue || starts_.size() > kMostStarts) continue;
-    for (auto start = starts_.begin(); start != later; ++start) by_id.push(arrow(*start, flow, stream));
-  }
-}
-
-void FlowLinks::add_one(const FlowRecord& start, const FlowRecord& end) {
-  if (start.ph != 's' || end.ph != 'f' || start.ts > end.ts) return;
-  const std::uint32_t stream = stream_of_thread_[end.track - 1];
-  if (stream == 0) return;
-  const FlowArrow only = arrow(start, end, stream);
-  if (needed) by_start.push(only);
-  if (only.id != kUnknownValue) by_id.push(only);
-}
-
-namespace {
 
 constexpr std::string_view kFlowLetters = "stf";
 constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
@@ -123,6 +79,43 @@ void match(TraceStore& store, const std::vector<FlowRecord>& ends, FlowsByTime& 
 }
 
 }  // namespace
+
+FlowLinks::FlowLinks(const TraceStore& store)
+    : by_id(store.spool(4)),
+      needed(store.uncorrelated > 0 || store.calls.size() == 0 || store.operators_by_flow),
+      by_start(store.spool(4)),
+      origins(store.spool(4)),
+      stream_of_thread_(streams_of_threads(store)) {}
+
+void FlowLinks::add(const std::vector<FlowRecord>& ends) {
+  if (ends.size() < 2 || ends.front().id.type == EventIdType::kNone) return;
+  if (ends.size() == 2) return ends[0].ph == 's' ? add_one(ends[0], ends[1]) : add_one(ends[1], ends[0]);
+  starts_.clear();
+  for (const FlowRecord& flow : ends) {
+    if (flow.ph == 's') starts_.push_back(flow);
+  }
+  if (starts_.empty() || starts_.size() == ends.size()) return;
+  const auto earlier = [](const FlowRecord& a, const FlowRecord& b) { return a.ts < b.ts; };
+  if (starts_.size() > 1) std::ranges::stable_sort(starts_, earlier);
+  for (const FlowRecord& flow : ends) {
+    const std::uint32_t stream = flow.ph == 'f' ? stream_of_thread_[flow.track - 1] : 0;
+    if (stream == 0) continue;
+    const auto later = std::upper_bound(starts_.begin(), starts_.end(), flow, earlier);
+    if (later == starts_.begin()) continue;
+    if (needed) by_start.push(arrow(*(later - 1), flow, stream));
+    if (arrow_id(flow.id) == kUnknownValue || starts_.size() > kMostStarts) continue;
+    for (auto start = starts_.begin(); start != later; ++start) by_id.push(arrow(*start, flow, stream));
+  }
+}
+
+void FlowLinks::add_one(const FlowRecord& start, const FlowRecord& end) {
+  if (start.ph != 's' || end.ph != 'f' || start.ts > end.ts) return;
+  const std::uint32_t stream = stream_of_thread_[end.track - 1];
+  if (stream == 0) return;
+  const FlowArrow only = arrow(start, end, stream);
+  if (needed) by_start.push(only);
+  if (only.id != kUnknownValue) by_id.push(only);
+}
 
 void emit_flows(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& text_flow_ids, FlowLinks& links) {
   FlowsByTime unmatched(store.spool(4));

@@ -6,7 +6,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "ingest/link/launch_table.h"

@@ -83,7 +83,7 @@ class PagedTable {
       return first_[number] < key && (number + 1 == first_.size() || first_[number + 1] >= key);
     };
     if (last_page_ < first_.size() && fits(last_page_)) return last_page_;
-    const auto after = std::lower_bound(first_.begin(), first_.end(), key);
+    const auto after = std::ranges::lower_bound(first_, key);
     last_page_ = static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - first_.begin() - 1, 0));
     return last_page_;
   }

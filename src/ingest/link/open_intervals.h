@@ -116,8 +116,8 @@ class OpenFrames {
   // Of the frames open at t, the last advance(), the innermost that ends at `end` or later; nullptr if there is none.
   [[nodiscard]] const OpenFrame* around(std::int64_t t, std::int64_t end) const {
     const std::int64_t least = end > t ? end : t + 1;
-    const auto above = std::partition_point(nested_.begin(), nested_.end(),
-                                            [least](const OpenFrame& frame) { return frame.end >= least; });
+    const auto above =
+        std::ranges::partition_point(nested_, [least](const OpenFrame& frame) { return frame.end >= least; });
     const OpenFrame* nested = above == nested_.begin() ? nullptr : &*(above - 1);
     const auto found = outlasting_.lower_bound({least, 0});
     const OpenFrame* other = found == outlasting_.end() ? nullptr : &found->second;

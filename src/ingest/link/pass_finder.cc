@@ -23,7 +23,7 @@ PassFinder::PassFinder(const TraceStore& store)
       threads_(store.threads.size()),
       trains_(store.processes.size()),
       autograd_(store.threads.size()) {
-  std::sort(flow_ends_.begin(), flow_ends_.end(), earlier);
+  std::ranges::sort(flow_ends_, earlier);
 }
 
 bool PassFinder::is_backward(const OperatorRecord& record, bool inside) {

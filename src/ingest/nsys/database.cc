@@ -199,7 +199,7 @@ class NsysDatabase {
                    constexpr std::array<std::int64_t, 2> kMarks = {34, 65};
                    constexpr std::array<std::int64_t, 4> kRanges = {59, 60, 70, 71};
                    const auto is_one_of = [type = row.id(2)](const auto& types) {
-                     return std::find(types.begin(), types.end(), type) != types.end();
+                     return std::ranges::find(types, type) != types.end();
                    };
                    const std::string_view text = row[4].is_null() ? strings_.of(row.id(5)) : row[4].text();
                    if (is_one_of(kMarks)) {
@@ -256,23 +256,6 @@ class NsysDatabase {
   std::unordered_map<std::int64_t, std::uint32_t> threads_;      // the same: number in the sink
 };
 
-}  // namespace
-
-bool is_nsys_database(const std::vector<std::string>& tables) {
-  const bool has_texts = std::find(tables.begin(), tables.end(), "StringIds") != tables.end();
-  return has_texts && std::any_of(tables.begin(), tables.end(), [](const std::string& name) {
-           return name.starts_with("CUPTI_ACTIVITY_KIND_") || name.starts_with("TARGET_INFO_") || name == "NVTX_EVENTS";
-         });
-}
-
-void read_nsys_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
-                        TraceFacts& facts) {
-  SourceDatabase database(file, cancel);
-  NsysDatabase(database, sink, facts).run();
-}
-
-namespace {
-
 // The value after `key` up to the next comma; empty: none.
 std::string_view value_of(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
@@ -282,6 +265,19 @@ std::string_view value_of(std::string_view text, std::string_view key) {
 }
 
 }  // namespace
+
+bool is_nsys_database(const std::vector<std::string>& tables) {
+  const bool has_texts = std::ranges::find(tables, "StringIds") != tables.end();
+  return has_texts && std::ranges::any_of(tables, [](const std::string& name) {
+           return name.starts_with("CUPTI_ACTIVITY_KIND_") || name.starts_with("TARGET_INFO_") || name == "NVTX_EVENTS";
+         });
+}
+
+void read_nsys_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
+                        TraceFacts& facts) {
+  SourceDatabase database(file, cancel);
+  NsysDatabase(database, sink, facts).run();
+}
 
 std::optional<NvtxOperator> parse_nvtx_operator(std::string_view text) {
   constexpr std::string_view kSizes = ", sizes = ";

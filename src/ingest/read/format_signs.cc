@@ -4,7 +4,6 @@
 #include <array>
 
 #include "base/failure.h"
-#include "base/stream/byte_source.h"
 #include "base/stream/compressed_source.h"
 #include "ingest/read/json_chunks.h"
 #include "ingest/read/json_shape.h"
@@ -64,8 +63,7 @@ bool begins_as_aie_trace(std::string_view head) {
   // As mlir-aie's parse.py names the four kinds of tiles, its core also without a place.
   constexpr std::array kProcesses = {"core_trace"sv, "mem_trace for "sv, "memtile_trace for "sv, "shim_trace for "sv,
                                      "intfc_trace for "sv};
-  return std::any_of(kProcesses.begin(), kProcesses.end(),
-                     [&](std::string_view process) { return contains(head, process); });
+  return std::ranges::any_of(kProcesses, [&](std::string_view process) { return contains(head, process); });
 }
 bool begins_as_capture_list(std::string_view head) {
   const std::string_view first = after(head, "[{");
@@ -100,8 +98,7 @@ bool begins_as_profile_message(std::string_view head) {
 bool begins_as_perfetto(std::string_view head) {
   if (!head.starts_with('\x0a')) return false;
   const std::string_view begin = head.substr(0, 64);
-  return std::any_of(begin.begin(), begin.end(),
-                     [](char c) { return c != '\n' && c != '\r' && c != '\t' && c >= 0 && c < ' '; });
+  return std::ranges::any_of(begin, [](char c) { return c != '\n' && c != '\r' && c != '\t' && c >= 0 && c < ' '; });
 }
 bool begins_as_pickle(std::string_view head) {
   return head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
@@ -113,7 +110,7 @@ bool begins_as_markup(std::string_view head) { return without_space(head).starts
 bool begins_as_kernel_table(std::string_view head) {
   const std::string_view line = without_space(head);
   const std::string_view first = line.substr(0, line.find_first_of("\r\n"));
-  return !first.starts_with('{') && !first.starts_with('[') && std::count(first.begin(), first.end(), ',') >= 3 &&
+  return !first.starts_with('{') && !first.starts_with('[') && std::ranges::count(first, ',') >= 3 &&
          (contains(first, "Duration") || contains(first, "duration") || contains(first, "Kernel"));
 }
 

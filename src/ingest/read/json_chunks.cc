@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text/json_text.h"
-#include "ingest/read/json_shape.h"
 
 namespace tracedb {
 namespace {

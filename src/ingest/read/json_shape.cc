@@ -1,10 +1,7 @@
 #include "ingest/read/json_shape.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "base/text/characters.h"
 #include "base/text/json_text.h"
@@ -26,7 +23,7 @@ class ShapeReader {
   // Where read() found the value broken: makes `object`, which is open there, the value, up to the end of `text`. What
   // is before that place is not walked over again. False: it is not open there.
   bool narrow(std::size_t object, std::string_view text) {
-    const auto begin = std::find(begins_.begin(), begins_.end(), object);
+    const auto begin = std::ranges::find(begins_, object);
     if (begin == begins_.end()) return false;
     text_ = text;
     open_.erase(open_.begin(), open_.begin() + (begin - begins_.begin()));

@@ -225,24 +225,6 @@ std::vector<std::string> suffixes(const std::vector<std::string>& tables) {
   return out;
 }
 
-}  // namespace
-
-bool is_rocpd_database(const std::vector<std::string>& tables) {
-  return std::any_of(tables.begin(), tables.end(),
-                     [](const std::string& name) { return name.starts_with("rocpd_info_"); });
-}
-
-void read_rocpd_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
-                         TraceFacts& facts) {
-  SourceDatabase database(file, cancel);
-  SourceTables tables(database, sink, facts);
-  for (const std::string& suffix : suffixes(database.tables())) RocpdProcess(tables, suffix, sink).run();
-  tables.add_header("tables_not_read", tables.not_read());
-  facts.vendor = "amd";
-}
-
-namespace {
-
 class RpdDatabase {
  public:
   RpdDatabase(SourceDatabase& database, RowSink& sink, TraceFacts& facts)
@@ -344,8 +326,21 @@ class RpdDatabase {
 
 }  // namespace
 
+bool is_rocpd_database(const std::vector<std::string>& tables) {
+  return std::ranges::any_of(tables, [](const std::string& name) { return name.starts_with("rocpd_info_"); });
+}
+
+void read_rocpd_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
+                         TraceFacts& facts) {
+  SourceDatabase database(file, cancel);
+  SourceTables tables(database, sink, facts);
+  for (const std::string& suffix : suffixes(database.tables())) RocpdProcess(tables, suffix, sink).run();
+  tables.add_header("tables_not_read", tables.not_read());
+  facts.vendor = "amd";
+}
+
 bool is_rpd_database(const std::vector<std::string>& tables) {
-  const auto has = [&](std::string_view name) { return std::find(tables.begin(), tables.end(), name) != tables.end(); };
+  const auto has = [&](std::string_view name) { return std::ranges::find(tables, name) != tables.end(); };
   return has("rocpd_string") && (has("rocpd_op") || has("rocpd_api"));
 }
 

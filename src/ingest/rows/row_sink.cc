@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/text/characters.h"
-#include "base/unknown.h"
 
 namespace tracedb {
 namespace {

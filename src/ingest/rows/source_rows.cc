@@ -8,7 +8,6 @@
 #include "base/failure.h"
 #include "base/text/characters.h"
 #include "base/text/json_text.h"
-#include "base/unknown.h"
 
 namespace tracedb {
 namespace {
@@ -109,7 +108,7 @@ SourceTexts SourceTables::texts(std::string_view table, std::string_view id, std
       },
       out.by_number_);
   note(outcome, table);
-  std::stable_sort(out.rows_.begin(), out.rows_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(out.rows_, {}, [](const auto& one) { return one.first; });
   return out;
 }
 

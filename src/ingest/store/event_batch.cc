@@ -1,7 +1,6 @@
 #include "ingest/store/event_batch.h"
 
 #include "base/stream/content_hash.h"
-#include "base/unknown.h"
 
 namespace tracedb {
 

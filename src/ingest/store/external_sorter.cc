@@ -1,8 +1,6 @@
 #include "ingest/store/external_sorter.h"
 
-#include <algorithm>
 #include <cstring>
-#include <span>
 
 namespace tracedb {
 

@@ -118,8 +118,7 @@ class ExternalSorter {
   };
 
   void sort_buffer() {
-    if (!std::is_sorted(buffer_.begin(), buffer_.end(), Less{}))
-      std::stable_sort(buffer_.begin(), buffer_.end(), Less{});
+    if (!std::ranges::is_sorted(buffer_, Less{})) std::ranges::stable_sort(buffer_, Less{});
   }
 
   void spill() {

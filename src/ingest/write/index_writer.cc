@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <span>
 #include <stdexcept>
 #include <utility>
 
+#include "base/text/characters.h"
 #include "base/unknown.h"
 #include "index/index.h"
 #include "index/packed_columns.h"
@@ -61,7 +61,7 @@ TableLayout layout_of(Database& database, std::string_view table) {
 ColumnPacker packer_of(const PackedTable& packed, const TableLayout& table) {
   std::vector<PackedColumn> columns;
   for (const ScanColumn& column : packed.columns) {
-    const auto found = std::find(table.columns.begin(), table.columns.end(), column.name);
+    const auto found = std::ranges::find(table.columns, column.name);
     if (found == table.columns.end()) throw std::logic_error(fmt::format("{} has no {}", packed.name, column.name));
     columns.push_back({column.name, static_cast<std::size_t>(found - table.columns.begin()), column.type});
   }
@@ -80,6 +80,13 @@ std::vector<TableLayout> create_schema(const std::filesystem::path& path) {
   return tables;
 }
 
+// Differences for what mostly ascends in small steps, or mostly stays.
+ColumnCoding coding_of(std::string_view name) {
+  const bool differences =
+      name == "ts" || name == "launch_id" || name == "cpu_op_id" || name == "annotation_id" || name == "step_id";
+  return differences ? ColumnCoding::kDifferences : ColumnCoding::kValues;
+}
+
 }  // namespace
 
 IndexWriter::IndexWriter(const std::filesystem::path& index, const Interner& numbers, const std::atomic<bool>* cancel)
@@ -91,7 +98,7 @@ IndexWriter::IndexWriter(const std::filesystem::path& index, const Interner& num
     std::vector<std::span<const std::string_view>> texts(tables[i].columns.size());
     for (const TextColumn& column : text_columns) {
       if (column.table != kEventTableNames[i]) continue;
-      const auto place = std::find(tables[i].columns.begin(), tables[i].columns.end(), column.column);
+      const auto place = std::ranges::find(tables[i].columns, column.column);
       texts.at(static_cast<std::size_t>(place - tables[i].columns.begin())) = column.texts;
     }
     tables_[i] = std::make_unique<TableBuilder>(*pages_, tables[i].root, std::move(texts),
@@ -142,17 +149,6 @@ std::uint64_t IndexWriter::publish(timespec as_of, const std::function<void()>& 
   partial_.publish(as_of);
   return size;
 }
-
-namespace {
-
-// Differences for what mostly ascends in small steps, or mostly stays.
-ColumnCoding coding_of(std::string_view name) {
-  const bool differences =
-      name == "ts" || name == "launch_id" || name == "cpu_op_id" || name == "annotation_id" || name == "step_id";
-  return differences ? ColumnCoding::kDifferences : ColumnCoding::kValues;
-}
-
-}  // namespace
 
 ColumnPacker::ColumnPacker(std::string_view table, const std::vector<PackedColumn>& columns, std::size_t cells_in_row)
     : table_(table), cells_in_row_(cells_in_row) {

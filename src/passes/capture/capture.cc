@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -12,7 +11,6 @@
 #include "base/unknown.h"
 #include "passes/columns/event_columns.h"
 #include "passes/layers/layer_set.h"
-#include "passes/layers/layer_sources.h"
 #include "passes/steps/step_stats.h"
 
 namespace tracedb {
@@ -58,9 +56,7 @@ std::vector<std::uint32_t> ids_of_names(const Index& index, std::string_view pat
   return ids;
 }
 
-bool is_in(const std::vector<std::uint32_t>& ids, std::uint32_t id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
+bool is_in(const std::vector<std::uint32_t>& ids, std::uint32_t id) { return std::ranges::find(ids, id) != ids.end(); }
 
 // Layers by what the trace says of the launches, in a capture without kernels.
 CaptureLayers layers_of_calls(const Index& index, const EventColumns& calls, const std::vector<bool>& captured) {
@@ -110,40 +106,6 @@ void read_captures(const Index& index, Capture& capture) {
   }
   if (capture.stacks.empty()) capture.stacks = std::move(layers.stacks);
 }
-
-}  // namespace
-
-std::unordered_map<std::uint32_t, NameTokens> name_tokens(const Index& index,
-                                                          const std::function<std::uint32_t(std::string)>& token_of) {
-  std::unordered_map<std::uint32_t, NameTokens> out;
-  Statement rows(index.database(), "SELECT id, name, short_name FROM kernel_name");
-  while (rows.step()) {
-    // The blank keeps both kinds of names apart.
-    out[rows.id(0)] = {token_of(std::string(rows.text(1))), token_of(' ' + std::string(rows.text(2)))};
-  }
-  return out;
-}
-
-Capture read_capture(const Index& index, const StepOptions& options, const std::vector<Traits>& traits) {
-  Capture capture;
-  read_steps(index, options, traits, capture);
-  read_captures(index, capture);
-  const EventColumns operators(index, "cpu_op", {"name_id"});
-  const auto names = operators.ids("name_id");
-  capture.operator_name.assign(1, 0);
-  capture.operator_name.insert(capture.operator_name.end(), names.begin(), names.end());
-  return capture;
-}
-
-CaptureLayers layers_of_origins(const Capture& capture, const ReplayOrigins& origins) {
-  CaptureLayers layers{std::vector<std::int32_t>(origins.launcher.size(), kNoLayer), capture.stacks};
-  for (std::size_t i = 0; i < origins.launcher.size(); ++i) {
-    if (origins.launcher[i] != 0) layers.of_row[i] = capture.launchers[origins.launcher[i] - 1].layer;
-  }
-  return layers;
-}
-
-namespace {
 
 using Tokens = std::span<const std::uint32_t>;
 using Places = std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>;  // by token, in order
@@ -207,41 +169,11 @@ void match_by_rank(const Places& a, const Places& b, std::vector<bool>& taken, s
 }
 
 bool equally_often(const Places& a, const Places& b) {
-  return a.size() == b.size() && std::all_of(a.begin(), a.end(), [&](const auto& entry) {
+  return a.size() == b.size() && std::ranges::all_of(a, [&](const auto& entry) {
            const auto other = b.find(entry.first);
            return other != b.end() && other->second.size() == entry.second.size();
          });
 }
-
-}  // namespace
-
-std::vector<std::uint32_t> match_sequences(Tokens a, Tokens b, std::size_t most_cells) {
-  std::vector<std::uint32_t> out(a.size(), kUnmatched);
-  const Places places_a = places_of(a);
-  const Places places_b = places_of(b);
-  if (!equally_often(places_a, places_b)) match_in_order(a, b, most_cells, out);
-  std::vector<bool> taken(b.size());
-  for (const std::uint32_t place : out) {
-    if (place != kUnmatched) taken[place] = true;
-  }
-  match_by_rank(places_a, places_b, taken, out);
-  return out;
-}
-
-std::size_t shared_elements(Tokens a, Tokens b) {
-  std::unordered_map<std::uint32_t, std::size_t> left;
-  for (const std::uint32_t token : a) ++left[token];
-  std::size_t shared = 0;
-  for (const std::uint32_t token : b) {
-    const auto entry = left.find(token);
-    if (entry == left.end() || entry->second == 0) continue;
-    --entry->second;
-    ++shared;
-  }
-  return shared;
-}
-
-namespace {
 
 using Rows = std::span<const std::uint32_t>;
 
@@ -266,7 +198,7 @@ class LayerCheck {
       seen[static_cast<std::size_t>(layer)] = true;
       in_layers_.insert(tokens[i]);
     }
-    const auto layers = std::count(seen.begin(), seen.end(), true);
+    const auto layers = std::ranges::count(seen, true);
     if (layers > 1) layer_size_ = static_cast<double>(inside) / static_cast<double>(layers);
   }
 
@@ -332,7 +264,7 @@ class CaptureMatcher {
   }
 
   void match_rows(Rows rows) {
-    const bool any = std::any_of(rows.begin(), rows.end(), [&](std::uint32_t row) { return is_replayed(row); });
+    const bool any = std::ranges::any_of(rows, [&](std::uint32_t row) { return is_replayed(row); });
     if (!any) return;
     const Fit& fit = fit_of(rows);
     ++parts_;
@@ -386,7 +318,7 @@ class CaptureMatcher {
     Fit fit{{}, most};
     if (best == nullptr || most < kLeastMatched) return fit;
     const std::vector<std::uint32_t> places = match_sequences(own, best->*names);
-    const auto matched = places.size() - static_cast<std::size_t>(std::count(places.begin(), places.end(), kUnmatched));
+    const auto matched = places.size() - static_cast<std::size_t>(std::ranges::count(places, kUnmatched));
     fit.share = static_cast<double>(matched) / static_cast<double>(std::max(own.size(), (best->*names).size()));
     if (fit.share < kLeastMatched || misses_layers(own, *best, best->*names, places)) return fit;
     for (const std::uint32_t place : places) {
@@ -502,6 +434,62 @@ class CaptureMatcher {
 };
 
 }  // namespace
+
+std::unordered_map<std::uint32_t, NameTokens> name_tokens(const Index& index,
+                                                          const std::function<std::uint32_t(std::string)>& token_of) {
+  std::unordered_map<std::uint32_t, NameTokens> out;
+  Statement rows(index.database(), "SELECT id, name, short_name FROM kernel_name");
+  while (rows.step()) {
+    // The blank keeps both kinds of names apart.
+    out[rows.id(0)] = {token_of(std::string(rows.text(1))), token_of(' ' + std::string(rows.text(2)))};
+  }
+  return out;
+}
+
+Capture read_capture(const Index& index, const StepOptions& options, const std::vector<Traits>& traits) {
+  Capture capture;
+  read_steps(index, options, traits, capture);
+  read_captures(index, capture);
+  const EventColumns operators(index, "cpu_op", {"name_id"});
+  const auto names = operators.ids("name_id");
+  capture.operator_name.assign(1, 0);
+  capture.operator_name.insert(capture.operator_name.end(), names.begin(), names.end());
+  return capture;
+}
+
+CaptureLayers layers_of_origins(const Capture& capture, const ReplayOrigins& origins) {
+  CaptureLayers layers{std::vector<std::int32_t>(origins.launcher.size(), kNoLayer), capture.stacks};
+  for (std::size_t i = 0; i < origins.launcher.size(); ++i) {
+    if (origins.launcher[i] != 0) layers.of_row[i] = capture.launchers[origins.launcher[i] - 1].layer;
+  }
+  return layers;
+}
+
+std::vector<std::uint32_t> match_sequences(Tokens a, Tokens b, std::size_t most_cells) {
+  std::vector<std::uint32_t> out(a.size(), kUnmatched);
+  const Places places_a = places_of(a);
+  const Places places_b = places_of(b);
+  if (!equally_often(places_a, places_b)) match_in_order(a, b, most_cells, out);
+  std::vector<bool> taken(b.size());
+  for (const std::uint32_t place : out) {
+    if (place != kUnmatched) taken[place] = true;
+  }
+  match_by_rank(places_a, places_b, taken, out);
+  return out;
+}
+
+std::size_t shared_elements(Tokens a, Tokens b) {
+  std::unordered_map<std::uint32_t, std::size_t> left;
+  for (const std::uint32_t token : a) ++left[token];
+  std::size_t shared = 0;
+  for (const std::uint32_t token : b) {
+    const auto entry = left.find(token);
+    if (entry == left.end() || entry->second == 0) continue;
+    --entry->second;
+    ++shared;
+  }
+  return shared;
+}
 
 ReplayOrigins match_capture(const Capture& capture, const Index& index, const EventTables& events,
                             const StepSet& steps) {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/text/characters.h"
-#include "trace/kernel_name.h"
 
 namespace tracedb {
 
@@ -171,20 +170,19 @@ bool NameScan::any_argument(const CompiledTerm& compiled) const {
   const std::size_t argument = compiled.term->argument;
   if (argument > parts_.argument_list.size()) return false;
   const std::string letters = normalize_name(parts_.argument_list[argument - 1]).letters;
-  return std::any_of(compiled.patterns.begin(), compiled.patterns.end(),
-                     [&](const GlobPattern& pattern) { return pattern.fits(letters); });
+  return std::ranges::any_of(compiled.patterns, [&](const GlobPattern& pattern) { return pattern.fits(letters); });
 }
 
 bool NameScan::any_raw(const Term& term) {
   if (term.scope == Scope::kRaw && lower_.empty()) lower_ = ascii_lower(name_);
   const std::string_view text = term.scope == Scope::kRaw ? std::string_view(lower_) : name_;
-  return std::any_of(term.words.begin(), term.words.end(), [&](std::string_view word) {
+  return std::ranges::any_of(term.words, [&](std::string_view word) {
     return word.starts_with('^') ? text.starts_with(word.substr(1)) : text.find(word) != std::string_view::npos;
   });
 }
 
 bool NameScan::holds(const CompiledRule& rule) {
-  return std::all_of(rule.terms.begin(), rule.terms.end(), [&](const CompiledTerm& compiled) {
+  return std::ranges::all_of(rule.terms, [&](const CompiledTerm& compiled) {
     const Term& term = *compiled.term;
     bool any = false;
     switch (term.scope) {
@@ -201,7 +199,7 @@ bool NameScan::holds(const CompiledRule& rule) {
         any = any_raw(term);
         break;
       case Scope::kPlatform:
-        any = std::find(term.words.begin(), term.words.end(), platform_) != term.words.end();
+        any = std::ranges::find(term.words, platform_) != term.words.end();
         break;
     }
     return any != term.negated;
@@ -240,11 +238,11 @@ std::string NameScan::class_name(RuleId id) {
   for (const std::size_t part : rules_.compiled_[id].parts) {
     const std::string& name = rules_.rules_.parts[part].class_name;
     const auto same = [&](const auto& other) { return other.second == name; };
-    if (holds(rules_.parts_[part]) && std::none_of(found.begin(), found.end(), same)) {
+    if (holds(rules_.parts_[part]) && std::ranges::none_of(found, same)) {
       found.emplace_back(place(rules_.parts_[part]), name);
     }
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(found, {}, [](const auto& one) { return one.first; });
   std::string text;
   for (const auto& [position, name] : found) text.append(text.empty() ? "" : "+").append(name);
   return text;

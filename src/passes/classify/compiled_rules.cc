@@ -24,6 +24,8 @@ std::string pattern_letters(std::string_view pattern) {
   }
 }
 
+constexpr std::uint32_t kNoWord = std::numeric_limits<std::uint32_t>::max();
+
 }  // namespace
 
 CompiledRules::CompiledRules(RuleSet rules) : rules_(std::move(rules)), matcher_({}) {
@@ -31,8 +33,8 @@ CompiledRules::CompiledRules(RuleSet rules) : rules_(std::move(rules)), matcher_
   for (const Rule& rule : rules_.rules) {
     compiled_.push_back(compile_rule(rule));
     for (const std::string& name : rule.parts) {
-      const auto part = std::find_if(rules_.parts.begin(), rules_.parts.end(),
-                                     [&](const Rule& candidate) { return candidate.name == name; });
+      const auto part =
+          std::ranges::find_if(rules_.parts, [&](const Rule& candidate) { return candidate.name == name; });
       if (part != rules_.parts.end()) {
         compiled_.back().parts.push_back(static_cast<std::size_t>(part - rules_.parts.begin()));
       }
@@ -102,8 +104,7 @@ void CompiledRules::note_triggers(RuleId rule) {
 }
 
 bool CompiledRules::is_wrapper(std::string_view letters) const {
-  return std::any_of(wrappers_.begin(), wrappers_.end(),
-                     [&](const GlobPattern& pattern) { return pattern.fits(letters); });
+  return std::ranges::any_of(wrappers_, [&](const GlobPattern& pattern) { return pattern.fits(letters); });
 }
 
 GlobPattern::GlobPattern(std::string_view pattern) {
@@ -129,12 +130,6 @@ bool GlobPattern::fits(std::string_view text) const {
   }
   return true;
 }
-
-namespace {
-
-constexpr std::uint32_t kNoWord = std::numeric_limits<std::uint32_t>::max();
-
-}  // namespace
 
 WordMatcher::WordMatcher(const std::vector<std::string>& words) {
   std::size_t letters = 1;

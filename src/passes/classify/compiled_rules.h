@@ -92,8 +92,7 @@ inline bool is_function_scope(Scope scope) { return scope == Scope::kFunction ||
 class CompiledRules {
  public:
   explicit CompiledRules(RuleSet rules);
-  CompiledRules(const CompiledRules&) = delete;
-  CompiledRules& operator=(const CompiledRules&) = delete;
+  CompiledRules& operator=(CompiledRules&&) = delete;
 
   [[nodiscard]] const RuleSet& rules() const { return rules_; }
 

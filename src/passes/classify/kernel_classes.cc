@@ -1,7 +1,6 @@
 #include "passes/classify/kernel_classes.h"
 
 #include <map>
-#include <utility>
 
 #include "trace/kernel_name.h"
 

@@ -2,7 +2,6 @@
 // index never holds a stale one: a few microseconds a name.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

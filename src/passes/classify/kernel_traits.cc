@@ -33,10 +33,9 @@ constexpr std::array<std::string_view, 8> kPlain = {"rotary", "quantise", "kv_ca
 static_assert((kFirstPlainTrait << 3) == kSoftmaxTrait && kPlain[3] == "softmax");
 
 Traits traits_of_part(std::string_view part) {
-  const auto found = std::find_if(kMeaningful.begin(), kMeaningful.end(),
-                                  [&](const ClassTraits& entry) { return entry.name == part; });
+  const auto found = std::ranges::find_if(kMeaningful, [&](const ClassTraits& entry) { return entry.name == part; });
   if (found != kMeaningful.end()) return found->traits;
-  const auto plain = std::find(kPlain.begin(), kPlain.end(), part);
+  const auto plain = std::ranges::find(kPlain, part);
   if (plain == kPlain.end()) return kOtherTrait;
   const Traits own = kFirstPlainTrait << static_cast<unsigned>(plain - kPlain.begin());
   return part == "convolution" ? own | kConvolutionTrait : own;

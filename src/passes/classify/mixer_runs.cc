@@ -1,6 +1,5 @@
 #include "passes/classify/mixer_runs.h"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "base/statistics.h"

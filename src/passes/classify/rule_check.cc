@@ -7,7 +7,7 @@ namespace tracedb {
 namespace {
 
 bool contains(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 // Whether a name in which `narrow` is found has `wide` too: the same word, with ends free that were not.
@@ -33,30 +33,27 @@ bool implies(std::string_view narrow, std::string_view wide) {
 }
 
 bool all_imply(const std::vector<std::string>& narrow, const std::vector<std::string>& wide) {
-  return std::all_of(narrow.begin(), narrow.end(), [&](const std::string& word) {
-    return std::any_of(wide.begin(), wide.end(), [&](const std::string& other) { return implies(word, other); });
+  return std::ranges::all_of(narrow, [&](const std::string& word) {
+    return std::ranges::any_of(wide, [&](const std::string& other) { return implies(word, other); });
   });
 }
 
 // `term` holds whenever one of `given` does.
 bool follows(const Term& term, const std::vector<Term>& given) {
-  return std::any_of(given.begin(), given.end(), [&](const Term& other) {
+  return std::ranges::any_of(given, [&](const Term& other) {
     if (other.scope != term.scope || other.argument != term.argument || other.negated != term.negated) return false;
     if (term.negated) {
-      return std::all_of(term.words.begin(), term.words.end(),
-                         [&](const std::string& word) { return contains(other.words, word); });
+      return std::ranges::all_of(term.words, [&](const std::string& word) { return contains(other.words, word); });
     }
     const bool words =
         term.scope == Scope::kFunction || term.scope == Scope::kOwnName || term.scope == Scope::kArguments;
     if (words) return all_imply(other.words, term.words);
-    return std::all_of(other.words.begin(), other.words.end(),
-                       [&](const std::string& word) { return contains(term.words, word); });
+    return std::ranges::all_of(other.words, [&](const std::string& word) { return contains(term.words, word); });
   });
 }
 
 bool covers(const Rule& earlier, const Rule& later) {
-  return std::all_of(earlier.terms.begin(), earlier.terms.end(),
-                     [&](const Term& term) { return follows(term, later.terms); });
+  return std::ranges::all_of(earlier.terms, [&](const Term& term) { return follows(term, later.terms); });
 }
 
 RuleId covering_rule(const std::vector<Rule>& rules, RuleId later) {

@@ -36,7 +36,7 @@ constexpr std::array<ScopeName, 6> kScopeNames = {{{"own", Scope::kOwnName},
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> pieces;
-  pieces.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), separator)) + 1);
+  pieces.reserve(static_cast<std::size_t>(std::ranges::count(text, separator)) + 1);
   while (true) {
     const std::size_t end = std::min(text.find(separator), text.size());
     pieces.emplace_back(text.substr(0, end));
@@ -149,10 +149,9 @@ class Reader {
     } else if (kind == "companion") {
       read_relation(words, set_.companions);
     } else {
-      fail_at(place(),
-              fmt::format("'{}' is not a statement; known: class, words, wrapper, part, rule, include, family, "
-                          "unnamed and companion",
-                          kind));
+      fail_at(place(), fmt::format("'{}' is not a statement; known: class, words, wrapper, part, rule, include, "
+                                   "family, unnamed and companion",
+                                   kind));
     }
   }
 
@@ -163,8 +162,7 @@ class Reader {
 
   void include(const std::string& name, int depth) {
     const std::string script_name = std::string(kFolder) + name;
-    const auto known = std::any_of(scripts().begin(), scripts().end(),
-                                   [&](const Script& script) { return script.name == script_name; });
+    const auto known = std::ranges::any_of(scripts(), [&](const Script& script) { return script.name == script_name; });
     if (!known) fail_at(place(), fmt::format("no built-in rules named '{}'", name));
     if (depth >= kDeepestInclude) fail_at(place(), "too many rules include each other");
     read(script(script_name), name + ".rules", depth + 1);
@@ -236,9 +234,8 @@ class Reader {
 
   void read_scope(std::string_view name, Term& term) const {
     const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
-    const auto* const found = std::find_if(kScopeNames.begin(), kScopeNames.end(), [&](const ScopeName& candidate) {
-      return candidate.name == name.substr(0, digits);
-    });
+    const auto* const found = std::ranges::find_if(
+        kScopeNames, [&](const ScopeName& candidate) { return candidate.name == name.substr(0, digits); });
     const bool number = digits + 1 == name.size() && name[digits] != '0';
     const bool counted = found != kScopeNames.end() && found->scope == Scope::kArgument;
     if (found == kScopeNames.end() || counted != number || (!counted && digits != name.size())) {
@@ -250,12 +247,12 @@ class Reader {
   }
 
   void check_class(const std::string& source, const std::string& name) const {
-    if (set_.classes.empty() || std::find(set_.classes.begin(), set_.classes.end(), name) != set_.classes.end()) return;
+    if (set_.classes.empty() || std::ranges::find(set_.classes, name) != set_.classes.end()) return;
     fail_at(source, fmt::format("no class '{}'{}", name, did_you_mean(name, set_.classes)));
   }
 
   void check_part(const Rule& rule, const std::string& name) const {
-    if (std::any_of(set_.parts.begin(), set_.parts.end(), [&](const Rule& part) { return part.name == name; })) return;
+    if (std::ranges::any_of(set_.parts, [&](const Rule& part) { return part.name == name; })) return;
     fail_at(rule.source, fmt::format("no part '{}'", name));
   }
 
@@ -284,7 +281,7 @@ RuleSet parse_rules(std::string_view text, const std::string& source) {
 }
 
 RuleSet load_rules(const std::string& what) {
-  if (std::find(kSets.begin(), kSets.end(), what) == kSets.end()) return parse_rules(read_rules(what), what);
+  if (std::ranges::find(kSets, what) == kSets.end()) return parse_rules(read_rules(what), what);
   RuleSet set = parse_rules(script(std::string(kFolder) + what), what + ".rules");
   set.name = what;
   return set;

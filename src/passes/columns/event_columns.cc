@@ -1,12 +1,9 @@
 #include "passes/columns/event_columns.h"
 
 #include <algorithm>
-#include <array>
-#include <string>
 #include <utility>
 
 #include "index/packed_columns.h"
-#include "trace/event_names.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {
@@ -43,7 +40,7 @@ std::size_t EventColumns::count_rows() const {
 const ColumnValues& EventColumns::find(std::string_view column) const {
   if (const auto known = read_.find(column); known != read_.end()) return known->second;
   std::vector<ScanColumn> wanted;
-  if (std::find(together_.begin(), together_.end(), column) == together_.end()) {
+  if (std::ranges::find(together_, column) == together_.end()) {
     wanted.push_back(scan_column(table_, column));
   } else {
     for (const std::string_view name : together_) wanted.push_back(scan_column(table_, name));

@@ -70,12 +70,25 @@ void describe(std::span<std::int64_t> durations, GroupStats& stats) {
   stats.p99 = select(durations, rank90 + 1, rank99);
   stats.max = *std::max_element(durations.begin() + static_cast<std::ptrdiff_t>(rank99), durations.end());
   const auto below = durations.first(std::max<std::size_t>(middle, 1));
-  const auto [min, lower] = std::minmax_element(below.begin(), below.end());
+  const auto [min, lower] = std::ranges::minmax_element(below);
   stats.min = *min;
   const auto mean = [](std::int64_t a, std::int64_t b) {
     return (static_cast<double>(a) + static_cast<double>(b)) / 2;
   };
   stats.median = count % 2 == 1 ? static_cast<double>(upper) : mean(*lower, upper);
+}
+
+// What takes all values of a group together; `stats` says how many there are.
+void describe(std::span<const std::int64_t> values, std::span<const GroupId> group, std::vector<GroupStats>& stats) {
+  std::vector<std::size_t> end(1, 0);
+  for (const GroupStats& own : stats) end.push_back(end.back() + static_cast<std::size_t>(own.known));
+  ColumnArray<std::int64_t> memory(end.back());
+  const std::span<std::int64_t> sorted = memory.values();
+  std::vector<std::size_t> next(end.begin(), end.end() - 1);
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    if (group[i] != kNoGroup && values[i] != kUnknownValue) sorted[next[group[i]]++] = values[i];
+  }
+  for (std::size_t g = 0; g < stats.size(); ++g) describe(sorted.subspan(end[g], end[g + 1] - end[g]), stats[g]);
 }
 
 }  // namespace
@@ -105,23 +118,6 @@ std::vector<GroupStats> group_totals(const GroupedEvents& events, std::size_t gr
   }
   return stats;
 }
-
-namespace {
-
-// What takes all values of a group together; `stats` says how many there are.
-void describe(std::span<const std::int64_t> values, std::span<const GroupId> group, std::vector<GroupStats>& stats) {
-  std::vector<std::size_t> end(1, 0);
-  for (const GroupStats& own : stats) end.push_back(end.back() + static_cast<std::size_t>(own.known));
-  ColumnArray<std::int64_t> memory(end.back());
-  const std::span<std::int64_t> sorted = memory.values();
-  std::vector<std::size_t> next(end.begin(), end.end() - 1);
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    if (group[i] != kNoGroup && values[i] != kUnknownValue) sorted[next[group[i]]++] = values[i];
-  }
-  for (std::size_t g = 0; g < stats.size(); ++g) describe(sorted.subspan(end[g], end[g + 1] - end[g]), stats[g]);
-}
-
-}  // namespace
 
 std::vector<GroupStats> group_stats(const GroupedEvents& events, std::size_t groups) {
   std::vector<GroupStats> stats = group_totals(events, groups);

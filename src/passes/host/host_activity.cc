@@ -111,8 +111,7 @@ std::unordered_map<std::string, std::vector<Dequeue>> read_queue(const Index& in
   Statement rows(
       index.database(),
       "SELECT s.ts, s.thread_id, c.value = 'enqueue', coalesce(t.tid, '') FROM slice s JOIN string c ON c.id = "
-      "s.category_id JOIN thread t ON t.id = s.thread_id WHERE c.value IN ('enqueue', 'dequeue') ORDER BY s.ts, "
-      "s.id");
+      "s.category_id JOIN thread t ON t.id = s.thread_id WHERE c.value IN ('enqueue', 'dequeue') ORDER BY s.ts, s.id");
   while (rows.step()) {
     if (rows.int64(2) != 0) {
       feeders.push_back(rows.id(1));
@@ -149,7 +148,7 @@ class PlaceSums {
   }
   // In order of time.
   std::vector<PlaceTime> take() {
-    std::sort(sums_.begin(), sums_.end(), is_larger);
+    std::ranges::sort(sums_, is_larger);
     return std::move(sums_);
   }
 
@@ -268,8 +267,8 @@ void HostActivities::read_stalls() {
   std::vector<std::int64_t> ts, dur;
   std::vector<std::uint32_t> name;
   Statement rows(index_.database(),
-                 "SELECT s.ts, coalesce(s.dur, 0), s.name_id FROM slice s JOIN string n ON n.id = s.name_id "
-                 "WHERE n.value LIKE '%stall%' ORDER BY s.ts, s.dur DESC, s.id");
+                 "SELECT s.ts, coalesce(s.dur, 0), s.name_id FROM slice s JOIN string n ON n.id = s.name_id WHERE "
+                 "n.value LIKE '%stall%' ORDER BY s.ts, s.dur DESC, s.id");
   while (rows.step()) {
     ts.push_back(rows.int64(0));
     dur.push_back(rows.int64(1));

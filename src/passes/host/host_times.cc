@@ -100,7 +100,7 @@ class ThreadSweep {
 
   void prepare() {
     const auto earlier = [](const Gap& a, const Gap& b) { return std::pair(a.begin, a.id) < std::pair(b.begin, b.id); };
-    if (!std::is_sorted(gaps_.begin(), gaps_.end(), earlier)) std::sort(gaps_.begin(), gaps_.end(), earlier);
+    if (!std::ranges::is_sorted(gaps_, earlier)) std::ranges::sort(gaps_, earlier);
     for (const Gap& gap : gaps_) {
       if (!zones_.empty() && gap.begin <= zones_.back().end) {
         zones_.back().end = std::max(zones_.back().end, gap.end);

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <unordered_map>
-
-#include "passes/classify/mixer_runs.h"
 
 namespace tracedb {
 namespace {
@@ -15,7 +12,7 @@ constexpr double kOtherForm = 0.3;  // difference of layers of two stacks
 constexpr double kOtherPass = 0.5;  // of passes over one: a prompt's and a token's, say
 
 bool any(std::span<const Traits> kernels, Traits wanted) {
-  return std::any_of(kernels.begin(), kernels.end(), [&](Traits traits) { return (traits & wanted) != 0; });
+  return std::ranges::any_of(kernels, [&](Traits traits) { return (traits & wanted) != 0; });
 }
 
 // ---- Which runs of mixers make a layer
@@ -81,7 +78,7 @@ class Chains {
     for (std::size_t i = 0; i + 1 < runs_.size(); ++i) {
       const auto kernels = between(i);
       const auto products = static_cast<std::size_t>(
-          std::count_if(kernels.begin(), kernels.end(), [](Traits traits) { return (traits & kGemmTrait) != 0; }));
+          std::ranges::count_if(kernels, [](Traits traits) { return (traits & kGemmTrait) != 0; }));
       if (i % 2 == 1) least_outer = std::min(least_outer, products);
       if (i % 2 == 1) continue;
       most_inner = std::max(most_inner, products);
@@ -107,7 +104,7 @@ class Borders {
   std::vector<std::size_t> find() {
     by_mixers();
     by_form();
-    std::sort(borders_.begin(), borders_.end());
+    std::ranges::sort(borders_);
     borders_.erase(std::unique(borders_.begin(), borders_.end()), borders_.end());
     const std::vector<std::size_t> coarse = borders_;
     std::size_t begin = 0;
@@ -116,7 +113,7 @@ class Borders {
       by_excess(begin, end);
       begin = end;
     }
-    std::sort(borders_.begin(), borders_.end());
+    std::ranges::sort(borders_);
     return std::move(borders_);
   }
 
@@ -146,7 +143,7 @@ class Borders {
     }
     for (const Change& change : changes) {
       // There and back without anything in between: layers that take turns.
-      const bool turns = std::any_of(changes.begin(), changes.end(), [&](const Change& other) {
+      const bool turns = std::ranges::any_of(changes, [&](const Change& other) {
         return other.from == change.to && other.to == change.from && !other.excess && !change.excess;
       });
       if (!turns) borders_.push_back(change.layer);
@@ -253,7 +250,7 @@ class RhythmFinder {
     const std::vector<MixerRun> runs = mixer_runs(sequence_);
     for (const std::size_t begin : pass_begins(sequence_, runs)) marks_.push_back(begin);
     add_convolutions(runs);
-    std::sort(marks_.begin(), marks_.end());
+    std::ranges::sort(marks_);
     marks_.erase(std::unique(marks_.begin(), marks_.end()), marks_.end());
   }
 
@@ -324,7 +321,7 @@ class RhythmFinder {
   void leave_out_fragments() {
     if (parts_.size() < 3) return;
     for (RhythmPart* part : {&parts_.front(), &parts_.back()}) {
-      const bool fragment = std::any_of(parts_.begin(), parts_.end(), [&](const RhythmPart& other) {
+      const bool fragment = std::ranges::any_of(parts_, [&](const RhythmPart& other) {
         return other.stack != part->stack && stacks_[part->stack].passes == 1 && stacks_[other.stack].passes > 1 &&
                other.layers.size() > part->layers.size() && mixers(other) == mixers(*part) &&
                difference(other.form, part->form) <= kOtherForm;
@@ -337,8 +334,7 @@ class RhythmFinder {
   void keep_in_bounds() {
     constexpr std::size_t kMostStacks = 8;
     if (stacks_.size() <= kMostStacks) return;
-    const auto most = std::max_element(stacks_.begin(), stacks_.end(),
-                                       [](const RhythmStack& a, const RhythmStack& b) { return a.layers < b.layers; });
+    const auto most = std::ranges::max_element(stacks_, {}, &RhythmStack::layers);
     for (RhythmStack& stack : stacks_) stack.passes = &stack == &*most ? stack.passes : 0;
   }
 
@@ -372,14 +368,6 @@ class RhythmFinder {
   std::vector<RhythmStack> stacks_;
 };
 
-}  // namespace
-
-LayerRhythm layer_rhythm(std::span<const Traits> sequence, std::span<const std::size_t> joints) {
-  return RhythmFinder(sequence, joints).run();
-}
-
-namespace {
-
 constexpr double kAlikeDifference = 0.15;
 
 std::uint64_t mixed(Traits traits) {
@@ -409,6 +397,10 @@ LayerForm form_of(std::span<const Traits> kernels) {
 
 }  // namespace
 
+LayerRhythm layer_rhythm(std::span<const Traits> sequence, std::span<const std::size_t> joints) {
+  return RhythmFinder(sequence, joints).run();
+}
+
 double difference(const LayerForm& a, const LayerForm& b) {
   if (a.kernels + b.kernels == 0) return 0;
   std::size_t apart = 0;
@@ -435,8 +427,8 @@ LayerForms::LayerForms(std::span<const Traits> sequence, std::span<const LayerMi
     const auto [entry, is_new] = known.try_emplace(hash_of(kernels), 0);
     if (is_new) {
       LayerForm form = form_of(kernels);
-      const auto like = std::find_if(forms_.begin(), forms_.end(),
-                                     [&](const LayerForm& each) { return difference(each, form) <= kAlikeDifference; });
+      const auto like = std::ranges::find_if(
+          forms_, [&](const LayerForm& each) { return difference(each, form) <= kAlikeDifference; });
       entry->second = static_cast<std::size_t>(like - forms_.begin());
       constexpr std::size_t kMostForms = 64;  // a sequence with more has no rhythm
       if (like == forms_.end() && forms_.size() == kMostForms) entry->second = kMostForms - 1;
@@ -449,7 +441,7 @@ LayerForms::LayerForms(std::span<const Traits> sequence, std::span<const LayerMi
 std::size_t LayerForms::usual(std::size_t from, std::size_t to) const {
   std::vector<std::size_t> counts(forms_.size());
   for (std::size_t i = from; i < to; ++i) ++counts[class_[i]];
-  return static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+  return static_cast<std::size_t>(std::ranges::max_element(counts) - counts.begin());
 }
 
 }  // namespace tracedb

@@ -13,7 +13,6 @@
 #include "passes/classify/mixer_runs.h"
 #include "passes/columns/event_columns.h"
 #include "passes/layers/layer_rhythm.h"
-#include "passes/layers/stack_table.h"
 #include "passes/steps/step_stats.h"
 
 namespace tracedb {
@@ -64,8 +63,7 @@ class StepLayerFinder {
     }
     if (rhythm && !bare_.empty()) find_rhythm(part);
     if (any_hint) mark_ends(part);
-    std::stable_sort(part.stacks.begin(), part.stacks.end(),
-                     [](const StepStack& a, const StepStack& b) { return a.begin < b.begin; });
+    std::ranges::stable_sort(part.stacks, {}, &StepStack::begin);
   }
 
   LayerSources& hints() { return hints_; }
@@ -81,8 +79,7 @@ class StepLayerFinder {
     std::vector<std::int32_t> first;  // by stack of the rhythm
     for (std::size_t s = 0; s < found.stacks.size(); ++s) {
       const RhythmStack& stack = found.stacks[s];
-      const auto pass = std::find_if(found.passes.begin(), found.passes.end(),
-                                     [&](const RhythmPass& each) { return each.stack == s; });
+      const auto pass = std::ranges::find_if(found.passes, [&](const RhythmPass& each) { return each.stack == s; });
       const auto width = static_cast<std::int32_t>(stack.layers);
       part.stacks.push_back({LayerSource::kRhythm,
                              {"", width, stack.mixers, stack.passes},
@@ -150,8 +147,7 @@ class StepLayerFinder {
         ++all;
       }
     }
-    const auto most = std::max_element(mixers.begin(), mixers.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = std::ranges::max_element(mixers, {}, [](const auto& one) { return one.second; });
     const bool one = most != mixers.end() && static_cast<double>(most->second) >= kOneStream * static_cast<double>(all);
     if (one) keep_stream(rows, most->first);
     for (std::size_t i = 1, bare = 1; i < places_.size() && bare < bare_.size(); ++i) {
@@ -248,7 +244,7 @@ class StepLayerFinder {
   // Head and tail of a step with layers by hints: before the first and behind the last of any stack.
   void mark_ends(const StepOnDevice& part) {
     const auto is_layer = [&](std::uint32_t row) { return of_kernel_[row] >= 0; };
-    const auto first = std::find_if(part.rows.begin(), part.rows.end(), is_layer);
+    const auto first = std::ranges::find_if(part.rows, is_layer);
     const auto last = std::find_if(part.rows.rbegin(), part.rows.rend(), is_layer).base();
     for (auto row = part.rows.begin(); row != part.rows.end(); ++row) {
       std::int32_t& layer = of_kernel_[*row];
@@ -307,17 +303,16 @@ class LayerFinder {
   // Not in training, where the backward pass has the same mixers again; without host calls, its optimizer shows it.
   [[nodiscard]] bool has_rhythm(const StepOnDevice& part) const {
     if (part.step == 0 || kind_of(part) == StepKind::kTrain) return false;
-    return std::none_of(part.rows.begin(), part.rows.end(),
-                        [&](std::uint32_t row) { return (traits_of(traits_, names_[row]) & kOptimizerTrait) != 0; });
+    return std::ranges::none_of(
+        part.rows, [&](std::uint32_t row) { return (traits_of(traits_, names_[row]) & kOptimizerTrait) != 0; });
   }
 
   // Puts the kernels of each device together: within a step, nobody else looks at their order.
   void split(std::size_t step, std::span<std::uint32_t> rows) {
     if (devices_.count > 1) {
       const auto stream = events_.kernels.ids("stream_id");
-      std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return devices_.of(stream[a]) < devices_.of(stream[b]);
-      });
+      std::ranges::stable_sort(
+          rows, [&](std::uint32_t a, std::uint32_t b) { return devices_.of(stream[a]) < devices_.of(stream[b]); });
     }
     for (std::size_t begin = 0; begin < rows.size();) {
       const std::size_t end = end_of_device(rows, begin);
@@ -354,13 +349,11 @@ class LayerFinder {
       if (kind_of(part) == kind) ++counts[signature_of(part)];
     }
     if (counts.empty()) return {};
-    return *std::max_element(counts.begin(), counts.end(),
-                             [](const auto& a, const auto& b) { return a.second < b.second; });
+    return *std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
   }
 
   static void keep_largest(StepOnDevice& part) {
-    const auto largest = std::max_element(part.stacks.begin(), part.stacks.end(),
-                                          [](const StepStack& a, const StepStack& b) { return a.layers < b.layers; });
+    const auto largest = std::ranges::max_element(part.stacks, {}, &StepStack::layers);
     if (largest != part.stacks.end()) part.stacks = {*largest};
   }
 
@@ -416,9 +409,7 @@ class LayerFinder {
       }
     }
     for (std::size_t s = 0; s < out.size(); ++s) {
-      out[s].passes = std::max_element(passes[s].begin(), passes[s].end(), [](const auto& a, const auto& b) {
-                        return a.second < b.second;
-                      })->first;
+      out[s].passes = std::ranges::max_element(passes[s], {}, [](const auto& one) { return one.second; })->first;
     }
     phase.sources.assign(sources.begin(), sources.end());
     return out;
@@ -469,18 +460,18 @@ class LayerFinder {
 
   // Modules and marks tell a second stack from a second pass over one, the rhythm of the kernels does not.
   void doubt_passes(const PhaseLayers& phase) {
-    if (std::find(phase.sources.begin(), phase.sources.end(), LayerSource::kRhythm) == phase.sources.end()) return;
+    if (std::ranges::find(phase.sources, LayerSource::kRhythm) == phase.sources.end()) return;
     for (const LayerStack& stack : phase.stacks) {
       if (stack.passes < 2 || !is_found_by_rhythm(phase, stack)) continue;
       const std::string note = fmt::format("{} passes over {} by rhythm: {} stacks of like layers would look the same",
                                            stack.passes, counted(stack.layers(), "layer"), stack.passes);
-      if (std::find(out_.notes.begin(), out_.notes.end(), note) == out_.notes.end()) out_.notes.push_back(note);
+      if (std::ranges::find(out_.notes, note) == out_.notes.end()) out_.notes.push_back(note);
     }
   }
 
   [[nodiscard]] bool is_found_by_rhythm(const PhaseLayers& phase, const LayerStack& stack) const {
     const auto place = static_cast<std::size_t>(&stack - phase.stacks.data());
-    return std::any_of(parts_.begin(), parts_.end(), [&](const StepOnDevice& part) {
+    return std::ranges::any_of(parts_, [&](const StepOnDevice& part) {
       return kind_of(part) == phase.kind && place < part.stacks.size() &&
              part.stacks[place].source == LayerSource::kRhythm;
     });
@@ -531,8 +522,8 @@ class LayerFinder {
     }
     out_.coverage = total > 0 ? static_cast<double>(inside) / static_cast<double>(total) : 0;
     for (std::size_t i = 0; const LayerHint* hint = finder_.hints().get(i); ++i) {
-      const bool used = std::any_of(out_.phases.begin(), out_.phases.end(), [&](const PhaseLayers& phase) {
-        return std::find(phase.sources.begin(), phase.sources.end(), hint->source) != phase.sources.end();
+      const bool used = std::ranges::any_of(out_.phases, [&](const PhaseLayers& phase) {
+        return std::ranges::find(phase.sources, hint->source) != phase.sources.end();
       });
       if (used) out_.notes.push_back("layers from " + hint->text);
     }

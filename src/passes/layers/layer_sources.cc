@@ -7,7 +7,6 @@
 
 #include "base/text/characters.h"
 #include "base/unknown.h"
-#include "passes/columns/event_columns.h"
 #include "passes/layers/module_layers.h"
 
 namespace tracedb {
@@ -45,6 +44,33 @@ LayerStacks one_stack(std::span<const std::int32_t> layers) {
   std::int32_t most = -1;
   for (const std::int32_t layer : layers) most = std::max(most, layer);
   return {{"", 0, most + 1, 1}};
+}
+
+// Layers of strings that may be names of operators, by id. Few strings have a number behind one of the words, so most
+// traces end here.
+std::unordered_map<std::uint32_t, std::int32_t> numbered_strings(const Index& index) {
+  std::unordered_map<std::uint32_t, std::int32_t> layers;
+  Statement rows(index.database(), "SELECT id, value FROM string");
+  while (rows.step()) {
+    const std::string_view value = rows.text(1);
+    if (value.find_first_of("0123456789") == std::string_view::npos || value.starts_with("nn.Module: ")) continue;
+    if (const auto layer = layer_number(value)) layers.emplace(rows.id(0), *layer);
+  }
+  return layers;
+}
+
+// Numbers of something else are few, or anything: a size, an address, the place in a list of kernels.
+bool look_like_layers(const std::vector<std::int32_t>& layers) {
+  std::vector<bool> seen;
+  for (const std::int32_t layer : layers) {
+    if (layer < 0) continue;
+    const auto place = static_cast<std::size_t>(layer);
+    if (place >= seen.size()) seen.resize(place + 1);
+    seen[place] = true;
+  }
+  const auto count = static_cast<std::size_t>(std::ranges::count(seen, true));
+  constexpr std::size_t kOneMissingOf = 10;
+  return count > 1 && (seen.size() - count) * kOneMissingOf <= count + kOneMissingOf;
 }
 
 }  // namespace
@@ -92,8 +118,7 @@ void LayerSources::add_operators() {
 
 void LayerSources::add_captured() {
   if (captured_ == nullptr) return;
-  const bool any =
-      std::any_of(captured_->of_row.begin(), captured_->of_row.end(), [](std::int32_t layer) { return layer >= 0; });
+  const bool any = std::ranges::any_of(captured_->of_row, [](std::int32_t layer) { return layer >= 0; });
   if (any) found_.push_back({LayerSource::kCapture, "the capture", {}, captured_->of_row, captured_->stacks});
 }
 
@@ -136,37 +161,6 @@ std::vector<std::int32_t> annotation_layers(const Index& index) {
   if (!any) out.clear();
   return out;
 }
-
-namespace {
-
-// Layers of strings that may be names of operators, by id. Few strings have a number behind one of the words, so most
-// traces end here.
-std::unordered_map<std::uint32_t, std::int32_t> numbered_strings(const Index& index) {
-  std::unordered_map<std::uint32_t, std::int32_t> layers;
-  Statement rows(index.database(), "SELECT id, value FROM string");
-  while (rows.step()) {
-    const std::string_view value = rows.text(1);
-    if (value.find_first_of("0123456789") == std::string_view::npos || value.starts_with("nn.Module: ")) continue;
-    if (const auto layer = layer_number(value)) layers.emplace(rows.id(0), *layer);
-  }
-  return layers;
-}
-
-// Numbers of something else are few, or anything: a size, an address, the place in a list of kernels.
-bool look_like_layers(const std::vector<std::int32_t>& layers) {
-  std::vector<bool> seen;
-  for (const std::int32_t layer : layers) {
-    if (layer < 0) continue;
-    const auto place = static_cast<std::size_t>(layer);
-    if (place >= seen.size()) seen.resize(place + 1);
-    seen[place] = true;
-  }
-  const auto count = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
-  constexpr std::size_t kOneMissingOf = 10;
-  return count > 1 && (seen.size() - count) * kOneMissingOf <= count + kOneMissingOf;
-}
-
-}  // namespace
 
 std::vector<std::int32_t> operator_layers(const Index& index) {
   const auto layers = numbered_strings(index);

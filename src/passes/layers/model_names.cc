@@ -43,6 +43,15 @@ named(place, name, weight) AS (
 SELECT name FROM named ORDER BY place, weight DESC, name LIMIT 1
 )sql";
 
+// Marks of a diffusion's steps, or calls into the library whose models, pipelines and schedulers are for nothing else.
+bool is_diffusion(const Index& index) {
+  constexpr const char* kSql =
+      "SELECT EXISTS (SELECT 1 FROM annotation a JOIN string s ON s.id = a.name_id WHERE s.value GLOB "
+      "'execute_diffusion_[0-9]*') OR EXISTS (SELECT 1 FROM frame f JOIN string s ON s.id = f.file_id WHERE s.value "
+      "GLOB '*diffusers/models/*' OR s.value GLOB '*diffusers/pipelines/*' OR s.value GLOB '*diffusers/schedulers/*')";
+  return index.database().query_int64(kSql).value_or(0) != 0;
+}
+
 }  // namespace
 
 std::optional<std::string> framework_name(const Index& index) {
@@ -60,21 +69,6 @@ std::optional<std::string> model_name(const Index& index) {
   if (number != std::string::npos && (*name)[number] == '_') name->resize(number);
   return name;
 }
-
-namespace {
-
-// Marks of a diffusion's steps, or calls into the library whose models, pipelines and schedulers are for nothing else.
-bool is_diffusion(const Index& index) {
-  constexpr const char* kSql =
-      "SELECT EXISTS (SELECT 1 FROM annotation a JOIN string s ON s.id = a.name_id "
-      "WHERE s.value GLOB 'execute_diffusion_[0-9]*') OR EXISTS (SELECT 1 FROM frame f JOIN string s ON s.id = "
-      "f.file_id "
-      "WHERE s.value GLOB '*diffusers/models/*' OR s.value GLOB '*diffusers/pipelines/*' OR "
-      "s.value GLOB '*diffusers/schedulers/*')";
-  return index.database().query_int64(kSql).value_or(0) != 0;
-}
-
-}  // namespace
 
 std::string architecture_text(const ModelFacts& facts) {
   if (facts.architecture == Architecture::kUnknown && facts.diffusion) return "diffusion";

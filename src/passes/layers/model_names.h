@@ -2,7 +2,6 @@
 // packages and files; nothing where the trace has neither.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -20,10 +20,9 @@ std::string_view kind_of(std::string_view name) {
 Modules read_modules(const Index& index) {
   Modules modules;
   std::map<std::string, std::uint32_t, std::less<>> kinds;
-  Statement rows(
-      index.database(),
-      "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE s.value >= 'nn.Module: ' AND "
-      "s.value < 'nn.Module:!' ORDER BY f.id");
+  Statement rows(index.database(),
+                 "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE s.value >= 'nn.Module: ' "
+                 "AND s.value < 'nn.Module:!' ORDER BY f.id");
   while (rows.step()) {
     const std::string_view name = rows.text(1).substr(kModule.size());
     const auto [entry, is_new] = kinds.try_emplace(std::string(kind_of(name)), modules.kinds.size());

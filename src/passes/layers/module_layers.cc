@@ -51,15 +51,15 @@ class Chooser {
       if (frames.first == 0) all_ = saturating_add(all_, call.time);
     }
     for (auto& [outer, of_one] : children_) {
-      std::sort(of_one.begin(), of_one.end(),
-                [](const Child& a, const Child& b) { return a.call->first_kernel < b.call->first_kernel; });
+      std::ranges::sort(of_one,
+                        [](const Child& a, const Child& b) { return a.call->first_kernel < b.call->first_kernel; });
     }
   }
 
   std::vector<ModuleStack> choose() {
     visit(0);
     name_apart();
-    std::stable_sort(out_.begin(), out_.end(), [](const ModuleStack& a, const ModuleStack& b) {
+    std::ranges::stable_sort(out_, [](const ModuleStack& a, const ModuleStack& b) {
       return a.layers.front().first_kernel < b.layers.front().first_kernel;
     });
     return std::move(out_);
@@ -95,7 +95,7 @@ class Chooser {
     std::vector<Siblings> all;
     for (const Child& child : children(outer)) {
       if (in_layer_.contains(child.frame)) continue;
-      auto found = std::find_if(all.begin(), all.end(), [&](const Siblings& s) { return s.kind == kind(child.frame); });
+      auto found = std::ranges::find_if(all, [&](const Siblings& s) { return s.kind == kind(child.frame); });
       if (found == all.end()) found = all.insert(all.end(), {kind(child.frame), 0, {}});
       found->time = saturating_add(found->time, child.call->time);
       found->members.push_back(child);
@@ -107,7 +107,7 @@ class Chooser {
   // Single operations: norms, products, embeddings. A block that was compiled has no modules inside either, but does
   // more.
   [[nodiscard]] bool are_lone(const Siblings& siblings) const {
-    return std::all_of(siblings.members.begin(), siblings.members.end(), [&](const Child& child) {
+    return std::ranges::all_of(siblings.members, [&](const Child& child) {
       if (!children(child.frame).empty()) return false;
       const Traits traits = child.call->traits;
       const bool mixes = (traits & (kMixerTraits | kSoftmaxTrait)) != 0;
@@ -117,7 +117,7 @@ class Chooser {
   }
 
   [[nodiscard]] bool is_stack(const Siblings& siblings) const {
-    const auto mixing = std::count_if(siblings.members.begin(), siblings.members.end(), [&](const Child& child) {
+    const auto mixing = std::ranges::count_if(siblings.members, [&](const Child& child) {
       return (child.call->traits & (kMixerTraits | kSoftmaxTrait)) != 0;
     });
     constexpr std::int64_t kMuch = 20;  // a twentieth
@@ -159,8 +159,7 @@ class Chooser {
     for (const Siblings& siblings : chosen) {
       for (const Child& member : siblings.members) layers.push_back(layer_of(member));
     }
-    std::sort(layers.begin(), layers.end(),
-              [](const ModuleLayer& a, const ModuleLayer& b) { return a.first_kernel < b.first_kernel; });
+    std::ranges::sort(layers, {}, &ModuleLayer::first_kernel);
     std::size_t changes = 0;
     for (std::size_t i = 1; i < layers.size(); ++i) changes += layers[i].kind != layers[i - 1].kind ? 1 : 0;
     const bool turns = changes + 1 > chosen.size();
@@ -189,7 +188,7 @@ class Chooser {
     std::vector<std::uint32_t> kinds;
     std::string text;
     for (const ModuleLayer& layer : layers) {
-      if (std::find(kinds.begin(), kinds.end(), layer.kind) != kinds.end()) continue;
+      if (std::ranges::find(kinds, layer.kind) != kinds.end()) continue;
       kinds.push_back(layer.kind);
       text += (text.empty() ? "" : "+") + modules_.kinds[layer.kind];
     }

@@ -72,24 +72,6 @@ class Table {
   std::vector<FoundStack> all_;
 };
 
-}  // namespace
-
-StackTable make_stack_table(const std::vector<std::vector<FoundStack>>& kinds) {
-  // The kind with most stacks first: it gives their order.
-  std::vector<std::size_t> order(kinds.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return kinds[a].size() > kinds[b].size(); });
-  Table table;
-  StackTable out;
-  out.place.resize(kinds.size());
-  for (const std::size_t kind : order) out.place[kind] = table.add(kinds[kind]);
-  out.stacks = table.finish();
-  return out;
-}
-
-namespace {
-
 constexpr std::int32_t kLast = std::numeric_limits<std::int32_t>::max();
 
 std::optional<std::int32_t> bound(std::string_view text, std::int32_t open) {
@@ -140,9 +122,21 @@ LayerRange within(const LayerStack& stack, LayerRange range) {
 
 }  // namespace
 
+StackTable make_stack_table(const std::vector<std::vector<FoundStack>>& kinds) {
+  // The kind with most stacks first: it gives their order.
+  std::vector<std::size_t> order(kinds.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return kinds[a].size() > kinds[b].size(); });
+  Table table;
+  StackTable out;
+  out.place.resize(kinds.size());
+  for (const std::size_t kind : order) out.place[kind] = table.add(kinds[kind]);
+  out.stacks = table.finish();
+  return out;
+}
+
 const LayerStack* stack_of(std::int32_t layer, const LayerStacks& stacks) {
-  const auto found =
-      std::find_if(stacks.begin(), stacks.end(), [&](const LayerStack& stack) { return stack.has(layer); });
+  const auto found = std::ranges::find_if(stacks, [&](const LayerStack& stack) { return stack.has(layer); });
   return found == stacks.end() ? nullptr : &*found;
 }
 
@@ -195,8 +189,7 @@ LayerRange layer_range(std::string_view text, const LayerStacks& stacks) {
     return *range;
   }
   const std::string_view wanted = name.empty() ? text : name;
-  const auto stack =
-      std::find_if(stacks.begin(), stacks.end(), [&](const LayerStack& each) { return each.name == wanted; });
+  const auto stack = std::ranges::find_if(stacks, [&](const LayerStack& each) { return each.name == wanted; });
   if (stack == stacks.end()) {
     fail(text, stacks.empty() ? "the layers of the trace are unknown"
                               : fmt::format("no stack of layers is named {}; known: {}", wanted, names_of(stacks)));

@@ -4,13 +4,11 @@
 #include <array>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/text/characters.h"
 #include "passes/layers/module_calls.h"
-#include "passes/roles/layer_roles.h"
 #include "passes/steps/step_stats.h"
 
 namespace tracedb {
@@ -61,8 +59,8 @@ std::vector<MarkedKernel> marks_of_names(const KernelClasses& classes, const Rul
 class ModuleMarks {
  public:
   ModuleMarks(const Index& index, const LayerSet& layers) {
-    const bool named = std::any_of(layers.phases.begin(), layers.phases.end(), [](const PhaseLayers& phase) {
-      return std::find(phase.sources.begin(), phase.sources.end(), LayerSource::kModules) != phase.sources.end();
+    const bool named = std::ranges::any_of(layers.phases, [](const PhaseLayers& phase) {
+      return std::ranges::find(phase.sources, LayerSource::kModules) != phase.sources.end();
     });
     if (!named) return;
     const Modules modules = read_modules(index);
@@ -84,7 +82,7 @@ class ModuleMarks {
     for (std::uint32_t at = module; at != 0; at = trie.around(at)) {
       path.push_back(modules.kinds[modules.by_frame.at(trie.frame(at)).kind]);
     }
-    std::reverse(path.begin(), path.end());
+    std::ranges::reverse(path);
     return mark_of_modules(path);
   }
 
@@ -175,7 +173,7 @@ class RoleFinder {
       const Mark mark = marks_[names_[row] < marks_.size() ? names_[row] : 0].mark;
       counts_[stream] += mark == Mark::kMixer || mark == Mark::kSsm ? kMixer : 1;
     }
-    return static_cast<std::uint32_t>(std::max_element(counts_.begin(), counts_.end()) - counts_.begin());
+    return static_cast<std::uint32_t>(std::ranges::max_element(counts_) - counts_.begin());
   }
 
   // A layer may be run several times: the main stream tells when the next run begins.
@@ -236,15 +234,6 @@ class RoleFinder {
   KernelRoles out_;
 };
 
-}  // namespace
-
-KernelRoles find_roles(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
-                       const KernelClasses& classes, const RuleSet& rules) {
-  return RoleFinder(index, events, steps, layers, classes, rules).run();
-}
-
-namespace {
-
 // Words that class names hold, in lower case, and what they say.
 constexpr std::array kNormWords = {"norm"};
 constexpr std::array kRopeWords = {"rotary", "rope"};
@@ -260,8 +249,7 @@ constexpr std::array kLinearWords = {"linear", "conv1d", "dense"};
 
 template <std::size_t n>
 bool has_any(std::string_view name, const std::array<const char*, n>& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](const char* word) { return name.find(word) != std::string_view::npos; });
+  return std::ranges::any_of(words, [&](const char* word) { return name.find(word) != std::string_view::npos; });
 }
 
 bool holds_experts(std::string_view name) { return has_any(name, kExpertsWords) || name.ends_with("moe"); }
@@ -274,7 +262,7 @@ using Path = std::vector<std::string>;
 
 template <std::size_t n>
 bool any_has(const Path& path, const std::array<const char*, n>& words) {
-  return std::any_of(path.begin(), path.end(), [&](const std::string& name) { return has_any(name, words); });
+  return std::ranges::any_of(path, [&](const std::string& name) { return has_any(name, words); });
 }
 
 // Of the innermost module that is one. "BertOutput" is the second half of an MLP unless it is of attention.
@@ -299,7 +287,7 @@ Role role_of_parallel(std::string_view leaf, ModulePart part) {
 
 void mark_linear(const Path& path, ModuleMark& out) {
   const std::string& leaf = path.back();
-  const auto experts = std::find_if(path.begin(), path.end(), holds_experts);
+  const auto experts = std::ranges::find_if(path, holds_experts);
   if (leaf.find("router") != std::string::npos) out.product = Role::kRouter;
   if (path.size() > 1 && has_any(path[path.size() - 2], kLanguageModelWords)) {
     out.part = ModulePart::kLogits;
@@ -320,6 +308,11 @@ void mark_linear(const Path& path, ModuleMark& out) {
 
 }  // namespace
 
+KernelRoles find_roles(const Index& index, const EventTables& events, const StepSet& steps, const LayerSet& layers,
+                       const KernelClasses& classes, const RuleSet& rules) {
+  return RoleFinder(index, events, steps, layers, classes, rules).run();
+}
+
 ModuleMark mark_of_modules(std::span<const std::string_view> classes) {
   ModuleMark out;
   if (classes.empty()) return out;
@@ -327,7 +320,7 @@ ModuleMark mark_of_modules(std::span<const std::string_view> classes) {
   for (const std::string_view name : classes) path.push_back(ascii_lower(name));
   const std::string& leaf = path.back();
   out.part = part_of(path);
-  if (std::any_of(path.begin(), path.end(), makes_logits)) {
+  if (std::ranges::any_of(path, makes_logits)) {
     out.part = ModulePart::kLogits;
     out.product = Role::kLmHead;
     out.comm = Role::kLmHeadComm;

@@ -6,7 +6,6 @@
 // Outside of layers, and in training, where backward passes have another order, only classes and modules give roles.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string_view>
 

@@ -19,29 +19,15 @@ bool mixes(const MarkedKernel& kernel) { return kernel.mark == Mark::kMixer || k
 
 KernelRole role_of_mark(const MarkedKernel& kernel) {
   if (kernel.named != Role::kNone) return {kernel.named, RoleSource::kModules, 100};
-  const auto by_class = [](Role role) { return KernelRole{role, RoleSource::kClass, kSure}; };
-  switch (kernel.mark) {
-    case Mark::kMixer:
-      return by_class(Role::kAttention);
-    case Mark::kSsm:
-      return by_class(Role::kSsm);
-    case Mark::kRouting:
-      return by_class(Role::kRouting);
-    case Mark::kExperts:
-      return by_class(Role::kExperts);
-    case Mark::kCombine:
-      return by_class(Role::kCombine);
-    case Mark::kRope:
-      return by_class(Role::kRope);
-    case Mark::kKvCache:
-      return by_class(Role::kKvCache);
-    case Mark::kEmbedding:
-      return by_class(Role::kEmbedding);
-    case Mark::kSampling:
-      return by_class(Role::kSampling);
-    default:
-      return {};
-  }
+  constexpr std::pair<Mark, Role> kRoles[] = {
+      {Mark::kMixer, Role::kAttention},   {Mark::kSsm, Role::kSsm},
+      {Mark::kRouting, Role::kRouting},   {Mark::kExperts, Role::kExperts},
+      {Mark::kCombine, Role::kCombine},   {Mark::kRope, Role::kRope},
+      {Mark::kKvCache, Role::kKvCache},   {Mark::kEmbedding, Role::kEmbedding},
+      {Mark::kSampling, Role::kSampling},
+  };
+  const auto* const found = std::ranges::find(kRoles, kernel.mark, &std::pair<Mark, Role>::first);
+  return found == std::end(kRoles) ? KernelRole{} : KernelRole{found->second, RoleSource::kClass, kSure};
 }
 
 bool LayerRoles::is_norm(std::size_t at) const {
@@ -113,7 +99,7 @@ void LayerRoles::find_separate_norms() {
 // The two products around a softmax, where no kernel does all of attention. They follow a projection of the same norm,
 // which the product before the softmax of a router does not.
 void LayerRoles::find_attention_in_parts() {
-  if (std::any_of(kernels_.begin(), kernels_.end(), mixes)) return;
+  if (std::ranges::any_of(kernels_, mixes)) return;
   for (std::size_t softmax = 0; softmax < kernels_.size(); ++softmax) {
     if (!is(softmax, Mark::kSoftmax)) continue;
     std::vector<std::size_t> before;
@@ -257,7 +243,7 @@ std::size_t LayerRoles::name_dense(const std::vector<std::size_t>& all, std::siz
     claim(all[1], Role::kDown, kUsual);
     return all[1];
   }
-  const auto before = static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), activation) - all.begin());
+  const auto before = static_cast<std::size_t>(std::ranges::lower_bound(all, activation) - all.begin());
   const std::size_t after = all.size() - before;
   claim(all[before - 1], Role::kGateUp, before == 1 ? sure : kUsual);
   const bool is_pair = before == 2 && kernels_[all[0]].name == kernels_[all[1]].name;  // gate and up apart

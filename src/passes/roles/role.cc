@@ -1,6 +1,5 @@
 #include "passes/roles/role.h"
 
-#include <algorithm>
 #include <array>
 
 namespace tracedb {

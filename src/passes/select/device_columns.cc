@@ -46,10 +46,10 @@ DeviceColumns::DeviceColumns(Workload& workload, LaneBy by, Times times) : Devic
 
 void DeviceColumns::number_lanes() {
   lane_ids_ = lane_of_stream_;  // sorted, each once, so that lanes have no gaps whatever the ids
-  std::sort(lane_ids_.begin(), lane_ids_.end());
+  std::ranges::sort(lane_ids_);
   lane_ids_.erase(std::unique(lane_ids_.begin(), lane_ids_.end()), lane_ids_.end());
   for (std::uint32_t& lane : lane_of_stream_) {
-    const auto found = std::lower_bound(lane_ids_.begin(), lane_ids_.end(), lane);
+    const auto found = std::ranges::lower_bound(lane_ids_, lane);
     lane = static_cast<std::uint32_t>(found - lane_ids_.begin());
   }
 }
@@ -68,7 +68,7 @@ IdleSums idle_sums(const Index& index, const EventTables& events, const Window& 
 Window window_of_steps(const EventTables& events, const StepSet& steps) {
   const auto ts = events.kernels.int64s("ts"), dur = events.kernels.int64s("dur");
   Window out{std::numeric_limits<std::int64_t>::max(), 0};
-  const bool any = std::any_of(steps.of_kernel.begin(), steps.of_kernel.end(), [](auto step) { return step != 0; });
+  const bool any = std::ranges::any_of(steps.of_kernel, [](auto step) { return step != 0; });
   for (std::size_t i = 0; i < ts.size(); ++i) {
     if (any && steps.of_kernel[i] == 0) continue;
     out.from = std::min(out.from, std::max<std::int64_t>(ts[i], 0));

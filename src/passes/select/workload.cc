@@ -1,15 +1,230 @@
 #include "passes/select/workload.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
+
+#include "base/error.h"
+#include "base/text/closest_name.h"
+#include "passes/layers/stack_table.h"
 
 namespace tracedb {
 namespace {
+
+constexpr std::string_view kInNoStep = "none";  // among the kinds of step that a selection names
+constexpr std::string_view kNamesInUse =
+    "SELECT n.id FROM kernel_name n WHERE (?1 IS NULL OR n.name GLOB ?1 OR n.short_name GLOB ?1) "
+    "AND (?2 IS NULL OR n.name REGEXP ?2)";
+struct StreamOnDevice {
+  std::uint32_t id;
+  std::optional<std::int64_t> device;  // ordinal
+  std::string number;
+};
+
+std::vector<StreamOnDevice> streams_of(const Index& index) {
+  std::vector<StreamOnDevice> out;
+  Statement statement(index.database(),
+                      "SELECT s.id, d.ordinal, CAST(s.number AS TEXT) FROM stream s LEFT JOIN device d "
+                      "ON d.id = s.device_id ORDER BY d.ordinal, s.number");
+  while (statement.step()) {
+    const auto device = statement.is_null(1) ? std::nullopt : std::optional(statement.int64(1));
+    out.push_back({statement.id(0), device, std::string(statement.text(2))});
+  }
+  return out;
+}
+
+template <class Value>
+bool is_among(const std::vector<Value>& values, const Value& value) {
+  return std::ranges::find(values, value) != values.end();
+}
+
+// Also devices on which nothing ran.
+std::vector<std::int64_t> device_ordinals(const Index& index) {
+  std::vector<std::int64_t> out;
+  Statement statement(index.database(), "SELECT ordinal FROM device WHERE ordinal IS NOT NULL ORDER BY 1");
+  while (statement.step()) {
+    if (!is_among(out, statement.int64(0))) out.push_back(statement.int64(0));
+  }
+  return out;
+}
+
+// A trace without any devices or streams has nothing that could be mistaken: its reports are empty.
+void require_devices(const Index& index, const std::vector<std::int64_t>& wanted) {
+  const std::vector<std::int64_t> known = wanted.empty() ? wanted : device_ordinals(index);
+  for (const std::int64_t device : wanted) {
+    if (known.empty() || is_among(known, device)) continue;
+    throw Error(ErrorCode::kUsage, fmt::format("--device {}: there {} {}", device, known.size() == 1 ? "is" : "are",
+                                               fmt::join(known, ", ")));
+  }
+}
+
+void require_streams(const std::vector<StreamOnDevice>& streams, const std::vector<std::string>& wanted) {
+  std::vector<std::string> known;
+  for (const StreamOnDevice& stream : streams) {
+    if (!is_among(known, stream.number)) known.push_back(stream.number);
+  }
+  for (const std::string& stream : wanted) {
+    if (known.empty() || is_among(known, stream)) continue;
+    throw Error(ErrorCode::kUsage, fmt::format("--stream {}: there {} {}", stream, known.size() == 1 ? "is" : "are",
+                                               fmt::join(known, ", ")));
+  }
+}
+
+std::vector<bool> stream_ids(const Index& index, const Selection& selection) {
+  require_devices(index, selection.devices);
+  const std::vector<StreamOnDevice> streams = streams_of(index);
+  require_streams(streams, selection.streams);
+  std::vector<bool> out;
+  for (const StreamOnDevice& stream : streams) {
+    const bool device = selection.devices.empty() || (stream.device && is_among(selection.devices, *stream.device));
+    if (!device || (!selection.streams.empty() && !is_among(selection.streams, stream.number))) continue;
+    if (stream.id >= out.size()) out.resize(std::size_t{stream.id} * 2 + 1);
+    out[stream.id] = true;
+  }
+  return out;
+}
+
+void bind(Statement& statement, int index, const std::optional<std::string>& value) {
+  if (value) statement.bind(index, std::string_view(*value));
+}
+
+std::vector<bool> name_ids(const Index& index, const Selection& selection) {
+  Statement statement(index.database(), kNamesInUse);
+  bind(statement, 1, selection.name_glob);
+  bind(statement, 2, selection.name_regex);
+  std::vector<bool> out;
+  while (statement.step()) {
+    const std::size_t id = statement.id(0);
+    if (id >= out.size()) out.resize(id * 2 + 1);
+    out[id] = true;
+  }
+  return out;
+}
+
+[[noreturn]] void refuse_class(const std::string& wanted, const std::string& option,
+                               const std::vector<std::string>& declared) {
+  std::vector<std::string> near;
+  for (const std::string& name : declared) {
+    if (name.find(wanted) != std::string::npos) near.push_back(name);
+  }
+  std::string advice = did_you_mean(wanted, declared);
+  if (!near.empty()) advice = fmt::format("; there {} {}", near.size() == 1 ? "is" : "are", fmt::join(near, ", "));
+  throw Error(ErrorCode::kUsage,
+              fmt::format("{}{}: no such class{}{}", option, wanted, advice,
+                          advice.empty() ? "; 'trace-query rules list' and schema/METRICS.md name them" : ""));
+}
+
+// By class id.
+std::vector<bool> class_ids(const Index& index, const KernelClasses& known, const Selection& selection) {
+  const std::vector<std::string>& classes = known.names();
+  Statement fits(index.database(), "SELECT ?1 GLOB ?2");
+  std::vector<bool> wanted(classes.size());
+  for (const std::string& glob : selection.ops) {
+    const bool is_name = glob.find_first_of("*?[+") == std::string::npos;
+    if (is_name && !is_among(classes, glob) && !is_among(known.declared(), glob))
+      refuse_class(glob, selection.op_option, known.declared());
+    for (std::size_t id = 0; id < classes.size(); ++id) {
+      fits.bind(1, std::string_view(classes[id])).bind(2, std::string_view(glob));
+      if (fits.step() && fits.int64(0) != 0) wanted[id] = true;
+      fits.reset();
+    }
+  }
+  return wanted;
+}
+
+// Leaves of names those whose class fits one of the GLOBs.
+void keep_classes(const Index& index, const KernelClasses& classes, const Selection& selection,
+                  std::vector<bool>& names) {
+  const std::vector<bool> wanted = class_ids(index, classes, selection);
+  for (std::uint32_t id = 0; id < names.size(); ++id) {
+    if (names[id]) names[id] = classes.of(id).known && wanted[classes.of(id).class_id];
+  }
+}
+
+std::vector<bool> step_ids(const StepSet& set, const Selection& selection) {
+  std::vector<bool> out(set.steps.size() + 1);
+  const bool any = selection.steps.empty();
+  const bool any_phase = selection.phases.empty();
+  out[0] = (any && any_phase) || is_among(selection.phases, std::string(kInNoStep));
+  for (std::size_t i = 0; i < set.steps.size(); ++i) {
+    const auto number = static_cast<std::int64_t>(i);
+    const bool in_span =
+        any || std::ranges::any_of(selection.steps, [&](const StepSpan& span) { return span.has(number); });
+    out[i + 1] = in_span && (any_phase || is_among(selection.phases, std::string(to_string(set.steps[i].info.kind))));
+  }
+  return out;
+}
 
 void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
 }  // namespace
+
+bool Selection::empty() const {
+  return devices.empty() && streams.empty() && !names_steps() && !names_kernels() && !from && !to;
+}
+
+std::vector<std::string> missing_steps(const Selection& selection, const StepSet& set) {
+  std::vector<std::string> out;
+  if (set.steps.empty()) return out;  // its notes say why
+  std::set<StepKind> kinds;
+  for (const StepFacts& step : set.steps) kinds.insert(step.info.kind);
+  std::vector<std::string> there;
+  for (const StepKind kind : kinds) there.emplace_back(to_string(kind));
+  for (const std::string& phase : selection.phases) {
+    if (phase == kInNoStep || is_among(there, phase)) continue;
+    out.push_back(
+        fmt::format("--phase {}: there {} {}", phase, there.size() == 1 ? "is only" : "are", fmt::join(there, ", ")));
+  }
+  const auto last = static_cast<std::int64_t>(set.steps.size()) - 1;
+  const bool any_beyond = std::ranges::any_of(selection.steps, [last](const StepSpan& span) {
+    return span.first.value_or(0) > last || span.last.value_or(0) < 0;
+  });
+  if (any_beyond) {
+    out.push_back(last == 0 ? "--step: there is only step 0" : fmt::format("--step: there are steps 0 to {}", last));
+  }
+  return out;
+}
+
+EventFilter::EventFilter(const Index& index, const Selection& selection, const FilterInputs& inputs, Times times)
+    : keeps_memory_(!selection.names_kernels() && !selection.layer) {
+  const EventColumns& kernels = inputs.events.kernels;
+  const EventColumns& memory = inputs.events.memory;
+  const bool cuts = times == Times::kOfStart && (selection.from || selection.to);
+  const bool places = !selection.devices.empty() || !selection.streams.empty();
+  all_ = !cuts && !places && !selection.names_steps() && !selection.names_kernels();
+  if (cuts) {
+    from_ = selection.from.value_or(from_);
+    to_ = selection.to.value_or(to_);
+    kernels_.ts = kernels.int64s("ts");
+    memory_.ts = memory.int64s("ts");
+  }
+  if (selection.names_kernels()) {
+    names_ = name_ids(index, selection);
+    if (!selection.ops.empty()) keep_classes(index, *inputs.classes, selection, names_);
+    kernels_.name = kernels.ids("name_id");
+  }
+  if (places) {
+    streams_ = stream_ids(index, selection);
+    kernels_.stream = kernels.ids("stream_id");
+    memory_.stream = memory.ids("stream_id");
+  }
+  if (inputs.steps != nullptr) {
+    steps_ = step_ids(*inputs.steps, selection);
+    kernels_.step = inputs.steps->of_kernel;
+    memory_.step = inputs.steps->of_memory;
+  }
+  if (!selection.layer || inputs.layers == nullptr) return;
+  layers_ = &inputs.layers->of_kernel;
+  const LayerRange range = layer_range(*selection.layer, inputs.layers->stacks);
+  first_layer_ = range.first;
+  last_layer_ = range.last;
+}
 
 Workload::Workload(const Index& index, const ActiveRules& rules, WorkloadOptions options)
     : index_(index), rules_(rules), options_(std::move(options)) {}

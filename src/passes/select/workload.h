@@ -2,8 +2,11 @@
 // which of them a selection leaves. Each part is computed when it is first asked for, and once.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,10 +15,106 @@
 #include "passes/classify/kernel_classes.h"
 #include "passes/layers/layer_set.h"
 #include "passes/roles/kernel_roles.h"
-#include "passes/select/selection.h"
 #include "passes/steps/step_set.h"
 
 namespace tracedb {
+
+// The device events that a question is about: --device --stream --step --phase --layer --op --name --from --to.
+
+// Steps from one to another; without an end: all before or behind the other.
+struct StepSpan {
+  std::optional<std::int64_t> first, last;
+
+  [[nodiscard]] bool has(std::int64_t step) const {
+    return step >= first.value_or(step) && step <= last.value_or(step);
+  }
+};
+
+// What is not given selects everything; of a list, what any of its members selects.
+struct Selection {
+  std::vector<std::int64_t> devices;  // ordinals
+  std::vector<std::string> streams;   // numbers, or texts where the trace has text
+  std::vector<StepSpan> steps;
+  std::vector<std::string> phases;        // kinds of step; "none": in no step
+  std::optional<std::string> layer;       // can_name_layers(): "3", "3..5", "T5Block:3", "head", "none" ...
+  std::vector<std::string> ops;           // operation classes under the active rules, GLOBs
+  std::string op_option = "--op ";        // what stands before a class on the command line: for the error
+  std::optional<std::string> name_glob;   // of the name or the short name
+  std::optional<std::string> name_regex;  // of the name
+  std::optional<std::int64_t> from, to;   // ns; starts at or after `from`, before `to`
+
+  [[nodiscard]] bool empty() const;
+  // Needs to know the steps of kernels, and their layers.
+  [[nodiscard]] bool names_steps() const { return !steps.empty() || !phases.empty() || layer; }
+  [[nodiscard]] bool names_kernels() const { return !ops.empty() || name_glob || name_regex; }
+};
+
+// Which steps the selection asks for by kind or number and the trace does not have, and which there are: a sentence
+// each.
+std::vector<std::string> missing_steps(const Selection& selection, const StepSet& set);
+
+// What --from and --to of a selection are about.
+enum class Times {
+  kOfStart,  // like its other parts: what starts outside is left out
+  kWindow,   // not the filter's business: events are cut off at both (window_of())
+};
+
+// What a filter looks at besides the events; null: the selection does not ask for it.
+struct FilterInputs {
+  const EventTables& events;
+  const KernelClasses* classes = nullptr;
+  const StepSet* steps = nullptr;
+  const LayerSet* layers = nullptr;
+};
+
+// The tests on small tables are made once; what is left per event is a few look-ups. Everything given must outlive the
+// filter.
+class EventFilter {
+ public:
+  // Error{kUsage} where the selection names layers that these are not (layer_range()), a device or stream that the
+  // trace does not have, or a class that the rules do not have; it says which there are.
+  EventFilter(const Index& index, const Selection& selection, const FilterInputs& inputs, Times times);
+
+  [[nodiscard]] bool keeps_all() const { return all_; }
+  [[nodiscard]] bool keeps_kernel(std::size_t row) const {
+    return all_ || (has(names_, kernels_.name, row) && kernels_.keeps(*this, row) && keeps_layer(row));
+  }
+  // Memory operations have no kernel name: a selection of names leaves them out.
+  [[nodiscard]] bool keeps_memory_op(std::size_t row) const {
+    return all_ || (keeps_memory_ && memory_.keeps(*this, row));
+  }
+
+ private:
+  using Ids = std::vector<bool>;  // by id
+  using IdColumn = std::span<const std::uint32_t>;
+
+  // The columns of one table that are looked at; empty: no test.
+  struct Table {
+    std::span<const std::int64_t> ts;
+    IdColumn name, stream, step;
+
+    [[nodiscard]] bool keeps(const EventFilter& filter, std::size_t row) const {
+      return has(filter.streams_, stream, row) && has(filter.steps_, step, row) &&
+             (ts.empty() || (ts[row] >= filter.from_ && ts[row] < filter.to_));
+    }
+  };
+
+  static bool has(const Ids& ids, IdColumn column, std::size_t row) {
+    return column.empty() || (column[row] < ids.size() && ids[column[row]]);
+  }
+  [[nodiscard]] bool keeps_layer(std::size_t row) const {
+    return layers_ == nullptr || ((*layers_)[row] >= first_layer_ && (*layers_)[row] <= last_layer_);
+  }
+
+  bool all_ = false;
+  bool keeps_memory_ = true;
+  Ids names_, streams_;
+  Ids steps_;  // by place of the step + 1; 0: in none
+  std::int64_t from_ = std::numeric_limits<std::int64_t>::min(), to_ = std::numeric_limits<std::int64_t>::max();
+  Table kernels_, memory_;
+  const LargeVector<std::int32_t>* layers_ = nullptr;  // null: all are kept
+  std::int32_t first_layer_ = 0, last_layer_ = 0;
+};
 
 struct WorkloadOptions {
   Selection selection = {};
@@ -36,8 +135,7 @@ struct WorkloadParts {
 class Workload {
  public:
   Workload(const Index& index, const ActiveRules& rules, WorkloadOptions options = {});
-  Workload(const Workload&) = delete;
-  Workload& operator=(const Workload&) = delete;
+  Workload& operator=(Workload&&) = delete;
 
   [[nodiscard]] const Index& index() const { return index_; }
   [[nodiscard]] const ActiveRules& rules() const { return rules_; }

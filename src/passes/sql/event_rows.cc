@@ -8,7 +8,6 @@
 #include <numeric>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "base/files/input_file.h"
@@ -192,16 +191,6 @@ void add_rows(Database& database, const std::string& name, const std::string& vi
   add_column_table(database, name, declared, std::move(source), view);
 }
 
-}  // namespace
-
-void add_event_rows(Database& database, std::string_view prefix, const WorkloadSource& workload) {
-  const std::string before(prefix);
-  add_rows<KernelRows>(database, before + "kernel_rows", before + "kernels", kKernelColumns, workload);
-  add_rows<LaunchRows>(database, before + "launch_rows", before + "launches", kLaunchColumns, workload);
-}
-
-namespace {
-
 using Ids = std::span<const std::uint32_t>;
 using Numbers = std::span<const std::int64_t>;
 
@@ -260,7 +249,7 @@ ArrayColumn by_place(std::size_t size, std::uint32_t end, Place place, Value val
 template <class Value>
 ArrayColumn of_layer(std::size_t size, const LayerSet& layers, Value value) {
   const auto& found = layers.of_kernel;
-  const auto [least, most] = std::minmax_element(found.begin(), found.end());
+  const auto [least, most] = std::ranges::minmax_element(found);
   const std::int32_t first = found.empty() ? kNoLayer : std::min(*least, kNoLayer);
   const std::int32_t last = found.empty() ? kNoLayer : std::max(*most, kNoLayer);
   return by_place(
@@ -298,6 +287,12 @@ ArrayColumn of_step(std::size_t size, const StepSet& steps, Value value) {
 }
 
 }  // namespace
+
+void add_event_rows(Database& database, std::string_view prefix, const WorkloadSource& workload) {
+  const std::string before(prefix);
+  add_rows<KernelRows>(database, before + "kernel_rows", before + "kernels", kKernelColumns, workload);
+  add_rows<LaunchRows>(database, before + "launch_rows", before + "launches", kLaunchColumns, workload);
+}
 
 ArrayValues values_by_id(const Index& index, std::string_view sql) {
   ArrayValues values;
@@ -364,7 +359,7 @@ ArrayColumn KernelRows::choice(std::string_view column, std::span<const std::str
 
 ArrayColumn KernelRows::profiler_number(const std::string& column) const {
   const auto all = numbers(column);
-  const bool texts = std::find(all.begin(), all.end(), kUnknownValue) != all.end() &&
+  const bool texts = std::ranges::find(all, kUnknownValue) != all.end() &&
                      index_.database().query_int64("SELECT 1 FROM kernel WHERE \"" + column + "\" IS NOT NULL AND (\"" +
                                                    column + "\" = -9223372036854775807 - 1 OR typeof(\"" + column +
                                                    "\") <> 'integer') LIMIT 1");
@@ -404,10 +399,9 @@ ArrayColumn KernelRows::input_dims() const {
 // The innermost nn.Module of each stack. A parent comes before its children.
 ArrayColumn KernelRows::module() const {
   const EventColumns stacks(index_, "stack", {"parent_id", "frame_id"});
-  const ArrayValues names =
-      values_by_id(index_,
-                   "SELECT f.id, substr(t.value, 12) FROM frame f JOIN string t ON t.id = f.name_id WHERE t.value GLOB "
-                   "'nn.Module: *'");
+  const ArrayValues names = values_by_id(index_,
+                                         "SELECT f.id, substr(t.value, 12) FROM frame f JOIN string t ON t.id = "
+                                         "f.name_id WHERE t.value GLOB 'nn.Module: *'");
   const Ids parents = stacks.ids("parent_id"), frames = stacks.ids("frame_id");
   std::vector<std::uint32_t> frame_of(parents.size());  // of the module; 0: none
   for (std::size_t i = 0; i < parents.size(); ++i) {

@@ -17,75 +17,16 @@ constexpr std::string_view kString = "SELECT value FROM string WHERE id = ?1";
 
 // A parent comes before its children: one that does not is a damaged index and must not send us in circles.
 constexpr std::string_view kModuleOfStack =
-    "WITH RECURSIVE up(id, parent_id, frame_id) AS ("
-    "SELECT id, parent_id, frame_id FROM stack WHERE id = ?1 UNION ALL "
-    "SELECT b.id, b.parent_id, b.frame_id FROM up JOIN stack b ON b.id = up.parent_id AND b.id < up.id) "
-    "SELECT substr(m.value, 12) FROM up JOIN frame f ON f.id = up.frame_id JOIN string m ON m.id = f.name_id "
-    "WHERE m.value GLOB 'nn.Module: *' ORDER BY up.id DESC LIMIT 1";
+    "WITH RECURSIVE up(id, parent_id, frame_id) AS (SELECT id, parent_id, frame_id FROM stack WHERE id = ?1 UNION ALL "
+    "SELECT b.id, b.parent_id, b.frame_id FROM up JOIN stack b ON b.id = up.parent_id AND b.id < up.id) SELECT "
+    "substr(m.value, 12) FROM up JOIN frame f ON f.id = up.frame_id JOIN string m ON m.id = f.name_id WHERE m.value "
+    "GLOB 'nn.Module: *' ORDER BY up.id DESC LIMIT 1";
 
 // The row that an id stands for; nullopt: none of `rows`.
 std::optional<std::size_t> row_of(std::int64_t id, std::size_t rows) {
   if (id < 1 || static_cast<std::uint64_t>(id) > rows) return std::nullopt;
   return static_cast<std::size_t>(id) - 1;
 }
-
-}  // namespace
-
-std::string_view KernelSqlFunctions::op_class(std::string_view name) {
-  if (!classifier_ && rules_ != nullptr) classifier_.emplace(rules_->compiled());
-  if (!classifier_) classifier_.emplace(workload().rules().compiled(), platform_of(workload().index()));
-  name_.assign(name);
-  const auto known = classes_.find(name_);
-  if (known != classes_.end()) return classifier_->class_name(known->second);
-  const ClassId id = classifier_->classify(name_).class_id;
-  classes_.emplace(name_, id);
-  return classifier_->class_name(id);
-}
-
-std::int32_t KernelSqlFunctions::layer(std::int64_t kernel_id) {
-  const auto& layers = workload().layers().of_kernel;
-  const auto row = row_of(kernel_id, layers.size());
-  return row ? layers[*row] : kNoLayer;
-}
-
-KernelRole KernelSqlFunctions::role(std::int64_t kernel_id) {
-  return kernel_id > 0 ? workload().roles().of(static_cast<std::size_t>(kernel_id) - 1) : KernelRole{};
-}
-
-const LayerStack* KernelSqlFunctions::stack(std::int64_t kernel_id) {
-  return stack_of(layer(kernel_id), workload().layers().stacks);
-}
-
-const Launcher* KernelSqlFunctions::launcher(std::int64_t kernel_id) {
-  if (workload().capture() == nullptr) return nullptr;
-  const std::vector<std::uint32_t>& launchers = workload().origins().launcher;
-  const auto row = row_of(kernel_id, launchers.size());
-  return row && launchers[*row] != 0 ? &workload().capture()->capture.launchers[launchers[*row] - 1] : nullptr;
-}
-
-std::optional<std::string_view> KernelSqlFunctions::capture_text(std::uint32_t id, Texts& texts, std::string_view sql) {
-  const auto [entry, is_new] = texts.try_emplace(id);
-  if (is_new && id != 0) {
-    Statement text(workload().capture()->index.database(), sql);
-    text.bind(1, std::int64_t{id});
-    if (text.step()) entry->second = text.text(0);
-  }
-  return entry->second.empty() ? std::nullopt : std::optional<std::string_view>(entry->second);
-}
-
-std::optional<std::string_view> KernelSqlFunctions::capture_op(std::int64_t kernel_id) {
-  const Launcher* own = launcher(kernel_id);
-  if (own == nullptr) return std::nullopt;
-  const std::vector<std::uint32_t>& names = workload().capture()->capture.operator_name;
-  return capture_text(own->cpu_op < names.size() ? names[own->cpu_op] : 0, operators_, kString);
-}
-
-std::optional<std::string_view> KernelSqlFunctions::capture_module(std::int64_t kernel_id) {
-  const Launcher* own = launcher(kernel_id);
-  return own == nullptr ? std::nullopt : capture_text(own->stack, modules_, kModuleOfStack);
-}
-
-namespace {
 
 // Calls `answer` with the functions and an argument that is an id.
 template <class Answer>
@@ -210,9 +151,9 @@ std::string columns_of_view(Database& database, std::string_view head, std::stri
   const std::size_t over = head.find(kOver);
   const std::string view(head.substr(0, over));
   const Changes changed = changes_of(changes);
-  Statement columns(database,
-                    "SELECT name, ?2 = '' OR name IN (SELECT name FROM pragma_table_info(?2)) "
-                    "FROM pragma_table_info(?1, 'main')");
+  Statement columns(
+      database,
+      "SELECT name, ?2 = '' OR name IN (SELECT name FROM pragma_table_info(?2)) FROM pragma_table_info(?1, 'main')");
   columns.bind(1, std::string_view(view));
   columns.bind(2, over == std::string_view::npos ? std::string_view() : head.substr(over + kOver.size()));
   std::string out, first;
@@ -283,6 +224,60 @@ constexpr KernelFunction kFunctions[] = {
 };
 
 }  // namespace
+
+std::string_view KernelSqlFunctions::op_class(std::string_view name) {
+  if (!classifier_ && rules_ != nullptr) classifier_.emplace(rules_->compiled());
+  if (!classifier_) classifier_.emplace(workload().rules().compiled(), platform_of(workload().index()));
+  name_.assign(name);
+  const auto known = classes_.find(name_);
+  if (known != classes_.end()) return classifier_->class_name(known->second);
+  const ClassId id = classifier_->classify(name_).class_id;
+  classes_.emplace(name_, id);
+  return classifier_->class_name(id);
+}
+
+std::int32_t KernelSqlFunctions::layer(std::int64_t kernel_id) {
+  const auto& layers = workload().layers().of_kernel;
+  const auto row = row_of(kernel_id, layers.size());
+  return row ? layers[*row] : kNoLayer;
+}
+
+KernelRole KernelSqlFunctions::role(std::int64_t kernel_id) {
+  return kernel_id > 0 ? workload().roles().of(static_cast<std::size_t>(kernel_id) - 1) : KernelRole{};
+}
+
+const LayerStack* KernelSqlFunctions::stack(std::int64_t kernel_id) {
+  return stack_of(layer(kernel_id), workload().layers().stacks);
+}
+
+const Launcher* KernelSqlFunctions::launcher(std::int64_t kernel_id) {
+  if (workload().capture() == nullptr) return nullptr;
+  const std::vector<std::uint32_t>& launchers = workload().origins().launcher;
+  const auto row = row_of(kernel_id, launchers.size());
+  return row && launchers[*row] != 0 ? &workload().capture()->capture.launchers[launchers[*row] - 1] : nullptr;
+}
+
+std::optional<std::string_view> KernelSqlFunctions::capture_text(std::uint32_t id, Texts& texts, std::string_view sql) {
+  const auto [entry, is_new] = texts.try_emplace(id);
+  if (is_new && id != 0) {
+    Statement text(workload().capture()->index.database(), sql);
+    text.bind(1, std::int64_t{id});
+    if (text.step()) entry->second = text.text(0);
+  }
+  return entry->second.empty() ? std::nullopt : std::optional<std::string_view>(entry->second);
+}
+
+std::optional<std::string_view> KernelSqlFunctions::capture_op(std::int64_t kernel_id) {
+  const Launcher* own = launcher(kernel_id);
+  if (own == nullptr) return std::nullopt;
+  const std::vector<std::uint32_t>& names = workload().capture()->capture.operator_name;
+  return capture_text(own->cpu_op < names.size() ? names[own->cpu_op] : 0, operators_, kString);
+}
+
+std::optional<std::string_view> KernelSqlFunctions::capture_module(std::int64_t kernel_id) {
+  const Launcher* own = launcher(kernel_id);
+  return own == nullptr ? std::nullopt : capture_text(own->stack, modules_, kModuleOfStack);
+}
 
 std::vector<SqlFunctionHelp> kernel_functions_help() {
   std::vector<SqlFunctionHelp> help;

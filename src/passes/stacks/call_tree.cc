@@ -65,7 +65,7 @@ std::vector<std::uint32_t> reading_order(std::span<const CallNode> nodes) {
     if (nodes[a].total != nodes[b].total) return nodes[a].total > nodes[b].total;
     return nodes[a].frame < nodes[b].frame;
   };
-  for (auto& siblings : children) std::sort(siblings.begin(), siblings.end(), larger);
+  for (auto& siblings : children) std::ranges::sort(siblings, larger);
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> pending(children.back().rbegin(), children.back().rend());
   while (!pending.empty()) {
@@ -193,7 +193,7 @@ std::vector<CallNode> flat_profile(std::span<const StackEntry> stacks, std::span
       node.count += times[id].count;
     }
   }
-  std::sort(out.begin(), out.end(), [](const CallNode& a, const CallNode& b) {
+  std::ranges::sort(out, [](const CallNode& a, const CallNode& b) {
     return std::tie(b.self, b.total, a.frame) < std::tie(a.self, a.total, b.frame);
   });
   return out;
@@ -222,8 +222,7 @@ std::vector<std::uint32_t> largest_first(std::span<const CallNode> tree, std::si
   std::iota(order.begin(), order.end(), 0U);
   if (most == 0 || most >= tree.size()) return order;
   // No child is larger than its parent, and parents come first among equals: what is taken is a tree.
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return tree[a].total > tree[b].total; });
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) { return tree[a].total > tree[b].total; });
   const auto cut = order.begin() + static_cast<std::ptrdiff_t>(most);
   std::sort(order.begin(), cut);
   std::sort(cut, order.end());

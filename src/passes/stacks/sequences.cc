@@ -1,7 +1,6 @@
 #include "passes/stacks/sequences.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/dense_index.h"
 #include "base/unknown.h"
@@ -45,8 +44,7 @@ class SequenceFinder {
 
   // The streams together, in order of the labels.
   std::vector<SequenceStats> take() {
-    std::sort(found_.begin(), found_.end(),
-              [](const Found& a, const Found& b) { return a.stats.labels < b.stats.labels; });
+    std::ranges::sort(found_, [](const Found& a, const Found& b) { return a.stats.labels < b.stats.labels; });
     std::vector<SequenceStats> out;
     for (Found& found : found_) {
       if (out.empty() || out.back().labels != found.stats.labels) {
@@ -107,8 +105,7 @@ std::vector<SequenceStats> find_sequences(const LabelledKernels& kernels, std::s
   }
   std::vector<SequenceStats> found = finder.take();
   std::erase_if(found, [&](const SequenceStats& stats) { return stats.count < least; });
-  std::stable_sort(found.begin(), found.end(),
-                   [](const SequenceStats& a, const SequenceStats& b) { return a.total > b.total; });
+  std::ranges::stable_sort(found, std::ranges::greater(), &SequenceStats::total);
   return found;
 }
 

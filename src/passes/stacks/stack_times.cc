@@ -3,8 +3,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <span>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -21,8 +19,8 @@ bool matches_own(const FrameChoice& choice, std::string_view frame) {
   const std::string file(frame_label(frame).file);
   if (file.empty()) return false;
   const auto matches = [&](std::size_t at) {
-    return std::any_of(choice.own.begin(), choice.own.end(),
-                       [&](const std::string& glob) { return ::fnmatch(glob.c_str(), file.c_str() + at, 0) == 0; });
+    return std::ranges::any_of(
+        choice.own, [&](const std::string& glob) { return ::fnmatch(glob.c_str(), file.c_str() + at, 0) == 0; });
   };
   for (std::size_t at = 0; !matches(at);) {
     const std::size_t slash = file.find('/', at);

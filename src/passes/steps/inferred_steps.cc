@@ -9,7 +9,7 @@
 #include "base/statistics.h"
 #include "base/unknown.h"
 #include "passes/classify/mixer_runs.h"
-#include "trace/step_grammar.h"
+#include "passes/columns/event_columns.h"
 
 namespace tracedb {
 namespace {
@@ -116,8 +116,7 @@ class PassFinder {
       if (seen.regular && seen.count > 1 && seen.spacing > 1) ++votes[{seen.spacing, seen.latest % seen.spacing}];
     }
     std::vector<std::size_t> gaps;
-    const auto best =
-        std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto best = std::ranges::max_element(votes, {}, [](const auto& one) { return one.second; });
     constexpr std::size_t kEnough = 3;  // layers that alternate differ in a name or two
     if (best == votes.end() || best->second < kEnough) return gaps;
     for (std::size_t g = best->first.second; g + 1 < runs_.size(); g += best->first.first) gaps.push_back(g);
@@ -136,8 +135,8 @@ class PassFinder {
   }
 
   [[nodiscard]] TrackRanges ranges(const std::vector<std::size_t>& gaps, const std::string& reason) const {
-    const bool around = std::any_of(track_.traits.begin(), track_.traits.end(),
-                                    [](Traits traits) { return (traits & (kSamplingTrait | kEmbeddingTrait)) != 0; });
+    const bool around = std::ranges::any_of(
+        track_.traits, [](Traits traits) { return (traits & (kSamplingTrait | kEmbeddingTrait)) != 0; });
     if (gaps.empty() && !around) return {};
     std::vector<std::size_t> layers;  // of each range
     for (std::size_t i = 0; i <= gaps.size(); ++i) {
@@ -168,8 +167,8 @@ class PassFinder {
   static std::size_t most_frequent(const std::vector<std::size_t>& values) {
     std::map<std::size_t, std::size_t> counts;
     for (const std::size_t value : values) ++counts[value];
-    const auto best = std::max_element(counts.begin(), counts.end(),
-                                       [](const auto& a, const auto& b) { return a.second <= b.second; });
+    const auto best =
+        std::ranges::max_element(counts, [](const auto& a, const auto& b) { return a.second <= b.second; });
     return best->first;
   }
 
@@ -256,9 +255,8 @@ TrackRanges optimizer_rhythm(const KernelSequence& kernels, const Track& track) 
 
 // Whether the steps are those of a model that writes text: it samples between them, or some of them decode.
 bool generates(const Track& track, const std::vector<InferredStep>& steps) {
-  return std::any_of(track.traits.begin(), track.traits.end(),
-                     [](Traits traits) { return (traits & kSamplingTrait) != 0; }) ||
-         std::any_of(steps.begin(), steps.end(), [](const InferredStep& step) {
+  return std::ranges::any_of(track.traits, [](Traits traits) { return (traits & kSamplingTrait) != 0; }) ||
+         std::ranges::any_of(steps, [](const InferredStep& step) {
            return step.kind == StepKind::kDecode || step.kind == StepKind::kMixed;
          });
 }
@@ -284,8 +282,7 @@ TrackRanges graph_rhythm(const KernelSequence& kernels, const Track& track) {
   if (graphs.size() < 2 || held * 2 < track.kernel.size()) return {{}, 0, "no graph launches hold most of the kernels"};
   std::map<std::size_t, std::size_t> sizes;
   for (const TrackRange& graph : graphs) ++sizes[graph.end - graph.begin];
-  const auto usual =
-      std::max_element(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto usual = std::ranges::max_element(sizes, {}, [](const auto& one) { return one.second; });
   if (usual->first < kSmallest) return {{}, 0, "graph launches are too small to be steps"};
   TrackRanges out{{}, static_cast<double>(usual->second) / static_cast<double>(graphs.size()), "graph launches"};
   for (std::size_t i = 0; i < graphs.size(); ++i) {

@@ -6,7 +6,6 @@
 #include <map>
 #include <unordered_map>
 
-#include "base/large_vector.h"
 #include "base/text/amounts.h"
 #include "base/unknown.h"
 #include "trace/step_grammar.h"
@@ -58,6 +57,17 @@ LargeVector<std::uint32_t> assigned(const EventColumns& events, const CallSteps&
   return out;
 }
 
+constexpr std::uint32_t kBackwardPass = static_cast<std::uint32_t>(Pass::kBackward) + 1;
+
+// By id of thread; 0: not in the table.
+std::vector<std::uint32_t> processes_of_threads(const Index& index) {
+  const EventColumns threads(index, "thread");
+  const auto ids = threads.ids("process_id");
+  std::vector<std::uint32_t> processes(1, 0);
+  processes.insert(processes.end(), ids.begin(), ids.end());
+  return processes;
+}
+
 }  // namespace
 
 StepSet steps_by_module(const Index& index, const EventTables& events) {
@@ -83,31 +93,16 @@ StepSet steps_by_module(const Index& index, const EventTables& events) {
   const CallSteps calls(index, marks);
   set.of_kernel = assigned(events.kernels, calls);
   set.of_memory = assigned(events.memory, calls);
-  if (std::all_of(set.of_kernel.begin(), set.of_kernel.end(), [](std::uint32_t step) { return step == 0; })) return {};
+  if (std::ranges::all_of(set.of_kernel, [](std::uint32_t step) { return step == 0; })) return {};
   set.source = StepSource::kModules;
   set.notes.push_back(
       fmt::format("no annotation names a step: {} by the calls of {}", counted(set.steps.size(), "step"), model->name));
   return set;
 }
 
-namespace {
-
-constexpr std::uint32_t kBackwardPass = static_cast<std::uint32_t>(Pass::kBackward) + 1;
-
-// By id of thread; 0: not in the table.
-std::vector<std::uint32_t> processes_of_threads(const Index& index) {
-  const EventColumns threads(index, "thread");
-  const auto ids = threads.ids("process_id");
-  std::vector<std::uint32_t> processes(1, 0);
-  processes.insert(processes.end(), ids.begin(), ids.end());
-  return processes;
-}
-
-}  // namespace
-
 CallSteps::CallSteps(const Index& index, std::span<const HostMark> marks) {
   const auto has = [&](StepScope scope) {
-    return std::any_of(marks.begin(), marks.end(), [&](const HostMark& mark) { return mark.scope == scope; });
+    return std::ranges::any_of(marks, [&](const HostMark& mark) { return mark.scope == scope; });
   };
   const bool process_wide = has(StepScope::kProcess);
   const bool backward = has(StepScope::kBackward);

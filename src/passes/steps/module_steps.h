@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "base/large_vector.h"
 #include "passes/columns/event_columns.h"
 #include "passes/steps/step_set.h"
 #include "trace/process_marks.h"

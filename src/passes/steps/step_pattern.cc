@@ -62,32 +62,6 @@ void complete(StepInfo& info) {
   if (generation && !context) info.kind = StepKind::kDecode;
 }
 
-}  // namespace
-
-StepPattern::StepPattern(std::string_view pattern) : expression_(pattern) {
-  if (!expression_.fault().empty()) refuse_pattern(pattern, expression_.fault());
-  fields_ = fields_of(expression_, pattern);
-}
-
-std::optional<StepInfo> StepPattern::match(std::string_view name) const {
-  const auto groups = expression_.find(name);
-  if (!groups) return std::nullopt;
-  StepInfo info;
-  for (std::size_t i = 0; i < fields_.size(); ++i) {
-    const auto& text = (*groups)[i];
-    if (fields_[i] == nullptr || !text) continue;
-    if (fields_[i]->number == nullptr) {
-      info.kind = kind_word(*text);
-    } else {
-      info.*fields_[i]->number = parse_int64(*text);
-    }
-  }
-  complete(info);
-  return info;
-}
-
-namespace {
-
 struct NamedMatch {
   std::optional<StepInfo> info;
   std::string name;
@@ -217,6 +191,28 @@ class PatternSteps {
 };
 
 }  // namespace
+
+StepPattern::StepPattern(std::string_view pattern) : expression_(pattern) {
+  if (!expression_.fault().empty()) refuse_pattern(pattern, expression_.fault());
+  fields_ = fields_of(expression_, pattern);
+}
+
+std::optional<StepInfo> StepPattern::match(std::string_view name) const {
+  const auto groups = expression_.find(name);
+  if (!groups) return std::nullopt;
+  StepInfo info;
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    const auto& text = (*groups)[i];
+    if (fields_[i] == nullptr || !text) continue;
+    if (fields_[i]->number == nullptr) {
+      info.kind = kind_word(*text);
+    } else {
+      info.*fields_[i]->number = parse_int64(*text);
+    }
+  }
+  complete(info);
+  return info;
+}
 
 StepSet steps_by_pattern(const Index& index, std::string_view pattern, const EventTables& events) {
   StepSet set = PatternSteps(index, StepPattern(pattern)).result(events);

@@ -6,11 +6,9 @@
 #include <unordered_map>
 
 #include "base/text/amounts.h"
-#include "base/unknown.h"
 #include "passes/steps/inferred_steps.h"
 #include "passes/steps/module_steps.h"
 #include "passes/steps/step_pattern.h"
-#include "trace/step_grammar.h"
 
 namespace tracedb {
 namespace {
@@ -70,12 +68,11 @@ class IndexedSteps {
   };
 
   void read() {
-    Statement steps(index_.database(),
-                    "SELECT st.id, st.annotation_id, st.kind, st.context_requests, st.context_tokens, "
-                    "st.generation_requests, st.generation_tokens, a.ts, a.dur, a.kind = 'gpu', "
-                    "coalesce(a.thread_id, a.stream_id), t.value FROM step st LEFT JOIN annotation a ON a.id = "
-                    "st.annotation_id LEFT JOIN string t ON t.id = a.name_id "
-                    "ORDER BY st.id");
+    Statement steps(
+        index_.database(),
+        "SELECT st.id, st.annotation_id, st.kind, st.context_requests, st.context_tokens, st.generation_requests, "
+        "st.generation_tokens, a.ts, a.dur, a.kind = 'gpu', coalesce(a.thread_id, a.stream_id), t.value FROM step st "
+        "LEFT JOIN annotation a ON a.id = st.annotation_id LEFT JOIN string t ON t.id = a.name_id ORDER BY st.id");
     while (steps.step()) {
       StepFacts facts;
       facts.info.kind = step_kind_from(steps.text(2)).value_or(StepKind::kUnknown);
@@ -154,8 +151,7 @@ bool has_autograd(Database& database) {
   return database
       .query_int64(
           "SELECT 1 FROM cpu_op WHERE name_id IN (SELECT id FROM string WHERE value >= 'autograd::engine::' AND value "
-          "< "
-          "'autograd::engine:;') LIMIT 1")
+          "< 'autograd::engine:;') LIMIT 1")
       .has_value();
 }
 
@@ -174,7 +170,7 @@ std::vector<bool> steps_that_train(const Index& index, const StepSet& set) {
 
 void find_training(const Index& index, StepSet& set) {
   const auto open = [](const StepFacts& step) { return step.info.kind == StepKind::kUnknown; };
-  if (std::none_of(set.steps.begin(), set.steps.end(), open)) return;
+  if (std::ranges::none_of(set.steps, open)) return;
   const std::vector<bool> trains = steps_that_train(index, set);
   const bool autograd = has_autograd(index.database());
   std::vector<std::int64_t> marks;
@@ -183,7 +179,7 @@ void find_training(const Index& index, StepSet& set) {
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
     StepFacts& step = set.steps[i];
     if (!open(step)) continue;
-    const auto mark = std::lower_bound(marks.begin(), marks.end(), step.ts);
+    const auto mark = std::ranges::lower_bound(marks, step.ts);
     const bool timed = step.ts != kUnknownValue && step.dur != kUnknownValue;
     const bool marked = timed && (autograd || (mark != marks.end() && *mark - step.ts < step.dur));
     if (trains[i] || marked) step.info.kind = StepKind::kTrain;
@@ -234,6 +230,14 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
   return set;
 }
 
+void note_steps_without_work(StepSet& set) {
+  const auto runs = [](const LargeVector<std::uint32_t>& step_of) {
+    return std::ranges::any_of(step_of, [](std::uint32_t step) { return step != 0; });
+  };
+  if (set.steps.empty() || runs(set.of_kernel)) return;
+  set.notes.emplace_back("no step runs anything on a device: periods are those of the host");
+}
+
 }  // namespace
 
 EventTables::EventTables(const Index& index)
@@ -246,18 +250,6 @@ bool needs_traits(const Index& index, const StepOptions& options) {
   return !options.pattern &&
          !index.database().query_int64("SELECT id FROM step WHERE id > 0 AND id < 134217728 LIMIT 1");
 }
-
-namespace {
-
-void note_steps_without_work(StepSet& set) {
-  const auto runs = [](const LargeVector<std::uint32_t>& step_of) {
-    return std::any_of(step_of.begin(), step_of.end(), [](std::uint32_t step) { return step != 0; });
-  };
-  if (set.steps.empty() || runs(set.of_kernel)) return;
-  set.notes.emplace_back("no step runs anything on a device: periods are those of the host");
-}
-
-}  // namespace
 
 StepSet load_steps(const Index& index, const StepOptions& options, const EventTables& events,
                    const std::vector<Traits>& traits) {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/statistics.h"
-#include "base/unknown.h"
 
 namespace tracedb {
 namespace {
@@ -57,6 +56,8 @@ class Collector {
 // Devices beyond these, of which no trace of one machine has as many, count for the last of them.
 constexpr std::size_t kMostDevices = 1024;
 
+StepKind kind_of(const StepSet& set, const StepStart& start) { return set.steps[start.step - 1].info.kind; }
+
 }  // namespace
 
 DenseDevices::DenseDevices(std::span<const std::uint32_t> device_of_stream) : of_stream(device_of_stream.size(), 0) {
@@ -99,7 +100,7 @@ std::vector<std::int64_t> periods(std::span<const std::int64_t> start, std::span
 StepRange steady_steps(std::span<const std::int64_t> generation_requests) {
   StepRange best;
   if (generation_requests.empty()) return best;
-  const std::int64_t most = *std::max_element(generation_requests.begin(), generation_requests.end());
+  const std::int64_t most = *std::ranges::max_element(generation_requests);
   if (most <= 0) return best;
   for (std::size_t i = 0; i < generation_requests.size();) {
     std::size_t end = i;
@@ -116,12 +117,6 @@ StepRange steady_steps(std::span<const std::int64_t> generation_requests) {
 std::optional<double> median_of(std::vector<std::int64_t> values) {
   return values.empty() ? std::nullopt : std::optional(median(std::span(values)));
 }
-
-namespace {
-
-StepKind kind_of(const StepSet& set, const StepStart& start) { return set.steps[start.step - 1].info.kind; }
-
-}  // namespace
 
 std::vector<StepMean> means_of_steps(std::span<const std::uint32_t> steps, std::span<const std::int64_t> values) {
   std::vector<StepMean> out;

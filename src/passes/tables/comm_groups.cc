@@ -20,8 +20,8 @@ class Collectives {
  public:
   Collectives(const Index& index, const DeviceEvents& kernels, const EventColumns& columns)
       : group_of_kernel_(kernels.ts.size(), kNoGroup) {
-    const bool any = std::any_of(kernels.kind.begin(), kernels.kind.end(),
-                                 [](std::uint32_t kind) { return kind == kPlain || kind == kFused; });
+    const bool any =
+        std::ranges::any_of(kernels.kind, [](std::uint32_t kind) { return kind == kPlain || kind == kFused; });
     if (!any) return;
     read_described(index);
     const auto name = columns.ids("name_id");

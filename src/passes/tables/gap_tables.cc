@@ -106,14 +106,11 @@ HostCells host_cells(const HostActivity& activity) {
 std::vector<PassColumn> with_host_columns(std::vector<PassColumn> columns) {
   using enum ColumnType;
   const std::vector<PassColumn> host = {
-      column(
-          "host", kText, "",
-          "where the host was for most of the time: the innermost python frame of the user's or a framework's code on "
-          "the "
-          "thread that launched what came next, else the outermost operator, else the runtime call; of AI Engine "
-          "tiles, "
-          "what stalled them; NULL: not recorded",
-          "Host", "", "9", "coalesce(host, '[not recorded]')"),
+      column("host", kText, "",
+             "where the host was for most of the time: the innermost python frame of the user's or a framework's code "
+             "on the thread that launched what came next, else the outermost operator, else the runtime call; of AI "
+             "Engine tiles, what stalled them; NULL: not recorded",
+             "Host", "", "9", "coalesce(host, '[not recorded]')"),
       column("host_time", kInteger, "ns", "how long it was there"),
       column("host_op", kText, "", "innermost operator that was open longest; NULL: none", "Host Operator", "", "2"),
       column("host_op_time", kInteger, "ns", "how long"),
@@ -150,8 +147,7 @@ std::optional<std::int64_t> as_number(std::optional<bool> value) {
 
 // Those of at least that length; they come longest first.
 std::span<const Gap> long_enough(const Gaps& gaps, std::int64_t least) {
-  const auto end = std::partition_point(gaps.listed.begin(), gaps.listed.end(),
-                                        [least](const Gap& gap) { return gap.dur >= least; });
+  const auto end = std::ranges::partition_point(gaps.listed, [least](const Gap& gap) { return gap.dur >= least; });
   return {gaps.listed.begin(), end};
 }
 
@@ -281,8 +277,7 @@ void fill_groups(Workload& workload, const PassOptions& options, TableRows& rows
     host_time[key] += place.time;
   }
   std::vector<std::pair<GapKey, GapGroup>> groups(by_key.begin(), by_key.end());
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
+  std::ranges::stable_sort(groups, [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
   for (const auto& [key, group] : groups) {
     lanes.add(rows, key.lane);
     rows.add(to_string(key.cause)).add(as_number(key.between));
@@ -301,6 +296,46 @@ constexpr PassColumn kBetween =
 constexpr PassColumn kAllGaps =
     column("all_gaps", ColumnType::kInteger, "count", "gaps there are, in all rows and those a limit leaves out");
 constexpr PassColumn kAllIdle = column("all_idle", ColumnType::kInteger, "ns", "time of all of them: idle in timeline");
+
+// Time of devices or streams (passes/time/timeline.h), and where the host was while they were idle.
+
+// What the gaps of each lane have in common.
+struct IdleLane {
+  std::vector<std::uint32_t> gaps;
+  std::int64_t between_steps = 0;
+};
+
+std::vector<IdleLane> idle_lanes(const std::vector<Gap>& gaps, const GapSteps& steps, std::size_t lanes) {
+  std::vector<IdleLane> out(lanes);
+  for (std::uint32_t i = 0; i < gaps.size(); ++i) {
+    IdleLane& lane = out[gaps[i].lane];
+    lane.gaps.push_back(i);
+    if (steps.is_between(gaps[i]).value_or(false)) lane.between_steps += gaps[i].dur;
+  }
+  return out;
+}
+
+void fill_timeline(Workload& workload, const PassOptions& options, TableRows& rows) {
+  const Lanes lanes(workload, options);
+  const std::vector<LaneTimeline> all = lanes.timelines();
+  const std::vector<Gap> gaps = lanes.gaps_from(0).listed;
+  const GapSteps steps(workload);
+  const std::vector<IdleLane> idle_gaps_of = idle_lanes(gaps, steps, all.size());
+  const HostActivities host = host_activities(workload, gaps);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const LaneTimeline& lane = all[i];
+    if (lane.kernels + lane.memory_ops == 0) continue;
+    lanes.add(rows, i);
+    rows.add(lane.kernels).add(lane.memory_ops).add(lane.begin).add(lane.span).add(lane.busy).add(lane.idle);
+    rows.add(lane.computation).add(lane.comm).add(lane.fused_comm).add(lane.copy);
+    rows.add(lane.exposed_comm).add(lane.exposed_copy);
+    for (const std::int64_t idle : lane.idle_by_cause) rows.add(idle);
+    rows.add(lane.gaps).add(lane.micro_idle).add(lane.macro_idle).add(options.timeline.micro_idle);
+    rows.add(lane.unselected);
+    rows.add(steps.are_known() ? std::optional(idle_gaps_of[i].between_steps) : std::nullopt);
+    add_host(rows, host, host_cells(host.sum(idle_gaps_of[i].gaps)));
+  }
+}
 
 }  // namespace
 
@@ -371,49 +406,6 @@ PassTable gap_groups_table() {
        "was."}};
 }
 
-// Time of devices or streams (passes/time/timeline.h), and where the host was while they were idle.
-namespace {
-
-// What the gaps of each lane have in common.
-struct IdleLane {
-  std::vector<std::uint32_t> gaps;
-  std::int64_t between_steps = 0;
-};
-
-std::vector<IdleLane> idle_lanes(const std::vector<Gap>& gaps, const GapSteps& steps, std::size_t lanes) {
-  std::vector<IdleLane> out(lanes);
-  for (std::uint32_t i = 0; i < gaps.size(); ++i) {
-    IdleLane& lane = out[gaps[i].lane];
-    lane.gaps.push_back(i);
-    if (steps.is_between(gaps[i]).value_or(false)) lane.between_steps += gaps[i].dur;
-  }
-  return out;
-}
-
-void fill_timeline(Workload& workload, const PassOptions& options, TableRows& rows) {
-  const Lanes lanes(workload, options);
-  const std::vector<LaneTimeline> all = lanes.timelines();
-  const std::vector<Gap> gaps = lanes.gaps_from(0).listed;
-  const GapSteps steps(workload);
-  const std::vector<IdleLane> idle_gaps_of = idle_lanes(gaps, steps, all.size());
-  const HostActivities host = host_activities(workload, gaps);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const LaneTimeline& lane = all[i];
-    if (lane.kernels + lane.memory_ops == 0) continue;
-    lanes.add(rows, i);
-    rows.add(lane.kernels).add(lane.memory_ops).add(lane.begin).add(lane.span).add(lane.busy).add(lane.idle);
-    rows.add(lane.computation).add(lane.comm).add(lane.fused_comm).add(lane.copy);
-    rows.add(lane.exposed_comm).add(lane.exposed_copy);
-    for (const std::int64_t idle : lane.idle_by_cause) rows.add(idle);
-    rows.add(lane.gaps).add(lane.micro_idle).add(lane.macro_idle).add(options.timeline.micro_idle);
-    rows.add(lane.unselected);
-    rows.add(steps.are_known() ? std::optional(idle_gaps_of[i].between_steps) : std::nullopt);
-    add_host(rows, host, host_cells(host.sum(idle_gaps_of[i].gaps)));
-  }
-}
-
-}  // namespace
-
 PassTable timeline_table() {
   using enum ColumnType;
   std::vector<PassColumn> columns = with_host_columns(
@@ -465,18 +457,17 @@ PassTable timeline_table() {
     }
     if (column.name == "stream") column.fit = "8";
   }
-  return {
-      "timeline",
-      "how the time of each device is spent; with --per-stream, of each stream",
-      std::move(columns),
-      fill_timeline,
-      {"timeline",
-       "device stream span busy utilization_pct idle computation exposed_comm exposed_copy comm fused_comm overlap_pct "
-       "copy host_wait kernel_wait graph_gap other_wait unknown_wait between_steps host host_pct python_calls gaps "
-       "micro_idle macro_idle micro_idle_limit unselected kernels memory_ops begin",
-       "d.ordinal, t.device_id, t.stream_id", kLaneJoins,
-       "computation + exposed_comm + exposed_copy + idle = span; host_wait + kernel_wait + graph_gap + other_wait + "
-       "unknown_wait = idle."}};
+  return {"timeline",
+          "how the time of each device is spent; with --per-stream, of each stream",
+          std::move(columns),
+          fill_timeline,
+          {"timeline",
+           "device stream span busy utilization_pct idle computation exposed_comm exposed_copy comm fused_comm "
+           "overlap_pct copy host_wait kernel_wait graph_gap other_wait unknown_wait between_steps host host_pct "
+           "python_calls gaps micro_idle macro_idle micro_idle_limit unselected kernels memory_ops begin",
+           "d.ordinal, t.device_id, t.stream_id", kLaneJoins,
+           "computation + exposed_comm + exposed_copy + idle = span; host_wait + kernel_wait + graph_gap + other_wait "
+           "+ unknown_wait = idle."}};
 }
 
 }  // namespace tracedb

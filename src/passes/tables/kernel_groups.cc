@@ -171,6 +171,17 @@ PassTable table(std::string_view name, std::string_view meaning, const TableRepo
 constexpr std::string_view kKernelFigures =
     "time_pct total_time instances avg med min max stddev p90 p99 busy busy_share_pct ";
 
+// The operation class of every kernel name, and the rule that chose it.
+
+void fill_classes(Workload& workload, const PassOptions&, TableRows& rows) {
+  const KernelClasses& classes = workload.classes();
+  const auto known = [](std::string_view text) { return text.empty() ? std::nullopt : std::optional(text); };
+  for (std::uint32_t id = 1; id < classes.end(); ++id) {
+    const KernelClasses::Entry& entry = classes.of(id);
+    if (entry.known) rows.add(id).add(classes.class_of(id)).add(known(entry.rule)).add(known(entry.label));
+  }
+}
+
 }  // namespace
 
 std::vector<PassTable> kernel_group_tables() {
@@ -187,20 +198,6 @@ std::vector<PassTable> kernel_group_tables() {
       table<kRole, false>("ops_by_role", "kernel time by role in the model",
                           {"ops_by_role", std::string(kKernelFigures) + "names role", "total_time DESC, role"})};
 }
-
-// The operation class of every kernel name, and the rule that chose it.
-namespace {
-
-void fill_classes(Workload& workload, const PassOptions&, TableRows& rows) {
-  const KernelClasses& classes = workload.classes();
-  const auto known = [](std::string_view text) { return text.empty() ? std::nullopt : std::optional(text); };
-  for (std::uint32_t id = 1; id < classes.end(); ++id) {
-    const KernelClasses::Entry& entry = classes.of(id);
-    if (entry.known) rows.add(id).add(classes.class_of(id)).add(known(entry.rule)).add(known(entry.label));
-  }
-}
-
-}  // namespace
 
 PassTable kernel_classes_table() {
   using enum ColumnType;

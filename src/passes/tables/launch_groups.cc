@@ -79,51 +79,7 @@ void fill_launch_groups(Workload& workload, const PassOptions&, TableRows& rows)
   for (int i = 0; i < kFigures; ++i) rows.add_null();
 }
 
-}  // namespace
-
-PassTable launch_calls_table() {
-  using enum ColumnType;
-  return {
-      "launch_calls",
-      "launching calls by name, and the kernels whose launch is not in the trace",
-      {column("call", kText, "", "runtime call", "Call", "label"),
-       column("instances", kInteger, "count", "number of calls", "Calls", "sum", "4", "coalesce(instances, 0)"),
-       column("launching", kInteger, "count", "calls that launched a kernel of the selection", "With Kernel", "sum"),
-       column("kernels", kInteger, "count", "kernels that they launched", "Kernels", "sum", "3"),
-       column("known", kInteger, "count", "calls with a known duration"),
-       column("total_time", kInteger, "ns", "time in the calls", "API Total", "sum", "5", "coalesce(total_time, 0)"),
-       column("med", kReal, "ns", "median of that time", "API Med", "", "2"),
-       column("p99", kInteger, "ns", "time that 99 % of the calls do not exceed", "API P99"),
-       column("max", kInteger, "ns", "longest call", "API Max", "max", "1"),
-       column("delays", kInteger, "count", "calls with a known delay"),
-       column("delay_total", kInteger, "ns", "from their return to the start of their first kernel, at least 0"),
-       column("delay_med", kReal, "ns", "median of that delay", "Delay Med", "", "7"),
-       column("delay_p99", kInteger, "ns", "delay that 99 % do not exceed", "Delay P99", "", "2"),
-       column("started_early", kInteger, "count", "calls whose kernel started before they returned", "Early", "sum"),
-       column("queues", kInteger, "count", "as delays"),
-       column("queue_total", kInteger, "ns", "of the delay, the part during which the stream had nothing else to run"),
-       column("queue_med", kReal, "ns", "median of that part", "Queue Med", "", "6"),
-       column("queue_p99", kInteger, "ns", "part that 99 % do not exceed", "Queue P99", "", "1"),
-       derived("time_pct", kReal, "percent", "share of the time in launching calls", "Time (%)", "sum", "3",
-               "100.0 * coalesce(total_time, 0) / nullif(total(total_time) OVER (), 0)"),
-       derived("avg", kReal, "ns", "mean time in a call", "API Avg", "mean", "3", kMeanTime.sql),
-       derived("kernels_per_call", kReal, "ratio", "kernels per call with a kernel", "Kernels/Call", "", "1",
-               "1.0 * kernels / nullif(launching, 0)"),
-       derived("delay_avg", kReal, "ns",
-               "mean time from the return of the call to the start of its first kernel, 0 if that started earlier",
-               "Delay Avg", "", "4", "1.0 * delay_total / nullif(delays, 0)"),
-       derived("queue_avg", kReal, "ns",
-               "mean part of the delay during which the kernel's stream had nothing else to run", "Queue Avg", "", "2",
-               "1.0 * queue_total / nullif(queues, 0)")},
-      fill_launch_groups,
-      {"launches",
-       "time_pct total_time instances avg med p99 max kernels launching kernels_per_call delay_avg delay_med delay_p99 "
-       "started_early queue_avg queue_med queue_p99 call",
-       "total_time DESC NULLS LAST, call", "", "Without a selection: all launching calls."}};
-}
-
 // Copies and fills by kind and direction.
-namespace {
 
 constexpr std::size_t kMemoryKinds = 3;  // unknown, memcpy, memset
 
@@ -197,51 +153,90 @@ void fill_memory_groups(Workload& workload, const PassOptions&, TableRows& rows)
 
 }  // namespace
 
-PassTable copies_table() {
+PassTable launch_calls_table() {
   using enum ColumnType;
   return {
-      "copies",
-      "copies and fills by kind and direction",
-      {column("kind", kText, "", "memcpy, memset or [unknown]"),
-       column("direction", kText, "", "HtoD, DtoH ...; NULL: the trace does not say"),
-       column("instances", kInteger, "count", "number of operations", "Instances", "sum", "4"),
-       column("known", kInteger, "count", "operations with a known duration"),
-       column("total_time", kInteger, "ns", "sum of the durations", "Total Time", "sum", "5"),
-       column("busy", kInteger, "ns", "time during which at least one ran", "Busy", "", "1"),
-       column("med", kReal, "ns", "median of the durations", "Med", "", "2"),
-       column("sized", kInteger, "count", "operations with a known size"),
-       column("bytes", kInteger, "bytes", "bytes copied or filled", "Bytes", "sum", "5"),
-       column("measured_bytes", kInteger, "bytes", "of operations whose size and duration are known"),
-       column("measured_total", kInteger, "ns", "durations of these"),
-       column("measured_busy", kInteger, "ns", "time during which any of these ran"),
-       column("measured_time", kReal, "ns",
-              "what measured_bytes took: by the profiler's own bandwidth, else by duration"),
-       column("by_profiler", kInteger, "count", "of these, with a bandwidth of the profiler"),
-       column("by_duration", kInteger, "count", "of these, without"),
-       derived("time_pct", kReal, "percent", "share of the time of all copies and fills selected", "Time (%)", "sum",
-               "4", kTimeShare.sql),
-       derived("avg", kReal, "ns", "mean duration, of those whose duration is known", "Avg", "mean", "2",
-               kMeanTime.sql),
-       derived("avg_bytes", kReal, "bytes", "mean size, of those whose size is known", "Avg Bytes", "", "2",
-               "1.0 * bytes / nullif(sized, 0)"),
-       derived("gb_per_s", kReal, "GB/s", "10^9 bytes per second of each operation's time, of those that have both",
-               "GB/s", "", "7", "1.0 * measured_bytes / nullif(measured_time, 0)"),
-       derived("achieved_gb_per_s", kReal, "GB/s", "10^9 bytes per second of the time during which any ran",
-               "Achieved GB/s", "", "6",
-               "1.0 * measured_bytes / nullif(measured_time, 0) * measured_total / nullif(measured_busy, 0)"),
-       derived("bandwidth_source", kText, "", "profiler: its own bandwidth; computed: from durations; mixed: both",
-               "GB/s From", "", "1",
-               "CASE WHEN measured_time > 0 THEN CASE WHEN by_duration = 0 THEN 'profiler' WHEN by_profiler = 0 THEN "
-               "'computed' "
-               "ELSE 'mixed' END END"),
-       derived("operation", kText, "", "copy or fill, and direction", "Operation", "label", "",
-               "kind || coalesce(' ' || direction, '')")},
-      fill_memory_groups,
-      {"memcpys",
-       "time_pct total_time instances bytes avg avg_bytes gb_per_s med busy achieved_gb_per_s bandwidth_source "
-       "operation",
-       "total_time DESC, kind || coalesce(' ' || direction, '')", "",
-       "Durations are too short where the trace counts in whole microseconds, and bandwidths then too high."}};
+      "launch_calls",
+      "launching calls by name, and the kernels whose launch is not in the trace",
+      {column("call", kText, "", "runtime call", "Call", "label"),
+       column("instances", kInteger, "count", "number of calls", "Calls", "sum", "4", "coalesce(instances, 0)"),
+       column("launching", kInteger, "count", "calls that launched a kernel of the selection", "With Kernel", "sum"),
+       column("kernels", kInteger, "count", "kernels that they launched", "Kernels", "sum", "3"),
+       column("known", kInteger, "count", "calls with a known duration"),
+       column("total_time", kInteger, "ns", "time in the calls", "API Total", "sum", "5", "coalesce(total_time, 0)"),
+       column("med", kReal, "ns", "median of that time", "API Med", "", "2"),
+       column("p99", kInteger, "ns", "time that 99 % of the calls do not exceed", "API P99"),
+       column("max", kInteger, "ns", "longest call", "API Max", "max", "1"),
+       column("delays", kInteger, "count", "calls with a known delay"),
+       column("delay_total", kInteger, "ns", "from their return to the start of their first kernel, at least 0"),
+       column("delay_med", kReal, "ns", "median of that delay", "Delay Med", "", "7"),
+       column("delay_p99", kInteger, "ns", "delay that 99 % do not exceed", "Delay P99", "", "2"),
+       column("started_early", kInteger, "count", "calls whose kernel started before they returned", "Early", "sum"),
+       column("queues", kInteger, "count", "as delays"),
+       column("queue_total", kInteger, "ns", "of the delay, the part during which the stream had nothing else to run"),
+       column("queue_med", kReal, "ns", "median of that part", "Queue Med", "", "6"),
+       column("queue_p99", kInteger, "ns", "part that 99 % do not exceed", "Queue P99", "", "1"),
+       derived("time_pct", kReal, "percent", "share of the time in launching calls", "Time (%)", "sum", "3",
+               "100.0 * coalesce(total_time, 0) / nullif(total(total_time) OVER (), 0)"),
+       derived("avg", kReal, "ns", "mean time in a call", "API Avg", "mean", "3", kMeanTime.sql),
+       derived("kernels_per_call", kReal, "ratio", "kernels per call with a kernel", "Kernels/Call", "", "1",
+               "1.0 * kernels / nullif(launching, 0)"),
+       derived("delay_avg", kReal, "ns",
+               "mean time from the return of the call to the start of its first kernel, 0 if that started earlier",
+               "Delay Avg", "", "4", "1.0 * delay_total / nullif(delays, 0)"),
+       derived("queue_avg", kReal, "ns",
+               "mean part of the delay during which the kernel's stream had nothing else to run", "Queue Avg", "", "2",
+               "1.0 * queue_total / nullif(queues, 0)")},
+      fill_launch_groups,
+      {"launches",
+       "time_pct total_time instances avg med p99 max kernels launching kernels_per_call delay_avg delay_med delay_p99 "
+       "started_early queue_avg queue_med queue_p99 call",
+       "total_time DESC NULLS LAST, call", "", "Without a selection: all launching calls."}};
+}
+
+PassTable copies_table() {
+  using enum ColumnType;
+  return {"copies",
+          "copies and fills by kind and direction",
+          {column("kind", kText, "", "memcpy, memset or [unknown]"),
+           column("direction", kText, "", "HtoD, DtoH ...; NULL: the trace does not say"),
+           column("instances", kInteger, "count", "number of operations", "Instances", "sum", "4"),
+           column("known", kInteger, "count", "operations with a known duration"),
+           column("total_time", kInteger, "ns", "sum of the durations", "Total Time", "sum", "5"),
+           column("busy", kInteger, "ns", "time during which at least one ran", "Busy", "", "1"),
+           column("med", kReal, "ns", "median of the durations", "Med", "", "2"),
+           column("sized", kInteger, "count", "operations with a known size"),
+           column("bytes", kInteger, "bytes", "bytes copied or filled", "Bytes", "sum", "5"),
+           column("measured_bytes", kInteger, "bytes", "of operations whose size and duration are known"),
+           column("measured_total", kInteger, "ns", "durations of these"),
+           column("measured_busy", kInteger, "ns", "time during which any of these ran"),
+           column("measured_time", kReal, "ns",
+                  "what measured_bytes took: by the profiler's own bandwidth, else by duration"),
+           column("by_profiler", kInteger, "count", "of these, with a bandwidth of the profiler"),
+           column("by_duration", kInteger, "count", "of these, without"),
+           derived("time_pct", kReal, "percent", "share of the time of all copies and fills selected", "Time (%)",
+                   "sum", "4", kTimeShare.sql),
+           derived("avg", kReal, "ns", "mean duration, of those whose duration is known", "Avg", "mean", "2",
+                   kMeanTime.sql),
+           derived("avg_bytes", kReal, "bytes", "mean size, of those whose size is known", "Avg Bytes", "", "2",
+                   "1.0 * bytes / nullif(sized, 0)"),
+           derived("gb_per_s", kReal, "GB/s", "10^9 bytes per second of each operation's time, of those that have both",
+                   "GB/s", "", "7", "1.0 * measured_bytes / nullif(measured_time, 0)"),
+           derived("achieved_gb_per_s", kReal, "GB/s", "10^9 bytes per second of the time during which any ran",
+                   "Achieved GB/s", "", "6",
+                   "1.0 * measured_bytes / nullif(measured_time, 0) * measured_total / nullif(measured_busy, 0)"),
+           derived("bandwidth_source", kText, "", "profiler: its own bandwidth; computed: from durations; mixed: both",
+                   "GB/s From", "", "1",
+                   "CASE WHEN measured_time > 0 THEN CASE WHEN by_duration = 0 THEN 'profiler' WHEN by_profiler = 0 "
+                   "THEN 'computed' ELSE 'mixed' END END"),
+           derived("operation", kText, "", "copy or fill, and direction", "Operation", "label", "",
+                   "kind || coalesce(' ' || direction, '')")},
+          fill_memory_groups,
+          {"memcpys",
+           "time_pct total_time instances bytes avg avg_bytes gb_per_s med busy achieved_gb_per_s bandwidth_source "
+           "operation",
+           "total_time DESC, kind || coalesce(' ' || direction, '')", "",
+           "Durations are too short where the trace counts in whole microseconds, and bandwidths then too high."}};
 }
 
 }  // namespace tracedb

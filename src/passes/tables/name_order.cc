@@ -1,14 +1,12 @@
 #include "passes/tables/name_order.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <unordered_map>
 #include <utility>
 
 #include "base/statistics.h"
 #include "base/unknown.h"
-#include "index/packed_columns.h"
 
 namespace tracedb {
 namespace {
@@ -74,10 +72,8 @@ void describe(Place& place) {
     durations.push_back(run.dur);
     ++names[run.name];
   }
-  place.name = std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) {
-                 return a.second < b.second;
-               })->first;
-  std::sort(durations.begin(), durations.end());
+  place.name = std::ranges::max_element(names, {}, [](const auto& one) { return one.second; })->first;
+  std::ranges::sort(durations);
   constexpr std::size_t kTenth = 10;  // the head and the tail of a replay are no repetition
   const std::size_t cut = durations.size() / kTenth;
   place.low = durations[cut];
@@ -130,25 +126,6 @@ NameOrder check(const std::vector<Place>& places) {
   return enough ? found : NameOrder();
 }
 
-}  // namespace
-
-NameOrder find_names_out_of_step(std::span<const Replay> replays) {
-  std::map<std::size_t, std::vector<const Replay*>> by_length;  // of one graph, as far as can be told
-  for (const Replay& replay : replays) by_length[replay.dur.size()].push_back(&replay);
-  NameOrder sum;
-  for (const auto& [length, same] : by_length) {
-    NameOrder found;
-    const std::size_t period = period_of(*same.front());
-    if (period > 0) found = check(places_of(same, period));
-    if (found.kernels == 0 && same.size() >= kLeastRepeats && length > 0) found = check(places_of(same, length));
-    sum.kernels += found.kernels;
-    sum.time = saturating_add(sum.time, found.time);
-  }
-  return sum;
-}
-
-namespace {
-
 // Of launches that replay a graph, by id: how many kernels they have; the others have none.
 std::vector<std::uint32_t> replay_lengths(const std::vector<bool>& graphs, std::span<const std::uint32_t> launch) {
   std::vector<std::uint32_t> lengths(graphs.size());
@@ -184,6 +161,21 @@ std::vector<Replay> read_replays(const EventColumns& kernels, const std::vector<
 }
 
 }  // namespace
+
+NameOrder find_names_out_of_step(std::span<const Replay> replays) {
+  std::map<std::size_t, std::vector<const Replay*>> by_length;  // of one graph, as far as can be told
+  for (const Replay& replay : replays) by_length[replay.dur.size()].push_back(&replay);
+  NameOrder sum;
+  for (const auto& [length, same] : by_length) {
+    NameOrder found;
+    const std::size_t period = period_of(*same.front());
+    if (period > 0) found = check(places_of(same, period));
+    if (found.kernels == 0 && same.size() >= kLeastRepeats && length > 0) found = check(places_of(same, length));
+    sum.kernels += found.kernels;
+    sum.time = saturating_add(sum.time, found.time);
+  }
+  return sum;
+}
 
 NameOrder find_names_out_of_step(const Index& index, const EventColumns& kernels) {
   constexpr std::size_t kFirstLook = 8;  // replays of a length: names slip in most of them, or in none

@@ -57,7 +57,7 @@ SequenceLabels labels_of(Workload& workload, bool by_op) {
     const std::uint32_t id = rows.id(0);
     names.emplace_back(by_op ? workload.classes().class_of(id) : rows.text(1), id);
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   SequenceLabels labels;
   for (const auto& [text, id] : names) {
     if (labels.texts.empty() || labels.texts.back() != text) labels.texts.push_back(text);
@@ -104,12 +104,10 @@ PassTable call_tree_table() {
        column("self_time", kInteger, "ns", "time of the kernels whose path ends in the frame", "Self Time", "sum", "7"),
        column("instances", kInteger, "count", "kernels launched under the frame", "Instances", "", "3"),
        column("depth", kInteger, "count", "depth of the frame in the path", "Depth"),
-       column(
-           "frame", kText, "", "Python frame or module; or a remainder: [no stack], [no module], [no own frame]",
-           "Frame", "label", "",
-           "iif(:indent > 0, substr('                                                                ', 1, :indent * "
-           "depth), "
-           "'') || frame || iif(:indent > 0 AND frames > 1, ' x ' || frames, '')"),
+       column("frame", kText, "", "Python frame or module; or a remainder: [no stack], [no module], [no own frame]",
+              "Frame", "label", "",
+              "iif(:indent > 0, substr('                                                                ', 1, :indent "
+              "* depth), '') || frame || iif(:indent > 0 AND frames > 1, ' x ' || frames, '')"),
        column("all_time", kInteger, "ns", "kernel time of the selection"),
        column("frames", kInteger, "count", "frames that the row stands for: modules of one class", "Frames"),
        derived("time_pct", kReal, "percent", "share of the kernel time, of total", "Time (%)", "", "4",

@@ -42,6 +42,22 @@ struct Lane {
   }
 };
 
+constexpr std::pair<std::string_view, std::int64_t> kSizes[] = {
+    {"bool", 1},        {"byte", 1},         {"char", 1},           {"uint8", 1}, {"int8", 1},   {"short", 2},
+    {"half", 2},        {"float16", 2},      {"bfloat16", 2},       {"int16", 2}, {"int", 4},    {"int32", 4},
+    {"float", 4},       {"float32", 4},      {"long", 8},           {"int64", 8}, {"double", 8}, {"float64", 8},
+    {"complexhalf", 4}, {"complexfloat", 8}, {"complexdouble", 16},
+};
+
+enum class Factor { kTwice, kOnce, kNone };
+// In the order they are tried: the first word found decides.
+constexpr std::pair<std::string_view, Factor> kFactors[] = {
+    {"allreduce", Factor::kTwice}, {"allgather", Factor::kOnce}, {"reducescatter", Factor::kOnce},
+    {"alltoall", Factor::kOnce},   {"gather", Factor::kOnce},    {"scatter", Factor::kOnce},
+    {"broadcast", Factor::kNone},  {"reduce", Factor::kNone},    {"send", Factor::kNone},
+    {"recv", Factor::kNone},
+};
+
 }  // namespace
 
 std::vector<ExposedTime> exposed_time(const DeviceWork& work, std::span<const GroupId> group_of_kernel,
@@ -66,26 +82,6 @@ std::vector<ExposedTime> exposed_time(const DeviceWork& work, std::span<const Gr
   return out;
 }
 
-namespace {
-
-constexpr std::pair<std::string_view, std::int64_t> kSizes[] = {
-    {"bool", 1},        {"byte", 1},         {"char", 1},           {"uint8", 1}, {"int8", 1},   {"short", 2},
-    {"half", 2},        {"float16", 2},      {"bfloat16", 2},       {"int16", 2}, {"int", 4},    {"int32", 4},
-    {"float", 4},       {"float32", 4},      {"long", 8},           {"int64", 8}, {"double", 8}, {"float64", 8},
-    {"complexhalf", 4}, {"complexfloat", 8}, {"complexdouble", 16},
-};
-
-enum class Factor { kTwice, kOnce, kNone };
-// In the order they are tried: the first word found decides.
-constexpr std::pair<std::string_view, Factor> kFactors[] = {
-    {"allreduce", Factor::kTwice}, {"allgather", Factor::kOnce}, {"reducescatter", Factor::kOnce},
-    {"alltoall", Factor::kOnce},   {"gather", Factor::kOnce},    {"scatter", Factor::kOnce},
-    {"broadcast", Factor::kNone},  {"reduce", Factor::kNone},    {"send", Factor::kNone},
-    {"recv", Factor::kNone},
-};
-
-}  // namespace
-
 std::optional<std::int64_t> element_size(std::string_view dtype) {
   std::string name = ascii_lower(dtype);
   if (name.starts_with("c10::")) name.erase(0, 5);
@@ -109,11 +105,10 @@ std::optional<double> bus_factor(std::string_view collective, std::int64_t ranks
 }
 
 TaskWaits task_waits(const Index& index, std::int64_t from, std::int64_t to) {
-  Statement tasks(
-      index.database(),
-      "SELECT s.ts, s.ts + ifnull(s.dur, 0), n.value GLOB 'Notify?Wait', n.value GLOB 'Notify*' FROM slice s "
-      "JOIN string n ON n.id = s.name_id WHERE s.thread_id IN (SELECT id FROM thread WHERE name GLOB 'Plane "
-      "*') ORDER BY s.ts");
+  Statement tasks(index.database(),
+                  "SELECT s.ts, s.ts + ifnull(s.dur, 0), n.value GLOB 'Notify?Wait', n.value GLOB 'Notify*' FROM slice "
+                  "s JOIN string n ON n.id = s.name_id WHERE s.thread_id IN (SELECT id FROM thread WHERE name GLOB "
+                  "'Plane *') ORDER BY s.ts");
   TimeCover moving, moving_or_waiting;
   bool any = false;
   while (tasks.step()) {

@@ -204,7 +204,7 @@ Gaps idle_gaps(const DeviceWork& work, const LaunchCalls& calls, const TimelineO
     gaps.listed.push_back(gap);
     if (limit != 0) std::push_heap(gaps.listed.begin(), gaps.listed.end(), is_longer);
   });
-  std::sort(gaps.listed.begin(), gaps.listed.end(), is_longer);
+  std::ranges::sort(gaps.listed, is_longer);
   return gaps;
 }
 

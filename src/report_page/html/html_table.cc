@@ -65,8 +65,8 @@ class RenderedHtml final : public BufferedTable {
 
 // The column that names a row comes first, where it stays in view.
 void put_names_first(Report& report) {
-  const auto name = std::find_if(report.columns.begin(), report.columns.end(),
-                                 [](const Column& column) { return column.others == OthersAggregate::kLabel; });
+  const auto name = std::ranges::find_if(report.columns,
+                                         [](const Column& column) { return column.others == OthersAggregate::kLabel; });
   if (name == report.columns.end()) return;
   const auto place = name - report.columns.begin();
   const auto move_first = [place](auto& list) {
@@ -80,8 +80,7 @@ void put_names_first(Report& report) {
 // A column in which nothing is known takes room and says nothing.
 void drop_unknown_columns(Report& report) {
   const auto is_unknown = [](const std::vector<Row>& rows, std::size_t c) {
-    return std::all_of(rows.begin(), rows.end(),
-                       [c](const Row& row) { return std::holds_alternative<std::monostate>(row[c]); });
+    return std::ranges::all_of(rows, [c](const Row& row) { return std::holds_alternative<std::monostate>(row[c]); });
   };
   for (std::size_t c = report.columns.size(); c-- > 0;) {
     if (is_unknown(report.rows, c) && is_unknown(report.footer, c)) drop_column(report, c);

@@ -27,11 +27,10 @@ class LaneKernels {
   void choose_step() {
     std::map<std::uint32_t, std::size_t> steps;
     for (const std::uint32_t row : rows_) ++steps[step_of(row)];
-    const auto most =
-        std::max_element(steps.begin(), steps.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
+    const auto most = std::ranges::max_element(steps, {}, [](const auto& one) { return one.second; });
     if (most == steps.end()) return;
     std::erase_if(rows_, [&](std::uint32_t row) { return step_of(row) != most->first; });
-    std::sort(rows_.begin(), rows_.end());
+    std::ranges::sort(rows_);
     for (std::size_t i = 0; i < rows_.size(); ++i) place_[rows_[i]] = i;
   }
 
@@ -183,7 +182,7 @@ std::optional<Picture> lanes_of_one(const PictureInput& in, const GroupCompariso
     entry.first += of.time;
     entry.second.push_back(layer);
   }
-  const auto most = std::max_element(alike.begin(), alike.end(), [](const auto& x, const auto& y) {
+  const auto most = std::ranges::max_element(alike, [](const auto& x, const auto& y) {
     return std::pair(x.second.first, y.second.second) < std::pair(y.second.first, x.second.second);
   });
   if (most == alike.end() || most->first.size() > kMostKernelsOfLane) return std::nullopt;

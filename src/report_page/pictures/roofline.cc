@@ -78,8 +78,7 @@ std::optional<Picture> roofline(const PictureInput& in, const GroupComparison& g
   std::vector<std::pair<PointKey, PointSums>> points(found.begin(), found.end());
   std::erase_if(points, [](const auto& point) { return point.second.time <= 0; });
   if (points.empty()) return std::nullopt;
-  std::stable_sort(points.begin(), points.end(),
-                   [](const auto& x, const auto& y) { return x.second.time > y.second.time; });
+  std::ranges::stable_sort(points, [](const auto& x, const auto& y) { return x.second.time > y.second.time; });
   const std::size_t all = points.size();
   points.resize(std::min(all, kMostPoints));
   NameList names, classes;

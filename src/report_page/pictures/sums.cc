@@ -5,8 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include "base/text/amounts.h"
 #include "compare/ledger.h"
-#include "present/reason_words.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/pictures/picture.h"
 
@@ -71,21 +71,12 @@ Picture waterfall(const PictureInput& in, const GroupComparison& group) {
   data.member("value", start + total.change.change).close('}');
   std::string title = in.compares() ? fmt::format("What changes the {} of {}", what, unit_words(in, group))
                                     : fmt::format("What the {} of {} is made of", what, unit_words(in, group));
-  std::string note =
-      in.compares() ? "Means; the rows add up to the change to the nanosecond. Communication and copies count where "
-                      "nothing computes at the same time."
-                    : "Means; the rows add up to the whole. Communication and copies count where nothing computes at "
-                      "the same time.";
+  std::string note = in.compares() ? "Means; the rows add up to the change to the nanosecond. Communication and copies "
+                                     "count where nothing computes at the same time."
+                                   : "Means; the rows add up to the whole. Communication and copies count where "
+                                     "nothing computes at the same time.";
   return {id_of("waterfall", group), "waterfall", std::move(title), std::move(note), data.take()};
 }
-
-}  // namespace
-
-Pictures waterfalls(const PictureInput& in) {
-  return of_groups(in, [&](const GroupComparison& group) { return std::optional(waterfall(in, group)); });
-}
-
-namespace {
 
 constexpr std::size_t kMostValues = 2000;
 
@@ -101,7 +92,7 @@ std::vector<std::int64_t> shown_values(const std::vector<std::int64_t>& sorted) 
 // Of the mean, from the resamples that intervals of changes are made of (statistics.h).
 void add_interval(DataWriter& data, std::vector<double> draws, std::size_t steps) {
   constexpr double kOutside = 0.025;
-  std::sort(draws.begin(), draws.end());
+  std::ranges::sort(draws);
   if (steps < VerdictRule{}.least_steps) draws.clear();
   for (const auto& [name, share] : {std::pair("low", kOutside), std::pair("high", 1 - kOutside)}) {
     const double rank = share * (static_cast<double>(draws.size()) - 1);
@@ -119,7 +110,7 @@ std::optional<Picture> distribution(const PictureInput& in, const GroupCompariso
   data.member("phase", phase_of(group)).member("measure", to_string(metric)).key("sides").open('[');
   for (const PictureGroupSide& side : sides) {
     auto values = step_sample(side.trace.work, side.steps.device_steps, metric, side.trace.periods.within_kind);
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     const MeanDraws draws = draw_means(values);
     most = std::max(most, values.size());
     data.open('{').member("values", shown_values(values));
@@ -137,16 +128,6 @@ std::optional<Picture> distribution(const PictureInput& in, const GroupCompariso
                  fmt::format("How long {} takes: {}", unit_words(in, group), to_string(metric)), std::move(note),
                  data.take()};
 }
-
-}  // namespace
-
-Pictures distributions(const PictureInput& in) {
-  return of_groups(in, [&](const GroupComparison& group) {
-    return group.group.whole_trace ? std::nullopt : distribution(in, group);
-  });
-}
-
-namespace {
 
 constexpr std::size_t kMostClasses = 14, kMostLayers = 400;
 
@@ -173,7 +154,7 @@ std::vector<OpId> largest_classes(const std::vector<LayerTimes>& sides) {
   }
   std::vector<std::pair<double, OpId>> order;
   for (const auto& [op, time] : times) order.emplace_back(-time, op);
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   std::vector<OpId> out;
   for (const auto& [time, op] : order) {
     if (out.size() < kMostClasses) out.push_back(op);
@@ -215,7 +196,7 @@ std::optional<Picture> layers_of_group(const PictureInput& in, const GroupCompar
   for (const PictureGroupSide& side : sides) {
     times.push_back(layer_times(in, group, side));
     most = std::max(most, times.back().size());
-    any = any || std::any_of(times.back().begin(), times.back().end(), [](const auto& one) { return one.first >= 0; });
+    any = any || std::ranges::any_of(times.back(), [](const auto& one) { return one.first >= 0; });
   }
   if (!any) return std::nullopt;
   const std::vector<OpId> classes = largest_classes(times);
@@ -232,14 +213,6 @@ std::optional<Picture> layers_of_group(const PictureInput& in, const GroupCompar
   return Picture{id_of("layers", group), "layers", fmt::format("Layers of {}", unit_words(in, group)), std::move(note),
                  data.take()};
 }
-
-}  // namespace
-
-Pictures layer_pictures(const PictureInput& in) {
-  return of_groups(in, [&](const GroupComparison& group) { return layers_of_group(in, group); });
-}
-
-namespace {
 
 constexpr std::size_t kMostKernels = 80;
 
@@ -266,8 +239,7 @@ std::vector<KernelSums> kernel_sums(const PictureInput& in, const GroupCompariso
     sums.name = in.kernel(name);
     out.push_back(std::move(sums));
   }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const KernelSums& x, const KernelSums& y) { return x.weight > y.weight; });
+  std::ranges::stable_sort(out, std::ranges::greater(), &KernelSums::weight);
   return out;
 }
 
@@ -312,6 +284,20 @@ Picture operations(const PictureInput& in, const GroupComparison& group) {
 }
 
 }  // namespace
+
+Pictures waterfalls(const PictureInput& in) {
+  return of_groups(in, [&](const GroupComparison& group) { return std::optional(waterfall(in, group)); });
+}
+
+Pictures distributions(const PictureInput& in) {
+  return of_groups(in, [&](const GroupComparison& group) {
+    return group.group.whole_trace ? std::nullopt : distribution(in, group);
+  });
+}
+
+Pictures layer_pictures(const PictureInput& in) {
+  return of_groups(in, [&](const GroupComparison& group) { return layers_of_group(in, group); });
+}
 
 Pictures operation_pictures(const PictureInput& in) {
   return of_groups(in, [&](const GroupComparison& group) { return std::optional(operations(in, group)); });

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 
@@ -102,13 +101,11 @@ std::vector<OpenCall> calls_during(Database& database, const HostTable& table, c
 std::vector<OpenCall> longest(std::vector<OpenCall> calls, std::int64_t span) {
   std::erase_if(calls, [&](const OpenCall& call) { return call.end - call.ts < span / kLeastParts; });
   if (calls.size() > kMostMarks) {
-    std::stable_sort(calls.begin(), calls.end(),
-                     [](const OpenCall& x, const OpenCall& y) { return x.end - x.ts > y.end - y.ts; });
+    std::ranges::stable_sort(calls, [](const OpenCall& x, const OpenCall& y) { return x.end - x.ts > y.end - y.ts; });
     calls.resize(kMostMarks);
   }
-  std::stable_sort(calls.begin(), calls.end(), [](const OpenCall& x, const OpenCall& y) {
-    return std::pair(x.ts, -x.end) < std::pair(y.ts, -y.end);
-  });
+  std::ranges::stable_sort(
+      calls, [](const OpenCall& x, const OpenCall& y) { return std::pair(x.ts, -x.end) < std::pair(y.ts, -y.end); });
   return calls;
 }
 
@@ -118,7 +115,7 @@ void drop_outermost(std::vector<OpenCall>& calls, const DeviceStep& step) {
   const auto is_open = [&](const OpenCall& call) {
     return call.ts <= step.first && call.end >= saturating_add(step.first, step.span);
   };
-  const auto inner = std::find_if_not(calls.begin(), calls.end(), is_open);
+  const auto inner = std::ranges::find_if_not(calls, is_open);
   if (inner - calls.begin() > kEnough) calls.erase(calls.begin(), inner - kEnough);
 }
 
@@ -190,7 +187,7 @@ std::vector<TimelineEvent> events_of(const ComparedTrace& trace, const DeviceSte
     const bool copy = work_of_memory(kinds[row]) == Work::kCopy;
     add(trace.events.memory, row, copy ? trace.numbers.memcpy : trace.numbers.memset);
   }
-  std::stable_sort(out.begin(), out.end(), [](const auto& x, const auto& y) { return x.begin < y.begin; });
+  std::ranges::stable_sort(out, {}, [](const auto& one) { return one.begin; });
   return out;
 }
 
@@ -272,9 +269,9 @@ class TimelineData {
   void idle(std::vector<Gap> gaps, const DeviceStep& step) {
     std::int64_t rest = step.idle;
     if (gaps.size() > kMostGaps) {
-      std::stable_sort(gaps.begin(), gaps.end(), [](const Gap& x, const Gap& y) { return x.dur > y.dur; });
+      std::ranges::stable_sort(gaps, std::ranges::greater(), &Gap::dur);
       gaps.resize(kMostGaps);
-      std::stable_sort(gaps.begin(), gaps.end(), [](const Gap& x, const Gap& y) { return x.ts < y.ts; });
+      std::ranges::stable_sort(gaps, {}, &Gap::ts);
     }
     NameList causes;
     data_.key("idle").open('[');

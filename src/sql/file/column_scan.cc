@@ -9,8 +9,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <memory>
-#include <new>
 #include <stdexcept>
 
 #include "base/error.h"
@@ -202,7 +200,7 @@ std::int64_t real_of(std::uint64_t type, const std::byte* content) {
 std::uint32_t choice_of(std::uint64_t type, const std::byte* content, std::span<const std::string_view> choices) {
   if (type < 13 || type % 2 == 0) return 0;  // no text
   const std::string_view text(reinterpret_cast<const char*>(content), (type - 13) / 2);
-  const auto found = std::find(choices.begin(), choices.end(), text);
+  const auto found = std::ranges::find(choices, text);
   return found == choices.end() ? 0 : static_cast<std::uint32_t>(found - choices.begin()) + 1;
 }
 
@@ -266,8 +264,7 @@ class LeafParser {
  public:
   LeafParser(const Pages& pages, std::vector<WantedColumn> wanted, std::size_t rows)
       : pages_(pages), wanted_(std::move(wanted)), rows_(rows) {
-    std::sort(wanted_.begin(), wanted_.end(),
-              [](const WantedColumn& a, const WantedColumn& b) { return a.column < b.column; });
+    std::ranges::sort(wanted_, {}, &WantedColumn::column);
   }
 
   // The rows found, which are consecutive.

@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/unknown.h"
 #include "sql/file/byte_order.h"
 
 namespace tracedb {

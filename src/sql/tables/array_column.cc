@@ -96,7 +96,7 @@ ArrayColumn ArrayColumn::of_numbers(LargeVector<std::int64_t> numbers) {
 // Doubles tell apart the thousandths of no larger numbers.
 ArrayColumn ArrayColumn::of_thousandths(std::span<const std::int64_t> numbers) {
   constexpr std::int64_t kLargest = std::int64_t{1} << 53;
-  const bool exact = std::all_of(numbers.begin(), numbers.end(), [](std::int64_t number) {
+  const bool exact = std::ranges::all_of(numbers, [](std::int64_t number) {
     return number == kUnknownValue || (number >= -kLargest && number <= kLargest);
   });
   if (exact) {
@@ -192,8 +192,7 @@ void ArrayColumn::rank_values() {
   if (values_.size() <= most) values_.resize(std::size_t{most} + 1);
   std::vector<std::uint32_t> order(values_.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(),
-            [this](std::uint32_t a, std::uint32_t b) { return is_before(values_[a], values_[b]); });
+  std::ranges::sort(order, [this](std::uint32_t a, std::uint32_t b) { return is_before(values_[a], values_[b]); });
   keys_.assign(values_.size(), 0);
   for (const std::uint32_t place : order) {
     const ArrayValue& value = values_[place];

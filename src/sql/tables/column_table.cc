@@ -9,9 +9,6 @@
 #include <memory>
 #include <numeric>
 #include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "base/failure.h"
 #include "base/unknown.h"
@@ -125,37 +122,6 @@ class ColumnCursor : public VirtualCursor {
 
 constexpr sqlite3_module kColumnModule = TableModule<ColumnTable, ColumnCursor>::eponymous();
 
-}  // namespace
-
-void add_column_table(Database& database, std::string_view name, std::span<const TableColumn> columns,
-                      ColumnSource from, std::string_view view) {
-  std::string list;
-  auto source = std::make_unique<ColumnTableSource>(ColumnTableSource{
-      database, std::string(name), std::string(view), {}, {}, {}, std::move(from), {}, {}, {}, {}, {}});
-  for (const TableColumn& column : columns) {
-    list +=
-        fmt::format("{}\"{}\" {}", list.empty() ? "" : ", ", column.name, column.untyped ? "" : to_string(column.type));
-    source->names.emplace_back(column.name);
-    source->types.push_back(column.type);
-  }
-  for (std::size_t i = 0; i < kSpareColumns; ++i) {
-    source->names.push_back(spare_name(i));
-    source->types.push_back(ColumnType::kInteger);
-    list += fmt::format(", \"{}\" HIDDEN", spare_name(i));
-  }
-  source->declaration = fmt::format("CREATE TABLE {} ({})", name, list);
-  source->columns.resize(source->names.size());
-  source->rows_by_key.resize(source->names.size());
-  source->lookups.resize(source->names.size());
-  ColumnTableSource& table = *source;
-  add_module(database, table.name, kColumnModule, std::move(source));
-  if (!view.empty()) database.know(table);
-  // Declares the columns, which SqlGuard does not allow later.
-  database.query_int64(fmt::format("SELECT count(*) FROM pragma_table_info('{}')", name));
-}
-
-namespace {
-
 // Decides on a plan, and says what it costs.
 class Planner {
  public:
@@ -240,7 +206,7 @@ class Planner {
   }
 
   int number_of_plan() {
-    const auto known = std::find(source_.plans.begin(), source_.plans.end(), plan_);
+    const auto known = std::ranges::find(source_.plans, plan_);
     const auto number = static_cast<int>(known - source_.plans.begin());
     if (known == source_.plans.end()) source_.plans.push_back(plan_);
     return number;
@@ -320,10 +286,9 @@ class RowFinder {
          code = sqlite3_vtab_in_next(value, &one)) {
       add_range(term, one, ranges);
     }
-    std::sort(ranges.begin(), ranges.end(), [](const KeyRange& a, const KeyRange& b) { return a.first < b.first; });
-    const bool all = std::any_of(ranges.begin(), ranges.end(), [&](const KeyRange& range) {
-      return range.first == 0 && range.end == column.end_key();
-    });
+    std::ranges::sort(ranges, {}, &KeyRange::first);
+    const bool all = std::ranges::any_of(
+        ranges, [&](const KeyRange& range) { return range.first == 0 && range.end == column.end_key(); });
     return all ? std::vector<KeyRange>{{0, column.end_key()}} : ranges;
   }
 
@@ -435,6 +400,33 @@ void order_list(ColumnTableSource& source, RowList& list, const ColumnPlan& plan
 }
 
 }  // namespace
+
+void add_column_table(Database& database, std::string_view name, std::span<const TableColumn> columns,
+                      ColumnSource from, std::string_view view) {
+  std::string list;
+  auto source = std::make_unique<ColumnTableSource>(ColumnTableSource{
+      database, std::string(name), std::string(view), {}, {}, {}, std::move(from), {}, {}, {}, {}, {}});
+  for (const TableColumn& column : columns) {
+    list +=
+        fmt::format("{}\"{}\" {}", list.empty() ? "" : ", ", column.name, column.untyped ? "" : to_string(column.type));
+    source->names.emplace_back(column.name);
+    source->types.push_back(column.type);
+  }
+  for (std::size_t i = 0; i < kSpareColumns; ++i) {
+    source->names.push_back(spare_name(i));
+    source->types.push_back(ColumnType::kInteger);
+    list += fmt::format(", \"{}\" HIDDEN", spare_name(i));
+  }
+  source->declaration = fmt::format("CREATE TABLE {} ({})", name, list);
+  source->columns.resize(source->names.size());
+  source->rows_by_key.resize(source->names.size());
+  source->lookups.resize(source->names.size());
+  ColumnTableSource& table = *source;
+  add_module(database, table.name, kColumnModule, std::move(source));
+  if (!view.empty()) database.know(table);
+  // Declares the columns, which SqlGuard does not allow later.
+  database.query_int64(fmt::format("SELECT count(*) FROM pragma_table_info('{}')", name));
+}
 
 ColumnTableSource* column_table(const Database& database, std::string_view view) {
   for (ColumnTableSource* const table : database.sources<ColumnTableSource>()) {

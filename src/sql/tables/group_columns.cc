@@ -23,7 +23,7 @@ bool is_word_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) !
 
 std::size_t token_size(std::string_view rest) {
   if (rest[0] == '\'') return std::min(rest.find('\'', 1), rest.size() - 1) + 1;
-  const auto word = std::find_if_not(rest.begin(), rest.end(), is_word_part) - rest.begin();
+  const auto word = std::ranges::find_if_not(rest, is_word_part) - rest.begin();
   if (word > 0) return static_cast<std::size_t>(word);
   return rest.size() > 1 && (rest[1] == '=' || rest.starts_with("<>")) ? 2 : 1;
 }
@@ -49,7 +49,7 @@ std::size_t find_word(Tokens tokens, std::initializer_list<std::string_view> wor
   for (std::size_t at = 0; at < tokens.size(); ++at) {
     depth += tokens[at] == "(" ? 1 : tokens[at] == ")" ? -1 : 0;
     const auto is_here = [&](std::string_view word) { return is_same_name(tokens[at], word); };
-    if (depth == 0 && std::any_of(words.begin(), words.end(), is_here)) return at;
+    if (depth == 0 && std::ranges::any_of(words, is_here)) return at;
   }
   return tokens.size();
 }
@@ -71,7 +71,7 @@ struct GroupedSelect {
 
 std::optional<GroupedSelect> grouped_select(Tokens tokens) {
   const auto is_select = [](std::string_view token) { return is_same_name(token, "SELECT"); };
-  if (tokens.empty() || std::count_if(tokens.begin(), tokens.end(), is_select) != 1 || !is_select(tokens[0])) return {};
+  if (tokens.empty() || std::ranges::count_if(tokens, is_select) != 1 || !is_select(tokens[0])) return {};
   const std::size_t from = find_word(tokens, {"FROM"});
   const std::size_t group = find_word(tokens, {"GROUP"});
   if (group > tokens.size() - 2 || from > group - 2 || !is_same_name(tokens[group + 1], "BY")) return {};
@@ -101,7 +101,7 @@ std::optional<Value> value_of(const ColumnTableSource& table, const GroupedSelec
   }
   Value out{tokens.empty() ? -1 : table.number_of(tokens[0]), {}, 0, {}};
   if (out.column < 0) return std::nullopt;
-  if (tokens.size() > 2 && std::find(kOperators.begin(), kOperators.end(), tokens[1]) != kOperators.end()) {
+  if (tokens.size() > 2 && std::ranges::find(kOperators, tokens[1]) != kOperators.end()) {
     const auto number = parse_int64(tokens[2]);
     if (!number || table.types[static_cast<std::size_t>(out.column)] != ColumnType::kInteger) return std::nullopt;
     out.op = tokens[1];
@@ -134,7 +134,7 @@ std::optional<LargeVector<std::int64_t>> whole_numbers(const ArrayColumn& column
   LargeVector<std::int64_t> out(column.size());
   const auto places = column.places();
   if (column.kind() == ArrayColumn::Kind::kIds) {
-    std::transform(places.begin(), places.end(), out.begin(), id_cell);
+    std::ranges::transform(places, out.begin(), id_cell);
     return out;
   }
   std::vector<std::int64_t> values;
@@ -143,8 +143,8 @@ std::optional<LargeVector<std::int64_t>> whole_numbers(const ArrayColumn& column
     if (number == nullptr && !std::holds_alternative<std::monostate>(value)) return std::nullopt;
     values.push_back(number == nullptr ? kUnknownValue : *number);
   }
-  std::transform(places.begin(), places.end(), out.begin(),
-                 [&](std::uint32_t place) { return place < values.size() ? values[place] : kUnknownValue; });
+  std::ranges::transform(places, out.begin(),
+                         [&](std::uint32_t place) { return place < values.size() ? values[place] : kUnknownValue; });
   return out;
 }
 
@@ -185,7 +185,7 @@ std::string grouped(Database& database, std::string_view statement) {
   if (table == nullptr) return {};
   std::vector<std::optional<Value>> values;
   for (const Tokens term : select->terms) values.push_back(meaning_of(*table, *select, term));
-  if (std::find(values.begin(), values.end(), std::nullopt) != values.end()) return {};
+  if (!std::ranges::all_of(values, &std::optional<Value>::has_value)) return {};
   std::string text(statement);
   const auto replace = [&](const char* from, const char* end, const std::string& by) {
     text.replace(static_cast<std::size_t>(from - statement.data()), static_cast<std::size_t>(end - from), by);

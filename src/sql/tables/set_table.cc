@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
-#include <map>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "sql/tables/set_scan.h"

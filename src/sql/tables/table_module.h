@@ -17,11 +17,9 @@
 
 #include <sqlite3.h>
 
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "base/failure.h"
 #include "sql/database.h"

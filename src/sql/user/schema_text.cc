@@ -40,6 +40,38 @@ std::size_t text_after(const std::string& line, std::size_t from) {
   return std::min(line.find_first_not_of(' ', from), line.size());
 }
 
+constexpr std::string_view kFolder = "cookbook/", kComment = "-- ";
+
+void declare(Recipe& recipe, std::string_view line) {
+  recipe.parameters += (recipe.parameters.empty() ? "" : "; ") + std::string(line);
+  while (!line.empty()) {
+    std::string_view one = take_until(line, "; ");
+    const std::string_view name = take_until(one, " = ");
+    const std::string_view value = take_until(one, ", ");
+    if (!name.starts_with(':') || value.empty() || one.empty()) {
+      throw std::logic_error(
+          fmt::format("recipe {}: a parameter is not declared as ':name = value, meaning'", recipe.name));
+    }
+    recipe.values.emplace(name.substr(1), value);
+  }
+}
+
+Recipe read_recipe(const Script& script) {
+  Recipe recipe;
+  recipe.name = script.name.substr(kFolder.size());
+  recipe.sql = script.text;
+  std::string_view rest = script.text;
+  while (rest.starts_with(kComment)) {
+    const std::string_view line = take_until(rest, "\n").substr(kComment.size());
+    if (recipe.question.empty()) {
+      recipe.question = line;
+    } else if (line.starts_with(':')) {
+      declare(recipe, line);
+    }
+  }
+  return recipe;
+}
+
 }  // namespace
 
 SchemaComments schema_comments(std::string_view script_text) {
@@ -111,42 +143,6 @@ std::vector<ExampleQuery> example_queries(std::string_view script_text) {
   if (!current.sql.empty()) examples.push_back(current);
   return examples;
 }
-
-namespace {
-
-constexpr std::string_view kFolder = "cookbook/", kComment = "-- ";
-
-void declare(Recipe& recipe, std::string_view line) {
-  recipe.parameters += (recipe.parameters.empty() ? "" : "; ") + std::string(line);
-  while (!line.empty()) {
-    std::string_view one = take_until(line, "; ");
-    const std::string_view name = take_until(one, " = ");
-    const std::string_view value = take_until(one, ", ");
-    if (!name.starts_with(':') || value.empty() || one.empty()) {
-      throw std::logic_error(
-          fmt::format("recipe {}: a parameter is not declared as ':name = value, meaning'", recipe.name));
-    }
-    recipe.values.emplace(name.substr(1), value);
-  }
-}
-
-Recipe read_recipe(const Script& script) {
-  Recipe recipe;
-  recipe.name = script.name.substr(kFolder.size());
-  recipe.sql = script.text;
-  std::string_view rest = script.text;
-  while (rest.starts_with(kComment)) {
-    const std::string_view line = take_until(rest, "\n").substr(kComment.size());
-    if (recipe.question.empty()) {
-      recipe.question = line;
-    } else if (line.starts_with(':')) {
-      declare(recipe, line);
-    }
-  }
-  return recipe;
-}
-
-}  // namespace
 
 const std::vector<Recipe>& recipes() {
   static const std::vector<Recipe> kRecipes = [] {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "compare/comparison.h"
-#include "compare/permission.h"
 #include "compare/reason_parts.h"
 #include "compare/same_kernels.h"
 #include "compare/steps/step_groups.h"

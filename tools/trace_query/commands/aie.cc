@@ -178,10 +178,9 @@ void add_aie_options(CommandLine& line) {
   line.add("peak-macs", Kind::kValue, "multiply-accumulates a core can do in a cycle (default: 64)");
   line.add("warmup", Kind::kValue, "iterations that come before those that are measured (default: 0)");
   line.add("iterations", Kind::kValue, "iterations that are measured; later ones are extra (default: all)");
-  line.add(
-      "boundaries", Kind::kValue,
-      "what ends an iteration: stall (a long lock stall, the default), gap=CYCLES without a kernel, count=KERNELS, "
-      "none");
+  line.add("boundaries", Kind::kValue,
+           "what ends an iteration: stall (a long lock stall, the default), gap=CYCLES without a kernel, "
+           "count=KERNELS, none");
   line.add("stall-factor", Kind::kValue, "a lock stall of this many median kernels ends an iteration (default: 20)");
   line.add("keep-empty-iterations", Kind::kFlag, "count iterations without kernels, as between two long stalls");
   line.add("kernel-events", Kind::kValue,
@@ -249,7 +248,7 @@ int run_aie_stream(const Command& command, std::span<const std::string> args) {
 }
 
 int run_aie(const Command& command, std::span<const std::string> args) {
-  const auto any = [&](auto is) { return std::any_of(args.begin(), args.end(), is); };
+  const auto any = [&](auto is) { return std::ranges::any_of(args, is); };
   const bool compat = any([](const std::string& arg) { return arg == "--compat" || arg.starts_with("--compat="); });
   const bool asks =
       any([](const std::string& arg) { return arg == "--help" || arg == "-h" || arg == kCompleteOption; });
@@ -285,8 +284,8 @@ Command aie_command() {
           "aie [options] TRACE|INDEX...",
           "  trace-query aie trace_mm.json --gemm 256,768,768 --warmup 2 --iterations 8\n"
           "  trace-query aie before.json after.json --section system --gemm 256,768,768\n"
-          "  trace-query aie --compat stream --M 256 --K 768 --N 768 --m 64 --k 64 --n 64 --row 1 "
-          "--col 1 --hwid npu1 --warmup 1 --iterations 8",
+          "  trace-query aie --compat stream --M 256 --K 768 --N 768 --m 64 --k 64 --n 64 --row 1 --col 1 --hwid npu1 "
+          "--warmup 1 --iterations 8",
           run_aie,
           {},
           [](std::string_view name) -> std::vector<ReportShape> {

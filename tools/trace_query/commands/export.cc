@@ -12,7 +12,6 @@
 #include "export/folded_stacks.h"
 #include "export/parquet/kernel_file.h"
 #include "export/window_export.h"
-#include "report_page/report_page.h"
 #include "shared/word_completion.h"
 #include "trace_query/command.h"
 #include "trace_query/export_formats.h"
@@ -75,7 +74,7 @@ int write_perfetto(const CommandLine& line) {
     throw Error(ErrorCode::kUsage, fmt::format("nothing to write: {}", fmt::join(empty, "; ")));
   };
   // A window by time, or of a trace without kernels, may have the host's work.
-  const bool any_time = std::any_of(windows.begin(), windows.end(), [](const auto& one) { return !one.spans.empty(); });
+  const bool any_time = std::ranges::any_of(windows, [](const auto& one) { return !one.spans.empty(); });
   if (!any_time) refuse();
   OutputTarget output(line.text("output"));
   const WindowCounts counts = write_windows(output.stream(), sides);
@@ -224,12 +223,10 @@ int write_export(const CommandLine& line) {
 
 int run(const Command& command, std::span<const std::string> args) {
   // Asked what it offers, it answers for itself.
-  const bool asked = std::any_of(args.begin(), args.end(), [](const std::string& word) {
-    return word == "--help" || word == "-h" || word == kCompleteOption;
-  });
-  const bool names_file = std::any_of(args.begin(), args.end(), [](const std::string& word) {
-    return word.starts_with("-o") || word.starts_with("--output");
-  });
+  const bool asked = std::ranges::any_of(
+      args, [](const std::string& word) { return word == "--help" || word == "-h" || word == kCompleteOption; });
+  const bool names_file = std::ranges::any_of(
+      args, [](const std::string& word) { return word.starts_with("-o") || word.starts_with("--output"); });
   if (!asked && !names_file && isatty(STDOUT_FILENO) == 1) {
     throw Error(ErrorCode::kUsage, "export: name the file to write, as in -o window.json, or -o - for the terminal");
   }

@@ -149,7 +149,7 @@ int report_unusable(const std::vector<CatalogueEntry>& entries) {
 std::vector<std::string> catalogue_notes(const std::vector<CatalogueEntry>& entries) {
   std::vector<std::string> notes;
   const auto count = [&](CatalogueState state) {
-    return std::count_if(entries.begin(), entries.end(), [state](const auto& entry) { return entry.state == state; });
+    return std::ranges::count_if(entries, [state](const auto& entry) { return entry.state == state; });
   };
   if (const auto n = count(CatalogueState::kNotIndexed); n > 0) {
     notes.push_back(counted(n, "trace has", "traces have") + " no index yet: run trace-ingest on the folder");
@@ -221,7 +221,7 @@ std::optional<double> kernel_time(const CatalogueEntry& entry, const std::string
   }
   if (kernels == 0) return std::nullopt;
   const auto& phases = entry.summary.phases;
-  const auto found = std::find_if(phases.begin(), phases.end(), [&](const auto& one) { return one.phase == phase; });
+  const auto found = std::ranges::find_if(phases, [&](const auto& one) { return one.phase == phase; });
   return found == phases.end() ? sum : sum / static_cast<double>(found->steps);
 }
 
@@ -260,9 +260,8 @@ TrendRequest trend_request(const CommandLine& line) {
 std::vector<std::string> notes_of(const std::vector<CatalogueEntry>& entries, const std::vector<TrendSeries>& series,
                                   const ChangePointOptions& options) {
   std::vector<std::string> notes;
-  const auto unread = std::count_if(entries.begin(), entries.end(), [](const CatalogueEntry& entry) {
-    return entry.state == CatalogueState::kNotIndexed;
-  });
+  const auto unread = std::ranges::count_if(
+      entries, [](const CatalogueEntry& entry) { return entry.state == CatalogueState::kNotIndexed; });
   if (unread > 0)
     notes.push_back(counted(unread, "trace has", "traces have") + " no index yet and is left out: run trace-ingest");
   const std::size_t least = least_values(options);
@@ -288,7 +287,7 @@ std::vector<std::string> notes_of(const std::vector<CatalogueEntry>& entries, co
 // Of series of one run each, one sentence for all of them.
 Report headlines(const TrendRequest& request, const std::vector<TrendSeries>& series) {
   const auto is_single = [](const TrendSeries& one) { return one.points.size() == 1; };
-  const auto single = std::count_if(series.begin(), series.end(), is_single);
+  const auto single = std::ranges::count_if(series, is_single);
   Report out{sentence_columns(), {}, {}, true};
   for (const TrendSeries& one : series) {
     if (single > 1 && is_single(one)) continue;
@@ -327,7 +326,7 @@ void print(const CommandLine& line, Output& output, const TrendRequest& request,
 // Says which series are worse, and how many it could not judge.
 bool is_beyond(const Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series) {
   bool any = false;
-  const auto few = std::count_if(series.begin(), series.end(), [](const TrendSeries& one) { return !one.is_long; });
+  const auto few = std::ranges::count_if(series, [](const TrendSeries& one) { return !one.is_long; });
   const bool none = few == static_cast<std::ptrdiff_t>(series.size());
   if (few > 0 || none) {
     output.note(

@@ -131,11 +131,11 @@ void merge(Report& report, std::vector<Row> rows) {
   const auto is_in_step = [](const Row& row) {
     return std::get<std::string>(row[1]).starts_with("kernel time in a step");
   };
-  if (std::any_of(rows.begin(), rows.end(), is_in_step)) std::erase_if(report.rows, is_in_step);
-  const auto steps = std::find_if(report.rows.begin(), report.rows.end(), is("steps"));
+  if (std::ranges::any_of(rows, is_in_step)) std::erase_if(report.rows, is_in_step);
+  const auto steps = std::ranges::find_if(report.rows, is("steps"));
   auto place = static_cast<std::size_t>(steps - report.rows.begin());
-  if (std::any_of(rows.begin(), rows.end(), is("steps"))) std::erase_if(report.rows, is("steps"));
-  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+  if (std::ranges::any_of(rows, is("steps"))) std::erase_if(report.rows, is("steps"));
+  std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
     const auto rank = [&](const Row& row) { return section(row) == "steps" ? 0 : section(row) == "model" ? 1 : 2; };
     return rank(a) < rank(b);
   });

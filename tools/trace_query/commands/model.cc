@@ -78,7 +78,7 @@ ScenarioRequest parse_scenario(const std::string& text) {
     const std::string part = text.substr(at, end - at);
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
-    if (equals != std::string::npos && std::find(kKeys.begin(), kKeys.end(), name) != kKeys.end()) {
+    if (equals != std::string::npos && std::ranges::find(kKeys, name) != kKeys.end()) {
       key = name;
       values[key] = part.substr(equals + 1);
     } else if (key.empty()) {
@@ -126,11 +126,10 @@ std::vector<ScenarioRequest> read_table(const std::string& path) {
     if (heads.empty()) {
       for (const std::string& cell : cells) heads.push_back(key_of_column(cell));
       for (const char* key : {"model", "profile"}) {
-        if (std::find(heads.begin(), heads.end(), key) != heads.end()) continue;
-        throw Error(ErrorCode::kInput,
-                    fmt::format("{}: the head of the table has no column '{}'; it needs model and profile, "
-                                "and may have name, passes and m6",
-                                printable_path(path), key));
+        if (std::ranges::find(heads, key) != heads.end()) continue;
+        throw Error(ErrorCode::kInput, fmt::format("{}: the head of the table has no column '{}'; it needs model and "
+                                                   "profile, and may have name, passes and m6",
+                                                   printable_path(path), key));
       }
       continue;
     }
@@ -302,10 +301,9 @@ void note_doubts(const ModelScenario& scenario, bool mapped, const Output& outpu
 OpenedTrace open_timed(const std::string& path, const CommandLine& line) {
   OpenedTrace trace = open_trace(path, line);
   if (trace.index.meta("time_unit") != "cycle") return trace;
-  throw Error(ErrorCode::kInput,
-              fmt::format("{}: its times are cycles of AI Engine tiles, which cannot be compared with the time of "
-                          "kernels; 'trace-query aie' reports them",
-                          printable_path(path)));
+  throw Error(ErrorCode::kInput, fmt::format("{}: its times are cycles of AI Engine tiles, which cannot be compared "
+                                             "with the time of kernels; 'trace-query aie' reports them",
+                                             printable_path(path)));
 }
 
 // From its index, or, of a table of kernels, from the table itself.
@@ -360,11 +358,11 @@ void sort_operators(Report& report, const std::string& order) {
   if (order == "error") return by_column("error_pct");
   if (order == "name") return by_column(report.columns[report.columns[0].key == "scenario" ? 1 : 0].key + ":asc");
   if (order != "abs-error") return by_column(order);
-  const auto error = std::find_if(report.columns.begin(), report.columns.end(),
-                                  [](const Column& column) { return column.key == "error_pct"; });
+  const auto error =
+      std::ranges::find_if(report.columns, [](const Column& column) { return column.key == "error_pct"; });
   const auto place = static_cast<std::size_t>(error - report.columns.begin());
-  std::stable_sort(report.rows.begin(), report.rows.end(),
-                   [&](const Row& a, const Row& b) { return magnitude(a[place]) > magnitude(b[place]); });
+  std::ranges::stable_sort(report.rows,
+                           [&](const Row& a, const Row& b) { return magnitude(a[place]) > magnitude(b[place]); });
 }
 
 // Sorted and cut as the command line says.
@@ -465,15 +463,14 @@ void add_model_options(CommandLine& line) {
   line.add("op-map", OptionKind::kValue, "YAML file that says which kernel an operator is, and which cost nothing");
   line.add("mapping-root", OptionKind::kValue,
            "where its entries are: auto (default: below operator_mappings if there is such a key), top, or a KEY");
-  line.add("model-process", OptionKind::kValue,
-           "the model's process in its trace, by a REGEX of its name (default: profiling or empirical; else the only "
-           "one)");
-  line.add("model-pid", OptionKind::kValue, "the same by its pid");
   line.add(
-      "hcom-dedup", OptionKind::kValue,
-      "which collectives (hcom_*) of a profile are one, recorded twice. window=TIME: those that start within it on "
-      "different streams and are not named as different ones (default: window=500ns); name: those of one name that "
-      "overlap; trunc-us: those that start in the same microsecond; none");
+      "model-process", OptionKind::kValue,
+      "the model's process in its trace, by a REGEX of its name (default: profiling or empirical; else the only one)");
+  line.add("model-pid", OptionKind::kValue, "the same by its pid");
+  line.add("hcom-dedup", OptionKind::kValue,
+           "which collectives (hcom_*) of a profile are one, recorded twice. window=TIME: those that start within it "
+           "on different streams and are not named as different ones (default: window=500ns); name: those of one name "
+           "that overlap; trunc-us: those that start in the same microsecond; none");
   line.add("by", OptionKind::kValue,
            "rows: kernel (type, default), shape (type and input shapes) or source (of the model)");
   line.add("sort", OptionKind::kValue,

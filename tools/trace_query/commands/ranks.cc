@@ -8,11 +8,9 @@
 #include "base/error.h"
 #include "base/text/amounts.h"
 #include "present/page_text.h"
-#include "present/ranks_compare.h"
 #include "present/ranks_tables.h"
 #include "present/ranks_words.h"
 #include "ranks/waits.h"
-#include "report/escape.h"
 #include "report/sql_report.h"
 #include "report_page/html/safe_text.h"
 #include "trace_query/command.h"
@@ -136,8 +134,8 @@ std::vector<const RanksSection*> requested_ranks_sections(const CommandLine& lin
   const bool human = line.renderer().audience == Audience::kHuman;
   for (const RanksSection& section : kRanksSections) {
     if (section.make == nullptr && !line.has("baseline")) continue;
-    const bool chosen = asked.empty() ? section.for_people || !human
-                                      : std::find(asked.begin(), asked.end(), section.name) != asked.end();
+    const bool chosen =
+        asked.empty() ? section.for_people || !human : std::ranges::find(asked, section.name) != asked.end();
     if (chosen) out.push_back(&section);
   }
   return out;
@@ -184,7 +182,7 @@ JobAnalysis analysis_of(const Job& job, const Traces& traces, const RequestedWor
 // Few traces are of jobs that a host holds up, and record what it did.
 void remove_unknown_host(Report& report) {
   const auto host = find_column(report.columns, "host");
-  const bool is_known = host && std::any_of(report.rows.begin(), report.rows.end(), [&](const Row& row) {
+  const bool is_known = host && std::ranges::any_of(report.rows, [&](const Row& row) {
                           return !std::holds_alternative<std::monostate>(row[*host]);
                         });
   if (!host || is_known) return;
@@ -207,7 +205,7 @@ Report headlines(const Answer& answer) {
   }
   // In a folder of all sorts of traces most are alone.
   const auto is_alone = [](const JobAnalysis& job) { return job.ranks.size() == 1; };
-  const auto alone = static_cast<std::size_t>(std::count_if(answer.jobs.begin(), answer.jobs.end(), is_alone));
+  const auto alone = static_cast<std::size_t>(std::ranges::count_if(answer.jobs, is_alone));
   const bool together = alone > kMostAlone;
   for (const JobAnalysis& job : answer.jobs) {
     if (together && is_alone(job)) continue;

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "base/error.h"
@@ -89,13 +88,12 @@ int check(const CommandLine& line, std::span<const std::string> inputs) {
     platform = platform_of(trace.index);
     notes.insert(notes.end(), trace.notes.begin(), trace.notes.end());
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   Classifier classifier(load_rules(what), platform);
   std::vector<RuleFinding> findings = check_rules(classifier, names);
   if (names.empty()) std::erase_if(findings, [](const auto& f) { return f.state != RuleState::kNeverReached; });
-  const bool bad =
-      std::any_of(findings.begin(), findings.end(), [](const auto& f) { return f.state == RuleState::kNeverReached; });
+  const bool bad = std::ranges::any_of(findings, [](const auto& f) { return f.state == RuleState::kNeverReached; });
   notes.push_back(fmt::format("{}: {} checked with {}", what, counted(classifier.rules().rules.size(), "rule"),
                               counted(names.size(), "name")));
   Output output(line);

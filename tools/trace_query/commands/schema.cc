@@ -142,7 +142,7 @@ void print_examples(const CommandLine& line, Output& output) {
 
 std::string object_name(const std::string& wanted) {
   const std::vector<std::string> known = schema_object_names();
-  if (wanted.empty() || std::find(known.begin(), known.end(), wanted) != known.end()) return wanted;
+  if (wanted.empty() || std::ranges::find(known, wanted) != known.end()) return wanted;
   throw Error(ErrorCode::kUsage,
               fmt::format("no table, view, pass, function or section '{}'{}", wanted, did_you_mean(wanted, known)));
 }

@@ -60,8 +60,8 @@ int run_verify(const Command& command, std::span<const std::string> args) {
   for (const std::string& input : line.inputs()) {
     std::vector<VerifyFinding> findings;
     if (!loop.attempt(input, [&] { findings = verify_input(input); })) continue;
-    failed = failed || std::any_of(findings.begin(), findings.end(),
-                                   [](const VerifyFinding& f) { return f.outcome == Outcome::kFailed; });
+    failed =
+        failed || std::ranges::any_of(findings, [](const VerifyFinding& f) { return f.outcome == Outcome::kFailed; });
     output.add("verify", {input, as_report(findings), {}});
   }
   if (loop.any_answered()) output.finish();

@@ -5,11 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <ctime>
-#include <filesystem>
 #include <iostream>
-#include <set>
 #include <thread>
-#include <utility>
 
 #include "base/failure.h"
 #include "base/files/input_file.h"
@@ -19,7 +16,6 @@
 #include "passes/sql/event_rows.h"
 #include "report/escape.h"
 #include "trace_query/limits.h"
-#include "trace_query/open.h"
 
 namespace tracedb {
 namespace {
@@ -31,8 +27,7 @@ constexpr std::size_t kMostThreads = 8;   // each holds an index open
 
 bool is_identifier(std::string_view text) {
   const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
-         std::all_of(text.begin(), text.end(), fits);
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 && std::ranges::all_of(text, fits);
 }
 
 std::string lower(std::string text) {
@@ -132,8 +127,7 @@ IndexSet::IndexSet(std::vector<SqlInput> inputs, const CommandLine& line, const 
   const auto cores = static_cast<std::size_t>(std::max(1U, std::thread::hardware_concurrency()));
   threads_ = std::min(static_cast<std::size_t>(line.number("threads").value_or(0)), kMostThreads);
   if (threads_ == 0) threads_ = std::min(cores, kMostThreads);
-  const bool has_stream =
-      std::any_of(inputs_.begin(), inputs_.end(), [](const auto& in) { return is_stream(in.path); });
+  const bool has_stream = std::ranges::any_of(inputs_, [](const auto& in) { return is_stream(in.path); });
   if (inputs_.size() == 1 || has_stream || requested.capture() != nullptr)
     threads_ = 1;          // those are read by one thread
   requested.load_rules();  // which threads share
@@ -169,9 +163,8 @@ void IndexSet::open_schemas() {
     Schema& schema = schemas_.emplace_back(*this, name);
     schema.failure = catch_error([&] { schema.index = make(i); });
     if (!schema.failure) continue;
-    const bool is_last_hope = i + 1 == count && std::none_of(schemas_.begin(), schemas_.end(), [](const Schema& other) {
-                                return other.index != nullptr;
-                              });
+    const bool is_last_hope =
+        i + 1 == count && std::ranges::none_of(schemas_, [](const Schema& other) { return other.index != nullptr; });
     if (is_last_hope || !RunLimits::of_process().time_limit_reached().empty()) throw Error(*schema.failure);
     leave_out(i, *schema.failure);
   }
@@ -230,7 +223,7 @@ std::shared_ptr<Database> IndexSet::open(std::size_t member) {
   {
     const std::lock_guard lock(mutex_);
     if (left_out_.contains(member)) return nullptr;
-    const auto found = std::find_if(idle_.begin(), idle_.end(), [&](const auto& idle) { return idle.first == member; });
+    const auto found = std::ranges::find_if(idle_, [&](const auto& idle) { return idle.first == member; });
     if (found != idle_.end()) {
       auto index = std::move(found->second);
       idle_.erase(found);
@@ -257,7 +250,7 @@ void IndexSet::take_back(std::size_t member, std::shared_ptr<SqlIndex> index) {
 void IndexSet::collect_notes(std::size_t member, SqlIndex& index) {
   for (const std::string& note : index.take_notes()) {
     std::vector<std::size_t>& members = notes_[note];
-    if (std::find(members.begin(), members.end(), member) == members.end()) members.push_back(member);
+    if (std::ranges::find(members, member) == members.end()) members.push_back(member);
   }
 }
 

@@ -1,19 +1,417 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/error.h"
+#include "base/files/input_file.h"
+#include "base/text/amounts.h"
+#include "present/baseline_file.h"
+#include "present/cells.h"
+#include "present/gate.h"
+#include "present/join.h"
+#include "present/page.h"
 #include "present/sections.h"
+#include "report_page/comparison_page.h"
 #include "trace_query/command.h"
-#include "trace_query/commands/compare/compare_run.h"
+#include "trace_query/commands/compare/compare_request.h"
 #include "trace_query/commands/compare/compare_wafer.h"
+#include "trace_query/open.h"
+#include "trace_query/output.h"
 #include "trace_query/report_shapes.h"
+#include "trace_query/workload.h"
 
 namespace tracedb {
 namespace {
+
+// Labels that tell the inputs apart: file names, or as much of the paths as differs.
+std::vector<std::string> labels_of(std::span<const std::string> inputs, const CommandLine& line) {
+  if (const auto step = requested_step(line)) return {"the usual step", fmt::format("step {}", *step)};
+  std::vector<std::string> labels;
+  for (const std::string& input : inputs) labels.push_back(std::filesystem::path(input).filename().string());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (std::ranges::count(labels, labels[i]) > 1) return {inputs.begin(), inputs.end()};
+  }
+  return labels;
+}
+
+ComparedTraces load(const std::vector<OpenedTrace>& opened, std::span<const std::string> inputs,
+                    const CommandLine& line, const ActiveRules& rules) {
+  const std::vector<std::string> labels = labels_of(inputs, line);
+  std::vector<TraceSource> sources;
+  for (std::size_t i = 0; i < opened.size(); ++i) sources.push_back({opened[i].index, labels[i]});
+  return load_traces(sources, {line.text("step-regex")}, rules.get());
+}
+
+// Names the row that sums those a limit cuts off.
+void label_others(Report& report) {
+  const auto text =
+      std::ranges::find_if(report.columns, [](const Column& column) { return column.unit == Unit::kText; });
+  if (text != report.columns.end()) text->others = OthersAggregate::kLabel;
+}
+
+// For people: a table for each phase, named in its title; `arranged`: by columns they named, which then are there.
+void print_by_phase(Report report, const ReportHead& head, bool arranged, Output& output) {
+  if (report.columns.front().key != "phase" || report.rows.empty()) {
+    output.separate(head.section + (report.rows.empty() ? ": nothing" : ""));
+    if (!report.rows.empty()) output.print(std::move(report), head, {});
+    return;
+  }
+  std::vector<std::string> phases;
+  const auto phase_of = [](const Row& row) { return std::get<std::string>(row.front()); };
+  for (const Row& row : report.rows) {
+    if (std::ranges::find(phases, phase_of(row)) == phases.end()) phases.push_back(phase_of(row));
+  }
+  for (const std::string& phase : phases) {
+    Report part{{report.columns.begin() + 1, report.columns.end()}, {}};
+    const auto take = [&](const std::vector<Row>& from, std::vector<Row>& to) {
+      for (const Row& row : from) {
+        if (phase_of(row) == phase) to.emplace_back(row.begin() + 1, row.end());
+      }
+    };
+    take(report.rows, part.rows);
+    take(report.footer, part.footer);
+    if (!arranged) drop_inconclusive_columns(part);
+    label_others(part);
+    output.separate(fmt::format("{}: {}", head.section, phase));
+    output.print(std::move(part), head, {});
+  }
+}
+
+// Prints sections as the format wants them: one document, or a table each.
+class Printer {
+ public:
+  Printer(const CommandLine& line, Output& output)
+      : output_(output),
+        human_readable_(line.renderer().audience == Audience::kHuman),
+        arranged_(line.has("sort") || line.has("columns")) {}
+
+  void print(Report report, const ReportHead& head) {
+    human_readable_ ? print_by_phase(std::move(report), head, arranged_, output_)
+                    : output_.section(std::move(report), head);
+  }
+  void finish(const std::vector<std::string>& warnings) {
+    output_.end_sections(warnings);
+    output_.finish();
+  }
+  [[nodiscard]] bool human_readable() const { return human_readable_; }
+
+ private:
+  Output& output_;
+  bool human_readable_;
+  bool arranged_;
+};
+
+// Candidates against the baseline, and what --gate says of each.
+struct Results {
+  const ComparedTraces& loaded;
+  std::vector<Comparison> comparisons;
+  std::vector<GateResult> gates;  // as many, or none
+  std::vector<std::string> inputs;
+  std::vector<HostFrames> hosts;  // of each input
+
+  [[nodiscard]] SectionInput input(std::size_t i, LedgerBy by, bool human_readable) const {
+    return {comparisons[i],
+            loaded.traces[0],
+            loaded.traces[i + 1],
+            loaded.kernel_names,
+            loaded.configs,
+            by,
+            human_readable,
+            gates.empty() ? nullptr : &gates[i],
+            &hosts[0],
+            &hosts[i + 1]};
+  }
+};
+
+Report stacked(std::vector<Report> reports) {
+  for (std::size_t i = 1; i < reports.size(); ++i) {
+    std::move(reports[i].rows.begin(), reports[i].rows.end(), std::back_inserter(reports[0].rows));
+  }
+  return std::move(reports[0]);
+}
+
+void print_section(const Section& section, std::vector<Report> reports, const Results& results, Printer& printer) {
+  const std::string name(section.name);
+  const ReportHead head{"compare", results.inputs, name, kCompareVersion, section.member};
+  if (reports.size() == 1) return printer.print(std::move(reports[0]), head);
+  if (section.candidates == Section::Candidates::kStacked) return printer.print(stacked(std::move(reports)), head);
+  if (section.candidates == Section::Candidates::kJoined) return printer.print(join_candidates(reports), head);
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    ReportHead own = head;
+    own.section = fmt::format("{} {} ({})", name, i + 1, results.loaded.traces[i + 1].description.label);
+    printer.print(std::move(reports[i]), own);
+  }
+}
+
+void print_sections(const CompareRequest& request, const Results& results, Printer& printer) {
+  for (const Section* section : request.sections) {
+    if (section->name == "gate" && printer.human_readable()) continue;  // said in a line
+    std::vector<Report> reports;
+    for (std::size_t i = 0; i < results.comparisons.size(); ++i) {
+      reports.push_back(section->make(results.input(i, request.ledger_by, printer.human_readable())));
+      if (printer.human_readable() && results.comparisons.size() == 1) drop_column(reports.back(), "trace");
+      if (printer.human_readable() && CycleWords::active()) name_cycles(reports.back());
+    }
+    print_section(*section, std::move(reports), results, printer);
+  }
+}
+
+void print_pages(const Results& results, const CommandLine& line, Output& output) {
+  const bool markdown = line.renderer().name == "markdown";
+  for (std::size_t i = 0; i < results.comparisons.size(); ++i) {
+    const SectionInput in = results.input(i, LedgerBy::kOp, true);
+    const auto reasons = find_reasons(in.comparison, in.sources());
+    const Page page = compare_page({in, reasons, results.inputs[0], results.inputs[i + 1]}, output.page_width());
+    output.separate("");
+    output.stream() << (markdown ? page_markdown(page) : page_text(page, output.page_width()));
+  }
+}
+
+// The page of HTML: all sections, or those that were named.
+void print_html(const CompareRequest& request, const Results& results, const std::vector<OpenedTrace>& traces,
+                Output& output) {
+  if (results.comparisons.size() != 1) throw Error(ErrorCode::kUsage, "compare: a page (HTML) has one candidate");
+  const SectionInput in = results.input(0, request.ledger_by, true);
+  output.print_page(comparison_page(
+      {in, {&traces[0].index, &traces[1].index}, results.inputs[0], results.inputs[1], request.sections}));
+}
+
+// Findings that a table leaves out are not left out in silence.
+void note_uncertain_fusions(const CompareRequest& request, const std::vector<Comparison>& comparisons,
+                            const Output& output) {
+  const bool shown =
+      std::ranges::any_of(request.sections, [](const Section* section) { return section->name == "fusion"; });
+  for (const Comparison& comparison : comparisons) {
+    for (const GroupComparison& group : comparison.groups) {
+      if (!shown || group.uncertain_fusions == 0) continue;
+      output.note(fmt::format("fusion: {}: findings of less than {:g} % confidence: {} (--min-confidence 0 shows them)",
+                              group.group.label, 100 * request.options.least_confidence, group.uncertain_fusions));
+    }
+  }
+}
+
+bool any_failed(const std::vector<GateResult>& gates) {
+  return std::ranges::any_of(gates, [](const GateResult& gate) { return gate.failed(); });
+}
+
+// Of one candidate; `comparison`: of two traces or of a trace and a file.
+template <class Compared>
+GateResult judge(const Gate& gate, const Compared& comparison, const std::string& input, const Output& output) {
+  GateResult out = judge_by_gate(gate, comparison, [&](const std::string& text) { output.note(text); });
+  if (!out.compared()) {
+    output.note(fmt::format("gate: {}: {}{}", input,
+                            out.findings.empty() ? "nothing was compared" : "nothing can be judged",
+                            out.failed() ? ": it fails, unless --gate-inconclusive pass is given" : ""));
+  }
+  return out;
+}
+
+// For people, in a line before the tables.
+void print_gates(const std::vector<GateResult>& gates, bool human_readable, Output& output) {
+  for (const GateResult& gate : gates) {
+    if (human_readable) output.separate(to_string(gate));
+  }
+}
+
+Report samples_report(const SampleComparison& comparison, bool human_readable) {
+  const Fields<MeasuredChange>& fields = measured_change_fields();
+  Report out{columns_of(fields), {}};
+  for (const SampleChange& item : comparison.changes) {
+    out.rows.push_back(row_of(fields, {item.kind, item.measure, item.change, human_readable}));
+  }
+  return out;
+}
+
+StepSamples of_phase(StepSamples samples, const CompareOptions& options) {
+  std::erase_if(samples.kinds, [&](const KindSamples& kind) { return !wanted_phase(options, kind.kind); });
+  return samples;
+}
+
+// A baseline file has figures of steps alone: options that need the other trace's kernels are refused.
+void check_file_options(const CommandLine& line) {
+  for (const char* option : {"section", "by", "normalise"}) {
+    if (!line.has(option)) continue;
+    throw Error(ErrorCode::kUsage,
+                fmt::format("compare: --{} needs both traces: a baseline file has only figures of steps", option));
+  }
+  if (line.page()) throw Error(ErrorCode::kUsage, "compare: a page (HTML) needs both traces, not figures of a file");
+  for (const char* option : {"gate", "phase"}) {
+    if (!line.has(option) || line.has("baseline-file")) continue;
+    throw Error(ErrorCode::kUsage, fmt::format("compare: --{} has no effect with --save-baseline alone", option));
+  }
+}
+
+// One trace against the figures of --baseline-file, or into those of --save-baseline.
+int compare_with_file(const CommandLine& line) {
+  check_file_options(line);
+  const CompareRequest request = parse_compare_request(line);
+  const ActiveRules rules = requested_rules(line);
+  if (line.inputs().size() != 1) {
+    throw Error(ErrorCode::kUsage, "compare: --baseline-file and --save-baseline go with one trace");
+  }
+  std::vector<OpenedTrace> traces;
+  traces.push_back(open_trace(line.inputs()[0], line));
+  const ComparedTraces loaded = load(traces, line.inputs(), line, rules);
+  const StepSamples own = step_samples(loaded.traces[0], loaded.kernel_names);
+  if (const auto path = line.text("save-baseline")) {
+    OutputFile file(*path);
+    file.stream() << to_json(own);
+    file.finish();
+    if (!line.has("baseline-file")) return 0;
+  }
+  const std::string path = line.text("baseline-file").value();
+  const StepSamples baseline = read_baseline_file(traces[0].index.database(), path);
+  const SampleComparison comparison =
+      compare_samples(of_phase(baseline, request.options), of_phase(own, request.options), request.options.rule);
+  Output output(line);
+  for (const std::string& note : traces[0].notes) output.note(note);
+  std::vector<GateResult> gates;
+  if (request.gate) gates.push_back(judge(*request.gate, comparison, line.inputs()[0], output));
+  Printer printer(line, output);
+  print_gates(gates, printer.human_readable(), output);
+  ReportHead head{"compare", {path, line.inputs()[0]}, "gate", kCompareVersion, true};
+  if (!gates.empty() && !printer.human_readable()) printer.print(gate_report(gates[0], own.trace), head);
+  head.section = "steps";
+  head.member = false;
+  printer.print(samples_report(comparison, printer.human_readable()), head);
+  for (const std::string& note : comparison.notes) output.note(note);
+  printer.finish(comparison.notes);
+  return any_failed(gates) ? 1 : 0;
+}
+
+// Fills in what each candidate is to the baseline; returns warnings for the end of a document.
+std::vector<std::string> compare_all(const CompareRequest& request, Results& results, const Output& output) {
+  std::vector<std::string> notes;
+  const ComparedTraces& loaded = results.loaded;
+  for (std::size_t i = 1; i < loaded.traces.size(); ++i) {
+    const Comparison& own = results.comparisons.emplace_back(
+        compare_traces(loaded.traces[0], loaded.traces[i], loaded.kernel_names, request.options));
+    for (const CompareWarning& warning : own.warnings) {
+      notes.push_back(fmt::format("{}: {}", warning.code, warning.text));
+      // Sections without a row do not say why.
+      if (own.groups.empty() && warning.severity == "warning" && !own.step) output.note(warning.text);
+    }
+    if (!request.gate) continue;
+    for (const GroupComparison& group : own.groups) {
+      if (group.other_work.text.empty()) continue;
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("compare: --gate: {} does other work than {}: {}: {} (--allow-different-work judges it)",
+                              printable_path(results.inputs[i]), printable_path(results.inputs[0]), group.group.label,
+                              group.other_work.text));
+    }
+    results.gates.push_back(judge(*request.gate, own, results.inputs[i], output));
+  }
+  return notes;
+}
+
+// Of a step that cannot be compared with the others.
+std::string why_no_step(const Results& results, std::uint32_t step) {
+  const ComparedTrace& trace = results.loaded.traces.front();
+  const std::size_t steps = trace.steps.steps.size();
+  for (const CompareWarning& warning : results.comparisons.front().warnings) {
+    if (warning.code == "steps") return warning.text;  // of --phase
+  }
+  if (steps == 0) return "the trace has no steps";
+  if (step >= steps) return fmt::format("no such step: the trace has {}, counted from 0", counted(steps, "step"));
+  const bool works = std::ranges::any_of(trace.work.steps, [&](const DeviceStep& one) { return one.step == step + 1; });
+  return works ? "no other step of its kind and batch runs anything on a device" : "it runs nothing on a device";
+}
+
+// Candidates that are the baseline once more, under this or another name.
+void note_same_trace(std::span<const OpenedTrace> traces, std::span<const std::string> inputs, const Output& output) {
+  for (std::size_t i = 1; i < traces.size(); ++i) {
+    const auto hash = traces[i].index.meta("source_hash");
+    if (!hash || hash != traces[0].index.meta("source_hash")) continue;
+    output.note(inputs[i] == inputs[0] ? fmt::format("baseline and candidate are one file: {}", inputs[i])
+                                       : fmt::format("{} and {} have one content: the trace is compared with itself",
+                                                     inputs[0], inputs[i]));
+  }
+}
+
+struct OpenedInputs {
+  std::vector<OpenedTrace> traces;
+  std::vector<std::string> inputs;  // what they were opened from
+};
+
+// Those that can be read; without the baseline nothing is compared.
+OpenedInputs open_inputs(const CommandLine& line, InputLoop& loop, const Output& output) {
+  OpenedInputs out;
+  std::vector<std::string> inputs(line.inputs().begin(), line.inputs().end());
+  if (requested_step(line)) inputs.push_back(inputs.front());  // the trace is both sides
+  for (const std::string& input : inputs) {
+    const auto open = [&] { out.traces.push_back(open_trace(input, line)); };
+    if (out.traces.empty()) {
+      open();
+    } else if (!loop.attempt(input, open)) {
+      continue;
+    }
+    out.inputs.push_back(input);
+    if (out.inputs.size() == 2 && requested_step(line)) continue;  // said already
+    for (const std::string& note : out.traces.back().notes) output.note(fmt::format("{}: {}", input, note));
+  }
+  return out;
+}
+
+std::size_t traces_of_folder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error) ? find_inputs(std::vector{path}, std::nullopt).size() : 0;
+}
+
+// Two folders of several traces each: jobs, whose ranks are compared.
+bool names_jobs(const CommandLine& line) {
+  const std::vector<std::string>& given = line.positional();
+  return given.size() == 2 && traces_of_folder(given[0]) > 1 && traces_of_folder(given[1]) > 1;
+}
+
+// Opens and loads the traces, prints the requested sections. The exit code: 1 beyond --gate.
+int run_comparison(const CommandLine& line) {
+  if (line.knows("baseline-file") && (line.has("baseline-file") || line.has("save-baseline"))) {
+    return compare_with_file(line);
+  }
+  const CompareRequest request = parse_compare_request(line);
+  const ActiveRules rules = requested_rules(line);
+  const std::size_t first = line.positional().size() < 2 ? 0 : traces_of_folder(line.positional().front());
+  if (first > 1) {
+    throw Error(ErrorCode::kUsage, fmt::format("{}: {} is a folder of {} traces, and one trace is the baseline (two "
+                                               "jobs are compared rank by rank: trace-query compare JOB OTHER_JOB)",
+                                               line.command().name, printable_path(line.positional().front()), first));
+  }
+  if (line.inputs().size() < 2 && !requested_step(line)) {
+    throw Error(ErrorCode::kUsage, fmt::format("{}: give a baseline and at least one candidate: trace-query {}",
+                                               line.command().name, line.command().usage));
+  }
+  Output output(line);
+  InputLoop loop(line.inputs());
+  const auto [traces, inputs] = open_inputs(line, loop, output);
+  if (inputs.size() < 2) return loop.exit_code();
+  if (!request.options.step) note_same_trace(traces, inputs, output);
+  const ComparedTraces loaded = load(traces, inputs, line, rules);
+  Results results{loaded, {}, {}, inputs, {}};
+  for (std::size_t i = 0; i < traces.size(); ++i) results.hosts.emplace_back(traces[i].index, loaded.traces[i]);
+  const std::vector<std::string> notes = compare_all(request, results, output);
+  if (const auto step = request.options.step; step && results.comparisons.front().groups.empty()) {
+    throw Error(ErrorCode::kUsage, fmt::format("--step {}: {}", *step, why_no_step(results, *step)));
+  }
+  const CycleWords cycles(
+      std::ranges::all_of(loaded.traces, [](const ComparedTrace& trace) { return trace.description.cycles; }));
+  note_uncertain_fusions(request, results.comparisons, output);
+  Printer printer(line, output);
+  if (line.page()) {
+    print_html(request, results, traces, output);
+  } else if (request.page) {
+    print_pages(results, line, output);
+  } else {
+    print_gates(results.gates, printer.human_readable(), output);
+    print_sections(request, results, printer);
+  }
+  printer.finish(notes);
+  return any_failed(results.gates) ? 1 : loop.exit_code();
+}
 
 void add_choices(CommandLine& line) {
   line.add("normalise", OptionKind::kValue, "figures per step (default), token or none");
@@ -43,7 +441,7 @@ void refuse_own_options(const CommandLine& line, std::string_view with) {
 // `compare A/ B/` of jobs is `ranks B/ --baseline A/`, with the options as they are.
 std::vector<std::string> arguments_of_ranks(const CommandLine& line, std::span<const std::string> args) {
   std::vector<std::string> out(args.begin(), args.end());
-  const auto baseline = std::find(out.begin(), out.end(), line.positional().front());
+  const auto baseline = std::ranges::find(out, line.positional().front());
   if (baseline != out.end()) out.insert(baseline, "--baseline");
   return out;
 }
@@ -64,12 +462,11 @@ int run_compare(const Command& command, std::span<const std::string> args) {
   line.add("gate", OptionKind::kValue,
            "exit 1 if the candidate is significantly slower by more than this many percent: 5, 5%");
   line.add("gate-inconclusive", OptionKind::kValue,
-           "what --gate does where there is too little to judge by: pass (default) or fail; where nothing at all "
-           "could have a verdict (other load, two kinds of steps, overlap) it fails unless pass is written out");
-  line.add(
-      "gate-metric", OptionKind::kValue,
-      "metric that --gate judges: the worse of period and span (worse, the default), or one of span, busy, period and "
-      "kernel_time of a step");
+           "what --gate does where there is too little to judge by: pass (default) or fail; where nothing at all could "
+           "have a verdict (other load, two kinds of steps, overlap) it fails unless pass is written out");
+  line.add("gate-metric", OptionKind::kValue,
+           "metric that --gate judges: the worse of period and span (worse, the default), or one of span, busy, period "
+           "and kernel_time of a step");
   line.add("allow-different-work", OptionKind::kFlag,
            "compare models, or shapes, that are known to differ as if they did the same work");
   line.add("save-baseline", OptionKind::kOutputFile, "write the figures of one trace's steps to this file (JSON)");

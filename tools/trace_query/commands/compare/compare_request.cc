@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
-#include "trace_query/options.h"
 
 namespace tracedb {
 namespace {
@@ -21,9 +20,9 @@ std::vector<std::string> section_names() {
 // The outcome of a gate is in all data, whichever sections are named; members of the document come first.
 void add_gate(const CommandLine& line, std::vector<const Section*>& sections) {
   const auto is_gate = [](const Section* section) { return section->name == "gate"; };
-  if (line.has("gate") && std::none_of(sections.begin(), sections.end(), is_gate)) {
+  if (line.has("gate") && std::ranges::none_of(sections, is_gate)) {
     const auto all = compare_sections();
-    sections.push_back(&*std::find_if(all.begin(), all.end(), [](const Section& s) { return s.name == "gate"; }));
+    sections.push_back(&*std::ranges::find_if(all, [](const Section& s) { return s.name == "gate"; }));
   }
   std::stable_partition(sections.begin(), sections.end(), [](const Section* section) { return section->member; });
 }
@@ -35,7 +34,7 @@ std::vector<const Section*> requested_sections(const CommandLine& line) {
     names.emplace_back("ledger");
     if (line.text("by") == "role") names.emplace_back("roles");
   }
-  const bool everything = std::find(names.begin(), names.end(), "all") != names.end();
+  const bool everything = std::ranges::find(names, "all") != names.end();
   std::vector<const Section*> sections;
   for (const Section& section : all) {
     if (section.name == "sentences" && line.renderer().name != "json") continue;  // people have the page
@@ -43,7 +42,7 @@ std::vector<const Section*> requested_sections(const CommandLine& line) {
     if (wanted && (section.name != "gate" || line.has("gate"))) sections.push_back(&section);
   }
   for (const std::string& name : everything ? std::vector<std::string>() : names) {
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Section& s) { return s.name == name; });
+    const auto found = std::ranges::find_if(all, [&](const Section& s) { return s.name == name; });
     if (found == all.end()) {
       throw Error(ErrorCode::kUsage, fmt::format("--section {}: no such section{}; 'compare --help' lists them", name,
                                                  did_you_mean(name, section_names())));
@@ -133,7 +132,7 @@ CompareRequest parse_compare_request(const CommandLine& line) {
   } else {
     const auto all = compare_sections();
     const std::string_view only = line.command().name == "align" ? "alignment" : line.command().name;
-    out.sections = {&*std::find_if(all.begin(), all.end(), [&](const Section& s) { return s.name == only; })};
+    out.sections = {&*std::ranges::find_if(all, [&](const Section& s) { return s.name == only; })};
   }
   out.options.normalise = chosen(line, "normalise", Normalise::kStep, normalise_from, "step, token and none");
   out.options.phase = line.text("phase");
@@ -159,11 +158,10 @@ CompareRequest parse_compare_request(const CommandLine& line) {
     }
   }
   const auto of_layers = [](const Section* section) { return section->name == "layers"; };
-  out.options.layer_changes =
-      (!out.page || line.page()) && std::any_of(out.sections.begin(), out.sections.end(), of_layers);
+  out.options.layer_changes = (!out.page || line.page()) && std::ranges::any_of(out.sections, of_layers);
   const bool arranged = line.has("sort") || line.has("columns");
-  const auto tables = std::count_if(out.sections.begin(), out.sections.end(),
-                                    [](const Section* section) { return section->name != "gate"; });
+  const auto tables =
+      std::ranges::count_if(out.sections, [](const Section* section) { return section->name != "gate"; });
   if (arranged && tables > 1) {
     throw Error(ErrorCode::kUsage, "--sort and --columns are about one table: name it with --section");
   }

@@ -15,7 +15,6 @@
 #include "base/text/closest_name.h"
 #include "base/unknown.h"
 #include "compare/wafer/trace.h"
-#include "passes/columns/group_stats.h"
 #include "report/json_text.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
@@ -42,7 +41,7 @@ WaferRequest parse_request(const CommandLine& line) {
   out.phase = parse_phase(line.text("phase").value_or("all"));
   const std::vector<std::string> known(std::begin(kWaferSections), std::end(kWaferSections));
   for (const std::string& section : line.names("section")) {
-    if (std::find(known.begin(), known.end(), section) == known.end()) {
+    if (std::ranges::find(known, section) == known.end()) {
       throw Error(ErrorCode::kUsage, fmt::format("--section {}: with --method wafer there are {}{}", section,
                                                  fmt::join(known, ", "), did_you_mean(section, known)));
     }
@@ -106,7 +105,7 @@ std::vector<std::size_t> shown_columns(const WaferTable& table, const CommandLin
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const auto& wanted = table.essential;
-    if (all || std::find(wanted.begin(), wanted.end(), table.columns[i].key) != wanted.end()) places.push_back(i);
+    if (all || std::ranges::find(wanted, table.columns[i].key) != wanted.end()) places.push_back(i);
   }
   return places;
 }
@@ -221,33 +220,6 @@ TwoTraces open_both(const CommandLine& line) {
   return out;
 }
 
-}  // namespace
-
-int run_wafer_comparison(const CommandLine& line) {
-  const WaferRequest request = parse_request(line);
-  Output output(line);
-  TwoTraces both = open_both(line);
-  WaferResult result{wafer::read_trace(*both.indexes[0], wafer::Side::kFirst),
-                     wafer::read_trace(*both.indexes[1], wafer::Side::kSecond),
-                     {},
-                     request.phase};
-  result.comparison = wafer::compare(result.baseline, result.candidate, request.phase);
-  const std::vector<std::string> notes = notes_of(result);
-  both.notes.insert(both.notes.end(), notes.begin(), notes.end());
-  std::vector<WaferTable> tables = wafer_tables(result);
-  std::erase_if(tables, [&](const WaferTable& table) { return !request.sections.contains(table.section); });
-  if (line.renderer().name == "json") {
-    print_document(tables, both.names, both.notes, line, output);
-  } else {
-    for (const WaferTable& table : tables) print_table(table, both.names, line, output);
-  }
-  for (const std::string& note : both.notes) output.note(note);
-  output.finish();
-  return 0;
-}
-
-namespace {
-
 using wafer::mean;
 using wafer::Side;
 
@@ -311,61 +283,57 @@ WaferTable operations(const WaferResult& result) {
 }
 
 WaferTable operation_kernels(const WaferResult& result) {
-  WaferTable table{"operations",
-                   "operation_kernels",
-                   "Their kernels",
-                   {text("operation", "Operation"), text("side", "Side"), time("total_time", "Total Time"),
-                    count("instances", "Instances"), average("avg", "Avg"), label("name", "Name")},
-                   {}};
-  table.produce = [&result](const RowSink& sink) {
-    for (const wafer::OperationRecord& record : result.comparison.operations) {
-      for (const Side side : {Side::kFirst, Side::kSecond}) {
-        const bool first = side == Side::kFirst;
-        const wafer::Trace& trace = first ? result.baseline : result.candidate;
-        for (const wafer::NameTotal& kernel : (first ? record.first : record.second).kernels) {
-          sink({record.operation, name_of(side), kernel.total, kernel.count, mean(kernel.total, kernel.count),
-                trace.names[kernel.name].text});
-        }
-      }
-    }
-  };
-  return table;
+  return {"operations",
+          "operation_kernels",
+          "Their kernels",
+          {text("operation", "Operation"), text("side", "Side"), time("total_time", "Total Time"),
+           count("instances", "Instances"), average("avg", "Avg"), label("name", "Name")},
+          [&result](const RowSink& sink) {
+            for (const wafer::OperationRecord& record : result.comparison.operations) {
+              for (const Side side : {Side::kFirst, Side::kSecond}) {
+                const bool first = side == Side::kFirst;
+                const wafer::Trace& trace = first ? result.baseline : result.candidate;
+                for (const wafer::NameTotal& kernel : (first ? record.first : record.second).kernels) {
+                  sink({record.operation, name_of(side), kernel.total, kernel.count, mean(kernel.total, kernel.count),
+                        trace.names[kernel.name].text});
+                }
+              }
+            }
+          }};
 }
 
 WaferTable layers(const WaferResult& result) {
-  WaferTable table{"layers",
-                   "layers",
-                   "Layers by correlation",
-                   {label("layer", "Layer"), text("status", "Status"), count("baseline_kernels", "Base Kernels"),
-                    count("candidate_kernels", "Cand Kernels"), time("baseline_total", "Base Total"),
-                    time("candidate_total", "Cand Total"), ratio("ratio", "Base/Cand"), time("gap", "Gap"),
-                    number_column("in_both", "In Both")},
-                   {}};
-  table.produce = [&result](const RowSink& sink) {
-    for (const wafer::LayerRecord& record : result.comparison.layers) {
-      sink({count_of(record.layer), text_of(to_string(record.status)), record.first.kernels, record.second.kernels,
-            record.first.total, record.second.total, record.ratio, record.gap, count_of(record.in_both ? 1 : 0)});
-    }
-  };
-  return table;
+  return {
+      "layers",
+      "layers",
+      "Layers by correlation",
+      {label("layer", "Layer"), text("status", "Status"), count("baseline_kernels", "Base Kernels"),
+       count("candidate_kernels", "Cand Kernels"), time("baseline_total", "Base Total"),
+       time("candidate_total", "Cand Total"), ratio("ratio", "Base/Cand"), time("gap", "Gap"),
+       number_column("in_both", "In Both")},
+      [&result](const RowSink& sink) {
+        for (const wafer::LayerRecord& record : result.comparison.layers) {
+          sink({count_of(record.layer), text_of(to_string(record.status)), record.first.kernels, record.second.kernels,
+                record.first.total, record.second.total, record.ratio, record.gap, count_of(record.in_both ? 1 : 0)});
+        }
+      }};
 }
 
 WaferTable aligned_layers(const WaferResult& result) {
-  WaferTable table{"alignment",
-                   "aligned_layers",
-                   "Layers by attention kernels",
-                   {label("layer", "Layer"), count("pairs", "Pairs"), time("baseline_total", "Base Total"),
-                    time("candidate_total", "Cand Total"), ratio("ratio", "Base/Cand"), time("gap", "Gap")},
-                   {}};
-  table.produce = [&result](const RowSink& sink) {
-    std::size_t number = 0;
-    for (const wafer::AlignedLayer& layer : result.comparison.alignment.layers) {
-      const double ratio = ratio_of(static_cast<double>(layer.first_total), static_cast<double>(layer.second_total));
-      sink({count_of(number++), count_of(layer.pairs.size()), layer.first_total, layer.second_total, ratio,
-            layer.first_total - layer.second_total});
-    }
-  };
-  return table;
+  return {"alignment",
+          "aligned_layers",
+          "Layers by attention kernels",
+          {label("layer", "Layer"), count("pairs", "Pairs"), time("baseline_total", "Base Total"),
+           time("candidate_total", "Cand Total"), ratio("ratio", "Base/Cand"), time("gap", "Gap")},
+          [&result](const RowSink& sink) {
+            std::size_t number = 0;
+            for (const wafer::AlignedLayer& layer : result.comparison.alignment.layers) {
+              const double ratio =
+                  ratio_of(static_cast<double>(layer.first_total), static_cast<double>(layer.second_total));
+              sink({count_of(number++), count_of(layer.pairs.size()), layer.first_total, layer.second_total, ratio,
+                    layer.first_total - layer.second_total});
+            }
+          }};
 }
 
 const wafer::KernelName& name_at(const wafer::Trace& trace, const wafer::PairSide& side) {
@@ -426,20 +394,18 @@ WaferTable pairs(const WaferResult& result) {
 }
 
 WaferTable fusion(const WaferResult& result) {
-  WaferTable table{"fusion",
-                   "fusion",
-                   "Fusion findings",
-                   {label("type", "Type"), text("fused_by", "Fused By"), count("count", "Count"),
-                    ratio("confidence", "Confidence"), text("unfused_by", "Unfused By"),
-                    text("unfused_sequence", "Unfused Sequence"), text("fused_kernel", "Fused Kernel")},
-                   {}};
-  table.produce = [&result](const RowSink& sink) {
-    for (const wafer::Fusion& found : result.comparison.fusions) {
-      sink({found.type, name_of(found.fused_by), found.count, found.confidence, name_of(other(found.fused_by)),
-            fmt::format("{}", fmt::join(found.unfused, " > ")), found.fused_kernel});
-    }
-  };
-  return table;
+  return {"fusion",
+          "fusion",
+          "Fusion findings",
+          {label("type", "Type"), text("fused_by", "Fused By"), count("count", "Count"),
+           ratio("confidence", "Confidence"), text("unfused_by", "Unfused By"),
+           text("unfused_sequence", "Unfused Sequence"), text("fused_kernel", "Fused Kernel")},
+          [&result](const RowSink& sink) {
+            for (const wafer::Fusion& found : result.comparison.fusions) {
+              sink({found.type, name_of(found.fused_by), found.count, found.confidence, name_of(other(found.fused_by)),
+                    fmt::format("{}", fmt::join(found.unfused, " > ")), found.fused_kernel});
+            }
+          }};
 }
 
 WaferTable same_kernels(const WaferResult& result) {
@@ -464,17 +430,15 @@ WaferTable same_kernels(const WaferResult& result) {
 }
 
 WaferTable warnings(const WaferResult& result) {
-  WaferTable table{"warnings",
-                   "warnings",
-                   "Its warnings",
-                   {label("code", "Code"), text("severity", "Severity"), text("message", "Message")},
-                   {}};
-  table.produce = [&result](const RowSink& sink) {
-    for (const wafer::Warning& warning : result.comparison.warnings) {
-      sink({text_of(warning.code), text_of(warning.severity), text_of(warning.message)});
-    }
-  };
-  return table;
+  return {"warnings",
+          "warnings",
+          "Its warnings",
+          {label("code", "Code"), text("severity", "Severity"), text("message", "Message")},
+          [&result](const RowSink& sink) {
+            for (const wafer::Warning& warning : result.comparison.warnings) {
+              sink({text_of(warning.code), text_of(warning.severity), text_of(warning.message)});
+            }
+          }};
 }
 
 void summarise_device(const WaferResult& result, const RowSink& sink) {
@@ -494,39 +458,60 @@ void summarise_device(const WaferResult& result, const RowSink& sink) {
 }
 
 WaferTable summary(const WaferResult& result) {
-  WaferTable table{
+  return {
       "summary",
       "summary",
       "Summary",
       {label("item", "Item"), column("baseline", "Baseline", Unit::kAny), column("candidate", "Candidate", Unit::kAny)},
-      {}};
-  table.produce = [&result](const RowSink& sink) {
-    const wafer::Comparison& all = result.comparison;
-    const wafer::SameKernels& same = all.same_kernels;
-    const auto both = [&](const char* item, Cell first, Cell second) {
-      sink({std::string(item), std::move(first), std::move(second)});
-    };
-    const auto common = [&](const char* item, const Cell& value) { both(item, value, value); };
-    const auto milliseconds = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
-    const std::string phase(result.phase ? to_string(*result.phase) : "all");
-    summarise_device(result, sink);
-    common("phase", phase);
-    both("kernels", all.first.kernels, all.second.kernels);
-    both("kernel time (ms)", milliseconds(all.first.total), milliseconds(all.second.total));
-    both("correlations in layers", count_of(all.first.layers), count_of(all.second.layers));
-    common("architecture", text_of(to_string(all.architecture)));
-    both("forward passes", count_of(all.alignment.passes.all), Cell());
-    both("passes of prefill", count_of(all.alignment.passes.prefill), Cell());
-    both("passes of decode", count_of(all.alignment.passes.decode), Cell());
-    common("aligned layers", count_of(all.alignment.layers.size()));
-    common("same kernels", count_of(same.kernels.size()));
-    common("average ratio of same kernels", same.average_ratio);
-    both("same kernels faster here", same.first_faster, same.second_faster);
-  };
-  return table;
+      [&result](const RowSink& sink) {
+        const wafer::Comparison& all = result.comparison;
+        const wafer::SameKernels& same = all.same_kernels;
+        const auto both = [&](const char* item, Cell first, Cell second) {
+          sink({std::string(item), std::move(first), std::move(second)});
+        };
+        const auto common = [&](const char* item, const Cell& value) { both(item, value, value); };
+        const auto milliseconds = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
+        const std::string phase(result.phase ? to_string(*result.phase) : "all");
+        summarise_device(result, sink);
+        common("phase", phase);
+        both("kernels", all.first.kernels, all.second.kernels);
+        both("kernel time (ms)", milliseconds(all.first.total), milliseconds(all.second.total));
+        both("correlations in layers", count_of(all.first.layers), count_of(all.second.layers));
+        common("architecture", text_of(to_string(all.architecture)));
+        both("forward passes", count_of(all.alignment.passes.all), Cell());
+        both("passes of prefill", count_of(all.alignment.passes.prefill), Cell());
+        both("passes of decode", count_of(all.alignment.passes.decode), Cell());
+        common("aligned layers", count_of(all.alignment.layers.size()));
+        common("same kernels", count_of(same.kernels.size()));
+        common("average ratio of same kernels", same.average_ratio);
+        both("same kernels faster here", same.first_faster, same.second_faster);
+      }};
 }
 
 }  // namespace
+
+int run_wafer_comparison(const CommandLine& line) {
+  const WaferRequest request = parse_request(line);
+  Output output(line);
+  TwoTraces both = open_both(line);
+  WaferResult result{wafer::read_trace(*both.indexes[0], wafer::Side::kFirst),
+                     wafer::read_trace(*both.indexes[1], wafer::Side::kSecond),
+                     {},
+                     request.phase};
+  result.comparison = wafer::compare(result.baseline, result.candidate, request.phase);
+  const std::vector<std::string> notes = notes_of(result);
+  both.notes.insert(both.notes.end(), notes.begin(), notes.end());
+  std::vector<WaferTable> tables = wafer_tables(result);
+  std::erase_if(tables, [&](const WaferTable& table) { return !request.sections.contains(table.section); });
+  if (line.renderer().name == "json") {
+    print_document(tables, both.names, both.notes, line, output);
+  } else {
+    for (const WaferTable& table : tables) print_table(table, both.names, line, output);
+  }
+  for (const std::string& note : both.notes) output.note(note);
+  output.finish();
+  return 0;
+}
 
 std::vector<WaferTable> wafer_tables(const WaferResult& result) {
   std::vector<WaferTable> tables;
