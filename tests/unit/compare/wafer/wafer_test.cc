@@ -113,6 +113,23 @@ TEST_CASE("notes of fusion by the counts of a place") {
   CHECK(to_string(NoteKind::kOneSided) == "one_sided");
 }
 
+TEST_CASE("same kernels are those of one name on both sides; their ratios have no weight") {
+  const Trace first = aligned_letters("gnn");
+  Trace second = aligned_letters("hnn");
+  second.kernels[1].dur = 4;
+  second.kernels[2].dur = 0;
+  const SameKernels same = find_same_kernels(align(first, second), first, second);
+  REQUIRE(same.kernels.size() == 2);
+  CHECK(same.kernels[0].pair.position == 1);
+  CHECK(same.average_ratio == 0.5);  // the infinite one is left out
+  CHECK(std::isinf(ratio_of(same.kernels[1].pair)));
+  CHECK(same.first_faster == 1);
+  CHECK(same.second_faster == 1);
+  const SameKernels none = find_same_kernels({}, {}, {});
+  CHECK(none.kernels.empty());
+  CHECK(none.average_ratio == 1);
+}
+
 std::string codes(const std::vector<Warning>& warnings) {
   std::string text;
   for (const Warning& warning : warnings) text += fmt::format("{} ", warning.code);
@@ -351,6 +368,34 @@ TEST_CASE("without markers, a launch of 70 kernels with attention and GEMM is a 
   CHECK(launches("Dg" + enough.substr(2)) == 0);  // 69
   CHECK(launches("DD" + enough) == 0);
   CHECK(launches("gg" + enough) == 0);
+}
+
+TEST_CASE("the table of layers: one-sided ones first, then by gap; no status below 0.1 ms") {
+  Trace first = used("AgAgAg");
+  const Trace second = used("AgAg");
+  first.kernels[2].dur = 1'000'000;
+  first.kernels[5].dur = 300;
+  const auto records = compare_layers(first, find_layers(first), second, find_layers(second), std::nullopt);
+  REQUIRE(records.size() == 3);
+  CHECK(records[0].layer == 2);
+  CHECK(records[0].status == Status::kFirstOnly);
+  CHECK_FALSE(records[0].in_both);
+  CHECK(records[0].ratio == 0);
+  CHECK(records[0].gap == 305);
+  CHECK(records[1].layer == 1);
+  CHECK(records[1].status == Status::kSlower);
+  CHECK(records[1].gap == 1'000'000 - 3);
+  CHECK(records[2].layer == 0);
+  CHECK(records[2].status == Status::kSimilar);
+  CHECK(records[2].ratio == 1);
+
+  const auto mirrored = compare_layers(second, find_layers(second), first, find_layers(first), std::nullopt);
+  REQUIRE(mirrored.size() == 3);
+  CHECK(mirrored[0].status == Status::kSecondOnly);
+  CHECK(mirrored[0].gap == -305);
+  CHECK(mirrored[1].status == Status::kFaster);
+  CHECK(compare_layers(first, find_layers(first), second, find_layers(second), Phase::kPrefill).empty());
+  CHECK(compare_layers({}, {}, {}, {}, std::nullopt).empty());
 }
 
 TEST_CASE("tokens are the number behind context, as that tool splits names") {
