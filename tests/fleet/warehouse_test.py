@@ -8,13 +8,11 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from chdb import Chdb  # noqa: E402
-from local_servers import require_fleet  # noqa: E402
-from mini_clickhouse import WAREHOUSE, MiniClickHouse, ServerError, make_tables, statements  # noqa: E402
-from trace_cases import BIN, Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from chdb import Chdb
+from local_servers import require_fleet
+from mini_clickhouse import WAREHOUSE, MiniClickHouse, ServerError, make_tables, statements
+from trace_cases import BIN, equal, ingest, make_trace, require, run, scratch_folder
 
 NIGHTS = ("2026-11-19", "2026-11-20")
 RANKS, SLOW_RANK = 4, 2
@@ -323,10 +321,5 @@ def on_clickhouse(cases):
             cases.run(case.__name__, case, house)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     cases.run("two servers start and leave nothing behind", on_clickhouse, cases)
-    cases.finish()
-
-
-main()

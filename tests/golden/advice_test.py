@@ -3,11 +3,9 @@ their own process, causes of idle time are named where the trace has them, and c
 import html
 import json
 import re
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, equal, ingest, make_trace, open_index, require, run, scratch_folder, skip_without_traces  # noqa: E402
+from trace_cases import TRACES, equal, ingest, make_trace, open_index, require, run, scratch_folder, skip_without_traces
 
 # Words of PyTorch's profiler, and the formats that can hold what they ask for.
 ADVICE = {"with_stack": {"kineto", "ascend-trace-view", "ascend-db"}, "--capture": {"kineto"}, "torch.cuda": {"kineto"},
@@ -153,8 +151,7 @@ def check_vendor_folder(folder):
         equal(dict(open_index(index).execute("SELECT key, value FROM meta"))["rank"], str(rank), "rank")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         (folder / "made").mkdir()
         cases.run("truth of make-trace", check_truth, folder)
@@ -176,8 +173,3 @@ def main():
             cases.run("operators by flows", check_operators, indexed("ascend/advisor_trace_view.json"))
             cases.run("layers of training", check_layers, indexed("ascend/level2_kernel_details.csv"))
             cases.run("folders of Ascend's profiler", check_vendor_folder, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -5,14 +5,11 @@ The real level 1 files come with op_statistic.csv, the profiler's own sums by op
 import csv
 import json
 import sqlite3
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from ascend_files import Run, write_csv, write_database, write_trace_view  # noqa: E402
-from report_page import Document  # noqa: E402
-from trace_cases import (Cases, TRACES, equal, ingest, nanoseconds, open_index, read_trace, require, run,  # noqa: E402
-                         scratch_folder, skip_without_traces, verify_index)
+from ascend_files import Run, write_csv, write_database, write_trace_view
+from report_page import Document
+from trace_cases import (TRACES, equal, ingest, nanoseconds, open_index, read_trace, require, run, scratch_folder,
+                         skip_without_traces, verify_index)
 
 ASCEND = TRACES / "ascend"
 SUMS = """SELECT n.name, s.n, s.total, s.min, s.max FROM kernel_name_sum s JOIN kernel_name n ON n.id = s.name_id"""
@@ -207,8 +204,7 @@ def fed_threads():
         require(known > 0.9 * idle, f"the host is known in {100 * known / idle:.0f} % of the idle time")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     cases.run("one run in three forms", one_run)
     cases.run("one source of a run", one_source_of_a_run)
     cases.run("nothing beside a database", no_file_beside)
@@ -220,8 +216,3 @@ def main():
         cases.run("real database", real_database)
         cases.run("ranks that are not there", missing_ranks)
         cases.run("threads that feed a queue", fed_threads)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

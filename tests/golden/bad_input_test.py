@@ -8,13 +8,11 @@ import pickle
 import shutil
 import sqlite3
 import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, Skip, equal, open_index, program, require, run, scratch_folder  # noqa: E402
+from trace_cases import TRACES, Skip, equal, open_index, program, require, run, scratch_folder
 
 NOBODY = 65534
 
@@ -159,8 +157,7 @@ def accept_without_events(name, content):
             run("trace-query", command, folder / name)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for name, content, reason in REFUSED:
         cases.run(f"refused {name}", refuse_content, name, content, reason)
     for name, table, reason in DATABASES:
@@ -173,8 +170,3 @@ def main():
     cases.run("refused unreadable", refuse_unreadable)
     for name, content in WITHOUT_EVENTS:
         cases.run(f"without events {name}", accept_without_events, name, content)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

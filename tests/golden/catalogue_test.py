@@ -4,12 +4,10 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, open_index, program, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, open_index, program, require, run, scratch_folder
 
 DAY = 86_400 * 10**9
 FIRST_DAY = 1_762_000_000 * 10**9
@@ -180,8 +178,7 @@ def check_width(folder):
         require(head in text, f"no {head} in 80 columns: {text}")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         for name in ("content", "states", "cache", "nightly", "unlike", "undecided"):
             (folder / name).mkdir()
@@ -194,8 +191,3 @@ def main():
         cases.run("a planted shift", check_trend, folder)
         cases.run("unlike traces", check_series, folder)
         cases.run("no verdict", check_undecided, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

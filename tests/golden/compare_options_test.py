@@ -1,11 +1,8 @@
 """What compare does with what it is asked: options that say nothing in a mode are refused and not ignored, a phase that
 is not there is named, files of baselines that do not fit together are refused, and tables say what their rows are."""
 import json
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
 
 SHAPE = ("--layers", 3, "--steps", 12, "--mix", "P,D*5", "--batch", 8, "--tensor-parallel", 2, "--vendor", "amd")
 
@@ -175,15 +172,9 @@ def too_long(pair):
     require("has a partner" not in json.dumps(sections["warnings"]), "a share of what is unknown")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         pair = Pair(folder)
         for case in (other_method, baseline_options, baseline_phase, damaged_baseline, metric_without_gate, no_such_phase, unknown_gate, named_rows,
                      named_rest, few_steps, whole_summary, one_table_a_phase, too_long):
             cases.run(case.__name__.replace("_", " "), case, pair)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

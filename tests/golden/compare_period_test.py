@@ -1,12 +1,10 @@
 """compare sees what happens between steps: the period is the headline beside the span, the account closes over it, and
 --gate fails where steps moved apart though every kernel takes as long as before."""
 import json
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from compare_cases import check_closure, check_mirror, compare, ledger_total  # noqa: E402
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from compare_cases import check_closure, check_mirror, compare, ledger_total
+from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
 
 APART = 26_000_000  # ns from step to step
 COMMON = ("--layers", 2, "--steps", 12, "--batch", 8, "--seed", 5, "--python-stacks", "off")
@@ -184,8 +182,7 @@ def check_return(folder):
     equal(gate(near, far, "--gate", 5)[0], 1, "--gate 5: exit")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         near, far = pair(folder, "P,D*5")
         for check in (check_summary, check_ledger, check_gate):
@@ -194,8 +191,3 @@ def main():
     for check in (check_alone, check_return, check_host, check_recorded_differently, check_old_file):
         with scratch_folder() as folder:
             cases.run(check.__name__.replace("_", " "), check, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

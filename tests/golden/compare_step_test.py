@@ -1,13 +1,10 @@
 """`compare TRACE --step N`: why one step takes longer than the others of its kind and batch."""
 import json
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from compare_cases import compare  # noqa: E402
-from report_page import read_page  # noqa: E402
-from trace_cases import (TRACES, Cases, equal, ingest, make_trace, require, run, scratch_folder,  # noqa: E402
-                         skip_without_traces)
+from compare_cases import compare
+from report_page import read_page
+from trace_cases import TRACES, equal, ingest, make_trace, require, run, scratch_folder, skip_without_traces
 
 STALL = 37_700_000  # ns
 SLOW = 5_000_000
@@ -164,8 +161,7 @@ def check_real(folder):
     require(text.startswith(f"step {longest} is ") and "longer than the usual decode step" in text, text)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         cases.run("a stalled step", check_stalled, folder)
         cases.run("a slow kernel", check_slowed, folder)
@@ -175,8 +171,3 @@ def main():
         cases.run("before the recording", check_before_recording, folder)
         if not skip_without_traces(cases, TRACES):
             cases.run("a real trace", check_real, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,11 +1,9 @@
 """The kind of a kernel and its class say the same of communication: for every name of public libraries, and for every
 kernel of the real traces. So do the reports: what is communication in `ops` is in `comms` and in `timeline`."""
 import json
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, TRACES, equal, ingest, kineto_traces, require, run, scratch_folder, skip_without_traces  # noqa: E402
+from trace_cases import TRACES, equal, ingest, kineto_traces, require, run, scratch_folder, skip_without_traces
 
 NAMES = Path(__file__).with_name("public_names.tsv")
 # What the trace itself describes as a collective is one, whatever its name.
@@ -45,15 +43,9 @@ def expert_parallel():
         require("dispatch" in names and "combine" in names, "comms has no dispatch and combine")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     cases.run("names of libraries", names_of_libraries)
     if not skip_without_traces(cases, TRACES / "kineto"):
         for trace in kineto_traces():
             cases.run(trace.name, real, trace)
         cases.run("expert parallel", expert_parallel)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -3,14 +3,12 @@ stored or counted, and whatever is wrong with a database is an issue or one line
 import json
 import random
 import sqlite3
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from ascend_files import Run, write_database  # noqa: E402
-from report_page import Document  # noqa: E402
-from trace_cases import (Cases, TRACES, equal, ingest, issues_of, open_index, require, run,  # noqa: E402
-                         scratch_folder, skip_without_traces, verify_index)
+from ascend_files import Run, write_database
+from report_page import Document
+from trace_cases import (TRACES, equal, ingest, issues_of, open_index, require, run, scratch_folder,
+                         skip_without_traces, verify_index)
 
 OTHER = TRACES / "other"
 ZERO = 1_000_000
@@ -250,8 +248,7 @@ def query_builds():
         equal(found, ["run.sqlite", "run.sqlite.tracedb"], "files beside the database")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     cases.run("made nsys export", made_nsys)
     cases.run("trace-query of a database", query_builds)
     cases.run("hostile tables", hostile_tables)
@@ -262,8 +259,3 @@ def main():
             cases.run(name, real_nsys, name)
         cases.run("repeating units", real_units)
         cases.run("rpd_matmul.rpd", real_rpd)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

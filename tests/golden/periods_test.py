@@ -1,15 +1,12 @@
 """One period: from the start of a step's work on the device to that of the next. `phases`, `steps`, `ls`, `trend`, `compare`,
 the page and the recipes name the same figure where they name the same steps; the host's is `host_period`."""
 import json
-import sys
-from collections import Counter, defaultdict
-from pathlib import Path
+from collections import Counter
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from report_oracle import middle  # noqa: E402
-from report_page import report_page  # noqa: E402
-from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, make_trace, open_index, require, run,  # noqa: E402
-                         scratch_folder, skip_without_traces)
+from report_oracle import middle
+from report_page import report_page
+from trace_cases import (TRACES, equal, ingest, kineto_traces, make_trace, require, run, scratch_folder,
+                         skip_without_traces)
 
 SERVER = ("--layers", 2, "--mix", "P,D*5", "--steps", 18, "--batch", 8, "--seed", 3, "--python-stacks", "off")
 DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")
@@ -151,8 +148,7 @@ def check_named(folder):
     equal((round(phase["period"] / 1e4), round(phase["host_period"] / 1e4)), (1898, 1639), "10 us")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         cases.run("a slower device", check_stretched, folder)
         cases.run("steps of the host alone", check_host_only, folder)
@@ -162,8 +158,3 @@ def main():
             others = [TRACES / name for name in OTHERS]
             for trace in [*kineto_traces(), *(path for path in others if path.exists())]:
                 cases.run(f"{trace.name}", check_trace, trace, folder / f"{trace.name}.tracedb", folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

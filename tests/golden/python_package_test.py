@@ -11,12 +11,11 @@ import venv
 from pathlib import Path
 from xml.etree import ElementTree
 
-ROOT = Path(__file__).resolve().parents[2]
+from trace_cases import BIN, ROOT, Skip, equal, make_trace, require, run, scratch_folder
+
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "tests" / "support"))
 sys.path.insert(0, str(ROOT / "tools" / "python"))
 import tracedb  # noqa: E402
-from trace_cases import BIN, Cases, Skip, equal, make_trace, require, run, scratch_folder  # noqa: E402
 
 SERVER = ("--layers", 3, "--steps", 4, "--seed", 5)
 CODE = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
@@ -220,15 +219,14 @@ def check_wheel(folder, path, other):
           ["rows"], "kernels")
 
 
-def main():
+def main(cases):
     os.environ["TRACEDB_BIN"] = str(BIN)
-    cases = Cases()
     with scratch_folder() as folder:
         path = make_trace(folder / "a.json", *SERVER, "--vendor", "amd")
         other = make_trace(folder / "b.json", *SERVER, "--vendor", "nvidia")
         trace = cases.run("open", tracedb.open, path)
         if trace is None:
-            cases.finish()
+            return
         cases.run("reports", check_reports, trace, path)
         cases.run("sql", check_sql, trace, path)
         cases.run("compare", check_compare, path, other)
@@ -242,8 +240,3 @@ def main():
         cases.run("notebook in Jupyter", check_jupyter, folder / "notebook")
         cases.run("version", check_version)
         cases.run("wheel", check_wheel, folder, path, other)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -4,11 +4,9 @@ import io
 import json
 import re
 import sqlite3
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, make_trace, require, run, scratch_folder
 
 KERNELS = 40
 SHOWN = 30
@@ -176,8 +174,7 @@ def check_cells(index):
     equal([cell.removeprefix("'") for cell in undone], texts, "texts from cells")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         source, index = folder / "trace.json", folder / "trace.json.tracedb"
         source.write_text(json.dumps(trace()))
@@ -195,8 +192,3 @@ def main():
         cases.run("several statements", check_several_statements, index)
         cases.run("cells of CSV", check_cells, index)
         cases.run("SQL with a NUL byte", check_nul, index)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

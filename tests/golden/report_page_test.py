@@ -1,14 +1,12 @@
 """Pages of HTML: their pictures add up to what the reports of `trace-query` say, of made traces and of real ones; and the
 rules of a page hold: one file below 2 MB, inert, the same bytes each time, never over a trace."""
 import json
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from report_page import comparison_page, pictures_of, read_page, report_page  # noqa: E402
-from time_oracle import length, union  # noqa: E402
-from trace_cases import TRACES, Cases, equal, ingest, open_index, require, run, scratch_folder  # noqa: E402
-from usual_steps import counted  # noqa: E402
+from report_page import comparison_page, pictures_of, read_page, report_page
+from time_oracle import length, union
+from trace_cases import TRACES, equal, ingest, open_index, require, run, scratch_folder
+from usual_steps import counted
 
 PAIRS = (("llama_tp4_vllm_mi300x.pt.trace.json.gz", "llama_tp4_vllm_h100.pt.trace.json.gz"),
          ("qwen3_30b_a3b_sglang_decode_mi300x.trace.json.gz", "qwen3_30b_a3b_sglang_decode_b300.trace.json.gz"),
@@ -369,8 +367,7 @@ def made_index(folder, name, *options):
     return ingest(folder / f"{name}.json", folder / f"{name}.tracedb")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         made = [made_index(folder, *one) for one in MADE]
         cases.run("made pair", check_comparison, folder, made)
@@ -393,8 +390,3 @@ def main():
             cases.run(f"pair {paths[0].name}", check_comparison, folder, indexes)
             for index in indexes:
                 cases.run(f"trace {Path(index).name}", check_trace, folder, index)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

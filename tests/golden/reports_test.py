@@ -4,12 +4,10 @@ import json
 import re
 import sys
 from collections import defaultdict
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from report_oracle import ReportOracle  # noqa: E402
-from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, make_trace, open_index, read_trace,  # noqa: E402
-                         require, run, scratch_folder, skip_without_traces)
+from report_oracle import ReportOracle
+from trace_cases import (TRACES, equal, ingest, kineto_traces, make_trace, open_index, read_trace, require, run,
+                         scratch_folder, skip_without_traces)
 
 # Python is slow: stacks are looked up one by one in traces of up to so many elements.
 MOST_FOR_STACKS = 60_000
@@ -289,8 +287,7 @@ def numbered_annotations(path):
     return path
 
 
-def main():
-    cases = Cases()
+def main(cases):
     only = sys.argv[1:]
     if not only:
         with scratch_folder() as folder:
@@ -304,8 +301,3 @@ def main():
             if not only or any(part in trace.name for part in only):
                 with scratch_folder() as folder:
                     check_trace(cases, trace.name, trace, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

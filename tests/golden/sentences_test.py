@@ -5,14 +5,11 @@ what is printed is these sentences. page_test.py sums up those of some pairs fro
 import json
 import re
 import statistics
-import sys
 from html import unescape
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from page_sentences import Page  # noqa: E402
-from page_text import Told, check_text, near  # noqa: E402
-from trace_cases import (TRACES, Cases, equal, require, run, scratch_folder, skip_without_traces)  # noqa: E402
+from page_sentences import Page
+from page_text import Told, check_text, near
+from trace_cases import TRACES, equal, require, run, scratch_folder, skip_without_traces
 
 FOLDER = TRACES / "kineto"
 LEAST_STEPS = 5  # for a verdict
@@ -452,8 +449,7 @@ def check_warnings(index):
             near(row["share_pct"] or 0, told[row["code"]], f"share of {row['code']}", 1e-6)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if not skip_without_traces(cases, FOLDER):
         with scratch_folder() as folder:
             indexes = []
@@ -468,8 +464,3 @@ def main():
                     cases.run(" and ".join(path.name.removesuffix(".tracedb") for path in pair), check_pair, *pair)
         cases.run("ranks", check_ranks, FOLDER / "dlrm_8rank")
         cases.run("trend", check_trend, FOLDER / "dlrm_8rank")
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -2,11 +2,8 @@
 import csv
 import json
 import re
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
 
 SERVE = ("--layers", 5, "--steps", 6, "--mix", "P,D*2", "--seed", 3, "--tensor-parallel", 2, "--vendor", "nvidia")
 # Table, its columns, which the report has too (or what they are in the table), the report, options of both.
@@ -108,16 +105,10 @@ def check_guards(index):
     require(wrong.returncode in (2, 3), wrong.stderr)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         index = ingest(make_trace(folder / "trace.json", *SERVE), folder / "index.tracedb")
         for table, columns, command, options in SAME:
             cases.run(f"{table} {' '.join(map(str, options))}", check_same, index, table, columns, command, options)
         for check in (check_causes, check_schema, check_names, check_guards):
             cases.run(check.__name__, check, index)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,11 +1,8 @@
 """step, phase and the view steps in trace-query sql: those of the reports, however these come by their steps."""
 import json
 import sqlite3
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, Skip, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import TRACES, Skip, equal, ingest, make_trace, require, run, scratch_folder
 
 SERVE = ("--layers", 5, "--steps", 6, "--mix", "P,D*2", "--seed", 3, "--tensor-parallel", 2, "--vendor", "nvidia")
 TRAIN = ("--model", "train", "--layers", 3, "--steps", 4, "--seed", 5)
@@ -101,8 +98,7 @@ def check_real(folder):
     check_view(index, ())
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         for name, made, options in TRACES_MADE:
             trace = make_trace(folder / f"{name}.json", *made)
@@ -115,8 +111,3 @@ def main():
                 cases.run("notes", check_notes, index)
                 cases.run("readme", check_readme, index)
         cases.run("real", check_real, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

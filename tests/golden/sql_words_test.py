@@ -4,11 +4,8 @@ import csv
 import json
 import shutil
 import sqlite3
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
 
 OPTIONS = ("--layers", 5, "--steps", 6, "--mix", "P,D*2", "--seed", 3, "--tensor-parallel", 2, "--vendor", "nvidia")
 WORDS = ["op", "stack", "layer", "layer_part", "input_dims", "role", "role_source", "role_confidence_pct", "capture_op",
@@ -152,8 +149,7 @@ def check_empty(folder):
     equal(sql(index, "SELECT kernel_layer(1) a, op_class('x') b"), [{"a": None, "b": "other"}], "functions")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         path = make_trace(folder / "trace.json", "--labels", folder / "labels.tsv", *OPTIONS)
         with open(folder / "labels.tsv", encoding="utf-8") as file:
@@ -165,8 +161,3 @@ def main():
             cases.run(check.__name__, check, index)
         cases.run("damaged", check_damaged, folder, index)
         cases.run("empty", check_empty, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

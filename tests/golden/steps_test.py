@@ -1,11 +1,8 @@
 """Steps and layers of real traces: reviewed figures, and closure on every trace there is."""
 import json
 import re
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, equal, ingest, kineto_traces, require, run, scratch_folder, skip_without_traces  # noqa: E402
+from trace_cases import TRACES, equal, ingest, kineto_traces, require, run, scratch_folder, skip_without_traces
 
 # Trace: layers of the model, and its steps by kind. Layers from the model's own module names or its published size.
 EXPECTED = {
@@ -104,10 +101,9 @@ def check_outside(index, before, warm_up):
     equal(steps.get("[inferred: warm-up]"), warm_up, "kernels of a step that warms up")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if skip_without_traces(cases, TRACES / "kineto"):
-        cases.finish()
+        return
     for trace in [*kineto_traces(), *sorted((TRACES / "other").glob("nsys_2gpu_*.sqlite"))]:
         with scratch_folder() as folder:
             index = cases.run(f"ingest {trace.name}", ingest, trace, folder / "index.tracedb")
@@ -123,8 +119,3 @@ def main():
                 cases.run(f"stacks {trace.name}", check_stacks, index, STACKS[trace.name])
             if "llama_tp4" in trace.name:
                 cases.run(f"alike {trace.name}", check_every_layer_alike, index)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -6,13 +6,10 @@ numbers: autograd gives a backward operator the number of its forward one, and `
 import gzip
 import json
 import re
-import sys
 from collections import Counter, defaultdict
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import (REFERENCE, TRACES, Cases, Skip, equal, ingest, kineto_traces, nanoseconds, open_index,  # noqa: E402
-                         read_trace, require, run, scratch_folder, skip_without_traces)
+from trace_cases import (REFERENCE, TRACES, equal, ingest, kineto_traces, nanoseconds, open_index, read_trace, require,
+                         run, scratch_folder, skip_without_traces)
 
 CALLS = {"cuda_runtime", "cuda_driver", "Runtime"}
 OPERATORS = {"cpu_op", "Operator"}
@@ -193,15 +190,9 @@ def check(cases, trace, folder):
         cases.run(f"no pass {trace.name}", check_no_pass, stored)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if skip_without_traces(cases, TRACES / "kineto"):
-        cases.finish()
+        return
     for trace in kineto_traces():
         with scratch_folder() as folder:
             check(cases, trace, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

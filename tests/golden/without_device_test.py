@@ -4,11 +4,8 @@ events are not read; the events of all stay in the table slice."""
 import gzip
 import json
 import re
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, Skip, equal, issues_of, open_index, require, run, scratch_folder  # noqa: E402
+from trace_cases import TRACES, Skip, equal, issues_of, open_index, require, run, scratch_folder
 
 NO_DEVICE = "no kernel, copy or fill is in it"
 
@@ -179,8 +176,7 @@ def check_steps():
             equal((row["steps"], sum(phase["steps"] or 0 for phase in phases)), (steps, steps), f"{name}: steps of ls and of phases")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for name, (document, words, advice) in FOREIGN.items():
         cases.run(name, check_made, document, words, advice, 4, slices_of(document))
     for name, (document, words, advice) in HOST.items():
@@ -195,8 +191,3 @@ def main():
         cases.run(name, check_real, name, words)
     for name in REAL_HOST:
         cases.run(name, check_real_host, name)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

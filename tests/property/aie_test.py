@@ -2,11 +2,8 @@
 program says of the same trace (--compat stream), which several of these faults mislead."""
 import json
 import sqlite3
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, open_index, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, ingest, open_index, require, run, scratch_folder
 
 ORIGINAL = "--M 64 --K 64 --N 64 --m 8 --k 8 --n 8 --row 1 --col 1 --hwid h".split()
 FOLDER = "outputs/h-gemm_64_64_64-1_row_1_col/traces"
@@ -196,8 +193,7 @@ def check_model(folder):
         require("good" in result.stdout, "the other scenario is answered")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for name, (options, misled, iterations) in CASES.items():
         with scratch_folder() as folder:
             cases.run(name, check, options, misled, iterations, folder)
@@ -205,8 +201,3 @@ def main():
                      check_cut, check_model):
         with scratch_folder() as folder:
             cases.run(function.__name__, function, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

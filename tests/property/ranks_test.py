@@ -6,13 +6,9 @@ collective differ by up to 0.5 us), drifts within 5 ppm."""
 import json
 import random
 import sqlite3
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from rank_jobs import CAUSES, LAYERS, ask, make, near  # noqa: E402
-from trace_cases import (TRACES, Cases, Skip, equal, ingest, nanoseconds, read_trace, require, run,  # noqa: E402
-                         scratch_folder)
+from rank_jobs import CAUSES, LAYERS, ask, make, near
+from trace_cases import TRACES, Skip, equal, ingest, nanoseconds, read_trace, require, run, scratch_folder
 
 
 def planted(seed):
@@ -384,8 +380,7 @@ def check_no_job(folder):
     require("names no rank of a job" in result.stderr, result.stderr)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         for seed in range(12):
             cases.run(f"planted, seed {seed}", check_planted, seed, folder)
@@ -412,8 +407,3 @@ def main():
         for name, pairs in (("nsys_2gpu_before.sqlite", 33), ("nsys_2gpu_after.sqlite", 31)):
             cases.run(f"exchanges of {name}", check_real_exchanges, name, pairs)
         cases.run("no job", check_no_job, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
