@@ -316,7 +316,4 @@ def main(cases):
             cases.run(name, check, browser, page)
         cases.run("draws one trace", draws_one_trace, browser, folder)
         cases.run("a colour has one meaning", gives_a_colour_one_meaning, browser, page)
-        cases.run("heat maps are scaled to what they show", heats_what_is_shown, browser, folder)
-        cases.run("tells columns out of view", tells_hidden_columns, browser, folder)
-        cases.run("hostile names stay text", keeps_names_inert, browser, folder)
-        cases.run("large pages stay fluid", stays_fluid, browser, folder)
+        cases.each((heats_what_is_shown, tells_hidden_columns, keeps_names_inert, stays_fluid), browser, folder)

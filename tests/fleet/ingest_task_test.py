@@ -153,6 +153,5 @@ def kubernetes_codes():
 
 
 def main(cases):
-    for case in (all_done_and_again, failures_stay_alone, killed_program, full_disk, changing_trace, local_disk, odd_names,
-                 kubernetes_codes):
-        cases.run(case.__name__, case)
+    cases.each((all_done_and_again, failures_stay_alone, killed_program, full_disk, changing_trace, local_disk,
+                odd_names, kubernetes_codes))

@@ -112,6 +112,5 @@ def names_with_dashes(folder):
 def main(cases):
     os.environ["PATH"] = f"{BIN}:{os.environ['PATH']}"
     with scratch_folder() as folder:
-        for case in (bad_indexes, false_claims, names_with_dashes):
-            cases.run(case.__name__, case, folder)
+        cases.each((bad_indexes, false_claims, names_with_dashes), folder)
         os.chdir("/")

@@ -5,7 +5,8 @@ import json
 import re
 from pathlib import Path
 
-from trace_cases import TRACES, equal, ingest, make_trace, open_index, require, run, scratch_folder, skip_without_traces
+from trace_cases import (TRACES, as_json, equal, ingest, make_trace, open_index, require, run, scratch_folder,
+                         skip_without_traces)
 
 # Words of PyTorch's profiler, and the formats that can hold what they ask for.
 ADVICE = {"with_stack": {"kineto", "ascend-trace-view", "ascend-db"}, "--capture": {"kineto"}, "torch.cuda": {"kineto"},
@@ -22,7 +23,7 @@ def traces():
 
 
 def rows(report, index, *options):
-    document = json.loads(run("trace-query", report, "-q", "--json", *options, index).stdout)
+    document = as_json(report, *options, index)
     return document["rows"] if "rows" in document else document["sections"][0]["rows"]
 
 
@@ -154,9 +155,7 @@ def check_vendor_folder(folder):
 def main(cases):
     with scratch_folder() as folder:
         (folder / "made").mkdir()
-        cases.run("truth of make-trace", check_truth, folder)
-        cases.run("no stalls", check_no_stalls, folder)
-        cases.run("no graphs", check_no_graphs, folder)
+        cases.each((check_truth, check_no_stalls, check_no_graphs), folder)
         if not skip_without_traces(cases, TRACES / "other"):
             for trace in traces():
                 cases.run(f"advice: {trace.name}", check_advice, trace, folder / "advice.tracedb")

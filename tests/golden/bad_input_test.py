@@ -164,9 +164,6 @@ def main(cases):
         cases.run(f"refused {name}", refuse_database, name, table, reason)
     for name in OTHER_FILES:
         cases.run(f"refused {name}", refuse_real, name)
-    cases.run("refused archives", refuse_archive)
-    cases.run("refused directory", refuse_directory)
-    cases.run("refused missing", refuse_missing)
-    cases.run("refused unreadable", refuse_unreadable)
+    cases.each((refuse_archive, refuse_directory, refuse_missing, refuse_unreadable))
     for name, content in WITHOUT_EVENTS:
         cases.run(f"without events {name}", accept_without_events, name, content)

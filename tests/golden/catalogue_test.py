@@ -7,7 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from trace_cases import equal, open_index, program, require, run, scratch_folder
+from trace_cases import as_json, equal, open_index, program, require, run, scratch_folder
 
 DAY = 86_400 * 10**9
 FIRST_DAY = 1_762_000_000 * 10**9
@@ -46,7 +46,7 @@ def check_content(folder):
     meta = dict(open_index(f"{trace}.tracedb").execute("SELECT key, value FROM meta"))
     equal((row["state"], row["vendor"], row["kernels"], row["gpu_time"]),
           ("indexed", meta["vendor"], int(meta["kernels"]), int(meta["kernel_ns"])), "facts")
-    (phase,) = [one for one in json.loads(run("trace-query", "phases", "--json", trace).stdout)["rows"]
+    (phase,) = [one for one in as_json("phases", trace)["rows"]
                 if one["phase"] == "decode"]
     equal((row["phase"], row["steps"], row["period"], row["span"]),
           ("decode", 6, round(phase["period"]), round(phase["gpu_span"])), "as in phases")
@@ -183,11 +183,5 @@ def main(cases):
         for name in ("content", "states", "cache", "nightly", "unlike", "undecided"):
             (folder / name).mkdir()
         (folder / "file").write_text("no folder")
-        cases.run("what a catalogue says", check_content, folder)
-        cases.run("80 columns", check_width, folder)
-        cases.run("states of indexes", check_states, folder)
-        cases.run("--where", check_where, folder)
-        cases.run("the cache of summaries", check_cache, folder)
-        cases.run("a planted shift", check_trend, folder)
-        cases.run("unlike traces", check_series, folder)
-        cases.run("no verdict", check_undecided, folder)
+        cases.each((check_content, check_width, check_states, check_where, check_cache, check_trend, check_series,
+                    check_undecided), folder)

@@ -55,5 +55,4 @@ def main(cases):
         for name, more in (("usual", ()), ("slow", ("--slow", "dense_gemm=1.5"))):
             ingest(make_trace(folder / f"{name}.json", *COMMON, *more), folder / f"{name}.tracedb")
         run("trace-query", "compare", "usual.tracedb", "--save-baseline", "b.json", cwd=folder)
-        for check in (check_same_as_traces, check_gate, check_damage):
-            cases.run(check.__name__, check, folder)
+        cases.each((check_same_as_traces, check_gate, check_damage), folder)

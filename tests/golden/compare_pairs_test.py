@@ -151,6 +151,4 @@ def main(cases):
                 cases.run(f"account and mirror: {pair[0]}", check_pair, index, *pair)
             for name in ITSELF:
                 cases.run(f"itself: {name}", check_itself, index, name)
-            cases.run("headline of steps that stand apart", check_headline, index)
-            cases.run("clocks of ranks of one job", check_clocks, index)
-            cases.run("every pair of a mixed bag", check_bag, index)
+            cases.each((check_headline, check_clocks, check_bag), index)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from compare_cases import check_closure, check_mirror, compare, ledger_total
-from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
+from trace_cases import as_json, equal, ingest, make_trace, require, run, scratch_folder
 
 APART = 26_000_000  # ns from step to step
 COMMON = ("--layers", 2, "--steps", 12, "--batch", 8, "--seed", 5, "--python-stacks", "off")
@@ -144,7 +144,7 @@ def check_old_file(folder):
         del kind["waits"]
     path.write_text(json.dumps(text), encoding="utf-8")
     other = made(folder, "other", "--python-stacks", "off")
-    rows = json.loads(run("trace-query", "compare", "--json", other, "--baseline-file", path).stdout)["sections"][0]["rows"]
+    rows = as_json("compare", other, "--baseline-file", path)["sections"][0]["rows"]
     equal({row["verdict"] for row in rows if row["metric"] == "period"}, {"same"}, "verdict of the period")
 
 
@@ -185,8 +185,7 @@ def check_return(folder):
 def main(cases):
     with scratch_folder() as folder:
         near, far = pair(folder, "P,D*5")
-        for check in (check_summary, check_ledger, check_gate):
-            cases.run(check.__name__.replace("_", " "), check, near, far)
+        cases.each((check_summary, check_ledger, check_gate), near, far)
         cases.run("check file", check_file, near, far, folder)
     for check in (check_alone, check_return, check_host, check_recorded_differently, check_old_file):
         with scratch_folder() as folder:

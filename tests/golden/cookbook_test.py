@@ -8,8 +8,8 @@ from pathlib import Path
 
 from recipes import all_recipes
 from stored_texts import check_stored, store
-from trace_cases import (ROOT, TRACES, equal, ingest, kineto_traces, make_trace, open_index, require, run, scratch_folder,
-                         skip_without_traces)
+from trace_cases import (ROOT, TRACES, equal, ingest, kineto_traces, make_trace, open_index, require, rows, run,
+                         scratch_folder, skip_without_traces)
 
 EXPECTED = Path(__file__).resolve().parent / "cookbook"
 SERVER = ("--vendor", "nvidia", "--layers", 3, "--steps", 8, "--mix", "P,D*7", "--batch", 8, "--tensor-parallel", 2,
@@ -35,7 +35,7 @@ def loader_trace(path):
 
 
 def listed():
-    return json.loads(run("trace-query", "sql", "--recipes", "--json").stdout)["rows"]
+    return rows("sql", "--recipes")
 
 
 def answer(index, recipe, *options):
@@ -46,7 +46,7 @@ def answers(index, recipe, **values):
     """The rows of a recipe, none left out."""
     values = {**{name: value for name, value in {"top": 100000, "least": 0}.items() if f":{name} " in PARAMETERS[recipe]}, **values}
     bound = [word for name, value in values.items() for word in ("--param", f"{name}={value}")]
-    return json.loads(run("trace-query", "sql", "-q", "--json", "--limit", 0, "--recipe", recipe, *bound, index).stdout)["rows"]
+    return rows("sql", "--recipe", recipe, *bound, index)
 
 
 def check_list(recipes):
@@ -81,7 +81,7 @@ PARAMETERS = {recipe["recipe"]: recipe["parameters"] for recipe in listed()}
 
 
 def rows_of(index, command, *options):
-    return json.loads(run("trace-query", command, "-q", "--json", "--limit", 0, *options, index).stdout)["rows"]
+    return rows(command, *options, index)
 
 
 def keyed(rows, keys, values):

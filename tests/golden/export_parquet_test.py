@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from trace_cases import Skip, equal, ingest, make_trace, open_index, require, run, scratch_folder
+from trace_cases import Skip, equal, ingest, make_trace, open_index, require, rows, run, scratch_folder
 
 LIBRARY = os.environ.get("TRACEDB_DUCKDB") or "libduckdb.so"
 COLUMNS = ("trace_id", "rank", "ts_ns", "dur_ns", "name", "short_name", "op", "device", "stream", "correlation", "kind", "step",
@@ -37,8 +37,8 @@ def check_without(index, folder):
 
 def rows_of(index, *options):
     """As trace-query has them, in text where numbers may be large."""
-    rows = json.loads(run("trace-query", "sql", "-q", "--json", *options, index, STATEMENT).stdout)["rows"]
-    return [list(row.values()) for row in rows]
+    found = rows("sql", *options, index, STATEMENT)
+    return [list(row.values()) for row in found]
 
 
 def check_readers(folder, index):
@@ -98,10 +98,10 @@ def check_folder(folder, index):
 
 def check_selection(folder, index):
     export("--phase", "decode", "--op", "attention*", "-o", folder / "part.parquet", index)
-    rows = json.loads(run("trace-query", "kernels", "-q", "--json", "--phase", "decode", "--op", "attention*", index).stdout)["rows"]
+    found = rows("kernels", "--phase", "decode", "--op", "attention*", index)
     file = str(folder / "part.parquet")
-    for what, expected in (("count(*)", sum(row["instances"] for row in rows)),
-                           ("CAST(sum(dur_ns) AS BIGINT)", sum(row["total_time"] for row in rows))):
+    for what, expected in (("count(*)", sum(row["instances"] for row in found)),
+                           ("CAST(sum(dur_ns) AS BIGINT)", sum(row["total_time"] for row in found))):
         equal(duckdb_value(f"SELECT {what} FROM read_parquet('{file}')"), expected, what)
     export("--name", "nosuchkernel", "-o", folder / "none.parquet", index)
     equal(duckdb_value(f"SELECT count(*) FROM read_parquet('{folder / 'none.parquet'}')"), 0, "rows of nothing")

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 
 from chrome_trace import checked_events
-from trace_cases import TRACES, equal, ingest, make_trace, open_index, require, run, scratch_folder
+from trace_cases import TRACES, equal, ingest, make_trace, open_index, require, rows, run, scratch_folder
 
 SERVER = ("--layers", 2, "--steps", 3, "--mix", "P,D*2", "--batch", 4, "--graphs", "off", "--seed", 11)
 CHOICES = ((), ("--by", "module"), ("--by", "line"), ("--modules",), ("--each-module",), ("--own", "vllm/*"),
@@ -20,8 +20,8 @@ def export(index, *options):
 
 def kernel_time(index, *options):
     selection = [word for at, word in enumerate(options) if {word, options[at - 1] if at else ""} & {"--phase", "--step"}]
-    rows = json.loads(run("trace-query", "kernels", "-q", "--json", *selection, index).stdout)["rows"]
-    return sum(row["total_time"] for row in rows)
+    found = rows("kernels", *selection, index)
+    return sum(row["total_time"] for row in found)
 
 
 def folded(text):

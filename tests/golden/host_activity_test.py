@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 
 from kineto_reference import Reference, tracks
-from trace_cases import TRACES, equal, ingest, read_trace, require, run
+from trace_cases import TRACES, equal, ingest, read_trace, require, rows, run
 from trace_cases import scratch_folder, skip_without_traces
 
 LEAST = 200_000  # ns
@@ -109,10 +109,6 @@ def check_gap(row, reference, gap):
     around, _ = times(reference.op_tracks.get(thread), begin, end, outermost)
     if 2 * sum(around.values()) >= end - begin:  # the outermost operator covers the gap, inner ones are details
         equal(around[row["host"]], largest(around), f"host: {row['host']}, {around.most_common(2)}")
-
-
-def rows(*arguments):
-    return json.loads(run("trace-query", *arguments, "-q", "--json", "--limit", 0).stdout)["rows"]
 
 
 def check_trace(trace, folder):

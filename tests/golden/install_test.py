@@ -65,6 +65,4 @@ def main(cases):
     with scratch_folder() as folder:
         installed = cases.run("install", install, folder / "prefix")
         if installed:
-            cases.run("files", check_files, installed)
-            cases.run("links", check_links, installed)
-            cases.run("hardening", check_hardening, installed)
+            cases.each((check_files, check_links, check_hardening), installed)

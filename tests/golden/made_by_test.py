@@ -2,7 +2,7 @@
 others use as well; not told where nothing tells it."""
 import json
 
-from trace_cases import TRACES, Skip, equal, run, scratch_folder
+from trace_cases import TRACES, Skip, equal, rows, run, scratch_folder
 
 MARK = "execute_context_0(0)_generation_16(16)"  # vLLM writes it, and so does a patched SGLang
 TEMPLATE = "void act_and_mul<vllm::silu_kernel>(int)"
@@ -29,7 +29,7 @@ REAL = {"qwen3_30b_a3b_sglang_decode_b300.trace": "SGLang", "qwen3_30b_a3b_sglan
 def made_by(path, folder):
     text = run("trace-query", "info", "-q", "--json", path).stdout
     facts = {(row["section"], row["item"]): row["value"] for row in json.loads(text)["rows"]}
-    listed = json.loads(run("trace-query", "ls", "-q", "--json", folder).stdout)["rows"]
+    listed = rows("ls", folder)
     framework = facts.get(("model", "framework"))
     equal([row["framework"] for row in listed], [framework], "framework in ls")
     return framework, facts.get(("model", "name"))

@@ -7,7 +7,7 @@ from pathlib import Path
 from page_commands import check_commands
 from page_raw import Raw
 from page_sentences import Page
-from trace_cases import TRACES, equal, ingest, require, run, scratch_folder, skip_without_traces
+from trace_cases import TRACES, as_json, equal, ingest, require, run, scratch_folder, skip_without_traces
 
 FOLDER = TRACES / "kineto"
 LINES, WIDTH = 60, 80
@@ -36,7 +36,7 @@ SECTIONS = "verdict,reasons,sentences,fusion,alignment,warnings"
 
 
 def read_data(indexes):
-    data = json.loads(run("trace-query", "compare", "-q", "--json", "--section", SECTIONS, *indexes).stdout)
+    data = as_json("compare", "--section", SECTIONS, *indexes)
     sections = {section["section"]: section["rows"] for section in data.pop("sections")}
     return {**sections, **data}
 

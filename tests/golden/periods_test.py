@@ -5,7 +5,7 @@ from collections import Counter
 
 from report_oracle import middle
 from report_page import report_page
-from trace_cases import (TRACES, equal, ingest, kineto_traces, make_trace, require, run, scratch_folder,
+from trace_cases import (TRACES, as_json, equal, ingest, kineto_traces, make_trace, require, rows, run, scratch_folder,
                          skip_without_traces)
 
 SERVER = ("--layers", 2, "--mix", "P,D*5", "--steps", 18, "--batch", 8, "--seed", 3, "--python-stacks", "off")
@@ -13,10 +13,6 @@ DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")
 OTHERS = ("other/nsys_2gpu_after.sqlite", "other/nsys_2gpu_before.sqlite", "other/rocprofv3_908_results.json.gz", "other/rpd_matmul.rpd",
           "ascend/advisor_trace_view.json", "ascend/ascend_pytorch_profiler_0.db", "ascend/level1_rank0_kernel_details.csv",
           "ascend/level1_rank0_trace_view.json", "ascend/level2_kernel_details.csv", "aie/npu_matmul_256x768x768.json")
-
-
-def rows(command, *arguments):
-    return json.loads(run("trace-query", command, "-q", "--json", "--limit", 0, *arguments).stdout)["rows"]
 
 
 def steps_of(index):
@@ -49,12 +45,12 @@ def check_phases(index, found):
 
 def check_catalogue(index, folder, phases):
     """`ls` and `trend` name the period of the phase that they name."""
-    (listed,) = json.loads(run("trace-query", "ls", index.parent, "--where", f"index_path LIKE '%{index.name}'", "--json").stdout)["rows"]
+    (listed,) = rows("ls", index.parent, "--where", f"index_path LIKE '%{index.name}'")
     if listed["phase"] is None:
         return
     own = phases[listed["phase"]]["period"]
     equal(listed["period"], None if own is None else int(own + 0.5), "ls")
-    trend = json.loads(run("trace-query", "trend", index, "--phase", listed["phase"], "--json").stdout)
+    trend = as_json("trend", index, "--phase", listed["phase"])
     points = next(section["rows"] for section in trend["sections"] if section["section"] == "points")
     equal([point["value"] for point in points], [listed["period"]], "trend")
 
@@ -79,7 +75,7 @@ def check_trace(trace, index, folder):
     ingest(trace, index)
     found = steps_of(index)
     phases = check_phases(index, found)
-    if json.loads(run("trace-query", "info", "--json", index).stdout) and phases:
+    if as_json("info", index) and phases:
         check_catalogue(index, folder, phases)
     if any(step["kernels"] for step in found):
         check_compared(index, folder, found)
@@ -106,7 +102,7 @@ def check_stretched(folder):
     require(abs(after["decode"]["period"] / before["decode"]["period"] - 1.15) < 1e-4, (before, after))
     equal(after["decode"]["host_period"], before["decode"]["host_period"], "the host's")
     equal(after["decode"]["period_on"], "device", "on which clock")
-    points = [section["rows"] for section in json.loads(run("trace-query", "trend", "--phase", "decode", "--json", usual, longer).stdout)["sections"]
+    points = [section["rows"] for section in as_json("trend", "--phase", "decode", usual, longer)["sections"]
               if section["section"] == "points"][0]
     shorter, taller = sorted(point["value"] for point in points)
     require(abs(taller / shorter - 1.15) < 1e-4, points)

@@ -11,7 +11,7 @@ import venv
 from pathlib import Path
 from xml.etree import ElementTree
 
-from trace_cases import BIN, ROOT, Skip, equal, make_trace, require, run, scratch_folder
+from trace_cases import BIN, ROOT, Skip, as_json, equal, make_trace, require, rows, run, scratch_folder
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools" / "python"))
@@ -19,10 +19,6 @@ import tracedb  # noqa: E402
 
 SERVER = ("--layers", 3, "--steps", 4, "--seed", 5)
 CODE = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
-
-
-def rows(*words):
-    return json.loads(run("trace-query", *words, "-q", "--json").stdout)["rows"]
 
 
 def check_reports(trace, path):
@@ -49,7 +45,7 @@ def check_sql(trace, path):
 
 
 def check_compare(path, other):
-    document = json.loads(run("trace-query", "compare", "-q", "--json", "--limit", 0, path, other).stdout)
+    document = as_json("compare", "--limit", 0, path, other)
     for found in (tracedb.compare(path, other), tracedb.compare(tracedb.open(path), Path(other))):
         equal(found.reasons.rows, document["reasons"], "reasons")
         equal(found.verdict.rows, document["verdict"], "verdict")
@@ -215,7 +211,7 @@ def check_wheel(folder, path, other):
     require(used.returncode == 0, used.stderr)
     found = json.loads(used.stdout)
     require(found["file"].startswith(site) and found["reasons"] > 0, found)
-    equal(found["kernels"], json.loads(run("trace-query", "sql", "-q", "--json", path, "SELECT count(*) AS n FROM kernels").stdout)
+    equal(found["kernels"], as_json("sql", path, "SELECT count(*) AS n FROM kernels")
           ["rows"], "kernels")
 
 

@@ -1,7 +1,7 @@
 """Figures of traces with unusual durations: averages are over what is known, and no sum is too large to be answered."""
 import json
 
-from trace_cases import equal, run, scratch_folder
+from trace_cases import equal, rows, run, scratch_folder
 
 LARGEST = 2**63 - 1
 HUGE_US = LARGEST // 2 // 1000  # two of them fit, three do not
@@ -23,10 +23,6 @@ def ingest(folder, events):
     source.write_text(json.dumps({"traceEvents": events}))
     run("trace-ingest", "-q", source)
     return f"{source}.tracedb"
-
-
-def rows(command, *arguments):
-    return json.loads(run("trace-query", command, "-q", "--json", *arguments).stdout)["rows"]
 
 
 def unknown_durations(folder):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from report_page import comparison_page, pictures_of, read_page, report_page
 from time_oracle import length, union
-from trace_cases import TRACES, equal, ingest, open_index, require, run, scratch_folder
+from trace_cases import TRACES, as_json, equal, ingest, open_index, require, rows, run, scratch_folder
 from usual_steps import counted
 
 PAIRS = (("llama_tp4_vllm_mi300x.pt.trace.json.gz", "llama_tp4_vllm_h100.pt.trace.json.gz"),
@@ -16,13 +16,8 @@ MADE = (("a", "--seed", 5, "--layers", 8, "--mix", "P,D*8", "--steps", 36), ("b"
 LEFT_OUT = "[others]"
 
 
-def rows_of(*words):
-    document = json.loads(run("trace-query", words[0], "-q", "--json", "--limit", 0, *words[1:]).stdout)
-    return document["rows"]
-
-
 def sections_of(*words):
-    document = json.loads(run("trace-query", "compare", "-q", "--json", "--section", "all", "--limit", 0, *words).stdout)
+    document = as_json("compare", "--section", "all", "--limit", 0, *words)
     sections = {section["section"]: section["rows"] for section in document.pop("sections")}
     return {**sections, **document}
 
@@ -123,7 +118,7 @@ def check_timeline(picture, index):
     if picture["phase"] == "all":
         return
     step = picture["step"]
-    row = next(row for row in rows_of("steps", index) if row["step"] == step)
+    row = next(row for row in rows("steps", index) if row["step"] == step)
     database = open_index(index)
     if database.execute("SELECT count(*) FROM device WHERE used = 1").fetchone()[0] > 1 or not database.execute(
             "SELECT count(*) FROM step").fetchone()[0]:
@@ -233,20 +228,20 @@ def check_trace(folder, index):
         if picture["kind"] == "waterfall":
             equal(picture["start"]["value"] + sum(row["value"] for row in picture["rows"]), picture["end"]["value"], "start + rows = end")
         if picture["kind"] == "operations" and devices == 1:
-            kernels = {row["op"]: (row["total_time"] / steps,) for row in rows_of("ops", *selection, index)}
+            kernels = {row["op"]: (row["total_time"] / steps,) for row in rows("ops", *selection, index)}
             picture["rows"] = [row for row in picture["rows"] if picture["classes"][row[0]] in kernels]
             check_operations(picture, kernels, 1)
         if picture["kind"] == "layers" and devices == 1:
-            check_layers_of_trace(picture, rows_of("layers", *selection, index), steps)
+            check_layers_of_trace(picture, rows("layers", *selection, index), steps)
         if picture["kind"] == "flame" and devices == 1:
-            check_flame(picture, [sum(row["total_time"] for row in rows_of("ops", *selection, index)) / steps])
+            check_flame(picture, [sum(row["total_time"] for row in rows("ops", *selection, index)) / steps])
         if picture["kind"] == "timeline":
             check_timeline(picture, index)
         if picture["kind"] == "lanes":
             check_lanes(picture, [index])
     shown = {table["section"].removeprefix("table-"): table for table in document.tables}
     total = sum(int(value) for value in column_of(shown["ops"], "Total Time")) if "ops" in shown else 0
-    equal(total, sum(row["total_time"] for row in rows_of("ops", index)) if total else 0, "sum of the table of operations")
+    equal(total, sum(row["total_time"] for row in rows("ops", index)) if total else 0, "sum of the table of operations")
 
 
 def check_ranks(folder):
@@ -258,7 +253,7 @@ def check_ranks(folder):
         document, data = read_page(path)
         equal(data["kind"], "ranks", "kind")
         picture = data["pictures"][0]
-        document_of_ranks = json.loads(run("trace-query", "ranks", "-q", "--json", folder / "job").stdout)
+        document_of_ranks = as_json("ranks", folder / "job")
         ranks = next(section["rows"] for section in document_of_ranks["sections"] if section["section"] == "ranks")
         caused = {f"rank {row['rank']}": row["caused"] for row in ranks if row["rank"].isdigit()}
         equal(dict(zip(picture["rows"], map(sum, picture["ns"]))), caused, "waiting caused")
@@ -282,13 +277,13 @@ def check_size(folder):
     document, data = report_page(index, folder / "long.html")
     require("too large" in " ".join(document.words) or len(data["pictures"]) > 3, "says what is left out")
     picture = pictures_of(data, "operations")[0]
-    check_operations(picture, {row["op"]: (row["total_time"] / 3,) for row in rows_of("ops", "--step", "0..2", index)}, 1)
+    check_operations(picture, {row["op"]: (row["total_time"] / 3,) for row in rows("ops", "--step", "0..2", index)}, 1)
     comparison_page(index, index, folder / "long_pair.html")
 
 
 def check_selection(folder, index):
     """A page about some steps has their figures."""
-    phase = rows_of("phases", index)[0]["phase"]
+    phase = rows("phases", index)[0]["phase"]
     _, data = report_page(index, folder / "phase.html", "--phase", phase)
     equal({picture["phase"] for picture in data["pictures"]}, {phase}, "phases")
     _, data = report_page(index, folder / "steps.html", "--step", "2..4")

@@ -204,12 +204,7 @@ def real_json():
 
 
 def main(cases):
-    cases.run("one run as JSON and as a database", made_run)
-    cases.run("compare both", compare_with_json)
-    cases.run("cut anywhere", cut_anywhere)
-    cases.run("damage anywhere", damage_anywhere)
-    cases.run("damaged records", damaged_records)
-    cases.run("nothing in it", nothing_in_it)
-    cases.run("hostile tables", hostile_tables)
+    cases.each((made_run, compare_with_json, cut_anywhere, damage_anywhere, damaged_records, nothing_in_it,
+                hostile_tables))
     if not skip_without_traces(cases, REAL.parent):
         cases.run(REAL.name, real_json)

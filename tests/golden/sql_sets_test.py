@@ -296,7 +296,6 @@ def check_hostile_statements(indexes):
 def main(cases):
     with scratch_folder() as folder:
         indexes = make_indexes(folder)
-        for check in (check_tables, check_facts, check_labels, check_threads, check_groups, check_or, check_hidden_names, check_refused, check_hostile_statements):
-            cases.run(check.__name__, check, indexes)
-        for check in (check_folder, check_equal_names, check_many, check_broken, check_hostile_indexes):
-            cases.run(check.__name__, check, indexes, folder)
+        cases.each((check_tables, check_facts, check_labels, check_threads, check_groups, check_or, check_hidden_names,
+                    check_refused, check_hostile_statements), indexes)
+        cases.each((check_folder, check_equal_names, check_many, check_broken, check_hostile_indexes), indexes, folder)

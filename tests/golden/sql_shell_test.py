@@ -73,5 +73,4 @@ def main(cases):
     with scratch_folder() as folder:
         index = ingest(make_trace(folder / "trace.json", "--layers", 2, "--steps", 3, "--truth", os.devnull),
                        folder / "index.tracedb")
-        for check in (check_shell, check_words, check_without_shell, check_no_terminal):
-            cases.run(check.__name__, check, folder, index)
+        cases.each((check_shell, check_words, check_without_shell, check_no_terminal), folder, index)

@@ -1,11 +1,10 @@
 """libtracedb_sqlite.so answers in Python's sqlite3 and in the stock shell of SQLite what trace-query sql answers: tables
 of the passes, columns that the passes add, functions and all recipes."""
-import json
 import subprocess
 
 from extension import LIBRARY, by_python, by_shell, uri_of
 from recipes import recipes
-from trace_cases import (TRACES, Skip, equal, ingest, kineto_traces, make_trace, require, run, scratch_folder,
+from trace_cases import (TRACES, Skip, equal, ingest, kineto_traces, make_trace, require, rows, run, scratch_folder,
                          skip_without_traces)
 
 SERVER = ("--vendor", "nvidia", "--layers", 3, "--steps", 6, "--mix", "P,D*5", "--tensor-parallel", 2, "--streams", 3,
@@ -25,7 +24,7 @@ STATEMENTS = (
 
 
 def passes():
-    listed = json.loads(run("trace-query", "schema", "--json").stdout)["rows"]
+    listed = rows("schema")
     return [row["object"] for row in listed if row["type"] == "pass" and not row["column"]]
 
 
@@ -46,7 +45,7 @@ def same_rows(found, expected, what):
 
 def by_program(index, statement, parameters=None):
     values = [part for name, value in (parameters or {}).items() for part in ("--param", f"{name}={value}")]
-    return json.loads(run("trace-query", "sql", "-q", "--json", *values, index, statement).stdout)["rows"]
+    return rows("sql", *values, index, statement)
 
 
 def check_python(index, asked):

@@ -8,15 +8,11 @@ from collections import defaultdict
 from report_oracle import ReportOracle, middle
 from time_oracle import length, union
 from trace_cases import (ROOT, TRACES, Skip, equal, ingest, kineto_traces, make_trace, open_index, read_trace, require,
-                         run, scratch_folder, skip_without_traces)
+                         rows, run, scratch_folder, skip_without_traces)
 
 # Traces whose layers are modules of one kind, one after the other.
 LAYER_MODULES = {"qwen15_05b_hf": "Qwen2DecoderLayer", "bert_small_hf": "BertLayer", "timesformer_hf": "TimesformerLayer",
                  "qwen3_8b_sglang_prefill": "Qwen3DecoderLayer"}
-
-
-def rows(command, index):
-    return json.loads(run("trace-query", command, "-q", "--json", "--limit", 0, index).stdout)["rows"]
 
 
 class Steps:

@@ -198,11 +198,7 @@ def main(cases):
         found = answers(folder)
         if "--update" in sys.argv[1:]:
             return store(EXPECTED, found)
-        cases.run("narrow tables", check_narrow, folder)
-        cases.run("where the width is from", check_where_width_is_from, folder)
-        cases.run("different names", check_names, folder)
-        cases.run("notes once", check_notes, folder)
-        cases.run("rows of SQL", check_sql_rows, folder)
+        cases.each((check_narrow, check_where_width_is_from, check_names, check_notes, check_sql_rows), folder)
     for name, text in found.items():
         cases.run(f"{name} fits", check_width, int(name.rpartition(".")[2]), text)
         cases.run(name, check_stored, EXPECTED / name, text)

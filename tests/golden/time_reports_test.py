@@ -3,16 +3,12 @@ against an independent reckoning; then a trace made by hand, whose figures can b
 import json
 
 from time_oracle import CAUSES, TimeOracle
-from trace_cases import (TRACES, equal, ingest, kineto_traces, open_index, require, run, scratch_folder,
+from trace_cases import (TRACES, equal, ingest, kineto_traces, open_index, require, rows, run, scratch_folder,
                          skip_without_traces)
 
 COMMANDS = ("timeline", "gaps", "launches", "comms", "memcpys")
 COMPARED = ("span", "busy", "idle", "computation", "comm", "copy", "exposed_comm", "exposed_copy", "gaps")
 SUMMARIES = ("mean", "min", "max")
-
-
-def rows(command, index, *options):
-    return json.loads(run("trace-query", command, "-q", "--json", index, *options).stdout)["rows"]
 
 
 def total(report, key):

@@ -8,8 +8,8 @@ import json
 import re
 from collections import Counter, defaultdict
 
-from trace_cases import (REFERENCE, TRACES, equal, ingest, kineto_traces, nanoseconds, open_index, read_trace, require,
-                         run, scratch_folder, skip_without_traces)
+from trace_cases import (REFERENCE, TRACES, as_json, equal, ingest, kineto_traces, nanoseconds, open_index, read_trace,
+                         require, run, scratch_folder, skip_without_traces)
 
 CALLS = {"cuda_runtime", "cuda_driver", "Runtime"}
 OPERATORS = {"cpu_op", "Operator"}
@@ -140,8 +140,8 @@ def check_no_pass(stored):
 
 def check_names(training, trace, index):
     """The steps of the report are the ProfilerSteps; HTA's list of them is the same."""
-    rows = json.loads(run("trace-query", "steps", "-q", "--json", "--limit", 0, index).stdout)["rows"]
-    names = [row["name"] for row in rows if row["step"] is not None]
+    found = as_json("steps", index)["rows"]
+    names = [row["name"] for row in found if row["step"] is not None]
     equal(names, [name for *_, name in training.steps], "steps")
     reference = REFERENCE / "hta" / f"{trace.name}.gz" if trace.suffix == ".json" else REFERENCE / "hta" / trace.name
     if reference.exists():
@@ -152,7 +152,7 @@ def check_names(training, trace, index):
 def check_reports(index):
     """Every split by pass has the total of the kernels."""
     def rows(command, *options):
-        return json.loads(run("trace-query", command, "-q", "--json", "--limit", 0, *options, index).stdout)["rows"]
+        return as_json(command, *options, index)["rows"]
     total = sum(row["total_time"] for row in rows("kernels"))
     with open_index(index) as database:
         expected = dict(database.execute("SELECT coalesce(pass, '[no pass]'), sum(dur) FROM kernel GROUP BY 1"))

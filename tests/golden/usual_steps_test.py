@@ -5,7 +5,7 @@ import random
 
 from compare_cases import check_closure, compare, ledger_total
 from timed_steps import MS, device_idle, in_a_row, overlapping, write
-from trace_cases import equal, ingest, require, run, scratch_folder
+from trace_cases import as_json, equal, ingest, require, run, scratch_folder
 
 PAIRS = 40  # of each kind, without any change
 
@@ -15,7 +15,7 @@ def index(folder, name, steps):
 
 
 def page(*indexes):
-    return json.loads(run("trace-query", "compare", "-q", "--json", *indexes).stdout)
+    return as_json("compare", *indexes)
 
 
 def gate(*arguments):

@@ -305,9 +305,7 @@ def check_output():
 
 
 def main(cases):
-    cases.run("odd traces", check_odd_traces)
-    cases.run("the same file twice", check_same_file)
-    cases.run("output", check_output)
+    cases.each((check_odd_traces, check_same_file, check_output))
     if not GOLDEN.is_dir():
         cases.skip("wafer", f"no results of that tool here: {GOLDEN} does not exist")
     else:

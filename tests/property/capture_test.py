@@ -3,7 +3,7 @@ import collections
 import csv
 import json
 
-from trace_cases import TRACES, Skip, equal, ingest, make_trace, require, run, scratch_folder
+from trace_cases import TRACES, Skip, equal, ingest, make_trace, require, rows, run, scratch_folder
 
 MODELS = {
     "one stream": ("--layers", 6, "--streams", 1, "--seed", 5),
@@ -18,8 +18,7 @@ COLUMNS = "step, stream, name, layer, layer_part, cpu_op, module, capture_op, ca
 def kernels(index, *options):
     statement = ("SELECT k.*, r.kind = 'graph_launch' AS graph FROM kernels k LEFT JOIN runtime_call r "
                  "ON r.id = k.launch_id ORDER BY k.step, k.stream, k.ts")
-    text = run("trace-query", "sql", "-q", "--json", *options, index, f"SELECT {COLUMNS} FROM ({statement})").stdout
-    return json.loads(text)["rows"]
+    return rows("sql", *options, index, f"SELECT {COLUMNS} FROM ({statement})")
 
 
 def notes(command, index, *options):

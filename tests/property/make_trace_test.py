@@ -352,6 +352,6 @@ def check_usage_errors(folder):
 
 def main(cases):
     with scratch_folder() as folder:
-        for check in (check_variants, check_determinism, check_planted, check_gap, check_jittered_streams, check_training, check_stacks,
-                      check_missing_correlation, check_shifted_names, check_waiting_collective, check_target_size, check_usage_errors):
-            cases.run(check.__name__, check, folder)
+        cases.each((check_variants, check_determinism, check_planted, check_gap, check_jittered_streams, check_training,
+                    check_stacks, check_missing_correlation, check_shifted_names, check_waiting_collective,
+                    check_target_size, check_usage_errors), folder)

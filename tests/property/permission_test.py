@@ -1,10 +1,9 @@
 """What compare may say of generated pairs: of other work neither ratio, verdict nor gate, of kernels with wrong names no
 reason, and of kernels of one class that moved against each other two reasons. The same work stays comparable."""
-import json
 import random
 
 from compare_cases import check_closure, compare
-from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
+from trace_cases import as_json, equal, ingest, make_trace, require, run, scratch_folder
 
 PAIRS = 16  # of other shapes, and of names out of step
 WHOLE = 4
@@ -27,7 +26,7 @@ def pair(folder, common, own):
 
 
 def reasons(indexes):
-    document = json.loads(run("trace-query", "compare", "-q", "--json", *indexes).stdout)
+    document = as_json("compare", *indexes)
     return document["reasons"]
 
 

@@ -393,16 +393,8 @@ def main(cases):
             cases.run(f"pipeline with nothing planted, seed {seed}", check_even_pipeline, seed, folder)
         for seed in range(3):
             cases.run(f"devices of one process, seed {seed}", check_devices, seed, folder)
-        cases.run("devices of several processes", check_several_processes, folder)
-        cases.run("with whom ranks exchange", check_peers, folder)
-        cases.run("ranks that are missing or shorter", check_parts, folder)
-        cases.run("shorter without numbers", check_shifted, folder)
-        cases.run("several jobs", check_several, folder)
-        cases.run("traces that are alone", check_alone, folder)
-        cases.run("a folder for each rank", check_one_folder_each, folder)
-        cases.run("two jobs", check_baseline, folder)
-        cases.run("where a host was", check_host, folder)
-        cases.run("ranks that are broken", check_broken, folder)
+        cases.each((check_several_processes, check_peers, check_parts, check_shifted, check_several, check_alone,
+                    check_one_folder_each, check_baseline, check_host, check_broken), folder)
         cases.run("four real ranks of eight", check_real)
         for name, pairs in (("nsys_2gpu_before.sqlite", 33), ("nsys_2gpu_after.sqlite", 31)):
             cases.run(f"exchanges of {name}", check_real_exchanges, name, pairs)

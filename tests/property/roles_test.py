@@ -5,7 +5,7 @@ import json
 from collections import Counter
 
 from compare_cases import BETWEEN, RARE, TOTALS
-from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
+from trace_cases import as_json, equal, ingest, make_trace, require, run, scratch_folder
 
 # The label of a kernel -> its role; both norms of a layer have one label, and are told apart by their order.
 ROLES = {"embedding": "embedding", "qkv_gemm": "qkv_proj", "q_norm": "qk_norm", "rope": "rope", "kv_cache": "kv_cache",
@@ -63,7 +63,7 @@ def check_sums(folder, options):
     index = ingest(path, folder / "index.tracedb")
 
     def total(*arguments):
-        rows = json.loads(run("trace-query", *arguments, "-q", "--limit", 0, "--json", index).stdout)["rows"]
+        rows = as_json(*arguments, index)["rows"]
         return sum(row["total_time"] for row in rows), sum(row["instances"] for row in rows)
 
     equal(total("ops", "--by", "role"), total("ops"), "ops --by role")

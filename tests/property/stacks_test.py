@@ -5,7 +5,7 @@ import csv
 import itertools
 import json
 
-from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
+from trace_cases import equal, ingest, make_trace, require, rows, run, scratch_folder
 
 MODELS = {
     "vision and text": ("--model", "vision+text", "--layers", 24, "--second-layers", 12),
@@ -77,8 +77,8 @@ def check_rhythm(truth, labels, rows):
 
 
 def architecture(index):
-    rows = json.loads(run("trace-query", "info", "-q", "--json", index).stdout)["rows"]
-    (value,) = [row["value"] for row in rows if row["item"] == "architecture"]
+    found = rows("info", index)
+    (value,) = [row["value"] for row in found if row["item"] == "architecture"]
     return value
 
 

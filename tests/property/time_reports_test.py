@@ -4,7 +4,7 @@ import json
 import random
 
 from time_oracle import TimeOracle
-from trace_cases import equal, ingest, make_trace, open_index, require, run, scratch_folder
+from trace_cases import equal, ingest, make_trace, open_index, require, rows, run, scratch_folder
 
 SHAPES = {
     "amd graphs": ("--vendor", "amd", "--layers", 4),
@@ -23,10 +23,6 @@ SHAPES = {
     "diffusion": ("--model", "diffusion", "--layers", 2, "--vendor", "nvidia"),
 }
 DEVICE_TIME = ("span", "busy", "idle", "computation", "comm", "copy", "exposed_comm", "exposed_copy")
-
-
-def rows(command, index, *options):
-    return json.loads(run("trace-query", command, "-q", "--json", index, *options).stdout)["rows"]
 
 
 def check_truth(folder, options):

@@ -5,7 +5,7 @@ import csv
 import itertools
 import json
 
-from trace_cases import equal, ingest, make_trace, run, scratch_folder
+from trace_cases import equal, ingest, make_trace, rows, run, scratch_folder
 
 PASSES = ("forward", "backward", "optimizer")
 
@@ -16,11 +16,6 @@ def build(folder, options):
     with open(folder / "labels.tsv", encoding="utf-8") as file:
         labels = sorted(csv.DictReader(file, delimiter="\t"), key=lambda label: (int(label["stream"]), int(label["ts"])))
     return ingest(path, folder / "index.tracedb"), truth, labels
-
-
-def rows(command, index, *options):
-    text = run("trace-query", command, "-q", "--json", "--limit", 0, *options, index).stdout
-    return json.loads(text)["rows"]
 
 
 def kernels(index):

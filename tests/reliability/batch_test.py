@@ -240,6 +240,5 @@ def read_only_folder():
 
 
 def main(cases):
-    for case in (whole_tree, a_salvaged_trace_stays_one, usage, second_run_writes_nothing, odd_names, choice_of_files, foreign_files, damaged_indexes,
-                 failing_fast, read_only_folder):
-        cases.run(case.__name__.replace("_", " "), case)
+    cases.each((whole_tree, a_salvaged_trace_stays_one, usage, second_run_writes_nothing, odd_names, choice_of_files,
+                foreign_files, damaged_indexes, failing_fast, read_only_folder))

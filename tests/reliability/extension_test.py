@@ -210,8 +210,6 @@ def main(cases):
         if files is None:
             return
         before = digest(files.folder)
-        for case in (twice, settings_of_the_host, static_host, rules_of_the_environment, in_memory):
-            cases.run(case.__name__.replace("_", " "), case, files)
+        cases.each((twice, settings_of_the_host, static_host, rules_of_the_environment, in_memory), files)
         cases.run("no file is changed", equal, digest(files.folder), before, "files")
-        for case in (not_an_index, other_states, trace_changed, hostile_names, several, replaced, damaged):
-            cases.run(case.__name__.replace("_", " "), case, files)
+        cases.each((not_an_index, other_states, trace_changed, hostile_names, several, replaced, damaged), files)

@@ -244,6 +244,5 @@ FAULTS = (("create", errno.EIO), ("create", errno.EMFILE), ("create", errno.EDQU
 def main(cases):
     for calls, error in FAULTS:
         cases.run(f"every {calls} fails in turn: {errno.errorcode[error]}", call_fails, calls, error)
-    for case in (calls_fail_from_then_on, calls_do_half_or_are_interrupted, killed, killed_while_noting_new_times,
-                 summary_cannot_be_written, memory_runs_out, disk_of_many_sizes):
-        cases.run(case.__name__.replace("_", " "), case)
+    cases.each((calls_fail_from_then_on, calls_do_half_or_are_interrupted, killed, killed_while_noting_new_times,
+                summary_cannot_be_written, memory_runs_out, disk_of_many_sizes))

@@ -106,6 +106,4 @@ def main(cases):
     with scratch_folder() as folder:
         for name in TABLES:
             cases.run(f"texts that share their pages: {name}", shared_texts, folder, name)
-        cases.run("many top-level values", many_values, folder)
-        cases.run("texts as they are needed", texts_as_needed, folder)
-        cases.run("texts of an index that share their pages", shared_texts_of_an_index, folder)
+        cases.each((many_values, texts_as_needed, shared_texts_of_an_index), folder)

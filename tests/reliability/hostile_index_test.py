@@ -202,5 +202,5 @@ def reader_that_has_seen_enough():
 
 
 def main(cases):
-    for case in (cut, flipped, planted_values, views_of_arrays, planted_journal, wrong_journal_mode, reader_that_has_seen_enough):
-        cases.run(case.__name__.replace("_", " "), case)
+    cases.each((cut, flipped, planted_values, views_of_arrays, planted_journal, wrong_journal_mode,
+                reader_that_has_seen_enough))

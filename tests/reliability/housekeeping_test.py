@@ -210,6 +210,4 @@ def usage():
 
 
 def main(cases):
-    for case in (statistics, collection, by_age_and_size, cache_directory, runs_at_work, beside_a_run, no_permission,
-                 usage):
-        cases.run(case.__name__.replace("_", " "), case)
+    cases.each((statistics, collection, by_age_and_size, cache_directory, runs_at_work, beside_a_run, no_permission, usage))

@@ -211,5 +211,4 @@ def make_deep(folder, content):
 
 
 def main(cases):
-    for case in (each_alone, all_together, complaints, long_names, deep_folders):
-        cases.run(case.__name__.replace("_", " "), case)
+    cases.each((each_alone, all_together, complaints, long_names, deep_folders))

@@ -91,5 +91,4 @@ def no_regular_files():
 
 
 def main(cases):
-    for case in (replaced, failures, killed, links, no_regular_files):
-        cases.run(case.__name__.replace("_", " "), case)
+    cases.each((replaced, failures, killed, links, no_regular_files))

@@ -106,5 +106,4 @@ def what_may_be_replaced():
 
 
 def main(cases):
-    for case in (every_option, whatever_else_is_named, what_may_be_replaced):
-        cases.run(case.__name__.replace("_", " "), case)
+    cases.each((every_option, whatever_else_is_named, what_may_be_replaced))

@@ -345,9 +345,8 @@ def run_and_measure(trace):
 
 
 def main(cases):
-    for case in (kill_rounds, signals, signal_in_a_batch, signals_that_are_ignored, signal_while_a_pipe_is_silent,
-                 eight_at_once, litter, lock_that_is_held, source_changes_once, file_size_limit, full_disk,
-                 order_of_publishing):
-        cases.run(case.__name__.replace("_", " "), case)
+    cases.each((kill_rounds, signals, signal_in_a_batch, signals_that_are_ignored, signal_while_a_pipe_is_silent,
+                eight_at_once, litter, lock_that_is_held, source_changes_once, file_size_limit, full_disk,
+                order_of_publishing))
     for change in (append, replace, write_with_old_time):
         cases.run(f"source changes: {change.__name__.replace('_', ' ')}", source_changes, change)

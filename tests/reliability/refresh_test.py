@@ -106,5 +106,4 @@ def finished_journals():
 
 
 def main(cases):
-    for case in (killed_while_refreshing, hot_journal, finished_journals):
-        cases.run(case.__name__.replace("_", " "), case)
+    cases.each((killed_while_refreshing, hot_journal, finished_journals))

@@ -282,7 +282,6 @@ def clocks_lie():
 def main(cases):
     for name, make in (("plain", lambda trace: trace), ("gzip", lambda trace: compressed(trace, "gzip", ".gz"))):
         cases.run(f"reads fail: {name}", reads_fail, make)
-    for case in (reads_are_short_or_interrupted, standard_input_fails, links_to_traces, planted_links, planted_things,
-                 temporary_is_made_anew, hard_links_of_indexes, names_in_the_trace, unreadable,
-                 stale_index_of_another_user, clocks_lie):
-        cases.run(case.__name__.replace("_", " "), case)
+    cases.each((reads_are_short_or_interrupted, standard_input_fails, links_to_traces, planted_links, planted_things,
+                temporary_is_made_anew, hard_links_of_indexes, names_in_the_trace, unreadable,
+                stale_index_of_another_user, clocks_lie))

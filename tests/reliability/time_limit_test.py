@@ -218,6 +218,5 @@ def main(cases):
     cases.run("source without an end", source_without_end, True)
     cases.run("source that falls silent", source_without_end, False)
     cases.run("regular file that blocks", regular_file_that_blocks)
-    for case in (nobody_writes, queries_of_silent_pipes, killed_reader_of_a_pipe, file_of_the_kernel, one_of_many, lock_of_another_run, lines_while_nothing_arrives, lines_with_the_time_left,
-                 usage):
-        cases.run(case.__name__.replace("_", " "), case)
+    cases.each((nobody_writes, queries_of_silent_pipes, killed_reader_of_a_pipe, file_of_the_kernel, one_of_many,
+                lock_of_another_run, lines_while_nothing_arrives, lines_with_the_time_left, usage))
