@@ -1,13 +1,11 @@
 """The report page in a real browser: what it draws, says and does. A page with a picture of every kind is made from src/web
 and invented figures. Skipped where no Chromium is installed; TRACEDB_AXE names the file axe.min.js of axe-core."""
 import os
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from browser import Browser, missing_browser  # noqa: E402
-from page_sample import CLASSES, D3, of_one_trace, page_text, sample_data, sample_tables  # noqa: E402
-from trace_cases import Cases, Skip, equal, require, scratch_folder  # noqa: E402
+from browser import Browser, missing_browser
+from page_sample import CLASSES, D3, of_one_trace, page_text, sample_data, sample_tables
+from trace_cases import Skip, equal, require, scratch_folder
 
 HOSTILE = ("<script>window.hit = 1</script>", "<img src=x onerror=window.hit=1>", "<svg onload=window.hit=1>", "</script><script>window.hit=1</script>",
            "\u202eevil\u2066", "\x1b[31mred", "javascript:window.hit=1", "{{data}}", "${window.hit=1}", "&lt;b&gt;", "\u2028line", "nul\x00",
@@ -301,12 +299,10 @@ def has_no_barrier(browser, page):
     browser.prefer(prefers_color_scheme="light")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     lacking = missing_browser() or (None if D3.exists() else f"no {D3} here (package node-d3)")
     if lacking:
-        cases.skip("pages in a browser", lacking)
-        cases.finish()
+        raise Skip(lacking)
     with scratch_folder() as folder, Browser() as browser:
         data = sample_data(plain_name)
         page = write_page(folder, "sample.html", data, sample_tables(plain_name, 60))
@@ -320,12 +316,4 @@ def main():
             cases.run(name, check, browser, page)
         cases.run("draws one trace", draws_one_trace, browser, folder)
         cases.run("a colour has one meaning", gives_a_colour_one_meaning, browser, page)
-        cases.run("heat maps are scaled to what they show", heats_what_is_shown, browser, folder)
-        cases.run("tells columns out of view", tells_hidden_columns, browser, folder)
-        cases.run("hostile names stay text", keeps_names_inert, browser, folder)
-        cases.run("large pages stay fluid", stays_fluid, browser, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+        cases.each((heats_what_is_shown, tells_hidden_columns, keeps_names_inert, stays_fluid), browser, folder)

@@ -1,14 +1,11 @@
 """Pages as `report` and `compare` make them, in a real browser: made traces, traces of hostile names, and real pairs where
 there are some. Skipped where no Chromium is installed."""
 import json
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from browser import Browser, missing_browser  # noqa: E402
-from hostile_names import NAMES, events_of  # noqa: E402
-from report_page import comparison_page, report_page  # noqa: E402
-from trace_cases import TRACES, Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from browser import Browser, missing_browser
+from hostile_names import NAMES, events_of
+from report_page import comparison_page, report_page
+from trace_cases import TRACES, Skip, equal, ingest, make_trace, require, run, scratch_folder
 
 MADE = (("a", "--seed", 5, "--layers", 8, "--mix", "P,D*8", "--steps", 36),
         ("b", "--seed", 6, "--layers", 8, "--mix", "P,D*8", "--steps", 27, "--fuse", "add+rmsnorm", "--vendor", "nvidia"))
@@ -99,12 +96,10 @@ def check_hostile(browser, folder):
     opens(browser, path, comparison_page(*indexes, path)[1])
 
 
-def main():
-    cases = Cases()
+def main(cases):
     lacking = missing_browser()
     if lacking:
-        cases.skip("pages in a browser", lacking)
-        cases.finish()
+        raise Skip(lacking)
     with scratch_folder() as folder, Browser() as browser:
         made = [ingest(make_trace(folder / f"{name}.json", *options), folder / f"{name}.tracedb") for name, *options in MADE]
         cases.run("made pair", check_pair, browser, folder, made)
@@ -121,8 +116,3 @@ def main():
                 continue
             indexes = [ingest(path, folder / f"{path.name}.tracedb") for path in paths]
             cases.run(f"pair {names[0]}", check_pair, browser, folder, indexes)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -8,9 +8,8 @@ import threading
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from night import FLEET, Night  # noqa: E402
-from trace_cases import BIN, Cases, equal, require, scratch_folder, verify_index  # noqa: E402
+from night import FLEET, Night
+from trace_cases import BIN, equal, require, scratch_folder, verify_index
 
 KILLED_ONCE = """#!/bin/sh
 if [ ! -e "$0.done" ]; then touch "$0.done"; kill -9 $$; fi
@@ -153,12 +152,6 @@ def kubernetes_codes():
           [("Ignore", "In", codes), ("FailIndex", "NotIn", codes)], "rules")  # the first match spans the rule without codes
 
 
-def main():
-    cases = Cases()
-    for case in (all_done_and_again, failures_stay_alone, killed_program, full_disk, changing_trace, local_disk, odd_names,
-                 kubernetes_codes):
-        cases.run(case.__name__, case)
-    cases.finish()
-
-
-main()
+def main(cases):
+    cases.each((all_done_and_again, failures_stay_alone, killed_program, full_disk, changing_trace, local_disk,
+                odd_names, kubernetes_codes))

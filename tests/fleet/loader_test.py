@@ -7,13 +7,12 @@ import os
 import shutil
 import sqlite3
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests/support"), str(ROOT / "tools/fleet/warehouse"), str(ROOT / "tools/fleet")]
+from trace_cases import BIN, ROOT, equal, ingest, make_trace, require, scratch_folder
+
+sys.path[:0] = [str(ROOT / "tools/fleet/warehouse"), str(ROOT / "tools/fleet")]
 import ingest_task  # noqa: E402
 import load  # noqa: E402
-from trace_cases import BIN, Cases, equal, ingest, make_trace, require, scratch_folder  # noqa: E402
 
 
 class StandIn:
@@ -110,15 +109,8 @@ def names_with_dashes(folder):
     equal(list(ingest_task.already_there(["-q.json"], None)), ["-q.json"], "indexes that are there")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     os.environ["PATH"] = f"{BIN}:{os.environ['PATH']}"
     with scratch_folder() as folder:
-        for case in (bad_indexes, false_claims, names_with_dashes):
-            cases.run(case.__name__, case, folder)
+        cases.each((bad_indexes, false_claims, names_with_dashes), folder)
         os.chdir("/")
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -3,15 +3,13 @@ trace is none. All others are done, each is accounted for, and a second submissi
 import os
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from local_servers import require_fleet, wait_until  # noqa: E402
-from mini_slurm import MiniSlurm  # noqa: E402
-from night import FLEET, Night  # noqa: E402
-from trace_cases import BIN, Cases, equal, require, scratch_folder  # noqa: E402
+from local_servers import require_fleet, wait_until
+from mini_slurm import MiniSlurm
+from night import FLEET, Night
+from trace_cases import BIN, equal, scratch_folder
 
 INPUTS = 24
 KILLED, GROWING, FULL, BAD, SHELL_KILLED = (f"t{number:02}.json" for number in (3, 5, 9, 7, 11))
@@ -149,10 +147,5 @@ def on_slurm(cases):
             cases.run(case.__name__, case, cluster, folder / case.__name__)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     cases.run("three nodes start and leave nothing behind", on_slurm, cases)
-    cases.finish()
-
-
-main()

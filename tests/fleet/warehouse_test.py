@@ -8,13 +8,11 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from chdb import Chdb  # noqa: E402
-from local_servers import require_fleet  # noqa: E402
-from mini_clickhouse import WAREHOUSE, MiniClickHouse, ServerError, make_tables, statements  # noqa: E402
-from trace_cases import BIN, Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from chdb import Chdb
+from local_servers import require_fleet
+from mini_clickhouse import WAREHOUSE, MiniClickHouse, ServerError, make_tables, statements
+from trace_cases import BIN, equal, ingest, make_trace, require, rows, run, scratch_folder, sql
 
 NIGHTS = ("2026-11-19", "2026-11-20")
 RANKS, SLOW_RANK = 4, 2
@@ -128,13 +126,13 @@ def rows_are_those_of_the_indexes(house):
             digest, = database.execute("SELECT value FROM meta WHERE key = 'source_hash'").fetchone()
             by_name = database.execute("SELECT name, count(*), sum(dur), min(dur), max(dur) FROM kernels GROUP BY 1 ORDER BY 1").fetchall()
         where = f"WHERE trace_id = {int(digest[:16], 16) >> 1}"
-        rows = house.ask(f"SELECT name, sum(n), sum(sum_ns), min(min_ns), max(max_ns) FROM kernel_rollup {where} GROUP BY name ORDER BY name")
-        equal([[name, *map(int, rest)] for name, *rest in rows], [list(row) for row in by_name], f"{index.name}: by name")
+        found = house.ask(f"SELECT name, sum(n), sum(sum_ns), min(min_ns), max(max_ns) FROM kernel_rollup {where} GROUP BY name ORDER BY name")
+        equal([[name, *map(int, rest)] for name, *rest in found], [list(row) for row in by_name], f"{index.name}: by name")
         for column in ("phase", "layer", "op"):
             sql = f"SELECT coalesce({column}, '\\N') AS k, count(*), sum(dur) FROM kernels GROUP BY 1"
-            expected = json.loads(run("trace-query", "sql", index, sql, "--json").stdout)["rows"]
-            rows = house.ask(f"SELECT {column}, sum(n), sum(sum_ns) FROM kernel_rollup {where} GROUP BY {column}")
-            equal(sorted(rows), sorted([str(value) for value in row.values()] for row in expected), f"{index.name}: by {column}")
+            expected = rows("sql", index, sql)
+            found = house.ask(f"SELECT {column}, sum(n), sum(sum_ns) FROM kernel_rollup {where} GROUP BY {column}")
+            equal(sorted(found), sorted([str(value) for value in row.values()] for row in expected), f"{index.name}: by {column}")
 
 
 def counts_once(house):
@@ -303,7 +301,7 @@ def odd_traces(house):
     indexes = sorted(job.glob("*.tracedb"))
     code, text = house.load("2026-11-30", indexes)
     equal((code, text.split()[2]), (0, "2"), text)
-    shown = json.loads(run("trace-query", "sql", indexes[1], "SELECT name, count(dur) AS n FROM kernels GROUP BY 1", "--json").stdout)["rows"]
+    shown = sql(indexes[1], "SELECT name, count(dur) AS n FROM kernels GROUP BY 1")
     rows = [json.loads(line) for server in house.cluster.servers for line in server.run(
         "SELECT name, toInt32(n) AS n, toInt32(untimed) AS untimed FROM kernel_rollup_local WHERE job = 'odd' FORMAT JSONEachRow").splitlines()]
     escaped = {row["name"].replace("\t", "\\x09").replace("\n", "\\x0a"): row["n"] for row in shown}
@@ -318,15 +316,10 @@ def on_clickhouse(cases):
     with scratch_folder() as folder, MiniClickHouse(folder / "clickhouse") as cluster:
         house = Warehouse(folder, cluster)
         # The dead server before anything is replaced: see rows_that_came_back.
-        for case in (loads_both_nights, rows_are_those_of_the_indexes, a_dead_server, counts_once, a_trace_that_was_written_again,
-                     killed_loads, counts_that_do_not_agree, answers, rows_that_came_back, a_current_version, odd_traces):
-            cases.run(case.__name__, case, house)
+        cases.each((loads_both_nights, rows_are_those_of_the_indexes, a_dead_server, counts_once,
+                    a_trace_that_was_written_again, killed_loads, counts_that_do_not_agree, answers,
+                    rows_that_came_back, a_current_version, odd_traces), house)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     cases.run("two servers start and leave nothing behind", on_clickhouse, cases)
-    cases.finish()
-
-
-main()

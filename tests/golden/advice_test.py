@@ -3,11 +3,10 @@ their own process, causes of idle time are named where the trace has them, and c
 import html
 import json
 import re
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, equal, ingest, make_trace, open_index, require, run, scratch_folder, skip_without_traces  # noqa: E402
+from trace_cases import (TRACES, as_json, equal, ingest, make_trace, open_index, require, run, scratch_folder,
+                         skip_without_traces)
 
 # Words of PyTorch's profiler, and the formats that can hold what they ask for.
 ADVICE = {"with_stack": {"kineto", "ascend-trace-view", "ascend-db"}, "--capture": {"kineto"}, "torch.cuda": {"kineto"},
@@ -24,7 +23,7 @@ def traces():
 
 
 def rows(report, index, *options):
-    document = json.loads(run("trace-query", report, "-q", "--json", *options, index).stdout)
+    document = as_json(report, *options, index)
     return document["rows"] if "rows" in document else document["sections"][0]["rows"]
 
 
@@ -153,13 +152,10 @@ def check_vendor_folder(folder):
         equal(dict(open_index(index).execute("SELECT key, value FROM meta"))["rank"], str(rank), "rank")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         (folder / "made").mkdir()
-        cases.run("truth of make-trace", check_truth, folder)
-        cases.run("no stalls", check_no_stalls, folder)
-        cases.run("no graphs", check_no_graphs, folder)
+        cases.each((check_truth, check_no_stalls, check_no_graphs), folder)
         if not skip_without_traces(cases, TRACES / "other"):
             for trace in traces():
                 cases.run(f"advice: {trace.name}", check_advice, trace, folder / "advice.tracedb")
@@ -176,8 +172,3 @@ def main():
             cases.run("operators by flows", check_operators, indexed("ascend/advisor_trace_view.json"))
             cases.run("layers of training", check_layers, indexed("ascend/level2_kernel_details.csv"))
             cases.run("folders of Ascend's profiler", check_vendor_folder, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

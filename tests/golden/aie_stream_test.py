@@ -3,11 +3,8 @@ and exit code byte for byte. In all of these cases it succeeds; texts of Python 
 import json
 import shlex
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, equal, program, scratch_folder, skip_without_traces  # noqa: E402
+from trace_cases import TRACES, equal, program, scratch_folder, skip_without_traces
 
 GOLDEN = TRACES.parent / "golden/aie"
 ABOUT_THE_RUN = ("stdout.txt", "stderr.txt", "exit_code")
@@ -38,13 +35,7 @@ def check(case):
             equal((trace.parent / name).read_bytes(), (expected / name).read_bytes(), name)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if not skip_without_traces(cases, GOLDEN):
         for case in sorted(GOLDEN.iterdir()):
             cases.run(case.name, check, case)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -5,14 +5,11 @@ The real level 1 files come with op_statistic.csv, the profiler's own sums by op
 import csv
 import json
 import sqlite3
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from ascend_files import Run, write_csv, write_database, write_trace_view  # noqa: E402
-from report_page import Document  # noqa: E402
-from trace_cases import (Cases, TRACES, equal, ingest, nanoseconds, open_index, read_trace, require, run,  # noqa: E402
-                         scratch_folder, skip_without_traces, verify_index)
+from ascend_files import Run, write_csv, write_database, write_trace_view
+from report_page import Document
+from trace_cases import (TRACES, equal, ingest, nanoseconds, open_index, read_trace, require, rows, run, scratch_folder,
+                         skip_without_traces, verify_index)
 
 ASCEND = TRACES / "ascend"
 SUMS = """SELECT n.name, s.n, s.total, s.min, s.max FROM kernel_name_sum s JOIN kernel_name n ON n.id = s.name_id"""
@@ -190,7 +187,7 @@ def missing_ranks():
         said = " ".join(result.stdout.split())
         require(f"6 ranks of 8 are not there" in said and f"in {share} % of the time of their collectives" in said, said[:300])
         require("holds the others up is not known" in said and "6 of 8 ranks are not there (2, 3, 4, 5, 6, 7)" in result.stderr, result.stderr)
-        comms = json.loads(run("trace-query", "comms", "-q", "--json", indexes[0]).stdout)["rows"]
+        comms = rows("comms", indexes[0])
         equal({row["ranks"] for row in comms}, {8}, "ranks of the group")
         page = " ".join(" ".join(Document(run("trace-query", "report", "-q", indexes[0]).stdout).words).split())
         require(f"of the time of collectives {round(100 * sums[0][1] / sums[0][0])} % is waiting for other ranks" in page, page[:400])
@@ -201,27 +198,17 @@ def fed_threads():
     """Where the thread that launches has nothing open, the one that feeds it has."""
     with scratch_folder() as folder:
         index = ingest(ASCEND / "level1_rank0_trace_view.json", folder / "index.tracedb")
-        gaps = json.loads(run("trace-query", "gaps", "-q", "--json", "--limit", 0, "--each", index).stdout)["rows"]
+        gaps = rows("gaps", "--each", index)
         idle = sum(gap["dur"] for gap in gaps)
         known = sum(gap["dur"] for gap in gaps if gap["host"] not in (None, "[not recorded]"))
         require(known > 0.9 * idle, f"the host is known in {100 * known / idle:.0f} % of the idle time")
 
 
-def main():
-    cases = Cases()
-    cases.run("one run in three forms", one_run)
-    cases.run("one source of a run", one_source_of_a_run)
-    cases.run("nothing beside a database", no_file_beside)
+def main(cases):
+    cases.each((one_run, one_source_of_a_run, no_file_beside))
     if not skip_without_traces(cases, ASCEND):
         for rank in (0, 1):
             cases.run(f"op_statistic of rank {rank}", statistics, rank)
         for name in ("advisor_kernel_details.csv", "level1_rank0_kernel_details.csv", "level2_kernel_details.csv"):
             cases.run(name, every_row, name)
-        cases.run("real database", real_database)
-        cases.run("ranks that are not there", missing_ranks)
-        cases.run("threads that feed a queue", fed_threads)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+        cases.each((real_database, missing_ranks, fed_threads))

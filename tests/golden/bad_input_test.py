@@ -8,13 +8,11 @@ import pickle
 import shutil
 import sqlite3
 import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, Skip, equal, open_index, program, require, run, scratch_folder  # noqa: E402
+from trace_cases import TRACES, Skip, equal, open_index, program, require, run, scratch_folder
 
 NOBODY = 65534
 
@@ -159,22 +157,13 @@ def accept_without_events(name, content):
             run("trace-query", command, folder / name)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for name, content, reason in REFUSED:
         cases.run(f"refused {name}", refuse_content, name, content, reason)
     for name, table, reason in DATABASES:
         cases.run(f"refused {name}", refuse_database, name, table, reason)
     for name in OTHER_FILES:
         cases.run(f"refused {name}", refuse_real, name)
-    cases.run("refused archives", refuse_archive)
-    cases.run("refused directory", refuse_directory)
-    cases.run("refused missing", refuse_missing)
-    cases.run("refused unreadable", refuse_unreadable)
+    cases.each((refuse_archive, refuse_directory, refuse_missing, refuse_unreadable))
     for name, content in WITHOUT_EVENTS:
         cases.run(f"without events {name}", accept_without_events, name, content)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

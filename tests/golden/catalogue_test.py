@@ -4,12 +4,10 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, open_index, program, require, run, scratch_folder  # noqa: E402
+from trace_cases import as_json, equal, open_index, program, require, run, scratch_folder
 
 DAY = 86_400 * 10**9
 FIRST_DAY = 1_762_000_000 * 10**9
@@ -48,7 +46,7 @@ def check_content(folder):
     meta = dict(open_index(f"{trace}.tracedb").execute("SELECT key, value FROM meta"))
     equal((row["state"], row["vendor"], row["kernels"], row["gpu_time"]),
           ("indexed", meta["vendor"], int(meta["kernels"]), int(meta["kernel_ns"])), "facts")
-    (phase,) = [one for one in json.loads(run("trace-query", "phases", "--json", trace).stdout)["rows"]
+    (phase,) = [one for one in as_json("phases", trace)["rows"]
                 if one["phase"] == "decode"]
     equal((row["phase"], row["steps"], row["period"], row["span"]),
           ("decode", 6, round(phase["period"]), round(phase["gpu_span"])), "as in phases")
@@ -180,22 +178,10 @@ def check_width(folder):
         require(head in text, f"no {head} in 80 columns: {text}")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         for name in ("content", "states", "cache", "nightly", "unlike", "undecided"):
             (folder / name).mkdir()
         (folder / "file").write_text("no folder")
-        cases.run("what a catalogue says", check_content, folder)
-        cases.run("80 columns", check_width, folder)
-        cases.run("states of indexes", check_states, folder)
-        cases.run("--where", check_where, folder)
-        cases.run("the cache of summaries", check_cache, folder)
-        cases.run("a planted shift", check_trend, folder)
-        cases.run("unlike traces", check_series, folder)
-        cases.run("no verdict", check_undecided, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+        cases.each((check_content, check_width, check_states, check_where, check_cache, check_trend, check_series,
+                    check_undecided), folder)

@@ -2,12 +2,9 @@
 import fnmatch
 import json
 import re
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, require, run, scratch_folder,  # noqa: E402
-                         skip_without_traces)
+from trace_cases import TRACES, equal, ingest, kineto_traces, require, run, scratch_folder, skip_without_traces
 
 HERE = Path(__file__).resolve().parent
 UNRECOGNISED = ("other", "triton_fused")
@@ -73,8 +70,7 @@ def check_share(trace, folder, names):
     equal({row["rule"] for row in unknown} - {None, "lookup.generated"}, set(), "rules of unrecognised kernels")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     cases.run("names of public libraries", check_public_names)
     if not skip_without_traces(cases, TRACES / "kineto"):
         names = set()
@@ -82,8 +78,3 @@ def main():
             with scratch_folder() as folder:
                 cases.run(f"share of {trace.name}", check_share, trace, folder, names)
         cases.run("all names of the real traces", check_table, sorted(names), table("kernel_classes.tsv"))
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -4,11 +4,9 @@ import json
 import os
 import re
 import shutil
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, make_trace, report_commands, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, ingest, make_trace, report_commands, require, run, scratch_folder
 
 SERVER = ("--layers", 2, "--steps", 3, "--mix", "P,D*2", "--batch", 4, "--seed", 11)
 
@@ -245,8 +243,7 @@ def check_help():
         require(name in query("--help"), f"{name} is not in the help")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         trace = make_trace(folder / "t.json", *SERVER)
         index = ingest(trace, folder / "t.json.tracedb")
@@ -263,8 +260,3 @@ def main():
         cases.run("columns in the help", check_columns_of_help, index, other)
         cases.run("order of the help", check_help)
         cases.run("no frame", check_no_frame, index)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -5,11 +5,9 @@ import os
 import pty
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, Skip, equal, ingest, make_trace, program, require, run, scratch_folder  # noqa: E402
+from trace_cases import TRACES, Skip, equal, ingest, make_trace, program, require, run, scratch_folder
 
 SERVER = ("--layers", 2, "--steps", 8, "--mix", "P,D*7", "--batch", 4, "--seed", 11)
 KINDS = "use prefill, decode, mixed, train, other, unknown, unit or none"
@@ -164,8 +162,7 @@ def check_ranks(folder):
     require("too few collectives to be sure (" in text and " caused most (93 %) of the 550 us a step that each waits for late ranks" in text, text)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         places = {"A": make_trace(folder / "t.json", *SERVER), "B": make_trace(folder / "u.json", *SERVER, "--vendor", "nvidia"),
                   "COPY": folder / "copy.json", "RANKS": folder / "job", "OTHER": folder / "other", "NIGHTS": folder / "nights",
@@ -191,8 +188,3 @@ def main():
             cases.run(f"nothing for {report}", check_nothing, places, report)
         cases.run("steps of no kind", check_unknown, folder)
         cases.run("few collectives", check_ranks, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

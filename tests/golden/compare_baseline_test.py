@@ -1,11 +1,8 @@
 """A baseline's figures in a file: compare --save-baseline and --baseline-file give what comparing the traces gives."""
 import json
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from compare_cases import compare  # noqa: E402
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from compare_cases import compare
+from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
 
 COMMON = ("--layers", 2, "--steps", 14, "--mix", "P,D*6", "--batch", 8, "--python-stacks", "off", "--seed", 5)
 BAD_INPUT = 3
@@ -53,16 +50,9 @@ def check_damage(folder):
     from_file(folder, "usual.tracedb", "slow.tracedb", "--baseline-file", "b.json", status=USAGE)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         for name, more in (("usual", ()), ("slow", ("--slow", "dense_gemm=1.5"))):
             ingest(make_trace(folder / f"{name}.json", *COMMON, *more), folder / f"{name}.tracedb")
         run("trace-query", "compare", "usual.tracedb", "--save-baseline", "b.json", cwd=folder)
-        for check in (check_same_as_traces, check_gate, check_damage):
-            cases.run(check.__name__, check, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+        cases.each((check_same_as_traces, check_gate, check_damage), folder)

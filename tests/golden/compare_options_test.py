@@ -1,11 +1,8 @@
 """What compare does with what it is asked: options that say nothing in a mode are refused and not ignored, a phase that
 is not there is named, files of baselines that do not fit together are refused, and tables say what their rows are."""
 import json
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import as_json, equal, ingest, make_trace, require, run, scratch_folder
 
 SHAPE = ("--layers", 3, "--steps", 12, "--mix", "P,D*5", "--batch", 8, "--tensor-parallel", 2, "--vendor", "amd")
 
@@ -134,7 +131,7 @@ def few_steps(pair):
     shape = ("--layers", 8, "--steps", 2, "--mix", "D", "--jitter", "0.3")
     a, b = (ingest(make_trace(pair.folder / f"few{seed}.json", *shape, "--seed", seed, *more),
                    pair.folder / f"few{seed}.tracedb") for seed, more in ((3, ()), (4, ("--clock", 1.1))))
-    rows = json.loads(run("trace-query", "compare", "-q", "--json", "--section", "summary", a, b).stdout)
+    rows = as_json("compare", "--section", "summary", a, b)
     told = {row["item"]: row for row in rows["sections"][0]["rows"]}
     require("8 of 8 layers slower, median +" in told["decode: layers"]["verdict"], told["decode: layers"])
     require(8 < told["decode: layers"]["change_pct"] < 12, told["decode: layers"])
@@ -147,7 +144,7 @@ def few_steps(pair):
         require("Verdict" not in table and "95 %" not in table, table)
         named = run("trace-query", "compare", "-q", "--section", section, "--columns", "verdict,low", a, b).stdout
         require("inconclusive" in named, named)
-        data = json.loads(run("trace-query", "compare", "-q", "--json", "--section", section, a, b).stdout)
+        data = as_json("compare", "--section", section, a, b)
         equal({row["verdict"] for row in data["sections"][0]["rows"]}, {"inconclusive"}, f"{section}: verdicts")
     many = run("trace-query", "compare", "-q", "--section", "summary,operations", pair.a, pair.b, "--phase", "decode").stdout
     require("layers slower" not in many and "Verdict" in many.split("operations")[1], many)
@@ -175,15 +172,9 @@ def too_long(pair):
     require("has a partner" not in json.dumps(sections["warnings"]), "a share of what is unknown")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         pair = Pair(folder)
-        for case in (other_method, baseline_options, baseline_phase, damaged_baseline, metric_without_gate, no_such_phase, unknown_gate, named_rows,
-                     named_rest, few_steps, whole_summary, one_table_a_phase, too_long):
-            cases.run(case.__name__.replace("_", " "), case, pair)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+        cases.each((other_method, baseline_options, baseline_phase, damaged_baseline, metric_without_gate,
+                    no_such_phase, unknown_gate, named_rows, named_rest, few_steps, whole_summary, one_table_a_phase,
+                    too_long), pair)

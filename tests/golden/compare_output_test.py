@@ -1,13 +1,12 @@
 """The page of compare, and all its sections, in all formats, on one pair of synthetic traces, against
 tests/golden/compare/*.
 
-`compare_output_test.py --update` writes what is printed now; look at the differences before they are committed."""
+`python3 tests golden.compare_output --update` writes what is printed now; look at the differences before they are committed."""
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from stored_texts import check_stored, store  # noqa: E402
-from trace_cases import Cases, ingest, make_trace, run, scratch_folder  # noqa: E402
+from stored_texts import check_stored, store
+from trace_cases import ingest, make_trace, run, scratch_folder
 
 EXPECTED = Path(__file__).resolve().parent / "compare"
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown")
@@ -37,16 +36,10 @@ def answers(folder):
     return out
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         found = answers(folder)
     if "--update" in sys.argv[1:]:
         return store(EXPECTED, found)
     for name, text in found.items():
         cases.run(name, check_stored, EXPECTED / name, text)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -4,12 +4,9 @@ one, nothing in a trace against itself, and on every pair of a mixed bag an answ
 Needs the folder of real traces (TRACEDB_TRACES); without it everything is skipped."""
 import collections
 import itertools
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from compare_cases import LEDGERS, check_closure, check_mirror, check_unchanged, compare  # noqa: E402
-from trace_cases import TRACES, Cases, equal, ingest, require, run, scratch_folder, skip_without_traces  # noqa: E402
+from compare_cases import LEDGERS, check_closure, check_mirror, check_unchanged, compare
+from trace_cases import TRACES, equal, ingest, require, run, scratch_folder, skip_without_traces
 
 FOLDER = TRACES / "kineto"
 LLAMA = ("llama_tp4_vllm_mi300x.pt.trace.json.gz", "llama_tp4_vllm_h100.pt.trace.json.gz")
@@ -142,8 +139,7 @@ def check_bag(index):
     print(f"  {dict(answers)}")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if not skip_without_traces(cases, FOLDER):
         with scratch_folder() as folder:
             index = Indexes(folder)
@@ -155,11 +151,4 @@ def main():
                 cases.run(f"account and mirror: {pair[0]}", check_pair, index, *pair)
             for name in ITSELF:
                 cases.run(f"itself: {name}", check_itself, index, name)
-            cases.run("headline of steps that stand apart", check_headline, index)
-            cases.run("clocks of ranks of one job", check_clocks, index)
-            cases.run("every pair of a mixed bag", check_bag, index)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+            cases.each((check_headline, check_clocks, check_bag), index)

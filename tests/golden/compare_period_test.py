@@ -1,12 +1,10 @@
 """compare sees what happens between steps: the period is the headline beside the span, the account closes over it, and
 --gate fails where steps moved apart though every kernel takes as long as before."""
 import json
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from compare_cases import check_closure, check_mirror, compare, ledger_total  # noqa: E402
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from compare_cases import check_closure, check_mirror, compare, ledger_total
+from trace_cases import as_json, equal, ingest, make_trace, require, run, scratch_folder
 
 APART = 26_000_000  # ns from step to step
 COMMON = ("--layers", 2, "--steps", 12, "--batch", 8, "--seed", 5, "--python-stacks", "off")
@@ -146,7 +144,7 @@ def check_old_file(folder):
         del kind["waits"]
     path.write_text(json.dumps(text), encoding="utf-8")
     other = made(folder, "other", "--python-stacks", "off")
-    rows = json.loads(run("trace-query", "compare", "--json", other, "--baseline-file", path).stdout)["sections"][0]["rows"]
+    rows = as_json("compare", other, "--baseline-file", path)["sections"][0]["rows"]
     equal({row["verdict"] for row in rows if row["metric"] == "period"}, {"same"}, "verdict of the period")
 
 
@@ -184,18 +182,11 @@ def check_return(folder):
     equal(gate(near, far, "--gate", 5)[0], 1, "--gate 5: exit")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         near, far = pair(folder, "P,D*5")
-        for check in (check_summary, check_ledger, check_gate):
-            cases.run(check.__name__.replace("_", " "), check, near, far)
+        cases.each((check_summary, check_ledger, check_gate), near, far)
         cases.run("check file", check_file, near, far, folder)
     for check in (check_alone, check_return, check_host, check_recorded_differently, check_old_file):
         with scratch_folder() as folder:
             cases.run(check.__name__.replace("_", " "), check, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,12 +1,10 @@
 """`compare TRACE --step N`: why one step takes longer than the others of its kind and batch."""
 import json
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from compare_cases import compare  # noqa: E402
-from report_page import read_page  # noqa: E402
-from trace_cases import (TRACES, Cases, equal, ingest, make_trace, require, run, scratch_folder,  # noqa: E402
+from compare_cases import compare
+from report_page import read_page
+from trace_cases import (TRACES, as_json, equal, ingest, make_trace, require, rows, run, scratch_folder,
                          skip_without_traces)
 
 STALL = 37_700_000  # ns
@@ -54,7 +52,7 @@ def page(index, step, *options):
 
 
 def reasons(index, step):
-    return json.loads(run("trace-query", "compare", "-q", "--json", index, "--step", step).stdout)["reasons"]
+    return as_json("compare", index, "--step", step)["reasons"]
 
 
 def check_stalled(folder):
@@ -149,7 +147,7 @@ def before_recording(document, steps):
 def check_before_recording(folder):
     """It is in the first period only: no reason why steps take longer, and the warning says what becomes of it."""
     usual, early = made(folder, "even", lambda document, steps: None), made(folder, "early", before_recording)
-    equal([row for row in json.loads(run("trace-query", "compare", "-q", "--json", usual, early).stdout)["reasons"] if row["cause"] == "no_step"], [], "reasons")
+    equal([row for row in as_json("compare", usual, early)["reasons"] if row["cause"] == "no_step"], [], "reasons")
     (said,) = [row["text"] for row in compare(usual, early, "--section", "warnings")["warnings"] if row["code"] == "outside_steps"]
     require("1 kernel, 1 launched before the recording" in said and "left out" not in said, said)
 
@@ -157,26 +155,16 @@ def check_before_recording(folder):
 def check_real(folder):
     """The longest of nine decode steps is told by what is longer in it."""
     index = ingest(TRACES / "kineto/llama_tp4_vllm_mi300x.pt.trace.json.gz", folder / "llama.tracedb")
-    rows = json.loads(run("trace-query", "steps", "-q", "--json", index).stdout)["rows"]
-    periods = {row["step"]: row["period"] for row in rows if row["phase"] == "decode" and row["next_phase"] == "decode"}
+    found = rows("steps", index)
+    periods = {row["step"]: row["period"] for row in found if row["phase"] == "decode" and row["next_phase"] == "decode"}
     longest = max(periods, key=periods.get)
     text = page(index, longest)
     require(text.startswith(f"step {longest} is ") and "longer than the usual decode step" in text, text)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
-        cases.run("a stalled step", check_stalled, folder)
-        cases.run("a slow kernel", check_slowed, folder)
-        cases.run("wrong and right use", check_use, folder)
-        cases.run("not compared", check_not_compared, folder)
-        cases.run("steps that overlap", check_overlapping, folder)
-        cases.run("before the recording", check_before_recording, folder)
+        cases.each((check_stalled, check_slowed, check_use, check_not_compared, check_overlapping,
+                    check_before_recording), folder)
         if not skip_without_traces(cases, TRACES):
             cases.run("a real trace", check_real, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

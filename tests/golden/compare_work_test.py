@@ -2,12 +2,8 @@
 against unfused, ranks of a job), and of other work, of which the page says so.
 
 Needs the folder of real traces (TRACEDB_TRACES); without it everything is skipped."""
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from compare_cases import check_closure, compare  # noqa: E402
-from trace_cases import TRACES, Cases, equal, ingest, require, run, scratch_folder, skip_without_traces  # noqa: E402
+from compare_cases import check_closure, compare
+from trace_cases import TRACES, equal, ingest, require, run, scratch_folder, skip_without_traces
 
 FOLDER = TRACES / "kineto"
 SAME = (
@@ -78,8 +74,7 @@ def check_exports(index):
         require(abs(steps["change"]) <= 0.01 * steps["baseline"], f"span: {steps}")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if not skip_without_traces(cases, FOLDER):
         with scratch_folder() as folder:
             made = {}
@@ -94,8 +89,3 @@ def main():
             cases.run("two exports of one run", check_exports, index)
             for *pair, headline in OTHER:
                 cases.run(f"other work: {pair[0]}", check_other, index, pair, headline)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

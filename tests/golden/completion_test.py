@@ -3,11 +3,8 @@ show it. What a whole option is for follows from its declaration; values are wor
 import os
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import BIN, ROOT, Cases, Skip, equal, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import BIN, ROOT, Skip, equal, make_trace, require, run, scratch_folder
 
 SERVER = ("--layers", 2, "--steps", 3, "--mix", "P,D*2", "--batch", 4, "--seed", 11)
 FILES, LIST = ":files", ":list"
@@ -110,16 +107,10 @@ def check_fish(folder):
     require("space d.json" in [line.split("\t")[0] for line in found], found)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         trace = make_trace(folder / "space d.json", *SERVER)
         for name, check, *values in (("commands", check_commands), ("words", check_words), ("offers", check_offers, trace, folder),
                                      ("bash", check_bash, folder), ("fish", check_fish, folder),
                                      ("zsh", lambda: shell("zsh", "-n", script(folder, "zsh")))):
             cases.run(name, check, *values)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

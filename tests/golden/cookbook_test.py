@@ -1,18 +1,16 @@
 """The cookbook of trace-query sql: every recipe answers for a made server or training trace what is stored in
 tests/golden/cookbook, and answers on the index of every real trace.
 
-`cookbook_test.py --update` writes what is answered now; look at the differences before they are committed."""
+`python3 tests golden.cookbook --update` writes what is answered now; look at the differences before they are committed."""
 import json
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from recipes import all_recipes  # noqa: E402
-from stored_texts import check_stored, store  # noqa: E402
-from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, make_trace, open_index, require, run, scratch_folder,  # noqa: E402
-                         skip_without_traces)
+from recipes import all_recipes
+from stored_texts import check_stored, store
+from trace_cases import (ROOT, TRACES, equal, ingest, kineto_traces, make_trace, open_index, require, rows, run,
+                         scratch_folder, skip_without_traces)
 
-ROOT = Path(__file__).resolve().parents[2]
 EXPECTED = Path(__file__).resolve().parent / "cookbook"
 SERVER = ("--vendor", "nvidia", "--layers", 3, "--steps", 8, "--mix", "P,D*7", "--batch", 8, "--tensor-parallel", 2,
           "--streams", 3, "--shapes", "on", "--slow", "dense_gemm@1=2", "--seed", 11)
@@ -37,7 +35,7 @@ def loader_trace(path):
 
 
 def listed():
-    return json.loads(run("trace-query", "sql", "--recipes", "--json").stdout)["rows"]
+    return rows("sql", "--recipes")
 
 
 def answer(index, recipe, *options):
@@ -48,7 +46,7 @@ def answers(index, recipe, **values):
     """The rows of a recipe, none left out."""
     values = {**{name: value for name, value in {"top": 100000, "least": 0}.items() if f":{name} " in PARAMETERS[recipe]}, **values}
     bound = [word for name, value in values.items() for word in ("--param", f"{name}={value}")]
-    return json.loads(run("trace-query", "sql", "-q", "--json", "--limit", 0, "--recipe", recipe, *bound, index).stdout)["rows"]
+    return rows("sql", "--recipe", recipe, *bound, index)
 
 
 def check_list(recipes):
@@ -83,7 +81,7 @@ PARAMETERS = {recipe["recipe"]: recipe["parameters"] for recipe in listed()}
 
 
 def rows_of(index, command, *options):
-    return json.loads(run("trace-query", command, "-q", "--json", "--limit", 0, *options, index).stdout)["rows"]
+    return rows(command, *options, index)
 
 
 def keyed(rows, keys, values):
@@ -213,8 +211,7 @@ def check_real(trace, index):
         json.loads(line)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         traces = {"server": make_trace(folder / "server.json", *SERVER), "loader": loader_trace(folder / "loader.json"),
                   "training": make_trace(folder / "training.json", *TRAINING)}
@@ -237,8 +234,3 @@ def main():
                 cases.run(f"as tables: {name}", check_tables, index)
             for trace in kineto_traces():
                 cases.run(f"all recipes: {trace.name}", check_real, trace, folder / "real.tracedb")
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -3,13 +3,9 @@ issue with its place, and an index whose trace has lost its end says so."""
 import csv
 import json
 import random
-import sys
-from pathlib import Path
+import subprocess
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import (TRACES, Cases, equal, open_index, program, read_bytes, require,  # noqa: E402
-                         scratch_folder, skip_without_traces)
-import subprocess  # noqa: E402
+from trace_cases import TRACES, equal, open_index, program, read_bytes, require, scratch_folder, skip_without_traces
 
 FOLDER = TRACES / "damaged"
 WHOLE = "pretty.json"  # a variant nothing is wrong with: what an undamaged trace holds
@@ -171,8 +167,7 @@ def variant(row, whole):
             equal(found[table], whole[table], table)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if not skip_without_traces(cases, FOLDER):
         with open(FOLDER / "MANIFEST.tsv", encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file, delimiter="\t"))
@@ -188,8 +183,3 @@ def main():
         for name in SOURCES:
             for seed in range(SEEDS):
                 cases.run(f"raw bytes {name} {seed}", check_raw_bytes, TRACES / name, seed)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -6,11 +6,9 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, Skip, equal, ingest, make_trace, open_index, require, run, scratch_folder  # noqa: E402
+from trace_cases import Skip, equal, ingest, make_trace, open_index, require, rows, run, scratch_folder
 
 LIBRARY = os.environ.get("TRACEDB_DUCKDB") or "libduckdb.so"
 COLUMNS = ("trace_id", "rank", "ts_ns", "dur_ns", "name", "short_name", "op", "device", "stream", "correlation", "kind", "step",
@@ -39,8 +37,8 @@ def check_without(index, folder):
 
 def rows_of(index, *options):
     """As trace-query has them, in text where numbers may be large."""
-    rows = json.loads(run("trace-query", "sql", "-q", "--json", *options, index, STATEMENT).stdout)["rows"]
-    return [list(row.values()) for row in rows]
+    found = rows("sql", *options, index, STATEMENT)
+    return [list(row.values()) for row in found]
 
 
 def check_readers(folder, index):
@@ -100,10 +98,10 @@ def check_folder(folder, index):
 
 def check_selection(folder, index):
     export("--phase", "decode", "--op", "attention*", "-o", folder / "part.parquet", index)
-    rows = json.loads(run("trace-query", "kernels", "-q", "--json", "--phase", "decode", "--op", "attention*", index).stdout)["rows"]
+    found = rows("kernels", "--phase", "decode", "--op", "attention*", index)
     file = str(folder / "part.parquet")
-    for what, expected in (("count(*)", sum(row["instances"] for row in rows)),
-                           ("CAST(sum(dur_ns) AS BIGINT)", sum(row["total_time"] for row in rows))):
+    for what, expected in (("count(*)", sum(row["instances"] for row in found)),
+                           ("CAST(sum(dur_ns) AS BIGINT)", sum(row["total_time"] for row in found))):
         equal(duckdb_value(f"SELECT {what} FROM read_parquet('{file}')"), expected, what)
     export("--name", "nosuchkernel", "-o", folder / "none.parquet", index)
     equal(duckdb_value(f"SELECT count(*) FROM read_parquet('{folder / 'none.parquet'}')"), 0, "rows of nothing")
@@ -145,8 +143,7 @@ def limit_file_size():
     resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         trace = make_trace(folder / "t.json", "--layers", 3, "--steps", 4, "--mix", "P,D*3", "--tensor-parallel", 2, "--rank", 1,
                            "--orphans", 3, "--seed", 5)
@@ -155,13 +152,8 @@ def main():
         try:
             ctypes.CDLL(LIBRARY)
         except OSError:
-            cases.skip("Parquet", f"{LIBRARY} cannot be loaded (TRACEDB_DUCKDB names the library)")
-            return cases.finish()
+            raise Skip(f"{LIBRARY} cannot be loaded (TRACEDB_DUCKDB names the library)") from None
         for name, check in (("readers", check_readers), ("a folder of traces", check_folder), ("a selection", check_selection),
                             ("names", check_names),
                             ("a failure", check_atomic)):
             cases.run(name, check, folder, index)
-    return cases.finish()
-
-
-main()

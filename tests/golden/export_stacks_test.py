@@ -2,13 +2,10 @@
 paths in both; tables, which other commands write; names made to harm, in every format."""
 import json
 import re
-import sys
 from collections import Counter
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from chrome_trace import checked_events  # noqa: E402
-from trace_cases import TRACES, Cases, equal, ingest, make_trace, open_index, require, run, scratch_folder  # noqa: E402
+from chrome_trace import checked_events
+from trace_cases import TRACES, equal, ingest, make_trace, open_index, require, rows, run, scratch_folder
 
 SERVER = ("--layers", 2, "--steps", 3, "--mix", "P,D*2", "--batch", 4, "--graphs", "off", "--seed", 11)
 CHOICES = ((), ("--by", "module"), ("--by", "line"), ("--modules",), ("--each-module",), ("--own", "vllm/*"),
@@ -23,8 +20,8 @@ def export(index, *options):
 
 def kernel_time(index, *options):
     selection = [word for at, word in enumerate(options) if {word, options[at - 1] if at else ""} & {"--phase", "--step"}]
-    rows = json.loads(run("trace-query", "kernels", "-q", "--json", *selection, index).stdout)["rows"]
-    return sum(row["total_time"] for row in rows)
+    found = rows("kernels", *selection, index)
+    return sum(row["total_time"] for row in found)
 
 
 def folded(text):
@@ -141,8 +138,7 @@ def check_hostile(folder):
     equal({frame["name"] for frame in document["shared"]["frames"]}, set(stored), "frames of hostile names")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         index = ingest(make_trace(folder / "a.json", *SERVER), folder / "a.tracedb")
         other = ingest(make_trace(folder / "b.json", *SERVER[:-1], 12, "--vendor", "nvidia"), folder / "b.tracedb")
@@ -157,7 +153,3 @@ def main():
             cases.run(real.name, check_collapsed, ingest(real, folder / "real.tracedb"))
         else:
             cases.skip(real.name, f"no real traces here: {real.parent} does not have it (TRACEDB_TRACES names the folder)")
-    cases.finish()
-
-
-main()

@@ -1,14 +1,11 @@
 """Windows of traces as Chrome JSON: they keep to the format, and trace-ingest reads from them the kernels, launches,
 operators, python paths and flows of the trace."""
 import json
-import sys
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from chrome_trace import checked_events, ns  # noqa: E402
-from trace_cases import (TRACES, Cases, equal, ingest, issues_of, make_trace, open_index, require, run,  # noqa: E402
-                         scratch_folder)
+from chrome_trace import checked_events, ns
+from trace_cases import TRACES, as_json, equal, ingest, issues_of, make_trace, open_index, require, run, scratch_folder
 
 # Of real traces: AMD and NVIDIA, training and inference, CPU operators with python frames, several streams, counters.
 REAL = ("minitoy_train_mi250.json.gz", "deepseek_v3_train_h800.json", "bert_small_hf_mi300x.json.gz",
@@ -126,12 +123,12 @@ def check_layer(folder, index):
     path, events, _ = export(index, folder / "layer.json", "--layer", 1, "--phase", "decode")
     kernels = [event for event in events if event.get("cat") == "kernel"]
     equal({event["args"]["layer"] for event in kernels}, {"1"}, "layers of the kernels")
-    said = json.loads(run("trace-query", "kernels", "-q", "--json", "--layer", 1, "--phase", "decode", index).stdout)["rows"]
+    said = as_json("kernels", "--layer", 1, "--phase", "decode", index)["rows"]
     equal(len(kernels), sum(row["instances"] for row in said), "kernels of the layer")
 
 
 def check_gaps(folder, index):
-    gaps = json.loads(run("trace-query", "gaps", "-q", "--each", "--json", "--limit", 2, index).stdout)["rows"][:2]
+    gaps = as_json("gaps", "--each", "--limit", 2, index)["rows"][:2]
     _, events, _ = export(index, folder / "gaps.json", "--top-gaps", 2)
     for gap in gaps:
         begin, end = gap["ts"], gap["ts"] + gap["dur"]
@@ -208,8 +205,7 @@ def check_real(folder, trace):
     check_times(folder, index)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         check_made(cases, folder)
         for name in REAL:
@@ -218,7 +214,3 @@ def main():
                 cases.run(name, check_real, folder, trace)
             else:
                 cases.skip(name, f"no real traces here: {trace.parent} does not have it (TRACEDB_TRACES names the folder)")
-    cases.finish()
-
-
-main()

@@ -5,12 +5,10 @@ import json
 import re
 import sys
 from collections import Counter
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from kineto_reference import Reference, tracks  # noqa: E402
-from trace_cases import TRACES, Cases, equal, ingest, read_trace, require, run  # noqa: E402
-from trace_cases import scratch_folder, skip_without_traces  # noqa: E402
+from kineto_reference import Reference, tracks
+from trace_cases import TRACES, equal, ingest, read_trace, require, rows, run
+from trace_cases import scratch_folder, skip_without_traces
 
 LEAST = 200_000  # ns
 NAMES = ("llama_tp4_vllm_mi300x.pt.trace.json.gz", "llama_tp4_vllm_h100.pt.trace.json.gz", "qwen15_05b_hf_mi300x.json.gz",
@@ -113,10 +111,6 @@ def check_gap(row, reference, gap):
         equal(around[row["host"]], largest(around), f"host: {row['host']}, {around.most_common(2)}")
 
 
-def rows(*arguments):
-    return json.loads(run("trace-query", *arguments, "-q", "--json", "--limit", 0).stdout)["rows"]
-
-
 def check_trace(trace, folder):
     raw, _ = read_trace(trace)
     reference = Reference(raw)
@@ -151,14 +145,8 @@ def check_forward(group, gaps, reference):
     require(10_000 < lookups <= group["python_calls"], f"{lookups} look-ups of {group['python_calls']} calls")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if not skip_without_traces(cases, TRACES / "kineto"):
         for name in NAMES:
             with scratch_folder() as folder:
                 cases.run(name, check_trace, TRACES / "kineto" / name, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

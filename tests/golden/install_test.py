@@ -3,11 +3,8 @@ and documents whose links lead somewhere."""
 import re
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import BIN, ROOT, Cases, Skip, equal, require, scratch_folder  # noqa: E402
+from trace_cases import BIN, Skip, equal, require, scratch_folder
 
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 EXPECTED = ("bin/trace-ingest", "bin/trace-query", "bin/make-trace", "share/man/man1/trace-ingest.1", "share/man/man1/trace-query.1",
@@ -64,16 +61,8 @@ def check_hardening(folder):
     require(fortified > 0, "no call is checked: FORTIFY is off")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         installed = cases.run("install", install, folder / "prefix")
         if installed:
-            cases.run("files", check_files, installed)
-            cases.run("links", check_links, installed)
-            cases.run("hardening", check_hardening, installed)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+            cases.each((check_files, check_links, check_hardening), installed)

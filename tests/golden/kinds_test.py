@@ -1,21 +1,15 @@
 """The kind of a kernel and its class say the same of communication: for every name of public libraries, and for every
 kernel of the real traces. So do the reports: what is communication in `ops` is in `comms` and in `timeline`."""
 import json
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, TRACES, equal, ingest, kineto_traces, require, run, scratch_folder, skip_without_traces  # noqa: E402
+from trace_cases import TRACES, equal, ingest, kineto_traces, require, run, scratch_folder, skip_without_traces, sql
 
 NAMES = Path(__file__).with_name("public_names.tsv")
 # What the trace itself describes as a collective is one, whatever its name.
 DISAGREE = """SELECT DISTINCT op, kind, name FROM kernels
 WHERE (op LIKE '%communication%') <> (kind LIKE 'comm%') AND id NOT IN (SELECT kernel_id FROM collective)
    OR op LIKE '%communication%+%' AND kind = 'comm' OR op LIKE '%+%communication%' AND kind = 'comm'"""
-
-
-def rows(index, statement):
-    return json.loads(run("trace-query", "sql", "-q", "--json", index, statement).stdout)["rows"]
 
 
 def names_of_libraries():
@@ -25,16 +19,16 @@ def names_of_libraries():
                    "args": {"device": 0, "stream": 7}} for place, (_, name) in enumerate(table)]
         (folder / "names.json").write_text(json.dumps({"traceEvents": events}))
         index = ingest(folder / "names.json", folder / "index.tracedb")
-        equal(rows(index, DISAGREE), [], "names whose kind is not that of their class")
+        equal(sql(index, DISAGREE), [], "names whose kind is not that of their class")
         wanted = sum("communication" in op for op, _ in table)
-        found = rows(index, "SELECT count(*) AS n FROM collectives")[0]
+        found = sql(index, "SELECT count(*) AS n FROM collectives")[0]
         equal(found["n"] if isinstance(found, dict) else found[0], wanted, "rows of collectives")
 
 
 def real(trace):
     with scratch_folder() as folder:
         index = ingest(trace, folder / "index.tracedb")
-        equal(rows(index, DISAGREE), [], "kernels whose kind is not that of their class")
+        equal(sql(index, DISAGREE), [], "kernels whose kind is not that of their class")
 
 
 def expert_parallel():
@@ -45,15 +39,9 @@ def expert_parallel():
         require("dispatch" in names and "combine" in names, "comms has no dispatch and combine")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     cases.run("names of libraries", names_of_libraries)
     if not skip_without_traces(cases, TRACES / "kineto"):
         for trace in kineto_traces():
             cases.run(trace.name, real, trace)
         cases.run("expert parallel", expert_parallel)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

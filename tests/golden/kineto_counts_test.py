@@ -3,10 +3,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from kineto_reference import Reference  # noqa: E402
-from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, nanoseconds, open_index,  # noqa: E402
-                         read_trace, require, scratch_folder, skip_without_traces)
+from kineto_reference import Reference
+from trace_cases import (TRACES, equal, ingest, kineto_traces, nanoseconds, open_index, read_trace, require,
+                         scratch_folder, skip_without_traces)
 
 COUNTS = {
     "kernel": "SELECT count(*), coalesce(sum(dur), 0) FROM kernel",
@@ -197,16 +196,10 @@ def check_trace(cases, trace, folder):
     index.unlink()
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if not skip_without_traces(cases, TRACES / "kineto"):
         only = sys.argv[1:]
         for trace in kineto_traces():
             if not only or any(part in trace.name for part in only):
                 with scratch_folder() as folder:
                     check_trace(cases, trace, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,11 +1,8 @@
 """Which software made a trace: told by its own Python code and operators, not by marks, kernel names or operators that
 others use as well; not told where nothing tells it."""
 import json
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, Skip, equal, run, scratch_folder  # noqa: E402
+from trace_cases import TRACES, Skip, equal, rows, run, scratch_folder
 
 MARK = "execute_context_0(0)_generation_16(16)"  # vLLM writes it, and so does a patched SGLang
 TEMPLATE = "void act_and_mul<vllm::silu_kernel>(int)"
@@ -32,7 +29,7 @@ REAL = {"qwen3_30b_a3b_sglang_decode_b300.trace": "SGLang", "qwen3_30b_a3b_sglan
 def made_by(path, folder):
     text = run("trace-query", "info", "-q", "--json", path).stdout
     facts = {(row["section"], row["item"]): row["value"] for row in json.loads(text)["rows"]}
-    listed = json.loads(run("trace-query", "ls", "-q", "--json", folder).stdout)["rows"]
+    listed = rows("ls", folder)
     framework = facts.get(("model", "framework"))
     equal([row["framework"] for row in listed], [framework], "framework in ls")
     return framework, facts.get(("model", "name"))
@@ -71,14 +68,8 @@ def check_real(name, framework):
         equal(made_by(index, folder)[0], framework, name)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for name, made in MADE.items():
         cases.run(name, check_made, *made)
     for name, framework in REAL.items():
         cases.run(name, check_real, name, framework)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

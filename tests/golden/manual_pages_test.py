@@ -2,11 +2,8 @@
 import re
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, Skip, equal, require, run, scratch_folder  # noqa: E402
+from trace_cases import Skip, equal, require, run, scratch_folder
 
 HEADINGS = re.compile(r'^\.SH (.*)$', re.M)
 OPTION = re.compile(r"--([a-z][a-z0-9-]*)")
@@ -64,8 +61,7 @@ def check_man(pages, folder):
             equal([line for line in lint.stdout.splitlines() if "missing date" not in line], [], text[:60])
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         pages = []
         for program in ("trace-ingest", "trace-query", "make-trace"):
@@ -82,8 +78,3 @@ def main():
         cases.run("tracedb(5)", check_index_format)
         pages.append(page("trace-query", "--man", "tracedb"))
         cases.run("man", check_man, pages, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -3,11 +3,8 @@ these cases it succeeds; texts of Python are no result and differ."""
 import os
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, equal, program, scratch_folder, skip_without_traces  # noqa: E402
+from trace_cases import TRACES, equal, program, scratch_folder, skip_without_traces
 
 GOLDEN = TRACES.parent / "golden/ascend"
 
@@ -35,14 +32,9 @@ def check(case, folder):
         equal((written / name).read_bytes(), (expected / name).read_bytes(), name)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if skip_without_traces(cases, GOLDEN):
-        cases.finish()
+        return
     with scratch_folder() as folder:
         for case in sorted(GOLDEN.glob("case*")):
             cases.run(case.name, check, case, folder / case.name)
-    cases.finish()
-
-
-main()

@@ -2,12 +2,9 @@
 import csv
 import io
 import json
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from ascend_cases import compare, generate, operator, original, write_model, write_profile  # noqa: E402
-from trace_cases import TRACES, Cases, Skip, equal, require, run, scratch_folder  # noqa: E402
+from ascend_cases import compare, generate, operator, original, write_model, write_profile
+from trace_cases import TRACES, Skip, equal, require, run, scratch_folder
 
 GENERATED = [("--ascend", count, "--seed", seed, "--passes", passes)
              for seed, (count, passes) in enumerate([(0, 1), (1, 1), (14, 1), (28, 1), (100, 1), (100, 2), (101, 3), (333, 1),
@@ -283,8 +280,7 @@ def check_real(folder, name, kernels):
     equal(summary[0]["profile_kernels"], kernels, "kernels")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     checks = [(f"generated {' '.join(map(str, options[1::2]))}", check_generated, *options) for options in GENERATED]
     checks += [(function.__name__.removeprefix("check_"), function) for function in (
         check_other_rows, check_indexes, check_nested_mapping, check_truncated_microseconds, check_unknown_error, check_bad_cell,
@@ -294,7 +290,3 @@ def main():
     for name, function, *arguments in checks:
         with scratch_folder() as folder:
             cases.run(name, function, folder, *arguments)
-    cases.finish()
-
-
-main()

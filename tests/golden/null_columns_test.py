@@ -1,11 +1,8 @@
 """No column of a table or view is NULL in every real trace, but for those listed here with the reason: a column that
 nobody fills is a mistake, or none at all."""
 import sqlite3
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, TRACES, equal, ingest, kineto_traces, open_index, scratch_folder, skip_without_traces  # noqa: E402
+from trace_cases import TRACES, equal, ingest, kineto_traces, open_index, scratch_folder, skip_without_traces
 
 REASONS = {
     ("counter", "category_id"): "counters have none here",
@@ -50,15 +47,9 @@ def never_filled():
     return missing
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if not skip_without_traces(cases, TRACES / "kineto"):
         missing = cases.run("read", never_filled) or set()
         cases.run("columns that are always NULL", equal, sorted(missing - set(REASONS)), [], "without a reason")
         for name, column in sorted(set(REASONS) - missing):
             print(f"note: {name}.{column} has values now; its reason can go")
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -3,14 +3,12 @@ stored or counted, and whatever is wrong with a database is an issue or one line
 import json
 import random
 import sqlite3
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from ascend_files import Run, write_database  # noqa: E402
-from report_page import Document  # noqa: E402
-from trace_cases import (Cases, TRACES, equal, ingest, issues_of, open_index, require, run,  # noqa: E402
-                         scratch_folder, skip_without_traces, verify_index)
+from ascend_files import Run, write_database
+from report_page import Document
+from trace_cases import (TRACES, as_json, equal, ingest, issues_of, open_index, require, run, scratch_folder,
+                         skip_without_traces, verify_index)
 
 OTHER = TRACES / "other"
 ZERO = 1_000_000
@@ -121,7 +119,7 @@ def real_units():
             equal({row["phase"] for row in steps}, {"unit"}, "kinds")
             require("repeating units, no steps, are inferred" in done.stderr and "confidence 0.95" in done.stderr, done.stderr)
             counts.append(len(steps))
-        document = json.loads(run("trace-query", "compare", "--json", *indexes, "--section", "steps").stdout)
+        document = as_json("compare", *indexes, "--section", "steps")
         (rows,) = [section["rows"] for section in document["sections"] if section["section"] == "steps"]
         equal({row["verdict"] for row in rows}, {"inconclusive"}, "verdicts")
         require(all(row["baseline_steps"] <= counts[0] and row["candidate_steps"] <= counts[1] for row in rows), f"{counts}: {rows}")
@@ -250,20 +248,10 @@ def query_builds():
         equal(found, ["run.sqlite", "run.sqlite.tracedb"], "files beside the database")
 
 
-def main():
-    cases = Cases()
-    cases.run("made nsys export", made_nsys)
-    cases.run("trace-query of a database", query_builds)
-    cases.run("hostile tables", hostile_tables)
-    cases.run("damaged databases", damaged)
-    cases.run("journals, pipes and foreign databases", journals_and_pipes)
+def main(cases):
+    cases.each((made_nsys, query_builds, hostile_tables, damaged, journals_and_pipes))
     if not skip_without_traces(cases, OTHER):
         for name in ("nsys_2gpu_before.sqlite", "nsys_2gpu_after.sqlite"):
             cases.run(name, real_nsys, name)
         cases.run("repeating units", real_units)
         cases.run("rpd_matmul.rpd", real_rpd)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

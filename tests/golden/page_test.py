@@ -2,14 +2,12 @@
 sentence that the test does not know fails, and so does every figure that is another one. The commands on the page are
 run. Needs the folder of real traces (TRACEDB_TRACES)."""
 import json
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from page_commands import check_commands  # noqa: E402
-from page_raw import Raw  # noqa: E402
-from page_sentences import Page  # noqa: E402
-from trace_cases import (TRACES, Cases, equal, ingest, require, run, scratch_folder, skip_without_traces)  # noqa: E402
+from page_commands import check_commands
+from page_raw import Raw
+from page_sentences import Page
+from trace_cases import TRACES, as_json, equal, ingest, require, run, scratch_folder, skip_without_traces
 
 FOLDER = TRACES / "kineto"
 LINES, WIDTH = 60, 80
@@ -38,7 +36,7 @@ SECTIONS = "verdict,reasons,sentences,fusion,alignment,warnings"
 
 
 def read_data(indexes):
-    data = json.loads(run("trace-query", "compare", "-q", "--json", "--section", SECTIONS, *indexes).stdout)
+    data = as_json("compare", "--section", SECTIONS, *indexes)
     sections = {section["section"]: section["rows"] for section in data.pop("sections")}
     return {**sections, **data}
 
@@ -104,15 +102,9 @@ def check_markdown(folder):
     require(len(text.encode()) < 20_000, f"{len(text.encode())} bytes")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if not skip_without_traces(cases, FOLDER):
         with scratch_folder() as folder:
             for name, pair in PAIRS.items():
                 cases.run(name, check_page, folder, name, *pair)
             cases.run("Markdown", check_markdown, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

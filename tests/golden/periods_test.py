@@ -1,25 +1,18 @@
 """One period: from the start of a step's work on the device to that of the next. `phases`, `steps`, `ls`, `trend`, `compare`,
 the page and the recipes name the same figure where they name the same steps; the host's is `host_period`."""
 import json
-import sys
-from collections import Counter, defaultdict
-from pathlib import Path
+from collections import Counter
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from report_oracle import middle  # noqa: E402
-from report_page import report_page  # noqa: E402
-from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, make_trace, open_index, require, run,  # noqa: E402
-                         scratch_folder, skip_without_traces)
+from report_oracle import middle
+from report_page import report_page
+from trace_cases import (TRACES, as_json, equal, ingest, kineto_traces, make_trace, require, rows, run, scratch_folder,
+                         skip_without_traces)
 
 SERVER = ("--layers", 2, "--mix", "P,D*5", "--steps", 18, "--batch", 8, "--seed", 3, "--python-stacks", "off")
 DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")
 OTHERS = ("other/nsys_2gpu_after.sqlite", "other/nsys_2gpu_before.sqlite", "other/rocprofv3_908_results.json.gz", "other/rpd_matmul.rpd",
           "ascend/advisor_trace_view.json", "ascend/ascend_pytorch_profiler_0.db", "ascend/level1_rank0_kernel_details.csv",
           "ascend/level1_rank0_trace_view.json", "ascend/level2_kernel_details.csv", "aie/npu_matmul_256x768x768.json")
-
-
-def rows(command, *arguments):
-    return json.loads(run("trace-query", command, "-q", "--json", "--limit", 0, *arguments).stdout)["rows"]
 
 
 def steps_of(index):
@@ -52,12 +45,12 @@ def check_phases(index, found):
 
 def check_catalogue(index, folder, phases):
     """`ls` and `trend` name the period of the phase that they name."""
-    (listed,) = json.loads(run("trace-query", "ls", index.parent, "--where", f"index_path LIKE '%{index.name}'", "--json").stdout)["rows"]
+    (listed,) = rows("ls", index.parent, "--where", f"index_path LIKE '%{index.name}'")
     if listed["phase"] is None:
         return
     own = phases[listed["phase"]]["period"]
     equal(listed["period"], None if own is None else int(own + 0.5), "ls")
-    trend = json.loads(run("trace-query", "trend", index, "--phase", listed["phase"], "--json").stdout)
+    trend = as_json("trend", index, "--phase", listed["phase"])
     points = next(section["rows"] for section in trend["sections"] if section["section"] == "points")
     equal([point["value"] for point in points], [listed["period"]], "trend")
 
@@ -82,7 +75,7 @@ def check_trace(trace, index, folder):
     ingest(trace, index)
     found = steps_of(index)
     phases = check_phases(index, found)
-    if json.loads(run("trace-query", "info", "--json", index).stdout) and phases:
+    if as_json("info", index) and phases:
         check_catalogue(index, folder, phases)
     if any(step["kernels"] for step in found):
         check_compared(index, folder, found)
@@ -109,7 +102,7 @@ def check_stretched(folder):
     require(abs(after["decode"]["period"] / before["decode"]["period"] - 1.15) < 1e-4, (before, after))
     equal(after["decode"]["host_period"], before["decode"]["host_period"], "the host's")
     equal(after["decode"]["period_on"], "device", "on which clock")
-    points = [section["rows"] for section in json.loads(run("trace-query", "trend", "--phase", "decode", "--json", usual, longer).stdout)["sections"]
+    points = [section["rows"] for section in as_json("trend", "--phase", "decode", usual, longer)["sections"]
               if section["section"] == "points"][0]
     shorter, taller = sorted(point["value"] for point in points)
     require(abs(taller / shorter - 1.15) < 1e-4, points)
@@ -151,8 +144,7 @@ def check_named(folder):
     equal((round(phase["period"] / 1e4), round(phase["host_period"] / 1e4)), (1898, 1639), "10 us")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         cases.run("a slower device", check_stretched, folder)
         cases.run("steps of the host alone", check_host_only, folder)
@@ -162,8 +154,3 @@ def main():
             others = [TRACES / name for name in OTHERS]
             for trace in [*kineto_traces(), *(path for path in others if path.exists())]:
                 cases.run(f"{trace.name}", check_trace, trace, folder / f"{trace.name}.tracedb", folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

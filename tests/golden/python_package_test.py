@@ -11,19 +11,14 @@ import venv
 from pathlib import Path
 from xml.etree import ElementTree
 
-ROOT = Path(__file__).resolve().parents[2]
+from trace_cases import BIN, ROOT, Skip, as_json, equal, make_trace, require, rows, run, scratch_folder
+
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(ROOT / "tests" / "support"))
 sys.path.insert(0, str(ROOT / "tools" / "python"))
 import tracedb  # noqa: E402
-from trace_cases import BIN, Cases, Skip, equal, make_trace, require, run, scratch_folder  # noqa: E402
 
 SERVER = ("--layers", 3, "--steps", 4, "--seed", 5)
 CODE = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
-
-
-def rows(*words):
-    return json.loads(run("trace-query", *words, "-q", "--json").stdout)["rows"]
 
 
 def check_reports(trace, path):
@@ -50,7 +45,7 @@ def check_sql(trace, path):
 
 
 def check_compare(path, other):
-    document = json.loads(run("trace-query", "compare", "-q", "--json", "--limit", 0, path, other).stdout)
+    document = as_json("compare", "--limit", 0, path, other)
     for found in (tracedb.compare(path, other), tracedb.compare(tracedb.open(path), Path(other))):
         equal(found.reasons.rows, document["reasons"], "reasons")
         equal(found.verdict.rows, document["verdict"], "verdict")
@@ -216,19 +211,18 @@ def check_wheel(folder, path, other):
     require(used.returncode == 0, used.stderr)
     found = json.loads(used.stdout)
     require(found["file"].startswith(site) and found["reasons"] > 0, found)
-    equal(found["kernels"], json.loads(run("trace-query", "sql", "-q", "--json", path, "SELECT count(*) AS n FROM kernels").stdout)
+    equal(found["kernels"], as_json("sql", path, "SELECT count(*) AS n FROM kernels")
           ["rows"], "kernels")
 
 
-def main():
+def main(cases):
     os.environ["TRACEDB_BIN"] = str(BIN)
-    cases = Cases()
     with scratch_folder() as folder:
         path = make_trace(folder / "a.json", *SERVER, "--vendor", "amd")
         other = make_trace(folder / "b.json", *SERVER, "--vendor", "nvidia")
         trace = cases.run("open", tracedb.open, path)
         if trace is None:
-            cases.finish()
+            return
         cases.run("reports", check_reports, trace, path)
         cases.run("sql", check_sql, trace, path)
         cases.run("compare", check_compare, path, other)
@@ -242,8 +236,3 @@ def main():
         cases.run("notebook in Jupyter", check_jupyter, folder / "notebook")
         cases.run("version", check_version)
         cases.run("wheel", check_wheel, folder, path, other)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

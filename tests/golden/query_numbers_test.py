@@ -1,10 +1,7 @@
 """Figures of traces with unusual durations: averages are over what is known, and no sum is too large to be answered."""
 import json
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, run, scratch_folder  # noqa: E402
+from trace_cases import equal, rows, run, scratch_folder
 
 LARGEST = 2**63 - 1
 HUGE_US = LARGEST // 2 // 1000  # two of them fit, three do not
@@ -26,10 +23,6 @@ def ingest(folder, events):
     source.write_text(json.dumps({"traceEvents": events}))
     run("trace-ingest", "-q", source)
     return f"{source}.tracedb"
-
-
-def rows(command, *arguments):
-    return json.loads(run("trace-query", command, "-q", "--json", *arguments).stdout)["rows"]
 
 
 def unknown_durations(folder):
@@ -65,13 +58,7 @@ def huge_durations(folder):
     equal(len(rows("sql", index, "SELECT * FROM kernel_stats")), 3, "kernel_stats")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for case in (unknown_durations, huge_durations):
         with scratch_folder() as folder:
             cases.run(case.__name__.replace("_", " "), case, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

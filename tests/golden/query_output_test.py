@@ -4,11 +4,9 @@ import io
 import json
 import re
 import sqlite3
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import as_json, equal, make_trace, require, run, scratch_folder, sql
 
 KERNELS = 40
 SHOWN = 30
@@ -30,7 +28,7 @@ def check_rows(index, folder):
     equal(rows(index), SHOWN + 1, "rows of the default table")
     equal(rows(index, "--limit", "0"), KERNELS, "rows of --limit 0")
     equal(rows(index, "--markdown"), KERNELS, "rows of markdown")
-    equal(len(json.loads(run("trace-query", "kernels", "--json", index).stdout)["rows"]), KERNELS, "rows of JSON")
+    equal(len(as_json("kernels", index)["rows"]), KERNELS, "rows of JSON")
     run("trace-query", "kernels", "-o", folder / "table.txt", index)
     equal(len((folder / "table.txt").read_text().splitlines()) - 2, KERNELS, "rows in a file")
     require("[others] is 10 more rows; --limit 0 shows all" in run("trace-query", "kernels", index).stderr, "no note")
@@ -134,15 +132,15 @@ def check_several_inputs(index, folder):
     run("trace-ingest", "-q", other)
     inputs = [str(index), f"{other}.tracedb"]
     expected = [inputs[0]] * KERNELS + [inputs[1]] * 2
-    document = json.loads(run("trace-query", "kernels", "--json", *inputs).stdout)
+    document = as_json("kernels", *inputs)
     equal(document["inputs"], inputs, "inputs of JSON")
     equal([row["input"] for row in document["rows"]], expected, "input of each row of JSON")
     lines = run("trace-query", "kernels", "--jsonl", *inputs).stdout.splitlines()
     equal([json.loads(line)["input"] for line in lines], expected, "input of each row of JSON lines")
     table = list(csv.reader(io.StringIO(run("trace-query", "kernels", "--csv", *inputs).stdout)))
     equal([row[0] for row in table], ["Input", *expected], "first column of CSV")
-    require("input" not in json.loads(run("trace-query", "kernels", "--json", index).stdout)["rows"][0], "one input")
-    checks = json.loads(run("trace-query", "verify", "--json", *inputs).stdout)
+    require("input" not in as_json("kernels", index)["rows"][0], "one input")
+    checks = as_json("verify", *inputs)
     equal({row["input"] for row in checks["rows"]}, set(inputs), "inputs of verify")
     missing = run("trace-query", "kernels", "--json", index, folder / "absent", check=False)
     equal((missing.returncode, json.loads(missing.stdout)["inputs"]), (3, [str(index)]), "the document without an input")
@@ -153,11 +151,11 @@ def check_several_inputs(index, folder):
 def check_several_statements(index):
     text = "SELECT count(*) AS n FROM kernel; SELECT 7 AS seven, 'x' AS t"
     rows = [{"statement": 1, "n": KERNELS}, {"statement": 2, "seven": 7, "t": "x"}]
-    equal(json.loads(run("trace-query", "sql", "--json", index, text).stdout)["rows"], rows, "rows of JSON")
+    equal(sql(index, text), rows, "rows of JSON")
     lines = run("trace-query", "sql", "--jsonl", index, text).stdout.splitlines()
     equal([json.loads(line) for line in lines], rows, "rows of JSON lines")
     equal(run("trace-query", "sql", "--csv", index, text).stdout.split(), ["n", str(KERNELS), "seven,t", "7,x"], "CSV")
-    equal(json.loads(run("trace-query", "sql", "--json", index, "SELECT 1 AS a").stdout)["rows"], [{"a": 1}], "one")
+    equal(sql(index, "SELECT 1 AS a"), [{"a": 1}], "one")
     wrong = run("trace-query", "sql", "--json", index, "SELECT 1; SELECT nme FROM kernel", check=False)
     equal((wrong.returncode, wrong.stdout), (2, ""), "no half document")
     require("statement 2" in wrong.stderr, wrong.stderr)
@@ -176,8 +174,7 @@ def check_cells(index):
     equal([cell.removeprefix("'") for cell in undone], texts, "texts from cells")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         source, index = folder / "trace.json", folder / "trace.json.tracedb"
         source.write_text(json.dumps(trace()))
@@ -186,17 +183,8 @@ def main():
         cases.run("a device that is not described", check_device, index, folder)
         cases.run("issues say what they mean", check_issues, index)
         cases.run("SQL that begins with a comment", check_comment, index)
-        cases.run("steps that are not there", check_missing_steps, folder)
-        cases.run("a damaged index beside its trace", check_damaged_index, folder)
-        cases.run("what is no trace or index", check_refused, folder)
+        cases.each((check_missing_steps, check_damaged_index, check_refused), folder)
         cases.run("wrong options", check_usage, index)
         cases.run("commands without arguments", check_without_arguments)
         cases.run("several inputs", check_several_inputs, index, folder)
-        cases.run("several statements", check_several_statements, index)
-        cases.run("cells of CSV", check_cells, index)
-        cases.run("SQL with a NUL byte", check_nul, index)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+        cases.each((check_several_statements, check_cells, check_nul), index)

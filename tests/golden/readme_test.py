@@ -12,12 +12,8 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import (BIN, ROOT, Cases, Skip, equal, ingest, make_trace, open_index, require, run,  # noqa: E402
-                         scratch_folder)
+from trace_cases import BIN, ROOT, Skip, equal, ingest, make_trace, open_index, require, run, scratch_folder
 
 BLOCK = re.compile(r"^<!-- executed -->\n```(sh|sql)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
@@ -102,8 +98,7 @@ def check_page(cases, page, folder, index):
     return queries
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         trace = cases.run("amd trace", make_trace, folder / "mi300x.json", "--vendor", "amd")
         cases.run("nvidia trace", make_trace, folder / "h100.json", "--vendor", "nvidia")
@@ -116,8 +111,3 @@ def main():
             examples = cases.run("schema --examples", run, "trace-query", "schema", "--examples")
             for statement in statements(examples.stdout) if examples else []:
                 cases.run(f"example: {title(statement)}", check_query, statement, index, 0)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,13 +1,10 @@
 """HolisticTraceAnalysis of the real traces, figure by figure, against our reports and index."""
 import json
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from reference_hta import Hta, read  # noqa: E402
-from reference_index import Index  # noqa: E402
-from reference_reasons import compare_all, trace_of  # noqa: E402
-from trace_cases import REFERENCE, read_bytes  # noqa: E402
+from reference_hta import Hta, read
+from reference_index import Index
+from reference_reasons import compare_all, trace_of
+from trace_cases import REFERENCE, read_bytes
 
 
 def first_event_us(trace):
@@ -26,5 +23,5 @@ def figures(reference, folder):
     return Hta(Index(trace, folder), read(reference), first_event_us(trace)).figures()
 
 
-if __name__ == "__main__":
-    compare_all("hta", sorted((REFERENCE / "hta").glob("*.json.gz")), figures)
+def main(cases):
+    compare_all(cases, "hta", sorted((REFERENCE / "hta").glob("*.json.gz")), figures)

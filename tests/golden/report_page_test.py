@@ -1,14 +1,12 @@
 """Pages of HTML: their pictures add up to what the reports of `trace-query` say, of made traces and of real ones; and the
 rules of a page hold: one file below 2 MB, inert, the same bytes each time, never over a trace."""
 import json
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from report_page import comparison_page, pictures_of, read_page, report_page  # noqa: E402
-from time_oracle import length, union  # noqa: E402
-from trace_cases import TRACES, Cases, equal, ingest, open_index, require, run, scratch_folder  # noqa: E402
-from usual_steps import counted  # noqa: E402
+from report_page import comparison_page, pictures_of, read_page, report_page
+from time_oracle import length, union
+from trace_cases import TRACES, as_json, equal, ingest, open_index, require, rows, run, scratch_folder
+from usual_steps import counted
 
 PAIRS = (("llama_tp4_vllm_mi300x.pt.trace.json.gz", "llama_tp4_vllm_h100.pt.trace.json.gz"),
          ("qwen3_30b_a3b_sglang_decode_mi300x.trace.json.gz", "qwen3_30b_a3b_sglang_decode_b300.trace.json.gz"),
@@ -18,13 +16,8 @@ MADE = (("a", "--seed", 5, "--layers", 8, "--mix", "P,D*8", "--steps", 36), ("b"
 LEFT_OUT = "[others]"
 
 
-def rows_of(*words):
-    document = json.loads(run("trace-query", words[0], "-q", "--json", "--limit", 0, *words[1:]).stdout)
-    return document["rows"]
-
-
 def sections_of(*words):
-    document = json.loads(run("trace-query", "compare", "-q", "--json", "--section", "all", "--limit", 0, *words).stdout)
+    document = as_json("compare", "--section", "all", "--limit", 0, *words)
     sections = {section["section"]: section["rows"] for section in document.pop("sections")}
     return {**sections, **document}
 
@@ -125,7 +118,7 @@ def check_timeline(picture, index):
     if picture["phase"] == "all":
         return
     step = picture["step"]
-    row = next(row for row in rows_of("steps", index) if row["step"] == step)
+    row = next(row for row in rows("steps", index) if row["step"] == step)
     database = open_index(index)
     if database.execute("SELECT count(*) FROM device WHERE used = 1").fetchone()[0] > 1 or not database.execute(
             "SELECT count(*) FROM step").fetchone()[0]:
@@ -235,20 +228,20 @@ def check_trace(folder, index):
         if picture["kind"] == "waterfall":
             equal(picture["start"]["value"] + sum(row["value"] for row in picture["rows"]), picture["end"]["value"], "start + rows = end")
         if picture["kind"] == "operations" and devices == 1:
-            kernels = {row["op"]: (row["total_time"] / steps,) for row in rows_of("ops", *selection, index)}
+            kernels = {row["op"]: (row["total_time"] / steps,) for row in rows("ops", *selection, index)}
             picture["rows"] = [row for row in picture["rows"] if picture["classes"][row[0]] in kernels]
             check_operations(picture, kernels, 1)
         if picture["kind"] == "layers" and devices == 1:
-            check_layers_of_trace(picture, rows_of("layers", *selection, index), steps)
+            check_layers_of_trace(picture, rows("layers", *selection, index), steps)
         if picture["kind"] == "flame" and devices == 1:
-            check_flame(picture, [sum(row["total_time"] for row in rows_of("ops", *selection, index)) / steps])
+            check_flame(picture, [sum(row["total_time"] for row in rows("ops", *selection, index)) / steps])
         if picture["kind"] == "timeline":
             check_timeline(picture, index)
         if picture["kind"] == "lanes":
             check_lanes(picture, [index])
     shown = {table["section"].removeprefix("table-"): table for table in document.tables}
     total = sum(int(value) for value in column_of(shown["ops"], "Total Time")) if "ops" in shown else 0
-    equal(total, sum(row["total_time"] for row in rows_of("ops", index)) if total else 0, "sum of the table of operations")
+    equal(total, sum(row["total_time"] for row in rows("ops", index)) if total else 0, "sum of the table of operations")
 
 
 def check_ranks(folder):
@@ -260,7 +253,7 @@ def check_ranks(folder):
         document, data = read_page(path)
         equal(data["kind"], "ranks", "kind")
         picture = data["pictures"][0]
-        document_of_ranks = json.loads(run("trace-query", "ranks", "-q", "--json", folder / "job").stdout)
+        document_of_ranks = as_json("ranks", folder / "job")
         ranks = next(section["rows"] for section in document_of_ranks["sections"] if section["section"] == "ranks")
         caused = {f"rank {row['rank']}": row["caused"] for row in ranks if row["rank"].isdigit()}
         equal(dict(zip(picture["rows"], map(sum, picture["ns"]))), caused, "waiting caused")
@@ -284,13 +277,13 @@ def check_size(folder):
     document, data = report_page(index, folder / "long.html")
     require("too large" in " ".join(document.words) or len(data["pictures"]) > 3, "says what is left out")
     picture = pictures_of(data, "operations")[0]
-    check_operations(picture, {row["op"]: (row["total_time"] / 3,) for row in rows_of("ops", "--step", "0..2", index)}, 1)
+    check_operations(picture, {row["op"]: (row["total_time"] / 3,) for row in rows("ops", "--step", "0..2", index)}, 1)
     comparison_page(index, index, folder / "long_pair.html")
 
 
 def check_selection(folder, index):
     """A page about some steps has their figures."""
-    phase = rows_of("phases", index)[0]["phase"]
+    phase = rows("phases", index)[0]["phase"]
     _, data = report_page(index, folder / "phase.html", "--phase", phase)
     equal({picture["phase"] for picture in data["pictures"]}, {phase}, "phases")
     _, data = report_page(index, folder / "steps.html", "--step", "2..4")
@@ -369,8 +362,7 @@ def made_index(folder, name, *options):
     return ingest(folder / f"{name}.json", folder / f"{name}.tracedb")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         made = [made_index(folder, *one) for one in MADE]
         cases.run("made pair", check_comparison, folder, made)
@@ -393,8 +385,3 @@ def main():
             cases.run(f"pair {paths[0].name}", check_comparison, folder, indexes)
             for index in indexes:
                 cases.run(f"trace {Path(index).name}", check_trace, folder, index)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -4,12 +4,10 @@ import json
 import re
 import sys
 from collections import defaultdict
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from report_oracle import ReportOracle  # noqa: E402
-from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, make_trace, open_index, read_trace,  # noqa: E402
-                         require, run, scratch_folder, skip_without_traces)
+from report_oracle import ReportOracle
+from trace_cases import (TRACES, equal, ingest, kineto_traces, make_trace, open_index, read_trace, require, rows, run,
+                         scratch_folder, skip_without_traces, sql)
 
 # Python is slow: stacks are looked up one by one in traces of up to so many elements.
 MOST_FOR_STACKS = 60_000
@@ -20,10 +18,6 @@ SYNTHETIC = {
     "nvidia": ("--vendor", "nvidia", "--tensor-parallel", 2, "--moe", "on", "--layers", 3, "--steps", 5, "--streams", 3),
     "lost launches": ("--vendor", "nvidia", "--graphs", "off", "--orphans", 9, "--layers", 3, "--steps", 4),
 }
-
-
-def rows(command, index, *options):
-    return json.loads(run("trace-query", *command.split(), "-q", "--json", "--limit", 0, *options, index).stdout)["rows"]
 
 
 def near(actual, expected, what):
@@ -143,7 +137,7 @@ def check_stacks(index, oracle):
 
 def launched_before(index, oracle):
     """Kernels in no step and without a launch that come before the first one with a launch on their stream."""
-    steps = json.loads(run("trace-query", "sql", "-q", "--json", index, "SELECT step FROM kernels ORDER BY ts, id").stdout)["rows"]
+    steps = sql(index, "SELECT step FROM kernels ORDER BY ts, id")
     kernels, first = oracle.kernels(), {}
     for place, kernel in enumerate(kernels):
         if kernel.launch is not None:
@@ -179,8 +173,8 @@ def shares(index, oracle):
 
 def window_of_steps(index, oracle):
     """Where the devices are looked at for waits: from the first kernel of a step to the last; without steps, of all."""
-    sql = "SELECT min(ts) FILTER (WHERE step IS NOT NULL) AS first, max(ts + dur) FILTER (WHERE step IS NOT NULL) AS last, min(ts) AS begin, max(ts + dur) AS \"end\" FROM kernels"
-    (row,) = json.loads(run("trace-query", "sql", "-q", "--json", index, sql).stdout)["rows"]
+    statement = "SELECT min(ts) FILTER (WHERE step IS NOT NULL) AS first, max(ts + dur) FILTER (WHERE step IS NOT NULL) AS last, min(ts) AS begin, max(ts + dur) AS \"end\" FROM kernels"
+    (row,) = sql(index, statement)
     if row["begin"] is None:
         return 0, 2**63 - 1
     if row["first"] is None:
@@ -219,14 +213,14 @@ def check_issues(index, oracle):
     equal(found.get("kernel_without_launch", 0), sum(event.launch is None for event in oracle.events), "without a launch")
     early = sum(event.launch is not None and oracle.calls[event.launch][0] > event.ts for event in oracle.events)
     equal(found.get("launch_after_kernel", 0), early, "launches after their kernel")
-    facts = json.loads(run("trace-query", "info", "-q", "--json", index).stdout)["rows"]
+    facts = rows("info", index)
     equal({row["item"]: row["value"] for row in facts if row["section"] == "issues" and row["item"] != "none"},
           {f"{row['kind']} ({row['severity']})": row["count"] for row in rows("issues", index)}, "issues in info")
 
 
 def check_info(index, oracle, expected):
     facts = {(row["section"], row["item"]): row["value"]
-             for row in json.loads(run("trace-query", "info", "-q", "--json", index).stdout)["rows"]}
+             for row in rows("info", index)}
     kernels = oracle.kernels()
     counts = {"kernels": len(kernels), "distinct kernel names": len({oracle.name(kernel) for kernel in kernels}),
               "copies and fills": len(oracle.events) - len(kernels), "runtime calls": len(oracle.calls),
@@ -289,8 +283,7 @@ def numbered_annotations(path):
     return path
 
 
-def main():
-    cases = Cases()
+def main(cases):
     only = sys.argv[1:]
     if not only:
         with scratch_folder() as folder:
@@ -304,8 +297,3 @@ def main():
             if not only or any(part in trace.name for part in only):
                 with scratch_folder() as folder:
                     check_trace(cases, trace.name, trace, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -6,13 +6,10 @@ import json
 import random
 import re
 import sqlite3
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from rocprof_files import RocprofRun, ZERO  # noqa: E402
-from trace_cases import (Cases, TRACES, equal, ingest, issues_of, open_index, require, run,  # noqa: E402
-                         scratch_folder, skip_without_traces, verify_index)
+from rocprof_files import RocprofRun, ZERO
+from trace_cases import (TRACES, equal, ingest, issues_of, open_index, require, run, scratch_folder,
+                         skip_without_traces, verify_index)
 
 REAL = TRACES / "other" / "rocprofv3_908_results.json.gz"
 CONTENT = {
@@ -206,19 +203,8 @@ def real_json():
         equal(found, dict(wanted), "kernel sums")
 
 
-def main():
-    cases = Cases()
-    cases.run("one run as JSON and as a database", made_run)
-    cases.run("compare both", compare_with_json)
-    cases.run("cut anywhere", cut_anywhere)
-    cases.run("damage anywhere", damage_anywhere)
-    cases.run("damaged records", damaged_records)
-    cases.run("nothing in it", nothing_in_it)
-    cases.run("hostile tables", hostile_tables)
+def main(cases):
+    cases.each((made_run, compare_with_json, cut_anywhere, damage_anywhere, damaged_records, nothing_in_it,
+                hostile_tables))
     if not skip_without_traces(cases, REAL.parent):
         cases.run(REAL.name, real_json)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

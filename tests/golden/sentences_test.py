@@ -5,14 +5,11 @@ what is printed is these sentences. page_test.py sums up those of some pairs fro
 import json
 import re
 import statistics
-import sys
 from html import unescape
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from page_sentences import Page  # noqa: E402
-from page_text import Told, check_text, near  # noqa: E402
-from trace_cases import (TRACES, Cases, equal, require, run, scratch_folder, skip_without_traces)  # noqa: E402
+from page_sentences import Page
+from page_text import Told, check_text, near
+from trace_cases import TRACES, as_json, equal, require, run, scratch_folder, skip_without_traces, sql
 
 FOLDER = TRACES / "kineto"
 LEAST_STEPS = 5  # for a verdict
@@ -234,7 +231,7 @@ class Compared:
 
 
 def check_pair(a, b):
-    data = sections_of(json.loads(run("trace-query", "compare", "-q", "--json", "--section", SECTIONS, a, b).stdout))
+    data = sections_of(as_json("compare", "--section", SECTIONS, a, b))
     text = run("trace-query", "compare", "-q", a, b).stdout
     Page.check_printed(text, data["sentences"])
     check_all(data["sentences"], Compared(data).checks, text)
@@ -255,7 +252,7 @@ class Reported:
                                           "ledger,verdict", index, index).stdout))
         self.ledger = {(row["phase"], row["item"]): row for row in data["ledger"]}
         self.verdicts = {(row["phase"], row["metric"].partition(" ")[0]): row for row in data["verdict"]}
-        self.warnings = json.loads(run("trace-query", "warnings", "-q", "--json", index).stdout)["rows"]
+        self.warnings = as_json("warnings", index)["rows"]
         self.parts = {}  # of a phase: the sum of those said
         self.checks = {f"report.{name[4:]}": getattr(self, name) for name in dir(self) if name.startswith("say_")}
         self.checks["warning.*"] = self.warning
@@ -386,7 +383,7 @@ def check_report(index):
 
 
 def check_ranks(folder):
-    document = json.loads(run("trace-query", "ranks", "-q", "--json", folder).stdout)
+    document = as_json("ranks", folder)
     text = run("trace-query", "ranks", "-q", folder).stdout
     job, sections = sections_of(document)["jobs"][0], sections_of(document)
 
@@ -410,7 +407,7 @@ def check_ranks(folder):
 
 
 def check_trend(folder):
-    document = json.loads(run("trace-query", "trend", "-q", "--json", folder).stdout)
+    document = as_json("trend", folder)
     sections, text = sections_of(document), run("trace-query", "trend", "-q", folder).stdout
 
     def values(told):
@@ -441,19 +438,18 @@ AFFECTED = {"no_step": f"step IS NULL AND NOT coalesce({BEFORE}, 0)", "no_launch
 
 def check_warnings(index):
     """Of one trace: the columns are the figures of the sentence."""
-    rows = json.loads(run("trace-query", "warnings", "-q", "--json", index).stdout)["rows"]
+    found = as_json("warnings", index)["rows"]
     sums = ", ".join(f"count(*) FILTER (WHERE {which}) AS {code}_n, coalesce(100.0 * sum(dur) FILTER (WHERE {which}) / "
                      f"sum(dur), 0) AS {code}" for code, which in AFFECTED.items())
-    told = json.loads(run("trace-query", "sql", "-q", "--json", index, f"SELECT {sums} FROM kernels").stdout)["rows"][0]
-    for row in rows:
+    told = sql(index, f"SELECT {sums} FROM kernels")[0]
+    for row in found:
         require(row["finding"] and row["severity"] in ("data_loss", "warning", "info"), row)
         if row["code"] in AFFECTED:
             equal(row["count"], told[row["code"] + "_n"], f"kernels of {row['code']}")
             near(row["share_pct"] or 0, told[row["code"]], f"share of {row['code']}", 1e-6)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if not skip_without_traces(cases, FOLDER):
         with scratch_folder() as folder:
             indexes = []
@@ -468,8 +464,3 @@ def main():
                     cases.run(" and ".join(path.name.removesuffix(".tracedb") for path in pair), check_pair, *pair)
         cases.run("ranks", check_ranks, FOLDER / "dlrm_8rank")
         cases.run("trend", check_trend, FOLDER / "dlrm_8rank")
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -2,11 +2,8 @@
 import csv
 import json
 import re
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import as_json, equal, ingest, make_trace, require, rows, run, scratch_folder, sql
 
 SERVE = ("--layers", 5, "--steps", 6, "--mix", "P,D*2", "--seed", 3, "--tensor-parallel", 2, "--vendor", "nvidia")
 # Table, its columns, which the report has too (or what they are in the table), the report, options of both.
@@ -39,13 +36,9 @@ SAME = (
 )
 
 
-def sql(index, statement, *options):
-    return json.loads(run("trace-query", "sql", "-q", "--json", *options, index, statement).stdout)["rows"]
-
-
 def report(command, index, *options):
     words = command.replace(" --json", "").split()
-    return json.loads(run("trace-query", *words, "-q", "--json", "--limit", 0, *options, index).stdout)["rows"]
+    return as_json(*words, *options, index)["rows"]
 
 
 def in_order(rows):
@@ -83,7 +76,7 @@ def check_schema(index):
     for table, columns in passes.items():
         names = [row["name"] for row in sql(index, f"SELECT name FROM pragma_table_info('{table}')")]
         equal(names, columns, table)
-        one = json.loads(run("trace-query", "schema", "--json", "--object", table).stdout)["rows"]
+        one = rows("schema", "--object", table)
         equal([row["column"] for row in one][1:], columns, f"schema --object {table}")
         require(table in run("trace-query", "sql", "--help").stdout, f"{table} in the help")
 
@@ -108,16 +101,9 @@ def check_guards(index):
     require(wrong.returncode in (2, 3), wrong.stderr)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         index = ingest(make_trace(folder / "trace.json", *SERVE), folder / "index.tracedb")
         for table, columns, command, options in SAME:
             cases.run(f"{table} {' '.join(map(str, options))}", check_same, index, table, columns, command, options)
-        for check in (check_causes, check_schema, check_names, check_guards):
-            cases.run(check.__name__, check, index)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+        cases.each((check_causes, check_schema, check_names, check_guards), index)

@@ -4,12 +4,9 @@ import collections
 import json
 import random
 import sqlite3
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import (TRACES, Cases, ingest, kineto_traces, make_trace, open_index, require, run,  # noqa: E402
-                         scratch_folder, skip_without_traces)
+from trace_cases import (TRACES, ingest, kineto_traces, make_trace, open_index, require, run, scratch_folder,
+                         skip_without_traces)
 
 # What the views of trace-query sql add to those of the index, column by column, as functions of one kernel.
 WORDS = {"kernels": {"op": "op_class(v.name)", "stack": "kernel_stack(v.id)", "layer": "kernel_layer(v.id)",
@@ -283,8 +280,7 @@ TRACES_MADE = {
 }
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         for name, options in TRACES_MADE.items():
             index = ingest(make_trace(folder / f"{name}.json", *options), folder / f"{name}.tracedb")
@@ -300,8 +296,3 @@ def main():
                 if trace.stat().st_size < 1 << 19:
                     index = ingest(trace, folder / "real.tracedb", "--force")
                     cases.run(f"every column: {trace.name}", every_column, folder, index)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

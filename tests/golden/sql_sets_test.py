@@ -6,11 +6,9 @@ import json
 import random
 import shutil
 import sqlite3
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
 
 SIZES = ((3, 1), (4, 2), (2, 3))  # steps and seed of each trace
 LABELS = ["index_name", "source", "job", "rank", "date"]
@@ -295,16 +293,9 @@ def check_hostile_statements(indexes):
         equal([result.returncode, len(result.stderr.splitlines())], [expected, 1], f"{statement[:80]}: {result.stderr}")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         indexes = make_indexes(folder)
-        for check in (check_tables, check_facts, check_labels, check_threads, check_groups, check_or, check_hidden_names, check_refused, check_hostile_statements):
-            cases.run(check.__name__, check, indexes)
-        for check in (check_folder, check_equal_names, check_many, check_broken, check_hostile_indexes):
-            cases.run(check.__name__, check, indexes, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+        cases.each((check_tables, check_facts, check_labels, check_threads, check_groups, check_or, check_hidden_names,
+                    check_refused, check_hostile_statements), indexes)
+        cases.each((check_folder, check_equal_names, check_many, check_broken, check_hostile_indexes), indexes, folder)

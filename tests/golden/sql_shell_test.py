@@ -4,11 +4,8 @@ import os
 import re
 import select
 import shutil
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, Skip, equal, ingest, make_trace, program, require, run, scratch_folder  # noqa: E402
+from trace_cases import Skip, equal, ingest, make_trace, program, require, run, scratch_folder
 
 PATIENCE = 60  # seconds without a byte: something hangs
 
@@ -72,15 +69,8 @@ def check_no_terminal(_folder, index):
     equal([result.returncode, len(result.stderr.splitlines())], [2, 1], result.stderr)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         index = ingest(make_trace(folder / "trace.json", "--layers", 2, "--steps", 3, "--truth", os.devnull),
                        folder / "index.tracedb")
-        for check in (check_shell, check_words, check_without_shell, check_no_terminal):
-            cases.run(check.__name__, check, folder, index)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+        cases.each((check_shell, check_words, check_without_shell, check_no_terminal), folder, index)

@@ -1,11 +1,8 @@
 """step, phase and the view steps in trace-query sql: those of the reports, however these come by their steps."""
 import json
 import sqlite3
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, Skip, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import TRACES, Skip, equal, ingest, make_trace, require, rows, run, scratch_folder, sql
 
 SERVE = ("--layers", 5, "--steps", 6, "--mix", "P,D*2", "--seed", 3, "--tensor-parallel", 2, "--vendor", "nvidia")
 TRAIN = ("--model", "train", "--layers", 3, "--steps", 4, "--seed", 5)
@@ -21,23 +18,15 @@ TRACES_MADE = (
 README_QUERY = "SELECT layer, op, sum(dur) FROM kernels WHERE phase = 'decode' GROUP BY 1, 2"
 
 
-def sql(index, statement, *options):
-    return json.loads(run("trace-query", "sql", "-q", "--json", *options, index, statement).stdout)["rows"]
-
-
-def report(command, index, *options):
-    return json.loads(run("trace-query", command, "-q", "--json", "--limit", 0, *options, index).stdout)["rows"]
-
-
 def check_phases(index, options):
     """Sums by phase and by step are those of phases and steps; every view says the same of a kernel."""
     sums = {row["p"] or "[no step]": (row["n"], row["s"]) for row in
             sql(index, "SELECT phase p, count(*) n, sum(dur) s FROM kernels GROUP BY 1", *options)}
-    equal(sums, {row["phase"]: (row["instances"], row["total_time"]) for row in report("phases", index, *options)
+    equal(sums, {row["phase"]: (row["instances"], row["total_time"]) for row in rows("phases", index, *options)
                  if row["instances"]}, "phases")
     sums = {row["step"]: row["s"] for row in
             sql(index, "SELECT step, sum(dur) s FROM kernels GROUP BY 1", *options)}
-    equal(sums, {row["step"]: row["total_time"] for row in report("steps", index, *options) if row["kernels"]}, "steps")
+    equal(sums, {row["step"]: row["total_time"] for row in rows("steps", index, *options) if row["kernels"]}, "steps")
     odd = sql(index, "SELECT count(*) n FROM collectives c JOIN kernels k ON k.id = c.kernel_id WHERE c.step IS NOT "
                      "k.step OR c.phase IS NOT k.phase", *options)
     equal(odd[0]["n"], 0, "collectives")
@@ -45,16 +34,16 @@ def check_phases(index, options):
 
 def check_view(index, options):
     keys = ("step", "phase", "kernels", "generation_tokens", "context_tokens")
-    rows = sql(index, "SELECT step, phase, kernels, coalesce(kernel_time, 0) AS total_time, generation_tokens, "
+    said = sql(index, "SELECT step, phase, kernels, coalesce(kernel_time, 0) AS total_time, generation_tokens, "
                       "context_tokens, name, dur FROM steps", *options)
-    found = [row for row in report("steps", index, *options) if row["step"] is not None]
-    equal([[row[key] for key in keys] for row in rows], [[row[key] for key in keys] for row in found], "view steps")
-    equal([row["total_time"] for row in rows], [row["total_time"] for row in found], "kernel time")
-    equal([row["dur"] for row in rows], [row["host"] for row in found], "host")
+    found = [row for row in rows("steps", index, *options) if row["step"] is not None]
+    equal([[row[key] for key in keys] for row in said], [[row[key] for key in keys] for row in found], "view steps")
+    equal([row["total_time"] for row in said], [row["total_time"] for row in found], "kernel time")
+    equal([row["dur"] for row in said], [row["host"] for row in found], "host")
     figures = "sum(kernels), sum(kernel_time), min(gpu_ts), max(gpu_ts_end), min(first_kernel_id), max(last_kernel_id)"
     equal(list(sql(index, f"SELECT {figures} FROM steps", *options)[0].values()),
           list(sql(index, "SELECT count(*), sum(dur), min(ts), max(ts_end), min(id), max(id) FROM kernels WHERE step IS "
-                          "NOT NULL", *options)[0].values()) if rows else [None] * 6, "figures of the steps")
+                          "NOT NULL", *options)[0].values()) if said else [None] * 6, "figures of the steps")
 
 
 def check_columns(index):
@@ -80,10 +69,10 @@ def check_notes(index):
 
 
 def check_readme(index):
-    rows = sql(index, README_QUERY)
-    require(len(rows) > 3, f"{len(rows)} rows where steps are inferred")
-    decode = next(row for row in report("phases", index) if row["phase"] == "decode")
-    equal(sum(row["sum(dur)"] for row in rows), decode["total_time"], "kernel time in decode")
+    said = sql(index, README_QUERY)
+    require(len(said) > 3, f"{len(said)} rows where steps are inferred")
+    decode = next(row for row in rows("phases", index) if row["phase"] == "decode")
+    equal(sum(row["sum(dur)"] for row in said), decode["total_time"], "kernel time in decode")
 
 
 def check_odd_arguments(index):
@@ -101,8 +90,7 @@ def check_real(folder):
     check_view(index, ())
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         for name, made, options in TRACES_MADE:
             trace = make_trace(folder / f"{name}.json", *made)
@@ -115,8 +103,3 @@ def main():
                 cases.run("notes", check_notes, index)
                 cases.run("readme", check_readme, index)
         cases.run("real", check_real, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,27 +1,15 @@
 """op, layer and layer_part in trace-query sql: what reports say of the same kernels, and what make-trace planted."""
 import collections
 import csv
-import json
 import shutil
 import sqlite3
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, ingest, make_trace, require, rows, run, scratch_folder, sql
 
 OPTIONS = ("--layers", 5, "--steps", 6, "--mix", "P,D*2", "--seed", 3, "--tensor-parallel", 2, "--vendor", "nvidia")
 WORDS = ["op", "stack", "layer", "layer_part", "input_dims", "role", "role_source", "role_confidence_pct", "capture_op",
          "capture_module"]
 PARTS = {"-1": (None, "head"), "-2": (None, "tail")}
-
-
-def sql(index, statement, *options):
-    return json.loads(run("trace-query", "sql", "-q", "--json", *options, index, statement).stdout)["rows"]
-
-
-def report(command, index, *options):
-    return json.loads(run("trace-query", command, "-q", "--json", "--limit", 0, *options, index).stdout)["rows"]
 
 
 def check_truth(index, labels):
@@ -39,14 +27,14 @@ def check_reports(index):
     """The same sums as ops and layers, also under other rules and steps."""
     for options in ((), ("--rules", "wafer")):
         sums = {row["op"]: row["s"] for row in sql(index, "SELECT op, sum(dur) s FROM kernels GROUP BY 1", *options)}
-        key = next(key for key, value in report("ops", index)[0].items() if isinstance(value, str))
-        equal(sums, {row[key]: row["total_time"] for row in report("ops", index, *options)}, f"ops {options}")
+        key = next(key for key, value in rows("ops", index)[0].items() if isinstance(value, str))
+        equal(sums, {row[key]: row["total_time"] for row in rows("ops", index, *options)}, f"ops {options}")
     for options in ((), ("--step-regex", r"generation_[1-9]")):
         sums = collections.Counter({f"[{row['p']}]" if row["p"] in ("head", "tail") else
                                     "[no layer]" if row["l"] is None else str(row["l"]): row["s"] for row in
                                     sql(index, "SELECT layer l, layer_part p, sum(dur) s FROM kernels GROUP BY 1, 2",
                                         *options)})
-        equal(dict(sums), {row["layer"]: row["total_time"] for row in report("layers", index, *options)},
+        equal(dict(sums), {row["layer"]: row["total_time"] for row in rows("layers", index, *options)},
               f"layers {options}")
 
 
@@ -79,7 +67,7 @@ def check_function_help(index):
         stock = {row[0] for row in plain.execute("SELECT DISTINCT name FROM pragma_function_list")}
     found = {row["name"] for row in sql(index, "SELECT DISTINCT name FROM pragma_function_list")} - stock
     require({"median", "percentile", "stddev", "human_ns", "op_class"} <= found, f"functions: {found}")
-    listed = {row["object"]: row["comment"] for row in json.loads(run("trace-query", "schema", "--json").stdout)["rows"]
+    listed = {row["object"]: row["comment"] for row in rows("schema")
               if row["type"] == "function"}
     equal(set(listed) - {"regexp"}, found - {"regexp"}, "functions in the schema")
     require(listed["regexp"].startswith("text REGEXP pattern: "), "REGEXP")
@@ -87,7 +75,7 @@ def check_function_help(index):
     for comment in listed.values():
         call, meaning = comment.split(": ", 1)
         require(any(line.split() == f"{call} {meaning}".split() for line in shown.splitlines()), f"help on {call}")
-    one = json.loads(run("trace-query", "schema", "--json", "--object", "median").stdout)["rows"]
+    one = rows("schema", "--object", "median")
     equal([row["object"] for row in one], ["median"], "--object")
 
 
@@ -99,7 +87,7 @@ def check_stock(index):
     require("op" not in columns, "op in the index")
     equal(list(sql(index, "SELECT * FROM main.kernels LIMIT 1")[0]), columns, "main.kernels")
     equal(list(sql(index, "SELECT * FROM kernels LIMIT 1")[0]), columns + WORDS, "kernels")
-    listed = json.loads(run("trace-query", "schema", "--json", "--object", "kernels").stdout)["rows"]
+    listed = rows("schema", "--object", "kernels")
     equal([row["column"] for row in listed][1:], columns + WORDS, "trace-query schema")
     require(all(row["comment"] for row in listed), "a column without a comment")
 
@@ -152,21 +140,14 @@ def check_empty(folder):
     equal(sql(index, "SELECT kernel_layer(1) a, op_class('x') b"), [{"a": None, "b": "other"}], "functions")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         path = make_trace(folder / "trace.json", "--labels", folder / "labels.tsv", *OPTIONS)
         with open(folder / "labels.tsv", encoding="utf-8") as file:
             labels = list(csv.DictReader(file, delimiter="\t"))
         index = ingest(path, folder / "index.tracedb")
         cases.run("truth", check_truth, index, labels)
-        for check in (check_reports, check_other_views, check_function, check_function_help, check_stock,
-                      check_still_safe, check_notes, check_wrong_options):
-            cases.run(check.__name__, check, index)
+        cases.each((check_reports, check_other_views, check_function, check_function_help, check_stock,
+                    check_still_safe, check_notes, check_wrong_options), index)
         cases.run("damaged", check_damaged, folder, index)
         cases.run("empty", check_empty, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

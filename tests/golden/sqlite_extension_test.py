@@ -1,15 +1,11 @@
 """libtracedb_sqlite.so answers in Python's sqlite3 and in the stock shell of SQLite what trace-query sql answers: tables
 of the passes, columns that the passes add, functions and all recipes."""
-import json
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from extension import LIBRARY, by_python, by_shell, uri_of  # noqa: E402
-from recipes import recipes  # noqa: E402
-from trace_cases import (TRACES, Cases, Skip, equal, ingest, kineto_traces, make_trace, require, run,  # noqa: E402
-                         scratch_folder, skip_without_traces)
+from extension import LIBRARY, by_python, by_shell, uri_of
+from recipes import recipes
+from trace_cases import (TRACES, Skip, equal, ingest, kineto_traces, make_trace, require, rows, run, scratch_folder,
+                         skip_without_traces)
 
 SERVER = ("--vendor", "nvidia", "--layers", 3, "--steps", 6, "--mix", "P,D*5", "--tensor-parallel", 2, "--streams", 3,
           "--shapes", "on", "--seed", 21)
@@ -28,7 +24,7 @@ STATEMENTS = (
 
 
 def passes():
-    listed = json.loads(run("trace-query", "schema", "--json").stdout)["rows"]
+    listed = rows("schema")
     return [row["object"] for row in listed if row["type"] == "pass" and not row["column"]]
 
 
@@ -49,7 +45,7 @@ def same_rows(found, expected, what):
 
 def by_program(index, statement, parameters=None):
     values = [part for name, value in (parameters or {}).items() for part in ("--param", f"{name}={value}")]
-    return json.loads(run("trace-query", "sql", "-q", "--json", *values, index, statement).stdout)["rows"]
+    return rows("sql", *values, index, statement)
 
 
 def check_python(index, asked):
@@ -106,11 +102,9 @@ def check_real(trace, folder):
                  [(STATEMENTS[0], None), ("SELECT * FROM kernels LIMIT 100", None)])
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if not LIBRARY.exists():
-        cases.skip("extension", f"{LIBRARY} is not built")
-        cases.finish()
+        raise Skip(f"{LIBRARY} is not built")
     with scratch_folder() as folder:
         index = ingest(make_trace(folder / "server.json", *SERVER), folder / "server.tracedb")
         tables = [f"SELECT * FROM {table}" for table in passes()] + [f"SELECT * FROM {view}" for view in VIEWS]
@@ -125,8 +119,3 @@ def main():
         if not skip_without_traces(cases, TRACES / "kineto"):
             for trace in kineto_traces()[::8]:
                 cases.run(f"real: {trace.name}", check_real, trace, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

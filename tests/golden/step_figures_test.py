@@ -4,21 +4,15 @@ import json
 import re
 import sys
 from collections import defaultdict
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from report_oracle import ReportOracle, middle  # noqa: E402
-from time_oracle import length, union  # noqa: E402
-from trace_cases import (ROOT, TRACES, Cases, Skip, equal, ingest, kineto_traces, make_trace, open_index,  # noqa: E402
-                         read_trace, require, run, scratch_folder, skip_without_traces)
+from report_oracle import ReportOracle, middle
+from time_oracle import length, union
+from trace_cases import (ROOT, TRACES, Skip, equal, ingest, kineto_traces, make_trace, open_index, read_trace, require,
+                         rows, run, scratch_folder, skip_without_traces)
 
 # Traces whose layers are modules of one kind, one after the other.
 LAYER_MODULES = {"qwen15_05b_hf": "Qwen2DecoderLayer", "bert_small_hf": "BertLayer", "timesformer_hf": "TimesformerLayer",
                  "qwen3_8b_sglang_prefill": "Qwen3DecoderLayer"}
-
-
-def rows(command, index):
-    return json.loads(run("trace-query", command, "-q", "--json", "--limit", 0, index).stdout)["rows"]
 
 
 class Steps:
@@ -174,8 +168,7 @@ def check_trace(cases, name, trace, folder):
     database.close()
 
 
-def main():
-    cases = Cases()
+def main(cases):
     only = sys.argv[1:]
     with scratch_folder() as folder:
         cases.run("two devices", check_two_devices, folder)
@@ -188,8 +181,3 @@ def main():
             if not only or any(part in trace.name for part in only):
                 with scratch_folder() as folder:
                     check_trace(cases, trace.name, trace, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,11 +1,8 @@
 """Steps and layers of real traces: reviewed figures, and closure on every trace there is."""
 import json
 import re
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, equal, ingest, kineto_traces, require, run, scratch_folder, skip_without_traces  # noqa: E402
+from trace_cases import TRACES, equal, ingest, kineto_traces, require, rows, run, scratch_folder, skip_without_traces
 
 # Trace: layers of the model, and its steps by kind. Layers from the model's own module names or its published size.
 EXPECTED = {
@@ -37,10 +34,6 @@ EXPECTED = {
 STACKS = {"flux1_xdit_mi300x.json.gz": "CLIPEncoderLayer 12 + T5Block 24 + stack 1 19 x 4 passes + stack 2 38 x 4 passes"}
 
 
-def rows(command, index, *options):
-    return json.loads(run("trace-query", command, "-q", "--json", "--limit", 0, *options, index).stdout)["rows"]
-
-
 def check_closure(index):
     totals = {command: [sum(row["total_time"] for row in found), sum(row[count] for row in found)]
               for command, count in (("kernels", "instances"), ("steps", "kernels"), ("phases", "instances"),
@@ -59,7 +52,7 @@ def check_expected(index, layers, steps):
 def check_layers_said(index):
     """The number of layers is that of the rows of `layers`, wherever it is said."""
     seen = sum(row["layer"].isdigit() for row in rows("layers", index))
-    facts = json.loads(run("trace-query", "info", "-q", "--json", index).stdout)["rows"]
+    facts = rows("info", index)
     info = next((row["value"] for row in facts if row["item"] == "layers"), "not known")
     note = re.search(r"note: (.*) layers; ", run("trace-query", "layers", index).stderr)
     said = [sum(int(re.search(r"(\d+)(?: x \d+ passes)?$", stack)[1]) for stack in stacks)
@@ -69,7 +62,7 @@ def check_layers_said(index):
 
 
 def check_stacks(index, stacks):
-    facts = json.loads(run("trace-query", "info", "-q", "--json", index).stdout)["rows"]
+    facts = rows("info", index)
     layers = next(row["value"] for row in facts if row["item"] == "layers")
     require(layers.startswith(stacks + " ("), f"info: layers are {layers}, not {stacks}")
     counts = {}
@@ -104,10 +97,9 @@ def check_outside(index, before, warm_up):
     equal(steps.get("[inferred: warm-up]"), warm_up, "kernels of a step that warms up")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if skip_without_traces(cases, TRACES / "kineto"):
-        cases.finish()
+        return
     for trace in [*kineto_traces(), *sorted((TRACES / "other").glob("nsys_2gpu_*.sqlite"))]:
         with scratch_folder() as folder:
             index = cases.run(f"ingest {trace.name}", ingest, trace, folder / "index.tracedb")
@@ -123,8 +115,3 @@ def main():
                 cases.run(f"stacks {trace.name}", check_stacks, index, STACKS[trace.name])
             if "llama_tp4" in trace.name:
                 cases.run(f"alike {trace.name}", check_every_layer_alike, index)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

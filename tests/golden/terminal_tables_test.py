@@ -1,7 +1,7 @@
 """What every report prints on a terminal of 120 columns, and six also of 80 and 160, of made traces, against
 tests/golden/terminal/*.
 
-`terminal_tables_test.py --update` writes what is printed now; look at the differences before they are committed."""
+`python3 tests golden.terminal_tables --update` writes what is printed now; look at the differences before they are committed."""
 import fcntl
 import os
 import pty
@@ -12,9 +12,8 @@ import termios
 import unicodedata
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from stored_texts import check_stored, store  # noqa: E402
-from trace_cases import Cases, ingest, make_trace, program, require, run, scratch_folder  # noqa: E402
+from stored_texts import check_stored, store
+from trace_cases import Skip, ingest, make_trace, program, require, run, scratch_folder
 
 EXPECTED = Path(__file__).resolve().parent / "terminal"
 WIDTHS = (80, 120, 160)  # of SEVERAL; the others have the one between
@@ -191,26 +190,15 @@ def check_width(width, text):
     require(not wide, f"{len(wide)} lines do not fit: {wide[:2]}")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if not has_terminals():
-        cases.skip("tables of every report on a terminal", "no pseudo-terminals here (/dev/pts)")
-        cases.finish()
+        raise Skip("no pseudo-terminals here (/dev/pts)")
     with scratch_folder() as folder:
         make_indexes(folder)
         found = answers(folder)
         if "--update" in sys.argv[1:]:
             return store(EXPECTED, found)
-        cases.run("narrow tables", check_narrow, folder)
-        cases.run("where the width is from", check_where_width_is_from, folder)
-        cases.run("different names", check_names, folder)
-        cases.run("notes once", check_notes, folder)
-        cases.run("rows of SQL", check_sql_rows, folder)
+        cases.each((check_narrow, check_where_width_is_from, check_names, check_notes, check_sql_rows), folder)
     for name, text in found.items():
         cases.run(f"{name} fits", check_width, int(name.rpartition(".")[2]), text)
         cases.run(name, check_stored, EXPECTED / name, text)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

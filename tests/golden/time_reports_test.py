@@ -1,22 +1,14 @@
 """timeline, gaps, launches, comms and memcpys of every real trace: their identities, what must add up, and all figures
 against an independent reckoning; then a trace made by hand, whose figures can be read off."""
 import json
-import sys
-from collections import Counter
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from time_oracle import CAUSES, TimeOracle  # noqa: E402
-from trace_cases import (TRACES, Cases, equal, ingest, kineto_traces, open_index, require, run,  # noqa: E402
-                         scratch_folder, skip_without_traces)
+from time_oracle import CAUSES, TimeOracle
+from trace_cases import (TRACES, equal, ingest, kineto_traces, open_index, require, rows, run, scratch_folder,
+                         skip_without_traces)
 
 COMMANDS = ("timeline", "gaps", "launches", "comms", "memcpys")
 COMPARED = ("span", "busy", "idle", "computation", "comm", "copy", "exposed_comm", "exposed_copy", "gaps")
 SUMMARIES = ("mean", "min", "max")
-
-
-def rows(command, index, *options):
-    return json.loads(run("trace-query", command, "-q", "--json", index, *options).stdout)["rows"]
 
 
 def total(report, key):
@@ -207,16 +199,10 @@ def check_frame(index):
     require("[others]" in run("trace-query", "launches", "--limit", "1", index).stdout, "no [others]")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         cases.run("hand made", check_hand_made, folder)
     if not skip_without_traces(cases, TRACES / "kineto"):
         for trace in kineto_traces():
             with scratch_folder() as folder:
                 cases.run(trace.name, check_trace, trace, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

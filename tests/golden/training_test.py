@@ -6,13 +6,10 @@ numbers: autograd gives a backward operator the number of its forward one, and `
 import gzip
 import json
 import re
-import sys
 from collections import Counter, defaultdict
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import (REFERENCE, TRACES, Cases, Skip, equal, ingest, kineto_traces, nanoseconds, open_index,  # noqa: E402
-                         read_trace, require, run, scratch_folder, skip_without_traces)
+from trace_cases import (REFERENCE, TRACES, as_json, equal, ingest, kineto_traces, nanoseconds, open_index, read_trace,
+                         require, run, scratch_folder, skip_without_traces)
 
 CALLS = {"cuda_runtime", "cuda_driver", "Runtime"}
 OPERATORS = {"cpu_op", "Operator"}
@@ -143,8 +140,8 @@ def check_no_pass(stored):
 
 def check_names(training, trace, index):
     """The steps of the report are the ProfilerSteps; HTA's list of them is the same."""
-    rows = json.loads(run("trace-query", "steps", "-q", "--json", "--limit", 0, index).stdout)["rows"]
-    names = [row["name"] for row in rows if row["step"] is not None]
+    found = as_json("steps", index)["rows"]
+    names = [row["name"] for row in found if row["step"] is not None]
     equal(names, [name for *_, name in training.steps], "steps")
     reference = REFERENCE / "hta" / f"{trace.name}.gz" if trace.suffix == ".json" else REFERENCE / "hta" / trace.name
     if reference.exists():
@@ -155,7 +152,7 @@ def check_names(training, trace, index):
 def check_reports(index):
     """Every split by pass has the total of the kernels."""
     def rows(command, *options):
-        return json.loads(run("trace-query", command, "-q", "--json", "--limit", 0, *options, index).stdout)["rows"]
+        return as_json(command, *options, index)["rows"]
     total = sum(row["total_time"] for row in rows("kernels"))
     with open_index(index) as database:
         expected = dict(database.execute("SELECT coalesce(pass, '[no pass]'), sum(dur) FROM kernel GROUP BY 1"))
@@ -193,15 +190,9 @@ def check(cases, trace, folder):
         cases.run(f"no pass {trace.name}", check_no_pass, stored)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if skip_without_traces(cases, TRACES / "kineto"):
-        cases.finish()
+        return
     for trace in kineto_traces():
         with scratch_folder() as folder:
             check(cases, trace, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -2,13 +2,10 @@
 nothing is concluded where there is no usual step."""
 import json
 import random
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from compare_cases import check_closure, compare, ledger_total  # noqa: E402
-from timed_steps import MS, device_idle, in_a_row, overlapping, write  # noqa: E402
-from trace_cases import Cases, equal, ingest, require, run, scratch_folder  # noqa: E402
+from compare_cases import check_closure, compare, ledger_total
+from timed_steps import MS, device_idle, in_a_row, overlapping, write
+from trace_cases import as_json, equal, ingest, require, run, scratch_folder
 
 PAIRS = 40  # of each kind, without any change
 
@@ -18,7 +15,7 @@ def index(folder, name, steps):
 
 
 def page(*indexes):
-    return json.loads(run("trace-query", "compare", "-q", "--json", *indexes).stdout)
+    return as_json("compare", *indexes)
 
 
 def gate(*arguments):
@@ -135,8 +132,7 @@ def check_unchanged(folder, chance):
     equal(gate(*sides, "--gate", 2)[0], 0, f"{kind}: gate")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         for check in (check_overlap, check_overlap_without_period, check_warm_up, check_kinds, check_few):
             own = folder / check.__name__
@@ -147,8 +143,3 @@ def main():
             own = folder / str(number)
             own.mkdir()
             cases.run(f"unchanged pair {number}", check_unchanged, own, chance)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

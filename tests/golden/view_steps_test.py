@@ -1,11 +1,7 @@
 """What views cost, in steps of SQLite's virtual machine, not in time: a join of a view with the kernels may cost some times
 what reading both costs, never their product."""
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from index_folder import trace_file  # noqa: E402
-from trace_cases import Cases, ingest, open_index, require, scratch_folder  # noqa: E402
+from index_folder import trace_file
+from trace_cases import ingest, open_index, require, scratch_folder
 
 STEPS = 1000  # between two calls of the handler
 MOST = 12  # times as much as reading the view and the kernels, and 200 steps for a look-up a kernel
@@ -55,8 +51,7 @@ def one_view(database, view):
         steps(database, statement, limit)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         trace_file(folder / "a.json", 40)
         database = open_index(ingest(folder / "a.json", folder / "a.tracedb"))
@@ -65,8 +60,3 @@ def main():
         for (view,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall():
             cases.run(view, one_view, database, view)
         database.close()
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

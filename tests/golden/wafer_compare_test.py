@@ -3,12 +3,8 @@
 Its fields amd_* and nvidia_*, trace1_* and trace2_* are our baseline and candidate; its us and ms are ns here."""
 import gzip
 import json
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import (TRACES, Cases, Skip, equal, ingest, make_trace, require, run,  # noqa: E402
-                         scratch_folder)
+from trace_cases import TRACES, Skip, equal, ingest, make_trace, require, run, scratch_folder
 
 GOLDEN = TRACES.parent / "golden/wafer"
 TOLERANCE = 1e-9  # sums of doubles there, of integers here
@@ -308,19 +304,11 @@ def check_output():
             require(said in result.stderr, f"not {said!r}: {result.stderr}")
 
 
-def main():
-    cases = Cases()
-    cases.run("odd traces", check_odd_traces)
-    cases.run("the same file twice", check_same_file)
-    cases.run("output", check_output)
+def main(cases):
+    cases.each((check_odd_traces, check_same_file, check_output))
     if not GOLDEN.is_dir():
         cases.skip("wafer", f"no results of that tool here: {GOLDEN} does not exist")
     else:
         for pair in sorted(path.name for path in GOLDEN.iterdir() if path.is_dir()):
             with scratch_folder() as folder:
                 cases.run(pair, check, pair, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

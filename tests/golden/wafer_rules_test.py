@@ -1,12 +1,9 @@
 """The rule set `wafer` against the classes and patterns that tool gave to every distinct name of real pairs of traces."""
 import gzip
 import json
-import sys
 from collections import defaultdict
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import ROOT, TRACES, Cases, Skip, equal, ingest, require, run, scratch_folder  # noqa: E402
+from trace_cases import TRACES, Skip, equal, ingest, require, run, scratch_folder
 
 GOLDEN = TRACES.parent / "golden/wafer"
 TOLERANCE = 1e-9  # sums of doubles there, of integers here; times of a kernel are whole ns here
@@ -47,8 +44,7 @@ def check(pair, side, folder):
         require(abs(total - expected_sums[name][1]) <= slack, f"total of {name}: {total}, expected {expected_sums[name][1]}")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if not GOLDEN.is_dir():
         cases.skip("wafer", f"no results of that tool here: {GOLDEN} does not exist")
     else:
@@ -56,8 +52,3 @@ def main():
             for side in (1, 2):
                 with scratch_folder() as folder:
                     cases.run(f"{pair} {side}", check, pair, side, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -4,11 +4,8 @@ events are not read; the events of all stay in the table slice."""
 import gzip
 import json
 import re
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, Skip, equal, issues_of, open_index, require, run, scratch_folder  # noqa: E402
+from trace_cases import TRACES, Skip, equal, issues_of, open_index, require, rows, run, scratch_folder
 
 NO_DEVICE = "no kernel, copy or fill is in it"
 
@@ -69,10 +66,6 @@ REAL_HOST = {"cpu_only_rank34": "", "no_rank": "", "cupti_counters_a100": "",
              "mtia_inference": "1,313 mtia_ccp_events (812 ms) are device events of a category that is not read yet"}
 PROTOBUF = {"x.pb.gz": (b"\x0a\x20\x08\x01\x12\x0d/device:GPU:0\x1a", "XSpace"),
             "cpu.pb.gz": (b"\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12\x10", "pprof")}
-
-
-def rows(command, *options):
-    return json.loads(run("trace-query", command, "-q", "--json", *options).stdout)["rows"]
 
 
 def first_lines(path, folder):
@@ -174,13 +167,12 @@ def check_steps():
             path = folder / f"{name}.json"
             path.write_text(json.dumps(trace(x("aten::mm", "cpu_op"), *events, schemaVersion=1)))
             run("trace-ingest", "-q", path)
-            row, = json.loads(run("trace-query", "ls", "--json", path).stdout)["rows"]
-            phases = json.loads(run("trace-query", "phases", "--json", path).stdout)["rows"]
+            row, = rows("ls", path)
+            phases = rows("phases", path)
             equal((row["steps"], sum(phase["steps"] or 0 for phase in phases)), (steps, steps), f"{name}: steps of ls and of phases")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for name, (document, words, advice) in FOREIGN.items():
         cases.run(name, check_made, document, words, advice, 4, slices_of(document))
     for name, (document, words, advice) in HOST.items():
@@ -195,8 +187,3 @@ def main():
         cases.run(name, check_real, name, words)
     for name in REAL_HOST:
         cases.run(name, check_real_host, name)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

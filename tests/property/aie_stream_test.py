@@ -9,9 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from stream_oracle import trace_of  # noqa: E402
-from trace_cases import Cases, equal, program, require, scratch_folder  # noqa: E402
+from stream_oracle import trace_of
+from trace_cases import equal, program, require, scratch_folder
 
 ORACLE = Path(__file__).resolve().parents[1] / "support/stream_oracle.py"
 SEED = int(os.environ.get("TRACEDB_SEED", 1))
@@ -138,8 +137,7 @@ def check_wrong_options(words, folder):
     equal((result["exit"], len(result["stderr"].splitlines()), result["files"]), (2, 1, {}), "exit code, lines, files")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     noise = random.Random(SEED)
     for number in range(int(os.environ.get("TRACEDB_AIE_CASES", 25))):
         with scratch_folder() as folder:
@@ -157,8 +155,3 @@ def main():
     with scratch_folder() as folder:
         result = outcome([program("trace-query"), "aie", "--compat", "stream", *arguments_of("")], folder)
         cases.run("no trace", equal, (result["exit"], len(result["stderr"].splitlines())), (3, 1), "exit code, lines")
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

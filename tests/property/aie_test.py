@@ -2,11 +2,8 @@
 program says of the same trace (--compat stream), which several of these faults mislead."""
 import json
 import sqlite3
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, open_index, require, run, scratch_folder  # noqa: E402
+from trace_cases import as_json, equal, ingest, open_index, require, rows, run, scratch_folder
 
 ORIGINAL = "--M 64 --K 64 --N 64 --m 8 --k 8 --n 8 --row 1 --col 1 --hwid h".split()
 FOLDER = "outputs/h-gemm_64_64_64-1_row_1_col/traces"
@@ -21,7 +18,7 @@ def make(folder, options):
 
 
 def ours(*arguments):
-    document = json.loads(run("trace-query", "aie", "-q", "--json", *arguments).stdout)
+    document = as_json("aie", *arguments)
     return {section["section"]: section["rows"] for section in document["sections"]}
 
 
@@ -103,9 +100,9 @@ def check_index(folder):
     equal(indexes[0].read_bytes() == indexes[1].read_bytes(), True, "same bytes")
     run("trace-query", "verify", indexes[0])
     planted = sum(tile["kernels"] for tile in truth)
-    rows = json.loads(run("trace-query", "kernels", "-q", "--json", indexes[0]).stdout)["rows"]
-    equal((rows[0]["instances"], rows[0]["total_time"]), (planted, sum(tile["total"] for tile in truth)), "kernels")
-    equal(json.loads(run("trace-query", "ops", "-q", "--json", indexes[0]).stdout)["rows"][0]["instances"], planted, "ops")
+    found = rows("kernels", indexes[0])
+    equal((found[0]["instances"], found[0]["total_time"]), (planted, sum(tile["total"] for tile in truth)), "kernels")
+    equal(rows("ops", indexes[0])[0]["instances"], planted, "ops")
     with sqlite3.connect(indexes[0]) as index:
         equal(index.execute("SELECT st.number, count(*) FROM kernel k JOIN stream st ON st.id = k.stream_id "
                             "GROUP BY 1 ORDER BY 1").fetchall(),
@@ -196,8 +193,7 @@ def check_model(folder):
         require("good" in result.stdout, "the other scenario is answered")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for name, (options, misled, iterations) in CASES.items():
         with scratch_folder() as folder:
             cases.run(name, check, options, misled, iterations, folder)
@@ -205,8 +201,3 @@ def main():
                      check_cut, check_model):
         with scratch_folder() as folder:
             cases.run(function.__name__, function, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

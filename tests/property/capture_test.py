@@ -2,11 +2,8 @@
 import collections
 import csv
 import json
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import TRACES, Cases, Skip, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import TRACES, Skip, equal, ingest, make_trace, require, rows, run, scratch_folder
 
 MODELS = {
     "one stream": ("--layers", 6, "--streams", 1, "--seed", 5),
@@ -21,8 +18,7 @@ COLUMNS = "step, stream, name, layer, layer_part, cpu_op, module, capture_op, ca
 def kernels(index, *options):
     statement = ("SELECT k.*, r.kind = 'graph_launch' AS graph FROM kernels k LEFT JOIN runtime_call r "
                  "ON r.id = k.launch_id ORDER BY k.step, k.stream, k.ts")
-    text = run("trace-query", "sql", "-q", "--json", *options, index, f"SELECT {COLUMNS} FROM ({statement})").stdout
-    return json.loads(text)["rows"]
+    return rows("sql", *options, index, f"SELECT {COLUMNS} FROM ({statement})")
 
 
 def notes(command, index, *options):
@@ -125,8 +121,7 @@ def check_real(folder):
                   "triton_poi_fused_constant_pad_nd_moe_forward_0": [24, 1]}, "operators")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for name, options in MODELS.items():
         with scratch_folder() as folder:
             pair = cases.run(name, check_pair, folder, options)
@@ -138,8 +133,3 @@ def main():
                 cases.run("wrong use", check_wrong_use, folder, pair[1])
     with scratch_folder() as folder:
         cases.run("real pair", check_real, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -2,11 +2,8 @@
 import itertools
 import json
 import random
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
 
 FUSIONS = "add+rmsnorm,allreduce+rmsnorm,moe_gemm+silu,moe_routing,qk_norm+rope,rmsnorm+quant,rope+kvcache,silu+quant"
 INSERTED = ("reduce", "sort", "softmax", "embedding", "sampling")
@@ -45,8 +42,7 @@ def check_tables(folder, seed):
     require(len(seen[0]) > len(names) // 2, "names were lost")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     inserts = list(itertools.chain.from_iterable(("--insert", name) for name in INSERTED))
     for vendor, moe, fusions, parallel in itertools.product(("amd", "nvidia"), ("on", "off"), ("", FUSIONS), ("1", "4")):
         options = ["--vendor", vendor, "--moe", moe, "--tensor-parallel", parallel, *inserts]
@@ -65,8 +61,3 @@ def main():
     for seed in range(3):
         with scratch_folder() as folder:
             cases.run(f"names {seed}", check_tables, folder, seed)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -3,15 +3,12 @@ they were planted, accounts close, a trace compared with itself shows nothing, a
 import collections
 import os
 import random
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from compare_cases import (BETWEEN, LEDGERS, check_closure, check_mirror, check_unchanged, compare,  # noqa: E402
+from compare_cases import (BETWEEN, LEDGERS, check_closure, check_mirror, check_unchanged, compare,
                            ledger_total)
-from pair_options import PAIRS, fusion_pair, last_of  # noqa: E402
-from planted_pairs import expected_fusions, found_fusions, kept_kernels, make_side  # noqa: E402
-from trace_cases import Cases, equal, require, run, scratch_folder  # noqa: E402
+from pair_options import PAIRS, fusion_pair, last_of
+from planted_pairs import expected_fusions, found_fusions, kept_kernels, make_side
+from trace_cases import equal, require, run, scratch_folder
 
 LEAST = 0.97  # of precision and recall
 
@@ -202,8 +199,7 @@ def check_three(folder):
             equal(both[f"{section} {number} ({other.name})"], rows, f"{section} of candidate {number}")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     score = Score()
     chance = random.Random(int(os.environ.get("TRACEDB_SEED", "20240607")))
     for what, make, number in PAIRS:
@@ -217,8 +213,3 @@ def main():
     with scratch_folder() as folder:
         cases.run("the same bytes again", check_same_bytes, folder, fusion_pair(chance, 0))
     cases.run("precision and recall", score.check)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -3,12 +3,8 @@ gives the same tables as its plain twin. All of it holds for damaged traces too.
 import gzip
 import hashlib
 import os
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import (TRACES, Cases, equal, ingest, make_trace, open_index, read_bytes, require,  # noqa: E402
-                         scratch_folder)
+from trace_cases import TRACES, equal, ingest, make_trace, open_index, read_bytes, require, scratch_folder
 
 THREADS = (1, 2, 3)
 CHUNK_SIZES = (64, 1000, 64 << 10, 1 << 20, 4 << 20)
@@ -72,8 +68,7 @@ def damaged(trace, path):
     return path
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         synthetic = cases.run("make-trace", make_trace, folder / "synthetic.json", "--vendor", "amd", "--steps", "3")
         training = cases.run("make-trace of training", make_trace, folder / "training.json", "--model", "train", "--steps", "3",
@@ -92,8 +87,3 @@ def main():
             for check in (check_layouts, check_gzip):
                 with scratch_folder() as own:
                     cases.run(f"{trace.name} {check.__name__.removeprefix('check_')}", check, trace, own)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

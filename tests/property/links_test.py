@@ -4,11 +4,8 @@ import csv
 import itertools
 import json
 import sqlite3
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, make_trace, open_index, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, ingest, make_trace, open_index, require, run, scratch_folder
 
 STATEMENT = """
 SELECT k.ts, k.dur, n.name, l.correlation, s.value AS cpu_op, o.ts AS begun FROM kernel k
@@ -58,8 +55,7 @@ def check_same(folder, options):
     equal(found[1], found[0], "operators")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     small = ("--layers", 3, "--steps", 5, "--mix", "P,D*2")
     for vendor, graphs, dialect in itertools.product(("amd", "nvidia"), ("on", "off"), ("new", "old")):
         options = (*small, "--vendor", vendor, "--graphs", graphs, "--dialect", dialect)
@@ -71,8 +67,3 @@ def main():
         cases.run("orphans", check, folder, (*small, "--orphans", 7))
     with scratch_folder() as folder:
         cases.run("two threads", check, folder, ("--model", "train", "--layers", 3, "--steps", 2))
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,16 +1,12 @@
-"""make-trace: its ground truth equals an independent count of the file it wrote, and the file is well formed.
-
-Usage: make_trace_test.py PATH_TO_MAKE_TRACE
-"""
+"""make-trace: its ground truth equals an independent count of the file it wrote, and the file is well formed."""
 import collections
 import csv
 import decimal
 import gzip
 import json
 import pathlib
-import subprocess
-import sys
-import tempfile
+
+from trace_cases import make_trace, read_bytes, run, scratch_folder
 
 ALL_FUSIONS = "add+rmsnorm,rmsnorm+quant,silu+quant,rope+kvcache,qk_norm+rope,moe_routing,moe_gemm+silu,allreduce+rmsnorm"
 SMALL = ["--layers", "4", "--steps", "7", "--prefill-fraction", "0.2", "--mixed-fraction", "0.2"]
@@ -45,13 +41,9 @@ RUNTIME = {"cuda_runtime", "cuda_driver", "Runtime"}
 HOST = {"cpu_op", "Operator", "user_annotation", "python_function"} | RUNTIME
 
 
-def make(program, path, options):
-    subprocess.run([program, *options, "--output", str(path)], check=True, capture_output=True)
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as file:
-        trace = json.load(file, parse_float=decimal.Decimal)
-    truth = json.loads(pathlib.Path(str(path) + ".truth.json").read_text(encoding="utf-8"))
-    return trace, truth
+def make(path, options):
+    truth = pathlib.Path(f"{make_trace(path, *options)}.truth.json")
+    return json.loads(read_bytes(path), parse_float=decimal.Decimal), json.loads(truth.read_text(encoding="utf-8"))
 
 
 def ns(value):
@@ -199,45 +191,45 @@ def check_all(trace, truth):
     check_steps(events, truth)
 
 
-def check_variants(program, folder):
+def check_variants(folder):
     for number, variant in enumerate(VARIANTS):
         for seed in (1, 99):
             path = folder / f"variant{number}_{seed}.json"
             try:
-                check_all(*make(program, path, [*SMALL, "--seed", str(seed), *variant]))
+                check_all(*make(path, [*SMALL, "--seed", str(seed), *variant]))
             except AssertionError:
                 print("failed:", variant, "seed", seed)
                 raise
 
 
-def check_determinism(program, folder):
+def check_determinism(folder):
     one, same, other, packed = (folder / name for name in ("a.json", "b.json", "c.json", "d.json.gz"))
     for path, seed in ((one, "5"), (same, "5"), (other, "6"), (packed, "5")):
-        make(program, path, [*SMALL, "--seed", seed])
+        make(path, [*SMALL, "--seed", seed])
     assert one.read_bytes() == same.read_bytes() == gzip.decompress(packed.read_bytes())
     assert one.read_bytes() != other.read_bytes()
 
 
-def check_planted(program, folder):
+def check_planted(folder):
     base = [*SMALL, "--seed", "3", "--jitter", "0"]
-    _, plain = make(program, folder / "plain.json", base)
-    _, fused = make(program, folder / "fused.json", [*base, "--fuse", "silu+quant"])
+    _, plain = make(folder / "plain.json", base)
+    _, fused = make(folder / "fused.json", [*base, "--fuse", "silu+quant"])
     steps = len(plain["steps"])
     assert [f["count"] for f in fused["fusions"]] == [4 * steps] and not plain["fusions"]
     assert plain["kernels"]["count"] - fused["kernels"]["count"] == 4 * steps
-    _, slow = make(program, folder / "slow.json", [*base, "--slow", "norm=2"])
+    _, slow = make(folder / "slow.json", [*base, "--slow", "norm=2"])
     assert slow["classes"]["norm"]["ns"] == 2 * plain["classes"]["norm"]["ns"]
     assert slow["classes"]["dense_gemm"] == plain["classes"]["dense_gemm"]
-    _, more = make(program, folder / "more.json", [*base, "--insert", "sort@1"])
+    _, more = make(folder / "more.json", [*base, "--insert", "sort@1"])
     assert more["inserted"]["count"] == steps and more["classes"]["sort"]["count"] == steps
     assert more["layers"][0] == plain["layers"][0]
 
 
-def check_gap(program, folder):
+def check_gap(folder):
     """Steps apart: what a step does stays, only the time between steps grows."""
     base = [*SMALL, "--seed", "3"]
-    _, close = make(program, folder / "close.json", base)
-    trace, apart = make(program, folder / "apart.json", [*base, "--step-gap", "20000000", "--gap-calls", "1000"])
+    _, close = make(folder / "close.json", base)
+    trace, apart = make(folder / "apart.json", [*base, "--step-gap", "20000000", "--gap-calls", "1000"])
     for key in ("kernels", "gpu_end", "busy"):
         begins = [[step[key] - (step["gpu_begin"] if key == "gpu_end" else 0) for step in truth["steps"]]
                   for truth in (close, apart)]
@@ -250,12 +242,12 @@ def check_gap(program, folder):
     assert sum(first["ts"] + first["dur"] <= ts < second["ts"] for ts in calls) == 1000
 
 
-def check_jittered_streams(program, folder):
+def check_jittered_streams(folder):
     """The order of starts differs from step to step; that of each stream does not."""
     for graphs in ("on", "off"):
         labels = folder / "labels.tsv"
-        make(program, folder / "jittered.json", ["--layers", "6", "--steps", "5", "--mix", "D", "--graphs", graphs,
-                                                 "--jittered-streams", "on", "--labels", str(labels)])
+        make(folder / "jittered.json", ["--layers", "6", "--steps", "5", "--mix", "D", "--graphs", graphs,
+                                        "--jittered-streams", "on", "--labels", str(labels)])
         steps = collections.defaultdict(list)
         for row in csv.DictReader(labels.read_text(encoding="utf-8").splitlines(), delimiter="\t"):
             steps[row["step"]].append((int(row["ts"]), row["stream"], row["layer"], row["role"]))
@@ -271,9 +263,9 @@ def layer_order(layer):
     return {"-1": -1, "-2": 1 << 30}.get(layer, int(layer))
 
 
-def check_training(program, folder):
+def check_training(folder):
     """Each backward operator has the sequence number and the flow of its forward, on a thread of its own."""
-    trace, truth = make(program, folder / "train.json", ["--model", "train", "--layers", "3", "--steps", "2"])
+    trace, truth = make(folder / "train.json", ["--model", "train", "--layers", "3", "--steps", "2"])
     events = trace["traceEvents"]
     ops = [event for event in events if event.get("cat") == "cpu_op" and "Sequence number" in event["args"]]
     threads = {event["tid"] for event in ops}
@@ -297,13 +289,13 @@ def check_training(program, folder):
         assert min(part["count"] for part in step["passes"].values()) > 0
 
 
-def check_stacks(program, folder):
+def check_stacks(folder):
     """Layers are labelled by stack and by their number in it, in every pass."""
     for model, expected, passes in (("vision+text", {"vision": 6, "text": 3}, 1), ("diffusion", {"double": 6, "single": 12}, 2),
                                     ("encoder+decoder", {"encoder": 6, "decoder": 6}, 1)):
         labels = folder / "labels.tsv"
-        make(program, folder / "stacks.json", ["--model", model, "--layers", "6", "--steps", "2", "--passes", "2", "--labels",
-                                               str(labels)])
+        make(folder / "stacks.json", ["--model", model, "--layers", "6", "--steps", "2", "--passes", "2", "--labels",
+                                      str(labels)])
         found = collections.Counter()
         for row in csv.DictReader(labels.read_text(encoding="utf-8").splitlines(), delimiter="\t"):
             found[row["stack"], int(row["layer"]), row["iteration"]] += 1
@@ -312,10 +304,10 @@ def check_stacks(program, folder):
                           for turn in range(passes)}, layers
 
 
-def check_missing_correlation(program, folder):
+def check_missing_correlation(folder):
     base = [*SMALL, "--seed", "3", "--graphs", "off"]
-    told, _ = make(program, folder / "told.json", base)
-    untold, _ = make(program, folder / "untold.json", [*base, "--correlation", "off"])
+    told, _ = make(folder / "told.json", base)
+    untold, _ = make(folder / "untold.json", [*base, "--correlation", "off"])
     ids = [[event["args"].get("External id") for event in trace["traceEvents"] if event.get("cat") in DEVICE]
            for trace in (told, untold)]
     assert len(ids[0]) == len(ids[1]) and all(one != other for one, other in zip(*ids))
@@ -323,48 +315,43 @@ def check_missing_correlation(program, folder):
     assert sum(event["ph"] == "f" for event in untold["traceEvents"]) == sum(event["ph"] == "f" for event in told["traceEvents"])
 
 
-def check_shifted_names(program, folder):
+def check_shifted_names(folder):
     """In part of each replay names belong to other kernels; times stay."""
     base = ["--layers", "6", "--steps", "4", "--mix", "D", "--seed", "3"]
-    right, truth = make(program, folder / "right.json", base)
-    shifted, misnamed = make(program, folder / "shifted.json", [*base, "--shift-names", "2"])
+    right, truth = make(folder / "right.json", base)
+    shifted, misnamed = make(folder / "shifted.json", [*base, "--shift-names", "2"])
     events = [[event for event in trace["traceEvents"] if event.get("cat") in KERNEL] for trace in (right, shifted)]
     assert [(e["ts"], e["dur"]) for e in events[0]] == [(e["ts"], e["dur"]) for e in events[1]]
     wrong = sum(one["name"] != other["name"] for one, other in zip(*events))
     assert 0.2 * len(events[0]) < wrong <= misnamed["misnamed"]["count"] and truth["misnamed"]["count"] == 0
 
 
-def check_waiting_collective(program, folder):
+def check_waiting_collective(folder):
     base = ["--layers", "3", "--steps", "4", "--seed", "3", "--tensor-parallel", "4"]
-    kernels = [[event["dur"] for event in make(program, folder / "wait.json", [*base, *more])[0]["traceEvents"]
+    kernels = [[event["dur"] for event in make(folder / "wait.json", [*base, *more])[0]["traceEvents"]
                 if event.get("cat") in KERNEL] for more in ([], ["--collective-wait", "5000000"])]
     longer = [other - one for one, other in zip(*kernels)]
     assert collections.Counter(longer) == {0: len(longer) - 4, 5000: 4}
 
 
-def check_target_size(program, folder):
+def check_target_size(folder):
     path = folder / "sized.json"
-    make(program, path, ["--layers", "4", "--target-size", "3M"])
+    make(path, ["--layers", "4", "--target-size", "3M"])
     assert 0.95 < path.stat().st_size / 3e6 < 1.1, path.stat().st_size
 
 
-def check_usage_errors(program, folder):
+def check_usage_errors(folder):
     for bad in (["--fuse", "x"], ["--slow", "norm"], ["--insert", "nothing"], ["--vendor", "other"], ["--layers", "0"],
                 ["--prefill-fraction", "7"], ["--prefill-fraction", "0.6", "--mixed-fraction", "0.5"], ["--clock", "0"],
                 ["--slow", "norm=0"], ["--spelling", "x"], ["--model", "x"], ["--collective-wait", "5"], ["--model", "train", "--moe", "on"]):
-        result = subprocess.run([program, *bad, str(folder / "bad.json")], capture_output=True, check=False)
-        assert result.returncode == 2 and result.stderr.count(b"\n") == 1, (bad, result)
+        result = run("make-trace", *bad, folder / "bad.json", check=False)
+        assert result.returncode == 2 and result.stderr.count("\n") == 1, (bad, result)
     assert not (folder / "bad.json").exists()
-    assert b"example:" in subprocess.run([program, "--help"], capture_output=True, check=True).stdout
+    assert "example:" in run("make-trace", "--help").stdout
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        for check in (check_variants, check_determinism, check_planted, check_gap, check_jittered_streams, check_training, check_stacks,
-                      check_missing_correlation, check_shifted_names, check_waiting_collective, check_target_size, check_usage_errors):
-            check(sys.argv[1], pathlib.Path(name))
-            print("ok", check.__name__)
-
-
-if __name__ == "__main__":
-    main()
+def main(cases):
+    with scratch_folder() as folder:
+        cases.each((check_variants, check_determinism, check_planted, check_gap, check_jittered_streams, check_training,
+                    check_stacks, check_missing_correlation, check_shifted_names, check_waiting_collective,
+                    check_target_size, check_usage_errors), folder)

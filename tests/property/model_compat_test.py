@@ -4,13 +4,10 @@ import csv
 import json
 import os
 import random
-import sys
 from itertools import zip_longest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-import reference_msmodeling  # noqa: E402
-from trace_cases import Cases, equal, require, run, scratch_folder  # noqa: E402
+import reference_msmodeling
+from trace_cases import equal, require, run, scratch_folder
 
 SEED = int(os.environ.get("TRACEDB_SEED", "20"))
 ROUNDS = 60
@@ -179,14 +176,9 @@ def check_refused(folder, what, text, message):
     require(last.startswith(f"trace-query: {files[what]}") and message in last, last)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         for seed in range(SEED, SEED + ROUNDS):
             cases.run(f"seed {seed}", check, seed, folder / str(seed))
         for number, (name, refused) in enumerate(REFUSED.items()):
             cases.run(name, check_refused, folder / f"refused{number}", *refused)
-    cases.finish()
-
-
-main()

@@ -2,11 +2,8 @@
 import itertools
 import json
 import random
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
 
 CODE = "names_out_of_step"
 SEEDS = range(3)
@@ -35,8 +32,7 @@ def check(folder, options, planted):
         equal(len(found), 1, "warnings of names out of step")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for vendor, seed in itertools.product(("amd", "nvidia"), SEEDS):
         chance = random.Random(f"{vendor} {seed}")
         options = ["--vendor", vendor, *shape(chance)]
@@ -49,8 +45,3 @@ def main():
                           ("a waiting collective", ("--tensor-parallel", 4, "--collective-wait", 900000))):
         with scratch_folder() as folder:
             cases.run(name, check, folder, ["--steps", 5, *options], False)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,13 +1,9 @@
 """What compare may say of generated pairs: of other work neither ratio, verdict nor gate, of kernels with wrong names no
 reason, and of kernels of one class that moved against each other two reasons. The same work stays comparable."""
-import json
 import random
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from compare_cases import check_closure, compare  # noqa: E402
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from compare_cases import check_closure, compare
+from trace_cases import as_json, equal, ingest, make_trace, require, run, scratch_folder
 
 PAIRS = 16  # of other shapes, and of names out of step
 WHOLE = 4
@@ -30,7 +26,7 @@ def pair(folder, common, own):
 
 
 def reasons(indexes):
-    document = json.loads(run("trace-query", "compare", "-q", "--json", *indexes).stdout)
+    document = as_json("compare", *indexes)
     return document["reasons"]
 
 
@@ -110,12 +106,6 @@ def check_seed(cases, seed, whole):
     run_case("members of a class", check_members, {**common, "--jitter": 0}, *chance.sample(["qkv_gemm", "o_gemm"], 2))
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for seed in range(PAIRS):
         check_seed(cases, seed, seed < WHOLE)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -6,13 +6,9 @@ collective differ by up to 0.5 us), drifts within 5 ppm."""
 import json
 import random
 import sqlite3
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from rank_jobs import CAUSES, LAYERS, ask, make, near  # noqa: E402
-from trace_cases import (TRACES, Cases, Skip, equal, ingest, nanoseconds, read_trace, require, run,  # noqa: E402
-                         scratch_folder)
+from rank_jobs import CAUSES, LAYERS, ask, make, near
+from trace_cases import TRACES, Skip, equal, ingest, nanoseconds, read_trace, require, run, scratch_folder
 
 
 def planted(seed):
@@ -384,8 +380,7 @@ def check_no_job(folder):
     require("names no rank of a job" in result.stderr, result.stderr)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         for seed in range(12):
             cases.run(f"planted, seed {seed}", check_planted, seed, folder)
@@ -398,22 +393,9 @@ def main():
             cases.run(f"pipeline with nothing planted, seed {seed}", check_even_pipeline, seed, folder)
         for seed in range(3):
             cases.run(f"devices of one process, seed {seed}", check_devices, seed, folder)
-        cases.run("devices of several processes", check_several_processes, folder)
-        cases.run("with whom ranks exchange", check_peers, folder)
-        cases.run("ranks that are missing or shorter", check_parts, folder)
-        cases.run("shorter without numbers", check_shifted, folder)
-        cases.run("several jobs", check_several, folder)
-        cases.run("traces that are alone", check_alone, folder)
-        cases.run("a folder for each rank", check_one_folder_each, folder)
-        cases.run("two jobs", check_baseline, folder)
-        cases.run("where a host was", check_host, folder)
-        cases.run("ranks that are broken", check_broken, folder)
+        cases.each((check_several_processes, check_peers, check_parts, check_shifted, check_several, check_alone,
+                    check_one_folder_each, check_baseline, check_host, check_broken), folder)
         cases.run("four real ranks of eight", check_real)
         for name, pairs in (("nsys_2gpu_before.sqlite", 33), ("nsys_2gpu_after.sqlite", 31)):
             cases.run(f"exchanges of {name}", check_real_exchanges, name, pairs)
         cases.run("no job", check_no_job, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

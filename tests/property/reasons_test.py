@@ -6,14 +6,11 @@ import csv
 import json
 import os
 import random
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from page_commands import check_commands  # noqa: E402
-from planted_pairs import counted_steps  # noqa: E402
-from time_oracle import length, union, without  # noqa: E402
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from page_commands import check_commands
+from planted_pairs import counted_steps
+from time_oracle import length, union, without
+from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
 
 PAIRS = 32
 LEAST = 0.95       # of precision and recall
@@ -233,16 +230,10 @@ def check_pair(folder, chance, place, score):
     equal(reasons(a.index, a.index), [], "reasons of a trace against itself")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     score = Score()
     chance = random.Random(int(os.environ.get("TRACEDB_SEED", "20251122")))
     for place in range(PAIRS):
         with scratch_folder() as folder:
             cases.run(f"pair {place}", check_pair, folder, chance, place, score)
     cases.run("precision and recall", score.check)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

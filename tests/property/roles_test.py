@@ -2,13 +2,10 @@
 import csv
 import itertools
 import json
-import sys
 from collections import Counter
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from compare_cases import BETWEEN, RARE, TOTALS  # noqa: E402
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from compare_cases import BETWEEN, RARE, TOTALS
+from trace_cases import as_json, equal, ingest, make_trace, require, run, scratch_folder
 
 # The label of a kernel -> its role; both norms of a layer have one label, and are told apart by their order.
 ROLES = {"embedding": "embedding", "qkv_gemm": "qkv_proj", "q_norm": "qk_norm", "rope": "rope", "kv_cache": "kv_cache",
@@ -66,7 +63,7 @@ def check_sums(folder, options):
     index = ingest(path, folder / "index.tracedb")
 
     def total(*arguments):
-        rows = json.loads(run("trace-query", *arguments, "-q", "--limit", 0, "--json", index).stdout)["rows"]
+        rows = as_json(*arguments, index)["rows"]
         return sum(row["total_time"] for row in rows), sum(row["instances"] for row in rows)
 
     equal(total("ops", "--by", "role"), total("ops"), "ops --by role")
@@ -96,8 +93,7 @@ def ledger(baseline, candidate, by):
     return {"totals": totals, "sums": sums}
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for vendor, moe, parallel, stacks in itertools.product(("amd", "nvidia"), ("off", "on"), ("1", "4"), ("on", "off")):
         options = ["--vendor", vendor, "--moe", moe, "--tensor-parallel", parallel, "--python-stacks", stacks]
         with scratch_folder() as folder:
@@ -105,8 +101,3 @@ def main():
     for vendor in ("amd", "nvidia"):
         with scratch_folder() as folder:
             cases.run(f"sums {vendor}", check_sums, folder, ["--vendor", vendor])
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

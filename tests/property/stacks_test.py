@@ -4,11 +4,8 @@ import collections
 import csv
 import itertools
 import json
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, ingest, make_trace, require, rows, run, scratch_folder
 
 MODELS = {
     "vision and text": ("--model", "vision+text", "--layers", 24, "--second-layers", 12),
@@ -80,8 +77,8 @@ def check_rhythm(truth, labels, rows):
 
 
 def architecture(index):
-    rows = json.loads(run("trace-query", "info", "-q", "--json", index).stdout)["rows"]
-    (value,) = [row["value"] for row in rows if row["item"] == "architecture"]
+    found = rows("info", index)
+    (value,) = [row["value"] for row in found if row["item"] == "architecture"]
     return value
 
 
@@ -113,16 +110,10 @@ def check(folder, options, modules):
     require(not phases & {"decode", "prefill", "mixed"}, f"phases of a model that serves no tokens: {phases}")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for (name, options), vendor, modules in itertools.product(MODELS.items(), ("amd", "nvidia"), ("on", "off")):
         with scratch_folder() as folder:
             cases.run(f"{name}, {vendor}, modules {modules}", check, folder,
                       (*options, "--steps", 4, "--vendor", vendor), modules)
     with scratch_folder() as folder:
         cases.run("passes that may be stacks", check_twins, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -3,11 +3,8 @@ import collections
 import csv
 import itertools
 import json
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
 
 FUSIONS = "add+rmsnorm,allreduce+rmsnorm,moe_gemm+silu,moe_routing,qk_norm+rope,rmsnorm+quant,rope+kvcache,silu+quant"
 LABELS = {"-1": "[head]", "-2": "[tail]"}
@@ -130,8 +127,7 @@ def check_unmarked(folder, options):
     check_closure(index)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     base = ["--layers", 5, "--steps", 6, "--mixed-fraction", 0.2]
     models = ([], ["--moe", "on", "--tensor-parallel", 4], ["--fuse", FUSIONS], ["--streams", 1, "--quantise", "off"])
     for choice in itertools.product(range(2), range(2), range(2), range(4)):
@@ -146,8 +142,3 @@ def main():
         if stacks == "off":
             with scratch_folder() as folder:
                 cases.run(f"unmarked {name}", check_unmarked, folder, options)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

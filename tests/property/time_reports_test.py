@@ -2,12 +2,9 @@
 host waits, and random traces of several devices against a slow reckoning."""
 import json
 import random
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from time_oracle import TimeOracle  # noqa: E402
-from trace_cases import Cases, equal, ingest, make_trace, open_index, require, run, scratch_folder  # noqa: E402
+from time_oracle import TimeOracle
+from trace_cases import equal, ingest, make_trace, open_index, require, rows, run, scratch_folder
 
 SHAPES = {
     "amd graphs": ("--vendor", "amd", "--layers", 4),
@@ -26,10 +23,6 @@ SHAPES = {
     "diffusion": ("--model", "diffusion", "--layers", 2, "--vendor", "nvidia"),
 }
 DEVICE_TIME = ("span", "busy", "idle", "computation", "comm", "copy", "exposed_comm", "exposed_copy")
-
-
-def rows(command, index, *options):
-    return json.loads(run("trace-query", command, "-q", "--json", index, *options).stdout)["rows"]
 
 
 def check_truth(folder, options):
@@ -125,16 +118,10 @@ def check_random(folder, seed):
     database.close()
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for name, options in SHAPES.items():
         with scratch_folder() as folder:
             cases.run(name, check_truth, folder, options)
     for seed in range(12):
         with scratch_folder() as folder:
             cases.run(f"random {seed}", check_random, folder, seed)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -4,11 +4,8 @@ import collections
 import csv
 import itertools
 import json
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, ingest, make_trace, run, scratch_folder  # noqa: E402
+from trace_cases import equal, ingest, make_trace, rows, run, scratch_folder
 
 PASSES = ("forward", "backward", "optimizer")
 
@@ -19,11 +16,6 @@ def build(folder, options):
     with open(folder / "labels.tsv", encoding="utf-8") as file:
         labels = sorted(csv.DictReader(file, delimiter="\t"), key=lambda label: (int(label["stream"]), int(label["ts"])))
     return ingest(path, folder / "index.tracedb"), truth, labels
-
-
-def rows(command, index, *options):
-    text = run("trace-query", command, "-q", "--json", "--limit", 0, *options, index).stdout
-    return json.loads(text)["rows"]
 
 
 def kernels(index):
@@ -75,8 +67,7 @@ def check(folder, options):
     run("trace-query", "verify", index)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     small = ("--layers", 4, "--steps", 5)
     for vendor, dialect, more in itertools.product(
             ("amd", "nvidia"), ("new", "old"),
@@ -87,8 +78,3 @@ def main():
             cases.run(f"{vendor} {dialect} {' '.join(map(str, more))}", check, folder, options)
     with scratch_folder() as folder:
         cases.run("one step", check, folder, ("--layers", 3, "--steps", 1))
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

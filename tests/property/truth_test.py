@@ -7,9 +7,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
-from classes_test import classes  # noqa: E402
-from steps_test import FUSIONS, LABELS, build, check_steps, rows  # noqa: E402
-from trace_cases import Cases, equal, require, scratch_folder  # noqa: E402
+from classes_test import classes
+from steps_test import FUSIONS, LABELS, build, check_steps, rows
+from trace_cases import equal, require, scratch_folder
 
 SEEDS = range(6)
 SPELLINGS = ("add_norm", "attention", "inductor", "rope_append", "rope_cache")
@@ -69,15 +69,9 @@ def check(folder, options):
     check_idle(index, truth)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for vendor in ("amd", "nvidia"):
         for seed in SEEDS:
             options = ["--vendor", vendor, *options_by_chance(random.Random(f"{vendor} {seed}"))]
             with scratch_folder() as folder:
                 cases.run(" ".join(map(str, options)), check, folder, options)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -3,15 +3,13 @@ of others is touched."""
 import os
 import shutil
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from index_folder import (by_name, closing_line, ingest_command, kernels, leftovers,  # noqa: E402
+from index_folder import (by_name, closing_line, ingest_command, kernels, leftovers,
                           read_summary, run_any, trace_file)
-from trace_cases import Cases, Skip, equal, require, run, scratch_folder  # noqa: E402
+from trace_cases import Skip, equal, require, run, scratch_folder
 
 NOBODY = 65534
 ODD_NAMES = (b"line\nfeed.json", b"quote'\"`.json", b"not-utf8-\xff\xfe.json", b"escape-\x1b[31m.json", b"-dash.json",
@@ -241,13 +239,6 @@ def read_only_folder():
         (folder / "traces").chmod(0o755)
 
 
-def main():
-    cases = Cases()
-    for case in (whole_tree, a_salvaged_trace_stays_one, usage, second_run_writes_nothing, odd_names, choice_of_files, foreign_files, damaged_indexes,
-                 failing_fast, read_only_folder):
-        cases.run(case.__name__.replace("_", " "), case)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+def main(cases):
+    cases.each((whole_tree, a_salvaged_trace_stays_one, usage, second_run_writes_nothing, odd_names, choice_of_files,
+                foreign_files, damaged_indexes, failing_fast, read_only_folder))

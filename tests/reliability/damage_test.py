@@ -6,11 +6,9 @@ import gzip
 import os
 import resource
 import subprocess
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, open_index, program, require, scratch_folder  # noqa: E402
+from trace_cases import equal, open_index, program, require, scratch_folder
 
 EVENTS = 5
 DAMAGED = 2  # the event the damage is in
@@ -249,9 +247,8 @@ def without_sanitizer():
     return b"__asan_init" not in symbols and b"__tsan_init" not in symbols
 
 
-def main():
+def main(cases):
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    cases = Cases()
     for name, row in table().items():
         cases.run(name, check, name, *row)
     cases.run("cut at every byte", cut_plain)
@@ -268,8 +265,3 @@ def main():
             cases.skip("a string of 2 GB", "it takes a while: set TRACEDB_LONG=1")
     else:
         cases.skip("nesting and long strings", "the programs are built with a sanitizer, which needs memory of its own")
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -8,7 +8,7 @@ from pathlib import Path
 for options in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
     os.environ[options] = "exitcode=66:" + os.environ.get(options, "")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, make_trace, require, run, scratch_folder
 
 ONE = "a.json"
 TWO = (ONE, "b.json")
@@ -31,8 +31,7 @@ def ask(folder, name, *words):
     return result.stdout
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         for seed, name in enumerate(TWO, 3):
             make_trace(folder / name, "--layers", 2, "--steps", 4, "--seed", seed, "--shapes", "on", "--truth", "/dev/null")
@@ -50,8 +49,3 @@ def main():
             cases.run(name, ask, folder, "trace-query", *words)
         for words in (("--stats", "."), ("--gc", "--dry-run", ".")):
             cases.run(words[0], ask, folder, "trace-ingest", *words)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -6,12 +6,10 @@ import random
 import shutil
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from extension import LIBRARY, by_python, by_shell, uri_of  # noqa: E402
-from trace_cases import BIN, Cases, Skip, equal, ingest, make_trace, require, scratch_folder  # noqa: E402
+from extension import LIBRARY, by_python, by_shell, uri_of
+from trace_cases import BIN, Skip, equal, ingest, make_trace, require, scratch_folder
 
 OPTIONS = ("--steps", 4, "--seed", 5, "--layers")
 OPS = ["sql", "SELECT op, instances, total_time FROM ops ORDER BY 1"]
@@ -204,23 +202,14 @@ def static_host(files):
         equal((result.returncode, words in result.stdout, result.stdout.count("\n")), (1, True, 1), f"{mode}: {result}")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if not LIBRARY.exists():
-        cases.skip("extension", f"{LIBRARY} is not built")
-        cases.finish()
+        raise Skip(f"{LIBRARY} is not built")
     with scratch_folder() as folder:
         files = cases.run("an index", Folder, folder)
         if files is None:
-            cases.finish()
+            return
         before = digest(files.folder)
-        for case in (twice, settings_of_the_host, static_host, rules_of_the_environment, in_memory):
-            cases.run(case.__name__.replace("_", " "), case, files)
+        cases.each((twice, settings_of_the_host, static_host, rules_of_the_environment, in_memory), files)
         cases.run("no file is changed", equal, digest(files.folder), before, "files")
-        for case in (not_an_index, other_states, trace_changed, hostile_names, several, replaced, damaged):
-            cases.run(case.__name__.replace("_", " "), case, files)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+        cases.each((not_an_index, other_states, trace_changed, hostile_names, several, replaced, damaged), files)

@@ -4,18 +4,14 @@ that runs out. What goes wrong while the trace is read: sources_test.py."""
 import errno
 import os
 import resource
-import shutil
 import signal
 import subprocess
-import sys
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from faults import (MAY_SUCCEED, content, failing_calls, nothing_left, one_line, require_shim,  # noqa: E402
+from faults import (MAY_SUCCEED, content, failing_calls, nothing_left, one_line, require_shim,
                     run_faulty, sound)
-from index_folder import kernels, run_any, trace_file  # noqa: E402
-from trace_cases import Cases, Skip, equal, open_index, program, require, run, scratch_folder  # noqa: E402
+from index_folder import kernels, run_any, trace_file
+from trace_cases import Skip, equal, open_index, program, require, run, scratch_folder
 
 SMALL = ("--layers", 2)
 MEMORY = ("--max-memory", "50K")  # so that temporary files are written too
@@ -245,15 +241,8 @@ FAULTS = (("create", errno.EIO), ("create", errno.EMFILE), ("create", errno.EDQU
           ("unlink", errno.EIO), ("close", errno.EIO))
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for calls, error in FAULTS:
         cases.run(f"every {calls} fails in turn: {errno.errorcode[error]}", call_fails, calls, error)
-    for case in (calls_fail_from_then_on, calls_do_half_or_are_interrupted, killed, killed_while_noting_new_times,
-                 summary_cannot_be_written, memory_runs_out, disk_of_many_sizes):
-        cases.run(case.__name__.replace("_", " "), case)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+    cases.each((calls_fail_from_then_on, calls_do_half_or_are_interrupted, killed, killed_while_noting_new_times,
+                summary_cannot_be_written, memory_runs_out, disk_of_many_sizes))

@@ -7,13 +7,10 @@ import os
 import random
 import sqlite3
 import subprocess
-import sys
 import tempfile
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from index_folder import trace_file  # noqa: E402
-from trace_cases import Cases, equal, program, report_commands, require, run, scratch_folder  # noqa: E402
+from index_folder import trace_file
+from trace_cases import equal, program, report_commands, require, run, scratch_folder
 
 INDEXES = int(os.environ.get("TRACEDB_HOSTILE_INDEXES", "30"))
 FIRST = int(os.environ.get("TRACEDB_HOSTILE_FIRST", "0"))
@@ -239,14 +236,8 @@ def packed_bits(folder, how_many):
     require(refused > 0, "no bit was noticed")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         cases.run(f"{INDEXES} hostile indexes", campaign, folder, range(FIRST, FIRST + INDEXES))
     with scratch_folder() as folder:
         cases.run("bits of packed columns", packed_bits, folder, 200 if LONG else 8)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -2,11 +2,9 @@
 import sqlite3
 import subprocess
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from shared_pages import share_text  # noqa: E402
-from trace_cases import Cases, equal, issues_of, make_trace, open_index, program, require, run, scratch_folder  # noqa: E402
+from shared_pages import share_text
+from trace_cases import equal, issues_of, make_trace, open_index, program, require, run, scratch_folder
 
 ROWS, SIZE = 400, 4 << 20  # of texts
 MOST = 256 << 20  # and the file
@@ -104,16 +102,8 @@ def shared_texts_of_an_index(folder):
     require("the table string" in result.stderr and "trace-ingest --force" in result.stderr, result.stderr)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         for name in TABLES:
             cases.run(f"texts that share their pages: {name}", shared_texts, folder, name)
-        cases.run("many top-level values", many_values, folder)
-        cases.run("texts as they are needed", texts_as_needed, folder)
-        cases.run("texts of an index that share their pages", shared_texts_of_an_index, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+        cases.each((many_values, texts_as_needed, shared_texts_of_an_index), folder)

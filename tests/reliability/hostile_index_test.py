@@ -6,13 +6,10 @@ import random
 import signal
 import sqlite3
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from faults import nothing_left  # noqa: E402
-from index_folder import kernels, run_any, trace_file  # noqa: E402
-from trace_cases import Cases, equal, program, require, run, scratch_folder  # noqa: E402
+from faults import nothing_left
+from index_folder import kernels, run_any, trace_file
+from trace_cases import equal, program, require, run, scratch_folder
 
 COMMANDS = (("info",), ("kernels", "--limit", "3"), ("verify",), ("sql", None, "SELECT count(*), sum(dur) FROM kernels"),
             ("compare", "--section", "all"))
@@ -204,12 +201,6 @@ def reader_that_has_seen_enough():
             equal(errors, b"", f"{command[0]}: said")
 
 
-def main():
-    cases = Cases()
-    for case in (cut, flipped, planted_values, views_of_arrays, planted_journal, wrong_journal_mode, reader_that_has_seen_enough):
-        cases.run(case.__name__.replace("_", " "), case)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+def main(cases):
+    cases.each((cut, flipped, planted_values, views_of_arrays, planted_journal, wrong_journal_mode,
+                reader_that_has_seen_enough))

@@ -11,10 +11,10 @@ from pathlib import Path
 
 csv.field_size_limit(1 << 30)
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from hostile_names import NAMES, event, events_of  # noqa: E402
-from recipes import all_recipes  # noqa: E402
-from report_page import comparison_page, report_page  # noqa: E402
-from trace_cases import Cases, equal, ingest, open_index, report_commands, require, run, scratch_folder  # noqa: E402
+from hostile_names import NAMES, event, events_of
+from recipes import all_recipes
+from report_page import comparison_page, report_page
+from trace_cases import equal, ingest, open_index, report_commands, require, run, scratch_folder
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20]")
@@ -144,8 +144,7 @@ def check_selections(index):
         require(found == 2, f"kernels named {name!r}: {found}")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         index = ingest(hostile_trace(folder / "hostile.json"), folder / "hostile.tracedb")
         other = ingest(hostile_trace(folder / "other.json"), folder / "other.tracedb")
@@ -159,8 +158,3 @@ def main():
         cases.run("compare", check_compare, index, other)
         cases.run("pages", check_pages, folder, index, other)
         cases.run("selections", check_selections, index)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

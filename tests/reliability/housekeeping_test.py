@@ -5,15 +5,13 @@ import hashlib
 import os
 import shutil
 import subprocess
-import sys
 import threading
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from index_folder import (ingest_command, kernels, leftovers, read_summary, run_any, start,  # noqa: E402
+from index_folder import (ingest_command, kernels, leftovers, read_summary, run_any, start,
                           trace_file)
-from trace_cases import Cases, Skip, equal, require, run, scratch_folder  # noqa: E402
+from trace_cases import Skip, equal, require, run, scratch_folder
 
 NOBODY = 65534
 DAY = 86_400
@@ -211,13 +209,5 @@ def usage():
         equal(run_any("--gc", folder / "none").returncode, 3, "exit code for a folder that is not there")
 
 
-def main():
-    cases = Cases()
-    for case in (statistics, collection, by_age_and_size, cache_directory, runs_at_work, beside_a_run, no_permission,
-                 usage):
-        cases.run(case.__name__.replace("_", " "), case)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+def main(cases):
+    cases.each((statistics, collection, by_age_and_size, cache_directory, runs_at_work, beside_a_run, no_permission, usage))

@@ -10,14 +10,12 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-import hostile_shapes  # noqa: E402
-from trace_cases import Cases, make_trace, program, require  # noqa: E402
+import hostile_shapes
+from trace_cases import Skip, make_trace, program, require
 
 SMALL = 3000
 LARGE = 4 * SMALL
@@ -73,11 +71,9 @@ def is_cheap(folder, unit, nothing, ordinary):
     require(a_byte <= MOST_A_BYTE * ordinary, f"{a_byte / ordinary:.0f} times the work of an ordinary byte")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     if not shutil.which("valgrind"):
-        cases.skip("linear work", "valgrind is not installed: nothing counts instructions")
-        cases.finish()
+        raise Skip("valgrind is not installed: nothing counts instructions")
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
         folder = Path(scratch)
         nothing = blocks(folder, "kernels_at_one_time", 1)  # what every run costs
@@ -90,8 +86,3 @@ def main():
             cases.run(f"unclosed {unit}", result.result)
         for name, result in [(name, pool.submit(is_linear, folder, name, nothing)) for name in names]:
             cases.run(name, result.result)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

@@ -5,13 +5,11 @@ import os
 import re
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from faults import nothing_left  # noqa: E402
-from index_folder import closing_line, ingest_command, trace_file  # noqa: E402
-from trace_cases import Cases, equal, program, require, scratch_folder  # noqa: E402
+from faults import nothing_left
+from index_folder import closing_line, trace_file
+from trace_cases import equal, program, require, scratch_folder
 
 NAMES = (b"line\nfeed.json", b"return\r.json", b"tab\t.json", b"quote'\"`.json", b"back\\slash.json", b" blank .json",
          b"not-utf8-\xff\xfe.json", b"escape-\x1b[31m\x1b]0;x\x07.json", b"bidi-\xe2\x80\xae.json",
@@ -212,12 +210,5 @@ def make_deep(folder, content):
     return os.path.join(str(folder), *steps, "t.json")
 
 
-def main():
-    cases = Cases()
-    for case in (each_alone, all_together, complaints, long_names, deep_folders):
-        cases.run(case.__name__.replace("_", " "), case)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+def main(cases):
+    cases.each((each_alone, all_together, complaints, long_names, deep_folders))

@@ -2,13 +2,11 @@
 import os
 import resource
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from index_folder import trace_file  # noqa: E402
-from trace_cases import Cases, equal, program, require, run, scratch_folder  # noqa: E402
+from index_folder import trace_file
+from trace_cases import equal, program, require, run, scratch_folder
 
 LONG = "SELECT 'row'; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 OLD = "what was there before\n"
@@ -92,12 +90,5 @@ def no_regular_files():
         equal(reader.communicate(timeout=60)[0], answer, "a FIFO")
 
 
-def main():
-    cases = Cases()
-    for case in (replaced, failures, killed, links, no_regular_files):
-        cases.run(case.__name__.replace("_", " "), case)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+def main(cases):
+    cases.each((replaced, failures, killed, links, no_regular_files))

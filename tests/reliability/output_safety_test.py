@@ -4,12 +4,9 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from index_folder import trace_file  # noqa: E402
-from trace_cases import Cases, equal, program, require, run, scratch_folder  # noqa: E402
+from index_folder import trace_file
+from trace_cases import equal, program, require, run, scratch_folder
 
 OUTPUT = re.compile(r"^\s+(?:-\w \[ )?--([\w-]+)(?: \])? FILE\b", re.M)
 COMMAND = re.compile(r"^  (\w+) +\S", re.M)
@@ -108,12 +105,5 @@ def what_may_be_replaced():
         equal(run("trace-query", "kernels", "-o", "/dev/stdout", folder / "a.json").returncode, 0, "/dev/stdout")
 
 
-def main():
-    cases = Cases()
-    for case in (every_option, whatever_else_is_named, what_may_be_replaced):
-        cases.run(case.__name__.replace("_", " "), case)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+def main(cases):
+    cases.each((every_option, whatever_else_is_named, what_may_be_replaced))

@@ -11,14 +11,11 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
-import threading
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from index_folder import closing_line, kernels, leftovers, run_any, start, trace_file  # noqa: E402
-from trace_cases import Cases, Skip, equal, program, require, run, scratch_folder  # noqa: E402
+from index_folder import closing_line, kernels, leftovers, run_any, start, trace_file
+from trace_cases import Skip, equal, program, require, run, scratch_folder
 
 ROUNDS = int(os.environ.get("TRACEDB_KILL_ROUNDS", "15"))
 SEED = int(os.environ.get("TRACEDB_SEED", "20240607"))
@@ -347,16 +344,9 @@ def run_and_measure(trace):
     return f"{trace}.tracedb"
 
 
-def main():
-    cases = Cases()
-    for case in (kill_rounds, signals, signal_in_a_batch, signals_that_are_ignored, signal_while_a_pipe_is_silent,
-                 eight_at_once, litter, lock_that_is_held, source_changes_once, file_size_limit, full_disk,
-                 order_of_publishing):
-        cases.run(case.__name__.replace("_", " "), case)
+def main(cases):
+    cases.each((kill_rounds, signals, signal_in_a_batch, signals_that_are_ignored, signal_while_a_pipe_is_silent,
+                eight_at_once, litter, lock_that_is_held, source_changes_once, file_size_limit, full_disk,
+                order_of_publishing))
     for change in (append, replace, write_with_old_time):
         cases.run(f"source changes: {change.__name__.replace('_', ' ')}", source_changes, change)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

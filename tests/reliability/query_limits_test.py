@@ -4,12 +4,9 @@ by itself and says so in one line."""
 import json
 import resource
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from index_folder import leftovers, trace_file  # noqa: E402
-from trace_cases import Cases, equal, program, require, run, scratch_folder  # noqa: E402
+from index_folder import leftovers, trace_file
+from trace_cases import equal, program, require, run, scratch_folder
 
 MOST_BYTES = 1400 << 20
 
@@ -126,8 +123,7 @@ def building_does_not_count(folder):
     equal((result.returncode, result.stdout.split()[-1]), (0, "1"), f"the answer ({result.stderr})")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         index = folder / "t.json.tracedb"
         run("trace-ingest", "-q", trace_file(folder / "t.json", 1, "--layers", 2))
@@ -142,8 +138,3 @@ def main():
         cases.run("too long a text", too_long_a_text, index)
         cases.run("no limit", no_limit, index)
         cases.run("building does not count", building_does_not_count, folder)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

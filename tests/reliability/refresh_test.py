@@ -7,13 +7,11 @@ import random
 import shutil
 import sqlite3
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from index_folder import closing_line, kernels, leftovers, run_any, start, trace_file  # noqa: E402
-from trace_cases import Cases, equal, program, require, run, scratch_folder  # noqa: E402
+from index_folder import closing_line, kernels, leftovers, run_any, start, trace_file
+from trace_cases import equal, program, require, run, scratch_folder
 
 ROUNDS = int(os.environ.get("TRACEDB_KILL_ROUNDS", "15"))
 SEED = int(os.environ.get("TRACEDB_SEED", "20240607"))
@@ -107,12 +105,5 @@ def finished_journals():
         equal(sorted(os.listdir(folder)), ["a.json", journal.name], "files beside a foreign one")
 
 
-def main():
-    cases = Cases()
-    for case in (killed_while_refreshing, hot_journal, finished_journals):
-        cases.run(case.__name__.replace("_", " "), case)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+def main(cases):
+    cases.each((killed_while_refreshing, hot_journal, finished_journals))

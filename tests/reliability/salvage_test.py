@@ -2,19 +2,16 @@
 stored or counted, of its category and phase, and every broken one is counted, told by a count made here, from the bytes.
 
 TRACEDB_LONG=1 runs all of it."""
-import gzip
 import json
 import os
 import random
 import subprocess
-import sys
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import (TRACES, Cases, equal, kineto_traces, nanoseconds, open_index, program, read_bytes,  # noqa: E402
-                         require, scratch_folder)
+from trace_cases import (TRACES, equal, kineto_traces, nanoseconds, open_index, program, read_bytes, require,
+                         scratch_folder)
 
 LONG = bool(os.environ.get("TRACEDB_LONG"))
 REAL = ("damaged/pretty.json", "damaged/one_line.json", "damaged/array.json", "damaged/events_first.json",
@@ -237,8 +234,7 @@ def traces():
     return found
 
 
-def main():
-    cases = Cases()
+def main(cases):
     subjects = traces()
     for kind, (all_of_them, some) in SHARES.items():
         count = -(-(all_of_them if LONG else some) // len(subjects))
@@ -246,8 +242,3 @@ def main():
             cases.run(f"{kind}: {count} damages of {trace.name}", campaign, kind, trace, count, seed)
     for seed, path in enumerate([None, *kineto_traces()]):
         cases.run(f"lost: blocks of {path.name if path else 'what is made'}", lost_blocks, path, seed)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

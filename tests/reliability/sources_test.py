@@ -4,13 +4,11 @@ import errno
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from faults import content, failing_calls, nothing_left, one_line, require_shim, run_faulty, sound  # noqa: E402
-from index_folder import closing_line, ingest_command, kernels, run_any, trace_file  # noqa: E402
-from trace_cases import Cases, Skip, equal, program, require, run, scratch_folder  # noqa: E402
+from faults import content, failing_calls, nothing_left, one_line, require_shim, run_faulty
+from index_folder import closing_line, ingest_command, kernels, run_any, trace_file
+from trace_cases import Skip, equal, require, run, scratch_folder
 
 SMALL = ("--layers", 2)
 NOBODY = 65534
@@ -281,16 +279,9 @@ def clocks_lie():
                     require(kernels(folder / "t.json.tracedb") < before, f"{what}: the edit was not seen")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     for name, make in (("plain", lambda trace: trace), ("gzip", lambda trace: compressed(trace, "gzip", ".gz"))):
         cases.run(f"reads fail: {name}", reads_fail, make)
-    for case in (reads_are_short_or_interrupted, standard_input_fails, links_to_traces, planted_links, planted_things,
-                 temporary_is_made_anew, hard_links_of_indexes, names_in_the_trace, unreadable,
-                 stale_index_of_another_user, clocks_lie):
-        cases.run(case.__name__.replace("_", " "), case)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+    cases.each((reads_are_short_or_interrupted, standard_input_fails, links_to_traces, planted_links, planted_things,
+                temporary_is_made_anew, hard_links_of_indexes, names_in_the_trace, unreadable,
+                stale_index_of_another_user, clocks_lie))

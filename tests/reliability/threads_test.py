@@ -6,7 +6,7 @@ from pathlib import Path
 
 os.environ["TSAN_OPTIONS"] = "exitcode=66"
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import Cases, equal, make_trace, require, run, scratch_folder  # noqa: E402
+from trace_cases import equal, make_trace, require, run, scratch_folder
 
 STATEMENTS = ("SELECT name, count(*), sum(dur) FROM all_kernels GROUP BY name",
               "SELECT * FROM (SELECT op, layer, count(*), sum(dur) FROM all_kernels GROUP BY 1, 2)",
@@ -35,8 +35,7 @@ def check_ingest(folder, place):
         say("trace-ingest", "-q", "-j", 2, folder / job)
 
 
-def main():
-    cases = Cases()
+def main(cases):
     with scratch_folder() as folder:
         place = folder / "set"
         place.mkdir()
@@ -52,8 +51,3 @@ def main():
                       ("compare", place / "t0.json", place / "t1.json"),
                       ("report", place / "t0.json", "-o", folder / "page.html")):
             cases.run(" ".join(map(str, words[:1])), say, "trace-query", *words)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()

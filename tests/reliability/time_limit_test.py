@@ -6,15 +6,12 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from faults import require_shim, run_faulty  # noqa: E402
-from index_folder import by_name, leftovers, read_summary, run_any, start, trace_file  # noqa: E402
-from trace_cases import Cases, Skip, equal, program, require, scratch_folder  # noqa: E402
+from faults import require_shim, run_faulty
+from index_folder import by_name, leftovers, read_summary, run_any, start, trace_file
+from trace_cases import Skip, equal, program, require, scratch_folder
 
 EVENT = b'{"ph":"X","cat":"cpu_op","name":"a","ts":%d,"dur":1,"pid":1,"tid":1},\n'
 LINE = re.compile(r"^(?:\d+ of \d+ done  )?[0-9.]+ M?B  \d+ MB/s  \d+ events/s  (?:\d+ %  .* left|.* so far)")
@@ -217,16 +214,9 @@ def usage():
         equal(run_any("--timeout", text, "a.json").returncode, 2, f"exit code of --timeout {text!r}")
 
 
-def main():
-    cases = Cases()
+def main(cases):
     cases.run("source without an end", source_without_end, True)
     cases.run("source that falls silent", source_without_end, False)
     cases.run("regular file that blocks", regular_file_that_blocks)
-    for case in (nobody_writes, queries_of_silent_pipes, killed_reader_of_a_pipe, file_of_the_kernel, one_of_many, lock_of_another_run, lines_while_nothing_arrives, lines_with_the_time_left,
-                 usage):
-        cases.run(case.__name__.replace("_", " "), case)
-    cases.finish()
-
-
-if __name__ == "__main__":
-    main()
+    cases.each((nobody_writes, queries_of_silent_pipes, killed_reader_of_a_pipe, file_of_the_kernel, one_of_many,
+                lock_of_another_run, lines_while_nothing_arrives, lines_with_the_time_left, usage))

@@ -3,13 +3,12 @@ role and place, what the host does between steps. Which step, layer, class and r
 `trace-query sql` says; every time and count is of the JSON."""
 import bisect
 import itertools
-import json
 import re
 import typing
 from collections import defaultdict
 
 from time_oracle import length, union, without
-from trace_cases import nanoseconds, read_trace, require, run
+from trace_cases import nanoseconds, read_trace, require, rows, run
 from usual_steps import counted
 
 OWN_CODE = re.compile(r"(?!torch/|triton/|numpy/)[\w.-]+/.*\.py\(\d+\)")
@@ -82,7 +81,7 @@ class Raw:
 
     @staticmethod
     def rows_of(index, sql):
-        return json.loads(run("trace-query", "sql", "-q", "--json", "--max-rows", 0, index, sql).stdout)["rows"]
+        return rows("sql", "--max-rows", 0, index, sql)
 
     @staticmethod
     def placed(events, rows, origin):

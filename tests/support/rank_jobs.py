@@ -1,7 +1,7 @@
 """Shared by tests of `trace-query ranks`: jobs that make-trace makes, and the answer about them."""
 import json
 
-from trace_cases import require, run
+from trace_cases import as_json, require, run
 
 CAUSES = {"compute": "compute", "host": "host", "copy": "copies"}
 LAYERS = 3
@@ -14,7 +14,7 @@ def make(folder, name, options):
 
 
 def ask(*arguments):
-    document = json.loads(run("trace-query", "ranks", "-q", "--json", *arguments).stdout)
+    document = as_json("ranks", *arguments)
     return {section["section"]: section["rows"] for section in document["sections"]} | {"notes": document["warnings"]}
 
 

@@ -1,10 +1,9 @@
 """Our figures for the comparison with other tools: reports of trace-query and SQL over the index of one trace."""
-import json
 import statistics
 from functools import lru_cache
 from pathlib import Path
 
-from trace_cases import ingest, open_index, run
+from trace_cases import ingest, open_index, rows
 
 
 class Index:
@@ -25,12 +24,12 @@ class Index:
 
     @lru_cache(maxsize=None)
     def report(self, name, *options):
-        return json.loads(run("trace-query", name, "-q", "--json", "--limit", "0", *options, self.path).stdout)["rows"]
+        return rows(name, *options, self.path)
 
     @lru_cache(maxsize=None)
     def query(self, sql):
         """Rows of `trace-query sql`, with its functions and views."""
-        return json.loads(run("trace-query", "sql", "-q", "--json", self.path, sql).stdout)["rows"]
+        return rows("sql", self.path, sql)
 
     def meta(self, key):
         return int(self.value("SELECT value FROM meta WHERE key = ?", key) or 0)

@@ -4,7 +4,6 @@ import ast
 import csv
 import json
 import traceback
-from pathlib import Path
 
 RULE = 115
 SCENARIOS = (

@@ -50,6 +50,11 @@ class Cases:
         print(f"ok {name}", flush=True)
         return result
 
+    def each(self, functions, *arguments):
+        """A case of each function, by its name."""
+        for function in functions:
+            self.run(function.__name__.removeprefix("check_").replace("_", " "), function, *arguments)
+
     def fail(self, name, text):
         self.failed += 1
         print(f"failed {name}: {text}", flush=True)
@@ -101,6 +106,20 @@ def run(name, *arguments, check=True, **options):
         require(result.returncode == 0, f"{name} {' '.join(map(str, arguments))}: exit {result.returncode}\n"
                                         f"{result.stderr.strip()}")
     return result
+
+
+def as_json(*words):
+    """What trace-query prints as JSON."""
+    return json.loads(run("trace-query", *words, "-q", "--json").stdout)
+
+
+def rows(report, *arguments):
+    """The rows of a report, which is named by its words: all, where no option says otherwise."""
+    return as_json(*report.split(), *arguments)["rows"]
+
+
+def sql(index, statement, *options):
+    return rows("sql", *options, index, statement)
 
 
 def ingest(trace, index, *options):

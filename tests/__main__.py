@@ -1,0 +1,17 @@
+"""Runs one file of tests by its name in ctest, golden/steps_test.py as `python3 tests golden.steps [ARGUMENT...]`: what it says
+in main(cases) is done, or skipped if that raises Skip. Exit codes: see support/trace_cases.py."""
+import importlib
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent
+folder, name = sys.argv.pop(1).split(".")
+sys.path[:0] = [str(TESTS / folder), str(TESTS / "support")]
+from trace_cases import Cases, Skip  # noqa: E402
+
+cases = Cases()
+try:
+    importlib.import_module(f"{name}_test").main(cases)
+except Skip as reason:
+    cases.skip(name, str(reason))
+cases.finish()
