@@ -86,6 +86,41 @@ std::uint32_t global(const std::vector<std::uint32_t>& ids, std::uint32_t local)
   return local == 0 ? 0 : ids[local - 1];
 }
 
+template <class... Texts>
+void texts_to_global(const WorkerIds& ids, Texts&... texts) {
+  ((texts = global(ids.strings, texts)), ...);
+}
+
+// Those that are wide. No double that is positive looks so.
+template <class... Numbers>
+void numbers_to_global(const WorkerIds& ids, Numbers&... numbers) {
+  const auto rewrite = [&ids](std::int64_t& value) {
+    if (is_wide(value)) value = kUnknownValue + std::int64_t{global(ids.numbers, wide_id(value))};
+  };
+  if (!ids.numbers.empty()) (rewrite(numbers), ...);
+}
+
+// What only one kind of record has.
+template <class Record>
+void own_to_global(Record&, const WorkerIds&) {}
+
+void own_to_global(PythonRecord& record, const WorkerIds& ids) {
+  for (std::uint32_t* id : {&record.python_id, &record.parent_id}) {
+    if (*id > kWidePythonId && *id < kRootPythonId) *id = kWidePythonId + global(ids.numbers, *id - kWidePythonId);
+  }
+}
+
+void own_to_global(DeviceRecord& record, const WorkerIds& ids) {
+  numbers_to_global(ids, record.graph_id_or_bytes, record.graph_node_id_or_bandwidth);
+  record.stream = global(ids.streams, record.stream);
+  record.config = global(record.type == DeviceEventType::kKernel ? ids.configs : ids.strings, record.config);
+}
+
+void own_to_global(TaskRecord& record, const WorkerIds& ids) {
+  texts_to_global(ids, record.type, record.data_type);
+  numbers_to_global(ids, record.connection, record.model, record.elements);
+}
+
 std::string key_text(const TrackKey& key) {
   return key.number != kUnknownValue ? fmt::format("n{}", key.number) : fmt::format("t{}", key.text);
 }
@@ -318,21 +353,13 @@ void TraceStore::define(const EventBatch& batch, WorkerIds& ids) {
 
 template <class Record>
 void TraceStore::to_global(Record& record, const WorkerIds& ids) const {
-  const auto texts = [&ids](auto&... text) { ((text = global(ids.strings, text)), ...); };
-  // No double that is positive looks wide.
-  const auto rewrite_wide = [&ids](auto&... number) {
-    const auto rewrite = [&ids](std::int64_t& value) {
-      if (is_wide(value)) value = kUnknownValue + std::int64_t{global(ids.numbers, wide_id(value))};
-    };
-    if (!ids.numbers.empty()) (rewrite(number), ...);
-  };
-  texts(record.name);
-  if constexpr (requires { record.category; }) texts(record.category);
-  if constexpr (requires { record.series; }) texts(record.series);
-  if constexpr (requires { record.correlation; }) rewrite_wide(record.correlation);
-  if constexpr (requires { record.external_id; }) rewrite_wide(record.external_id);
-  if constexpr (requires { record.sequence_number; }) rewrite_wide(record.sequence_number);
-  if constexpr (requires { record.bytes; }) rewrite_wide(record.bytes);
+  texts_to_global(ids, record.name);
+  if constexpr (requires { record.category; }) texts_to_global(ids, record.category);
+  if constexpr (requires { record.series; }) texts_to_global(ids, record.series);
+  if constexpr (requires { record.correlation; }) numbers_to_global(ids, record.correlation);
+  if constexpr (requires { record.external_id; }) numbers_to_global(ids, record.external_id);
+  if constexpr (requires { record.sequence_number; }) numbers_to_global(ids, record.sequence_number);
+  if constexpr (requires { record.bytes; }) numbers_to_global(ids, record.bytes);
   if constexpr (requires { record.shape; }) record.shape = global(ids.shapes, record.shape);
   if constexpr (requires { record.scope; }) record.scope = global(ids.scopes, record.scope);
   if constexpr (requires { record.on_device; }) {
@@ -341,18 +368,7 @@ void TraceStore::to_global(Record& record, const WorkerIds& ids) const {
     record.track = global(ids.threads, record.track);
   }
   if (record.args != 0) record.args += args.size();
-  if constexpr (std::is_same_v<Record, PythonRecord>) {
-    for (std::uint32_t* id : {&record.python_id, &record.parent_id}) {
-      if (*id > kWidePythonId && *id < kRootPythonId) *id = kWidePythonId + global(ids.numbers, *id - kWidePythonId);
-    }
-  } else if constexpr (std::is_same_v<Record, DeviceRecord>) {
-    rewrite_wide(record.graph_id_or_bytes, record.graph_node_id_or_bandwidth);
-    record.stream = global(ids.streams, record.stream);
-    record.config = global(record.type == DeviceEventType::kKernel ? ids.configs : ids.strings, record.config);
-  } else if constexpr (std::is_same_v<Record, TaskRecord>) {
-    texts(record.type, record.data_type);
-    rewrite_wide(record.connection, record.model, record.elements);
-  }
+  own_to_global(record, ids);
 }
 
 void TraceStore::add_events(EventBatch& batch, const WorkerIds& ids) {

@@ -78,6 +78,11 @@ struct StoreOptions {
   std::size_t memory_bytes = std::size_t{64} << 20U;
 };
 
+// From a worker's local ids (position + 1) to those of the store.
+struct WorkerIds {
+  std::vector<std::uint32_t> strings, numbers, scopes, threads, streams, configs, shapes;
+};
+
 class TraceStore {
  public:
   explicit TraceStore(const StoreOptions& options);
@@ -130,11 +135,6 @@ class TraceStore {
   [[nodiscard]] SpoolOptions spool(unsigned share) const;  // share: part of 64 of the memory
 
  private:
-  // From a worker's local ids (position + 1) to global ones.
-  struct WorkerIds {
-    std::vector<std::uint32_t> strings, numbers, scopes, threads, streams, configs, shapes;
-  };
-
   void define(const EventBatch& batch, WorkerIds& ids);
   template <class Record>
   void to_global(Record& record, const WorkerIds& ids) const;
