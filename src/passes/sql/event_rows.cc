@@ -93,7 +93,6 @@ template <class Rows>
 struct Column {
   TableColumn declared;
   ArrayColumn (*make)(const Rows&);
-  bool by_pass = false;  // the view of the index does not have it, or has it otherwise
 };
 
 // Typed where the column of the view is that of a table: SQLite's comparisons depend on it.
@@ -120,8 +119,8 @@ constexpr Column<KernelRows> kKernelColumns[] = {
        return k.looked_up("stream_id", "SELECT s.id, d.ordinal FROM stream s JOIN device d ON d.id = s.device_id");
      }},
     {integer("stream"), [](K k) { return k.looked_up("stream_id", "SELECT id, number FROM stream"); }},
-    {integer("step"), [](K k) { return k.step(); }, true},
-    {text("phase"), [](K k) { return k.phase(); }, true},
+    {integer("step"), [](K k) { return k.step(); }},
+    {text("phase"), [](K k) { return k.phase(); }},
     {text("kind"), [](K k) { return k.choice("kind", kKernelKindNames); }},
     {text("pass"), [](K k) { return k.choice("pass", kPassNames); }},
     {text("cpu_op"), [](K k) { return k.name_of("cpu_op_id", "cpu_op"); }},
@@ -139,14 +138,14 @@ constexpr Column<KernelRows> kKernelColumns[] = {
     {integer("graph_node_id"), [](K k) { return k.profiler_number("graph_node_id"); }},
     {integer("launch_id"), [](K k) { return k.ids("launch_id"); }},
     {integer("stack_id"), [](K k) { return k.ids("stack_id"); }},
-    {text_expression("op"), [](K k) { return k.op(); }, true},
-    {text_expression("stack"), [](K k) { return k.stack(); }, true},
-    {number_expression("layer"), [](K k) { return k.layer(); }, true},
-    {text_expression("layer_part"), [](K k) { return k.layer_part(); }, true},
-    {text("input_dims"), [](K k) { return k.input_dims(); }, true},
-    {text_expression("role"), [](K k) { return k.role(); }, true},
-    {text_expression("role_source"), [](K k) { return k.role_source(); }, true},
-    {number_expression("role_confidence_pct"), [](K k) { return k.role_confidence(); }, true},
+    {text_expression("op"), [](K k) { return k.op(); }},
+    {text_expression("stack"), [](K k) { return k.stack(); }},
+    {number_expression("layer"), [](K k) { return k.layer(); }},
+    {text_expression("layer_part"), [](K k) { return k.layer_part(); }},
+    {text("input_dims"), [](K k) { return k.input_dims(); }},
+    {text_expression("role"), [](K k) { return k.role(); }},
+    {text_expression("role_source"), [](K k) { return k.role_source(); }},
+    {number_expression("role_confidence_pct"), [](K k) { return k.role_confidence(); }},
 };
 
 constexpr Column<LaunchRows> kLaunchColumns[] = {
@@ -189,16 +188,6 @@ void add_rows(Database& database, const std::string& name, const std::string& vi
   source.guess = [workload] { return workload ? workload().events().kernels.size() : 0; };
   source.rows = [rows, workload] { return workload ? rows().size() : 0; };
   source.make = [rows, columns](std::size_t number) { return columns[number].make(rows()); };
-  if constexpr (std::is_same_v<Rows, KernelRows>) {
-    source.one = [rows, columns, selects = std::make_shared<std::map<std::size_t, Statement>>()](
-                     std::size_t number, std::size_t row) -> std::optional<ArrayValue> {
-      if (columns[number].by_pass) return std::nullopt;
-      Database& index = rows().index().database();
-      const auto select = selects->try_emplace(
-          number, index, fmt::format("SELECT {} FROM main.kernels WHERE id = ?", columns[number].declared.name));
-      return rows().one(select.first->second, row);
-    };
-  }
   add_column_table(database, name, declared, std::move(source), view);
 }
 
@@ -355,15 +344,6 @@ LargeVector<std::int64_t> differences(const Index& index, Numbers a, Numbers b) 
 ArrayColumn KernelRows::column(std::string_view name) const { return column_of_view(name).make(*this); }
 
 bool KernelRows::is_text(std::string_view name) { return column_of_view(name).declared.type == ColumnType::kText; }
-
-ArrayValue KernelRows::one(Statement& select, std::size_t row) const {
-  select.reset();
-  select.bind(1, static_cast<std::int64_t>(row) + 1);
-  if (!select.step()) fail_damaged(index_, fmt::format("there is no kernel {}", row + 1));
-  ArrayValue value = value_of(index_, select, 0);
-  select.reset();
-  return value;
-}
 
 ArrayColumn KernelRows::id() const {
   LargeVector<std::uint32_t> ids(size());

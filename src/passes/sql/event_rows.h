@@ -38,8 +38,6 @@ class KernelRows {
   // By its name in the view, which it must have.
   [[nodiscard]] ArrayColumn column(std::string_view name) const;
   static bool is_text(std::string_view name);
-  // Of one kernel: `select` has its id as parameter.
-  [[nodiscard]] ArrayValue one(Statement& select, std::size_t row) const;
 
   // Columns of table kernel.
   [[nodiscard]] ArrayColumn id() const;

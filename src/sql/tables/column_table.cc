@@ -45,9 +45,9 @@ void gather(std::span<const T> from, const RowList& rows, LargeVector<T>& to) {
   for (std::size_t i = 0; i < rows.count; ++i) to[i] = from[rows.rows[i]];
 }
 
-void give_value(sqlite3_context* result, const ArrayValue& value, sqlite3_destructor_type lives = SQLITE_STATIC) {
+void give_value(sqlite3_context* result, const ArrayValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) {
-    sqlite3_result_text64(result, text->data(), text->size(), lives, SQLITE_UTF8);
+    sqlite3_result_text64(result, text->data(), text->size(), SQLITE_STATIC, SQLITE_UTF8);
   } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
     sqlite3_result_int64(result, *number);
   } else if (const auto* real = std::get_if<double>(&value)) {
@@ -75,10 +75,7 @@ class ColumnCursor : public VirtualCursor {
 
   void give(ColumnTable& table, sqlite3_context* result, int column) {
     ColumnReader& reader = readers_[static_cast<std::size_t>(column)];
-    if (reader.column == nullptr) {
-      if (const auto value = table.source.one(column, rows_[at_])) return give_value(result, *value, SQLITE_TRANSIENT);
-      reader.column = &table.source.column(column);
-    }
+    if (reader.column == nullptr) reader.column = &table.source.column(column);
     const ArrayColumn& from = *reader.column;
     if (from.has_numbers()) {
       const std::int64_t number = reader.gathered ? reader.numbers[at_] : from.numbers()[rows_[at_]];
@@ -408,7 +405,7 @@ void add_column_table(Database& database, std::string_view name, std::span<const
                       ColumnSource from, std::string_view view) {
   std::string list;
   auto source = std::make_unique<ColumnTableSource>(ColumnTableSource{
-      database, std::string(name), std::string(view), {}, {}, {}, std::move(from), {}, {}, {}, {}, {}, {}});
+      database, std::string(name), std::string(view), {}, {}, {}, std::move(from), {}, {}, {}, {}, {}});
   for (const TableColumn& column : columns) {
     list +=
         fmt::format("{}\"{}\" {}", list.empty() ? "" : ", ", column.name, column.untyped ? "" : to_string(column.type));
@@ -424,7 +421,6 @@ void add_column_table(Database& database, std::string_view name, std::span<const
   source->columns.resize(source->names.size());
   source->rows_by_key.resize(source->names.size());
   source->lookups.resize(source->names.size());
-  source->given.resize(source->names.size());
   ColumnTableSource& table = *source;
   add_module(database, table.name, kColumnModule, std::move(source));
   if (!view.empty()) database.know(table);
@@ -449,14 +445,6 @@ const ArrayColumn& ColumnTableSource::column(int number) {
     if (columns[place]->size() != rows()) throw std::logic_error("a column of another length: " + names[place]);
   }
   return *columns[place];
-}
-
-std::optional<ArrayValue> ColumnTableSource::one(int number, std::size_t row) {
-  constexpr unsigned kFewValues = 200;  // looked up in the time that a column of some 100,000 rows takes
-  const auto place = static_cast<std::size_t>(number);
-  if (!from.one || columns[place] || given[place] == kFewValues || place + kSpareColumns >= names.size()) return {};
-  ++given[place];
-  return from.one(place, row);
 }
 
 int ColumnTableSource::number_of(std::string_view column) const {

@@ -31,9 +31,6 @@ struct ColumnSource {
   // Column number `column` of those declared. A text column must have no numbers among its values, an integer column
   // may have texts. Throws what ends the statement.
   std::function<ArrayColumn(std::size_t column)> make;
-  // One value of a column that is not made: a statement that ends after a few rows needs no columns. nullopt: this
-  // column has to be made. Empty: all have.
-  std::function<std::optional<ArrayValue>(std::size_t column, std::size_t row)> one = {};
 };
 
 // `database` must not be moved from then on. The row ids are 1, 2, 3 ... `view`: a view of the rows of the table alone,
@@ -78,13 +75,11 @@ struct ColumnTableSource {
   std::vector<std::optional<ArrayColumn>> columns;
   std::vector<LargeVector<std::uint32_t>> rows_by_key;  // of columns in which single values were looked up
   std::vector<unsigned> lookups;                        // of single values, by column
-  std::vector<unsigned> given;                          // values of columns not made, by column
   std::deque<ColumnPlan> plans;                         // they stay where they are
   std::optional<std::size_t> size;
 
   std::size_t rows();
   const ArrayColumn& column(int number);
-  std::optional<ArrayValue> one(int column, std::size_t row);  // nullopt: column() has it
   [[nodiscard]] int number_of(std::string_view column) const;  // of those declared; -1: there is none
 };
 

@@ -434,38 +434,6 @@ TEST_CASE("a column that cannot be made ends the statement") {
   }
 }
 
-TEST_CASE("a column is made once more than a few of its values were asked for") {
-  constexpr std::size_t kName = 4;
-  Database database(":memory:", Database::Mode::kMemory);
-  const Data data;
-  std::size_t made = 0, given = 0;
-  const auto make = [&](std::size_t column) {
-    made += column == kName ? 1 : 0;
-    return data.column(column);
-  };
-  const auto one = [&](std::size_t column, std::size_t row) -> std::optional<ArrayValue> {
-    if (column != kName) return std::nullopt;
-    ++given;
-    return data.names.at(data.name[row]);
-  };
-  add_column_table(database, "fast", kColumns, {[] { return kRows; }, [] { return kRows; }, make, one});
-  const auto read = [&](const std::string& sql, const std::string& order) {
-    std::size_t rows = 0, wrong = 0;
-    for (Statement statement(database, sql + order); statement.step(); ++rows) {
-      const ArrayValue& name = data.names.at(data.name[static_cast<std::size_t>(statement.int64(0)) - 1]);
-      const auto* const text = std::get_if<std::string>(&name);
-      wrong += (text == nullptr ? statement.is_null(1) : statement.text(1) == *text) ? 0 : 1;
-    }
-    CHECK(wrong == 0);
-    return rows;
-  };
-  CHECK(read("SELECT id, name FROM fast", " ORDER BY dur DESC LIMIT 30") == 30);
-  CHECK(read("SELECT id, name FROM fast", " LIMIT 40 OFFSET 3") == 40);
-  CHECK((made == 0 && given == 70));
-  CHECK(read("SELECT id, name FROM fast", " ORDER BY dur") == kRows);
-  CHECK((made == 1 && given == 200));
-}
-
 // A statement of ours that is wrong is never the index's fault; a table that is gone is.
 
 std::string failure(const std::filesystem::path& path, const char* sql, ErrorCode code) {
