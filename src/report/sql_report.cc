@@ -1,6 +1,9 @@
 #include "report/sql_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <stdexcept>
 
 #include "report/cell_text.h"
 #include "report/json_text.h"
@@ -54,9 +57,10 @@ std::vector<Column> report_columns(std::string_view script_text) {
 
 std::optional<ReportCommand> report_command(std::string_view script_text) {
   for (std::string_view line : marked_lines(script_text, kCommandMark)) {
-    const bool takes_selection = next_field(line) == "selection";
-    const std::string_view summary = next_field(line);
-    return ReportCommand{takes_selection, summary, trimmed(line)};
+    const std::string_view rows = next_field(line), summary = next_field(line), note = trimmed(line);
+    const bool known = rows == "whole" || rows == "selection";
+    if (!known || summary.empty() || note.empty()) throw std::logic_error(fmt::format("no command: {}", script_text));
+    return ReportCommand{rows == "selection", summary, note};
   }
   return std::nullopt;
 }

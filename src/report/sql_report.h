@@ -47,7 +47,8 @@ struct ReportCommand {
   bool takes_selection = false;
   std::string_view summary, empty_note;  // parts of the script
 };
-std::optional<ReportCommand> report_command(std::string_view script_text);  // nullopt: it is none
+// nullopt: it is none. Throws std::logic_error for a line that does not say all three.
+std::optional<ReportCommand> report_command(std::string_view script_text);
 
 ValueType read_cell(const Statement& statement, int column, Cell& cell);  // a blob becomes a text of its bytes
 void bind_cell(Statement& statement, int index, const Cell& cell);

@@ -1,8 +1,10 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 
 #include "base/error.h"
 #include "passes/tables/pass_tables.h"
@@ -444,6 +446,18 @@ TEST_CASE("texts that are whole numbers are sorted as numbers, before other text
   };
   CHECK(sorted("layer:asc") == "1 007 7 9 10 0-3 [head] [tail] -");
   CHECK(sorted("layer:desc") == "[tail] [head] 0-3 10 9 7 007 1 -");
+}
+
+TEST_CASE("a script says whether it is a command") {
+  const auto command = report_command("-- Some.\n-- command: selection | some rows | no row\nSELECT 1;\n");
+  REQUIRE(command.has_value());
+  CHECK((command->takes_selection && command->summary == "some rows" && command->empty_note == "no row"));
+  CHECK_FALSE(report_command("-- command: whole | some rows | no row").value().takes_selection);
+  CHECK_FALSE(report_command("-- column: a | A | | | | a number\nSELECT 1;").has_value());
+  for (const char* wrong : {"", "whole", "whole | some rows", "whole | | no row", "slection | some rows | no row"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS(report_command(fmt::format("-- command: {}\n", wrong)), std::logic_error);
+  }
 }
 
 TEST_CASE("every report answers on an empty index") {
