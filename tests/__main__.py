@@ -5,7 +5,10 @@ import sys
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
-folder, name = sys.argv.pop(1).split(".")
+asked = sys.argv.pop(1) if len(sys.argv) > 1 else ""
+folder, _, name = asked.partition(".")
+if not (TESTS / folder / f"{name}_test.py").is_file():
+    sys.exit(f"no test '{asked}'; golden.steps is golden/steps_test.py: python3 tests golden.steps [ARGUMENT...]")
 sys.path[:0] = [str(TESTS / folder), str(TESTS / "support")]
 from trace_cases import Cases, Skip  # noqa: E402
 
