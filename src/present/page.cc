@@ -7,6 +7,7 @@
 #include <set>
 
 #include "present/cells.h"
+#include "present/gate.h"
 #include "present/side_names.h"
 #include "present/step_words.h"
 
