@@ -29,7 +29,8 @@ class Task {
   ~Task() {
     if (thread_.joinable()) thread_.join();
   }
-  Task& operator=(Task&&) = delete;
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
 
   // Waits; rethrows what the work threw.
   void join() {

@@ -10,7 +10,8 @@ class ScopeExit {
  public:
   explicit ScopeExit(Action action) : action_(std::move(action)) {}
   ~ScopeExit() { action_(); }
-  ScopeExit& operator=(ScopeExit&&) = delete;
+  ScopeExit(const ScopeExit&) = delete;
+  ScopeExit& operator=(const ScopeExit&) = delete;
 
  private:
   Action action_;

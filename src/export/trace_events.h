@@ -27,7 +27,8 @@ class TraceEventWriter {
  public:
   // `members`: of the top level, besides the events. The stream must outlive the object.
   TraceEventWriter(std::ostream& out, const JsonWriter& members);
-  TraceEventWriter& operator=(TraceEventWriter&&) = delete;
+  TraceEventWriter(const TraceEventWriter&) = delete;
+  TraceEventWriter& operator=(const TraceEventWriter&) = delete;
 
   void slice(const TraceSlice& slice, const JsonWriter& args);  // ph X
   void instant(const TraceSlice& point, const JsonWriter& args);

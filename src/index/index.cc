@@ -44,14 +44,23 @@ std::uint64_t expected_size(const Header& header) {
   return std::uint64_t{page == 1 ? 65536 : page} * big_endian(header, kPageCountAt, 4);
 }
 
-// By FileKind, of all but kIndex.
-constexpr std::string_view kAdvice[] = {
-    "no regular file; copy its content into one",
-    "not an index; make one with trace-ingest",
-    "an SQLite database, but not a tracedb index; make one from the trace with trace-ingest",
-    "an index of another version; ingest the trace again with trace-ingest",
-    "the index is truncated; ingest the trace again with trace-ingest --force",
-};
+std::string advice(FileKind kind) {
+  switch (kind) {
+    case FileKind::kMissing:
+      return "no regular file; copy its content into one";
+    case FileKind::kNotSqlite:
+      return "not an index; make one with trace-ingest";
+    case FileKind::kOtherSqlite:
+      return "an SQLite database, but not a tracedb index; make one from the trace with trace-ingest";
+    case FileKind::kOtherVersion:
+      return "an index of another version; ingest the trace again with trace-ingest";
+    case FileKind::kTruncated:
+      return "the index is truncated; ingest the trace again with trace-ingest --force";
+    case FileKind::kIndex:
+      break;
+  }
+  return "an index";
+}
 
 }  // namespace
 
@@ -85,9 +94,7 @@ Index Index::open(const std::filesystem::path& path) {
   if (kind == FileKind::kMissing && !std::filesystem::is_fifo(path, error)) {
     const InputFile file(path);  // throws, and says why
   }
-  if (kind != FileKind::kIndex) {
-    throw Error(ErrorCode::kInput, fmt::format("{}: {}", path.string(), kAdvice[static_cast<std::size_t>(kind)]));
-  }
+  if (kind != FileKind::kIndex) throw Error(ErrorCode::kInput, fmt::format("{}: {}", path.string(), advice(kind)));
   if (journal_state(journal_path(path)) == JournalState::kHot) {
     throw Error(ErrorCode::kInput, fmt::format("{}: a change to it by another program is not finished, see {}; open it "
                                                "with that program, or ingest the trace again with trace-ingest --force",

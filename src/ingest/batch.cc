@@ -82,7 +82,8 @@ class Batch {
    public:
     explicit Slot(std::counting_semaphore<>& slots) : slots_(slots) { slots_.acquire(); }
     ~Slot() { release(); }
-    Slot& operator=(Slot&&) = delete;
+    Slot(const Slot&) = delete;
+    Slot& operator=(const Slot&) = delete;
     void release() {
       if (std::exchange(held_, false)) slots_.release();
     }

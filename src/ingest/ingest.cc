@@ -34,10 +34,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// By StreamDamage.
-constexpr IssueKind kDamageIssues[] = {IssueKind::kCompressedCorrupt, IssueKind::kCompressedTruncated,
-                                       IssueKind::kCompressedChecksum, IssueKind::kCompressedCorrupt,
-                                       IssueKind::kCompressedTrailing};
+IssueKind issue_of(StreamDamage damage) {
+  switch (damage) {
+    case StreamDamage::kTruncated:
+      return IssueKind::kCompressedTruncated;
+    case StreamDamage::kBadChecksum:
+      return IssueKind::kCompressedChecksum;
+    case StreamDamage::kTrailingBytes:
+      return IssueKind::kCompressedTrailing;
+    default:
+      return IssueKind::kCompressedCorrupt;
+  }
+}
 
 // Rank of a distributed job: what the trace says, else what its name says beyond doubt.
 struct Rank {
@@ -133,8 +141,7 @@ class Ingest {
 
   void note_source() {
     if (source_->damage() != StreamDamage::kNone) {
-      store_.issues.add(kDamageIssues[static_cast<std::size_t>(source_->damage())],
-                        static_cast<std::int64_t>(source_->damaged_at()), {});
+      store_.issues.add(issue_of(source_->damage()), static_cast<std::int64_t>(source_->damaged_at()), {});
     }
     if (source_->encoding() != TextEncoding::kUtf8) store_.issues.add(IssueKind::kUtf16, 0, {});
     const Replacements replaced = source_->replacements();

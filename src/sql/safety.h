@@ -26,7 +26,8 @@ class SqlGuard {
  public:
   SqlGuard(Database& database, const SqlLimits& limits);
   ~SqlGuard();
-  SqlGuard& operator=(SqlGuard&&) = delete;
+  SqlGuard(const SqlGuard&) = delete;
+  SqlGuard& operator=(const SqlGuard&) = delete;
 
  private:
   Database& database_;

@@ -28,7 +28,8 @@ struct TextOutput::Sink {
     if (plain == nullptr && compressed == nullptr) fail("write");
   }
 
-  Sink& operator=(Sink&&) = delete;
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
 
   ~Sink() {
     if (plain != nullptr) std::fclose(plain);

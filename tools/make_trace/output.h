@@ -30,7 +30,8 @@ class TextOutput {
   // Writes to `path`, compressed when it ends in ".gz". An empty path only counts.
   explicit TextOutput(const std::string& path);
   ~TextOutput();
-  TextOutput& operator=(TextOutput&&) = delete;
+  TextOutput(const TextOutput&) = delete;
+  TextOutput& operator=(const TextOutput&) = delete;
 
   // Texts as they are, and numbers in decimal digits.
   template <class... Pieces>

@@ -28,7 +28,8 @@ std::string human_bytes(std::uint64_t bytes);
 class Ticker {
  public:
   Ticker(std::chrono::nanoseconds interval, std::function<void()> tick);
-  Ticker& operator=(Ticker&&) = delete;
+  Ticker(const Ticker&) = delete;
+  Ticker& operator=(const Ticker&) = delete;
 
  private:
   std::mutex mutex_;
@@ -48,7 +49,8 @@ class ProgressLine {
  public:
   explicit ProgressLine(const ProgressOptions& options);
   ~ProgressLine() { clear(); }
-  ProgressLine& operator=(ProgressLine&&) = delete;
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
 
   void started(const std::filesystem::path& trace) { running_[trace] = {}; }
   void update(const std::filesystem::path& trace, const IngestProgress& progress);

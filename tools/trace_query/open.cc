@@ -166,7 +166,8 @@ class StreamFolder {
     } while (!std::filesystem::exists(path_));
   }
   ~StreamFolder() { remove_files(path_); }
-  StreamFolder& operator=(StreamFolder&&) = delete;
+  StreamFolder(const StreamFolder&) = delete;
+  StreamFolder& operator=(const StreamFolder&) = delete;
 
   [[nodiscard]] std::filesystem::path index() const { return path_ / kIndex; }
 

@@ -42,7 +42,8 @@ class CommandLine {
  public:
   CommandLine(const Command& command, const std::vector<OptionGroup>& groups);
   ~CommandLine();
-  CommandLine& operator=(CommandLine&&) = delete;
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
 
   // `names`: "timeout" or "file,f".
   void add(const char* names, OptionKind kind, const char* help);

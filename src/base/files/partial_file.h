@@ -15,7 +15,8 @@ class PartialFile {
   // Makes the file, empty.
   explicit PartialFile(const std::filesystem::path& name);
   ~PartialFile();  // removes it unless it was published
-  PartialFile& operator=(PartialFile&&) = delete;
+  PartialFile(const PartialFile&) = delete;
+  PartialFile& operator=(const PartialFile&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   // fsync, rename, fsync of the folder: after a power loss the name has the old file or this one. Gives it `modified`

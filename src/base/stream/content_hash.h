@@ -25,7 +25,8 @@ class ContentHasher {
  public:
   ContentHasher();
   ~ContentHasher();
-  ContentHasher& operator=(ContentHasher&&) = delete;
+  ContentHasher(const ContentHasher&) = delete;
+  ContentHasher& operator=(const ContentHasher&) = delete;
   void update(std::span<const char> bytes);
   [[nodiscard]] ContentHash digest() const;
 

@@ -37,7 +37,8 @@ class CycleWords {
  public:
   explicit CycleWords(bool cycles);
   ~CycleWords();
-  CycleWords& operator=(CycleWords&&) = delete;
+  CycleWords(const CycleWords&) = delete;
+  CycleWords& operator=(const CycleWords&) = delete;
   [[nodiscard]] static bool active();
 
  private:

@@ -29,7 +29,8 @@ class ChunkParser {
 
   ChunkParser(unsigned worker, const EventOptions& options);
   ~ChunkParser();
-  ChunkParser& operator=(ChunkParser&&) = delete;
+  ChunkParser(const ChunkParser&) = delete;
+  ChunkParser& operator=(const ChunkParser&) = delete;
 
   // Clears `batch` and fills it.
   void parse(const Chunk& chunk, EventBatch& batch);

@@ -88,7 +88,8 @@ class Classifier {
   // `platform`: vendor of the device, for rules that ask for it; the built-in default rules do not.
   explicit Classifier(RuleSet rules, std::string platform = {});
   explicit Classifier(const CompiledRules& rules, std::string platform = {});  // which must outlive it
-  Classifier& operator=(Classifier&&) = delete;
+  Classifier(const Classifier&) = delete;
+  Classifier& operator=(const Classifier&) = delete;
 
   Classification classify(std::string_view name);
   Explanation explain(std::string_view name);

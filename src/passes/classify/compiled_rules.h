@@ -92,7 +92,8 @@ inline bool is_function_scope(Scope scope) { return scope == Scope::kFunction ||
 class CompiledRules {
  public:
   explicit CompiledRules(RuleSet rules);
-  CompiledRules& operator=(CompiledRules&&) = delete;
+  CompiledRules(const CompiledRules&) = delete;
+  CompiledRules& operator=(const CompiledRules&) = delete;
 
   [[nodiscard]] const RuleSet& rules() const { return rules_; }
 

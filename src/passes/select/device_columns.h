@@ -18,7 +18,8 @@ class DeviceColumns {
  public:
   DeviceColumns(const EventTables& events, LaneBy by);  // all that is in them
   DeviceColumns(Workload& workload, LaneBy by, Times times);
-  DeviceColumns& operator=(DeviceColumns&&) = delete;
+  DeviceColumns(const DeviceColumns&) = delete;
+  DeviceColumns& operator=(const DeviceColumns&) = delete;
 
   // Refers to this object.
   [[nodiscard]] DeviceWork work() const;

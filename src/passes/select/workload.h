@@ -135,7 +135,8 @@ struct WorkloadParts {
 class Workload {
  public:
   Workload(const Index& index, const ActiveRules& rules, WorkloadOptions options = {});
-  Workload& operator=(Workload&&) = delete;
+  Workload(const Workload&) = delete;
+  Workload& operator=(const Workload&) = delete;
 
   [[nodiscard]] const Index& index() const { return index_; }
   [[nodiscard]] const ActiveRules& rules() const { return rules_; }

@@ -196,7 +196,8 @@ class SetScan::Reader {
   ~Reader() {
     if (interruptible_) database_->interrupt_on(nullptr);
   }
-  Reader& operator=(Reader&&) = delete;
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
 
   void interrupt_on(const std::atomic<bool>& flag) {
     if (!statement_) return;
