@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "base/error.h"
@@ -93,6 +94,7 @@ template <class Rows>
 struct Column {
   TableColumn declared;
   ArrayColumn (*make)(const Rows&);
+  bool by_pass = false;  // the view of the index does not have it, or has it otherwise
 };
 
 // Typed where the column of the view is that of a table: SQLite's comparisons depend on it.
@@ -119,8 +121,8 @@ constexpr Column<KernelRows> kKernelColumns[] = {
        return k.looked_up("stream_id", "SELECT s.id, d.ordinal FROM stream s JOIN device d ON d.id = s.device_id");
      }},
     {integer("stream"), [](K k) { return k.looked_up("stream_id", "SELECT id, number FROM stream"); }},
-    {integer("step"), [](K k) { return k.step(); }},
-    {text("phase"), [](K k) { return k.phase(); }},
+    {integer("step"), [](K k) { return k.step(); }, true},
+    {text("phase"), [](K k) { return k.phase(); }, true},
     {text("kind"), [](K k) { return k.choice("kind", kKernelKindNames); }},
     {text("pass"), [](K k) { return k.choice("pass", kPassNames); }},
     {text("cpu_op"), [](K k) { return k.name_of("cpu_op_id", "cpu_op"); }},
@@ -138,14 +140,14 @@ constexpr Column<KernelRows> kKernelColumns[] = {
     {integer("graph_node_id"), [](K k) { return k.profiler_number("graph_node_id"); }},
     {integer("launch_id"), [](K k) { return k.ids("launch_id"); }},
     {integer("stack_id"), [](K k) { return k.ids("stack_id"); }},
-    {text_expression("op"), [](K k) { return k.op(); }},
-    {text_expression("stack"), [](K k) { return k.stack(); }},
-    {number_expression("layer"), [](K k) { return k.layer(); }},
-    {text_expression("layer_part"), [](K k) { return k.layer_part(); }},
-    {text("input_dims"), [](K k) { return k.input_dims(); }},
-    {text_expression("role"), [](K k) { return k.role(); }},
-    {text_expression("role_source"), [](K k) { return k.role_source(); }},
-    {number_expression("role_confidence_pct"), [](K k) { return k.role_confidence(); }},
+    {text_expression("op"), [](K k) { return k.op(); }, true},
+    {text_expression("stack"), [](K k) { return k.stack(); }, true},
+    {number_expression("layer"), [](K k) { return k.layer(); }, true},
+    {text_expression("layer_part"), [](K k) { return k.layer_part(); }, true},
+    {text("input_dims"), [](K k) { return k.input_dims(); }, true},
+    {text_expression("role"), [](K k) { return k.role(); }, true},
+    {text_expression("role_source"), [](K k) { return k.role_source(); }, true},
+    {number_expression("role_confidence_pct"), [](K k) { return k.role_confidence(); }, true},
 };
 
 constexpr Column<LaunchRows> kLaunchColumns[] = {
@@ -173,27 +175,6 @@ constexpr Column<LaunchRows> kLaunchColumns[] = {
     {text_expression("role"), [](L l) { return l.of_kernel(l.kernels().role()); }},
 };
 
-// Rows are made with the first column that is needed.
-template <class Rows>
-void add_rows(Database& database, const std::string& name, const std::string& view,
-              std::span<const Column<Rows>> columns, const WorkloadSource& workload) {
-  std::vector<TableColumn> declared;
-  for (const Column<Rows>& column : columns) declared.push_back(column.declared);
-  const auto made = std::make_shared<std::optional<Rows>>();
-  const auto rows = [made, workload]() -> const Rows& {
-    if (!*made) made->emplace(workload());
-    return **made;
-  };
-  ColumnSource source;
-  source.guess = [workload] { return workload ? workload().events().kernels.size() : 0; };
-  source.rows = [rows, workload] { return workload ? rows().size() : 0; };
-  source.make = [rows, columns](std::size_t number) { return columns[number].make(rows()); };
-  add_column_table(database, name, declared, std::move(source), view);
-}
-
-using Ids = std::span<const std::uint32_t>;
-using Numbers = std::span<const std::int64_t>;
-
 [[noreturn]] void fail_damaged(const Index& index, std::string_view what) {
   throw Error(ErrorCode::kInput, fmt::format("{}: {}: the index is damaged: build it again (trace-ingest --force)",
                                              printable_path(index.database().path()), what));
@@ -214,6 +195,64 @@ ArrayValue value_of(const Index& index, const Statement& statement, int column) 
   }
   fail_damaged(index, "a blob among texts and numbers");
 }
+
+// Single kernels, as the view of the index has them.
+class KernelReader {
+ public:
+  explicit KernelReader(const Index& index) : index_(index), select_(index.database(), select_text()) {}
+
+  std::optional<ArrayValue> value(std::size_t column, std::size_t row) {
+    if (kKernelColumns[column].by_pass) return std::nullopt;
+    if (row_ != row) {
+      row_.reset();
+      select_.reset();
+      select_.bind(1, static_cast<std::int64_t>(row) + 1);
+      if (!select_.step()) fail_damaged(index_, fmt::format("there is no kernel {}", row + 1));
+      row_ = row;
+    }
+    return value_of(index_, select_, static_cast<int>(column));
+  }
+
+ private:
+  static std::string select_text() {
+    std::string names;
+    for (const Column<KernelRows>& column : kKernelColumns) {
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", column.by_pass ? "NULL" : column.declared.name);
+    }
+    return fmt::format("SELECT {} FROM main.kernels WHERE id = ?", names);
+  }
+
+  const Index& index_;
+  Statement select_;
+  std::optional<std::size_t> row_;  // that select_ is at
+};
+
+// Rows are made with the first column that is needed.
+template <class Rows>
+void add_rows(Database& database, const std::string& name, const std::string& view,
+              std::span<const Column<Rows>> columns, const WorkloadSource& workload) {
+  std::vector<TableColumn> declared;
+  for (const Column<Rows>& column : columns) declared.push_back(column.declared);
+  const auto made = std::make_shared<std::optional<Rows>>();
+  const auto rows = [made, workload]() -> const Rows& {
+    if (!*made) made->emplace(workload());
+    return **made;
+  };
+  ColumnSource source;
+  source.guess = [workload] { return workload ? workload().events().kernels.size() : 0; };
+  source.rows = [rows, workload] { return workload ? rows().size() : 0; };
+  source.make = [rows, columns](std::size_t number) { return columns[number].make(rows()); };
+  if constexpr (std::is_same_v<Rows, KernelRows>) {
+    source.reader = [rows]() -> ValueReader {
+      const auto reader = std::make_shared<KernelReader>(rows().index());
+      return [reader](std::size_t column, std::size_t row) { return reader->value(column, row); };
+    };
+  }
+  add_column_table(database, name, declared, std::move(source), view);
+}
+
+using Ids = std::span<const std::uint32_t>;
+using Numbers = std::span<const std::int64_t>;
 
 // For ids of a table: what that table has in `column`; 0: nothing.
 LargeVector<std::uint32_t> through(Ids ids, Ids column) {

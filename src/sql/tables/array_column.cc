@@ -263,4 +263,38 @@ void order_rows(LargeVector<std::uint32_t>& rows, std::span<const KeyOrder> colu
   }
 }
 
+LargeVector<std::uint32_t> first_in_order(std::size_t count, const std::function<std::uint32_t(std::size_t)>& row_at,
+                                          std::span<const KeyOrder> columns, std::size_t most) {
+  struct Place {
+    std::uint64_t key;
+    std::size_t at;
+    std::uint32_t row;
+  };
+  const KeyOrder& first = columns.front();
+  const auto is_earlier = [&](const Place& a, const Place& b) {
+    if (a.key != b.key) return (a.key < b.key) != first.descending;
+    for (const KeyOrder& next : columns.subspan(1)) {
+      const std::uint64_t x = next.column->key(a.row), y = next.column->key(b.row);
+      if (x != y) return (x < y) != next.descending;
+    }
+    return a.at < b.at;
+  };
+  std::vector<Place> heap;  // the last of them in front
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t row = row_at(i);
+    const Place place{first.column->key(row), i, row};
+    if (heap.size() == most) {
+      if (!is_earlier(place, heap.front())) continue;
+      std::ranges::pop_heap(heap, is_earlier);
+      heap.pop_back();
+    }
+    heap.push_back(place);
+    std::ranges::push_heap(heap, is_earlier);
+  }
+  std::ranges::sort_heap(heap, is_earlier);
+  LargeVector<std::uint32_t> out;
+  for (const Place& place : heap) out.push_back(place.row);
+  return out;
+}
+
 }  // namespace tracedb

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <variant>
@@ -84,5 +85,9 @@ struct KeyOrder {
   bool descending = false;
 };
 void order_rows(LargeVector<std::uint32_t>& rows, std::span<const KeyOrder> columns);
+
+// The first `most` rows in that order of `count` rows, the i-th of which is row_at(i), without ordering the others.
+LargeVector<std::uint32_t> first_in_order(std::size_t count, const std::function<std::uint32_t(std::size_t)>& row_at,
+                                          std::span<const KeyOrder> columns, std::size_t most);
 
 }  // namespace tracedb

@@ -45,9 +45,9 @@ void gather(std::span<const T> from, const RowList& rows, LargeVector<T>& to) {
   for (std::size_t i = 0; i < rows.count; ++i) to[i] = from[rows.rows[i]];
 }
 
-void give_value(sqlite3_context* result, const ArrayValue& value) {
+void give_value(sqlite3_context* result, const ArrayValue& value, sqlite3_destructor_type lives = SQLITE_STATIC) {
   if (const auto* text = std::get_if<std::string>(&value)) {
-    sqlite3_result_text64(result, text->data(), text->size(), SQLITE_STATIC, SQLITE_UTF8);
+    sqlite3_result_text64(result, text->data(), text->size(), lives, SQLITE_UTF8);
   } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
     sqlite3_result_int64(result, *number);
   } else if (const auto* real = std::get_if<double>(&value)) {
@@ -59,6 +59,7 @@ class ColumnCursor : public VirtualCursor {
  public:
   void first(ColumnTable& table, int number, const char*, std::span<sqlite3_value*> values) {
     const ColumnPlan& plan = table.source.plans.at(static_cast<std::size_t>(number));
+    plan_ = &plan;
     at_ = 0;
     readers_.clear();
     readers_.resize(table.source.names.size());
@@ -68,14 +69,20 @@ class ColumnCursor : public VirtualCursor {
 
   void next(ColumnTable& table) {
     constexpr std::size_t kManyRows = 1000;
-    if (++at_ == kManyRows && to_gather_ != 0) gather_columns(table.source);
+    if (++at_ == rows_.head.size()) finish_order(table.source, *plan_, rows_);
+    if (at_ == kManyRows && to_gather_ != 0) gather_columns(table.source);
   }
 
   [[nodiscard]] bool at_end() const { return at_ >= rows_.count; }
 
   void give(ColumnTable& table, sqlite3_context* result, int column) {
     ColumnReader& reader = readers_[static_cast<std::size_t>(column)];
-    if (reader.column == nullptr) reader.column = &table.source.column(column);
+    if (reader.column == nullptr) {
+      if (const auto value = table.source.one(column, rows_[at_], single_)) {
+        return give_value(result, *value, SQLITE_TRANSIENT);
+      }
+      reader.column = &table.source.column(column);
+    }
     const ArrayColumn& from = *reader.column;
     if (from.has_numbers()) {
       const std::int64_t number = reader.gathered ? reader.numbers[at_] : from.numbers()[rows_[at_]];
@@ -114,8 +121,10 @@ class ColumnCursor : public VirtualCursor {
     }
   }
 
+  const ColumnPlan* plan_ = nullptr;
   std::size_t at_ = 0;
   RowList rows_;
+  ValueReader single_;                 // empty: not needed so far
   std::uint64_t to_gather_ = 0;        // columns, once many rows were read
   std::vector<ColumnReader> readers_;  // by column
 };
@@ -203,6 +212,7 @@ class Planner {
       order_text_ += by.desc != 0 ? " DESC" : "";
     }
     info_.orderByConsumed = info_.nOrderBy > 0 ? 1 : 0;
+    plan_.grouped = sqlite3_vtab_distinct(&info_) != 0;
   }
 
   int number_of_plan() {
@@ -386,11 +396,15 @@ class RowFinder {
   std::uint64_t looked_up_key_ = 0;
 };
 
-// Puts the rows into the order of the plan.
-void order_list(ColumnTableSource& source, RowList& list, const ColumnPlan& plan) {
+// The order of a plan; none where rows have it already.
+std::vector<KeyOrder> order_of(ColumnTableSource& source, const ColumnPlan& plan) {
   std::vector<KeyOrder> by;
   for (const auto& [column, descending] : plan.order) by.push_back({&source.column(column), descending});
-  if (by.empty() || (by[0].column->is_ascending() && !by[0].descending && by.size() == 1)) return;
+  if (by.size() == 1 && by[0].column->is_ascending() && !by[0].descending) by.clear();
+  return by;
+}
+
+void order_all(RowList& list, std::span<const KeyOrder> by) {
   if (!list.listed) {
     list.rows.resize(list.count);
     std::iota(list.rows.begin(), list.rows.end(), static_cast<std::uint32_t>(list.first));
@@ -399,13 +413,17 @@ void order_list(ColumnTableSource& source, RowList& list, const ColumnPlan& plan
   order_rows(list.rows, by);
 }
 
+// A statement that reads this many rows, or values of a column, is taken for one that reads all.
+constexpr std::size_t kFewRows = 200;
+constexpr std::size_t kRowsForHead = 20 * kFewRows;
+
 }  // namespace
 
 void add_column_table(Database& database, std::string_view name, std::span<const TableColumn> columns,
                       ColumnSource from, std::string_view view) {
   std::string list;
   auto source = std::make_unique<ColumnTableSource>(ColumnTableSource{
-      database, std::string(name), std::string(view), {}, {}, {}, std::move(from), {}, {}, {}, {}, {}});
+      database, std::string(name), std::string(view), {}, {}, {}, std::move(from), {}, {}, {}, {}, {}, {}});
   for (const TableColumn& column : columns) {
     list +=
         fmt::format("{}\"{}\" {}", list.empty() ? "" : ", ", column.name, column.untyped ? "" : to_string(column.type));
@@ -421,6 +439,7 @@ void add_column_table(Database& database, std::string_view name, std::span<const
   source->columns.resize(source->names.size());
   source->rows_by_key.resize(source->names.size());
   source->lookups.resize(source->names.size());
+  source->read.resize(source->names.size());
   ColumnTableSource& table = *source;
   add_module(database, table.name, kColumnModule, std::move(source));
   if (!view.empty()) database.know(table);
@@ -447,6 +466,14 @@ const ArrayColumn& ColumnTableSource::column(int number) {
   return *columns[place];
 }
 
+std::optional<ArrayValue> ColumnTableSource::one(int number, std::size_t row, ValueReader& reader) {
+  const auto place = static_cast<std::size_t>(number);
+  if (!from.reader || columns[place] || read[place] == kFewRows || place + kSpareColumns >= names.size()) return {};
+  ++read[place];
+  if (!reader) reader = from.reader();
+  return reader(place, row);
+}
+
 int ColumnTableSource::number_of(std::string_view column) const {
   const auto end = names.end() - kSpareColumns;
   const auto found = std::find_if(names.begin(), end, [&](const auto& one) { return is_same_name(one, column); });
@@ -463,8 +490,18 @@ std::size_t ColumnTableSource::rows() {
 void decide_plan(ColumnTableSource& source, sqlite3_index_info& info) { Planner(source, info).decide(); }
 
 void find_rows(ColumnTableSource& source, const ColumnPlan& plan, sqlite3_value** values, RowList& list) {
+  list.head.clear();
   RowFinder(source, list).find(plan, values);
-  order_list(source, list, plan);
+  const std::vector<KeyOrder> by = order_of(source, plan);
+  if (by.empty()) return;
+  if (plan.grouped || list.count < kRowsForHead) return order_all(list, by);
+  const auto row_at = [&](std::size_t at) { return static_cast<std::uint32_t>(list[at]); };
+  list.head = first_in_order(list.count, row_at, by, kFewRows);
+}
+
+void finish_order(ColumnTableSource& source, const ColumnPlan& plan, RowList& list) {
+  list.head.clear();
+  order_all(list, order_of(source, plan));
 }
 
 }  // namespace tracedb

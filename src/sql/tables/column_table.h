@@ -25,12 +25,18 @@ struct sqlite3_value;
 
 namespace tracedb {
 
+// Looks single values up: of a row, of a column by its number. nullopt: this column has to be made.
+using ValueReader = std::function<std::optional<ArrayValue>(std::size_t column, std::size_t row)>;
+
 struct ColumnSource {
   std::function<std::size_t()> guess;  // about how many rows; costs nothing
   std::function<std::size_t()> rows;
   // Column number `column` of those declared. A text column must have no numbers among its values, an integer column
   // may have texts. Throws what ends the statement.
   std::function<ArrayColumn(std::size_t column)> make;
+  // For statements that end after a few rows, which need no columns. A cursor owns its reader, which so ends with the
+  // statement that is asked. Empty: all columns have to be made.
+  std::function<ValueReader()> reader = {};
 };
 
 // `database` must not be moved from then on. The row ids are 1, 2, 3 ... `view`: a view of the rows of the table alone,
@@ -60,6 +66,7 @@ std::string spare_name(std::size_t number);
 struct ColumnPlan {
   std::vector<ColumnTerm> terms;
   std::vector<std::pair<int, bool>> order;  // columns; descending
+  bool grouped = false;                     // for GROUP BY or DISTINCT, which read all rows
   std::uint64_t used = 0;                   // columns, as SQLite has them: the last bit is of all from 63 on
   bool operator==(const ColumnPlan&) const = default;
 };
@@ -75,11 +82,14 @@ struct ColumnTableSource {
   std::vector<std::optional<ArrayColumn>> columns;
   std::vector<LargeVector<std::uint32_t>> rows_by_key;  // of columns in which single values were looked up
   std::vector<unsigned> lookups;                        // of single values, by column
+  std::vector<unsigned> read;                           // single values of columns that were not made, by column
   std::deque<ColumnPlan> plans;                         // they stay where they are
   std::optional<std::size_t> size;
 
   std::size_t rows();
   const ArrayColumn& column(int number);
+  // One of the first values of a column that is not made; nullopt: column() has it.
+  std::optional<ArrayValue> one(int column, std::size_t row, ValueReader& reader);
   [[nodiscard]] int number_of(std::string_view column) const;  // of those declared; -1: there is none
 };
 
@@ -90,16 +100,23 @@ inline void forget(const ColumnTableSource& table) { table.database.forget(&tabl
 // Decides on a plan for what SQLite asks, and says what it costs. Its number among source.plans goes into info.idxNum.
 void decide_plan(ColumnTableSource& source, sqlite3_index_info& info);
 
-// Rows of the table: from `first` on, or those listed.
+// Rows of the table: from `first` on, or those listed. As long as there is a head, the first of them in order are
+// there, and the others are in no order.
 struct RowList {
   std::size_t first = 0, count = 0;
   bool listed = false;
-  LargeVector<std::uint32_t> rows;
+  LargeVector<std::uint32_t> rows, head;
 
-  [[nodiscard]] std::size_t operator[](std::size_t at) const { return listed ? rows[at] : first + at; }
+  [[nodiscard]] std::size_t operator[](std::size_t at) const {
+    if (at < head.size()) return head[at];
+    return listed ? rows[at] : first + at;
+  }
 };
 
-// Those that may fulfil the terms of a plan, given their values, in the order of the plan.
+// Those that may fulfil the terms of a plan, given their values, in the order of the plan: of many only a head of them,
+// as most statements that sort end after some rows.
 void find_rows(ColumnTableSource& source, const ColumnPlan& plan, sqlite3_value** values, RowList& list);
+// All of them, for a statement that reads on.
+void finish_order(ColumnTableSource& source, const ColumnPlan& plan, RowList& list);
 
 }  // namespace tracedb

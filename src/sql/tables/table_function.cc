@@ -18,15 +18,16 @@ namespace {
 // One table of one connection.
 struct FunctionSource {
   Database& database;
-  std::string declaration;
-  std::size_t columns;
+  std::string name, declaration;
+  std::size_t columns, arguments;
   FillTable fill;
   std::vector<RowOrder> order;
   std::shared_ptr<const TableRows> rows;
 
-  const std::shared_ptr<const TableRows>& filled(std::uint64_t used, std::size_t most) {
-    if (!rows || !rows->serve(used, most)) {
-      auto fresh = std::make_shared<TableRows>(columns, rows ? used | rows->used() : used, most);
+  const std::shared_ptr<const TableRows>& filled(std::uint64_t used, std::size_t most,
+                                                 std::vector<std::int64_t> given) {
+    if (!rows || !rows->serve(used, most) || !std::ranges::equal(rows->arguments(), given)) {
+      auto fresh = std::make_shared<TableRows>(columns, rows ? used | rows->used() : used, most, std::move(given));
       fill(*fresh);
       if (!fresh->is_whole()) throw std::logic_error("a row without all of its cells: " + declaration);
       rows = std::move(fresh);
@@ -62,6 +63,30 @@ void pass_limit(sqlite3_index_info& plan) {
   if (offset >= 0) plan.aConstraintUsage[offset].argvIndex = 2;
 }
 
+// The values of the arguments, in their order, are those of first_row(). False: one is not known in this order of
+// tables. Throws where a statement gives none.
+bool pass_arguments(sqlite3_index_info& plan, const FunctionSource& source) {
+  std::vector<int> given(source.arguments, -1);
+  std::size_t named = 0;
+  for (int i = 0; i < plan.nConstraint; ++i) {
+    const auto& constraint = plan.aConstraint[i];
+    const auto argument = static_cast<std::size_t>(constraint.iColumn) - source.columns;
+    if (constraint.iColumn < static_cast<int>(source.columns) || constraint.op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+    ++named;
+    if (constraint.usable != 0) given[argument] = i;
+  }
+  if (named < source.arguments) {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("{} takes {} arguments, in parentheses behind its name", source.name, source.arguments));
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i] < 0) return false;
+    plan.aConstraintUsage[given[i]].argvIndex = static_cast<int>(i) + 1;
+    plan.aConstraintUsage[given[i]].omit = 1;
+  }
+  return true;
+}
+
 struct FunctionTable : VirtualTable<FunctionSource> {
   using VirtualTable::VirtualTable;
   static std::unique_ptr<FunctionTable> find(FunctionSource& from, std::string_view) {
@@ -74,6 +99,10 @@ struct FunctionTable : VirtualTable<FunctionSource> {
     info.estimatedCost = kScan;
     constexpr sqlite3_uint64 kMostBits = std::numeric_limits<int>::max();
     info.idxNum = info.colUsed <= kMostBits ? static_cast<int>(info.colUsed) : -1;  // -1: any
+    if (source.arguments > 0) {
+      info.estimatedCost = 1;
+      return pass_arguments(info, source) ? SQLITE_OK : SQLITE_CONSTRAINT;
+    }
     if (source.order.empty() || !is_own_order(info, source.order)) return SQLITE_OK;
     info.orderByConsumed = info.nOrderBy > 0 ? 1 : 0;
     pass_limit(info);
@@ -93,14 +122,25 @@ class FunctionCursor : public VirtualCursor {
  public:
   void first(FunctionTable& table, int used, const char*, std::span<sqlite3_value*> values) {
     row_ = 0;
-    rows_ =
-        table.source.filled(used < 0 ? TableRows::kAllColumns : static_cast<std::uint64_t>(used), most_rows(values));
+    const std::uint64_t wanted = used < 0 ? TableRows::kAllColumns : static_cast<std::uint64_t>(used);
+    if (table.source.arguments == 0) {
+      rows_ = table.source.filled(wanted, most_rows(values), {});
+      return;
+    }
+    std::vector<std::int64_t> given;
+    for (sqlite3_value* value : values) {
+      given.push_back(sqlite3_value_type(value) == SQLITE_NULL ? kUnknownValue : sqlite3_value_int64(value));
+    }
+    rows_ = table.source.filled(wanted, 0, std::move(given));
   }
 
   void next(FunctionTable&) { ++row_; }
   [[nodiscard]] bool at_end() const { return row_ >= rows_->size(); }
 
-  void give(FunctionTable&, sqlite3_context* result, int column) {
+  void give(FunctionTable& table, sqlite3_context* result, int column) {
+    if (const auto number = static_cast<std::size_t>(column); number >= table.source.columns) {
+      return sqlite3_result_int64(result, rows_->arguments()[number - table.source.columns]);
+    }
     const TableRows::Cell& cell = rows_->cell(row_, static_cast<std::size_t>(column));
     if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
       sqlite3_result_int64(result, *integer);
@@ -155,20 +195,23 @@ TableRows& TableRows::add(std::string_view value) {
 }
 
 void add_table_function(Database& database, std::string_view name, std::span<const TableColumn> columns, FillTable fill,
-                        std::vector<RowOrder> order) {
+                        std::vector<RowOrder> order, std::span<const std::string_view> arguments) {
   std::string list;
   for (const TableColumn& column : columns) {
     list += fmt::format("{}\"{}\" {}", list.empty() ? "" : ", ", column.name, to_string(column.type));
   }
+  for (const std::string_view argument : arguments) list += fmt::format(", \"{}\" INTEGER HIDDEN", argument);
   auto source = std::make_unique<FunctionSource>(FunctionSource{database,
+                                                                std::string(name),
                                                                 fmt::format("CREATE TABLE {} ({})", name, list),
                                                                 columns.size(),
+                                                                arguments.size(),
                                                                 std::move(fill),
                                                                 std::move(order),
                                                                 {}});
   add_module(database, std::string(name), kFunctionModule, std::move(source));
   // Declares the columns, which SqlGuard does not allow later.
-  const Statement declared(database, fmt::format("SELECT 1 FROM temp.{}", name));
+  database.query_int64(fmt::format("SELECT count(*) FROM pragma_table_info('{}')", name));
 }
 
 }  // namespace tracedb

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -40,8 +41,12 @@ class TableRows {
   static constexpr std::uint64_t kAllColumns = ~std::uint64_t{0};
 
   // `used`: bit c for column c, the last one for it and all behind. `most`: rows; 0: all.
-  explicit TableRows(std::size_t columns, std::uint64_t used = kAllColumns, std::size_t most = 0)
-      : columns_(columns), used_(used), most_(most) {}
+  explicit TableRows(std::size_t columns, std::uint64_t used = kAllColumns, std::size_t most = 0,
+                     std::vector<std::int64_t> arguments = {})
+      : columns_(columns), used_(used), most_(most), arguments_(std::move(arguments)) {}
+
+  // What the statement gives for the table's arguments; kUnknownValue for NULL.
+  [[nodiscard]] std::span<const std::int64_t> arguments() const { return arguments_; }
 
   // For rows that cost much: what is not read may be left out. Whether a statement reads this column or one behind it;
   // where it does not, they may be NULL.
@@ -80,6 +85,7 @@ class TableRows {
   std::size_t columns_;
   std::uint64_t used_;
   std::size_t most_;
+  std::vector<std::int64_t> arguments_;
   mutable bool lacks_columns_ = false, lacks_rows_ = false;
   std::vector<Cell> cells_;
   std::map<std::string, std::uint32_t, std::less<>> places_;  // of each text, once
@@ -96,8 +102,9 @@ struct RowOrder {
 
 // Makes a table known to `database`, which must not be moved from then on. `fill` is called when a statement first
 // reads a row, and again only for one that reads what it left out; what it throws ends that statement, and is what
-// Statement::step() then throws. It may read the database itself.
+// Statement::step() then throws. It may read the database itself. `arguments`: integers that a statement must give, as
+// in "FROM name(7, 1000)"; `fill` is called for each list of them.
 void add_table_function(Database& database, std::string_view name, std::span<const TableColumn> columns, FillTable fill,
-                        std::vector<RowOrder> order = {});
+                        std::vector<RowOrder> order = {}, std::span<const std::string_view> arguments = {});
 
 }  // namespace tracedb
