@@ -5,7 +5,7 @@
 -- ts + dur. NULL means unknown, never zero. Ids are small integers that start at 1 and mean nothing outside this
 -- file. `*_id` columns refer to the table of that name. Correlation, external id and the other numbers in columns of type
 -- ANY are the profiler's own: integers, but text in decimal where they do not fit in 63 bits and a sign.
--- Every table exists in every index, if need be empty. Rows of the event tables are stored in time order, so ids are
+-- Every table exists in every index, if need be empty; packed.sql has those that are packed. Rows of the event tables are stored in time order, so ids are
 -- time-ordered too: by ts, then the longer one first, then file order; kernels, memory operations, instants and counters by
 -- ts, then file order.
 
@@ -202,14 +202,6 @@ CREATE TABLE stack (             -- distinct python call paths: a trie from the 
   depth INTEGER NOT NULL         -- 1: outermost
 ) STRICT;
 
-CREATE TABLE python_call (       -- one row per python function call
-  id INTEGER PRIMARY KEY,
-  ts INTEGER NOT NULL,
-  dur INTEGER,
-  thread_id INTEGER NOT NULL,
-  stack_id INTEGER NOT NULL      -- the call path that ends in this call
-) STRICT;
-
 CREATE TABLE module_call (       -- python calls of an nn.Module that no other module made: where forward passes begin
   id INTEGER PRIMARY KEY,
   ts INTEGER NOT NULL,
@@ -243,6 +235,28 @@ CREATE TABLE step (              -- annotations whose name the built-in step gra
   last_kernel_id INTEGER         -- largest id of its kernels
 ) STRICT;
 
+CREATE TABLE operator_detail (   -- of operators, what few traces say; no version stores it so far: empty means not recorded
+  cpu_op_id INTEGER PRIMARY KEY,
+  forward_thread ANY,            -- of a backward operator: number of the thread of its forward one
+  kernel_backend TEXT,           -- of operators that are one generated kernel: triton
+  kernel_hash TEXT,              -- of its source
+  kernel_file TEXT,              -- that has its source
+  num_warps INTEGER,             -- of each of its blocks
+  num_stages INTEGER,            -- of its software pipeline
+  stream ANY                     -- number
+) STRICT;
+
+CREATE TABLE sync (              -- recorded synchronisations; no version stores them so far: empty means not recorded
+  id INTEGER PRIMARY KEY,
+  ts INTEGER NOT NULL,
+  dur INTEGER,
+  name_id INTEGER NOT NULL,      -- string: "Stream Wait Event", "Event Sync" ...
+  stream_id INTEGER,             -- that waits
+  correlation ANY,               -- of the call that waits
+  wait_stream ANY,               -- number of the stream that is waited for
+  wait_correlation ANY           -- of the call that recorded the event that is waited for
+) STRICT;
+
 CREATE TABLE collective (        -- what the trace says about communication kernels
   kernel_id INTEGER PRIMARY KEY,
   name TEXT,                     -- allreduce, ...
@@ -256,7 +270,9 @@ CREATE TABLE collective (        -- what the trace says about communication kern
   sequence INTEGER,              -- number of the collective within its group
   comms_id TEXT,                 -- 64 bits, may exceed a signed integer
   source_rank INTEGER,           -- of a receive: rank of the job that sends
-  destination_rank INTEGER       -- of a send: rank of the job that receives
+  destination_rank INTEGER,      -- of a send: rank of the job that receives
+  in_splits TEXT,                -- JSON list of elements by rank, as in the trace; no version stores them so far
+  out_splits TEXT                -- as in_splits
 ) STRICT;
 
 CREATE TABLE slice (             -- everything with a duration that fits no table above; pairs of B E, b e and S F too
@@ -291,14 +307,9 @@ CREATE TABLE counter (           -- samples
   continued INTEGER NOT NULL     -- 1: a further series of the event in the row before; 0: first series of its event
 ) STRICT;
 
-CREATE TABLE flow_unmatched (    -- ends of flow arrows without a partner
-  id INTEGER PRIMARY KEY,
-  ts INTEGER,
-  category_id INTEGER,
-  ph TEXT NOT NULL,              -- s: start without end; f: end without start; t: step without either
-  flow_id ANY,                   -- integer; text where the trace has text that is no number or more than 63 bits
-  process_id INTEGER,
-  thread_id INTEGER
+CREATE TABLE flow_text (         -- of rows of flow_unmatched: ids of flows that are texts, or more than 63 bits
+  id INTEGER PRIMARY KEY,        -- in flow_unmatched
+  flow_id TEXT NOT NULL          -- as in the trace
 ) STRICT;
 
 CREATE TABLE event_argument (    -- arguments of events that have a row, in the trace's order: those with kernel_type, which
@@ -327,14 +338,25 @@ CREATE TABLE kernel_name_sum (   -- kernel time by name over the whole trace
   known INTEGER NOT NULL         -- executions whose dur is known: what all figures but n are of
 ) STRICT;
 
-CREATE TABLE packed_column (     -- second copies of columns of the event tables, for whoever wants all rows at once
-  event_table TEXT NOT NULL,     -- kernel, runtime_call
+CREATE TABLE packed_column (     -- columns of event tables, for whoever wants many rows at once. Of kernel and runtime_call
+                                 -- they are second copies; python_call and flow_unmatched have no other (packed.sql)
+  event_table TEXT NOT NULL,     -- kernel, runtime_call, python_call, flow_unmatched
   name TEXT NOT NULL,            -- of the column: ts, dur, name_id, kind; of kernels also stream_id, launch_id, cpu_op_id,
-                                 -- stack_id, annotation_id, step_id, launch_config_id, pass. 0: unknown; kind and pass: 1 for
-                                 -- the first listed above, ...
+                                 -- stack_id, annotation_id, step_id, launch_config_id, pass; all of python_call and
+                                 -- flow_unmatched. 0: unknown; kind, pass and ph: 1 for the first listed, ...
   block INTEGER NOT NULL,        -- 0, 1, 2 ...: block b has the rows from id 65536 b + 1 on
   n INTEGER NOT NULL,            -- rows in the block: 65536, fewer in the last one
   data BLOB NOT NULL,            -- their values, packed as src/index/column_codec.h says
   hash INTEGER NOT NULL,         -- XXH3 of data, 64 bits, signed: a reader takes no other bytes than those that were written
   PRIMARY KEY (event_table, name, block)
+) STRICT;
+
+CREATE TABLE packed_block (      -- the blocks of python_call and flow_unmatched: how many rows, and which times
+  event_table TEXT NOT NULL,     -- one of these
+  block INTEGER NOT NULL,        -- as in packed_column
+  n INTEGER NOT NULL,            -- rows
+  first_ts INTEGER,              -- the smallest ts; NULL: none is known
+  last_ts INTEGER,               -- the largest
+  latest_end INTEGER,            -- the largest ts + dur: which blocks have a call that is open at a time
+  PRIMARY KEY (event_table, block)
 ) STRICT;

@@ -62,6 +62,29 @@ SELECT
     AS role                          -- trace-query sql: role of the kernel: attention_comm, mlp_comm ...; NULL: not known
 FROM main.collectives v;
 
+CREATE TEMP VIEW python_calls AS          -- one row per python function call; its rows are packed: other clients do not see it
+SELECT
+  c.id AS id,
+  t.value AS name,                   -- the event's name
+  f.function AS function,            -- name of the function; the whole name of the event where it has no file
+  fi.value AS file,                  -- where the function is defined, as in the trace
+  f.line AS line,                    -- first line of the function
+  c.ts AS ts,
+  c.ts + c.dur AS ts_end,
+  c.dur AS dur,
+  c.dur / 1000.0 AS dur_us,          -- dur in microseconds
+  p.pid AS pid,
+  th.tid AS tid,
+  s.depth AS depth,                  -- 1: outermost
+  c.stack_id AS stack_id             -- id in stacks
+FROM python_call c
+LEFT JOIN stack s ON s.id = c.stack_id
+LEFT JOIN frame f ON f.id = s.frame_id
+LEFT JOIN string t ON t.id = f.name_id
+LEFT JOIN string fi ON fi.id = f.file_id
+LEFT JOIN thread th ON th.id = c.thread_id
+LEFT JOIN process p ON p.id = th.process_id;
+
 CREATE TEMP VIEW memcpys AS          -- copies and fills by the device's own engines
 SELECT
   {memcpys: step memory_step(v.id), phase memory_phase(v.id)}

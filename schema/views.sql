@@ -190,29 +190,6 @@ LEFT JOIN thread th ON th.id = c.thread_id
 LEFT JOIN process p ON p.id = th.process_id
 LEFT JOIN op_shape sh ON sh.id = c.shape_id;
 
-CREATE VIEW python_calls AS          -- one row per python function call
-SELECT
-  c.id AS id,
-  t.value AS name,                   -- the event's name
-  f.function AS function,            -- name of the function; the whole name of the event where it has no file
-  fi.value AS file,                  -- where the function is defined, as in the trace
-  f.line AS line,                    -- first line of the function
-  c.ts AS ts,
-  c.ts + c.dur AS ts_end,
-  c.dur AS dur,
-  c.dur / 1000.0 AS dur_us,          -- dur in microseconds
-  p.pid AS pid,
-  th.tid AS tid,
-  s.depth AS depth,                  -- 1: outermost
-  c.stack_id AS stack_id             -- id in stacks
-FROM python_call c
-LEFT JOIN stack s ON s.id = c.stack_id
-LEFT JOIN frame f ON f.id = s.frame_id
-LEFT JOIN string t ON t.id = f.name_id
-LEFT JOIN string fi ON fi.id = f.file_id
-LEFT JOIN thread th ON th.id = c.thread_id
-LEFT JOIN process p ON p.id = th.process_id;
-
 CREATE VIEW stacks AS                -- distinct python call paths
 SELECT
   s.id AS id,
@@ -310,12 +287,12 @@ UNION ALL SELECT 'rows.kernel', (SELECT coalesce(max(id), 0) FROM kernel)
 UNION ALL SELECT 'rows.memory_op', (SELECT coalesce(max(id), 0) FROM memory_op)
 UNION ALL SELECT 'rows.runtime_call', (SELECT coalesce(max(id), 0) FROM runtime_call)
 UNION ALL SELECT 'rows.cpu_op', (SELECT coalesce(max(id), 0) FROM cpu_op)
-UNION ALL SELECT 'rows.python_call', (SELECT coalesce(max(id), 0) FROM python_call)
+UNION ALL SELECT 'rows.python_call', (SELECT coalesce(sum(n), 0) FROM packed_block WHERE event_table = 'python_call')
 UNION ALL SELECT 'rows.annotation', (SELECT coalesce(max(id), 0) FROM annotation)
 UNION ALL SELECT 'rows.slice', (SELECT coalesce(max(id), 0) FROM slice)
 UNION ALL SELECT 'rows.instant', (SELECT coalesce(max(id), 0) FROM instant)
 UNION ALL SELECT 'rows.counter', (SELECT coalesce(max(id), 0) FROM counter)
-UNION ALL SELECT 'rows.flow_unmatched', (SELECT coalesce(max(id), 0) FROM flow_unmatched);
+UNION ALL SELECT 'rows.flow_unmatched', (SELECT coalesce(sum(n), 0) FROM packed_block WHERE event_table = 'flow_unmatched');
 
 CREATE VIEW issues AS                -- what was wrong with the trace, worst first
 SELECT

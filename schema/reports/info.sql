@@ -64,7 +64,7 @@ facts(place, section, item, value, unit) AS (
   UNION ALL SELECT 44, 'content', 'copies and fills', (SELECT coalesce(max(id), 0) FROM memory_op), 'count'
   UNION ALL SELECT 45, 'content', 'runtime calls', (SELECT coalesce(max(id), 0) FROM runtime_call), 'count'
   UNION ALL SELECT 46, 'content', 'cpu operators', (SELECT coalesce(max(id), 0) FROM cpu_op), 'count'
-  UNION ALL SELECT 47, 'content', 'python calls', (SELECT coalesce(max(id), 0) FROM python_call), 'count'
+  UNION ALL SELECT 47, 'content', 'python calls', (SELECT coalesce(sum(n), 0) FROM packed_block WHERE event_table = 'python_call'), 'count'
   UNION ALL SELECT 48, 'content', 'annotations', (SELECT coalesce(max(id), 0) FROM annotation), 'count'
   UNION ALL SELECT 49, 'content', 'other slices', (SELECT coalesce(max(id), 0) FROM slice), 'count'
   UNION ALL SELECT 50, 'steps', kind, count(*), 'count' FROM step GROUP BY kind

@@ -32,7 +32,7 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
   ('host_bound', 'warning', 30.0,
    'host bound: ' || (SELECT printf('%.0f', m.share) FROM temp.coverage m WHERE m.code = 'idle') ||
      ' % idle; the devices wait this share of the time for the host to launch work',
-   'trace-query gaps says where the host was' || iif(EXISTS (SELECT 1 FROM python_call),
+   'trace-query gaps says where the host was' || iif(EXISTS (SELECT 1 FROM packed_block WHERE event_table = 'python_call'),
      '; recording python stacks slows it, too', iif((SELECT can FROM stacks), '; record python stacks to see its code', ''))),
   ('unknown_duration', 'warning', 0.0001, 'kernels without a usable duration', 'sums leave them out'),
   ('graph_collapsed', 'info', 1.0, 'kernel time launched by graph replays: operator and stack are those of the replay',
@@ -50,7 +50,7 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
   ('no_stack', 'info', 5.0, 'kernel time without a Python stack',
    CASE WHEN EXISTS (SELECT 1 FROM meta WHERE key = 'ingest_options' AND value LIKE '%stacks=no%')
         THEN 'ingest without --no-stacks'
-        WHEN EXISTS (SELECT 1 FROM python_call) THEN
+        WHEN EXISTS (SELECT 1 FROM packed_block WHERE event_table = 'python_call') THEN
           iif(EXISTS (SELECT 1 FROM temp.coverage m WHERE m.code = 'graph_collapsed' AND m.share > 0),
             'launched by a graph replay or by a thread without Python calls' ||
               iif((SELECT can FROM graphs), '; --capture TRACE provides stacks for graph replays', ''),

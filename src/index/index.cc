@@ -6,12 +6,15 @@
 #include <unistd.h>
 
 #include <array>
+#include <memory>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files/file_descriptor.h"
 #include "base/files/input_file.h"
 #include "base/text/decimal.h"
 #include "index/leftovers.h"
+#include "index/packed_tables.h"
 #include "sql/database.h"
 #include "sql/file/column_scan.h"
 #include "sql/safety.h"
@@ -53,7 +56,7 @@ std::string advice(FileKind kind) {
     case FileKind::kOtherSqlite:
       return "an SQLite database, but not a tracedb index; make one from the trace with trace-ingest";
     case FileKind::kOtherVersion:
-      return "an index of another version; ingest the trace again with trace-ingest";
+      return "an index of another version; bring it to this one with trace-ingest --upgrade, or ingest the trace again";
     case FileKind::kTruncated:
       return "the index is truncated; ingest the trace again with trace-ingest --force";
     case FileKind::kIndex:
@@ -100,7 +103,8 @@ Index Index::open(const std::filesystem::path& path) {
                                                "with that program, or ingest the trace again with trace-ingest --force",
                                                printable_path(path), printable_path(journal_path(path).filename())));
   }
-  Database database(path, Database::Mode::kReadOnly);
+  auto opened = std::make_unique<Database>(path, Database::Mode::kReadOnly);
+  Database& database = *opened;
   harden(database);
   register_functions(database);
   if (!database.query_int64("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'meta'").value_or(0)) {
@@ -115,7 +119,8 @@ Index Index::open(const std::filesystem::path& path) {
   // Those with texts of any length, which many questions read as a whole.
   std::uint64_t left = std::filesystem::file_size(path, error);
   for (const char* table : {"string", "kernel_name", "op_shape", "task_info"}) require_own_pages(database, table, left);
-  Index index(std::move(database));
+  add_packed_tables(database, [&database]() -> Database& { return database; });
+  Index index(std::move(opened));
   if (!index.meta("complete")) {
     throw Error(ErrorCode::kInput, fmt::format("{}: the index was never finished; {}", path.string(),
                                                "ingest the trace again with trace-ingest --force"));
@@ -124,7 +129,7 @@ Index Index::open(const std::filesystem::path& path) {
 }
 
 std::optional<std::string> Index::meta(std::string_view key) const {
-  Statement statement(database_, "SELECT value FROM meta WHERE key = ?1");
+  Statement statement(*database_, "SELECT value FROM meta WHERE key = ?1");
   statement.bind(1, key);
   if (!statement.step() || statement.is_null(0)) return std::nullopt;
   return std::string(statement.text(0));

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,18 +36,18 @@ class Index {
   [[nodiscard]] std::optional<std::int64_t> meta_int64(std::string_view key) const;
   // False for the index of a truncated trace: everything before the damage is there.
   [[nodiscard]] bool complete() const { return meta_int64("complete") == 1; }
-  [[nodiscard]] const std::filesystem::path& path() const { return database_.path(); }
-  [[nodiscard]] Database& database() const { return database_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return database_->path(); }
+  [[nodiscard]] Database& database() const { return *database_; }
 
  private:
-  explicit Index(Database database) : database_(std::move(database)) {}
-  mutable Database database_;  // reading moves SQLite's own state, not the index
+  explicit Index(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+  std::unique_ptr<Database> database_;  // stays where it is: its virtual tables know it
 };
 
-// What marks a file as an index of ours. An index of another schema version is never migrated: the trace is ingested
-// again.
+// What marks a file as an index of ours. One of another schema version is refused; what upgrade.h can bring to this one
+// need not be made again from its trace.
 inline constexpr std::int32_t kApplicationId = 0x54724462;  // "TrDb" in PRAGMA application_id
-inline constexpr std::int32_t kSchemaVersion = 5;           // PRAGMA user_version
+inline constexpr std::int32_t kSchemaVersion = 6;           // PRAGMA user_version
 
 // What a trace without a kernel, copy or fill is instead, and what to record: one sentence, said before anything else.
 // "no kernel, copy or fill is in it: it looks like ...", as ingest found; empty: there are device events, or the index

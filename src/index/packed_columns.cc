@@ -4,13 +4,19 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <functional>
+#include <limits>
 #include <numeric>
+#include <system_error>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/files/input_file.h"
+#include "base/text/amounts.h"
+#include "base/unknown.h"
 #include "index/column_codec.h"
 #include "trace/event_names.h"
 #include "trace/step_grammar.h"
@@ -33,7 +39,20 @@ constexpr std::array<ScanColumn, 12> kKernelColumns = {{{"ts"},
 constexpr std::array<ScanColumn, 4> kCallColumns = {
     {{"ts"}, {"dur"}, {"name_id", ScanType::kId, {}}, {"kind", ScanType::kChoice, kCallKindNames}}};
 
-constexpr std::array<PackedTable, 2> kTables = {{{"kernel", kKernelColumns}, {"runtime_call", kCallColumns}}};
+constexpr std::string_view kFlowPhases[] = {"s", "t", "f"};
+constexpr std::array<ScanColumn, 4> kPythonColumns = {
+    {{"ts"}, {"dur"}, {"thread_id", ScanType::kId, {}}, {"stack_id", ScanType::kId, {}}}};
+constexpr std::array<ScanColumn, 6> kFlowColumns = {{{"ts"},
+                                                     {"category_id", ScanType::kId, {}},
+                                                     {"ph", ScanType::kChoice, kFlowPhases},
+                                                     {"flow_id"},
+                                                     {"process_id", ScanType::kId, {}},
+                                                     {"thread_id", ScanType::kId, {}}}};
+
+constexpr std::array<PackedTable, 4> kTables = {{{"kernel", kKernelColumns},
+                                                 {"runtime_call", kCallColumns},
+                                                 {"python_call", kPythonColumns, true},
+                                                 {"flow_unmatched", kFlowColumns, true}}};
 
 [[noreturn]] void fail_damaged(const Database& database, std::string_view table, std::string_view column) {
   throw Error(ErrorCode::kInput, fmt::format("{}: packed column {} of table {} is damaged: build the index again "
@@ -41,10 +60,13 @@ constexpr std::array<PackedTable, 2> kTables = {{{"kernel", kKernelColumns}, {"r
                                              printable_path(database.path()), column, table));
 }
 
-std::size_t row_count(Database& database, std::string_view table) {
-  Statement largest(database, fmt::format("SELECT max(rowid) FROM \"{}\"", table));
-  return largest.step() ? largest.id(0) : 0;
+bool is_alone(std::string_view table) {
+  const PackedTable* const packed = packed_table(table);
+  return packed != nullptr && packed->alone;
 }
+
+constexpr const char* kBlockData =
+    "SELECT n, data, hash FROM packed_column WHERE event_table = ? AND name = ? AND block = ?";
 
 // Whether the file can have rows with these ids. All bits of all ids first: mostly that is enough, and it is fast.
 bool can_be_ids(std::span<const std::uint32_t> ids, std::uint32_t most) {
@@ -52,60 +74,179 @@ bool can_be_ids(std::span<const std::uint32_t> ids, std::uint32_t most) {
   return all <= most || std::ranges::all_of(ids, [&](std::uint32_t id) { return id <= most; });
 }
 
-// All blocks of a column, in order, into an array of all its rows.
-template <class T, class Check>
-bool unpack(Database& database, Statement& blocks, std::span<T> values, Check check) {
-  std::int64_t number = 0;
-  for (; blocks.step(); ++number) {
-    const std::size_t rows = std::min(values.size(), kBlockRows);
-    if (rows == 0 || blocks.int64(0) != number || blocks.int64(1) != static_cast<std::int64_t>(rows)) return false;
-    const std::span<const std::byte> block = blocks.blob(2);
-    if (block_hash(block) != blocks.int64(3)) return false;
-    if (!unpack_block(block, values.first(rows)) || !check(values.first(rows))) return false;
-    values = values.subspan(rows);
-    database.release_page_cache();
-  }
-  return values.empty();
+// The largest value that a column of ids, or of places in a list, can have.
+std::uint32_t most_of(const Database& database, const ScanColumn& column) {
+  return column.type == ScanType::kId ? database.most_rows() : static_cast<std::uint32_t>(column.choices.size());
+}
+
+// The next row of kBlockData: a block of so many values; false if it is not.
+template <class T>
+bool unpack_row(Statement& row, std::span<T> values, std::uint32_t most) {
+  if (!row.step() || row.int64(0) != std::ssize(values)) return false;
+  const std::span<const std::byte> block = row.blob(1);
+  if (block_hash(block) != row.int64(2) || !unpack_block(block, values)) return false;
+  if constexpr (std::is_same_v<T, std::uint32_t>) return can_be_ids(values, most);
+  return true;
+}
+
+template <class T>
+bool unpack_block_of(Statement& data, std::string_view table, const ScanColumn& column, std::size_t block,
+                     std::span<T> values, std::uint32_t most) {
+  data.bind(1, table).bind(2, column.name).bind(3, static_cast<std::int64_t>(block));
+  const bool sound = unpack_row(data, values, most);
+  data.reset();
+  return sound;
+}
+
+void note_damage(Database& database, std::string_view table, std::string_view column, std::size_t block,
+                 std::size_t rows) {
+  database.keep_note(
+      fmt::format("{} of {} lost: block {} of packed column {} is damaged; build the index again "
+                  "(trace-ingest --force)",
+                  counted(rows, "row"), table, block, column));
 }
 
 class Reader {
  public:
   Reader(Database& database, std::string_view table)
-      : database_(database),
-        table_(table),
-        blocks_(database,
-                "SELECT block, n, data, hash FROM packed_column WHERE event_table = ? AND name = ? ORDER BY block") {}
+      : database_(database), table_(table), alone_(is_alone(table)), data_(database, kBlockData) {}
 
   ColumnValues read(const ScanColumn& column, std::size_t rows) {
     ColumnValues values;
-    blocks_.bind(1, table_).bind(2, column.name);
-    bool sound = false;
     if (column.type == ScanType::kNumber) {
       values.numbers = ColumnArray<std::int64_t>(rows);
-      sound = unpack(database_, blocks_, values.numbers.values(), [](std::span<const std::int64_t>) { return true; });
+      read(column, values.numbers.values(), kUnknownValue);
     } else {
       values.ids = ColumnArray<std::uint32_t>(rows);
-      const std::uint32_t most =
-          column.type == ScanType::kId ? database_.most_rows() : static_cast<std::uint32_t>(column.choices.size());
-      sound = unpack(database_, blocks_, values.ids.values(),
-                     [most](std::span<const std::uint32_t> ids) { return can_be_ids(ids, most); });
+      read(column, values.ids.values(), std::uint32_t{0});
     }
-    blocks_.reset();
-    if (!sound) fail_damaged(database_, table_, column.name);
     return values;
   }
 
  private:
+  template <class T>
+  void read(const ScanColumn& column, std::span<T> values, T unknown) {
+    const std::uint32_t most = most_of(database_, column);
+    std::size_t block = 0;
+    for (; !values.empty(); ++block) {
+      const std::span<T> own = values.first(std::min(values.size(), kBlockRows));
+      if (!unpack_block_of(data_, table_, column, block, own, most)) {
+        if (!alone_) fail_damaged(database_, table_, column.name);
+        std::ranges::fill(own, unknown);
+        note_damage(database_, table_, column.name, block, own.size());
+      }
+      values = values.subspan(own.size());
+      database_.release_page_cache();
+    }
+    data_.bind(1, table_).bind(2, column.name).bind(3, static_cast<std::int64_t>(block));
+    const bool more = data_.step();
+    data_.reset();
+    if (more && !alone_) fail_damaged(database_, table_, column.name);
+  }
+
   Database& database_;
   std::string_view table_;
-  Statement blocks_;
+  bool alone_;
+  Statement data_;
 };
 
 }  // namespace
 
 std::span<const PackedTable> packed_tables() { return kTables; }
 
+const PackedTable* packed_table(std::string_view name) {
+  const auto* const found = std::ranges::find(kTables, name, &PackedTable::name);
+  return found == kTables.end() ? nullptr : found;
+}
+
+std::size_t row_count(Database& database, std::string_view table) {
+  if (!is_alone(table)) {
+    Statement largest(database, fmt::format("SELECT max(rowid) FROM \"{}\"", table));
+    return largest.step() ? largest.id(0) : 0;
+  }
+  std::size_t rows = 0;
+  for (const PackedBlock& block : packed_blocks(database, table)) rows += block.rows;
+  return rows;
+}
+
+std::vector<PackedBlock> packed_blocks(Database& database, std::string_view table) {
+  std::vector<PackedBlock> blocks;
+  const auto time = [](const Statement& row, int column) {
+    return row.is_null(column) ? kUnknownValue : row.int64(column);
+  };
+  Statement rows(
+      database,
+      "SELECT block, n, first_ts, last_ts, latest_end FROM packed_block WHERE event_table = ? ORDER BY block");
+  rows.bind(1, table);
+  bool sound = true;
+  while (sound && rows.step()) {
+    const bool is_next = rows.int64(0) == std::ssize(blocks) && (blocks.empty() || blocks.back().rows == kBlockRows);
+    sound = is_next && rows.int64(1) > 0 && rows.int64(1) <= std::int64_t{kBlockRows};
+    blocks.push_back({static_cast<std::size_t>(rows.int64(1)), time(rows, 2), time(rows, 3), time(rows, 4)});
+  }
+  // Whatever is as large as all rows must take memory in proportion to the file: a block has this many bytes at least.
+  constexpr std::uint64_t kLeastBytes = kBlockRows / kFrameRows * 12;
+  std::error_code error;
+  const std::uint64_t full = blocks.empty() ? 0 : blocks.size() - 1;
+  sound = sound && full <= std::filesystem::file_size(database.path(), error) / kLeastBytes &&
+          full < std::numeric_limits<std::uint32_t>::max() / kBlockRows;
+  if (!sound) {
+    throw Error(ErrorCode::kInput,
+                fmt::format("{}: the blocks of {} in packed_block are damaged: build the index again "
+                            "(trace-ingest --force)",
+                            printable_path(database.path()), table));
+  }
+  return blocks;
+}
+
+BlockReader::BlockReader(Database& database, std::string_view table, std::span<const ScanColumn> columns)
+    : database_(database), table_(table), blocks_(packed_blocks(database, table)), data_(database, kBlockData) {
+  for (const ScanColumn& column : columns) columns_.push_back({column, {}, {}});
+}
+
+bool BlockReader::read_block(Column& column, std::size_t rows) {
+  const std::size_t block = *held_;
+  const std::uint32_t most = most_of(database_, column.what);
+  bool sound = false;
+  if (column.what.type == ScanType::kNumber) {
+    column.numbers.resize(rows);
+    sound = unpack_block_of(data_, table_, column.what, block, std::span(column.numbers), most);
+  } else {
+    column.ids.resize(rows);
+    sound = unpack_block_of(data_, table_, column.what, block, std::span(column.ids), most);
+  }
+  if (!sound) note_damage(database_, table_, column.what.name, block, rows);
+  return sound;
+}
+
+bool BlockReader::next() {
+  while (block_ < blocks_.size()) {
+    held_ = block_++;
+    first_ = *held_ * kBlockRows;
+    const auto read = [&](Column& column) { return read_block(column, blocks_[*held_].rows); };
+    const bool sound = std::ranges::all_of(columns_, read);
+    database_.release_page_cache();
+    if (sound) return true;
+  }
+  return false;
+}
+
+std::size_t BlockReader::rows_before(std::int64_t ts) {
+  const auto later = std::ranges::lower_bound(blocks_, ts, {}, &PackedBlock::last_ts);
+  const auto block = static_cast<std::size_t>(later - blocks_.begin());
+  const std::size_t before = block * kBlockRows;
+  if (later == blocks_.end()) return blocks_.empty() ? 0 : before - kBlockRows + blocks_.back().rows;
+  if (later->first_ts >= ts) return before;
+  if (held_ != block) {
+    held_ = block;
+    if (!read_block(columns_.front(), later->rows)) columns_.front().numbers.clear();
+  }
+  const std::vector<std::int64_t>& times = columns_.front().numbers;
+  return before + static_cast<std::size_t>(std::ranges::lower_bound(times, ts) - times.begin());
+}
+
 bool is_packed(Database& database, std::string_view table, std::string_view column) {
+  if (is_alone(table)) return true;
   Statement any(database, "SELECT 1 FROM packed_column WHERE event_table = ? AND name = ? LIMIT 1");
   return any.bind(1, table).bind(2, column).step();
 }

@@ -222,6 +222,7 @@ Database::Database(Database&& other) noexcept
       interrupt_(other.interrupt_),
       failure_text_(other.failure_text_),
       watchdog_(std::exchange(other.watchdog_, nullptr)),
+      notes_(std::move(other.notes_)),
       sources_(std::move(other.sources_)),
       mode_(other.mode_) {}
 

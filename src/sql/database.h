@@ -3,6 +3,7 @@
 // kResource, a corrupt file as kInput, wrong SQL as kUsage.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -129,6 +130,12 @@ class Database {
     return failure_text_ != nullptr ? failure_text_(failure.what()) : failure.what();
   }
 
+  // What a reader of results must know of what the file lacks, each note once.
+  void keep_note(const std::string& note) {
+    if (std::ranges::find(notes_, note) == notes_.end()) notes_.push_back(note);
+  }
+  [[nodiscard]] std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
+
   // What the virtual tables of this connection read from, by its type: SQLite keeps the tables and gives nobody but
   // itself a way to them. Not owned: forgotten before it ends.
   template <class Source>
@@ -170,6 +177,7 @@ class Database {
   std::optional<Error> kept_failure_;
   std::string (*failure_text_)(std::string_view) = nullptr;
   Watchdog* watchdog_ = nullptr;
+  std::vector<std::string> notes_;
   std::vector<std::pair<std::type_index, void*>> sources_;
   Mode mode_;
 };

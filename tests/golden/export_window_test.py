@@ -5,7 +5,8 @@ from collections import Counter
 from pathlib import Path
 
 from chrome_trace import checked_events, ns
-from trace_cases import TRACES, as_json, equal, ingest, issues_of, make_trace, open_index, require, run, scratch_folder
+from trace_cases import (TRACES, as_json, equal, ingest, issues_of, make_trace, open_index, open_packed, require, run,
+                         scratch_folder)
 
 # Of real traces: AMD and NVIDIA, training and inference, CPU operators with python frames, several streams, counters.
 REAL = ("minitoy_train_mi250.json.gz", "deepseek_v3_train_h800.json", "bert_small_hf_mi300x.json.gz",
@@ -39,7 +40,8 @@ def rows(index, statement):
 
 
 def one(index, statement):
-    return open_index(index).execute(statement).fetchone()[0]
+    opened = open_packed if "python_call" in statement else open_index
+    return opened(index).execute(statement).fetchone()[0]
 
 
 def export(index, path, *options):
@@ -57,7 +59,7 @@ def check_window(folder, index, options, kernels, copies):
         equal([(row, n) for row, n in missing.items() if n], [], f"{what} that are in one of trace and window, {options}")
     links = sum(one(again, f"SELECT count(launch_id) FROM {table}") for table in ("kernel", "memory_op"))
     equal(Counter(event["ph"] for event in events)["f"], links, f"ends of flows, {options}")
-    equal(one(again, "SELECT count(*) FROM flow_unmatched"), 0, f"flows without a partner, {options}")
+    equal(one(again, "SELECT coalesce(sum(n), 0) FROM packed_block WHERE event_table = 'flow_unmatched'"), 0, f"flows without a partner, {options}")
     equal(one(again, "SELECT value FROM meta WHERE key = 'links_contradicted_by_flow'"), "0", f"flows that contradict, {options}")
     require(f"{one(again, 'SELECT count(*) FROM kernel')} kernel" in told, told)
     unknown = set(issues_of(again)) - set(issues_of(index)) - {"kernel_without_launch", "memory_op_without_launch"}

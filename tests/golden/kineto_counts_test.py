@@ -4,8 +4,8 @@ from collections import Counter
 from pathlib import Path
 
 from kineto_reference import Reference
-from trace_cases import (TRACES, equal, ingest, kineto_traces, nanoseconds, open_index, read_trace, require,
-                         scratch_folder, skip_without_traces)
+from trace_cases import (TRACES, equal, ingest, kineto_traces, nanoseconds, open_packed, read_trace,
+                         require, scratch_folder, skip_without_traces)
 
 COUNTS = {
     "kernel": "SELECT count(*), coalesce(sum(dur), 0) FROM kernel",
@@ -182,7 +182,7 @@ def check_trace(cases, trace, folder):
     index = cases.run(f"{name} ingest", ingest, trace, folder / "index.tracedb", "--force")
     if index is None:
         return
-    database = open_index(index)
+    database = open_packed(index)
     cases.run(f"{name} counts", check_counts, reference, database)
     cases.run(f"{name} conservation", check_conservation, reference, database)
     cases.run(f"{name} kernel rows", check_kernel_rows, reference, database)

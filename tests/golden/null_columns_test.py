@@ -9,6 +9,7 @@ REASONS = {
     **{("event_argument", column): "only with --keep-args" for column in ("event_table", "event_id", "args")},
     ("collective", "comms_id"): "of collectives on a thread only, in these traces",
     **{("collective", column): "no sends and receives in these traces" for column in ("source_rank", "destination_rank")},
+    **{("flow_text", column): "no flow of these traces has such an id" for column in ("id", "flow_id")},
     ("kernel", "graph_id"): "no profiler of these traces writes it",
     ("kernel", "graph_node_id"): "no profiler of these traces writes it",
 }
@@ -16,10 +17,14 @@ for table, view in (("collective", "collectives"), ("kernel", "kernels")):
     REASONS.update({(view, column): reason for (of, column), reason in list(REASONS.items()) if of == table})
 
 
+REASONS |= {("collective", column): "no version stores them so far" for column in ("in_splits", "out_splits")}
+LATER = ("sync", "operator_detail")  # no version stores them so far
+
+
 def columns(database):
     names = [row[0] for row in database.execute(
         "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'")]
-    return {(name, row[1]) for name in names for row in database.execute(f"SELECT * FROM pragma_table_info('{name}')")}
+    return {(name, row[1]) for name in names if name not in LATER for row in database.execute(f"SELECT * FROM pragma_table_info('{name}')")}
 
 
 def traces():

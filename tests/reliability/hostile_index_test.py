@@ -161,6 +161,46 @@ def views_of_arrays():
         require(refused > 10, f"refused {refused} times")
 
 
+# Blocks of Python calls, which no table has besides, and a word of what is said; None: nothing need be.
+OF_CALLS = "packed_column SET {} WHERE event_table = 'python_call' AND name = '{}'"
+BLOCKS = (
+    ("UPDATE " + OF_CALLS.format("data = zeroblob(length(data))", "ts"), "lost"),
+    ("UPDATE " + OF_CALLS.format("n = 65536", "thread_id"), "lost"),
+    ("UPDATE " + OF_CALLS.format("block = 1", "dur"), "lost"),
+    ("DELETE FROM packed_column WHERE event_table = 'python_call' AND name = 'stack_id'", "lost"),
+    ("UPDATE packed_block SET n = 1 << 60", "packed_block"),
+    ("UPDATE packed_block SET n = -1", "packed_block"),
+    ("UPDATE packed_block SET n = n - 1", "lost"),
+    ("UPDATE packed_block SET first_ts = 1 << 62, last_ts = -1, latest_end = NULL", None),
+    ("DELETE FROM packed_block", None),
+)
+
+
+def blocks_of_calls():
+    """A damaged block loses its calls, and says so; what cannot be a block is refused; kernels stay as they are."""
+    with scratch_folder() as folder:
+        victim = Victim(folder)
+        kernels_csv = run("trace-query", "kernels", "--csv", "-q", victim.index).stdout
+        for edit, word in BLOCKS:
+            victim.index.write_bytes(victim.good)
+            with sqlite3.connect(victim.index) as database:
+                equal(database.execute(edit).rowcount > 0, True, f"{edit}: changes rows")
+            database.close()
+            equal(run("trace-query", "kernels", "--csv", "-q", victim.index).stdout, kernels_csv, f"{edit}: kernels")
+            for words in (("gaps",), ("timeline",), ("compare", victim.index), ("export", "-o", folder / "window.json"),
+                          ("report", "-o", folder / "page.html"),
+                          ("sql", "SELECT * FROM python_calls ORDER BY dur DESC LIMIT 3"),
+                          ("sql", "SELECT * FROM python_calls_at(1, 1000000)")):
+                command, options = words[0], [victim.index, *words[1:]]
+                result = run("trace-query", command, *options, check=False)
+                require(result.returncode in (0, 3), f"{edit}: {command}: exit {result.returncode} ({result.stderr})")
+                require(result.returncode == 0 or result.stderr.count("trace-query:") == 1, f"{edit}: {result.stderr}")
+                if word and command in ("gaps", "report", "sql"):
+                    require(word in result.stderr, f"{edit}: {command} does not say {word!r}: {result.stderr}")
+            found = run("trace-query", "verify", victim.index, check=False)
+            require(found.returncode != 0 and "FAILED" in found.stdout, f"{edit}: verify finds nothing")
+
+
 def planted_journal():
     """A journal that somebody laid beside the index is not played back into it."""
     with scratch_folder() as folder:
@@ -202,5 +242,5 @@ def reader_that_has_seen_enough():
 
 
 def main(cases):
-    cases.each((cut, flipped, planted_values, views_of_arrays, planted_journal, wrong_journal_mode,
+    cases.each((cut, flipped, planted_values, views_of_arrays, blocks_of_calls, planted_journal, wrong_journal_mode,
                 reader_that_has_seen_enough))

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "index/packed_tables.h"
 #include "ingest/ingest.h"
 #include "sql/database.h"
 #include "support/rows.h"
@@ -17,7 +18,12 @@ class Ingested {
  public:
   explicit Ingested(std::string_view trace, const IngestOptions& options = small_options())
       : result_(ingest_trace(directory_.write("trace.json", trace), directory_ / "index", options)),
-        database_(directory_ / "index", Database::Mode::kReadOnly) {}
+        database_(directory_ / "index", Database::Mode::kReadOnly) {
+    add_packed_tables(database_, [this]() -> Database& { return database_; });
+  }
+
+  Ingested(const Ingested&) = delete;
+  Ingested& operator=(const Ingested&) = delete;
 
   static IngestOptions small_options() {
     IngestOptions options;

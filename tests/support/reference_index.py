@@ -3,7 +3,7 @@ import statistics
 from functools import lru_cache
 from pathlib import Path
 
-from trace_cases import ingest, open_index, rows
+from trace_cases import ingest, open_index, open_packed, rows
 
 
 class Index:
@@ -16,7 +16,12 @@ class Index:
 
     @lru_cache(maxsize=None)
     def rows(self, sql, *arguments):
-        return self.database.execute(sql, arguments).fetchall()
+        database = self.packed() if "python_call" in sql else self.database
+        return database.execute(sql, arguments).fetchall()
+
+    @lru_cache(maxsize=None)
+    def packed(self):
+        return open_packed(self.path)
 
     def value(self, sql, *arguments):
         row = self.database.execute(sql, arguments).fetchone()

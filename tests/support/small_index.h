@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "index/index.h"
+#include "index/packed_columns.h"
 #include "index/verify.h"
+#include "ingest/upgrade.h"
+#include "ingest/write/index_writer.h"
 #include "sql/database.h"
 #include "sql/scripts.h"
 
@@ -45,10 +48,25 @@ INSERT INTO issue VALUES ('kernel_without_launch', 'warning', 2, NULL, 'ncclAllR
 
 enum class SmallIndexContent { kEmpty, kRows };
 
+// Packs the tables of schema/packed.sql that a test has filled, and drops them.
+inline void pack_tables(Database& database) {
+  for (const PackedTable& table : packed_tables()) {
+    if (!table.alone) continue;
+    std::vector<std::string> cells;
+    for (const ScanColumn& column : table.columns) cells.emplace_back(column.name);
+    ColumnPacker packer(table, cells, database.path().parent_path());
+    read_unpacked(database, table, [&](std::span<const std::int64_t> rows) { packer.add(rows); });
+    packer.write(database);
+    database.execute(fmt::format("DROP TABLE {}", table.name));
+  }
+}
+
 inline void fill_small_index(Database& database, SmallIndexContent content) {
   const bool empty = content == SmallIndexContent::kEmpty;
   database.execute(script("core"));
+  database.execute(script("packed"));
   if (!empty) database.execute(kSmallIndexRows);
+  pack_tables(database);
   database.execute(script("indexes"));
   database.execute(script("views"));
   const int read = empty ? 0 : 12;

@@ -131,6 +131,18 @@ def open_index(index):
     return sqlite3.connect(f"{Path(index).resolve().as_uri()}?mode=ro&immutable=1", uri=True)
 
 
+def open_packed(index):
+    """The same with tables of what is packed alone (schema/packed.sql), as trace-query has them."""
+    database = open_index(index)
+    for table in ("python_call", "flow_unmatched"):
+        columns = [row["name"] for row in sql(index, f"SELECT name FROM pragma_table_info('{table}')")]
+        columns = [name for name in columns if not name.startswith("group ")]
+        database.execute(f"CREATE TEMP TABLE {table} ({', '.join(columns)})")
+        database.executemany(f"INSERT INTO {table} VALUES ({', '.join(':' + name for name in columns)})",
+                             sql(index, f"SELECT * FROM {table}"))
+    return database
+
+
 def verify_index(index):
     """`trace-query verify` finds no difference."""
     result = run("trace-query", "verify", "--json", index, check=False)

@@ -13,6 +13,7 @@
 #include "base/failure.h"
 #include "base/scope_exit.h"
 #include "index/index.h"
+#include "index/packed_tables.h"
 #include "index/validity.h"
 #include "passes/select/workload.h"
 #include "passes/sql/event_rows.h"
@@ -106,6 +107,7 @@ void HostIndex::add_to(sqlite3* connection) {
   // The one step that a host may refuse comes first: nothing points to an object that is not kept. The tables that the
   // views select from keep it themselves.
   if (index->is_of_this_version()) {
+    add_packed_tables(host, [index]() -> Database& { return index->workload().index().database(); });
     add_event_rows(host, "", [index]() -> Workload& { return index->workload(); });
     add_kernel_views(host);
   }

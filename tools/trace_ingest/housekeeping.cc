@@ -5,12 +5,16 @@
 #include <array>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/failure.h"
 #include "base/text/amounts.h"
 #include "base/text/decimal.h"
 #include "index/locate.h"
+#include "ingest/trace_list.h"
+#include "ingest/upgrade.h"
 #include "report/escape.h"
 #include "shared/process_signals.h"
 #include "shared/progress.h"
@@ -188,6 +192,27 @@ int run_housekeeping(const HousekeepingCommand& command) {
   collection.close();
   if (end_requested()) return signal_exit_code();
   return collection.failed() ? static_cast<int>(ErrorCode::kResource) : read_code;
+}
+
+int run_upgrade(const std::vector<std::string>& given, bool quiet) {
+  if (given.empty()) throw Error(ErrorCode::kUsage, "--upgrade: name indexes, or folders of them");
+  const std::string glob = "*" + std::string(kIndexSuffix);
+  const TraceList list = list_traces({given.begin(), given.end()}, {glob}, {}, Indexes::kTake);
+  std::size_t upgraded = 0, current = 0, failed = list.unreadable.size();
+  for (const TraceList::Note& note : list.unreadable) {
+    std::cerr << fmt::format("trace-ingest: {}: cannot be read: {}\n", escape_path(note.path), note.reason);
+  }
+  for (const fs::path& index : list.traces) {
+    if (end_requested()) return signal_exit_code();
+    UpgradeOutcome outcome = UpgradeOutcome::kCurrent;
+    const std::optional<Error> failure = catch_error([&] { outcome = upgrade_index(index, &end_requested()); });
+    if (failure && failure->code() == ErrorCode::kInterrupted) throw Error(*failure);
+    if (failure) std::cerr << fmt::format("trace-ingest: {}\n", escape_text(failure->what()));
+    ++(failure ? failed : outcome == UpgradeOutcome::kUpgraded ? upgraded : current);
+  }
+  if (!quiet)
+    std::cout << fmt::format("{} upgraded, {} of this version already, {} failed\n", upgraded, current, failed);
+  return failed > 0 ? static_cast<int>(ErrorCode::kInput) : 0;
 }
 
 std::int64_t parse_age(const std::string& text) {

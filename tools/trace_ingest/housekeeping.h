@@ -1,4 +1,5 @@
-// trace-ingest --stats and --gc: lists the indexes in folders, and removes them.
+// trace-ingest --stats, --gc and --upgrade: lists the indexes in folders, removes them, and brings them to this
+// version.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,10 @@ struct HousekeepingCommand {
 
 // Exit code: 0; 3 if a folder could not be read; 5 if a file could not be removed; 128 + the signal if one ended it.
 int run_housekeeping(const HousekeepingCommand& command);
+
+// Indexes, and those in folders; of each that it upgraded it says so. Exit code: 0; 3 if one could not be; 128 + the
+// signal if one ended it.
+int run_upgrade(const std::vector<std::string>& given, bool quiet);
 
 // "30d", "12h", "45m", "90s", "2w" in ns. Throws Error{kUsage}.
 std::int64_t parse_age(const std::string& text);

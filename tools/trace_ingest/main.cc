@@ -230,7 +230,8 @@ int run_ingest(const IngestCommand& command) {
 
 constexpr const char* kUsage =
     "Usage: trace-ingest [options] TRACE|FOLDER...\n"
-    "       trace-ingest --stats|--gc [options] [FOLDER...]\n";
+    "       trace-ingest --stats|--gc [options] [FOLDER...]\n"
+    "       trace-ingest --upgrade INDEX|FOLDER...\n";
 constexpr const char* kDescription =
     "Converts profiler traces into SQLite indexes: JSON of PyTorch (Kineto), rocprofv3, Ascend's profilers and AI "
     "Engine\n"
@@ -291,6 +292,7 @@ po::options_description housekeeping_options() {
       "also indexes neither built nor confirmed by full hash within AGE, e.g. 30d or 12h");
   add("orphans", "also indexes that cannot be rebuilt because their trace is missing or replaced");
   add("dry-run", "print what --gc would remove, and remove nothing");
+  add("upgrade", "bring indexes of the version before to this one, without their traces; what they lack stays unknown");
   return options;
 }
 
@@ -371,18 +373,18 @@ HousekeepingCommand parse_housekeeping(const po::variables_map& values) {
 // An option that would be passed over silently may be a misunderstanding with a loss.
 void require_consistent(const po::variables_map& values) {
   const bool collect = has(values, "gc");
-  if (collect && has(values, "stats")) {
-    throw Error(ErrorCode::kUsage, "--stats and --gc exclude each other");
+  if (has(values, "gc") + has(values, "stats") + has(values, "upgrade") > 1) {
+    throw Error(ErrorCode::kUsage, "--stats, --gc and --upgrade exclude each other");
   }
   for (const char* name : {"max-size", "older-than", "orphans", "dry-run"}) {
     if (!collect && has(values, name)) {
       throw Error(ErrorCode::kUsage, fmt::format("--{} goes with --gc only", name));
     }
   }
-  if (!collect && !has(values, "stats")) return;
+  if (!collect && !has(values, "stats") && !has(values, "upgrade")) return;
   for (const char* name : {"output", "index-dir", "files-from", "include", "force", "verify"}) {
     if (has(values, name)) {
-      throw Error(ErrorCode::kUsage, fmt::format("--{} does not go with --stats and --gc", name));
+      throw Error(ErrorCode::kUsage, fmt::format("--{} does not go with --stats, --gc and --upgrade", name));
     }
   }
 }
@@ -390,7 +392,10 @@ void require_consistent(const po::variables_map& values) {
 std::string manual() {
   ManualPage page("trace-ingest", "1", "converts profiler traces into SQLite indexes");
   page.heading("Synopsis");
-  page.lines("trace-ingest [options] TRACE|FOLDER...\ntrace-ingest --stats|--gc [options] [FOLDER...]");
+  page.lines(
+      "trace-ingest [options] TRACE|FOLDER...\n"
+      "trace-ingest --stats|--gc [options] [FOLDER...]\n"
+      "trace-ingest --upgrade INDEX|FOLDER...");
   page.heading("Description");
   page.paragraph(kDescription);
   page.options("Options", visible_options());
@@ -439,6 +444,7 @@ int run(int argc, char** argv) {
   const OutputOption outputs[] = {{"output", OutputContent::kIndex}, {"summary"}};
   require_safe_outputs(values, outputs, "trace");
   if (has(values, "stats") || has(values, "gc")) return run_housekeeping(parse_housekeeping(values));
+  if (has(values, "upgrade")) return run_upgrade(texts(values, "trace"), has(values, "quiet"));
   if (!has(values, "trace") && !has(values, "files-from")) {
     std::cerr << "trace-ingest: no trace given; see trace-ingest --help\n";
     return static_cast<int>(ErrorCode::kUsage);

@@ -45,6 +45,7 @@ int print_reports(Output& output, const CommandLine& line, const std::string& na
       if (!report) return;
       std::vector<std::string>& warnings = report->warnings;
       warnings.insert(warnings.begin(), trace.notes.begin(), trace.notes.end());
+      for (std::string& lost : trace.index.database().take_notes()) warnings.push_back(std::move(lost));
       if (trace.index.meta("time_unit") != "cycle") return;
       warnings.emplace_back("times are cycles: read 1 ns as 1 cycle");
       if (line.renderer().audience == Audience::kHuman) name_cycles(report->report);

@@ -93,8 +93,9 @@ LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, co
   KernelRoles roles = find_roles(index, events, steps, layers, classes, rules);
   StepWork work = make_step_work(events, steps, std::move(layers.by_step), copies);
   StepPeriods periods = step_periods(steps, work.steps);
-  RecordedGaps recorded = recorded_gaps(index, events, steps, work, periods);
-  RecordedWork shapes = recorded_work(index, events, work);
+  const EventColumns operators(index, "cpu_op", {"ts", "name_id", "shape_id"});
+  RecordedGaps recorded = recorded_gaps(index, events, operators, steps, work, periods);
+  RecordedWork shapes = recorded_work(index, events, operators, work);
   return {std::move(classes), std::move(description), std::move(events),   std::move(steps), std::move(layers),
           std::move(work),    std::move(periods),     std::move(recorded), std::move(roles), std::move(shapes)};
 }

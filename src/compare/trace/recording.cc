@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/unknown.h"
+#include "index/packed_columns.h"
 #include "passes/layers/model_names.h"
 
 namespace tracedb {
@@ -27,54 +28,17 @@ bool says(const Index& index, const char* key) {
 
 bool holds(const Index& index, const char* sql) { return index.database().query_int64(sql).value_or(0) != 0; }
 
-// The start times of a table whose rows are in time order, looked up and not read: a gap has two ends, a table millions
-// of rows.
-class StartTimes {
- public:
-  StartTimes(Database& database, const std::string& table)
-      : rows_(database.query_int64(fmt::format("SELECT max(id) FROM {}", table)).value_or(0)),
-        at_(database, fmt::format("SELECT ts FROM {} WHERE id = ?", table)) {}
-
-  // Rows that start before `ts`. Fast for ascending times: the search starts at the last answer.
-  std::int64_t before(std::int64_t ts) {
-    std::int64_t low = last_ts_ <= ts ? last_ : 0;  // rows known to start before ts
-    std::int64_t step = 1;
-    while (low + step <= rows_ && start(low + step) < ts) {
-      low += step;
-      step *= 2;
-    }
-    std::int64_t high = std::min(low + step, rows_ + 1);  // a row that does not, or behind the last
-    while (high - low > 1) {
-      const std::int64_t middle = low + (high - low) / 2;
-      (start(middle) < ts ? low : high) = middle;
-    }
-    last_ts_ = ts;
-    return last_ = low;
-  }
-
- private:
-  std::int64_t start(std::int64_t id) {
-    at_.reset();
-    at_.bind(1, id);
-    return at_.step() ? at_.int64(0) : INT64_MAX;
-  }
-
-  std::int64_t rows_;
-  Statement at_;
-  std::int64_t last_ = 0, last_ts_ = INT64_MIN;
-};
-
 class GapFinder {
  public:
-  GapFinder(const Index& index, const EventTables& events, const StepSet& set, const StepWork& work,
-            const StepPeriods& periods)
+  GapFinder(const Index& index, const EventTables& events, const EventColumns& operators, const StepSet& set,
+            const StepWork& work, const StepPeriods& periods)
       : set_(set),
         work_(work),
         periods_(periods),
         kernel_ts_(events.kernels.int64s("ts")),
         memory_ts_(events.memory.int64s("ts")),
-        python_(index.database(), "python_call"),
-        operators_(index.database(), "cpu_op"),
+        python_(index.database(), "python_call", std::span(&kStart, 1)),
+        operators_(operators.int64s("ts")),
         kernel_launch_(index.database(),
                        "SELECT r.ts FROM kernel k JOIN runtime_call r ON r.id = k.launch_id WHERE k.id = ?"),
         memory_launch_(index.database(),
@@ -103,7 +67,9 @@ class GapFinder {
   std::int64_t calls_in_gap(std::size_t step) {
     const std::int64_t begin = begin_of_gap(step);
     const std::int64_t end = saturating_add(work_.steps[step].first, periods_.to_next(step));
-    return python_.before(end) - python_.before(begin) + operators_.before(end) - operators_.before(begin);
+    const std::size_t before = python_.rows_before(begin);
+    const auto python = static_cast<std::int64_t>(python_.rows_before(end) - before);
+    return python + (std::ranges::lower_bound(operators_, end) - std::ranges::lower_bound(operators_, begin));
   }
 
   bool is_hosts(std::size_t step, const DeviceStep& next) {
@@ -145,7 +111,9 @@ class GapFinder {
   const StepWork& work_;
   const StepPeriods& periods_;
   std::span<const std::int64_t> kernel_ts_, memory_ts_;
-  StartTimes python_, operators_;
+  static constexpr ScanColumn kStart{"ts"};
+  BlockReader python_;
+  std::span<const std::int64_t> operators_;  // start times
   Statement kernel_launch_, memory_launch_;
 };
 
@@ -181,7 +149,7 @@ bool contains_any(std::string_view name, std::initializer_list<std::string_view>
 }  // namespace
 
 Recording recording_of(const Index& index) {
-  return {says(index, "trace.with_stack") || holds(index, "SELECT EXISTS (SELECT 1 FROM python_call)"),
+  return {says(index, "trace.with_stack") || row_count(index.database(), "python_call") > 0,
           says(index, "trace.record_shapes") ||
               holds(index, "SELECT EXISTS (SELECT 1 FROM op_shape WHERE dims IS NOT NULL AND dims NOT IN ('', '[]'))")};
 }
@@ -191,11 +159,11 @@ std::string to_string(const Recording& recording) {
   return recording.shapes ? "shapes" : "neither python stacks nor shapes";
 }
 
-RecordedGaps recorded_gaps(const Index& index, const EventTables& events, const StepSet& set, const StepWork& work,
-                           const StepPeriods& periods) {
+RecordedGaps recorded_gaps(const Index& index, const EventTables& events, const EventColumns& operators,
+                           const StepSet& set, const StepWork& work, const StepPeriods& periods) {
   const Recording recording = recording_of(index);
   if (!recording.any()) return {recording, {}, {}};
-  return GapFinder(index, events, set, work, periods).run(recording);
+  return GapFinder(index, events, operators, set, work, periods).run(recording);
 }
 
 bool HostWaits::bound() const { return waiting > 0 && share() >= kBound; }
@@ -245,13 +213,13 @@ RecordedShape shape_of(std::string_view name, std::string_view dims) {
           elements(operands[0]) / static_cast<double>(operands[0][1]) * elements(operands[1])};
 }
 
-RecordedWork recorded_work(const Index& index, const EventTables& events, const StepWork& work) {
+RecordedWork recorded_work(const Index& index, const EventTables& events, const EventColumns& operators,
+                           const StepWork& work) {
   const auto launched_by = events.kernels.ids("cpu_op_id");
   RecordedWork out{model_name(index).value_or(""), {""}, {}, {}, {}};
   out.operator_of.resize(launched_by.size());
   out.by_step.resize(work.steps.size());
-  const EventColumns ops(index, "cpu_op", {"name_id", "shape_id"});
-  const auto names = ops.ids("name_id"), shapes = ops.ids("shape_id");
+  const auto names = operators.ids("name_id"), shapes = operators.ids("shape_id");
   Statement read(index.database(),
                  "SELECT s.value, coalesce(o.dims, '') FROM string s LEFT JOIN op_shape o ON o.id = ? WHERE s.id = ?");
   struct Kind {
@@ -272,11 +240,11 @@ RecordedWork recorded_work(const Index& index, const EventTables& events, const 
     if (shape.work > 0) out.shapes.push_back(std::move(shape));
     return found->second;
   };
-  std::vector<bool> seen(ops.size());
+  std::vector<bool> seen(operators.size());
   for (std::size_t i = 0; i < work.steps.size(); ++i) {
     for (std::size_t k = work.steps[i].begin; k < work.steps[i].end; ++k) {
       const std::uint32_t row = work.kernel_rows[k], op = launched_by[row] - 1;
-      if (op >= ops.size()) continue;
+      if (op >= operators.size()) continue;
       const Kind kind = kind_of(op);
       out.operator_of[row] = kind.name;
       if (kind.shape != UINT32_MAX && !seen[op]) out.by_step[i].push_back(kind.shape);

@@ -32,6 +32,21 @@ void bind_cell(Statement& statement, int index, const T& value) {
   }
 }
 
+void copy_cell(const Statement& from, int column, Statement& to) {
+  switch (from.type(column)) {
+    case ValueType::kInteger:
+      return void(to.bind(column + 1, from.int64(column)));
+    case ValueType::kReal:
+      return void(to.bind(column + 1, from.real(column)));
+    case ValueType::kText:
+      return void(to.bind(column + 1, from.text(column)));
+    case ValueType::kBlob:
+      return void(to.bind(column + 1, from.blob(column)));
+    case ValueType::kNull:
+      return void(to.bind_null(column + 1));
+  }
+}
+
 template <class... Cells>
 void insert_row(Statement& statement, const Cells&... cells) {
   int index = 0;
@@ -209,7 +224,7 @@ void IndexWriter::write_kernel_sums(DeviceLinks& devices) {
 }
 
 void IndexWriter::write_collectives(const TraceStore& store, const DeviceLinks& devices) {
-  Statement insert(*database_, "INSERT INTO collective VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement insert(*database_, "INSERT INTO collective VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)");
   const auto text = [&store](std::uint32_t id) { return known_text(store, id); };
   for (const CollectiveRow& row : devices.collectives) {
     const CollectiveRecord& record = store.collectives[row.record - 1];
@@ -275,8 +290,33 @@ void IndexWriter::write_arguments(TraceStore& store, ArgumentSorter& arguments) 
 }
 
 void IndexWriter::write_flow_ids(const TraceStore& store, const std::vector<TextFlowId>& ids) {
-  Statement update(*database_, "UPDATE flow_unmatched SET flow_id = ? WHERE id = ?");
-  for (const TextFlowId& id : ids) insert_row(update, std::string_view(flow_id_text(store, id.id)), id.row);
+  for (const TextFlowId& id : ids) write_flow_text(id.row, flow_id_text(store, id.id));
+}
+
+void IndexWriter::write_flow_text(std::uint32_t row, std::string_view id) {
+  Statement insert(*database_, "INSERT INTO flow_text VALUES (?, ?)");
+  insert_row(insert, row, id);
+}
+
+void IndexWriter::copy_rows(Database& from, const std::string& table) {
+  std::string names, places;
+  Statement own(*database_, "SELECT name FROM pragma_table_info(?)");
+  own.bind(1, std::string_view(table));
+  while (own.step()) {
+    const std::string name = quoted_name(own.text(0));
+    Statement has(from, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
+    if (!has.bind(1, std::string_view(table)).bind(2, own.text(0)).step()) continue;
+    names += (names.empty() ? "" : ", ") + name;
+    places += places.empty() ? "?" : ", ?";
+  }
+  if (names.empty()) return;
+  const std::string quoted = quoted_name(table);
+  Statement rows(from, fmt::format("SELECT {} FROM {} ORDER BY rowid", names, quoted));
+  Statement insert(*database_, fmt::format("INSERT INTO {} ({}) VALUES ({})", quoted, names, places));
+  while (rows.step()) {
+    for (int i = 0; i < rows.column_count(); ++i) copy_cell(rows, i, insert);
+    insert.run();
+  }
 }
 
 }  // namespace tracedb

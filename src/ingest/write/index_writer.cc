@@ -20,7 +20,6 @@ namespace tracedb {
 namespace {
 
 constexpr std::string_view kAnnotationKinds[] = {"user", "gpu"};
-constexpr std::string_view kFlowPhases[] = {"s", "t", "f"};
 
 // Columns whose cells are positions in a list of texts.
 struct TextColumn {
@@ -32,12 +31,11 @@ std::vector<TextColumn> text_columns() {
   return {{"annotation", "kind", kAnnotationKinds}, {"runtime_call", "kind", kCallKindNames},
           {"kernel", "kind", kKernelKindNames},     {"kernel", "pass", kPassNames},
           {"memory_op", "kind", kMemoryKindNames},  {"memory_op", "direction", copy_directions()},
-          {"memory_op", "pass", kPassNames},        {"memory_op", "bandwidth_gb_s", TableBuilder::real()},
-          {"flow_unmatched", "ph", kFlowPhases}};
+          {"memory_op", "pass", kPassNames},        {"memory_op", "bandwidth_gb_s", TableBuilder::real()}};
 }
 
 struct TableLayout {
-  std::uint32_t root;                // its first page
+  std::uint32_t root;                // its first page; 0: packed alone
   std::vector<std::string> columns;  // but for the id
 };
 
@@ -51,21 +49,16 @@ std::unique_ptr<Database> open_for_writing(const std::filesystem::path& path, Da
 }
 
 TableLayout layout_of(Database& database, std::string_view table) {
+  if (const PackedTable* packed = packed_table(table); packed != nullptr && packed->alone) {
+    TableLayout layout{0, {}};
+    for (const ScanColumn& column : packed->columns) layout.columns.emplace_back(column.name);
+    return layout;
+  }
   const auto root = database.query_int64(fmt::format("SELECT rootpage FROM sqlite_schema WHERE name = '{}'", table));
   TableLayout layout{static_cast<std::uint32_t>(root.value()), {}};
   Statement columns(database, fmt::format("SELECT name FROM pragma_table_info('{}') WHERE name <> 'id'", table));
   while (columns.step()) layout.columns.emplace_back(columns.text(0));
   return layout;
-}
-
-ColumnPacker packer_of(const PackedTable& packed, const TableLayout& table) {
-  std::vector<PackedColumn> columns;
-  for (const ScanColumn& column : packed.columns) {
-    const auto found = std::ranges::find(table.columns, column.name);
-    if (found == table.columns.end()) throw std::logic_error(fmt::format("{} has no {}", packed.name, column.name));
-    columns.push_back({column.name, static_cast<std::size_t>(found - table.columns.begin()), column.type});
-  }
-  return {packed.name, columns, table.columns.size()};
 }
 
 // Returns the layouts of the event tables.
@@ -80,10 +73,11 @@ std::vector<TableLayout> create_schema(const std::filesystem::path& path) {
   return tables;
 }
 
-// Differences for what mostly ascends in small steps, or mostly stays.
-ColumnCoding coding_of(std::string_view name) {
-  const bool differences =
-      name == "ts" || name == "launch_id" || name == "cpu_op_id" || name == "annotation_id" || name == "step_id";
+// Differences for what mostly ascends in small steps, or mostly stays: of Python calls also the path, which is mostly
+// that of a caller or one called.
+ColumnCoding coding_of(const PackedTable& table, std::string_view name) {
+  const bool differences = name == "ts" || name == "launch_id" || name == "cpu_op_id" || name == "annotation_id" ||
+                           name == "step_id" || (table.alone && (name == "stack_id" || name == "flow_id"));
   return differences ? ColumnCoding::kDifferences : ColumnCoding::kValues;
 }
 
@@ -95,6 +89,10 @@ IndexWriter::IndexWriter(const std::filesystem::path& index, const Interner& num
   const std::vector<TextColumn> text_columns = tracedb::text_columns();
   pages_ = std::make_unique<PageFile>(partial_.path());
   for (std::size_t i = 0; i < tables_.size(); ++i) {
+    if (const PackedTable* packed = packed_table(kEventTableNames[i])) {
+      packers_[i].emplace(*packed, tables[i].columns, index.parent_path());
+      if (packed->alone) continue;
+    }
     std::vector<std::span<const std::string_view>> texts(tables[i].columns.size());
     for (const TextColumn& column : text_columns) {
       if (column.table != kEventTableNames[i]) continue;
@@ -103,21 +101,18 @@ IndexWriter::IndexWriter(const std::filesystem::path& index, const Interner& num
     }
     tables_[i] = std::make_unique<TableBuilder>(*pages_, tables[i].root, std::move(texts),
                                                 [&numbers](std::uint32_t id) { return numbers.text(id); });
-    for (const PackedTable& packed : packed_tables()) {
-      if (packed.name == kEventTableNames[i]) packers_[i].emplace(packer_of(packed, tables[i]));
-    }
   }
 }
 
 void IndexWriter::add(const RowBlock& block) {
   const auto table = static_cast<std::size_t>(block.table);
-  tables_[table]->insert(block.cells);
+  if (tables_[table]) tables_[table]->insert(block.cells);
   if (packers_[table]) packers_[table]->add(block.cells);
 }
 
 void IndexWriter::finish_rows() {
   for (auto& table : tables_) {
-    table->finish();
+    if (table) table->finish();
     table.reset();
   }
   pages_->close();
@@ -150,9 +145,15 @@ std::uint64_t IndexWriter::publish(timespec as_of, const std::function<void()>& 
   return size;
 }
 
-ColumnPacker::ColumnPacker(std::string_view table, const std::vector<PackedColumn>& columns, std::size_t cells_in_row)
-    : table_(table), cells_in_row_(cells_in_row) {
-  for (const PackedColumn& column : columns) columns_.push_back({column, coding_of(column.name), {}, {}});
+ColumnPacker::ColumnPacker(const PackedTable& table, const std::vector<std::string>& cells,
+                           std::filesystem::path directory)
+    : table_(table), cells_in_row_(cells.size()), directory_(std::move(directory)) {
+  for (const ScanColumn& column : table.columns) {
+    const auto found = std::ranges::find(cells, column.name);
+    if (found == cells.end()) throw std::logic_error(fmt::format("{} has no {}", table.name, column.name));
+    const auto cell = static_cast<std::size_t>(found - cells.begin());
+    columns_.push_back({column, cell, coding_of(table, column.name), {}, {}, {}});
+  }
 }
 
 void ColumnPacker::add(std::span<const std::int64_t> cells) {
@@ -170,35 +171,73 @@ void ColumnPacker::gather(Column& column, std::span<const std::int64_t> cells) c
   const std::int64_t unknown = column.what.type == ScanType::kNumber ? kUnknownValue : 0;
   const std::int64_t added = column.what.type == ScanType::kChoice ? 1 : 0;
   std::int64_t* to = &column.frame[in_frame_];
-  for (std::size_t i = column.what.cell; i < cells.size(); i += cells_in_row_) {
+  for (std::size_t i = column.cell; i < cells.size(); i += cells_in_row_) {
     *to++ = cells[i] < kLeastNumber ? unknown : cells[i] + added;
   }
 }
 
+// Of the rows in the frame, for packed_block.
+void ColumnPacker::measure_times() {
+  const auto frame_of = [&](std::string_view name) {
+    const auto column = std::ranges::find(columns_, name, [](const Column& own) { return own.what.name; });
+    return column == columns_.end() ? nullptr : column->frame.data();
+  };
+  const std::int64_t* const ts = frame_of("ts");
+  const std::int64_t* const dur = frame_of("dur");
+  for (std::size_t i = 0; i < in_frame_; ++i) blocks_.back().add(ts[i], dur == nullptr ? 0 : dur[i]);
+}
+
 void ColumnPacker::close_frame() {
+  if (blocks_.empty() || blocks_.back().rows == kBlockRows) blocks_.emplace_back();
   for (Column& column : columns_) {
-    if (column.blocks.empty() || column.blocks.back().rows == kBlockRows) column.blocks.emplace_back();
-    Block& block = column.blocks.back();
-    append_frame(block.data, column.coding, std::span(column.frame).first(in_frame_));
-    block.rows += in_frame_;
-    if (block.rows < kBlockRows) continue;
-    end_block(block.data);
-    block.data.shrink_to_fit();
+    append_frame(column.block, column.coding, std::span(column.frame).first(in_frame_));
   }
+  if (table_.alone) measure_times();
+  blocks_.back().rows += in_frame_;
   in_frame_ = 0;
+  if (blocks_.back().rows == kBlockRows) close_block();
+}
+
+void ColumnPacker::close_block() {
+  if (!file_) file_ = std::make_unique<TempFile>(directory_);
+  for (Column& column : columns_) {
+    end_block(column.block);
+    column.stored.push_back({file_->size(), column.block.size()});
+    file_->append(column.block);
+    column.block.clear();
+  }
 }
 
 void ColumnPacker::write(Database& database) {
   if (in_frame_ > 0) close_frame();
   Statement insert(database, "INSERT INTO packed_column VALUES (?, ?, ?, ?, ?, ?)");
+  std::vector<std::byte> stored;
   for (Column& column : columns_) {
-    std::int64_t number = 0;
-    for (Block& block : column.blocks) {
-      if (block.rows < kBlockRows) end_block(block.data);
-      insert.bind(1, table_).bind(2, column.what.name).bind(3, number++).bind(4, static_cast<std::int64_t>(block.rows));
-      insert.bind(5, std::span<const std::byte>(block.data)).bind(6, block_hash(block.data)).run();
+    for (std::size_t number = 0; number < blocks_.size(); ++number) {
+      const bool is_open = number == column.stored.size();
+      if (is_open) {
+        end_block(column.block);
+      } else {
+        stored.resize(column.stored[number].bytes);
+        file_->read(column.stored[number].at, stored);
+      }
+      const std::span<const std::byte> data = is_open ? column.block : stored;
+      const auto rows = static_cast<std::int64_t>(blocks_[number].rows);
+      insert.bind(1, table_.name).bind(2, column.what.name).bind(3, static_cast<std::int64_t>(number)).bind(4, rows);
+      insert.bind(5, data).bind(6, block_hash(data)).run();
     }
-    column.blocks = {};
+  }
+  if (!table_.alone) return;
+  Statement row(database, "INSERT INTO packed_block VALUES (?, ?, ?, ?, ?, ?)");
+  for (std::size_t number = 0; number < blocks_.size(); ++number) {
+    const PackedBlock& block = blocks_[number];
+    row.bind(1, table_.name).bind(2, static_cast<std::int64_t>(number)).bind(3, static_cast<std::int64_t>(block.rows));
+    int place = 4;
+    for (const std::int64_t time : {block.first_ts, block.last_ts, block.latest_end}) {
+      time == kUnknownValue ? row.bind_null(place) : row.bind(place, time);
+      ++place;
+    }
+    row.run();
   }
 }
 

@@ -22,8 +22,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/files/file_descriptor.h"
 #include "base/files/partial_file.h"
 #include "index/column_codec.h"
+#include "index/packed_columns.h"
 #include "ingest/link/cpu_links.h"
 #include "ingest/link/device_links.h"
 #include "ingest/link/devices.h"
@@ -36,41 +38,43 @@
 
 namespace tracedb {
 
-// Packs columns of an event table while its rows are written, for table packed_column (schema/core.sql). Memory: the
-// packed bytes, and a frame of each column as it is. One thread.
-
-struct PackedColumn {
-  std::string_view name;
-  std::size_t cell = 0;  // position in a row
-  ScanType type = ScanType::kNumber;
-};
-
+// Packs columns of an event table while its rows are written, for tables packed_column and, of tables without rows of
+// their own, packed_block (schema/core.sql). Full blocks go to a nameless file in `directory`. Memory: a block of each
+// column, packed, and a frame as it is. One thread.
 class ColumnPacker {
  public:
-  ColumnPacker(std::string_view table, const std::vector<PackedColumn>& columns, std::size_t cells_in_row);
+  // `cells`: the columns of a row, which those of the table are among.
+  ColumnPacker(const PackedTable& table, const std::vector<std::string>& cells, std::filesystem::path directory);
 
   void add(std::span<const std::int64_t> cells);  // row-major, whole rows; kUnknownValue where unknown
   void write(Database& database);                 // once, after the last row
 
  private:
-  struct Block {
-    std::size_t rows = 0;
-    std::vector<std::byte> data;
+  struct StoredBlock {
+    std::uint64_t at = 0;  // in file_
+    std::size_t bytes = 0;
   };
   struct Column {
-    PackedColumn what;
-    ColumnCoding coding;
+    ScanColumn what;
+    std::size_t cell = 0;  // position in a row
+    ColumnCoding coding{};
     std::array<std::int64_t, kFrameRows> frame;
-    std::vector<Block> blocks;
+    std::vector<std::byte> block;
+    std::vector<StoredBlock> stored;
   };
 
   void gather(Column& column, std::span<const std::int64_t> cells) const;
   void close_frame();
+  void close_block();
+  void measure_times();
 
-  std::string table_;
+  const PackedTable& table_;
   std::size_t cells_in_row_;
+  std::filesystem::path directory_;
   std::vector<Column> columns_;
+  std::vector<PackedBlock> blocks_;
   std::size_t in_frame_ = 0;  // rows
+  std::unique_ptr<TempFile> file_;
 };
 
 class IndexWriter {
@@ -94,6 +98,9 @@ class IndexWriter {
   void write_issues(const IssueLog& issues);
   void write_arguments(TraceStore& store, ArgumentSorter& arguments);  // reads store.args to its end
   void write_flow_ids(const TraceStore& store, const std::vector<TextFlowId>& ids);
+  void write_flow_text(std::uint32_t row, std::string_view id);
+  // All rows of a table of another index, in the columns that both have; none of a table that is not one of ours.
+  void copy_rows(Database& from, const std::string& table);
   void meta(std::string_view key, std::string_view value);
   void meta(std::string_view key, std::int64_t value);
 
@@ -104,11 +111,11 @@ class IndexWriter {
  private:
   std::filesystem::path index_;
   const std::atomic<bool>* cancel_;
-  PartialFile partial_;              // goes last, after all that have it open
-  std::unique_ptr<PageFile> pages_;  // until finish_rows()
-  std::array<std::unique_ptr<TableBuilder>, kEventTables> tables_;
-  std::array<std::optional<ColumnPacker>, kEventTables> packers_;  // until finish_rows()
-  std::unique_ptr<Database> database_;                             // from finish_rows() on
+  PartialFile partial_;                                             // goes last, after all that have it open
+  std::unique_ptr<PageFile> pages_;                                 // until finish_rows()
+  std::array<std::unique_ptr<TableBuilder>, kEventTables> tables_;  // null: of those that are packed alone
+  std::array<std::optional<ColumnPacker>, kEventTables> packers_;   // until finish_rows()
+  std::unique_ptr<Database> database_;                              // from finish_rows() on
   std::unique_ptr<Statement> meta_;
 };
 

@@ -32,8 +32,7 @@ EventColumns::EventColumns(const Index& index, std::string_view table, std::vect
     : database_(&index.database()), table_(table), together_(std::move(together)) {}
 
 std::size_t EventColumns::count_rows() const {
-  Statement largest(*database_, "SELECT max(rowid) FROM \"" + std::string(table_) + "\"");
-  rows_ = largest.step() ? largest.id(0) : 0;
+  rows_ = row_count(*database_, table_);
   return *rows_;
 }
 

@@ -5,14 +5,11 @@
 #include <tuple>
 
 #include "base/unknown.h"
+#include "index/packed_columns.h"
 #include "trace/python_frame.h"
 
 namespace tracedb {
 namespace {
-
-std::size_t row_count(const Index& index, const char* sql) {
-  return static_cast<std::size_t>(std::max<std::int64_t>(index.database().query_int64(sql).value_or(0), 0));
-}
 
 // By id of frame.
 std::vector<FrameOrigin> origins_of_frames(const Index& index) {
@@ -167,7 +164,7 @@ LaunchThreads::LaunchThreads(const Index& index, const EventColumns& kernels, co
       device_of_stream_(device_of_stream),
       calls_(index, "runtime_call"),
       thread_of_call_(calls_.ids("thread_id")),
-      threads_(row_count(index, "SELECT max(id) FROM thread")) {
+      threads_(row_count(index.database(), "thread")) {
   find_busiest();
 }
 
@@ -221,23 +218,29 @@ std::uint32_t LaunchThreads::of(const EventRef& event) const {
 std::int64_t HostActivity::python_calls() const { return started_in((*this)[HostLayer::kPython]); }
 
 HostActivities::HostActivities(const Index& index, std::vector<HostGap> gaps)
-    : index_(index),
-      gaps_(std::move(gaps)),
-      python_(index, "python_call", {"ts", "dur", "thread_id", "stack_id"}),
-      place_of_stack_(places_of_stacks(index)) {
+    : index_(index), gaps_(std::move(gaps)), place_of_stack_(places_of_stacks(index)) {
   read_layers();
   if (follow_queue()) read_layers();
 }
 
 void HostActivities::read_layers() {
   const Index& index = index_;
-  read_layer(HostLayer::kPython, python_, python_.ids("stack_id"));
+  HostSweep sweep(gaps_);
+  const auto read = [&](HostLayer layer, const EventColumns& columns, std::span<const std::uint32_t> label) {
+    sweep.add({columns.int64s("ts"), columns.int64s("dur"), columns.ids("thread_id"), label, {}});
+    keep(layer, sweep.finish());
+  };
+  BlockReader python(index.database(), "python_call", packed_table("python_call")->columns);
+  while (python.next()) {
+    sweep.add({python.numbers(0), python.numbers(1), python.ids(2), python.ids(3), place_of_stack_});
+  }
+  keep(HostLayer::kPython, sweep.finish());
   const EventColumns operators(index, "cpu_op", {"ts", "dur", "thread_id", "name_id", "parent_id"});
-  read_layer(HostLayer::kOperator, operators, outermost_names(operators));
-  read_layer(HostLayer::kInnermostOperator, operators, operators.ids("name_id"));
+  read(HostLayer::kOperator, operators, outermost_names(operators));
+  read(HostLayer::kInnermostOperator, operators, operators.ids("name_id"));
   const EventColumns calls(index, "runtime_call");
-  read_layer(HostLayer::kCall, calls, calls.ids("name_id"));
-  if (calls.size() + operators.size() + python_.size() == 0) read_stalls();
+  read(HostLayer::kCall, calls, calls.ids("name_id"));
+  if (calls.size() + operators.size() + row_count(index.database(), "python_call") == 0) read_stalls();
 }
 
 bool HostActivities::follow_queue() {
@@ -277,13 +280,6 @@ void HostActivities::read_stalls() {
   std::vector<HostGap> gaps = gaps_;
   for (HostGap& gap : gaps) gap.thread = 1;
   keep(HostLayer::kCall, host_times({ts, dur, std::vector<std::uint32_t>(ts.size(), 1), name, {}}, gaps));
-}
-
-void HostActivities::read_layer(HostLayer layer, const EventColumns& columns, std::span<const std::uint32_t> label) {
-  std::span<const std::uint32_t> places;
-  if (layer == HostLayer::kPython) places = place_of_stack_;
-  keep(layer,
-       host_times({columns.int64s("ts"), columns.int64s("dur"), columns.ids("thread_id"), label, places}, gaps_));
 }
 
 void HostActivities::keep(HostLayer layer, HostTimes times) {

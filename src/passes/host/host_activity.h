@@ -105,11 +105,9 @@ class HostActivities {
   bool follow_queue();
   void read_stalls();
   void keep(HostLayer layer, HostTimes times);
-  void read_layer(HostLayer layer, const EventColumns& columns, std::span<const std::uint32_t> label);
 
   const Index& index_;
   std::vector<HostGap> gaps_;
-  EventColumns python_;
   std::vector<std::uint32_t> place_of_stack_;  // by stack id: id of a frame
   std::array<Layer, kHostLayers> layers_;
 };

@@ -25,6 +25,7 @@ class OpenPlaces {
   [[nodiscard]] std::int64_t first_end() const {
     return is_nested_first() ? nested_.back().end : outlasting_.begin()->first.first;
   }
+  [[nodiscard]] bool has_ended(std::int64_t ts) const { return !empty() && first_end() <= ts; }
   [[nodiscard]] std::uint32_t place() const {
     if (empty()) return kNoPlace;
     return is_nested_first() ? nested_.back().place : outlasting_.begin()->second;
@@ -55,7 +56,7 @@ class OpenPlaces {
 // The times of each gap so far, as lists in one array: mostly a gap has one or two.
 class GapTimes {
  public:
-  explicit GapTimes(std::size_t gaps) : first_(gaps, kEnd) {}
+  explicit GapTimes(std::size_t gaps) : first_(gaps, kEnd) { nodes_.reserve(gaps + gaps / 4); }
 
   PlaceTime& entry_of(std::uint32_t gap, std::uint32_t place) {
     for (std::uint32_t at = first_[gap]; at != kEnd; at = nodes_[at].next) {
@@ -124,7 +125,13 @@ class ThreadSweep {
     }
     count(ts, place != kNoPlace ? place : open_.place(), out);
   }
-  void finish(GapTimes& out) { end_before(std::numeric_limits<std::int64_t>::max(), out); }
+  // Ready for other events.
+  void finish(GapTimes& out) {
+    end_before(std::numeric_limits<std::int64_t>::max(), out);
+    add_run(out);
+    next_ = next_counted_ = zone_ = 0;
+    since_ = std::numeric_limits<std::int64_t>::min();
+  }
 
  private:
   struct Gap {
@@ -133,7 +140,7 @@ class ThreadSweep {
   };
 
   void end_before(std::int64_t ts, GapTimes& out) {
-    while (!open_.empty() && open_.first_end() <= ts) {
+    while (open_.has_ended(ts)) {
       const std::int64_t end = open_.first_end();
       const std::uint32_t place = open_.place();
       open_.pop();
@@ -153,17 +160,32 @@ class ThreadSweep {
     since_ = now;
   }
 
+  // Most calls start in the gap and at the place of the one before: a run of them is added at once.
   void count(std::int64_t ts, std::uint32_t place, GapTimes& out) {
     if (place == kNoPlace) return;
     skip_gaps_before(ts, next_counted_);
     for (std::size_t i = next_counted_; i < gaps_.size() && gaps_[i].begin <= ts; ++i) {
-      if (ts < gaps_[i].end) ++out.entry_of(gaps_[i].id, place).started;
+      if (ts >= gaps_[i].end) continue;
+      if (run_.gap != gaps_[i].id || run_.place != place) {
+        add_run(out);
+        run_ = {gaps_[i].id, place, 0};
+      }
+      ++run_.started;
     }
+  }
+  void add_run(GapTimes& out) {
+    if (run_.started > 0) out.entry_of(run_.gap, run_.place).started += run_.started;
+    run_ = {};
   }
 
   void skip_gaps_before(std::int64_t ts, std::size_t& next) const {
     while (next < gaps_.size() && gaps_[next].end <= ts) ++next;
   }
+
+  struct Run {
+    std::uint32_t gap = 0, place = kNoPlace;
+    std::int64_t started = 0;
+  };
 
   std::vector<Gap> gaps_, zones_;  // in order of begin; zones are their union
   // Gaps before these end before all that comes: times are accounted later than starts are counted.
@@ -171,6 +193,7 @@ class ThreadSweep {
   std::size_t zone_ = 0;
   std::int64_t since_ = std::numeric_limits<std::int64_t>::min();
   OpenPlaces open_;
+  Run run_;
 };
 
 std::uint32_t place_of(const HostEvents& events, std::size_t row) {
@@ -181,25 +204,46 @@ std::uint32_t place_of(const HostEvents& events, std::size_t row) {
 
 }  // namespace
 
-HostTimes host_times(const HostEvents& events, std::span<const HostGap> gaps) {
-  std::vector<ThreadSweep> threads;
+struct HostSweep::Threads {
+  explicit Threads(std::size_t number_of_gaps) : gaps(number_of_gaps), times(number_of_gaps) {}
+  std::size_t gaps;
+  GapTimes times;
+  std::vector<ThreadSweep> sweeps;  // by id of thread
+};
+
+HostSweep::HostSweep(std::span<const HostGap> gaps) : threads_(std::make_unique<Threads>(gaps.size())) {
+  std::vector<ThreadSweep>& sweeps = threads_->sweeps;
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
     if (gaps[i].thread == 0 || gaps[i].end <= gaps[i].begin) continue;
-    if (gaps[i].thread >= threads.size()) threads.resize(gaps[i].thread + std::size_t{1});
-    threads[gaps[i].thread].add_gap(gaps[i], i);
+    if (gaps[i].thread >= sweeps.size()) sweeps.resize(gaps[i].thread + std::size_t{1});
+    sweeps[gaps[i].thread].add_gap(gaps[i], i);
   }
-  for (ThreadSweep& thread : threads) thread.prepare();
-  GapTimes by_gap(gaps.size());
+  for (ThreadSweep& thread : sweeps) thread.prepare();
+}
+
+HostSweep::~HostSweep() = default;
+
+void HostSweep::add(const HostEvents& events) {
+  std::vector<ThreadSweep>& sweeps = threads_->sweeps;
   for (std::size_t row = 0; row < events.ts.size(); ++row) {
-    if (events.thread[row] >= threads.size()) continue;
-    ThreadSweep& thread = threads[events.thread[row]];
+    if (events.thread[row] >= sweeps.size()) continue;
+    ThreadSweep& thread = sweeps[events.thread[row]];
     const std::int64_t ts = events.ts[row];
     const std::int64_t end = saturating_add(ts, duration_or_zero(events.dur[row]));
     if (!thread.concerns(ts, end)) continue;
-    thread.add(ts, end, place_of(events, row), by_gap);
+    thread.add(ts, end, place_of(events, row), threads_->times);
   }
-  for (ThreadSweep& thread : threads) thread.finish(by_gap);
-  return by_gap.joined();
+}
+
+HostTimes HostSweep::finish() {
+  for (ThreadSweep& thread : threads_->sweeps) thread.finish(threads_->times);
+  return std::exchange(threads_->times, GapTimes(threads_->gaps)).joined();
+}
+
+HostTimes host_times(const HostEvents& events, std::span<const HostGap> gaps) {
+  HostSweep sweep(gaps);
+  sweep.add(events);
+  return sweep.finish();
 }
 
 }  // namespace tracedb

@@ -1,12 +1,13 @@
 // What the host did during given intervals of time, each looked at on one thread: the innermost of the open events of a
-// kind, such as operators or python frames, as times that add up to the interval. Pure; one sweep over the events,
-// which costs little for those between the intervals.
+// kind, such as operators or python frames, as times that add up to the interval. One sweep over the events, which
+// costs little for those between the intervals.
 //
 // Events of a thread nest by time. One that outlasts another that started before it counts from where that one ends, as
 // with the paths of table python_call.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -44,5 +45,21 @@ struct HostTimes {
 };
 
 HostTimes host_times(const HostEvents& events, std::span<const HostGap> gaps);
+
+// The same of events that come a part after the other, for one kind after the other: the gaps are put in order once.
+class HostSweep {
+ public:
+  explicit HostSweep(std::span<const HostGap> gaps);
+  ~HostSweep();
+  HostSweep(const HostSweep&) = delete;
+  HostSweep& operator=(const HostSweep&) = delete;
+
+  void add(const HostEvents& events);  // those that start next
+  HostTimes finish();                  // of all that was added since the last call
+
+ private:
+  struct Threads;
+  std::unique_ptr<Threads> threads_;
+};
 
 }  // namespace tracedb

@@ -315,6 +315,7 @@ std::vector<std::string> Workload::take_notes() {
   if (steps_ && !std::exchange(steps_told_, true)) {
     for (const std::string& note : steps_->notes) out.push_back("steps: " + note);
   }
+  for (std::string& note : index_.database().take_notes()) out.push_back(std::move(note));
   return out;
 }
 

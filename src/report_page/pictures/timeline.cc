@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/unknown.h"
+#include "index/packed_columns.h"
 #include "passes/select/device_columns.h"
 #include "passes/steps/step_stats.h"
 #include "report_page/html/safe_text.h"
@@ -34,16 +35,15 @@ constexpr std::int64_t kMostDepth = 14;
 
 struct HostTable {
   const char* table;
-  const char* count;
   const char* time_of_row;  // ?1: its id
   const char* rows;         // ?1, ?2: ids; ?3: thread
   const char* name;         // ?1: of the fourth column of `rows`
 };
 constexpr HostTable kPythonCalls = {
-    "python_call", "SELECT max(id) FROM python_call", "SELECT ts FROM python_call WHERE id = ?1",
+    "python_call", "SELECT ts FROM python_call WHERE id = ?1",
     "SELECT ts, dur, stack_id FROM python_call WHERE id BETWEEN ?1 AND ?2 AND thread_id = ?3",
     "SELECT s.value FROM stack k JOIN frame f ON f.id = k.frame_id JOIN string s ON s.id = f.name_id WHERE k.id = ?1"};
-constexpr HostTable kOperators = {"cpu_op", "SELECT max(id) FROM cpu_op", "SELECT ts FROM cpu_op WHERE id = ?1",
+constexpr HostTable kOperators = {"cpu_op", "SELECT ts FROM cpu_op WHERE id = ?1",
                                   "SELECT ts, dur, name_id FROM cpu_op WHERE id BETWEEN ?1 AND ?2 AND thread_id = ?3",
                                   "SELECT value FROM string WHERE id = ?1"};
 
@@ -83,7 +83,7 @@ struct OpenCall {
 std::vector<OpenCall> calls_during(Database& database, const HostTable& table, const DeviceStep& step,
                                    std::uint32_t thread) {
   std::vector<OpenCall> out;
-  const std::int64_t count = database.query_int64(table.count).value_or(0);
+  const auto count = static_cast<std::int64_t>(row_count(database, table.table));
   const std::int64_t end = saturating_add(step.first, step.span);
   const std::int64_t first = std::max<std::int64_t>(first_at(database, table, count, step.first) - kReadBefore, 1);
   const std::int64_t last = std::min(first_at(database, table, count, end), first + kMostRead);

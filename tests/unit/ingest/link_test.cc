@@ -331,7 +331,9 @@ TEST_CASE("python frames nest by time; where they overlap or have the same times
 
 TEST_CASE("files of frames are strings") {
   Ingested index(trace_of(frame("vllm/model.py(12): forward", "0", "9") + frame("<built-in sum>", "1", "2")));
-  CHECK(index.rows("SELECT file, line, function FROM python_calls ORDER BY id") ==
+  CHECK(index.rows(
+            "SELECT t.value, f.line, f.function FROM python_call c JOIN stack s ON s.id = c.stack_id JOIN frame f ON "
+            "f.id = s.frame_id LEFT JOIN string t ON t.id = f.file_id ORDER BY c.id") ==
         "vllm/model.py 12 forward; - - <built-in sum>");
   CHECK(index.rows("SELECT count(*) FROM frame f JOIN string s ON s.id = f.file_id") == "1");
 }

@@ -164,18 +164,13 @@ const ScanColumn kColumns[] = {{"ts"},
 constexpr std::size_t kPacked = 5;  // the last one is not
 
 // Table t of so many rows, and its packed columns.
-std::filesystem::path packed_table(const TempDirectory& folder, std::size_t rows) {
+std::filesystem::path write_packed(const TempDirectory& folder, std::size_t rows) {
   std::filesystem::path path = folder / fmt::format("{}.db", rows);
   Database database(path, Database::Mode::kCreate);
   database.execute(script("core"));
   database.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, ts, n, some_id, kind, launch_id, other_id); BEGIN");
-  ColumnPacker packer("t",
-                      {{"ts", 0},
-                       {"n", 1},
-                       {"some_id", 2, ScanType::kId},
-                       {"kind", 3, ScanType::kChoice},
-                       {"launch_id", 4, ScanType::kId}},
-                      6);
+  const PackedTable table{"t", std::span(kColumns).first(kPacked)};
+  ColumnPacker packer(table, {"ts", "n", "some_id", "kind", "launch_id", "other_id"}, folder.path());
   Statement insert(database, "INSERT INTO t VALUES (NULL, ?, ?, ?, ?, ?, ?)");
   std::mt19937_64 chance(rows);
   std::vector<std::int64_t> block;
@@ -276,7 +271,7 @@ void flip_bits(const std::filesystem::path& path, std::size_t how_many) {
 
 TEST_CASE("no bit of a packed column flips unseen") {
   const TempDirectory folder;
-  const auto path = packed_table(folder, kBlockRows + 10);
+  const auto path = write_packed(folder, kBlockRows + 10);
   flip_bits(path, 20);
   CHECK(refusal(path).empty());
 }
@@ -286,7 +281,7 @@ TEST_CASE("packed columns are those of the table, to the last row of any frame a
   for (const std::size_t rows : {std::size_t{0}, std::size_t{1}, kFrameRows - 1, kFrameRows, kFrameRows + 1, kBlockRows,
                                  kBlockRows + 1, kBlockRows + 2 * kFrameRows + 3}) {
     CAPTURE(rows);
-    Database database(packed_table(folder, rows), Database::Mode::kReadOnly);
+    Database database(write_packed(folder, rows), Database::Mode::kReadOnly);
     CHECK(differences(database) == 0);
     for (std::size_t i = 0; i < std::size(kColumns); ++i) {
       CHECK(is_packed(database, "t", kColumns[i].name) == (i < kPacked && rows > 0));
@@ -296,7 +291,7 @@ TEST_CASE("packed columns are those of the table, to the last row of any frame a
 
 TEST_CASE("columns without a copy are read from the table") {
   const TempDirectory folder;
-  const auto path = packed_table(folder, 2000);
+  const auto path = write_packed(folder, 2000);
   for (const char* change : {"DELETE FROM packed_column WHERE name = 'n'", "DELETE FROM packed_column"}) {
     change_by_sql(path, change);
     Database database(path, Database::Mode::kReadOnly);
@@ -306,7 +301,7 @@ TEST_CASE("columns without a copy are read from the table") {
 
 TEST_CASE("copies that cannot be are refused") {
   const TempDirectory folder;
-  const auto path = packed_table(folder, kBlockRows + 10);
+  const auto path = write_packed(folder, kBlockRows + 10);
   CHECK(refusal(path).empty());
   for (const char* change :
        {"DELETE FROM t WHERE id > 65536", "INSERT INTO t (ts) VALUES (1)", "INSERT INTO t (id) VALUES (1 << 60)",

@@ -81,6 +81,9 @@ int write_perfetto(const CommandLine& line) {
   if (counts.kernels + counts.memory_ops + counts.host_events == 0) refuse();
   output.finish();
   for (const std::string& text : empty) note(line, text);
+  for (const OpenedTrace& trace : inputs.traces) {
+    for (const std::string& lost : trace.index.database().take_notes()) note(line, lost);
+  }
   note(line,
        fmt::format("{}, {}, {} of the host, {} from launches; ui.perfetto.dev opens it",
                    counted(counts.kernels, "kernel"), counted(counts.memory_ops, "copy or fill", "copies and fills"),

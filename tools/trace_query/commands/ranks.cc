@@ -277,6 +277,9 @@ std::vector<std::string> notes_of(const CommandLine& line, const Traces& traces,
   std::vector<std::string> notes;
   for (const OpenedTrace& trace : traces.opened) {
     for (const std::string& note : trace.notes) notes.push_back(trace.index.path().string() + ": " + note);
+    for (const std::string& lost : trace.index.database().take_notes()) {
+      notes.push_back(trace.index.path().string() + ": " + lost);
+    }
   }
   if (!found.without_rank.empty()) notes.push_back(without_rank_text(traces, found));
   if (found.jobs.size() > 1 && !line.has("job")) {

@@ -36,6 +36,7 @@ int run_report_command(const Command& command, std::span<const std::string> args
   if (page.pictures.empty()) output.note(page.text.front().text);
   output.print_page(std::move(page));
   output.finish();
+  for (const std::string& lost : trace.index.database().take_notes()) output.note(lost);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text/closest_name.h"
+#include "index/packed_tables.h"
 #include "passes/sql/event_rows.h"
 #include "passes/sql/kernel_sql_functions.h"
 #include "passes/tables/pass_tables.h"
@@ -57,18 +58,19 @@ void add_reports(Report& report, const std::string& only) {
 // Tables and views with their columns, from a schema made in memory: what SQLite itself says is there.
 void add_objects(Report& report, const std::string& only, Database* index) {
   Database schema(":memory:", Database::Mode::kMemory);
-  schema.execute(script("core"));
-  schema.execute(script("views"));
+  for (const char* tables : {"core", "packed", "views"}) schema.execute(script(tables));
   register_kernel_functions(schema, nullptr);
   declare_pass_tables(schema);
   add_event_rows(schema, "", {});
   make_kernel_views(schema);
-  SchemaComments comments = schema_comments(script("core"));
-  comments.merge(schema_comments(script("views")));
-  comments.merge(schema_comments(script("sql_views")));
-  Statement objects(schema,
-                    "SELECT type, name FROM main.sqlite_schema WHERE type IN ('view', 'table') AND ?1 IN ('', name) "
-                    "ORDER BY type DESC, rowid");
+  SchemaComments comments;
+  for (const char* part : {"core", "packed", "views", "sql_views"}) comments.merge(schema_comments(script(part)));
+  Statement objects(
+      schema,
+      "SELECT type, name FROM (SELECT type, name, rowid AS place FROM main.sqlite_schema UNION ALL SELECT "
+      "t.type, t.name, m.rowid - 0.5 FROM temp.sqlite_schema t JOIN main.sqlite_schema m ON m.name = "
+      "'stacks' WHERE t.name = 'python_calls') WHERE type IN ('view', 'table') AND ?1 IN ('', name) ORDER "
+      "BY type DESC, place");
   objects.bind(1, std::string_view(only));
   while (objects.step()) {
     const std::string type(objects.text(0));
@@ -108,6 +110,10 @@ std::vector<SqlFunctionHelp> all_functions() {
 }
 
 void add_functions(Report& report, const std::string& only) {
+  const SqlFunctionHelp calls = packed_functions_help();
+  if (only.empty() || only == calls.name) {
+    add_row(report, "table", calls.name, {"", "", "", fmt::format("{}: {}", calls.call, calls.meaning)});
+  }
   for (const SqlFunctionHelp& help : all_functions()) {
     if (!only.empty() && only != help.name) continue;
     add_row(report, "function", help.name, {"", "", "", fmt::format("{}: {}", help.call, help.meaning)});
@@ -116,10 +122,12 @@ void add_functions(Report& report, const std::string& only) {
 
 std::vector<std::string> schema_object_names() {
   std::vector<std::string> known;
-  for (const auto& [place, comment] : schema_comments(script("core"))) known.push_back(place.first);
-  for (const auto& [place, comment] : schema_comments(script("views"))) known.push_back(place.first);
+  for (const char* part : {"core", "packed", "views", "sql_views"}) {
+    for (const auto& [place, comment] : schema_comments(script(part))) known.push_back(place.first);
+  }
   for (const PassTable& table : pass_tables()) known.emplace_back(table.name);
   for (const SqlFunctionHelp& help : all_functions()) known.emplace_back(help.name);
+  known.emplace_back(packed_functions_help().name);
   for (const ReportShape& shape : report_shapes()) known.push_back(object_of(shape));
   return known;
 }

@@ -13,6 +13,7 @@
 #include "base/text/decimal.h"
 #include "index/index.h"
 #include "index/locate.h"
+#include "index/packed_columns.h"
 #include "passes/sql/event_rows.h"
 #include "report/escape.h"
 #include "trace_query/limits.h"
@@ -86,13 +87,21 @@ SqlValue or_null(const std::optional<T>& value) {
   return value ? SqlValue(*value) : SqlValue();
 }
 
-// Tables, views and tables of the passes: what a statement can select from.
-std::vector<SetTable> all_tables(Database& database, const char* kinds) {
+// Views, tables of the passes and, if wanted, tables: what a statement can select from.
+enum class WithTables { kNo, kYes };
+std::vector<SetTable> all_tables(Database& database, WithTables with_tables) {
   std::vector<SetTable> tables;
-  Statement statement(database, fmt::format("SELECT name FROM main.sqlite_schema WHERE type IN ({}) AND name NOT GLOB "
-                                            "'sqlite_*' ORDER BY 1",
-                                            kinds));
+  Statement statement(
+      database,
+      "SELECT name FROM main.sqlite_schema WHERE type IN ('view', ?1) AND name NOT GLOB 'sqlite_*' UNION "
+      "ALL SELECT name FROM temp.sqlite_schema WHERE name = 'python_calls' ORDER BY 1");
+  statement.bind(1, std::string_view(with_tables == WithTables::kYes ? "table" : "view"));
   while (statement.step()) tables.push_back(describe_table(database, std::string(statement.text(0))));
+  for (const PackedTable& table : packed_tables()) {
+    if (table.alone && with_tables == WithTables::kYes) {
+      tables.push_back(describe_table_function(database, std::string(table.name)));
+    }
+  }
   for (const PassTable& table : pass_tables()) {
     tables.push_back(describe_table_function(database, std::string(table.name)));
   }
@@ -176,7 +185,7 @@ void IndexSet::add_tables(std::string_view text) {
   Database& database = main().database();
   const bool has_schemas = inputs_.size() > 1 || !inputs_[0].name.empty();
   if (has_schemas) {
-    const std::vector<SetTable> tables = all_tables(database, "'table', 'view'");
+    const std::vector<SetTable> tables = all_tables(database, WithTables::kYes);
     // The first is where SQLite finds names without a schema that are neither tables nor views: those of the passes.
     add_schema(database, schemas_[main_], schemas_[main_].name, tables);
     for (std::size_t i = 0; i < schemas_.size(); ++i) {
@@ -184,7 +193,7 @@ void IndexSet::add_tables(std::string_view text) {
     }
   }
   if (!has_schemas && lower(std::string(text)).find("all_") == std::string::npos) return;
-  for (const SetTable& table : all_tables(database, "'view'")) add_table_of_all(database, *this, table);
+  for (const SetTable& table : all_tables(database, WithTables::kNo)) add_table_of_all(database, *this, table);
 }
 
 const std::vector<LabelColumn>& IndexSet::label_columns() const {

@@ -393,7 +393,7 @@ int run_comparison(const CommandLine& line) {
   const ComparedTraces loaded = load(traces, inputs, line, rules);
   Results results{loaded, {}, {}, inputs, {}};
   for (std::size_t i = 0; i < traces.size(); ++i) results.hosts.emplace_back(traces[i].index, loaded.traces[i]);
-  const std::vector<std::string> notes = compare_all(request, results, output);
+  std::vector<std::string> notes = compare_all(request, results, output);
   if (const auto step = request.options.step; step && results.comparisons.front().groups.empty()) {
     throw Error(ErrorCode::kUsage, fmt::format("--step {}: {}", *step, why_no_step(results, *step)));
   }
@@ -408,6 +408,12 @@ int run_comparison(const CommandLine& line) {
   } else {
     print_gates(results.gates, printer.human_readable(), output);
     print_sections(request, results, printer);
+  }
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    for (const std::string& lost : traces[i].index.database().take_notes()) {
+      notes.push_back(fmt::format("{}: {}", inputs[i], lost));
+      output.note(notes.back());
+    }
   }
   printer.finish(notes);
   return any_failed(results.gates) ? 1 : loop.exit_code();
