@@ -91,15 +91,18 @@ TEST_CASE("blocks give the calls that all rows give") {
 TEST_CASE("a damaged block loses its calls and no others, and is named") {
   const std::string kChange =
       "UPDATE packed_column SET data = zeroblob(length(data)) WHERE event_table = 'python_call' ";
-  for (const auto& [change, kept] :
-       {std::pair{kChange + "AND name = 'ts' AND block = 0", kCalls - kBlockRows},
-        std::pair{kChange + "AND name = 'stack_id' AND block = 1", kBlockRows},
-        std::pair{std::string("UPDATE packed_column SET hash = 1 WHERE event_table = "
-                              "'python_call' AND name = 'dur'"),
-                  std::size_t{0}},
-        std::pair{std::string("DELETE FROM packed_column WHERE event_table = 'python_call' "
-                              "AND name = 'dur' AND block = 1"),
-                  kBlockRows}}) {
+  struct Damage {
+    std::string change;
+    std::size_t kept;
+  };
+  const Damage damages[] = {
+      {kChange + "AND name = 'ts' AND block = 0", kCalls - kBlockRows},
+      {kChange + "AND name = 'stack_id' AND block = 1", kBlockRows},
+      {"UPDATE packed_column SET hash = 1 WHERE event_table = 'python_call' AND name = 'dur'", 0},
+      {"DELETE FROM packed_column WHERE event_table = 'python_call' AND name = 'dur' AND block = 1", kBlockRows}};
+  for (const Damage& damage : damages) {
+    const std::string& change = damage.change;
+    const std::size_t kept = damage.kept;
     CAPTURE(change);
     const TempDirectory folder;
     const auto path = write_calls(folder);
