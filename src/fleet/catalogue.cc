@@ -64,7 +64,7 @@ std::optional<std::string> model_of(Workload& workload) {
 }
 
 std::vector<PhaseSummary> phases_of(Workload& workload) {
-  add_pass_tables(workload, {});
+  add_pass_table(workload, "phases");
   std::vector<PhaseSummary> out;
   Statement rows(workload.index().database(),
                  "SELECT phase, steps, total_time, CAST(round(period) AS INTEGER), CAST(round(gpu_span) AS INTEGER) "

@@ -1,7 +1,16 @@
 #include "passes/layers/model_names.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
+
+#include "passes/columns/event_columns.h"
 
 namespace tracedb {
 namespace {
@@ -17,20 +26,27 @@ WITH known(place, name, files, operators, marks) AS (VALUES
   (7, 'TorchTitan', '*/torchtitan/*', NULL, NULL), (8, 'Lightning', '*/*lightning/*', NULL, NULL),
   (9, 'xDiT', '*/xfuser/*', NULL, NULL), (10, 'Diffusers', '*/diffusers/*', NULL, NULL),
   (11, 'Transformers', '*/transformers/*', NULL, NULL)),
-found(source, text, n) AS (
-  SELECT 1, '/' || s.value, count(*) FROM frame f JOIN string s ON s.id = f.file_id GROUP BY 2
-  UNION ALL SELECT 2, s.value, 1 FROM (SELECT DISTINCT name_id FROM cpu_op) o JOIN string s ON s.id = o.name_id
-  UNION ALL SELECT 3, s.value, 1 FROM (SELECT DISTINCT a.name_id FROM step p JOIN annotation a ON a.id = p.annotation_id) m
-    JOIN string s ON s.id = m.name_id)
-SELECT k.name FROM found f JOIN known k ON f.text GLOB CASE f.source WHEN 1 THEN k.files WHEN 2 THEN k.operators ELSE k.marks END
-GROUP BY f.source, k.place, k.name
-ORDER BY f.source, k.place, sum(f.n) DESC LIMIT 1
+found(text, n) AS ({})
+SELECT k.name FROM found f JOIN known k ON f.text GLOB k.{} GROUP BY k.place, k.name
+ORDER BY k.place, sum(f.n) DESC LIMIT 1
 )sql";
+// The first source that has one decides.
+constexpr std::pair<std::string_view, std::string_view> kFrameworkSources[] = {
+    {"SELECT '/' || s.value, m.n FROM (SELECT file_id, count(*) AS n FROM frame GROUP BY file_id) m JOIN string s ON "
+     "s.id = "
+     "m.file_id",
+     "files"},
+    {"SELECT s.value, 1 FROM json_each(?1) o JOIN string s ON s.id = o.value", "operators"},
+    {"SELECT s.value, 1 FROM (SELECT DISTINCT a.name_id FROM step p JOIN annotation a ON a.id = p.annotation_id) m "
+     "JOIN "
+     "string s ON s.id = m.name_id",
+     "marks"}};
 
 // A pipeline of Diffusers; the module that takes longest of those that no other calls, if it is more than a part of a
 // server; the file that has the model's code.
 constexpr std::string_view kModelSql = R"sql(
-WITH file AS (SELECT s.value AS name, count(*) AS functions FROM frame f JOIN string s ON s.id = f.file_id GROUP BY 1),
+WITH file AS (SELECT s.value AS name, m.n AS functions FROM (SELECT file_id, count(*) AS n FROM frame GROUP BY file_id) m
+  JOIN string s ON s.id = m.file_id),
 named(place, name, weight) AS (
   SELECT 1, substr(name, instr(name, 'diffusers/pipelines/') + 20), sum(functions) FROM file
     WHERE name GLOB '*diffusers/pipelines/*/pipeline_*.py' GROUP BY 2
@@ -52,10 +68,25 @@ bool is_diffusion(const Index& index) {
   return index.database().query_int64(kSql).value_or(0) != 0;
 }
 
+// The ids in string of the names of operators, each once, as JSON: there are many operators, and few names.
+std::string operator_names(const Index& index) {
+  const EventColumns operators(index, "cpu_op");
+  std::set<std::uint32_t> names;
+  std::uint32_t last = 0;
+  for (const std::uint32_t name : operators.ids("name_id")) {
+    if (name != last) names.insert(last = name);
+  }
+  return fmt::format("[{}]", fmt::join(names, ","));
+}
+
 }  // namespace
 
 std::optional<std::string> framework_name(const Index& index) {
-  if (auto found = index.database().query_text(kFrameworkSql)) return found;
+  for (const auto& [texts, patterns] : kFrameworkSources) {
+    Statement found(index.database(), fmt::format(kFrameworkSql, texts, patterns));
+    if (patterns == "operators") found.bind(1, std::string_view(operator_names(index)));
+    if (found.step()) return std::string(found.text(0));
+  }
   if (index.meta("format") == "kineto") return "PyTorch";
   return std::nullopt;
 }

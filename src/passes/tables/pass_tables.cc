@@ -89,6 +89,12 @@ const std::map<std::string, std::string>& all_reports() {
   return kAllReports;
 }
 
+void add_table(Database& database, const PassTable& table, const WorkloadSource& workload, const PassOptions& options) {
+  add_table_function(
+      database, table.name, stored_columns(table),
+      [workload, options, fill = table.fill](TableRows& rows) { fill(workload(), options, rows); }, table.order);
+}
+
 }  // namespace
 
 std::string_view report_script(std::string_view name) {
@@ -107,16 +113,17 @@ std::span<const PassTable> pass_tables() {
 }
 
 void add_pass_tables(Database& database, const WorkloadSource& workload, const PassOptions& options) {
-  for (const PassTable& table : pass_tables()) {
-    add_table_function(
-        database, table.name, stored_columns(table),
-        [workload, options, fill = table.fill](TableRows& rows) { fill(workload(), options, rows); }, table.order);
-  }
+  for (const PassTable& table : pass_tables()) add_table(database, table, workload, options);
 }
 
 void add_pass_tables(Workload& workload, const PassOptions& options) {
   add_pass_tables(
       workload.index().database(), [&workload]() -> Workload& { return workload; }, options);
+}
+
+void add_pass_table(Workload& workload, std::string_view name) {
+  const auto table = std::ranges::find(pass_tables(), name, &PassTable::name);
+  add_table(workload.index().database(), *table, [&workload]() -> Workload& { return workload; }, {});
 }
 
 void declare_pass_tables(Database& database) {

@@ -105,6 +105,9 @@ std::vector<std::string_view> report_names();  // of all reports, sorted
 void add_pass_tables(Database& database, const WorkloadSource& workload, const PassOptions& options);
 void add_pass_tables(Workload& workload, const PassOptions& options);  // to the workload's index
 
+// One of them by its name, under the usual options: all of them take longer than to ask one about a small index.
+void add_pass_table(Workload& workload, std::string_view name);
+
 // The same without rows, where only their columns matter.
 void declare_pass_tables(Database& database);
 

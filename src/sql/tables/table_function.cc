@@ -200,7 +200,12 @@ void add_table_function(Database& database, std::string_view name, std::span<con
   for (const TableColumn& column : columns) {
     list += fmt::format("{}\"{}\" {}", list.empty() ? "" : ", ", column.name, to_string(column.type));
   }
-  for (const std::string_view argument : arguments) list += fmt::format(", \"{}\" INTEGER HIDDEN", argument);
+  std::string given;
+  for (const std::string_view argument : arguments) {
+    list += fmt::format(", \"{}\" INTEGER HIDDEN", argument);
+    given += given.empty() ? "(NULL" : ", NULL";
+  }
+  if (!given.empty()) given += ')';
   auto source = std::make_unique<FunctionSource>(FunctionSource{database,
                                                                 std::string(name),
                                                                 fmt::format("CREATE TABLE {} ({})", name, list),
@@ -211,7 +216,7 @@ void add_table_function(Database& database, std::string_view name, std::span<con
                                                                 {}});
   add_module(database, std::string(name), kFunctionModule, std::move(source));
   // Declares the columns, which SqlGuard does not allow later.
-  database.query_int64(fmt::format("SELECT count(*) FROM pragma_table_info('{}')", name));
+  const Statement declared(database, fmt::format("SELECT 1 FROM temp.{}{}", name, given));
 }
 
 }  // namespace tracedb
