@@ -113,9 +113,8 @@ void add_packed_tables(Database& database, const Source& source) {
 }
 
 SqlFunctionHelp packed_functions_help() {
-  return {
-      "python_calls_at", "python_calls_at(thread_id, ts)",
-      "the Python calls of a thread that are open at ts, outermost first, with the columns of python_call"};
+  return {"python_calls_at", "python_calls_at(thread_id, ts)",
+          "the Python calls of a thread that are open at ts, outermost first, with the columns of python_call"};
 }
 
 }  // namespace tracedb
