@@ -236,18 +236,26 @@ def synthetic_trace(size, vendor):
     return path
 
 
-def real_shape_trace(size):
-    """A real trace repeated to the size wanted; None where the real traces are not there."""
-    path = WORK / f"real_{size.lower()}.json"
-    if path.exists():
-        return path
+# A profiler lists operators first and kernels last; a file in order of time spares ingest most of its sorting.
+ORDERS = {"": 100, "_in_order": 1}
+
+
+def real_shape_traces(size):
+    """A real trace repeated to the size wanted, in each order; none where the real traces are not there."""
     if not (AMPLIFY.exists() and REAL.exists()):
-        return None
-    note(f"making {path} ...")
-    part = path.with_suffix(".part.json")
-    subprocess.run([sys.executable, "-I", AMPLIFY, REAL, part, "--size", size], check=True, stdout=subprocess.DEVNULL)
-    part.rename(path)
-    return path
+        note(f"no real-shape trace: {AMPLIFY} or {REAL} does not exist")
+        return []
+    paths = []
+    for order, segments in ORDERS.items():
+        paths.append(WORK / f"real_{size.lower()}{order}.json")
+        if paths[-1].exists():
+            continue
+        note(f"making {paths[-1]} ...")
+        part = paths[-1].with_suffix(".part.json")
+        subprocess.run([sys.executable, "-I", AMPLIFY, REAL, part, "--size", size, "--segments", str(segments)], check=True,
+                       stdout=subprocess.DEVNULL)
+        part.rename(paths[-1])
+    return paths
 
 
 def options():
@@ -278,11 +286,7 @@ def traces(chosen):
     if chosen.shape in ("synthetic", "both"):
         found.append(synthetic_trace(chosen.size, chosen.vendor))
     if chosen.shape in ("real", "both"):
-        real = real_shape_trace(chosen.size)
-        if real:
-            found.append(real)
-        else:
-            note(f"no real-shape trace: {AMPLIFY} or {REAL} does not exist")
+        found += real_shape_traces(chosen.size)
     return found
 
 

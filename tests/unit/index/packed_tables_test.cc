@@ -89,15 +89,15 @@ TEST_CASE("blocks give the calls that all rows give") {
 }
 
 TEST_CASE("a damaged block loses its calls and no others, and is named") {
-  const std::string kChange =
+  const std::string blank_data =
       "UPDATE packed_column SET data = zeroblob(length(data)) WHERE event_table = 'python_call' ";
   struct Damage {
     std::string change;
     std::size_t kept;
   };
   const Damage damages[] = {
-      {kChange + "AND name = 'ts' AND block = 0", kCalls - kBlockRows},
-      {kChange + "AND name = 'stack_id' AND block = 1", kBlockRows},
+      {blank_data + "AND name = 'ts' AND block = 0", kCalls - kBlockRows},
+      {blank_data + "AND name = 'stack_id' AND block = 1", kBlockRows},
       {"UPDATE packed_column SET hash = 1 WHERE event_table = 'python_call' AND name = 'dur'", 0},
       {"DELETE FROM packed_column WHERE event_table = 'python_call' AND name = 'dur' AND block = 1", kBlockRows}};
   for (const Damage& damage : damages) {
