@@ -14,7 +14,8 @@ CREATE TABLE meta (              -- facts about the trace, the ingest and the in
                                  -- rank_source (distributedInfo, or file name: and the part that says it),
                                  -- time_unit (cycle: read every ns as one cycle), kernels_from_marks (of AI Engine
                                  -- tiles: kernels made of the events that mark start and end, which have rows too),
-                                 -- links_confirmed_by_flow, links_contradicted_by_flow, links_made_by_flow, ...
+                                 -- links_confirmed_by_flow, links_contradicted_by_flow, links_made_by_flow, ...; summary:
+                                 -- what trace-query ls shows of the trace, under a mark of the rules it was found by
   value TEXT                     -- text; numbers in decimal, trace.* as the JSON text of the trace
 ) STRICT;
 

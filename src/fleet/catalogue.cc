@@ -15,12 +15,14 @@
 #include "base/files/small_file.h"
 #include "base/stream/content_hash.h"
 #include "base/text/decimal.h"
+#include "base/unknown.h"
 #include "base/version.h"
 #include "index/locate.h"
 #include "index/validity.h"
 #include "passes/layers/model_names.h"
 #include "passes/select/workload.h"
 #include "passes/tables/pass_tables.h"
+#include "trace/step_grammar.h"
 
 namespace tracedb {
 namespace {
@@ -88,7 +90,7 @@ constexpr std::size_t kMostEntries = 200'000;  // more are begun anew
 constexpr std::size_t kHashDigits = 32;
 constexpr std::size_t kFields = 18;  // and four for each phase
 
-std::string heading() { return fmt::format("tracedb summaries 3 {}\n", kVersion); }
+std::string heading() { return fmt::format("tracedb summaries 4 {}\n", kVersion); }
 
 // Fields are separated by tabs, entries by line feeds.
 std::string escaped(std::string_view text) {
@@ -131,24 +133,28 @@ std::string key_of(const FileIdentity& file) {
 // In the order in which they are stored.
 template <class Summary, class Visit>
 void visit_fields(Summary& one, Visit visit) {
-  visit(one.source_bytes, one.source_modified_ns, one.source_inode, one.format, one.vendor, one.gpu, one.framework,
-        one.model, one.rank, one.world_size, one.kernels, one.kernel_time, one.date_ns, one.complete);
+  visit(one.source_bytes, one.source_modified_ns, one.source_inode, one.format, one.vendor, one.gpu, one.rank,
+        one.world_size, one.kernels, one.kernel_time, one.date_ns, one.complete);
 }
 template <class Phase, class Visit>
 void visit_phase_fields(Phase& phase, Visit visit) {
   visit(phase.steps, phase.kernel_time, phase.period, phase.span);
 }
 
-std::string line_of(const std::string& path, const std::string& key, const TraceSummary& one) {
-  std::string out = escaped(path) + '\t' + key + '\t' + escaped(one.source);
-  const auto add = [&](const auto&... values) { ((out += '\t' + field(values)), ...); };
-  visit_fields(one, add);
-  add(static_cast<std::int64_t>(one.phases.size()));
+// What takes passes to find.
+std::string found_text(const TraceSummary& one) {
+  std::string out = fmt::format("{}\t{}\t{}", field(one.framework), field(one.model), one.phases.size());
   for (const PhaseSummary& phase : one.phases) {
     out += '\t' + escaped(phase.phase);
-    visit_phase_fields(phase, add);
+    visit_phase_fields(phase, [&](const auto&... values) { ((out += '\t' + field(values)), ...); });
   }
-  return out + '\n';
+  return out;
+}
+
+std::string line_of(const std::string& path, const std::string& key, const TraceSummary& one) {
+  std::string out = escaped(path) + '\t' + key + '\t' + escaped(one.source);
+  visit_fields(one, [&](const auto&... values) { ((out += '\t' + field(values)), ...); });
+  return out + '\t' + found_text(one) + '\n';
 }
 
 void take(const std::string& field, std::optional<std::string>& value) { value = text_of(field); }
@@ -156,18 +162,45 @@ void take(const std::string& field, std::optional<std::int64_t>& value) { value 
 void take(const std::string& field, std::int64_t& value) { value = parse_int64(field).value_or(0); }
 void take(const std::string& field, bool& value) { value = parse_int64(field) == 1; }
 
-TraceSummary summary_of(const std::vector<std::string>& fields) {
-  TraceSummary out;
-  out.source = fields[2];
-  std::size_t at = 3;
+// As found_text() has it, from field `at` on.
+void take_found(const std::vector<std::string>& fields, std::size_t at, TraceSummary& out) {
   const auto take_next = [&](auto&... values) { (take(fields[at++], values), ...); };
-  visit_fields(out, take_next);
+  take_next(out.framework, out.model);
   for (++at; at + 5 <= fields.size();) {
     PhaseSummary& phase = out.phases.emplace_back();
     phase.phase = fields[at++];
     visit_phase_fields(phase, take_next);
   }
+}
+
+TraceSummary summary_of(const std::vector<std::string>& fields) {
+  TraceSummary out;
+  out.source = fields[2];
+  std::size_t at = 3;
+  visit_fields(out, [&](auto&... values) { (take(fields[at++], values), ...); });
+  take_found(fields, at, out);
   return out;
+}
+
+// What was found by other rules, or by another version, counts for nothing.
+std::string mark_of_rules() {
+  return to_hex(hash_bytes(fmt::format("{}{} {}", heading(), built_in_rules_hash(), step_rules_hash())));
+}
+
+bool take_stored(const Index& index, TraceSummary& out) {
+  constexpr std::size_t kLeastFields = 4;
+  static const std::string mark = mark_of_rules();
+  const std::vector<std::string> fields = split(index.meta("summary").value_or(""));
+  if (fields.size() < kLeastFields || fields[0] != mark) return false;
+  take_found(fields, 1, out);
+  return true;
+}
+
+void find_by_passes(const Index& index, const ActiveRules& rules, TraceSummary& out) {
+  Workload workload(index, rules);
+  out.framework = framework_name(index);
+  if (out.kernels > 0) out.model = model_of(workload);
+  out.phases = phases_of(workload);
 }
 
 std::string full_name(const std::filesystem::path& path) {
@@ -221,7 +254,7 @@ CatalogueEntry catalogue_trace(const std::filesystem::path& trace) {
 
 std::int64_t TraceSummary::steps() const {
   return std::accumulate(phases.begin(), phases.end(), std::int64_t{0},
-                         [](std::int64_t sum, const PhaseSummary& phase) { return sum + phase.steps; });
+                         [](std::int64_t sum, const PhaseSummary& phase) { return saturating_add(sum, phase.steps); });
 }
 
 TraceSummary summarise(const Index& index, const ActiveRules& rules) {
@@ -235,7 +268,6 @@ TraceSummary summarise(const Index& index, const ActiveRules& rules) {
   out.format = index.meta("format");
   out.vendor = index.meta("vendor");
   out.gpu = database.query_text("SELECT name FROM device WHERE name IS NOT NULL ORDER BY used DESC, id LIMIT 1");
-  out.framework = framework_name(index);
   out.rank = index.meta_int64("rank");
   out.world_size = world_size_of(database);
   out.kernels = index.meta_int64("kernels").value_or(0);
@@ -243,10 +275,27 @@ TraceSummary summarise(const Index& index, const ActiveRules& rules) {
   const auto date = index.meta_int64("base_time_ns");
   if (date && *date >= kFirstDate) out.date_ns = date;
   out.complete = index.complete();
-  Workload workload(index, rules);
-  if (out.kernels > 0) out.model = model_of(workload);
-  out.phases = phases_of(workload);
+  if (!take_stored(index, out)) find_by_passes(index, rules, out);
   return out;
+}
+
+std::string stored_summary(const std::filesystem::path& index) {
+  std::string text;
+  const auto find = [&] {
+    const Index opened = Index::open(index);
+    TraceSummary summary;
+    summary.kernels = opened.meta_int64("kernels").value_or(0);
+    find_by_passes(opened, ActiveRules(), summary);
+    text = fmt::format("{}\t{}", mark_of_rules(), found_text(summary));
+  };
+  const auto failure = catch_error(find);
+  if (!failure) return text;
+  // What the passes refuse in a trace they refuse again: otherwise the file was not read as it is.
+  const auto again = catch_error(find);
+  const bool refused =
+      again && failure->code() == ErrorCode::kInput && std::string_view(again->what()) == failure->what();
+  if (!refused) throw Error(ErrorCode::kResource, failure->what());
+  return "";
 }
 
 SummaryCache::SummaryCache(std::filesystem::path directory) : directory_(std::move(directory)) {

@@ -40,8 +40,13 @@ struct TraceSummary {
   [[nodiscard]] const PhaseSummary* main_phase() const { return phases.empty() ? nullptr : &phases.front(); }
 };
 
-// The tables of the passes are made known to the index. `rules`: the built-in ones, read once for many.
+// `rules`: the built-in ones, read once for many. What takes passes to find is taken from the index itself if this
+// version stored it there, by the same rules.
 TraceSummary summarise(const Index& index, const ActiveRules& rules);
+
+// What takes passes to find, as summarise() finds it in meta.summary (IngestOptions::summary); "": the trace has
+// what the passes refuse. Error{kResource} for a file that cannot be read. Any thread.
+std::string stored_summary(const std::filesystem::path& index);
 
 // Summaries of indexes that have been made before, in one file of the cache directory. An entry holds for one state of
 // one file (path, device, inode, size, times): an index that was replaced, copied or changed is summarised anew. The

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <memory>
 #include <utility>
 
@@ -71,8 +72,13 @@ FileKind file_kind(int descriptor) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return FileKind::kMissing;
   Header header{};
-  const ssize_t got = ::pread(descriptor, header.data(), header.size(), 0);
-  if (got < 0) return FileKind::kMissing;
+  std::size_t got = 0;
+  for (ssize_t more = 1; more != 0 && got < header.size(); got += static_cast<std::size_t>(more)) {
+    do {
+      more = ::pread(descriptor, header.data() + got, header.size() - got, static_cast<off_t>(got));
+    } while (more < 0 && errno == EINTR);
+    if (more < 0) return FileKind::kMissing;
+  }
   const std::string_view magic(reinterpret_cast<const char*>(header.data()), 16);
   if (got < 16 || magic != std::string_view("SQLite format 3\0", 16)) return FileKind::kNotSqlite;
   if (big_endian(header, kApplicationIdAt, 4) != static_cast<std::uint32_t>(kApplicationId)) {

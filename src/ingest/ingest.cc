@@ -119,6 +119,9 @@ class Ingest {
     link(writer);
     writer.finish_rows();
     write_rest(writer);
+    const fs::path& finished = writer.commit();
+    if (const std::string summary = options_.summary ? options_.summary(finished) : ""; !summary.empty())
+      writer.meta("summary", summary);
     if (before_ && trace_identity(trace_) != before_) {
       throw Error(
           ErrorCode::kTransient,

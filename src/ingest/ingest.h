@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,9 @@ struct IngestOptions {
   std::size_t chunk_size = std::size_t{1} << 20U;     // bytes; the index does not depend on it
   std::size_t memory_bytes = std::size_t{64} << 20U;  // for sorting; beyond it data is spilled beside the index
   const std::atomic<bool>* cancel = nullptr;          // once true, ingest ends with Error{kInterrupted}
+  // Given the finished index before it has its name: what becomes its meta.summary; "": it has none. Called on the
+  // thread of an ingest, which may read that file and the folder of the trace, and which ends with what it throws.
+  std::function<std::string(const std::filesystem::path& index)> summary;
   bool sandbox = true;  // ensure_index(), run_batch(): read the trace with as few rights as it takes
 
   // ensure_index() and run_batch(): what becomes of an index that already exists.

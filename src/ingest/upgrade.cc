@@ -99,6 +99,7 @@ UpgradeOutcome upgrade_index(const std::filesystem::path& index, const std::atom
   while (texts.step()) writer.write_flow_text(texts.id(0), texts.text(1));
   writer.meta("schema_version", kSchemaVersion);
   writer.meta("upgraded_from", kOldVersion);
+  writer.commit();
   writer.publish(status.st_mtim);
   return UpgradeOutcome::kUpgraded;
 }

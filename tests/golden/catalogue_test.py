@@ -3,11 +3,12 @@ cache of summaries; planted shifts are found, and nothing else."""
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import time
 from pathlib import Path
 
-from trace_cases import as_json, equal, open_index, program, require, run, scratch_folder
+from trace_cases import as_json, equal, kineto_traces, open_index, program, require, run, scratch_folder
 
 DAY = 86_400 * 10**9
 FIRST_DAY = 1_762_000_000 * 10**9
@@ -81,6 +82,40 @@ def check_where(folder):
         result = run("trace-query", "ls", place, "--where", bad, check=False)
         equal(result.returncode, 2, f"--where {bad!r}")
         equal(result.stdout, "", f"--where {bad!r}: output")
+
+
+def without_cache(index):
+    (row,) = ls(index, env={"TRACEDB_CACHE_DIR": str(index.parent / "no" / "cache")})
+    return {key: value for key, value in row.items() if key not in ("name", "index_path", "trace_path", "bytes", "state")}
+
+
+def check_stored(folder):
+    """What ingest wrote is what the passes find, and counts only under the mark of the rules it was found by."""
+    traces = [make(folder / "stored" / "made.json", FIRST_DAY), *(one for one in kineto_traces() if one.stat().st_size < 1 << 19)]
+    for trace in traces:
+        index = folder / "stored" / "x.tracedb"
+        run("trace-ingest", "-q", "--force", "-o", index, trace)
+        stored = without_cache(index)
+        (text,) = open_index(index).execute("SELECT value FROM meta WHERE key = 'summary'").fetchone()
+        mark, rest = text.split("\t", 1)
+
+        def with_summary(change, *values):
+            changed = folder / "stored" / "changed.tracedb"
+            shutil.copy(index, changed)
+            database = sqlite3.connect(changed, isolation_level=None)
+            database.execute(change, values)
+            database.close()
+            return without_cache(changed)
+
+        update = "UPDATE meta SET value = ? WHERE key = 'summary'"
+        equal(with_summary("DELETE FROM meta WHERE key = 'summary'"), stored, f"{trace.name}: without")
+        other = rest.replace("=", "=not ")
+        equal(with_summary(update, f"{mark[::-1]}\t{other}"), stored, f"{trace.name}: by other rules")
+        for damaged in ("", mark, "\t" * 9):
+            equal(with_summary(update, damaged), stored, f"{trace.name}: damaged")
+        if stored["framework"]:
+            used = with_summary(update, f"{mark}\t{other}")
+            equal(used["framework"], "not " + stored["framework"], f"{trace.name}: by these rules")
 
 
 def check_cache(folder):
@@ -180,8 +215,8 @@ def check_width(folder):
 
 def main(cases):
     with scratch_folder() as folder:
-        for name in ("content", "states", "cache", "nightly", "unlike", "undecided"):
+        for name in ("content", "states", "stored", "cache", "nightly", "unlike", "undecided"):
             (folder / name).mkdir()
         (folder / "file").write_text("no folder")
-        cases.each((check_content, check_width, check_states, check_where, check_cache, check_trend, check_series,
-                    check_undecided), folder)
+        cases.each((check_content, check_width, check_states, check_where, check_stored, check_cache, check_trend,
+                    check_series, check_undecided), folder)

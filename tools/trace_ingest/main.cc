@@ -20,6 +20,7 @@
 #include "base/files/small_file.h"
 #include "base/text/amounts.h"
 #include "base/version.h"
+#include "fleet/catalogue.h"
 #include "ingest/batch.h"
 #include "ingest/ingest.h"
 #include "ingest/trace_list.h"
@@ -339,6 +340,7 @@ IngestCommand parse(const po::variables_map& values) {
   command.ingest.output = text(values, "output");
   command.ingest.index_directory = text(values, "index-dir");
   command.ingest.cancel = &end_requested();
+  command.ingest.summary = stored_summary;
   parse_batch(values, command);
   command.verbose = has(values, "verbose");
   command.ingest.force = has(values, "force");

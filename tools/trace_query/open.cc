@@ -21,6 +21,7 @@
 #include "base/files/file_descriptor.h"
 #include "base/files/input_file.h"
 #include "base/scope_exit.h"
+#include "fleet/catalogue.h"
 #include "index/leftovers.h"
 #include "index/locate.h"
 #include "index/validity.h"
@@ -100,6 +101,7 @@ IngestOptions any_events(const std::atomic<bool>* cancel) {
   IngestOptions options;
   options.cancel = cancel;
   options.accept_any_events = true;
+  options.summary = stored_summary;
   return options;
 }
 

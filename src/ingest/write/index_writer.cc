@@ -131,11 +131,15 @@ void IndexWriter::meta(std::string_view key, std::string_view value) {
 }
 void IndexWriter::meta(std::string_view key, std::int64_t value) { meta(key, std::to_string(value)); }
 
-std::uint64_t IndexWriter::publish(timespec as_of, const std::function<void()>& before_sync) {
+const std::filesystem::path& IndexWriter::commit() {
   database_->execute(script("indexes"));
   database_->execute(script("views"));
-  meta_.reset();
   database_->execute("COMMIT");
+  return partial_.path();
+}
+
+std::uint64_t IndexWriter::publish(timespec as_of, const std::function<void()>& before_sync) {
+  meta_.reset();
   database_.reset();
   const std::uint64_t size = std::filesystem::file_size(partial_.path());
   // A journal of the old index would be rolled back into the new one.

@@ -1,5 +1,5 @@
 // Writes one index: rows as they arrive from the link passes, then dictionaries, sums, counts and meta, then the
-// indexes and views of the schema; publish() makes the file appear under its name.
+// indexes and views of the schema by commit(); publish() makes the file appear under its name.
 //
 // Use: add() every block, finish_rows(), then the rest. Rows are written past SQLite (sql/file/table_builder.h), which
 // has the database open from finish_rows() on only.
@@ -104,8 +104,10 @@ class IndexWriter {
   void meta(std::string_view key, std::string_view value);
   void meta(std::string_view key, std::int64_t value);
 
-  // Indexes, views, commit; then, after a call of `before_sync`, fsync, rename, fsync of the directory. Returns the
-  // size. The file gets `as_of`, when its trace was looked at, as its modification time (validity.h relies on it).
+  // Indexes, views, commit: from then on the file can be read as an index, by the name returned. meta() may follow.
+  const std::filesystem::path& commit();
+  // After commit(). After a call of `before_sync`, fsync, rename, fsync of the directory. Returns the size. The file
+  // gets `as_of`, when its trace was looked at, as its modification time (validity.h relies on it).
   std::uint64_t publish(timespec as_of, const std::function<void()>& before_sync = {});
 
  private:

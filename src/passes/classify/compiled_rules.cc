@@ -182,4 +182,9 @@ void WordMatcher::link() {
   }
 }
 
+const CompiledRules& default_rules() {
+  static const CompiledRules kDefault(load_rules("default"));
+  return kDefault;
+}
+
 }  // namespace tracedb

@@ -137,4 +137,7 @@ class CompiledRules {
   WordMatcher matcher_;
 };
 
+// The built-in set "default", compiled when it is first asked for, once for the process. Any thread.
+const CompiledRules& default_rules();
+
 }  // namespace tracedb

@@ -16,6 +16,7 @@ bool ends_in_number(std::string_view name, std::size_t& begin) {
 }  // namespace
 
 const CompiledRules& ActiveRules::compiled() const {
+  if (name_ == "default") return default_rules();
   if (!rules_) rules_ = std::make_shared<const CompiledRules>(load_rules(name_));
   return *rules_;
 }

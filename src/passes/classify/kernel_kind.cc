@@ -15,7 +15,7 @@ KernelKind kind_of_class(std::string_view class_name) {
   return KernelKind::kCompute;
 }
 
-KernelKinds::KernelKinds() : classifier_(load_rules("default")) {}
+KernelKinds::KernelKinds() : classifier_(default_rules()) {}
 
 KernelKind KernelKinds::of(std::string_view name) {
   if (is_copy_kernel(name)) return KernelKind::kCopyKernel;

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/files/small_file.h"
+#include "base/stream/content_hash.h"
 #include "base/text/closest_name.h"
 #include "sql/scripts.h"
 
@@ -285,6 +286,14 @@ RuleSet load_rules(const std::string& what) {
   RuleSet set = parse_rules(script(std::string(kFolder) + what), what + ".rules");
   set.name = what;
   return set;
+}
+
+std::string built_in_rules_hash() {
+  std::string all;
+  for (const Script& file : scripts()) {
+    if (file.name.starts_with(kFolder)) all += fmt::format("{}\n{}\n", file.name, file.text);
+  }
+  return to_hex(hash_bytes(all));
 }
 
 std::vector<std::string> rule_set_names() { return {kSets.begin(), kSets.end()}; }

@@ -76,6 +76,9 @@ struct RuleSet {
 // line; Error{kInput} for a file that cannot be read.
 RuleSet load_rules(const std::string& what);
 
+// Of all that the built-in rules say: 32 hexadecimal digits.
+std::string built_in_rules_hash();
+
 // Rules from text; `source` stands for it in messages.
 RuleSet parse_rules(std::string_view text, const std::string& source);
 
