@@ -159,7 +159,8 @@ void query(const Index& index, const std::filesystem::path& trace) {
     limits.value_bytes = 1 << 20;
     const SqlGuard guard(index.database(), limits);
     const StepLimit limit(index.database().handle());  // in place of the guard's clock
-    Statement statement(index.database(), "SELECT * FROM kernels, python_call c, python_calls_at(c.thread_id, c.ts) LIMIT 20");
+    Statement statement(index.database(),
+                        "SELECT * FROM kernels, python_call c, python_calls_at(c.thread_id, c.ts) LIMIT 20");
     Cell cell;
     while (statement.step()) {
       for (int i = 0; i < statement.column_count(); ++i) read_cell(statement, i, cell);
