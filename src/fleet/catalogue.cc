@@ -189,9 +189,9 @@ std::string mark_of_rules() {
 
 bool take_stored(const Index& index, TraceSummary& out) {
   constexpr std::size_t kLeastFields = 4;
-  static const std::string mark = mark_of_rules();
+  static const std::string kMark = mark_of_rules();
   const std::vector<std::string> fields = split(index.meta("summary").value_or(""));
-  if (fields.size() < kLeastFields || fields[0] != mark) return false;
+  if (fields.size() < kLeastFields || fields[0] != kMark) return false;
   take_found(fields, 1, out);
   return true;
 }
