@@ -69,6 +69,7 @@ def statistics(folder):
 
 def collection(folder):
     fill(folder)
+    shutil.copy(folder / "stale.json.tracedb", folder / "of an earlier trace.tracedb")
     before = contents(folder)
     planned, result = by_name(folder, "--gc", "--dry-run")
     equal(result.returncode, 0, f"exit code ({result.stderr})")
@@ -78,7 +79,7 @@ def collection(folder):
     for records, word in ((planned, "would remove"), (done, "removed")):
         equal({name for name, record in records.items() if record["action"] == word}, removed, word)
     equal(contents(folder), {name: text for name, text in before.items() if name not in removed}, "files")
-    require("kept 1 that cannot be rebuilt from a trace" in result.stdout, f"orphan not mentioned: {result.stdout}")
+    require("kept 2 that cannot be rebuilt from a trace" in result.stdout, f"orphans not mentioned: {result.stdout}")
     equal(len([line for line in result.stdout.splitlines() if ": removed (" in line]), 3, "lines of removed files")
     _, result = by_name(folder, "--gc", "--orphans", "--max-size", 1)
     left = {"valid.json", "stale.json", "source.trace", "text.tracedb", "sqlite.tracedb", "link.tracedb",
@@ -103,6 +104,14 @@ def by_age_and_size(folder):
     equal(left(), ["0", "1"], "after --max-size")
     run_any("--gc", "--max-size", "1G", "--older-than", "1w", folder)
     equal(left(), ["0", "1"], "where nothing is to be done")
+    run_any("--gc", "--max-size", size * 2, folder)
+    equal(left(), ["0", "1"], "where they have just that size")
+    cut = folder / "cut.tracedb"
+    cut.write_bytes((folder / "0.json.tracedb").read_bytes()[:size // 2])
+    os.utime(cut, (0, 0))
+    run_any("--gc", "--orphans", "--max-size", size * 2, folder)
+    equal(left(), ["0", "c"], "what is no whole index counts, and stays")
+    cut.unlink()
     equal(run_any("-q", folder).returncode, 0, "exit code of building again")
     equal(left(), [name[0] for name in names], "built again")
 

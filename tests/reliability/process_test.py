@@ -157,15 +157,17 @@ def litter(folder):
     old = folder / "a.json.tracedb.abc123.partial"
     notes = folder / "a.json.tracedb.notes1.partial"
     notes.write_text("of somebody else")
+    odd = folder / "a.json.tracedb.ABC-12.partial"
+    odd.touch()
     shutil.copy(index, old)
     lock.touch()
     run("trace-ingest", "-q", trace)
-    equal(leftovers(folder), [notes.name], "left after a run over a valid index")
+    equal(leftovers(folder), [odd.name, notes.name], "left after a run over a valid index")
     index.unlink()
     old.touch()
     lock.touch()
     run("trace-ingest", "-q", trace)
-    equal(leftovers(folder), [notes.name], "left after a run that built")
+    equal(leftovers(folder), [odd.name, notes.name], "left after a run that built")
 
 
 def lock_that_is_held(folder):

@@ -394,6 +394,11 @@ TEST_CASE("busy_ns and overlap_ns are times of the union") {
                f.value("overlap_ns(0, NULL, 5, 10)")) == "5 1 2 0 NULL");
 }
 
+TEST_CASE("human_ns: a time with its unit, of what is unknown nothing") {
+  FunctionFixture f;
+  CHECK(as_lines(f.value("human_ns(1234567)"), f.value("human_ns(NULL)")) == "1.235 ms\nNULL");
+}
+
 TEST_CASE("every aggregate gives for a window what it gives for the rows in it as a group") {
   FunctionFixture f;
   f.database.execute(

@@ -384,6 +384,17 @@ TEST_CASE("the table of layers: one-sided ones first, then by gap; no status bel
   CHECK(compare_layers({}, {}, {}, {}, std::nullopt).empty());
 }
 
+TEST_CASE("a layer is slower or faster beyond 0.1 ms and 1.2 times") {
+  const auto status = [](std::int64_t first_ns, std::int64_t second_ns) {
+    Trace first = used("A"), second = used("A");
+    first.kernels[0].dur = first_ns;
+    second.kernels[0].dur = second_ns;
+    return to_string(compare_layers(first, find_layers(first), second, find_layers(second), {}).at(0).status);
+  };
+  CHECK(as_row(status(600'000, 500'000), status(600'001, 500'000), status(500'000, 600'001),
+               status(1'200'000, 1'000'000)) == "similar slower faster similar");
+}
+
 TEST_CASE("tokens are the number behind context, as that tool splits names") {
   CHECK(as_row(token_count("execute_context_1(4096)_generation_0(0)"),
                token_count("execute_context_1()_generation_0(0)"), token_count("execute_context_1(x)"),
