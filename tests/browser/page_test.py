@@ -5,7 +5,7 @@ from pathlib import Path
 
 from browser import Browser, missing_browser
 from page_sample import CLASSES, D3, of_one_trace, page_text, sample_data, sample_tables
-from trace_cases import Skip, equal, require, scratch_folder
+from trace_cases import Skip, equal, require
 
 HOSTILE = ("<script>window.hit = 1</script>", "<img src=x onerror=window.hit=1>", "<svg onload=window.hit=1>", "</script><script>window.hit=1</script>",
            "\u202eevil\u2066", "\x1b[31mred", "javascript:window.hit=1", "{{data}}", "${window.hit=1}", "&lt;b&gt;", "\u2028line", "nul\x00",
@@ -299,11 +299,11 @@ def has_no_barrier(browser, page):
     browser.prefer(prefers_color_scheme="light")
 
 
-def main(cases):
+def main(cases, folder):
     lacking = missing_browser() or (None if D3.exists() else f"no {D3} here (package node-d3)")
     if lacking:
         raise Skip(lacking)
-    with scratch_folder() as folder, Browser() as browser:
+    with Browser() as browser:
         data = sample_data(plain_name)
         page = write_page(folder, "sample.html", data, sample_tables(plain_name, 60))
         for width in (1280, 390):

@@ -5,7 +5,7 @@ import json
 from browser import Browser, missing_browser
 from hostile_names import NAMES, events_of
 from report_page import comparison_page, report_page
-from trace_cases import TRACES, Skip, equal, ingest, make_trace, require, run, scratch_folder
+from trace_cases import TRACES, Skip, equal, ingest, make_trace, require, run
 
 MADE = (("a", "--seed", 5, "--layers", 8, "--mix", "P,D*8", "--steps", 36),
         ("b", "--seed", 6, "--layers", 8, "--mix", "P,D*8", "--steps", 27, "--fuse", "add+rmsnorm", "--vendor", "nvidia"))
@@ -96,11 +96,11 @@ def check_hostile(browser, folder):
     opens(browser, path, comparison_page(*indexes, path)[1])
 
 
-def main(cases):
+def main(cases, folder):
     lacking = missing_browser()
     if lacking:
         raise Skip(lacking)
-    with scratch_folder() as folder, Browser() as browser:
+    with Browser() as browser:
         made = [ingest(make_trace(folder / f"{name}.json", *options), folder / f"{name}.tracedb") for name, *options in MADE]
         cases.run("made pair", check_pair, browser, folder, made)
         cases.run("made trace", check_trace, browser, folder, made[0])

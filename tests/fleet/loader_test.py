@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import sys
 
-from trace_cases import BIN, ROOT, equal, ingest, make_trace, require, scratch_folder
+from trace_cases import BIN, ROOT, equal, ingest, make_trace, require
 
 sys.path[:0] = [str(ROOT / "tools/fleet/warehouse"), str(ROOT / "tools/fleet")]
 import ingest_task  # noqa: E402
@@ -109,8 +109,7 @@ def names_with_dashes(folder):
     equal(list(ingest_task.already_there(["-q.json"], None)), ["-q.json"], "indexes that are there")
 
 
-def main(cases):
+def main(cases, folder):
     os.environ["PATH"] = f"{BIN}:{os.environ['PATH']}"
-    with scratch_folder() as folder:
-        cases.each((bad_indexes, false_claims, names_with_dashes), folder)
-        os.chdir("/")
+    cases.each((bad_indexes, false_claims, names_with_dashes), folder)
+    os.chdir("/")

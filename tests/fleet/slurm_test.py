@@ -9,7 +9,7 @@ from pathlib import Path
 from local_servers import require_fleet, wait_until
 from mini_slurm import MiniSlurm
 from night import FLEET, Night
-from trace_cases import BIN, equal, scratch_folder
+from trace_cases import BIN, equal
 
 INPUTS = 24
 KILLED, GROWING, FULL, BAD, SHELL_KILLED = (f"t{number:02}.json" for number in (3, 5, 9, 7, 11))
@@ -139,13 +139,13 @@ def requeues_itself(cluster, folder):
     equal({Path(entry["index"]).parent for entry in night.entries.values()}, {folder / "indexes"}, "folder of the indexes")
 
 
-def on_slurm(cases):
+def on_slurm(cases, folder):
     require_fleet()
-    with scratch_folder() as folder, MiniSlurm(folder / "slurm") as cluster:
+    with MiniSlurm(folder / "slurm") as cluster:
         for case in (faulty_night, requeues_itself):
             (folder / case.__name__).mkdir()
             cases.run(case.__name__, case, cluster, folder / case.__name__)
 
 
-def main(cases):
-    cases.run("three nodes start and leave nothing behind", on_slurm, cases)
+def main(cases, folder):
+    cases.run("three nodes start and leave nothing behind", on_slurm, cases, folder)

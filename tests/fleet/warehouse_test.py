@@ -12,7 +12,7 @@ import sys
 from chdb import Chdb
 from local_servers import require_fleet
 from mini_clickhouse import WAREHOUSE, MiniClickHouse, ServerError, make_tables, statements
-from trace_cases import BIN, equal, ingest, make_trace, require, rows, run, scratch_folder, sql
+from trace_cases import BIN, equal, ingest, make_trace, require, rows, run, sql
 
 NIGHTS = ("2026-11-19", "2026-11-20")
 RANKS, SLOW_RANK = 4, 2
@@ -311,9 +311,9 @@ def odd_traces(house):
     equal(house.load("2026-11-30", indexes)[1].split()[2], "0", "again")
 
 
-def on_clickhouse(cases):
+def on_clickhouse(cases, folder):
     require_fleet()
-    with scratch_folder() as folder, MiniClickHouse(folder / "clickhouse") as cluster:
+    with MiniClickHouse(folder / "clickhouse") as cluster:
         house = Warehouse(folder, cluster)
         # The dead server before anything is replaced: see rows_that_came_back.
         cases.each((loads_both_nights, rows_are_those_of_the_indexes, a_dead_server, counts_once,
@@ -321,5 +321,5 @@ def on_clickhouse(cases):
                     rows_that_came_back, a_current_version, odd_traces), house)
 
 
-def main(cases):
-    cases.run("two servers start and leave nothing behind", on_clickhouse, cases)
+def main(cases, folder):
+    cases.run("two servers start and leave nothing behind", on_clickhouse, cases, folder)

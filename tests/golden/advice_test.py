@@ -5,8 +5,7 @@ import json
 import re
 from pathlib import Path
 
-from trace_cases import (TRACES, as_json, equal, ingest, make_trace, open_index, require, run, scratch_folder,
-                         skip_without_traces)
+from trace_cases import TRACES, as_json, equal, ingest, make_trace, open_index, require, run, skip_without_traces
 
 # Words of PyTorch's profiler, and the formats that can hold what they ask for.
 ADVICE = {"with_stack": {"kineto", "ascend-trace-view", "ascend-db"}, "--capture": {"kineto"}, "torch.cuda": {"kineto"},
@@ -152,23 +151,22 @@ def check_vendor_folder(folder):
         equal(dict(open_index(index).execute("SELECT key, value FROM meta"))["rank"], str(rank), "rank")
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        (folder / "made").mkdir()
-        cases.each((check_truth, check_no_stalls, check_no_graphs), folder)
-        if not skip_without_traces(cases, TRACES / "other"):
-            for trace in traces():
-                cases.run(f"advice: {trace.name}", check_advice, trace, folder / "advice.tracedb")
-            def indexed(name):
-                return ingest(TRACES / name, folder / "one.tracedb", "--force")
-            for name in ("before", "after"):
-                cases.run(f"processes: {name}", check_processes, indexed(f"other/nsys_2gpu_{name}.sqlite"))
-            cases.run("repeating units", check_units, folder)
-            cases.run("before the first kernel", check_before_first_kernel, indexed("other/rpd_matmul.rpd"))
-            cases.run("no bandwidths", check_bandwidths, indexed("other/nsys_2gpu_after.sqlite"), False)
-            cases.run("bandwidths", check_bandwidths, indexed("kineto/nccl_args_a100.json.gz"), True)
-            cases.run("tiles", check_tiles, indexed("aie/npu_matmul_256x768x768.json"), "LOCK_STALL")
-            cases.run("lost ends", check_lost_ends, indexed("aie/old_trace_mm.json"))
-            cases.run("operators by flows", check_operators, indexed("ascend/advisor_trace_view.json"))
-            cases.run("layers of training", check_layers, indexed("ascend/level2_kernel_details.csv"))
-            cases.run("folders of Ascend's profiler", check_vendor_folder, folder)
+def main(cases, folder):
+    (folder / "made").mkdir()
+    cases.each((check_truth, check_no_stalls, check_no_graphs), folder)
+    if not skip_without_traces(cases, TRACES / "other"):
+        for trace in traces():
+            cases.run(f"advice: {trace.name}", check_advice, trace, folder / "advice.tracedb")
+        def indexed(name):
+            return ingest(TRACES / name, folder / "one.tracedb", "--force")
+        for name in ("before", "after"):
+            cases.run(f"processes: {name}", check_processes, indexed(f"other/nsys_2gpu_{name}.sqlite"))
+        cases.run("repeating units", check_units, folder)
+        cases.run("before the first kernel", check_before_first_kernel, indexed("other/rpd_matmul.rpd"))
+        cases.run("no bandwidths", check_bandwidths, indexed("other/nsys_2gpu_after.sqlite"), False)
+        cases.run("bandwidths", check_bandwidths, indexed("kineto/nccl_args_a100.json.gz"), True)
+        cases.run("tiles", check_tiles, indexed("aie/npu_matmul_256x768x768.json"), "LOCK_STALL")
+        cases.run("lost ends", check_lost_ends, indexed("aie/old_trace_mm.json"))
+        cases.run("operators by flows", check_operators, indexed("ascend/advisor_trace_view.json"))
+        cases.run("layers of training", check_layers, indexed("ascend/level2_kernel_details.csv"))
+        cases.run("folders of Ascend's profiler", check_vendor_folder, folder)

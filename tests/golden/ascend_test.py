@@ -8,7 +8,7 @@ import sqlite3
 
 from ascend_files import Run, write_csv, write_database, write_trace_view
 from report_page import Document
-from trace_cases import (TRACES, equal, ingest, nanoseconds, open_index, read_trace, require, rows, run, scratch_folder,
+from trace_cases import (TRACES, equal, ingest, nanoseconds, open_index, read_trace, require, rows, run,
                          skip_without_traces, verify_index)
 
 ASCEND = TRACES / "ascend"
@@ -19,131 +19,123 @@ def sums(index):
     return {name: numbers for name, *numbers in open_index(index).execute(SUMS)}
 
 
-def statistics(rank):
+def statistics(folder, rank):
     """Counts and extremes are equal; sums differ by at most what the rows of the table were rounded by, each 0.5 ns."""
-    with scratch_folder() as folder:
-        for kind in ("kernel_details.csv", "trace_view.json"):
-            trace = ASCEND / f"level1_rank{rank}_{kind}"
-            index = ingest(trace, folder / f"{kind}.tracedb")
-            verify_index(index)
-            found = sums(index)
-            for row in csv.DictReader((ASCEND / f"level1_rank{rank}_op_statistic.csv").open()):
-                if kind == "trace_view.json" and row["OP Type"] not in found:
-                    continue  # old names of tasks do not tell the type: "Conv2D1"
-                n, total, least, most = found[row["OP Type"]]
-                if kind == "kernel_details.csv":
-                    equal((n, least, most), (int(row["Count"]), nanoseconds(row["Min Time(us)"]),
-                                             nanoseconds(row["Max Time(us)"])), row["OP Type"])
-                    require(abs(total - nanoseconds(row["Total Time(us)"])) <= n, f"{row['OP Type']}: {total} ns")
-            table = list(csv.DictReader((ASCEND / f"level1_rank{rank}_kernel_details.csv").open()))
-            equal(sum(numbers[0] for numbers in found.values()), len(table), f"kernels of {kind}")
+    for kind in ("kernel_details.csv", "trace_view.json"):
+        trace = ASCEND / f"level1_rank{rank}_{kind}"
+        index = ingest(trace, folder / f"{kind}.tracedb")
+        verify_index(index)
+        found = sums(index)
+        for row in csv.DictReader((ASCEND / f"level1_rank{rank}_op_statistic.csv").open()):
+            if kind == "trace_view.json" and row["OP Type"] not in found:
+                continue  # old names of tasks do not tell the type: "Conv2D1"
+            n, total, least, most = found[row["OP Type"]]
+            if kind == "kernel_details.csv":
+                equal((n, least, most), (int(row["Count"]), nanoseconds(row["Min Time(us)"]),
+                                         nanoseconds(row["Max Time(us)"])), row["OP Type"])
+                require(abs(total - nanoseconds(row["Total Time(us)"])) <= n, f"{row['OP Type']}: {total} ns")
+        table = list(csv.DictReader((ASCEND / f"level1_rank{rank}_kernel_details.csv").open()))
+        equal(sum(numbers[0] for numbers in found.values()), len(table), f"kernels of {kind}")
 
 
-def every_row(name):
+def every_row(folder, name):
     """Any version of the table: a kernel for each row, named by its type, with the row's time."""
-    with scratch_folder() as folder:
-        index = ingest(ASCEND / name, folder / "index.tracedb")
-        verify_index(index)
-        rows = list(csv.DictReader((ASCEND / name).open()))
-        wanted = sorted((row["Type"], nanoseconds(row["Start Time(us)"].strip()), nanoseconds(row["Duration(us)"]))
-                        for row in rows)
-        base = int(open_index(index).execute("SELECT value FROM meta WHERE key = 'base_time_ns'").fetchone()[0])
-        found = sorted((kernel, ts + base, dur) for kernel, ts, dur in open_index(index).execute(
-            "SELECT n.name, k.ts, k.dur FROM kernel k JOIN kernel_name n ON n.id = k.name_id"))
-        equal(found, wanted, "kernels")
+    index = ingest(ASCEND / name, folder / "index.tracedb")
+    verify_index(index)
+    rows = list(csv.DictReader((ASCEND / name).open()))
+    wanted = sorted((row["Type"], nanoseconds(row["Start Time(us)"].strip()), nanoseconds(row["Duration(us)"])) for row in rows)
+    base = int(open_index(index).execute("SELECT value FROM meta WHERE key = 'base_time_ns'").fetchone()[0])
+    found = sorted((kernel, ts + base, dur) for kernel, ts, dur in open_index(index).execute(
+        "SELECT n.name, k.ts, k.dur FROM kernel k JOIN kernel_name n ON n.id = k.name_id"))
+    equal(found, wanted, "kernels")
 
 
-def real_database():
-    with scratch_folder() as folder:
-        path = ASCEND / "ascend_pytorch_profiler_0.db"
-        index = ingest(path, folder / "index.tracedb")
-        verify_index(index)
-        database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
-        wanted = dict(database.execute("""
+def real_database(folder):
+    path = ASCEND / "ascend_pytorch_profiler_0.db"
+    index = ingest(path, folder / "index.tracedb")
+    verify_index(index)
+    database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+    wanted = dict(database.execute("""
             SELECT s.value, count(*) FROM COMPUTE_TASK_INFO c JOIN TASK t USING (globalTaskId)
             JOIN STRING_IDS s ON s.id = c.opType GROUP BY 1 UNION ALL
             SELECT s.value, count(*) FROM COMMUNICATION_OP c JOIN STRING_IDS s ON s.id = c.opType GROUP BY 1"""))
-        equal({name: numbers[0] for name, numbers in sums(index).items()}, wanted, "kernels by type")
-        found = open_index(index).execute("SELECT (SELECT count(*) FROM runtime_call), (SELECT count(*) FROM kernel "
-                                          "WHERE cpu_op_id IS NULL), (SELECT count(*) FROM kernel WHERE launch_id IS NULL), "
-                                          "(SELECT group_concat(name) FROM steps)").fetchone()
-        equal(found, (710, 0, 0, "ProfilerStep#50"), "calls, kernels without operator and without launch, steps")
+    equal({name: numbers[0] for name, numbers in sums(index).items()}, wanted, "kernels by type")
+    found = open_index(index).execute("SELECT (SELECT count(*) FROM runtime_call), (SELECT count(*) FROM kernel "
+                                      "WHERE cpu_op_id IS NULL), (SELECT count(*) FROM kernel WHERE launch_id IS NULL), "
+                                      "(SELECT group_concat(name) FROM steps)").fetchone()
+    equal(found, (710, 0, 0, "ProfilerStep#50"), "calls, kernels without operator and without launch, steps")
 
 
-def one_run():
+def one_run(folder):
     """One made run in all three forms: the same kernels, times, collectives and steps."""
     made = Run(seed=7)
-    with scratch_folder() as folder:
-        files = {"kernel_details.csv": write_csv, "ascend_pytorch_profiler_3.db": write_database,
-                 "trace_view.json": write_trace_view}
-        found = {}
-        for name, write in files.items():
-            write(made, folder / name)
-            index = ingest(folder / name, folder / f"{name}.tracedb")
-            verify_index(index)
-            found[name] = open_index(index).execute(
-                "SELECT n.name, k.ts, k.dur, k.kind, t.name FROM kernel k JOIN kernel_name n ON n.id = k.name_id "
-                "LEFT JOIN task_info t ON t.launch_config_id = k.launch_config_id ORDER BY k.ts, k.dur").fetchall()
-        base = min(kernel.start for kernel in made.kernels)
-        equal(found["kernel_details.csv"], made.expected(base), "kernels of the table")
-        for name in list(files)[1:]:
-            first = found[name][0][1]
-            equal([(n, ts - first, *rest) for n, ts, *rest in found[name]], found["kernel_details.csv"], f"kernels of {name}")
-        linked = open_index(folder / "ascend_pytorch_profiler_3.db.tracedb").execute(
-            "SELECT count(*), count(k.launch_id), count(k.cpu_op_id), count(k.step_id) FROM kernel k").fetchone()
-        equal(linked, (len(made.kernels),) * 4, "kernels, with launch, operator and step, of the database")
-        view = open_index(folder / "trace_view.json.tracedb").execute(
-            "SELECT count(*), count(k.launch_id), count(k.cpu_op_id), count(k.step_id) FROM kernel k").fetchone()
-        equal(view, linked, "the same of trace_view.json")
-        rank = run("trace-query", "sql", "--csv", folder / "ascend_pytorch_profiler_3.db.tracedb",
-                   "SELECT value FROM meta WHERE key = 'rank'").stdout.split()[1]
-        equal(rank, "3", "rank")
-        compared = run("trace-query", "compare", "--section", "kernels", "--csv", folder / "kernel_details.csv",
-                       folder / "trace_view.json").stdout
-        require("MatMulV2" in compared, "compare of table and trace names no kernel")
+    files = {"kernel_details.csv": write_csv, "ascend_pytorch_profiler_3.db": write_database,
+             "trace_view.json": write_trace_view}
+    found = {}
+    for name, write in files.items():
+        write(made, folder / name)
+        index = ingest(folder / name, folder / f"{name}.tracedb")
+        verify_index(index)
+        found[name] = open_index(index).execute(
+            "SELECT n.name, k.ts, k.dur, k.kind, t.name FROM kernel k JOIN kernel_name n ON n.id = k.name_id "
+            "LEFT JOIN task_info t ON t.launch_config_id = k.launch_config_id ORDER BY k.ts, k.dur").fetchall()
+    base = min(kernel.start for kernel in made.kernels)
+    equal(found["kernel_details.csv"], made.expected(base), "kernels of the table")
+    for name in list(files)[1:]:
+        first = found[name][0][1]
+        equal([(n, ts - first, *rest) for n, ts, *rest in found[name]], found["kernel_details.csv"], f"kernels of {name}")
+    linked = open_index(folder / "ascend_pytorch_profiler_3.db.tracedb").execute(
+        "SELECT count(*), count(k.launch_id), count(k.cpu_op_id), count(k.step_id) FROM kernel k").fetchone()
+    equal(linked, (len(made.kernels),) * 4, "kernels, with launch, operator and step, of the database")
+    view = open_index(folder / "trace_view.json.tracedb").execute(
+        "SELECT count(*), count(k.launch_id), count(k.cpu_op_id), count(k.step_id) FROM kernel k").fetchone()
+    equal(view, linked, "the same of trace_view.json")
+    rank = run("trace-query", "sql", "--csv", folder / "ascend_pytorch_profiler_3.db.tracedb",
+               "SELECT value FROM meta WHERE key = 'rank'").stdout.split()[1]
+    equal(rank, "3", "rank")
+    compared = run("trace-query", "compare", "--section", "kernels", "--csv", folder / "kernel_details.csv",
+                   folder / "trace_view.json").stdout
+    require("MatMulV2" in compared, "compare of table and trace names no kernel")
 
 
-def one_source_of_a_run():
+def one_source_of_a_run(folder):
     """Of a folder that the profiler wrote, one index is made, and one line says of what, and what was left alone."""
     made = Run(seed=5)
-    with scratch_folder() as folder:
-        output = folder / "host_1_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
-        output.mkdir(parents=True)
-        write_csv(made, output / "kernel_details.csv")
-        write_trace_view(made, output / "trace_view.json")
-        (output / "communication.json").write_text('{"step": {}}')
-        for chosen, left in (("trace_view.json", ("kernel_details.csv",)),
-                             ("ascend_pytorch_profiler_3.db", ("kernel_details.csv", "trace_view.json"))):
-            if chosen.endswith(".db"):
-                write_database(made, output / chosen)
-            result = run("trace-ingest", "--progress", "never", "--summary", folder / "summary.jsonl", folder)
-            lines = [line for line in result.stderr.splitlines() if "same run" in line]
-            equal(len(lines), 1, f"lines about it in {result.stderr}")
-            require(f"{chosen}: read" in lines[0] and f"same run: {', '.join(left)} " in lines[0], lines[0])
-            require((output / f"{chosen}.tracedb").exists(), f"no index of {chosen}")
-            records = [json.loads(line) for line in (folder / "summary.jsonl").read_text().splitlines()]
-            equal(sorted(record["status"] for record in records), ["built"] + ["skipped"] * (len(left) + 1), "status of all files")
-        equal(sorted(path.name for path in output.glob("*.tracedb")),
-              ["ascend_pytorch_profiler_3.db.tracedb", "trace_view.json.tracedb"], "indexes")
-        run("trace-ingest", "-q", output / "kernel_details.csv")
-        require((output / "kernel_details.csv.tracedb").exists(), "a file that is named is read")
-    with scratch_folder() as folder:
-        run("make-trace", "--ascend", "9", folder / "made")
-        result = run("trace-ingest", "--progress", "never", folder / "made", check=False)
-        require("same run" not in result.stderr, f"a model and its profile are no run: {result.stderr}")
-        equal(sorted(path.name for path in (folder / "made").glob("*.tracedb")),
-              ["kernel_details.csv.tracedb", "model.json.tracedb"], "indexes of a model and its profile")
+    output = folder / "host_1_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    write_csv(made, output / "kernel_details.csv")
+    write_trace_view(made, output / "trace_view.json")
+    (output / "communication.json").write_text('{"step": {}}')
+    for chosen, left in (("trace_view.json", ("kernel_details.csv",)),
+                         ("ascend_pytorch_profiler_3.db", ("kernel_details.csv", "trace_view.json"))):
+        if chosen.endswith(".db"):
+            write_database(made, output / chosen)
+        result = run("trace-ingest", "--progress", "never", "--summary", folder / "summary.jsonl", folder)
+        lines = [line for line in result.stderr.splitlines() if "same run" in line]
+        equal(len(lines), 1, f"lines about it in {result.stderr}")
+        require(f"{chosen}: read" in lines[0] and f"same run: {', '.join(left)} " in lines[0], lines[0])
+        require((output / f"{chosen}.tracedb").exists(), f"no index of {chosen}")
+        records = [json.loads(line) for line in (folder / "summary.jsonl").read_text().splitlines()]
+        equal(sorted(record["status"] for record in records), ["built"] + ["skipped"] * (len(left) + 1), "status of all files")
+    equal(sorted(path.name for path in output.glob("*.tracedb")),
+          ["ascend_pytorch_profiler_3.db.tracedb", "trace_view.json.tracedb"], "indexes")
+    run("trace-ingest", "-q", output / "kernel_details.csv")
+    require((output / "kernel_details.csv.tracedb").exists(), "a file that is named is read")
+    run("make-trace", "--ascend", "9", folder / "made")
+    result = run("trace-ingest", "--progress", "never", folder / "made", check=False)
+    require("same run" not in result.stderr, f"a model and its profile are no run: {result.stderr}")
+    equal(sorted(path.name for path in (folder / "made").glob("*.tracedb")),
+          ["kernel_details.csv.tracedb", "model.json.tracedb"], "indexes of a model and its profile")
 
 
-def no_file_beside():
+def no_file_beside(folder):
     """A database is read where it is, and nothing is written beside it but the index."""
-    with scratch_folder() as folder:
-        path = folder / "msprof_1.db"
-        write_database(Run(seed=1), path)
-        before = path.read_bytes()
-        (folder / "out").mkdir()
-        ingest(path, folder / "out/index.tracedb")
-        equal((path.read_bytes(), sorted(file.name for file in folder.iterdir())), (before, ["msprof_1.db", "out"]), "the folder")
+    path = folder / "msprof_1.db"
+    write_database(Run(seed=1), path)
+    before = path.read_bytes()
+    (folder / "out").mkdir()
+    ingest(path, folder / "out/index.tracedb")
+    equal((path.read_bytes(), sorted(file.name for file in folder.iterdir())), (before, ["msprof_1.db", "out"]), "the folder")
 
 
 def covered(intervals):
@@ -175,40 +167,38 @@ def waiting_share(path):
     return time, waiting
 
 
-def missing_ranks():
+def missing_ranks(folder):
     """Two of eight ranks: who holds the others up is not known, and that they wait is."""
-    with scratch_folder() as folder:
-        paths = [ASCEND / f"level1_rank{rank}_trace_view.json" for rank in (0, 1)]
-        indexes = [ingest(path, folder / f"{path.name}.tracedb") for path in paths]
-        sums = [waiting_share(path) for path in paths]
-        share = round(100 * sum(waiting for _, waiting in sums) / sum(time for time, _ in sums))
-        equal(share, 96, "share by the JSON")
-        result = run("trace-query", "ranks", *indexes)
-        said = " ".join(result.stdout.split())
-        require(f"6 ranks of 8 are not there" in said and f"in {share} % of the time of their collectives" in said, said[:300])
-        require("holds the others up is not known" in said and "6 of 8 ranks are not there (2, 3, 4, 5, 6, 7)" in result.stderr, result.stderr)
-        comms = rows("comms", indexes[0])
-        equal({row["ranks"] for row in comms}, {8}, "ranks of the group")
-        page = " ".join(" ".join(Document(run("trace-query", "report", "-q", indexes[0]).stdout).words).split())
-        require(f"of the time of collectives {round(100 * sums[0][1] / sums[0][0])} % is waiting for other ranks" in page, page[:400])
-        require("look there first" not in page, page[:400])
+    paths = [ASCEND / f"level1_rank{rank}_trace_view.json" for rank in (0, 1)]
+    indexes = [ingest(path, folder / f"{path.name}.tracedb") for path in paths]
+    sums = [waiting_share(path) for path in paths]
+    share = round(100 * sum(waiting for _, waiting in sums) / sum(time for time, _ in sums))
+    equal(share, 96, "share by the JSON")
+    result = run("trace-query", "ranks", *indexes)
+    said = " ".join(result.stdout.split())
+    require(f"6 ranks of 8 are not there" in said and f"in {share} % of the time of their collectives" in said, said[:300])
+    require("holds the others up is not known" in said and "6 of 8 ranks are not there (2, 3, 4, 5, 6, 7)" in result.stderr, result.stderr)
+    comms = rows("comms", indexes[0])
+    equal({row["ranks"] for row in comms}, {8}, "ranks of the group")
+    page = " ".join(" ".join(Document(run("trace-query", "report", "-q", indexes[0]).stdout).words).split())
+    require(f"of the time of collectives {round(100 * sums[0][1] / sums[0][0])} % is waiting for other ranks" in page, page[:400])
+    require("look there first" not in page, page[:400])
 
 
-def fed_threads():
+def fed_threads(folder):
     """Where the thread that launches has nothing open, the one that feeds it has."""
-    with scratch_folder() as folder:
-        index = ingest(ASCEND / "level1_rank0_trace_view.json", folder / "index.tracedb")
-        gaps = rows("gaps", "--each", index)
-        idle = sum(gap["dur"] for gap in gaps)
-        known = sum(gap["dur"] for gap in gaps if gap["host"] not in (None, "[not recorded]"))
-        require(known > 0.9 * idle, f"the host is known in {100 * known / idle:.0f} % of the idle time")
+    index = ingest(ASCEND / "level1_rank0_trace_view.json", folder / "index.tracedb")
+    gaps = rows("gaps", "--each", index)
+    idle = sum(gap["dur"] for gap in gaps)
+    known = sum(gap["dur"] for gap in gaps if gap["host"] not in (None, "[not recorded]"))
+    require(known > 0.9 * idle, f"the host is known in {100 * known / idle:.0f} % of the idle time")
 
 
-def main(cases):
-    cases.each((one_run, one_source_of_a_run, no_file_beside))
+def main(cases, _):
+    cases.each_apart((one_run, one_source_of_a_run, no_file_beside))
     if not skip_without_traces(cases, ASCEND):
         for rank in (0, 1):
-            cases.run(f"op_statistic of rank {rank}", statistics, rank)
+            cases.run_apart(f"op_statistic of rank {rank}", statistics, rank)
         for name in ("advisor_kernel_details.csv", "level1_rank0_kernel_details.csv", "level2_kernel_details.csv"):
-            cases.run(name, every_row, name)
-        cases.each((real_database, missing_ranks, fed_threads))
+            cases.run_apart(name, every_row, name)
+        cases.each_apart((real_database, missing_ranks, fed_threads))

@@ -6,13 +6,12 @@ import lzma
 import os
 import pickle
 import shutil
-import sqlite3
 import subprocess
 import tarfile
 import zipfile
 from pathlib import Path
 
-from trace_cases import TRACES, Skip, equal, open_index, program, require, run, scratch_folder
+from trace_cases import TRACES, Skip, edit_database, equal, open_index, program, require, run
 
 NOBODY = 65534
 
@@ -75,60 +74,50 @@ def ask(path, message, folder):
     """trace-query says the same, whatever is asked."""
     before = sorted(os.listdir(folder))
     for command in ("info", "verify"):
-        result = subprocess.run([program("trace-query"), command, "-q", str(path)], capture_output=True, text=True,
-                                timeout=60)
+        result = subprocess.run([program("trace-query"), command, "-q", str(path)], capture_output=True, text=True, timeout=60)
         equal((result.returncode, result.stderr.removeprefix("trace-query: ").strip()), (3, message), command)
     equal(sorted(os.listdir(folder)), before, "files in the folder")
 
 
-def refuse_content(name, content, reason):
-    with scratch_folder() as folder:
-        (folder / name).write_bytes(content)
-        refuse(folder / name, reason, folder)
+def refuse_content(folder, name, content, reason):
+    (folder / name).write_bytes(content)
+    refuse(folder / name, reason, folder)
 
 
-def refuse_database(name, table, reason):
-    with scratch_folder() as folder:
-        database = sqlite3.connect(folder / name)
-        database.execute(f"CREATE TABLE {table} (id INTEGER)")
-        database.commit()
-        database.close()
-        ask(folder / name, refuse(folder / name, reason, folder), folder)
+def refuse_database(folder, name, table, reason):
+    edit_database(folder / name, f"CREATE TABLE {table} (id INTEGER)")
+    ask(folder / name, refuse(folder / name, reason, folder), folder)
 
 
-def refuse_real(name):
+def refuse_real(folder, name):
     if not (TRACES / name).is_file():
         raise Skip(f"{TRACES / name} does not exist")
-    with scratch_folder() as folder:
-        path = folder / Path(name).name
-        shutil.copyfile(TRACES / name, path)
-        ask(path, refuse(path, "", folder), folder)
+    path = folder / Path(name).name
+    shutil.copyfile(TRACES / name, path)
+    ask(path, refuse(path, "", folder), folder)
 
 
-def refuse_archive():
-    with scratch_folder() as folder:
-        (folder / "a.json").write_bytes(b'{"traceEvents": []}')
-        with tarfile.open(folder / "a.tar.gz", "w:gz") as archive:
-            archive.add(folder / "a.json", "a.json")
-        with zipfile.ZipFile(folder / "a.zip", "w") as archive:
-            archive.write(folder / "a.json", "a.json")
-        for name, word in (("a.tar.gz", "tar"), ("a.zip", "zip")):
-            ask(folder / name, refuse(folder / name, word, folder), folder)
+def refuse_archive(folder):
+    (folder / "a.json").write_bytes(b'{"traceEvents": []}')
+    with tarfile.open(folder / "a.tar.gz", "w:gz") as archive:
+        archive.add(folder / "a.json", "a.json")
+    with zipfile.ZipFile(folder / "a.zip", "w") as archive:
+        archive.write(folder / "a.json", "a.json")
+    for name, word in (("a.tar.gz", "tar"), ("a.zip", "zip")):
+        ask(folder / name, refuse(folder / name, word, folder), folder)
 
 
-def refuse_directory():
+def refuse_directory(folder):
     """A folder without traces in it: named as input, there is nothing to ingest."""
-    with scratch_folder() as folder:
-        (folder / "nothing.json").mkdir()
-        refuse(folder / "nothing.json", "no trace|directory|folder", folder)
+    (folder / "nothing.json").mkdir()
+    refuse(folder / "nothing.json", "no trace|directory|folder", folder)
 
 
-def refuse_missing():
-    with scratch_folder() as folder:
-        refuse(folder / "absent.json", "no such file|not found|does not exist", folder)
+def refuse_missing(folder):
+    refuse(folder / "absent.json", "no such file|not found|does not exist", folder)
 
 
-def refuse_unreadable():
+def refuse_unreadable(folder):
     command = None
     if os.geteuid() == 0:  # root reads everything: become somebody else
         if not shutil.which("setpriv"):
@@ -136,34 +125,32 @@ def refuse_unreadable():
         command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", program("trace-ingest")]
         if subprocess.run([*command, "--help"], capture_output=True).returncode != 0:
             raise Skip("the programs cannot be run as another user from where they are")
-    with scratch_folder() as folder:
-        folder.chmod(0o777)
-        (folder / "secret.json").write_bytes(b'{"traceEvents": []}')
-        (folder / "secret.json").chmod(0)
-        refuse(folder / "secret.json", "permission", folder, command)
+    folder.chmod(0o777)
+    (folder / "secret.json").write_bytes(b'{"traceEvents": []}')
+    (folder / "secret.json").chmod(0)
+    refuse(folder / "secret.json", "permission", folder, command)
 
 
-def accept_without_events(name, content):
-    with scratch_folder() as folder:
-        (folder / name).write_bytes(content)
-        run("trace-ingest", "-q", folder / name)
-        database = open_index(folder / f"{name}.tracedb")
-        equal(database.execute("PRAGMA integrity_check").fetchone()[0], "ok", "integrity_check")
-        equal(database.execute("SELECT count(*) FROM kernel").fetchone()[0], 0, "kernels")
-        issues = [row[0] for row in database.execute("SELECT kind FROM issue")]
-        database.close()
-        require(any("event" in kind for kind in issues), f"no issue says that there are no events: {issues}")
-        for command in ("info", "kernels", "memcpys", "issues"):
-            run("trace-query", command, folder / name)
+def accept_without_events(folder, name, content):
+    (folder / name).write_bytes(content)
+    run("trace-ingest", "-q", folder / name)
+    database = open_index(folder / f"{name}.tracedb")
+    equal(database.execute("PRAGMA integrity_check").fetchone()[0], "ok", "integrity_check")
+    equal(database.execute("SELECT count(*) FROM kernel").fetchone()[0], 0, "kernels")
+    issues = [row[0] for row in database.execute("SELECT kind FROM issue")]
+    database.close()
+    require(any("event" in kind for kind in issues), f"no issue says that there are no events: {issues}")
+    for command in ("info", "kernels", "memcpys", "issues"):
+        run("trace-query", command, folder / name)
 
 
-def main(cases):
+def main(cases, _):
     for name, content, reason in REFUSED:
-        cases.run(f"refused {name}", refuse_content, name, content, reason)
+        cases.run_apart(f"refused {name}", refuse_content, name, content, reason)
     for name, table, reason in DATABASES:
-        cases.run(f"refused {name}", refuse_database, name, table, reason)
+        cases.run_apart(f"refused {name}", refuse_database, name, table, reason)
     for name in OTHER_FILES:
-        cases.run(f"refused {name}", refuse_real, name)
-    cases.each((refuse_archive, refuse_directory, refuse_missing, refuse_unreadable))
+        cases.run_apart(f"refused {name}", refuse_real, name)
+    cases.each_apart((refuse_archive, refuse_directory, refuse_missing, refuse_unreadable))
     for name, content in WITHOUT_EVENTS:
-        cases.run(f"without events {name}", accept_without_events, name, content)
+        cases.run_apart(f"without events {name}", accept_without_events, name, content)

@@ -1,10 +1,12 @@
-"""Classes of kernel names: hand-picked names of public libraries, and all names of the real traces, by a reviewed table."""
+"""Classes of kernel names: hand-picked names of public libraries, and all names of the real traces, by a reviewed table. The
+kind of a kernel and its class say the same of communication: for every name of public libraries, and for every kernel of the
+real traces. So do the reports: what is communication in `ops` is in `comms` and in `timeline`."""
 import fnmatch
 import json
 import re
 from pathlib import Path
 
-from trace_cases import TRACES, equal, ingest, kineto_traces, require, run, scratch_folder, skip_without_traces
+from trace_cases import TRACES, equal, ingest, kineto_traces, require, run, skip_without_traces, sql
 
 HERE = Path(__file__).resolve().parent
 UNRECOGNISED = ("other", "triton_fused")
@@ -60,8 +62,8 @@ def check_table(names, patterns):
     require(not wrong, "\n  ".join([f"{len(names)} names, {len(wrong)} lines differ", *wrong[:40]]))
 
 
-def check_share(trace, folder, names):
-    found = rows("show", ingest(trace, folder / "index.tracedb"))
+def check_share(index, names):
+    found = rows("show", index)
     names.update(row["name"] for row in found)
     total = sum(row["total_time"] for row in found)
     unknown = [row for row in found if row["class"] in UNRECOGNISED]
@@ -70,11 +72,44 @@ def check_share(trace, folder, names):
     equal({row["rule"] for row in unknown} - {None, "lookup.generated"}, set(), "rules of unrecognised kernels")
 
 
-def main(cases):
+NAMES = Path(__file__).with_name("public_names.tsv")
+# What the trace itself describes as a collective is one, whatever its name.
+DISAGREE = """SELECT DISTINCT op, kind, name FROM kernels
+WHERE (op LIKE '%communication%') <> (kind LIKE 'comm%') AND id NOT IN (SELECT kernel_id FROM collective)
+   OR op LIKE '%communication%+%' AND kind = 'comm' OR op LIKE '%+%communication%' AND kind = 'comm'"""
+
+
+def names_of_libraries(folder):
+    table = [line.split("\t") for line in NAMES.read_text().splitlines() if line and not line.startswith("#")]
+    events = [{"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 10 * place, "dur": 5,
+               "args": {"device": 0, "stream": 7}} for place, (_, name) in enumerate(table)]
+    (folder / "names.json").write_text(json.dumps({"traceEvents": events}))
+    index = ingest(folder / "names.json", folder / "index.tracedb")
+    equal(sql(index, DISAGREE), [], "names whose kind is not that of their class")
+    wanted = sum("communication" in op for op, _ in table)
+    found = sql(index, "SELECT count(*) AS n FROM collectives")[0]
+    equal(found["n"] if isinstance(found, dict) else found[0], wanted, "rows of collectives")
+
+
+def check_kinds(index):
+    equal(sql(index, DISAGREE), [], "kernels whose kind is not that of their class")
+
+
+def expert_parallel(folder):
+    """DeepEP: communication in all three reports."""
+    index = ingest(TRACES / "kineto/deepseek_v3_train_h800.json", folder / "index.tracedb")
+    names = run("trace-query", "comms", "-q", "--csv", index).stdout
+    require("dispatch" in names and "combine" in names, "comms has no dispatch and combine")
+
+
+def main(cases, folder):
     cases.run("names of public libraries", check_public_names)
+    cases.run_apart("names of libraries", names_of_libraries)
     if not skip_without_traces(cases, TRACES / "kineto"):
         names = set()
         for trace in kineto_traces():
-            with scratch_folder() as folder:
-                cases.run(f"share of {trace.name}", check_share, trace, folder, names)
+            index = ingest(trace, folder / f"{trace.name}.tracedb")
+            cases.run(f"share of {trace.name}", check_share, index, names)
+            cases.run(f"kinds of {trace.name}", check_kinds, index)
         cases.run("all names of the real traces", check_table, sorted(names), table("kernel_classes.tsv"))
+        cases.run_apart("expert parallel", expert_parallel)

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from trace_cases import TRACES, Skip, equal, ingest, make_trace, program, require, run, scratch_folder
+from trace_cases import TRACES, Skip, equal, ingest, make_trace, program, require, run
 
 SERVER = ("--layers", 2, "--steps", 8, "--mix", "P,D*7", "--batch", 4, "--seed", 11)
 KINDS = "use prefill, decode, mixed, train, other, unknown, unit or none"
@@ -162,29 +162,27 @@ def check_ranks(folder):
     require("too few collectives to be sure (" in text and " caused most (93 %) of the 550 us a step that each waits for late ranks" in text, text)
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        places = {"A": make_trace(folder / "t.json", *SERVER), "B": make_trace(folder / "u.json", *SERVER, "--vendor", "nvidia"),
-                  "COPY": folder / "copy.json", "RANKS": folder / "job", "OTHER": folder / "other", "NIGHTS": folder / "nights",
-                  "OUT": folder / "out"}
-        (folder / "out").mkdir()
-        (folder / "nights").mkdir()
-        shutil.copy(places["A"], places["COPY"])
-        for name in ("job", "other"):
-            run("make-trace", "job", "--layers", 2, "--ranks", 4, folder / name)
-        for i in range(3):
-            trace = make_trace(folder / "nights" / f"{i}.json", *SERVER, "--clock", 1 + i / 10)
-            ingest(trace, f"{trace}.tracedb")
-        for name in ("A", "B", "COPY"):
-            ingest(places[name], f"{places[name]}.tracedb")
-        run("trace-ingest", "-q", folder / "job", folder / "other")
-        places = {name: str(path) for name, path in places.items()}
-        for words, code, said in REFUSED:
-            cases.run(" ".join(words), check_refused, places, words, code, said)
-        for name, check in (("gates", check_gates), ("few steps and runs", check_few), ("one file", check_one_file),
-                            ("export on a terminal", check_terminal), ("key columns", check_keys)):
-            cases.run(name, check, places)
-        for report in REPORTS:
-            cases.run(f"nothing for {report}", check_nothing, places, report)
-        cases.run("steps of no kind", check_unknown, folder)
-        cases.run("few collectives", check_ranks, folder)
+def main(cases, folder):
+    places = {"A": make_trace(folder / "t.json", *SERVER), "B": make_trace(folder / "u.json", *SERVER, "--vendor", "nvidia"),
+              "COPY": folder / "copy.json", "RANKS": folder / "job", "OTHER": folder / "other", "NIGHTS": folder / "nights",
+              "OUT": folder / "out"}
+    (folder / "out").mkdir()
+    (folder / "nights").mkdir()
+    shutil.copy(places["A"], places["COPY"])
+    for name in ("job", "other"):
+        run("make-trace", "job", "--layers", 2, "--ranks", 4, folder / name)
+    for i in range(3):
+        trace = make_trace(folder / "nights" / f"{i}.json", *SERVER, "--clock", 1 + i / 10)
+        ingest(trace, f"{trace}.tracedb")
+    for name in ("A", "B", "COPY"):
+        ingest(places[name], f"{places[name]}.tracedb")
+    run("trace-ingest", "-q", folder / "job", folder / "other")
+    places = {name: str(path) for name, path in places.items()}
+    for words, code, said in REFUSED:
+        cases.run(" ".join(words), check_refused, places, words, code, said)
+    for name, check in (("gates", check_gates), ("few steps and runs", check_few), ("one file", check_one_file),
+                        ("export on a terminal", check_terminal), ("key columns", check_keys)):
+        cases.run(name, check, places)
+    for report in REPORTS:
+        cases.run(f"nothing for {report}", check_nothing, places, report)
+    cases.each((check_unknown, check_ranks), folder)

@@ -2,7 +2,7 @@
 import json
 
 from compare_cases import compare
-from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
+from trace_cases import equal, ingest, make_trace, require, run
 
 COMMON = ("--layers", 2, "--steps", 14, "--mix", "P,D*6", "--batch", 8, "--python-stacks", "off", "--seed", 5)
 BAD_INPUT = 3
@@ -50,9 +50,8 @@ def check_damage(folder):
     from_file(folder, "usual.tracedb", "slow.tracedb", "--baseline-file", "b.json", status=USAGE)
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        for name, more in (("usual", ()), ("slow", ("--slow", "dense_gemm=1.5"))):
-            ingest(make_trace(folder / f"{name}.json", *COMMON, *more), folder / f"{name}.tracedb")
-        run("trace-query", "compare", "usual.tracedb", "--save-baseline", "b.json", cwd=folder)
-        cases.each((check_same_as_traces, check_gate, check_damage), folder)
+def main(cases, folder):
+    for name, more in (("usual", ()), ("slow", ("--slow", "dense_gemm=1.5"))):
+        ingest(make_trace(folder / f"{name}.json", *COMMON, *more), folder / f"{name}.tracedb")
+    run("trace-query", "compare", "usual.tracedb", "--save-baseline", "b.json", cwd=folder)
+    cases.each((check_same_as_traces, check_gate, check_damage), folder)

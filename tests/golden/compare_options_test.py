@@ -2,7 +2,7 @@
 is not there is named, files of baselines that do not fit together are refused, and tables say what their rows are."""
 import json
 
-from trace_cases import as_json, equal, ingest, make_trace, require, run, scratch_folder
+from trace_cases import as_json, equal, ingest, make_trace, require, run
 
 SHAPE = ("--layers", 3, "--steps", 12, "--mix", "P,D*5", "--batch", 8, "--tensor-parallel", 2, "--vendor", "amd")
 
@@ -172,9 +172,8 @@ def too_long(pair):
     require("has a partner" not in json.dumps(sections["warnings"]), "a share of what is unknown")
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        pair = Pair(folder)
-        cases.each((other_method, baseline_options, baseline_phase, damaged_baseline, metric_without_gate,
-                    no_such_phase, unknown_gate, named_rows, named_rest, few_steps, whole_summary, one_table_a_phase,
-                    too_long), pair)
+def main(cases, folder):
+    pair = Pair(folder)
+    cases.each((other_method, baseline_options, baseline_phase, damaged_baseline, metric_without_gate,
+                no_such_phase, unknown_gate, named_rows, named_rest, few_steps, whole_summary, one_table_a_phase,
+                too_long), pair)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from stored_texts import check_stored, store
-from trace_cases import ingest, make_trace, run, scratch_folder
+from trace_cases import ingest, make_trace, run
 
 EXPECTED = Path(__file__).resolve().parent / "compare"
 FORMATS = ("table", "csv", "tsv", "json", "jsonl", "markdown")
@@ -36,9 +36,8 @@ def answers(folder):
     return out
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        found = answers(folder)
+def main(cases, folder):
+    found = answers(folder)
     if "--update" in sys.argv[1:]:
         return store(EXPECTED, found)
     for name, text in found.items():

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from compare_cases import check_closure, check_mirror, compare, ledger_total
-from trace_cases import as_json, equal, ingest, make_trace, require, run, scratch_folder
+from trace_cases import as_json, equal, ingest, make_trace, require, run
 
 APART = 26_000_000  # ns from step to step
 COMMON = ("--layers", 2, "--steps", 12, "--batch", 8, "--seed", 5, "--python-stacks", "off")
@@ -182,11 +182,9 @@ def check_return(folder):
     equal(gate(near, far, "--gate", 5)[0], 1, "--gate 5: exit")
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        near, far = pair(folder, "P,D*5")
-        cases.each((check_summary, check_ledger, check_gate), near, far)
-        cases.run("check file", check_file, near, far, folder)
+def main(cases, folder):
+    near, far = pair(folder, "P,D*5")
+    cases.each((check_summary, check_ledger, check_gate), near, far)
+    cases.run("check file", check_file, near, far, folder)
     for check in (check_alone, check_return, check_host, check_recorded_differently, check_old_file):
-        with scratch_folder() as folder:
-            cases.run(check.__name__.replace("_", " "), check, folder)
+        cases.run_apart(check.__name__.replace("_", " "), check)

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 
-from trace_cases import BIN, ROOT, Skip, equal, make_trace, require, run, scratch_folder
+from trace_cases import BIN, ROOT, Skip, equal, make_trace, require, run
 
 SERVER = ("--layers", 2, "--steps", 3, "--mix", "P,D*2", "--batch", 4, "--seed", 11)
 FILES, LIST = ":files", ":list"
@@ -107,10 +107,9 @@ def check_fish(folder):
     require("space d.json" in [line.split("\t")[0] for line in found], found)
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        trace = make_trace(folder / "space d.json", *SERVER)
-        for name, check, *values in (("commands", check_commands), ("words", check_words), ("offers", check_offers, trace, folder),
-                                     ("bash", check_bash, folder), ("fish", check_fish, folder),
-                                     ("zsh", lambda: shell("zsh", "-n", script(folder, "zsh")))):
-            cases.run(name, check, *values)
+def main(cases, folder):
+    trace = make_trace(folder / "space d.json", *SERVER)
+    for name, check, *values in (("commands", check_commands), ("words", check_words), ("offers", check_offers, trace, folder),
+                                 ("bash", check_bash, folder), ("fish", check_fish, folder),
+                                 ("zsh", lambda: shell("zsh", "-n", script(folder, "zsh")))):
+        cases.run(name, check, *values)

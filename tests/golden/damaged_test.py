@@ -5,7 +5,7 @@ import json
 import random
 import subprocess
 
-from trace_cases import TRACES, equal, open_index, program, read_bytes, require, scratch_folder, skip_without_traces
+from trace_cases import TRACES, equal, open_index, program, read_bytes, require, skip_without_traces
 
 FOLDER = TRACES / "damaged"
 WHOLE = "pretty.json"  # a variant nothing is wrong with: what an undamaged trace holds
@@ -96,12 +96,11 @@ def ingest_variant(name, index):
                           capture_output=True, text=True, errors="replace", timeout=300)
 
 
-def refused(name):
-    with scratch_folder() as folder:
-        result = ingest_variant(name, folder / "index")
-        equal(result.returncode, 3, "exit code")
-        require(REFUSED[name] in result.stderr, f"the message does not say why: {result.stderr!r}")
-        equal(list(folder.iterdir()), [], "files left behind")
+def refused_file(folder, name):
+    result = ingest_variant(name, folder / "index")
+    equal(result.returncode, 3, "exit code")
+    require(REFUSED[name] in result.stderr, f"the message does not say why: {result.stderr!r}")
+    equal(list(folder.iterdir()), [], "files left behind")
 
 
 def check_issues(name, found):
@@ -127,28 +126,26 @@ def check_texts(index):
     database.close()
 
 
-def check_raw_bytes(source, seed):
+def check_raw_bytes(folder, source, seed):
     """Bytes that no text may have, all over a trace or a database."""
     data, chance = bytearray(source.read_bytes()), random.Random(seed)
-    with scratch_folder() as folder:
-        for _ in range(60):
-            begin = chance.randrange(200 if source.suffix != ".json" else 2, len(data))
-            data[begin] = chance.choice((0, 0x80, 0xff, 0xc3))
-        (folder / source.name).write_bytes(data)
-        result = subprocess.run([program("trace-ingest"), "-q", "--force", "-o", str(folder / "index"), str(folder / source.name)],
-                                capture_output=True, timeout=300)
-        require(result.returncode in (0, 3), f"exit code {result.returncode}: {result.stderr!r}")
-        if result.returncode == 0:
-            check_texts(folder / "index")
-
-
-def variant(row, whole):
-    name, intact = row["file"], row["intact_events"]
-    with scratch_folder() as folder:
-        result = ingest_variant(name, folder / "index")
-        equal(result.returncode, 0, f"exit code ({result.stderr.strip()})")
-        found = facts(folder / "index")
+    for _ in range(60):
+        begin = chance.randrange(200 if source.suffix != ".json" else 2, len(data))
+        data[begin] = chance.choice((0, 0x80, 0xff, 0xc3))
+    (folder / source.name).write_bytes(data)
+    result = subprocess.run([program("trace-ingest"), "-q", "--force", "-o", str(folder / "index"), str(folder / source.name)],
+                            capture_output=True, timeout=300)
+    require(result.returncode in (0, 3), f"exit code {result.returncode}: {result.stderr!r}")
+    if result.returncode == 0:
         check_texts(folder / "index")
+
+
+def variant(folder, row, whole):
+    name, intact = row["file"], row["intact_events"]
+    result = ingest_variant(name, folder / "index")
+    equal(result.returncode, 0, f"exit code ({result.stderr.strip()})")
+    found = facts(folder / "index")
+    check_texts(folder / "index")
     check_issues(name, found["issues"])
     equal(found["accounted"], found["read"], "events accounted for")
     equal(found["complete"], 0 if row["kind"] in INCOMPLETE or name in ("no_close.json", "array_no_close.json") else 1,
@@ -167,19 +164,18 @@ def variant(row, whole):
             equal(found[table], whole[table], table)
 
 
-def main(cases):
+def main(cases, folder):
     if not skip_without_traces(cases, FOLDER):
         with open(FOLDER / "MANIFEST.tsv", encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file, delimiter="\t"))
-        with scratch_folder() as folder:
-            ingest_variant(WHOLE, folder / "index")
-            whole = cases.run("undamaged", facts, folder / "index")
+        ingest_variant(WHOLE, folder / "index")
+        whole = cases.run("undamaged", facts, folder / "index")
         equal(whole["read"], element_count(WHOLE), "events of the undamaged trace")
         for row in rows:
             if row["file"] in REFUSED:
-                cases.run(f"refused {row['file']}", refused, row["file"])
+                cases.run_apart(f"refused {row['file']}", refused_file, row["file"])
             else:
-                cases.run(row["file"], variant, row, whole)
+                cases.run_apart(row["file"], variant, row, whole)
         for name in SOURCES:
             for seed in range(SEEDS):
-                cases.run(f"raw bytes {name} {seed}", check_raw_bytes, TRACES / name, seed)
+                cases.run_apart(f"raw bytes {name} {seed}", check_raw_bytes, TRACES / name, seed)

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from trace_cases import Skip, equal, ingest, make_trace, open_index, require, rows, run, scratch_folder
+from trace_cases import Skip, equal, ingest, make_trace, open_index, require, rows, run
 
 LIBRARY = os.environ.get("TRACEDB_DUCKDB") or "libduckdb.so"
 COLUMNS = ("trace_id", "rank", "ts_ns", "dur_ns", "name", "short_name", "op", "device", "stream", "correlation", "kind", "step",
@@ -143,17 +143,16 @@ def limit_file_size():
     resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        trace = make_trace(folder / "t.json", "--layers", 3, "--steps", 4, "--mix", "P,D*3", "--tensor-parallel", 2, "--rank", 1,
-                           "--orphans", 3, "--seed", 5)
-        index = ingest(trace, folder / "t.tracedb")
-        cases.run("without a library", check_without, index, folder)
-        try:
-            ctypes.CDLL(LIBRARY)
-        except OSError:
-            raise Skip(f"{LIBRARY} cannot be loaded (TRACEDB_DUCKDB names the library)") from None
-        for name, check in (("readers", check_readers), ("a folder of traces", check_folder), ("a selection", check_selection),
-                            ("names", check_names),
-                            ("a failure", check_atomic)):
-            cases.run(name, check, folder, index)
+def main(cases, folder):
+    trace = make_trace(folder / "t.json", "--layers", 3, "--steps", 4, "--mix", "P,D*3", "--tensor-parallel", 2, "--rank", 1,
+                       "--orphans", 3, "--seed", 5)
+    index = ingest(trace, folder / "t.tracedb")
+    cases.run("without a library", check_without, index, folder)
+    try:
+        ctypes.CDLL(LIBRARY)
+    except OSError:
+        raise Skip(f"{LIBRARY} cannot be loaded (TRACEDB_DUCKDB names the library)") from None
+    for name, check in (("readers", check_readers), ("a folder of traces", check_folder), ("a selection", check_selection),
+                        ("names", check_names),
+                        ("a failure", check_atomic)):
+        cases.run(name, check, folder, index)

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 
 from chrome_trace import checked_events
-from trace_cases import TRACES, equal, ingest, make_trace, open_index, require, rows, run, scratch_folder
+from trace_cases import TRACES, equal, ingest, make_trace, open_index, require, rows, run
 
 SERVER = ("--layers", 2, "--steps", 3, "--mix", "P,D*2", "--batch", 4, "--graphs", "off", "--seed", 11)
 CHOICES = ((), ("--by", "module"), ("--by", "line"), ("--modules",), ("--each-module",), ("--own", "vllm/*"),
@@ -138,18 +138,16 @@ def check_hostile(folder):
     equal({frame["name"] for frame in document["shared"]["frames"]}, set(stored), "frames of hostile names")
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        index = ingest(make_trace(folder / "a.json", *SERVER), folder / "a.tracedb")
-        other = ingest(make_trace(folder / "b.json", *SERVER[:-1], 12, "--vendor", "nvidia"), folder / "b.tracedb")
-        cases.run("folded stacks", check_collapsed, index)
-        cases.run("paths of folded stacks", check_paths, index)
-        cases.run("folded stacks of two traces", check_difference, index, other)
-        cases.run("speedscope", check_speedscope, folder, index, other)
-        cases.run("tables", check_tables, folder, index)
-        cases.run("hostile names", check_hostile, folder)
-        real = TRACES / "kineto" / "timesformer_hf_mi300x.json.gz"
-        if real.exists():
-            cases.run(real.name, check_collapsed, ingest(real, folder / "real.tracedb"))
-        else:
-            cases.skip(real.name, f"no real traces here: {real.parent} does not have it (TRACEDB_TRACES names the folder)")
+def main(cases, folder):
+    index = ingest(make_trace(folder / "a.json", *SERVER), folder / "a.tracedb")
+    other = ingest(make_trace(folder / "b.json", *SERVER[:-1], 12, "--vendor", "nvidia"), folder / "b.tracedb")
+    cases.each((check_collapsed, check_paths), index)
+    cases.run("folded stacks of two traces", check_difference, index, other)
+    cases.run("speedscope", check_speedscope, folder, index, other)
+    cases.run("tables", check_tables, folder, index)
+    cases.run("hostile names", check_hostile, folder)
+    real = TRACES / "kineto" / "timesformer_hf_mi300x.json.gz"
+    if real.exists():
+        cases.run(real.name, check_collapsed, ingest(real, folder / "real.tracedb"))
+    else:
+        cases.skip(real.name, f"no real traces here: {real.parent} does not have it (TRACEDB_TRACES names the folder)")

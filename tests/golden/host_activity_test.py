@@ -1,14 +1,13 @@
 """Where the host was during the long gaps of real traces, worked out slowly from the JSON of the trace: the thread by the
 launch of what ended the gap, the innermost frame of somebody's own code, operator and runtime call by plain sweeps."""
 import bisect
-import json
 import re
 import sys
 from collections import Counter
 
 from kineto_reference import Reference, tracks
-from trace_cases import TRACES, equal, ingest, read_trace, require, rows, run
-from trace_cases import scratch_folder, skip_without_traces
+from trace_cases import TRACES, equal, ingest, read_trace, require, rows, skip_without_traces
+from trace_cases import skip_without_traces
 
 LEAST = 200_000  # ns
 NAMES = ("llama_tp4_vllm_mi300x.pt.trace.json.gz", "llama_tp4_vllm_h100.pt.trace.json.gz", "qwen15_05b_hf_mi300x.json.gz",
@@ -111,7 +110,7 @@ def check_gap(row, reference, gap):
         equal(around[row["host"]], largest(around), f"host: {row['host']}, {around.most_common(2)}")
 
 
-def check_trace(trace, folder):
+def check_trace(folder, trace):
     raw, _ = read_trace(trace)
     reference = Reference(raw)
     reference.runtime_tracks = tracks(reference.events["runtime_call"])
@@ -145,8 +144,7 @@ def check_forward(group, gaps, reference):
     require(10_000 < lookups <= group["python_calls"], f"{lookups} look-ups of {group['python_calls']} calls")
 
 
-def main(cases):
+def main(cases, _):
     if not skip_without_traces(cases, TRACES / "kineto"):
         for name in NAMES:
-            with scratch_folder() as folder:
-                cases.run(name, check_trace, TRACES / "kineto" / name, folder)
+            cases.run_apart(name, check_trace, TRACES / "kineto" / name)

@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 
-from trace_cases import BIN, Skip, equal, require, scratch_folder
+from trace_cases import BIN, Skip, equal, require
 
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 EXPECTED = ("bin/trace-ingest", "bin/trace-query", "bin/make-trace", "share/man/man1/trace-ingest.1", "share/man/man1/trace-query.1",
@@ -61,8 +61,7 @@ def check_hardening(folder):
     require(fortified > 0, "no call is checked: FORTIFY is off")
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        installed = cases.run("install", install, folder / "prefix")
-        if installed:
-            cases.each((check_files, check_links, check_hardening), installed)
+def main(cases, folder):
+    installed = cases.run("install", install, folder / "prefix")
+    if installed:
+        cases.each((check_files, check_links, check_hardening), installed)

@@ -4,8 +4,8 @@ from collections import Counter
 from pathlib import Path
 
 from kineto_reference import Reference
-from trace_cases import (TRACES, equal, ingest, kineto_traces, nanoseconds, open_packed, read_trace,
-                         require, scratch_folder, skip_without_traces)
+from trace_cases import (TRACES, equal, ingest, kineto_traces, nanoseconds, open_packed, read_trace, require,
+                         skip_without_traces)
 
 COUNTS = {
     "kernel": "SELECT count(*), coalesce(sum(dur), 0) FROM kernel",
@@ -68,8 +68,7 @@ def check_flows(raw_events, reference, database):
                    and bool(reference.runtime_by_correlation.get(event.correlation))
                    for kind in ("kernel", "memcpy", "memset") for event in reference.events[kind])
     said = dict(database.execute("SELECT key, CAST(value AS INTEGER) FROM meta WHERE key LIKE 'links_%_by_flow'"))
-    equal(said, {"links_confirmed_by_flow": expected, "links_contradicted_by_flow": 0, "links_made_by_flow": 0},
-          "flows")
+    equal(said, {"links_confirmed_by_flow": expected, "links_contradicted_by_flow": 0, "links_made_by_flow": 0}, "flows")
 
 
 def report(mismatches, checked, what):
@@ -160,8 +159,7 @@ class Links:
             checked += 1
             expected = self.reference.stack_paths(call.track, call.ts)
             if paths[row[7]] not in expected:
-                mismatches.append((call.name, call.correlation, paths[row[7]][-3:],
-                                   [path[-3:] for path in list(expected)[:2]]))
+                mismatches.append((call.name, call.correlation, paths[row[7]][-3:], [path[-3:] for path in list(expected)[:2]]))
         report(mismatches, checked, "launches' python stacks")
 
     def check_steps(self):
@@ -196,10 +194,9 @@ def check_trace(cases, trace, folder):
     index.unlink()
 
 
-def main(cases):
+def main(cases, folder):
     if not skip_without_traces(cases, TRACES / "kineto"):
         only = sys.argv[1:]
         for trace in kineto_traces():
             if not only or any(part in trace.name for part in only):
-                with scratch_folder() as folder:
-                    check_trace(cases, trace, folder)
+                check_trace(cases, trace, folder)

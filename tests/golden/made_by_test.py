@@ -2,7 +2,7 @@
 others use as well; not told where nothing tells it."""
 import json
 
-from trace_cases import TRACES, Skip, equal, rows, run, scratch_folder
+from trace_cases import TRACES, Skip, equal, rows, run
 
 MARK = "execute_context_0(0)_generation_16(16)"  # vLLM writes it, and so does a patched SGLang
 TEMPLATE = "void act_and_mul<vllm::silu_kernel>(int)"
@@ -27,15 +27,14 @@ REAL = {"qwen3_30b_a3b_sglang_decode_b300.trace": "SGLang", "qwen3_30b_a3b_sglan
 
 
 def made_by(path, folder):
-    text = run("trace-query", "info", "-q", "--json", path).stdout
-    facts = {(row["section"], row["item"]): row["value"] for row in json.loads(text)["rows"]}
+    facts = {(row["section"], row["item"]): row["value"] for row in rows("info", path)}
     listed = rows("ls", folder)
     framework = facts.get(("model", "framework"))
     equal([row["framework"] for row in listed], [framework], "framework in ls")
     return framework, facts.get(("model", "name"))
 
 
-def check_made(files, operators, marks, kernel, framework, model):
+def check_made(folder, files, operators, marks, kernel, framework, model):
     events = [{"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": 900, "dur": 5, "args": {"correlation": 1, "stream": 7}},
               {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 850, "dur": 2, "args": {"correlation": 1}}]
 
@@ -52,24 +51,22 @@ def check_made(files, operators, marks, kernel, framework, model):
         add("cpu_op", name)
     for name in marks:
         add("user_annotation", name)
-    with scratch_folder() as folder:
-        path = folder / "trace.json"
-        path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}), encoding="utf-8")
-        equal(made_by(path, folder), (framework, model), "framework and model")
+    path = folder / "trace.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}), encoding="utf-8")
+    equal(made_by(path, folder), (framework, model), "framework and model")
 
 
-def check_real(name, framework):
+def check_real(folder, name, framework):
     path = TRACES / "kineto" / f"{name}.json.gz"
     if not path.is_file():
         raise Skip(f"{path} does not exist")
-    with scratch_folder() as folder:
-        index = folder / "index.tracedb"
-        run("trace-ingest", "-q", "-o", index, path)
-        equal(made_by(index, folder)[0], framework, name)
+    index = folder / "index.tracedb"
+    run("trace-ingest", "-q", "-o", index, path)
+    equal(made_by(index, folder)[0], framework, name)
 
 
-def main(cases):
+def main(cases, _):
     for name, made in MADE.items():
-        cases.run(name, check_made, *made)
+        cases.run_apart(name, check_made, *made)
     for name, framework in REAL.items():
-        cases.run(name, check_real, name, framework)
+        cases.run_apart(name, check_real, name, framework)

@@ -3,7 +3,7 @@ import re
 import shutil
 import subprocess
 
-from trace_cases import Skip, equal, require, run, scratch_folder
+from trace_cases import Skip, equal, require, run
 
 HEADINGS = re.compile(r'^\.SH (.*)$', re.M)
 OPTION = re.compile(r"--([a-z][a-z0-9-]*)")
@@ -61,20 +61,19 @@ def check_man(pages, folder):
             equal([line for line in lint.stdout.splitlines() if "missing date" not in line], [], text[:60])
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        pages = []
-        for program in ("trace-ingest", "trace-query", "make-trace"):
-            text = cases.run(f"{program} --man", page, program, "--man")
-            cases.run(program, check_page, text, program, page(program, "--help") if program != "trace-query" else "")
-            pages.append(text)
-        commands = [line.split("\t")[0] for line in run("trace-query", "--complete", "help", "").stdout.splitlines()]
-        require(len(commands) > 20, commands)
-        for command in commands:
-            text = cases.run(f"{command} --man", page, "trace-query", command, "--man")
-            cases.run(command, check_page, text, f"trace-query-{command}", page("trace-query", command, "--help"))
-            cases.run(f"columns of {command}", check_columns, text, command)
-            pages.append(text)
-        cases.run("tracedb(5)", check_index_format)
-        pages.append(page("trace-query", "--man", "tracedb"))
-        cases.run("man", check_man, pages, folder)
+def main(cases, folder):
+    pages = []
+    for program in ("trace-ingest", "trace-query", "make-trace"):
+        text = cases.run(f"{program} --man", page, program, "--man")
+        cases.run(program, check_page, text, program, page(program, "--help") if program != "trace-query" else "")
+        pages.append(text)
+    commands = [line.split("\t")[0] for line in run("trace-query", "--complete", "help", "").stdout.splitlines()]
+    require(len(commands) > 20, commands)
+    for command in commands:
+        text = cases.run(f"{command} --man", page, "trace-query", command, "--man")
+        cases.run(command, check_page, text, f"trace-query-{command}", page("trace-query", command, "--help"))
+        cases.run(f"columns of {command}", check_columns, text, command)
+        pages.append(text)
+    cases.run("tracedb(5)", check_index_format)
+    pages.append(page("trace-query", "--man", "tracedb"))
+    cases.run("man", check_man, pages, folder)

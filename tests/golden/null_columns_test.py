@@ -2,7 +2,7 @@
 nobody fills is a mistake, or none at all."""
 import sqlite3
 
-from trace_cases import TRACES, equal, ingest, kineto_traces, open_index, scratch_folder, skip_without_traces
+from trace_cases import TRACES, equal, ingest, kineto_traces, open_index, skip_without_traces
 
 REASONS = {
     ("counter", "category_id"): "counters have none here",
@@ -32,29 +32,28 @@ def traces():
             + sorted((TRACES / "ascend").glob("*kernel_details.csv")))
 
 
-def never_filled():
+def never_filled(folder):
     missing = None
-    with scratch_folder() as folder:
-        for place, trace in enumerate(traces()):
-            database = open_index(ingest(trace, folder / f"{place}.tracedb"))
-            missing = columns(database) if missing is None else missing
-            filled = set()
-            for name, column in sorted(missing):
-                try:
-                    found = database.execute(f'SELECT 1 FROM "{name}" WHERE "{column}" IS NOT NULL LIMIT 1').fetchone()
-                except sqlite3.Error as error:
-                    raise AssertionError(f"{name}.{column} of {trace.name}: {error}") from error
-                if found:
-                    filled.add((name, column))
-            missing -= filled
-            database.close()
-            (folder / f"{place}.tracedb").unlink()
+    for place, trace in enumerate(traces()):
+        database = open_index(ingest(trace, folder / f"{place}.tracedb"))
+        missing = columns(database) if missing is None else missing
+        filled = set()
+        for name, column in sorted(missing):
+            try:
+                found = database.execute(f'SELECT 1 FROM "{name}" WHERE "{column}" IS NOT NULL LIMIT 1').fetchone()
+            except sqlite3.Error as error:
+                raise AssertionError(f"{name}.{column} of {trace.name}: {error}") from error
+            if found:
+                filled.add((name, column))
+        missing -= filled
+        database.close()
+        (folder / f"{place}.tracedb").unlink()
     return missing
 
 
-def main(cases):
+def main(cases, _):
     if not skip_without_traces(cases, TRACES / "kineto"):
-        missing = cases.run("read", never_filled) or set()
+        missing = cases.run_apart("read", never_filled) or set()
         cases.run("columns that are always NULL", equal, sorted(missing - set(REASONS)), [], "without a reason")
         for name, column in sorted(set(REASONS) - missing):
             print(f"note: {name}.{column} has values now; its reason can go")

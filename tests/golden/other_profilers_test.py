@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ascend_files import Run, write_database
 from report_page import Document
-from trace_cases import (TRACES, as_json, equal, ingest, issues_of, open_index, require, run, scratch_folder,
+from trace_cases import (TRACES, as_json, edit_database, equal, ingest, issues_of, open_index, require, run,
                          skip_without_traces, verify_index)
 
 OTHER = TRACES / "other"
@@ -61,87 +61,82 @@ def make_nsys(path):
     database.close()
 
 
-def made_nsys():
-    with scratch_folder() as folder:
-        make_nsys(folder / "run.sqlite")
-        index = ingest(folder / "run.sqlite", folder / "run.tracedb")
-        verify_index(index)
-        database = open_index(index)
-        kernel = database.execute(
-            "SELECT name, dur, grid, block, registers, shared_memory, cpu_op, stream, device FROM kernels WHERE id = 2").fetchone()
-        equal(kernel, ("void gemm<float>(float*)", 100, "4,2,1", "128,1,1", 32, 128, "aten::mm", 7, 0), "a kernel")
-        counts = database.execute(
-            "SELECT (SELECT count(*) FROM kernel WHERE launch_id IS NOT NULL AND step_id IS NOT NULL),"
-            "(SELECT count(*) FROM memcpys WHERE direction = 'HtoD' AND bytes = 4096 AND name = 'Memcpy HtoD (Pinned -> Device)'),"
-            "(SELECT group_concat(kernels) FROM steps), (SELECT count(*) FROM cpu_op), (SELECT count(*) FROM instant),"
-            "(SELECT name FROM thread LIMIT 1), (SELECT dims FROM op_shape), (SELECT name FROM device)").fetchone()
-        equal(counts, (15, 3, "5,5,5", 15, 1, "worker", "[[2, 3], []]", "NVIDIA H100"), "links, copies, steps, operators, marks")
-        meta = dict(database.execute("SELECT key, value FROM meta"))
-        equal((meta["format"], meta["vendor"], meta["base_time_ns"], meta["trace.tables_not_read"]),
-              ("nsys-sqlite", "nvidia", str(1_700_000_000_000_000_000 + ZERO), '["SCHED_EVENTS"]'), "meta")
-        # The same run as the PyTorch profiler would have it: one side of a comparison each.
-        events = [{"ph": "X", "cat": "kernel", "name": "void gemm<float>(float*)", "pid": 0, "tid": 7, "dur": 0.1 * place,
-                   "ts": 1000 + 100 * step + 10 * place + 4, "args": {"device": 0, "stream": 7, "correlation": step * 10 + place}}
-                  for step in range(3) for place in range(5)]
-        (folder / "trace.json").write_text(json.dumps({"traceEvents": events}))
-        section, = json.loads(run("trace-query", "compare", "--section", "kernels", "--json", folder / "run.sqlite",
-                                  folder / "trace.json").stdout)["sections"]
-        pairs = [(row["baseline_kernel"], row["candidate_kernel"]) for row in section["rows"]]
-        require(("void gemm<float>(float*)",) * 2 in pairs, f"compare pairs no kernel of the two formats: {pairs}")
+def made_nsys(folder):
+    make_nsys(folder / "run.sqlite")
+    index = ingest(folder / "run.sqlite", folder / "run.tracedb")
+    verify_index(index)
+    database = open_index(index)
+    kernel = database.execute(
+        "SELECT name, dur, grid, block, registers, shared_memory, cpu_op, stream, device FROM kernels WHERE id = 2").fetchone()
+    equal(kernel, ("void gemm<float>(float*)", 100, "4,2,1", "128,1,1", 32, 128, "aten::mm", 7, 0), "a kernel")
+    counts = database.execute(
+        "SELECT (SELECT count(*) FROM kernel WHERE launch_id IS NOT NULL AND step_id IS NOT NULL),"
+        "(SELECT count(*) FROM memcpys WHERE direction = 'HtoD' AND bytes = 4096 AND name = 'Memcpy HtoD (Pinned -> Device)'),"
+        "(SELECT group_concat(kernels) FROM steps), (SELECT count(*) FROM cpu_op), (SELECT count(*) FROM instant),"
+        "(SELECT name FROM thread LIMIT 1), (SELECT dims FROM op_shape), (SELECT name FROM device)").fetchone()
+    equal(counts, (15, 3, "5,5,5", 15, 1, "worker", "[[2, 3], []]", "NVIDIA H100"), "links, copies, steps, operators, marks")
+    meta = dict(database.execute("SELECT key, value FROM meta"))
+    equal((meta["format"], meta["vendor"], meta["base_time_ns"], meta["trace.tables_not_read"]),
+          ("nsys-sqlite", "nvidia", str(1_700_000_000_000_000_000 + ZERO), '["SCHED_EVENTS"]'), "meta")
+    # The same run as the PyTorch profiler would have it: one side of a comparison each.
+    events = [{"ph": "X", "cat": "kernel", "name": "void gemm<float>(float*)", "pid": 0, "tid": 7, "dur": 0.1 * place,
+               "ts": 1000 + 100 * step + 10 * place + 4, "args": {"device": 0, "stream": 7, "correlation": step * 10 + place}}
+              for step in range(3) for place in range(5)]
+    (folder / "trace.json").write_text(json.dumps({"traceEvents": events}))
+    section, = as_json("compare", "--section", "kernels", folder / "run.sqlite", folder / "trace.json")["sections"]
+    pairs = [(row["baseline_kernel"], row["candidate_kernel"]) for row in section["rows"]]
+    require(("void gemm<float>(float*)",) * 2 in pairs, f"compare pairs no kernel of the two formats: {pairs}")
 
 
-def real_nsys(name):
-    with scratch_folder() as folder:
-        index = ingest(OTHER / name, folder / "index.tracedb")
-        verify_index(index)
-        wanted = source(OTHER / name).execute(
-            "SELECT s.value, count(*), sum(end - start), min(end - start), max(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL k "
-            "JOIN StringIds s ON s.id = k.demangledName GROUP BY 1 ORDER BY 1").fetchall()
-        found = open_index(index).execute(
-            "SELECT n.name, s.n, s.total, s.min, s.max FROM kernel_name_sum s JOIN kernel_name n ON n.id = s.name_id "
-            "ORDER BY 1").fetchall()
-        equal(found, wanted, "kernel sums")
-        linked, kernels, operators = open_index(index).execute(
-            "SELECT count(launch_id), count(*), count(cpu_op_id) FROM kernel").fetchone()
-        require(linked > 0.98 * kernels and operators > 0.9 * kernels, f"{linked} of {kernels} linked, {operators} with operator")
+def real_nsys(folder, name):
+    index = ingest(OTHER / name, folder / "index.tracedb")
+    verify_index(index)
+    wanted = source(OTHER / name).execute(
+        "SELECT s.value, count(*), sum(end - start), min(end - start), max(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL k "
+        "JOIN StringIds s ON s.id = k.demangledName GROUP BY 1 ORDER BY 1").fetchall()
+    found = open_index(index).execute(
+        "SELECT n.name, s.n, s.total, s.min, s.max FROM kernel_name_sum s JOIN kernel_name n ON n.id = s.name_id "
+        "ORDER BY 1").fetchall()
+    equal(found, wanted, "kernel sums")
+    linked, kernels, operators = open_index(index).execute(
+        "SELECT count(launch_id), count(*), count(cpu_op_id) FROM kernel").fetchone()
+    require(linked > 0.98 * kernels and operators > 0.9 * kernels, f"{linked} of {kernels} linked, {operators} with operator")
 
 
-def real_units():
+def real_units(folder):
     """What repeats in both is a block with a long and a short attention: no step, and no verdict on it. Two devices are
     no two samples."""
-    with scratch_folder() as folder:
-        names = ("nsys_2gpu_before.sqlite", "nsys_2gpu_after.sqlite")
-        indexes = [ingest(OTHER / name, folder / f"{name}.tracedb") for name in names]
-        counts = []
-        for index in indexes:
-            done = run("trace-query", "steps", "--json", "--limit", 0, index)
-            steps = [row for row in json.loads(done.stdout)["rows"] if row["step"] is not None]
-            equal({row["phase"] for row in steps}, {"unit"}, "kinds")
-            require("repeating units, no steps, are inferred" in done.stderr and "confidence 0.95" in done.stderr, done.stderr)
-            counts.append(len(steps))
-        document = as_json("compare", *indexes, "--section", "steps")
-        (rows,) = [section["rows"] for section in document["sections"] if section["section"] == "steps"]
-        equal({row["verdict"] for row in rows}, {"inconclusive"}, "verdicts")
-        require(all(row["baseline_steps"] <= counts[0] and row["candidate_steps"] <= counts[1] for row in rows), f"{counts}: {rows}")
-        page = " ".join(run("trace-query", "compare", "-q", *indexes).stdout.split())
-        require("what repeats is no step" in page and "worse" not in page, page[:500])
-        report = " ".join(" ".join(Document(run("trace-query", "report", "-q", indexes[1]).stdout).words).split())
-        require("a repeating unit takes" in report and "a step takes" not in report, report[:400])
+    names = ("nsys_2gpu_before.sqlite", "nsys_2gpu_after.sqlite")
+    indexes = [ingest(OTHER / name, folder / f"{name}.tracedb") for name in names]
+    counts = []
+    for index in indexes:
+        done = run("trace-query", "steps", "--json", "--limit", 0, index)
+        steps = [row for row in json.loads(done.stdout)["rows"] if row["step"] is not None]
+        equal({row["phase"] for row in steps}, {"unit"}, "kinds")
+        require("repeating units, no steps, are inferred" in done.stderr and "confidence 0.95" in done.stderr, done.stderr)
+        counts.append(len(steps))
+    document = as_json("compare", *indexes, "--section", "steps")
+    (rows,) = [section["rows"] for section in document["sections"] if section["section"] == "steps"]
+    equal({row["verdict"] for row in rows}, {"inconclusive"}, "verdicts")
+    require(all(row["baseline_steps"] <= counts[0] and row["candidate_steps"] <= counts[1] for row in rows), f"{counts}: {rows}")
+    page = " ".join(run("trace-query", "compare", "-q", *indexes).stdout.split())
+    require("what repeats is no step" in page and "worse" not in page, page[:500])
+    report = " ".join(" ".join(Document(run("trace-query", "report", "-q", indexes[1]).stdout).words).split())
+    require("a repeating unit takes" in report and "a step takes" not in report, report[:400])
 
 
-def real_rpd():
-    with scratch_folder() as folder:
-        index = ingest(OTHER / "rpd_matmul.rpd", folder / "index.tracedb")
-        verify_index(index)
-        found = open_index(index).execute(
-            "SELECT (SELECT count(*) FROM kernel), (SELECT count(*) FROM memory_op), (SELECT count(*) FROM runtime_call), "
-            "(SELECT count(*) FROM kernel WHERE launch_id IS NULL), (SELECT sum(dur) FROM kernel), "
-            "(SELECT group_concat(DISTINCT direction) FROM memory_op)").fetchone()
-        wanted = source(OTHER / "rpd_matmul.rpd").execute(
-            "SELECT (SELECT count(*) FROM op WHERE opType = 'KernelExecution'), (SELECT count(*) FROM op WHERE opType LIKE 'Copy%' OR opType LIKE 'Fill%'),"
-            "(SELECT count(*) FROM rocpd_api), 0, (SELECT sum(end - start) FROM op WHERE opType = 'KernelExecution')").fetchone()
-        equal(found[:5], wanted, "kernels, copies, calls")
-        equal(set(found[5].split(",")), {"HtoD", "DtoH"}, "directions")
+def real_rpd(folder):
+    index = ingest(OTHER / "rpd_matmul.rpd", folder / "index.tracedb")
+    verify_index(index)
+    found = open_index(index).execute(
+        "SELECT (SELECT count(*) FROM kernel), (SELECT count(*) FROM memory_op), (SELECT count(*) FROM runtime_call), "
+        "(SELECT count(*) FROM kernel WHERE launch_id IS NULL), (SELECT sum(dur) FROM kernel), "
+        "(SELECT group_concat(DISTINCT direction) FROM memory_op)").fetchone()
+    wanted = source(OTHER / "rpd_matmul.rpd").execute(
+        "SELECT (SELECT count(*) FROM op WHERE opType = 'KernelExecution'), (SELECT count(*) FROM op WHERE opType LIKE 'Copy%' OR opType LIKE 'Fill%'),"
+        "(SELECT count(*) FROM rocpd_api), 0, (SELECT sum(end - start) FROM op WHERE opType = 'KernelExecution')").fetchone()
+    equal(found[:5], wanted, "kernels, copies, calls")
+    equal(set(found[5].split(",")), {"HtoD", "DtoH"}, "directions")
 
 
 def refused(path, *words):
@@ -151,7 +146,7 @@ def refused(path, *words):
     require(len(lines) <= 2 and all(word in lines[0] for word in words), f"says {lines}")
 
 
-def hostile_tables():
+def hostile_tables(folder):
     """Views, virtual tables, generated columns, wrong types, missing columns and tables in place of the profiler's own."""
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS startNs, i AS endNs, i AS id FROM n"
     changes = {
@@ -170,88 +165,76 @@ def hostile_tables():
         "texts": ("UPDATE STRING_IDS SET value = 'a' || char(0) || 'b' WHERE id % 2", "UPDATE STRING_IDS SET value = CAST(x'ff' AS TEXT) WHERE id % 3 = 0"),
         "no times": ("DELETE FROM TASK",),
     }
-    with scratch_folder() as folder:
-        for name, statements in changes.items():
-            path = folder / f"{name.replace(' ', '_')}_profiler.db"
-            write_database(Run(seed=3), path)
-            database = sqlite3.connect(path)
-            for statement in statements:
-                database.execute(statement)
-            database.commit()
-            database.close()
-            result = run("trace-ingest", "-q", "-o", folder / "index.tracedb", "--force", path, check=False)
-            require(result.returncode in (0, 3), f"{name}: exit {result.returncode}: {result.stderr}")
-            require(result.returncode == 0, f"{name}: {result.stderr}")
-            verify_index(folder / "index.tracedb")
-            found = issues_of(folder / "index.tracedb")
-            if name in ("view", "virtual", "columns", "generated", "endless steps"):
-                require("unreadable_table" in found, f"{name}: {found}")
-            if name == "types":
-                require(found.get("bad_timestamp") and found.get("negative_duration") and found.get("missing_duration"), f"{found}")
-            if name == "texts":
-                require(found.get("replaced_character"), f"{found}")
-            if name == "no times":
-                require(found.get("missing_timestamp"), f"{found}")
+    for name, statements in changes.items():
+        path = folder / f"{name.replace(' ', '_')}_profiler.db"
+        write_database(Run(seed=3), path)
+        edit_database(path, *statements)
+        result = run("trace-ingest", "-q", "-o", folder / "index.tracedb", "--force", path, check=False)
+        require(result.returncode in (0, 3), f"{name}: exit {result.returncode}: {result.stderr}")
+        require(result.returncode == 0, f"{name}: {result.stderr}")
+        verify_index(folder / "index.tracedb")
+        found = issues_of(folder / "index.tracedb")
+        if name in ("view", "virtual", "columns", "generated", "endless steps"):
+            require("unreadable_table" in found, f"{name}: {found}")
+        if name == "types":
+            require(found.get("bad_timestamp") and found.get("negative_duration") and found.get("missing_duration"), f"{found}")
+        if name == "texts":
+            require(found.get("replaced_character"), f"{found}")
+        if name == "no times":
+            require(found.get("missing_timestamp"), f"{found}")
 
 
-def damaged():
+def damaged(folder):
     """Cut and overwritten anywhere: an index that adds up, or one line."""
     chance = random.Random(11)
-    with scratch_folder() as folder:
-        whole = folder / "run_profiler.db"
-        write_database(Run(seed=5), whole)
-        data = whole.read_bytes()
-        salvaged = 0
-        for turn in range(60):
-            broken = bytearray(data)
-            at = chance.randrange(len(data))
-            if turn % 2:
-                del broken[at:]
-            else:
-                size = chance.choice((1, 16, 512, 4096))
-                broken[at:at + size] = chance.randbytes(len(broken[at:at + size]))
-            path = folder / "broken_profiler.db"
-            path.write_bytes(broken)
-            result = run("trace-ingest", "-q", "--force", "-o", folder / "index.tracedb", path, check=False)
-            require(result.returncode in (0, 3), f"turn {turn}: exit {result.returncode}: {result.stderr}")
-            require(result.returncode == 0 or len(result.stderr.strip().splitlines()) <= 2, result.stderr)
-            if result.returncode == 0:
-                verify_index(folder / "index.tracedb")
-                salvaged += 1
-        require(salvaged > 0, "nothing was salvaged")
+    whole = folder / "run_profiler.db"
+    write_database(Run(seed=5), whole)
+    data = whole.read_bytes()
+    salvaged = 0
+    for turn in range(60):
+        broken = bytearray(data)
+        at = chance.randrange(len(data))
+        if turn % 2:
+            del broken[at:]
+        else:
+            size = chance.choice((1, 16, 512, 4096))
+            broken[at:at + size] = chance.randbytes(len(broken[at:at + size]))
+        path = folder / "broken_profiler.db"
+        path.write_bytes(broken)
+        result = run("trace-ingest", "-q", "--force", "-o", folder / "index.tracedb", path, check=False)
+        require(result.returncode in (0, 3), f"turn {turn}: exit {result.returncode}: {result.stderr}")
+        require(result.returncode == 0 or len(result.stderr.strip().splitlines()) <= 2, result.stderr)
+        if result.returncode == 0:
+            verify_index(folder / "index.tracedb")
+            salvaged += 1
+    require(salvaged > 0, "nothing was salvaged")
 
 
-def journals_and_pipes():
-    with scratch_folder() as folder:
-        path = folder / "run_profiler.db"
-        write_database(Run(seed=2), path)
-        (folder / "run_profiler.db-wal").write_bytes(b"x" * 100)
-        refused(path, "-wal", "checkpoint")
-        (folder / "run_profiler.db-wal").unlink()
-        result = run("trace-ingest", "-q", "-o", folder / "index.tracedb", "-", check=False, stdin=path.open("rb"))
-        require(result.returncode == 3 and "database" in result.stderr, f"a pipe: {result.stderr}")
-        (folder / "other.db").write_bytes(b"")
-        database = sqlite3.connect(folder / "foreign.db")
-        database.execute("CREATE TABLE t (a)")
-        database.commit()
-        database.close()
-        refused(folder / "foreign.db", "SQLite database", "not a tracedb index")
+def journals_and_pipes(folder):
+    path = folder / "run_profiler.db"
+    write_database(Run(seed=2), path)
+    (folder / "run_profiler.db-wal").write_bytes(b"x" * 100)
+    refused(path, "-wal", "checkpoint")
+    (folder / "run_profiler.db-wal").unlink()
+    result = run("trace-ingest", "-q", "-o", folder / "index.tracedb", "-", check=False, stdin=path.open("rb"))
+    require(result.returncode == 3 and "database" in result.stderr, f"a pipe: {result.stderr}")
+    (folder / "other.db").write_bytes(b"")
+    edit_database(folder / "foreign.db", "CREATE TABLE t (a)")
+    refused(folder / "foreign.db", "SQLite database", "not a tracedb index")
 
 
-def query_builds():
+def query_builds(folder):
     """trace-query takes a database as it takes any trace."""
-    with scratch_folder() as folder:
-        make_nsys(folder / "run.sqlite")
-        table = run("trace-query", "kernels", "--csv", folder / "run.sqlite").stdout
-        require("gemm" in table and (folder / "run.sqlite.tracedb").exists(), "kernels of a database")
-        found = sorted(path.name for path in folder.iterdir())
-        equal(found, ["run.sqlite", "run.sqlite.tracedb"], "files beside the database")
+    make_nsys(folder / "run.sqlite")
+    table = run("trace-query", "kernels", "--csv", folder / "run.sqlite").stdout
+    require("gemm" in table and (folder / "run.sqlite.tracedb").exists(), "kernels of a database")
+    found = sorted(path.name for path in folder.iterdir())
+    equal(found, ["run.sqlite", "run.sqlite.tracedb"], "files beside the database")
 
 
-def main(cases):
-    cases.each((made_nsys, query_builds, hostile_tables, damaged, journals_and_pipes))
+def main(cases, _):
+    cases.each_apart((made_nsys, query_builds, hostile_tables, damaged, journals_and_pipes))
     if not skip_without_traces(cases, OTHER):
         for name in ("nsys_2gpu_before.sqlite", "nsys_2gpu_after.sqlite"):
-            cases.run(name, real_nsys, name)
-        cases.run("repeating units", real_units)
-        cases.run("rpd_matmul.rpd", real_rpd)
+            cases.run_apart(name, real_nsys, name)
+        cases.each_apart((real_units, real_rpd))

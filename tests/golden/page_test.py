@@ -1,13 +1,12 @@
 """The page that compare prints of pairs of real traces, sentence for sentence against the raw JSON (page_sentences.py): a
 sentence that the test does not know fails, and so does every figure that is another one. The commands on the page are
 run. Needs the folder of real traces (TRACEDB_TRACES)."""
-import json
 from pathlib import Path
 
 from page_commands import check_commands
 from page_raw import Raw
 from page_sentences import Page
-from trace_cases import TRACES, as_json, equal, ingest, require, run, scratch_folder, skip_without_traces
+from trace_cases import TRACES, as_json, equal, ingest, require, run, skip_without_traces
 
 FOLDER = TRACES / "kineto"
 LINES, WIDTH = 60, 80
@@ -102,9 +101,8 @@ def check_markdown(folder):
     require(len(text.encode()) < 20_000, f"{len(text.encode())} bytes")
 
 
-def main(cases):
+def main(cases, folder):
     if not skip_without_traces(cases, FOLDER):
-        with scratch_folder() as folder:
-            for name, pair in PAIRS.items():
-                cases.run(name, check_page, folder, name, *pair)
-            cases.run("Markdown", check_markdown, folder)
+        for name, pair in PAIRS.items():
+            cases.run(name, check_page, folder, name, *pair)
+        cases.run("Markdown", check_markdown, folder)

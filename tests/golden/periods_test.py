@@ -5,7 +5,7 @@ from collections import Counter
 
 from report_oracle import middle
 from report_page import report_page
-from trace_cases import (TRACES, as_json, equal, ingest, kineto_traces, make_trace, require, rows, run, scratch_folder,
+from trace_cases import (TRACES, as_json, equal, ingest, kineto_traces, make_trace, require, rows, run,
                          skip_without_traces)
 
 SERVER = ("--layers", 2, "--mix", "P,D*5", "--steps", 18, "--batch", 8, "--seed", 3, "--python-stacks", "off")
@@ -20,8 +20,7 @@ def steps_of(index):
 
 
 def recipe(name, index, *keys):
-    done = run("trace-query", "sql", "-q", "--json", "--recipe", name, index).stdout
-    return {row["phase"]: tuple(row[key] for key in keys) for row in json.loads(done)["rows"]}
+    return {row["phase"]: tuple(row[key] for key in keys) for row in rows("sql", "--recipe", name, index)}
 
 
 def check_phases(index, found):
@@ -144,13 +143,11 @@ def check_named(folder):
     equal((round(phase["period"] / 1e4), round(phase["host_period"] / 1e4)), (1898, 1639), "10 us")
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        cases.run("a slower device", check_stretched, folder)
-        cases.run("steps of the host alone", check_host_only, folder)
-        cases.run("made server", check_trace, make_trace(folder / "server.json", *SERVER), folder / "server.tracedb", folder)
-        if not skip_without_traces(cases, TRACES):
-            cases.run("a host that runs ahead", check_named, folder)
-            others = [TRACES / name for name in OTHERS]
-            for trace in [*kineto_traces(), *(path for path in others if path.exists())]:
-                cases.run(f"{trace.name}", check_trace, trace, folder / f"{trace.name}.tracedb", folder)
+def main(cases, folder):
+    cases.each((check_stretched, check_host_only), folder)
+    cases.run("made server", check_trace, make_trace(folder / "server.json", *SERVER), folder / "server.tracedb", folder)
+    if not skip_without_traces(cases, TRACES):
+        cases.run("a host that runs ahead", check_named, folder)
+        others = [TRACES / name for name in OTHERS]
+        for trace in [*kineto_traces(), *(path for path in others if path.exists())]:
+            cases.run(f"{trace.name}", check_trace, trace, folder / f"{trace.name}.tracedb", folder)

@@ -11,7 +11,7 @@ import venv
 from pathlib import Path
 from xml.etree import ElementTree
 
-from trace_cases import BIN, ROOT, Skip, as_json, equal, make_trace, require, rows, run, scratch_folder
+from trace_cases import BIN, ROOT, Skip, as_json, equal, make_trace, require, rows, run
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools" / "python"))
@@ -211,28 +211,24 @@ def check_wheel(folder, path, other):
     require(used.returncode == 0, used.stderr)
     found = json.loads(used.stdout)
     require(found["file"].startswith(site) and found["reasons"] > 0, found)
-    equal(found["kernels"], as_json("sql", path, "SELECT count(*) AS n FROM kernels")
-          ["rows"], "kernels")
+    equal(found["kernels"], as_json("sql", path, "SELECT count(*) AS n FROM kernels") ["rows"], "kernels")
 
 
-def main(cases):
+def main(cases, folder):
     os.environ["TRACEDB_BIN"] = str(BIN)
-    with scratch_folder() as folder:
-        path = make_trace(folder / "a.json", *SERVER, "--vendor", "amd")
-        other = make_trace(folder / "b.json", *SERVER, "--vendor", "nvidia")
-        trace = cases.run("open", tracedb.open, path)
-        if trace is None:
-            return
-        cases.run("reports", check_reports, trace, path)
-        cases.run("sql", check_sql, trace, path)
-        cases.run("compare", check_compare, path, other)
-        cases.run("failures", check_failures, folder, path)
-        cases.run("shown", check_shown)
-        cases.run("pandas", check_pandas, trace)
-        cases.run("README", check_readme, folder)
-        cases.run("pictures", check_pictures)
-        (folder / "notebook").mkdir()
-        cases.run("notebook", check_notebook, folder / "notebook")
-        cases.run("notebook in Jupyter", check_jupyter, folder / "notebook")
-        cases.run("version", check_version)
-        cases.run("wheel", check_wheel, folder, path, other)
+    path = make_trace(folder / "a.json", *SERVER, "--vendor", "amd")
+    other = make_trace(folder / "b.json", *SERVER, "--vendor", "nvidia")
+    trace = cases.run("open", tracedb.open, path)
+    if trace is None:
+        return
+    cases.each((check_reports, check_sql), trace, path)
+    cases.run("compare", check_compare, path, other)
+    cases.run("failures", check_failures, folder, path)
+    cases.run("shown", check_shown)
+    cases.run("pandas", check_pandas, trace)
+    cases.run("README", check_readme, folder)
+    cases.run("pictures", check_pictures)
+    (folder / "notebook").mkdir()
+    cases.each((check_notebook, check_jupyter), folder / "notebook")
+    cases.run("version", check_version)
+    cases.run("wheel", check_wheel, folder, path, other)

@@ -1,7 +1,7 @@
 """Figures of traces with unusual durations: averages are over what is known, and no sum is too large to be answered."""
 import json
 
-from trace_cases import equal, rows, run, scratch_folder
+from trace_cases import equal, rows, run
 
 LARGEST = 2**63 - 1
 HUGE_US = LARGEST // 2 // 1000  # two of them fit, three do not
@@ -58,7 +58,6 @@ def huge_durations(folder):
     equal(len(rows("sql", index, "SELECT * FROM kernel_stats")), 3, "kernel_stats")
 
 
-def main(cases):
+def main(cases, _):
     for case in (unknown_durations, huge_durations):
-        with scratch_folder() as folder:
-            cases.run(case.__name__.replace("_", " "), case, folder)
+        cases.run_apart(case.__name__.replace("_", " "), case)

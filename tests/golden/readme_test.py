@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 import subprocess
 
-from trace_cases import BIN, ROOT, Skip, equal, ingest, make_trace, open_index, require, run, scratch_folder
+from trace_cases import BIN, ROOT, Skip, equal, ingest, make_trace, open_index, require, run
 
 BLOCK = re.compile(r"^<!-- executed -->\n```(sh|sql)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
@@ -44,8 +44,7 @@ def title(statement):
 
 def check_shell_block(text, folder):
     environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
-    result = subprocess.run(["sh", "-eu", "-c", text], cwd=folder, env=environment, capture_output=True, text=True,
-                            timeout=120)
+    result = subprocess.run(["sh", "-eu", "-c", text], cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
     require(result.returncode == 0, f"exit {result.returncode}: {result.stderr.strip()}")
 
 
@@ -98,16 +97,15 @@ def check_page(cases, page, folder, index):
     return queries
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        trace = cases.run("amd trace", make_trace, folder / "mi300x.json", "--vendor", "amd")
-        cases.run("nvidia trace", make_trace, folder / "h100.json", "--vendor", "nvidia")
-        index = cases.run("index", ingest, trace, folder / "queries.tracedb") if trace else None
-        if index:
-            queries = 0
-            for page in PAGES:
-                queries += check_page(cases, page, folder, index)
-            cases.run("the manual has ten queries", require, queries >= MINIMUM_QUERIES, f"only {queries}")
-            examples = cases.run("schema --examples", run, "trace-query", "schema", "--examples")
-            for statement in statements(examples.stdout) if examples else []:
-                cases.run(f"example: {title(statement)}", check_query, statement, index, 0)
+def main(cases, folder):
+    trace = cases.run("amd trace", make_trace, folder / "mi300x.json", "--vendor", "amd")
+    cases.run("nvidia trace", make_trace, folder / "h100.json", "--vendor", "nvidia")
+    index = cases.run("index", ingest, trace, folder / "queries.tracedb") if trace else None
+    if index:
+        queries = 0
+        for page in PAGES:
+            queries += check_page(cases, page, folder, index)
+        cases.run("the manual has ten queries", require, queries >= MINIMUM_QUERIES, f"only {queries}")
+        examples = cases.run("schema --examples", run, "trace-query", "schema", "--examples")
+        for statement in statements(examples.stdout) if examples else []:
+            cases.run(f"example: {title(statement)}", check_query, statement, index, 0)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from report_page import comparison_page, pictures_of, read_page, report_page
 from time_oracle import length, union
-from trace_cases import TRACES, as_json, equal, ingest, open_index, require, rows, run, scratch_folder
+from trace_cases import TRACES, as_json, equal, ingest, open_index, refused, require, rows, run
 from usual_steps import counted
 
 PAIRS = (("llama_tp4_vllm_mi300x.pt.trace.json.gz", "llama_tp4_vllm_h100.pt.trace.json.gz"),
@@ -313,12 +313,9 @@ def check_safety(folder, index):
                   ("report", index, index, "-o", folder / "two.html"), ("ops", "--format", "html", index),
                   ("compare", "--method", "wafer", "-o", folder / "w.html", index, index),
                   ("compare", "--format", "html", "--csv", index, index)):
-        result = run("trace-query", *words, check=False)
-        require(result.returncode == 2, f"{words[:3]}: exit {result.returncode} {result.stderr}")
-        equal(len(result.stderr.strip().splitlines()), 1, f"{words[:3]}: lines")
+        refused(2, "", "trace-query", *words)
     require(Path(index).read_bytes() == before, "the index is as it was")
-    result = run("trace-query", "report", "-o", folder / "no" / "x.html", index, check=False)
-    require(result.returncode == 5, f"no such folder: exit {result.returncode}")
+    refused(5, "", "trace-query", "report", "-o", folder / "no" / "x.html", index)
     standard = run("trace-query", "report", "-q", index).stdout
     path = folder / "standard.html"
     run("trace-query", "report", "-q", "-o", path, index)
@@ -362,26 +359,24 @@ def made_index(folder, name, *options):
     return ingest(folder / f"{name}.json", folder / f"{name}.tracedb")
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        made = [made_index(folder, *one) for one in MADE]
-        cases.run("made pair", check_comparison, folder, made)
-        for index in made:
-            cases.run(f"made {Path(index).name}", check_trace, folder, index)
-        cases.run("selections", check_selection, folder, made[0])
-        cases.run("ranks", check_ranks, folder)
-        _, data = report_page(made[0], folder / "modules.html")
-        require(any(picture.get("by") == "module" for picture in data["pictures"]), "a flame graph by module")
-        cases.run("names of files", check_names_of_files, folder, made[0])
-        cases.run("late device", check_late_device, folder)
-        cases.run("size", check_size, folder)
-        cases.run("safety", check_safety, folder, made[0])
-        for files in PAIRS:
-            paths = [TRACES / "kineto" / file for file in files]
-            if not all(path.exists() for path in paths):
-                cases.skip(files[0], "no folder of real traces")
-                continue
-            indexes = [ingest(path, folder / f"{path.name}.tracedb") for path in paths]
-            cases.run(f"pair {paths[0].name}", check_comparison, folder, indexes)
-            for index in indexes:
-                cases.run(f"trace {Path(index).name}", check_trace, folder, index)
+def main(cases, folder):
+    made = [made_index(folder, *one) for one in MADE]
+    cases.run("made pair", check_comparison, folder, made)
+    for index in made:
+        cases.run(f"made {Path(index).name}", check_trace, folder, index)
+    cases.run("selections", check_selection, folder, made[0])
+    cases.run("ranks", check_ranks, folder)
+    _, data = report_page(made[0], folder / "modules.html")
+    require(any(picture.get("by") == "module" for picture in data["pictures"]), "a flame graph by module")
+    cases.run("names of files", check_names_of_files, folder, made[0])
+    cases.each((check_late_device, check_size), folder)
+    cases.run("safety", check_safety, folder, made[0])
+    for files in PAIRS:
+        paths = [TRACES / "kineto" / file for file in files]
+        if not all(path.exists() for path in paths):
+            cases.skip(files[0], "no folder of real traces")
+            continue
+        indexes = [ingest(path, folder / f"{path.name}.tracedb") for path in paths]
+        cases.run(f"pair {paths[0].name}", check_comparison, folder, indexes)
+        for index in indexes:
+            cases.run(f"trace {Path(index).name}", check_trace, folder, index)

@@ -1,23 +1,46 @@
-"""Every report that is about kernels, copies, calls and stacks against a reckoning from the JSON of the trace: real traces
-and synthetic ones of both vendors. And what `warnings` and `info` measure is what the other reports show."""
+"""Every report that is about kernels, copies, calls, times, steps, layers and stacks against a reckoning from the JSON of the
+trace: real traces and synthetic ones of both vendors. What adds up in the reports of times is looked at in every trace; what
+`warnings` and `info` measure is what the other reports show."""
 import json
 import re
 import sys
 from collections import defaultdict
+from functools import lru_cache
 
-from report_oracle import ReportOracle
-from trace_cases import (TRACES, equal, ingest, kineto_traces, make_trace, open_index, read_trace, require, rows, run,
-                         scratch_folder, skip_without_traces, sql)
+import trace_cases
+from report_oracle import ReportOracle, middle
+from time_oracle import CAUSES, TimeOracle, length, union
+from trace_cases import (TRACES, Skip, equal, ingest, kineto_traces, make_trace, open_index, read_trace, require, run,
+                         skip_without_traces, sql)
 
 # Python is slow: stacks are looked up one by one in traces of up to so many elements.
 MOST_FOR_STACKS = 60_000
 LEAST = {"unclassified": 3, "no_launch": 1, "clock_order": 1, "graph_collapsed": 1, "no_operator": 5, "no_stack": 5,
          "no_step": 5, "no_layer": 20, "before_recording": 1, "host_bound": 30}  # percent, from which a warning speaks
 SYNTHETIC = {
-    "amd": ("--vendor", "amd", "--tensor-parallel", 4, "--layers", 4, "--steps", 5, "--python-stacks", "on"),
+    "amd": ("--vendor", "amd", "--tensor-parallel", 4, "--layers", 4, "--steps", 5, "--python-stacks", "on", "--streams", 3),
     "nvidia": ("--vendor", "nvidia", "--tensor-parallel", 2, "--moe", "on", "--layers", 3, "--steps", 5, "--streams", 3),
     "lost launches": ("--vendor", "nvidia", "--graphs", "off", "--orphans", 9, "--layers", 3, "--steps", 4),
 }
+# Traces whose layers are modules of one kind, one after the other.
+LAYER_MODULES = {"qwen15_05b_hf": "Qwen2DecoderLayer", "bert_small_hf": "BertLayer", "timesformer_hf": "TimesformerLayer",
+                 "qwen3_8b_sglang_prefill": "Qwen3DecoderLayer"}
+SUMMARIES = ("mean", "min", "max")
+WAITS = ("host_wait", "kernel_wait", "graph_gap", "other_wait", "unknown_wait")
+
+
+@lru_cache(maxsize=None)
+def rows(report, index, *options):
+    """No index changes here: a report of it is asked for once."""
+    return trace_cases.rows(report, index, *options)
+
+
+def total(report, key):
+    return sum(row[key] or 0 for row in report)
+
+
+def devices_of(report):
+    return [row for row in report if row["device"] not in SUMMARIES]
 
 
 def near(actual, expected, what):
@@ -51,14 +74,11 @@ def check_ops(index, oracle):
 
 def check_times(index, oracle):
     expected = oracle.timelines()
-    for row in rows("timeline", index):
-        if row["device"] not in ("mean", "min", "max"):
-            equal({key: row[key] for key in expected[row["device"]]}, expected[row["device"]], f"device {row['device']}")
-    gaps = rows("gaps", index, "--each")
-    causes = defaultdict(int)
+    equal({row["device"]: {key: row[key] for key in expected[row["device"]]} for row in devices_of(rows("timeline", index))},
+          expected, "timelines")
+    causes, found, gaps = defaultdict(int), defaultdict(int), rows("gaps", index, "--each")
     for _, _, dur, cause in oracle.gaps():
         causes[cause] += dur
-    found = defaultdict(int)
     for row in gaps:
         found[row["launch_cause"]] += row["dur"]
     equal(dict(found), dict(causes), "idle time by cause")
@@ -110,8 +130,7 @@ def check_copies(index, oracle):
 def check_sequences(index, oracle):
     for size in (2, 4):
         expected = {" > ".join(names): figures for names, figures in oracle.sequences(size).items()}
-        found = {row["sequence"]: (row["instances"], row["total_time"])
-                 for row in rows("sequences", index, "--length", size)}
+        found = {row["sequence"]: (row["instances"], row["total_time"]) for row in rows("sequences", index, "--length", size)}
         equal(found, expected, f"sequences of {size}")
 
 
@@ -219,8 +238,7 @@ def check_issues(index, oracle):
 
 
 def check_info(index, oracle, expected):
-    facts = {(row["section"], row["item"]): row["value"]
-             for row in rows("info", index)}
+    facts = {(row["section"], row["item"]): row["value"] for row in rows("info", index)}
     kernels = oracle.kernels()
     counts = {"kernels": len(kernels), "distinct kernel names": len({oracle.name(kernel) for kernel in kernels}),
               "copies and fills": len(oracle.events) - len(kernels), "runtime calls": len(oracle.calls),
@@ -247,21 +265,224 @@ def check_info(index, oracle, expected):
     near(in_step[0], 100 - expected["no_step"][0] - early, "kernel time in a step")
 
 
+class Steps:
+    """The step marks of threads, and the device events launched inside each."""
+
+    def __init__(self, oracle):
+        self.marks = sorted((mark for track in oracle.reference.step_tracks.values() for mark in track.events),
+                            key=lambda mark: (mark.ts, -mark.end, mark.position))
+        if not self.marks:
+            raise Skip("no thread has step marks")
+        for i, mark in enumerate(self.marks):
+            if any(other.ts < mark.end for other in self.marks[i + 1:]):
+                raise Skip("step marks inside or beside each other: which count is not for this check to say")
+        self.events = defaultdict(list)
+        self.rest = []
+        for event in oracle.events:
+            mark = self.mark_of(oracle, event)
+            (self.events[mark.position] if mark else self.rest).append(event)
+
+    @staticmethod
+    def mark_of(oracle, event):
+        reference = oracle.reference
+        call = oracle.call_events.get(event.launch)
+        track = reference.step_tracks.get(call.track) if call else None
+        found = track.innermost(call.ts) if track else []
+        if not found and call:
+            found = reference.process_steps(call)
+        if not found and call and "GraphLaunch" in call.name:  # replayed from a thread outside the step's own
+            found = [mark for (pid, _), other in reference.step_tracks.items() if pid == call.track[0]
+                     for mark in other.innermost(call.ts)]
+        if not found and reference.gpu_step_tracks:
+            raise Skip("device annotations name steps too")
+        return found[0] if found else None
+
+
+def figures(events):
+    kernels = [event for event in events if event.is_kernel]
+    devices = defaultdict(list)
+    for event in events:
+        devices[event.device].append((event.ts, event.end))
+    return {"kernels": len(kernels), "total_time": sum(kernel.dur for kernel in kernels),
+            "gpu_span": max((max(end for _, end in own) - min(ts for ts, _ in own) for own in devices.values()),
+                            default=None),
+            "gpu_busy": max((length(union(own)) for own in devices.values()), default=None)}
+
+
+def device_periods(steps):
+    """Of each mark: from its first event on a device that runs its kernels to that of the next mark of its thread there."""
+    out, latest, before = [None] * len(steps.marks), {}, {}
+    for place, mark in enumerate(steps.marks):
+        previous = before.get(mark.track)
+        before[mark.track] = place
+        events = steps.events[mark.position]
+        for device in {event.device for event in events if event.is_kernel}:
+            first = min(event.ts for event in events if event.device == device)
+            earlier = latest.get(device)
+            latest[device] = (place, first)
+            if earlier and earlier[0] == previous and first > earlier[1]:
+                out[previous] = max(out[previous] or 0, first - earlier[1])
+    return out
+
+
+def check_steps(index, oracle):
+    steps = Steps(oracle)
+    found = [row for row in rows("steps", index) if row["step"] is not None]
+    equal([row["name"] for row in found], [mark.name for mark in steps.marks], "names of steps")
+    for row, mark in zip(found, steps.marks):
+        events = steps.events[mark.position]
+        expected = figures(events)
+        expected["host"] = mark.dur
+        expected["launch_lag"] = min(event.ts for event in events) - mark.ts if events else None
+        equal({key: row[key] for key in expected}, expected, mark.name)
+    by_track = defaultdict(list)
+    for row, mark in zip(found, steps.marks):
+        by_track[mark.track].append((row, mark))
+    for own in by_track.values():
+        periods = [after.ts - before.ts for (_, before), (_, after) in zip(own, own[1:])]
+        equal([row["host_period"] for row, _ in own], [*periods, None], "periods of the host")
+    for row, period in zip(found, device_periods(steps)):
+        if row["period_on"] != "host":
+            equal(row["period"], period, f"{row['name']}: period")
+    check_phases(index, found, steps)
+
+
+def check_phases(index, found, steps):
+    phases = {row["phase"]: row for row in rows("phases", index)}
+    groups = defaultdict(list)
+    for row, mark in zip(found, steps.marks):
+        groups[row["phase"]].append((row, steps.events[mark.position]))
+    for phase, own in groups.items():
+        kernels = [event for _, events in own for event in events if event.is_kernel]
+        actual = phases[phase]
+        equal((actual["steps"], actual["instances"], actual["total_time"]),
+              (len(own), len(kernels), sum(kernel.dur for kernel in kernels)), phase)
+        for key in ("gpu_span", "host", "launch_lag"):
+            values = [row[key] for row, _ in own if row[key] is not None]
+            equal(actual[key], middle(values) if values else None, f"{key} of {phase}")
+    outside = [event for event in steps.rest if event.is_kernel]
+    rest = [phases[name] for name in ("[no step]", "[launched before the recording]") if name in phases]
+    equal((sum(row["instances"] for row in rest), sum(row["total_time"] for row in rest)),
+          (len(outside), sum(kernel.dur for kernel in outside)), "kernels in no step")
+
+
+def check_layers(index, oracle, module):
+    prefix = f"nn.Module: {module}_"
+    layers = {}
+    for kernel in oracle.kernels():
+        inside = next((frame for frame in oracle.stack(kernel) if frame.startswith(prefix)), None)
+        if inside:
+            count, total = layers.get(inside, (0, 0))
+            layers[inside] = (count + 1, total + kernel.dur)
+    require(len(layers) > 1, f"no modules {module}")
+    found = [(row["instances"], row["total_time"]) for row in rows("layers", index) if row["layer"].isdigit()]
+    equal(found, list(layers.values()), "kernels and time of each layer, in the order in which they run")
+
+
+def check_identity(row):
+    parts = ("computation", "exposed_comm", "exposed_copy", "idle")
+    equal(sum(row[part] for part in parts), row["span"], "computation + exposed_comm + exposed_copy + idle")
+    equal(row["busy"] + row["idle"], row["span"], "busy + idle")
+    equal(sum(row[wait] for wait in WAITS), row["idle"], "sum of the causes")
+    equal(row["micro_idle"] + row["macro_idle"], row["idle"], "micro + macro idle")
+
+
+def check_sums_of_times(index, oracle):
+    timeline = devices_of(rows("timeline", index))
+    for row in timeline + devices_of(rows("timeline", index, "--per-stream")):
+        check_identity(row)
+    summaries = {row["device"]: row["span"] for row in rows("timeline", index) if row["device"] in SUMMARIES}
+    spans = [row["span"] for row in timeline]
+    equal(summaries, dict(zip(SUMMARIES, (sum(spans) / len(spans), min(spans), max(spans)))) if len(spans) > 1 else {},
+          "spans over devices")
+    report, expected = rows("gaps", index, "--each"), oracle.gaps()
+    equal([(row["device"], row["ts"], row["dur"], row["launch_cause"]) for row in report], expected, "gaps")
+    equal(total(report, "dur"), total(timeline, "idle"), "sum of the gaps")
+    for cause, column in zip(CAUSES, WAITS):
+        equal(sum(gap[2] for gap in expected if gap[3] == cause), total(timeline, column), f"gaps of {cause}")
+    between = sum(row["dur"] for row in report if row["cause"] == "[between steps]")
+    equal(between, total(timeline, "between_steps"), "idle between steps")
+    for options in ((), ("--limit", "5"), ("--each", "--limit", "5"), ("--min-dur", "100us"), ("--min-dur", "1s"),
+                    ("--each", "--min-dur", "20us")):
+        some = rows("gaps", index, *options)
+        require(len(some) <= 7 or "--limit" not in options, "more rows than asked for")
+        equal(total(some, "dur"), total(timeline, "idle"), f"sum of gaps and the rest, {options}")
+        equal(total(some, "instances"), len(expected), f"number of gaps with the rest, {options}")
+        require(all(row["host_pct"] is None or 0 <= row["host_pct"] <= 100 for row in some), "host share")
+
+
+def check_sums_of_copies(index, database):
+    timeline = devices_of(rows("timeline", index))
+    comms = rows("comms", index)
+    equal((total(comms, "instances"), total(comms, "total_time")),
+          database.execute("SELECT count(*), coalesce(sum(dur), 0) FROM kernel WHERE kind LIKE 'comm%'").fetchone(), "comms")
+    equal(total(comms, "busy"), total(timeline, "comm"), "busy time of comms")
+    equal(total(comms, "exposed"), total(timeline, "exposed_comm"), "exposed time of comms")
+    described = database.execute("SELECT count(*) FROM collective c JOIN kernel k ON k.id = c.kernel_id "
+                                 "WHERE k.kind LIKE 'comm%'").fetchone()[0]
+    equal(sum(row["instances"] for row in comms if row["ranks"] or row["dtype"] or row["group"]), described, "described")
+    copies = rows("memcpys", index)
+    equal((total(copies, "instances"), total(copies, "total_time")),
+          database.execute("SELECT count(*), coalesce(sum(dur), 0) FROM memory_op").fetchone(), "copies")
+
+
+def check_windows(index):
+    """Two windows that meet show no more and no less than the whole."""
+    timeline = devices_of(rows("timeline", index))
+    if not timeline or timeline[0]["span"] < 2:
+        return
+    device = str(timeline[0]["device"])
+    if not device.isdigit():
+        return
+    middle = str(timeline[0]["begin"] + timeline[0]["span"] // 2)
+    halves = [rows("timeline", index, "--device", device, *half)[0] for half in (("--to", middle), ("--from", middle))]
+    for key in ("span", "busy", "idle", "computation", "exposed_comm", "exposed_copy", "host_wait", "macro_idle"):
+        equal(halves[0][key] + halves[1][key], timeline[0][key], f"{key} of two halves")
+    for half in halves:
+        check_identity(half)
+
+
+def check_selections(index):
+    """A selection means the same in every report, also of steps that are inferred."""
+    for selection in (("--phase", "decode"), ("--phase", "none"), ("--step", "0..1")):
+        kernels = total(rows("kernels", index, *selection), "instances")
+        equal(total(devices_of(rows("timeline", index, *selection)), "kernels"), kernels, f"timeline {selection}")
+        equal(total(rows("launches", index, *selection), "kernels"), kernels, f"launches {selection}")
+    for row in devices_of(rows("timeline", index, "--step", "0")):
+        check_identity(row)
+
+
+def check_times_of_index(index, database):
+    """What the tables of the index say, of whatever trace."""
+    oracle = TimeOracle(database)
+    for check in (check_times, check_launches, check_sums_of_times):
+        check(index, oracle)
+    check_sums_of_copies(index, database)
+    check_windows(index)
+    check_selections(index)
+    for command in ("timeline", "gaps", "launches", "comms", "memcpys"):
+        run("trace-query", command, index)
+
+
 def check_trace(cases, name, trace, folder):
-    index = cases.run(f"{name} ingest", ingest, trace, folder / "index.tracedb")
+    index = cases.run(f"{name} ingest", ingest, trace, folder / f"{name}.tracedb")
     if index is None:
         return
     database = open_index(index)
+    cases.run(f"{name} times of the index", check_times_of_index, index, database)
     raw = read_trace(trace)[0]
     oracle = cases.run(f"{name} reading", ReportOracle, raw, database)
     if oracle is None:
         return
     checks = [check_kernels, check_ops, check_times, check_launches, check_comms, check_copies, check_sequences,
-              check_warnings, check_issues]
+              check_warnings, check_issues, check_steps]
     if len(raw) <= MOST_FOR_STACKS:
         checks.append(check_stacks)
     for check in checks:
         cases.run(f"{name} {check.__name__.removeprefix('check_')}", check, index, oracle)
+    for part, module in LAYER_MODULES.items():
+        if name.startswith(part):
+            cases.run(f"{name} layers", check_layers, index, oracle, module)
     database.close()
 
 
@@ -283,17 +504,14 @@ def numbered_annotations(path):
     return path
 
 
-def main(cases):
+def main(cases, folder):
     only = sys.argv[1:]
     if not only:
-        with scratch_folder() as folder:
-            check_trace(cases, "numbered annotations", numbered_annotations(folder / "trace.json"), folder)
+        check_trace(cases, "numbered annotations", numbered_annotations(folder / "numbered.json"), folder)
     for name, options in SYNTHETIC.items():
         if not only or name in only:
-            with scratch_folder() as folder:
-                check_trace(cases, name, make_trace(folder / "trace.json", *options), folder)
+            check_trace(cases, name, make_trace(folder / f"{name}.json", *options), folder)
     if not skip_without_traces(cases, TRACES / "kineto"):
         for trace in kineto_traces():
             if not only or any(part in trace.name for part in only):
-                with scratch_folder() as folder:
-                    check_trace(cases, trace.name, trace, folder)
+                check_trace(cases, trace.name, trace, folder)

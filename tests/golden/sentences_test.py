@@ -9,7 +9,7 @@ from html import unescape
 
 from page_sentences import Page
 from page_text import Told, check_text, near
-from trace_cases import TRACES, as_json, equal, require, run, scratch_folder, skip_without_traces, sql
+from trace_cases import TRACES, as_json, equal, require, run, skip_without_traces, sql
 
 FOLDER = TRACES / "kineto"
 LEAST_STEPS = 5  # for a verdict
@@ -449,18 +449,16 @@ def check_warnings(index):
             near(row["share_pct"] or 0, told[row["code"]], f"share of {row['code']}", 1e-6)
 
 
-def main(cases):
+def main(cases, folder):
     if not skip_without_traces(cases, FOLDER):
-        with scratch_folder() as folder:
-            indexes = []
-            for trace in sorted([*FOLDER.glob("*.json*"), *(FOLDER / "dlrm_8rank").glob("*.json")]):
-                index = folder / (trace.name + ".tracedb")
-                made = run("trace-ingest", "-q", "-o", index, trace, check=False)
-                indexes += [index] if made.returncode == 0 else []
-            for a, b in zip(indexes, [*indexes[1:], indexes[0]]):
-                cases.run(f"warnings of {a.name}", check_warnings, a)
-                cases.run(f"report of {a.name}", check_report, a)
-                for pair in ((a, a), (a, b), (b, a)):
-                    cases.run(" and ".join(path.name.removesuffix(".tracedb") for path in pair), check_pair, *pair)
-        cases.run("ranks", check_ranks, FOLDER / "dlrm_8rank")
-        cases.run("trend", check_trend, FOLDER / "dlrm_8rank")
+        indexes = []
+        for trace in sorted([*FOLDER.glob("*.json*"), *(FOLDER / "dlrm_8rank").glob("*.json")]):
+            index = folder / (trace.name + ".tracedb")
+            made = run("trace-ingest", "-q", "-o", index, trace, check=False)
+            indexes += [index] if made.returncode == 0 else []
+        for a, b in zip(indexes, [*indexes[1:], indexes[0]]):
+            cases.run(f"warnings of {a.name}", check_warnings, a)
+            cases.run(f"report of {a.name}", check_report, a)
+            for pair in ((a, a), (a, b), (b, a)):
+                cases.run(" and ".join(path.name.removesuffix(".tracedb") for path in pair), check_pair, *pair)
+        cases.each((check_ranks, check_trend), FOLDER / "dlrm_8rank")

@@ -5,8 +5,7 @@ import json
 import random
 import sqlite3
 
-from trace_cases import (TRACES, ingest, kineto_traces, make_trace, open_index, require, run, scratch_folder,
-                         skip_without_traces)
+from trace_cases import TRACES, ingest, kineto_traces, make_trace, open_index, require, run, skip_without_traces
 
 # What the views of trace-query sql add to those of the index, column by column, as functions of one kernel.
 WORDS = {"kernels": {"op": "op_class(v.name)", "stack": "kernel_stack(v.id)", "layer": "kernel_layer(v.id)",
@@ -280,19 +279,17 @@ TRACES_MADE = {
 }
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        for name, options in TRACES_MADE.items():
-            index = ingest(make_trace(folder / f"{name}.json", *options), folder / f"{name}.tracedb")
-            cases.run(f"every column: {name}", every_column, folder, index)
-            cases.run(f"statements: {name}", check_rows, folder, index, name)
-            cases.run(f"stock: {name}", check_stock, folder, index, name)
-        index = ingest(odd_trace(folder / "odd.json"), folder / "odd.tracedb")
-        cases.run("every column: odd", every_column, folder, index)
-        cases.run("statements: odd", check_rows, folder, index, "odd")
-        cases.run("stock: odd", check_stock, folder, index, "odd")
-        if not skip_without_traces(cases, TRACES / "kineto"):
-            for trace in kineto_traces():
-                if trace.stat().st_size < 1 << 19:
-                    index = ingest(trace, folder / "real.tracedb", "--force")
-                    cases.run(f"every column: {trace.name}", every_column, folder, index)
+def main(cases, folder):
+    for name, options in TRACES_MADE.items():
+        index = ingest(make_trace(folder / f"{name}.json", *options), folder / f"{name}.tracedb")
+        cases.run(f"every column: {name}", every_column, folder, index)
+        cases.run(f"statements: {name}", check_rows, folder, index, name)
+        cases.run(f"stock: {name}", check_stock, folder, index, name)
+    index = ingest(odd_trace(folder / "odd.json"), folder / "odd.tracedb")
+    cases.run("every column: odd", every_column, folder, index)
+    cases.each((check_rows, check_stock), folder, index, "odd")
+    if not skip_without_traces(cases, TRACES / "kineto"):
+        for trace in kineto_traces():
+            if trace.stat().st_size < 1 << 19:
+                index = ingest(trace, folder / "real.tracedb", "--force")
+                cases.run(f"every column: {trace.name}", every_column, folder, index)

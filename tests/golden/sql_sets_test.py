@@ -5,10 +5,9 @@ import io
 import json
 import random
 import shutil
-import sqlite3
 from pathlib import Path
 
-from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
+from trace_cases import edit_database, equal, ingest, make_trace, require, run
 
 SIZES = ((3, 1), (4, 2), (2, 3))  # steps and seed of each trace
 LABELS = ["index_name", "source", "job", "rank", "date"]
@@ -266,9 +265,7 @@ def check_hostile_indexes(indexes, folder):
     """A view in place of ours, and names that are SQL or commands of a terminal."""
     evil = folder / "evil.tracedb"
     shutil.copy(indexes[1], evil)
-    with sqlite3.connect(evil) as database:
-        database.executescript(f"DROP VIEW steps; CREATE VIEW steps AS {ENDLESS} x AS step FROM c")
-    database.close()
+    edit_database(evil, "DROP VIEW steps", f"CREATE VIEW steps AS {ENDLESS} x AS step FROM c")
     odd = folder / "x'; DROP TABLE a.kernel; -- \x1b[31m.tracedb"
     shutil.copy(indexes[2], odd)
     for statement in ("SELECT index_name, count(*) FROM all_steps GROUP BY 1", "SELECT DISTINCT index_name FROM all_kernels"):
@@ -293,9 +290,8 @@ def check_hostile_statements(indexes):
         equal([result.returncode, len(result.stderr.splitlines())], [expected, 1], f"{statement[:80]}: {result.stderr}")
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        indexes = make_indexes(folder)
-        cases.each((check_tables, check_facts, check_labels, check_threads, check_groups, check_or, check_hidden_names,
-                    check_refused, check_hostile_statements), indexes)
-        cases.each((check_folder, check_equal_names, check_many, check_broken, check_hostile_indexes), indexes, folder)
+def main(cases, folder):
+    indexes = make_indexes(folder)
+    cases.each((check_tables, check_facts, check_labels, check_threads, check_groups, check_or, check_hidden_names,
+                check_refused, check_hostile_statements), indexes)
+    cases.each((check_folder, check_equal_names, check_many, check_broken, check_hostile_indexes), indexes, folder)

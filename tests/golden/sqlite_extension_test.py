@@ -4,8 +4,7 @@ import subprocess
 
 from extension import LIBRARY, by_python, by_shell, uri_of
 from recipes import recipes
-from trace_cases import (TRACES, Skip, equal, ingest, kineto_traces, make_trace, require, rows, run, scratch_folder,
-                         skip_without_traces)
+from trace_cases import TRACES, Skip, equal, ingest, kineto_traces, make_trace, require, rows, skip_without_traces
 
 SERVER = ("--vendor", "nvidia", "--layers", 3, "--steps", 6, "--mix", "P,D*5", "--tensor-parallel", 2, "--streams", 3,
           "--shapes", "on", "--seed", 21)
@@ -102,20 +101,17 @@ def check_real(trace, folder):
                  [(STATEMENTS[0], None), ("SELECT * FROM kernels LIMIT 100", None)])
 
 
-def main(cases):
+def main(cases, folder):
     if not LIBRARY.exists():
         raise Skip(f"{LIBRARY} is not built")
-    with scratch_folder() as folder:
-        index = ingest(make_trace(folder / "server.json", *SERVER), folder / "server.tracedb")
-        tables = [f"SELECT * FROM {table}" for table in passes()] + [f"SELECT * FROM {view}" for view in VIEWS]
-        cases.run("symbols", check_symbols)
-        cases.run("tables, Python", check_python, index, [(statement, None) for statement in tables])
-        cases.run("statements, Python", check_python, index, [(statement, None) for statement in STATEMENTS])
-        cases.run("recipes, Python", check_python, index,
-                  [(sql, values) for _, sql, values in recipes()])
-        cases.run("shell", check_shell, index, [*STATEMENTS, *tables[:8]])
-        cases.run("notes", check_notes, folder)
-        cases.run("installed", check_installed, folder)
-        if not skip_without_traces(cases, TRACES / "kineto"):
-            for trace in kineto_traces()[::8]:
-                cases.run(f"real: {trace.name}", check_real, trace, folder)
+    index = ingest(make_trace(folder / "server.json", *SERVER), folder / "server.tracedb")
+    tables = [f"SELECT * FROM {table}" for table in passes()] + [f"SELECT * FROM {view}" for view in VIEWS]
+    cases.run("symbols", check_symbols)
+    cases.run("tables, Python", check_python, index, [(statement, None) for statement in tables])
+    cases.run("statements, Python", check_python, index, [(statement, None) for statement in STATEMENTS])
+    cases.run("recipes, Python", check_python, index, [(sql, values) for _, sql, values in recipes()])
+    cases.run("shell", check_shell, index, [*STATEMENTS, *tables[:8]])
+    cases.each((check_notes, check_installed), folder)
+    if not skip_without_traces(cases, TRACES / "kineto"):
+        for trace in kineto_traces()[::8]:
+            cases.run(f"real: {trace.name}", check_real, trace, folder)

@@ -13,7 +13,7 @@ import unicodedata
 from pathlib import Path
 
 from stored_texts import check_stored, store
-from trace_cases import Skip, ingest, make_trace, program, require, run, scratch_folder
+from trace_cases import Skip, ingest, make_trace, program, require, run
 
 EXPECTED = Path(__file__).resolve().parent / "terminal"
 WIDTHS = (80, 120, 160)  # of SEVERAL; the others have the one between
@@ -190,15 +190,14 @@ def check_width(width, text):
     require(not wide, f"{len(wide)} lines do not fit: {wide[:2]}")
 
 
-def main(cases):
+def main(cases, folder):
     if not has_terminals():
         raise Skip("no pseudo-terminals here (/dev/pts)")
-    with scratch_folder() as folder:
-        make_indexes(folder)
-        found = answers(folder)
-        if "--update" in sys.argv[1:]:
-            return store(EXPECTED, found)
-        cases.each((check_narrow, check_where_width_is_from, check_names, check_notes, check_sql_rows), folder)
+    make_indexes(folder)
+    found = answers(folder)
+    if "--update" in sys.argv[1:]:
+        return store(EXPECTED, found)
+    cases.each((check_narrow, check_where_width_is_from, check_names, check_notes, check_sql_rows), folder)
     for name, text in found.items():
         cases.run(f"{name} fits", check_width, int(name.rpartition(".")[2]), text)
         cases.run(name, check_stored, EXPECTED / name, text)

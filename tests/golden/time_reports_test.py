@@ -1,134 +1,10 @@
-"""timeline, gaps, launches, comms and memcpys of every real trace: their identities, what must add up, and all figures
-against an independent reckoning; then a trace made by hand, whose figures can be read off."""
+"""timeline, gaps, launches, comms, memcpys, phases and steps of traces made by hand, whose figures can be read off."""
 import json
+import re
 
-from time_oracle import CAUSES, TimeOracle
-from trace_cases import (TRACES, equal, ingest, kineto_traces, open_index, require, rows, run, scratch_folder,
-                         skip_without_traces)
+from trace_cases import ROOT, equal, ingest, require, rows, run
 
 COMMANDS = ("timeline", "gaps", "launches", "comms", "memcpys")
-COMPARED = ("span", "busy", "idle", "computation", "comm", "copy", "exposed_comm", "exposed_copy", "gaps")
-SUMMARIES = ("mean", "min", "max")
-
-
-def total(report, key):
-    return sum(row[key] or 0 for row in report)
-
-
-def devices_of(report):
-    return [row for row in report if row["device"] not in SUMMARIES]
-
-
-def check_identity(row):
-    parts = ("computation", "exposed_comm", "exposed_copy", "idle")
-    equal(sum(row[part] for part in parts), row["span"], "computation + exposed_comm + exposed_copy + idle")
-    equal(row["busy"] + row["idle"], row["span"], "busy + idle")
-    waits = ("host_wait", "kernel_wait", "graph_gap", "other_wait", "unknown_wait")
-    equal(sum(row[wait] for wait in waits), row["idle"], "sum of the causes")
-    equal(row["micro_idle"] + row["macro_idle"], row["idle"], "micro + macro idle")
-
-
-def check_timeline(index, oracle):
-    report = rows("timeline", index)
-    for row in devices_of(report) + rows("timeline", index, "--per-stream"):
-        if row["device"] not in SUMMARIES:
-            check_identity(row)
-    actual = {row["device"]: {key: row[key] for key in COMPARED} for row in devices_of(report)}
-    equal(actual, {device: {key: row[key] for key in COMPARED} for device, row in oracle.timelines().items()},
-          "timelines")
-    summaries = {row["device"]: row for row in report if row["device"] in SUMMARIES}
-    equal(sorted(summaries), sorted(SUMMARIES) if len(actual) > 1 else [], "rows over devices")
-    if summaries:
-        spans = [row["span"] for row in devices_of(report)]
-        equal([summaries[name]["span"] for name in SUMMARIES],
-              [sum(spans) / len(spans), min(spans), max(spans)], "spans over devices")
-    return devices_of(report)
-
-
-def check_gaps(index, oracle, timeline):
-    report = rows("gaps", index, "--each")
-    expected = oracle.gaps()
-    equal([(row["device"], row["ts"], row["dur"], row["launch_cause"]) for row in report], expected, "gaps")
-    equal(total(report, "dur"), total(timeline, "idle"), "sum of the gaps")
-    for cause, column in zip(CAUSES, ("host_wait", "kernel_wait", "graph_gap", "other_wait", "unknown_wait")):
-        equal(sum(gap[2] for gap in expected if gap[3] == cause), total(timeline, column), f"gaps of {cause}")
-    between = sum(row["dur"] for row in report if row["cause"] == "[between steps]")
-    equal(between, sum(row["between_steps"] or 0 for row in timeline), "idle between steps")
-    for options in ((), ("--limit", "5"), ("--each", "--limit", "5"), ("--min-dur", "100us"), ("--min-dur", "1s"),
-                    ("--each", "--min-dur", "20us")):
-        some = rows("gaps", index, *options)
-        require(len(some) <= 7 or "--limit" not in options, "more rows than asked for")
-        equal(total(some, "dur"), total(timeline, "idle"), f"sum of gaps and the rest, {options}")
-        equal(total(some, "instances"), len(expected), f"number of gaps with the rest, {options}")
-        require(all(row["host_pct"] is None or 0 <= row["host_pct"] <= 100 for row in some), "host share")
-
-
-def check_launches(index, oracle, kernels):
-    report = rows("launches", index)
-    equal(total(report, "kernels"), kernels, "kernels of all rows")
-    expected = {call if call else "[no launch]": own for call, own in oracle.launches().items()}
-    equal({row["call"] for row in report}, set(expected), "calls")
-    for row in report:
-        calls, own_kernels, api, delay, early, queue = expected[row["call"]]
-        equal((row["instances"], row["kernels"], row["total_time"]), (calls, own_kernels, api), row["call"])
-        if row["delay_avg"] is not None:
-            delays = row["launching"]
-            equal(round(row["delay_avg"] * delays), delay, f"delays of {row['call']}")
-            equal(round(row["queue_avg"] * delays), queue, f"queueing of {row['call']}")
-            equal(row["started_early"], early, f"kernels that start before {row['call']} returns")
-
-
-def check_sums(index, database, timeline):
-    comms = rows("comms", index)
-    equal((total(comms, "instances"), total(comms, "total_time")),
-          database.execute("SELECT count(*), coalesce(sum(dur), 0) FROM kernel WHERE kind LIKE 'comm%'").fetchone(), "comms")
-    equal(total(comms, "busy"), total(timeline, "comm"), "busy time of comms")
-    equal(total(comms, "exposed"), total(timeline, "exposed_comm"), "exposed time of comms")
-    described = database.execute("SELECT count(*) FROM collective c JOIN kernel k ON k.id = c.kernel_id "
-                                 "WHERE k.kind LIKE 'comm%'").fetchone()[0]
-    equal(sum(row["instances"] for row in comms if row["ranks"] or row["dtype"] or row["group"]), described, "described")
-    equal((total(rows("memcpys", index), "instances"), total(rows("memcpys", index), "total_time")),
-          database.execute("SELECT count(*), coalesce(sum(dur), 0) FROM memory_op").fetchone(), "copies")
-
-
-def check_windows(index, timeline):
-    """Two windows that meet show no more and no less than the whole."""
-    if not timeline or timeline[0]["span"] < 2:
-        return
-    device = str(timeline[0]["device"])
-    if not device.isdigit():
-        return
-    middle = str(timeline[0]["begin"] + timeline[0]["span"] // 2)
-    halves = [rows("timeline", index, "--device", device, *half)[0] for half in (("--to", middle), ("--from", middle))]
-    for key in ("span", "busy", "idle", "computation", "exposed_comm", "exposed_copy", "host_wait", "macro_idle"):
-        equal(halves[0][key] + halves[1][key], timeline[0][key], f"{key} of two halves")
-    for half in halves:
-        check_identity(half)
-
-
-def check_selections(index):
-    """A selection means the same in every report, also of steps that are inferred."""
-    for selection in (("--phase", "decode"), ("--phase", "none"), ("--step", "0..1")):
-        kernels = total(rows("kernels", index, *selection), "instances")
-        equal(total(devices_of(rows("timeline", index, *selection)), "kernels"), kernels, f"timeline {selection}")
-        equal(total(rows("launches", index, *selection), "kernels"), kernels, f"launches {selection}")
-    for row in devices_of(rows("timeline", index, "--step", "0")):
-        check_identity(row)
-
-
-def check_trace(trace, folder):
-    index = ingest(trace, folder / "index.tracedb")
-    database = open_index(index)
-    oracle = TimeOracle(database)
-    timeline = check_timeline(index, oracle)
-    check_gaps(index, oracle, timeline)
-    check_launches(index, oracle, database.execute("SELECT count(*) FROM kernel").fetchone()[0])
-    check_sums(index, database, timeline)
-    check_windows(index, timeline)
-    check_selections(index)
-    for command in COMMANDS:
-        run("trace-query", command, index)
-    database.close()
 
 
 def event(category, name, ts, dur, stream=7, device=0, **arguments):
@@ -199,10 +75,30 @@ def check_frame(index):
     require("[others]" in run("trace-query", "launches", "--limit", "1", index).stdout, "no [others]")
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        cases.run("hand made", check_hand_made, folder)
-    if not skip_without_traces(cases, TRACES / "kineto"):
-        for trace in kineto_traces():
-            with scratch_folder() as folder:
-                cases.run(trace.name, check_trace, trace, folder)
+def check_two_devices(folder):
+    """Busy of `phases` is of kernels, added up over devices; that of `steps` is of copies, too, on the busiest device."""
+    path = folder / "two.json"
+
+    def event(category, device, ts, dur, correlation):
+        return {"ph": "X", "cat": category, "name": f"{category} {device}", "pid": device, "tid": 7, "ts": ts, "dur": dur,
+                "args": {"device": device, "stream": 7, "correlation": correlation}}
+
+    calls = [{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 9, "ts": i, "dur": 1,
+              "args": {"correlation": i}} for i in (1, 2, 3)]
+    mark = {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 9, "tid": 9, "ts": 0, "dur": 9, "args": {}}
+    path.write_text(json.dumps({"traceEvents": [mark, *calls, event("kernel", 0, 10, 10, 1), event("kernel", 1, 15, 20, 2),
+                                                event("gpu_memcpy", 0, 20, 30, 3)]}))
+    index = ingest(path, folder / "two.tracedb")
+    phase, = rows("phases", index)
+    step, = rows("steps", index)
+    equal((phase["busy"], phase["gpu_span"], phase["total_time"]), (30000, 40000, 30000), "phases")
+    equal((step["gpu_busy"], step["gpu_span"], step["total_time"]), (40000, 40000, 30000), "steps")
+    head = run("trace-query", "phases", "-q", "--wide", index).stdout
+    require("Kernel Busy" in head and "GPU Busy" in run("trace-query", "steps", "-q", "--wide", index).stdout, head)
+    for name in ("schema/METRICS.md", "src/manual/glossary.md"):
+        text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
+        require(re.search(r"[Kk]ernel [Bb]usy \(`phases`\):[^|]* kernel[^|]* added up over devices", text), f"{name} does not tell them apart")
+
+
+def main(cases, _):
+    cases.each_apart((check_hand_made, check_two_devices))

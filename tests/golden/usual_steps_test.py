@@ -5,7 +5,7 @@ import random
 
 from compare_cases import check_closure, compare, ledger_total
 from timed_steps import MS, device_idle, in_a_row, overlapping, write
-from trace_cases import as_json, equal, ingest, require, run, scratch_folder
+from trace_cases import as_json, equal, ingest, require, run
 
 PAIRS = 40  # of each kind, without any change
 
@@ -132,14 +132,13 @@ def check_unchanged(folder, chance):
     equal(gate(*sides, "--gate", 2)[0], 0, f"{kind}: gate")
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        for check in (check_overlap, check_overlap_without_period, check_warm_up, check_kinds, check_few):
-            own = folder / check.__name__
-            own.mkdir()
-            cases.run(check.__name__, check, own)
-        chance = random.Random(20261124)
-        for number in range(PAIRS):
-            own = folder / str(number)
-            own.mkdir()
-            cases.run(f"unchanged pair {number}", check_unchanged, own, chance)
+def main(cases, folder):
+    for check in (check_overlap, check_overlap_without_period, check_warm_up, check_kinds, check_few):
+        own = folder / check.__name__
+        own.mkdir()
+        cases.run(check.__name__, check, own)
+    chance = random.Random(20261124)
+    for number in range(PAIRS):
+        own = folder / str(number)
+        own.mkdir()
+        cases.run(f"unchanged pair {number}", check_unchanged, own, chance)

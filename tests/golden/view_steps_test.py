@@ -1,7 +1,7 @@
 """What views cost, in steps of SQLite's virtual machine, not in time: a join of a view with the kernels may cost some times
 what reading both costs, never their product."""
 from index_folder import trace_file
-from trace_cases import ingest, open_index, require, scratch_folder
+from trace_cases import ingest, open_index, require
 
 STEPS = 1000  # between two calls of the handler
 MOST = 12  # times as much as reading the view and the kernels, and 200 steps for a look-up a kernel
@@ -51,12 +51,11 @@ def one_view(database, view):
         steps(database, statement, limit)
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        trace_file(folder / "a.json", 40)
-        database = open_index(ingest(folder / "a.json", folder / "a.tracedb"))
-        count = database.execute("SELECT count(*) FROM kernel").fetchone()[0]
-        cases.run("kernels", require, count > 2000, f"only {count} kernels: no product would show")
-        for (view,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall():
-            cases.run(view, one_view, database, view)
-        database.close()
+def main(cases, folder):
+    trace_file(folder / "a.json", 40)
+    database = open_index(ingest(folder / "a.json", folder / "a.tracedb"))
+    count = database.execute("SELECT count(*) FROM kernel").fetchone()[0]
+    cases.run("kernels", require, count > 2000, f"only {count} kernels: no product would show")
+    for (view,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall():
+        cases.run(view, one_view, database, view)
+    database.close()

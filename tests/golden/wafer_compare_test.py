@@ -1,10 +1,12 @@
-"""`compare --method wafer` against everything that tool said of real pairs of traces: every field of every record.
+"""`compare --method wafer` and the rule set `wafer` against everything that tool said of real pairs of traces: every field of
+every record, the class and pattern of every distinct name.
 
 Its fields amd_* and nvidia_*, trace1_* and trace2_* are our baseline and candidate; its us and ms are ns here."""
 import gzip
 import json
+from collections import defaultdict
 
-from trace_cases import TRACES, Skip, equal, ingest, make_trace, require, run, scratch_folder
+from trace_cases import TRACES, Skip, equal, ingest, make_trace, require, rows, run
 
 GOLDEN = TRACES.parent / "golden/wafer"
 TOLERANCE = 1e-9  # sums of doubles there, of integers here
@@ -201,7 +203,7 @@ def check_same_kernels(golden, sections):
                        "amd_count", "nvidia_count"), f"same kernel {record['kernel_name']}")
 
 
-def check(pair, folder):
+def check(folder, pair):
     golden = read(GOLDEN / pair / "comparison.json.gz")
     traces = {f"trace{side}": read(GOLDEN / pair / f"trace{side}.json.gz") for side in (1, 2)}
     indexes = [ingest(trace_of(pair, side), folder / f"{side}.tracedb") for side in (1, 2)]
@@ -223,6 +225,28 @@ def check(pair, folder):
           [(warning["code"], warning["severity"]) for warning in golden["warnings"]], "warnings")
 
 
+def check_rules(folder, pair, side):
+    golden = read(GOLDEN / pair / f"trace{side}.json.gz")
+    index = ingest(trace_of(pair, side), folder / "index.tracedb")
+    found = {row["name"]: row for row in rows("rules show", index, "--rules", "wafer")}
+    equal(len(found), len(golden["kernel_names"]), "distinct names")
+    sums, expected_sums = defaultdict(lambda: [0, 0]), defaultdict(lambda: [0, 0.0])
+    for expected in golden["kernel_names"]:
+        row = found[expected["name"]]
+        equal((row["class"], row["pattern"], row["instances"]),
+              (expected["op"], expected["pattern"], expected["count"]), expected["name"])
+        sums[row["class"]][0] += row["instances"]
+        sums[row["class"]][1] += row["total_time"]
+    for key, total in golden["op_phase"].items():
+        expected_sums[key.split("|")[0]][0] += total["count"]
+        expected_sums[key.split("|")[0]][1] += total["total_us"] * 1000
+    equal(sorted(sums), sorted(expected_sums), "classes")
+    for name, (count, total) in sums.items():
+        equal(count, expected_sums[name][0], f"instances of {name}")
+        slack = count + TOLERANCE * total  # a fraction of a ns is cut off each
+        require(abs(total - expected_sums[name][1]) <= slack, f"total of {name}: {total}, expected {expected_sums[name][1]}")
+
+
 def compare(*arguments, check=True):
     return run("trace-query", "compare", "--method", "wafer", *arguments, check=check)
 
@@ -237,78 +261,75 @@ def odd_index(folder, name, events):
     return ingest(trace, folder / f"{name}.tracedb")
 
 
-def check_odd_traces():
+def check_odd_traces(folder):
     """No kernels, no annotations, kernels without anything: an answer all the same, that says what is missing."""
     def kernel(number, **more):
-        return {"ph": "X", "cat": "kernel", "name": f"k{number % 3}", "pid": 0, "tid": 7, "ts": 10 * number, "dur": 5,
-                **more}
+        return {"ph": "X", "cat": "kernel", "name": f"k{number % 3}", "pid": 0, "tid": 7, "ts": 10 * number, "dur": 5, **more}
 
-    with scratch_folder() as folder:
-        operator = {"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": 1, "dur": 2}
-        traces = [odd_index(folder, "nothing", []), odd_index(folder, "cpu", [operator]),
-                  odd_index(folder, "bare", [kernel(number) for number in range(7)]),
-                  odd_index(folder, "pass_elsewhere", [kernel(number, name="") for number in range(3)] + [
-                      {"ph": "X", "cat": "user_annotation", "name": "execute_context_1(", "pid": 1, "tid": 1, "ts": 900,
-                       "dur": 5}])]
-        for baseline in traces:
-            for candidate in traces:
-                for phase in ("all", "prefill", "decode"):
-                    result = compare("--phase", phase, "--json", baseline, candidate)
-                    document = json.loads(result.stdout)
-                    equal(len(document["sections"]), 9, "tables")
-                    empty = "has no kernels" in result.stderr
-                    equal(empty, {baseline.stem, candidate.stem} & {"nothing", "cpu"} != set(), "note of no kernels")
-        equal(len(sections_of(traces[2], traces[2])["pairs"]), 7, "pairs of a trace without annotations")
-        equal(sections_of(traces[2], traces[3])["pairs"], [], "pairs with a trace without kernels in passes")
+    operator = {"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": 1, "dur": 2}
+    traces = [odd_index(folder, "nothing", []), odd_index(folder, "cpu", [operator]),
+              odd_index(folder, "bare", [kernel(number) for number in range(7)]),
+              odd_index(folder, "pass_elsewhere", [kernel(number, name="") for number in range(3)] + [
+                  {"ph": "X", "cat": "user_annotation", "name": "execute_context_1(", "pid": 1, "tid": 1, "ts": 900,
+                   "dur": 5}])]
+    for baseline in traces:
+        for candidate in traces:
+            for phase in ("all", "prefill", "decode"):
+                result = compare("--phase", phase, "--json", baseline, candidate)
+                document = json.loads(result.stdout)
+                equal(len(document["sections"]), 9, "tables")
+                empty = "has no kernels" in result.stderr
+                equal(empty, {baseline.stem, candidate.stem} & {"nothing", "cpu"} != set(), "note of no kernels")
+    equal(len(sections_of(traces[2], traces[2])["pairs"]), 7, "pairs of a trace without annotations")
+    equal(sections_of(traces[2], traces[3])["pairs"], [], "pairs with a trace without kernels in passes")
 
 
-def check_same_file():
+def check_same_file(folder):
     """All but fusion finds no difference in it; that classifies the second side as NVIDIA's."""
-    with scratch_folder() as folder:
-        make_trace(folder / "t.json", "--steps", 6, "--layers", 12, "--vendor", "amd", "--truth", folder / "truth")
-        index = ingest(folder / "t.json", folder / "t.tracedb")
-        sections = sections_of(index, index)
-        require(sections["operations"] and sections["layers"], "no operations or no layers")
-        for row in sections["operations"] + sections["layers"]:
-            equal((row["status"], row["gap"], row["ratio"]), ("similar", 0, 1), f"{row}")
-        def kernels_of(phase):
-            return sum(row["baseline_count"] for row in sections_of("--phase", phase, index, index)["operations"])
+    make_trace(folder / "t.json", "--steps", 6, "--layers", 12, "--vendor", "amd", "--truth", folder / "truth")
+    index = ingest(folder / "t.json", folder / "t.tracedb")
+    sections = sections_of(index, index)
+    require(sections["operations"] and sections["layers"], "no operations or no layers")
+    for row in sections["operations"] + sections["layers"]:
+        equal((row["status"], row["gap"], row["ratio"]), ("similar", 0, 1), f"{row}")
+    def kernels_of(phase):
+        return sum(row["baseline_count"] for row in sections_of("--phase", phase, index, index)["operations"])
 
-        prefill, decode = kernels_of("prefill"), kernels_of("decode")
-        require(prefill > 0 and decode > 0, f"{prefill} kernels in prefill, {decode} in decode")
-        equal(prefill + decode, kernels_of("all"), "kernels of both phases")
-        require("treat the baseline as AMD" in compare(index, index).stderr, "no note that sides are taken for vendors")
-
-
-def check_output():
-    with scratch_folder() as folder:
-        make_trace(folder / "t.json", "--steps", 3, "--layers", 2, "--vendor", "nvidia", "--truth", folder / "truth")
-        index = ingest(folder / "t.json", folder / "t.tracedb")
-        titles = compare("-q", index, index).stdout
-        for title in ("Summary", "Operations both have", "Fusion findings", "Its warnings"):
-            require(f"{title}\n" in titles, f"no table {title!r}")
-        alone = compare("-q", "--section", "alignment", "--limit", "2", index, index).stdout
-        require("Summary" not in alone and alone.count("[others]") == 1, f"not one cut table:\n{alone}")
-        rows = sections_of("--section", "alignment", index, index)
-        cut = sections_of("--section", "alignment", "--limit", "2", index, index)
-        equal(sorted(rows), ["aligned_layers", "pairs"], "tables of a section")
-        for key in ("baseline_total", "candidate_count"):
-            equal(sum(row[key] for row in cut["pairs"]), sum(row[key] for row in rows["pairs"]), f"{key} of [others]")
-        lines = [json.loads(line) for line in compare("-q", "--jsonl", index, index).stdout.splitlines()]
-        equal(sum(line["section"] == "pairs" for line in lines), len(rows["pairs"]), "JSON lines")
-        for arguments, said in ((("--section", "fusoin", index, index), "did you mean 'fusion'"),
-                                (("--phase", "mixed", index, index), "all, prefill and decode"),
-                                ((index,), "it compares two"), ((index, index, index), "it compares two")):
-            result = compare(*arguments, check=False)
-            equal((result.returncode, len(result.stderr.splitlines())), (2, 1), f"{arguments}: {result.stderr}")
-            require(said in result.stderr, f"not {said!r}: {result.stderr}")
+    prefill, decode = kernels_of("prefill"), kernels_of("decode")
+    require(prefill > 0 and decode > 0, f"{prefill} kernels in prefill, {decode} in decode")
+    equal(prefill + decode, kernels_of("all"), "kernels of both phases")
+    require("treat the baseline as AMD" in compare(index, index).stderr, "no note that sides are taken for vendors")
 
 
-def main(cases):
-    cases.each((check_odd_traces, check_same_file, check_output))
+def check_output(folder):
+    make_trace(folder / "t.json", "--steps", 3, "--layers", 2, "--vendor", "nvidia", "--truth", folder / "truth")
+    index = ingest(folder / "t.json", folder / "t.tracedb")
+    titles = compare("-q", index, index).stdout
+    for title in ("Summary", "Operations both have", "Fusion findings", "Its warnings"):
+        require(f"{title}\n" in titles, f"no table {title!r}")
+    alone = compare("-q", "--section", "alignment", "--limit", "2", index, index).stdout
+    require("Summary" not in alone and alone.count("[others]") == 1, f"not one cut table:\n{alone}")
+    rows = sections_of("--section", "alignment", index, index)
+    cut = sections_of("--section", "alignment", "--limit", "2", index, index)
+    equal(sorted(rows), ["aligned_layers", "pairs"], "tables of a section")
+    for key in ("baseline_total", "candidate_count"):
+        equal(sum(row[key] for row in cut["pairs"]), sum(row[key] for row in rows["pairs"]), f"{key} of [others]")
+    lines = [json.loads(line) for line in compare("-q", "--jsonl", index, index).stdout.splitlines()]
+    equal(sum(line["section"] == "pairs" for line in lines), len(rows["pairs"]), "JSON lines")
+    for arguments, said in ((("--section", "fusoin", index, index), "did you mean 'fusion'"),
+                            (("--phase", "mixed", index, index), "all, prefill and decode"),
+                            ((index,), "it compares two"), ((index, index, index), "it compares two")):
+        result = compare(*arguments, check=False)
+        equal((result.returncode, len(result.stderr.splitlines())), (2, 1), f"{arguments}: {result.stderr}")
+        require(said in result.stderr, f"not {said!r}: {result.stderr}")
+
+
+def main(cases, _):
+    cases.each_apart((check_odd_traces, check_same_file, check_output))
     if not GOLDEN.is_dir():
         cases.skip("wafer", f"no results of that tool here: {GOLDEN} does not exist")
     else:
         for pair in sorted(path.name for path in GOLDEN.iterdir() if path.is_dir()):
-            with scratch_folder() as folder:
-                cases.run(pair, check, pair, folder)
+            cases.run_apart(pair, check, pair)
+            for side in (1, 2):
+                cases.run_apart(f"rules of {pair} {side}", check_rules, pair, side)

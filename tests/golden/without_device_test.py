@@ -5,7 +5,7 @@ import gzip
 import json
 import re
 
-from trace_cases import TRACES, Skip, equal, issues_of, open_index, require, rows, run, scratch_folder
+from trace_cases import TRACES, Skip, equal, issues_of, open_index, require, rows, run, sql
 
 NO_DEVICE = "no kernel, copy or fill is in it"
 
@@ -82,36 +82,33 @@ def first_lines(path, folder):
                    "page": re.search(r"<h1>(.*?)</h1>", page.read_text(encoding="utf-8"))[1]}
 
 
-def check(path, words, advice, strict, slices=None):
-    with scratch_folder() as folder:
-        index, said = first_lines(path, folder)
-        for where, line in said.items():
-            # A table may break the cell: its first line then has the begin of the sentence.
-            for word in (words,) if where == "info" else (words, advice):
-                require(word in line or (where == "info" and line.split()[-1] in word), f"{where}: {line!r} has no {word!r}")
-        info = rows("info", index)[0]
-        equal(info["item"], "without a device", "first row of info")
-        require(words in info["value"] and advice in info["value"], info["value"])
-        equal(run("trace-ingest", "-q", "--strict", "-o", folder / "strict.tracedb", path, check=False).returncode, strict, "--strict")
-        equal(run("trace-ingest", "-q", "--strict", "-o", folder / "strict.tracedb", path, check=False).returncode, strict,
-              "--strict of a valid index")
-        if slices is not None:
-            database = open_index(index)
-            equal(database.execute("SELECT (SELECT count(*) FROM slice), (SELECT count(*) FROM cpu_op)").fetchone(), (slices, 0),
-                  "events that can be asked for")
-            text = run("trace-query", "sql", "-q", "--json", index, "SELECT count(*) AS n FROM slice").stdout
-            equal(json.loads(text)["rows"], [{"n": slices}], "slices that sql counts")
-            equal(dict(database.execute("SELECT key, value FROM meta"))["format"], "chrome-json", "format")
-        facts = {row["item"]: row["value"] for row in rows("info", index)}
-        if slices is not None:
-            require("framework" not in facts, "a framework of which nothing is known")
+def check(folder, path, words, advice, strict, slices=None):
+    index, said = first_lines(path, folder)
+    for where, line in said.items():
+        # A table may break the cell: its first line then has the begin of the sentence.
+        for word in (words,) if where == "info" else (words, advice):
+            require(word in line or (where == "info" and line.split()[-1] in word), f"{where}: {line!r} has no {word!r}")
+    info = rows("info", index)[0]
+    equal(info["item"], "without a device", "first row of info")
+    require(words in info["value"] and advice in info["value"], info["value"])
+    equal(run("trace-ingest", "-q", "--strict", "-o", folder / "strict.tracedb", path, check=False).returncode, strict, "--strict")
+    equal(run("trace-ingest", "-q", "--strict", "-o", folder / "strict.tracedb", path, check=False).returncode, strict,
+          "--strict of a valid index")
+    if slices is not None:
+        database = open_index(index)
+        equal(database.execute("SELECT (SELECT count(*) FROM slice), (SELECT count(*) FROM cpu_op)").fetchone(), (slices, 0),
+              "events that can be asked for")
+        equal(sql(index, "SELECT count(*) AS n FROM slice"), [{"n": slices}], "slices that sql counts")
+        equal(dict(database.execute("SELECT key, value FROM meta"))["format"], "chrome-json", "format")
+    facts = {row["item"]: row["value"] for row in rows("info", index)}
+    if slices is not None:
+        require("framework" not in facts, "a framework of which nothing is known")
 
 
-def check_made(document, words, advice, strict, slices=None):
-    with scratch_folder() as folder:
-        path = folder / "trace.json"
-        path.write_text(json.dumps(document), encoding="utf-8")
-        check(path, words, advice, strict, slices)
+def check_made(folder, document, words, advice, strict, slices=None):
+    path = folder / "trace.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    check(folder, path, words, advice, strict, slices)
 
 
 def slices_of(document):
@@ -119,71 +116,66 @@ def slices_of(document):
     return sum(isinstance(event, dict) and event.get("ph") == "X" for event in events)
 
 
-def check_device(document):
-    with scratch_folder() as folder:
-        path = folder / "trace.json"
-        path.write_text(json.dumps(document), encoding="utf-8")
-        result = run("trace-ingest", "--strict", "-o", folder / "index.tracedb", path)
-        require(NO_DEVICE not in result.stderr, result.stderr)
-        equal(set(issues_of(folder / "index.tracedb")) & {"no_events", "no_device_events", "foreign_format"}, set(), "issues")
+def check_device(folder, document):
+    path = folder / "trace.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    result = run("trace-ingest", "--strict", "-o", folder / "index.tracedb", path)
+    require(NO_DEVICE not in result.stderr, result.stderr)
+    equal(set(issues_of(folder / "index.tracedb")) & {"no_events", "no_device_events", "foreign_format"}, set(), "issues")
 
 
-def check_compare():
+def check_compare(folder):
     """The page of a comparison says it first, too."""
-    with scratch_folder() as folder:
-        for name, document in (("a.json", DEVICE["kernel"]), ("b.json", FOREIGN["viztracer"][0])):
-            (folder / name).write_text(json.dumps(document), encoding="utf-8")
-        text = run("trace-query", "compare", "-q", folder / "a.json", folder / "b.json").stdout
-        require("VizTracer" in text.split("\n\n")[0].replace("\n", " "), text)
+    for name, document in (("a.json", DEVICE["kernel"]), ("b.json", FOREIGN["viztracer"][0])):
+        (folder / name).write_text(json.dumps(document), encoding="utf-8")
+    text = run("trace-query", "compare", "-q", folder / "a.json", folder / "b.json").stdout
+    require("VizTracer" in text.split("\n\n")[0].replace("\n", " "), text)
 
 
-def check_real(name, words):
+def check_real(folder, name, words):
     if not (TRACES / name).is_file():
         raise Skip(f"{TRACES / name} does not exist")
-    check(TRACES / name, words, "", 4)
+    check(folder, TRACES / name, words, "", 4)
 
 
-def check_real_host(name):
+def check_real_host(folder, name):
     path = TRACES / "kineto" / f"{name}.json.gz"
     if not path.is_file():
         raise Skip(f"{path} does not exist")
-    check(path, NO_DEVICE, REAL_HOST[name], 0)
+    check(folder, path, NO_DEVICE, REAL_HOST[name], 0)
 
 
-def check_protobuf(name, content, word):
+def check_protobuf(folder, name, content, word):
     """gzip around what is no trace of Perfetto."""
-    with scratch_folder() as folder:
-        (folder / name).write_bytes(gzip.compress(content + bytes(40)))
-        result = run("trace-ingest", "-o", folder / "index.tracedb", folder / name, check=False)
-        equal(result.returncode, 3, "exit code")
-        require(word in result.stderr and "Perfetto" not in result.stderr, result.stderr)
+    (folder / name).write_bytes(gzip.compress(content + bytes(40)))
+    result = run("trace-ingest", "-o", folder / "index.tracedb", folder / name, check=False)
+    equal(result.returncode, 3, "exit code")
+    require(word in result.stderr and "Perfetto" not in result.stderr, result.stderr)
 
 
-def check_steps():
+def check_steps(folder):
     """`ls` counts the steps that the host marks, as `phases` does."""
     marked = [x(f"ProfilerStep#{i}", "user_annotation", ts=100 * i, dur=90) for i in range(5)]
-    with scratch_folder() as folder:
-        for name, events, steps in (("marked", marked, 5), ("not marked", [], 0)):
-            path = folder / f"{name}.json"
-            path.write_text(json.dumps(trace(x("aten::mm", "cpu_op"), *events, schemaVersion=1)))
-            run("trace-ingest", "-q", path)
-            row, = rows("ls", path)
-            phases = rows("phases", path)
-            equal((row["steps"], sum(phase["steps"] or 0 for phase in phases)), (steps, steps), f"{name}: steps of ls and of phases")
+    for name, events, steps in (("marked", marked, 5), ("not marked", [], 0)):
+        path = folder / f"{name}.json"
+        path.write_text(json.dumps(trace(x("aten::mm", "cpu_op"), *events, schemaVersion=1)))
+        run("trace-ingest", "-q", path)
+        row, = rows("ls", path)
+        phases = rows("phases", path)
+        equal((row["steps"], sum(phase["steps"] or 0 for phase in phases)), (steps, steps), f"{name}: steps of ls and of phases")
 
 
-def main(cases):
+def main(cases, _):
     for name, (document, words, advice) in FOREIGN.items():
-        cases.run(name, check_made, document, words, advice, 4, slices_of(document))
+        cases.run_apart(name, check_made, document, words, advice, 4, slices_of(document))
     for name, (document, words, advice) in HOST.items():
-        cases.run(name, check_made, document, words, advice, 0)
+        cases.run_apart(name, check_made, document, words, advice, 0)
     for name, document in DEVICE.items():
-        cases.run(name, check_device, document)
-    cases.run("compare", check_compare)
-    cases.run("steps of traces without a device", check_steps)
+        cases.run_apart(name, check_device, document)
+    cases.each_apart((check_compare, check_steps))
     for name, (content, word) in PROTOBUF.items():
-        cases.run(name, check_protobuf, name, content, word)
+        cases.run_apart(name, check_protobuf, name, content, word)
     for name, words in REAL.items():
-        cases.run(name, check_real, name, words)
+        cases.run_apart(name, check_real, name, words)
     for name in REAL_HOST:
-        cases.run(name, check_real_host, name)
+        cases.run_apart(name, check_real_host, name)

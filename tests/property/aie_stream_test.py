@@ -10,12 +10,11 @@ import sys
 from pathlib import Path
 
 from stream_oracle import trace_of
-from trace_cases import equal, program, require, scratch_folder
+from trace_cases import equal, program, require
 
 ORACLE = Path(__file__).resolve().parents[1] / "support/stream_oracle.py"
 SEED = int(os.environ.get("TRACEDB_SEED", 1))
-USUAL = {"M": 64, "K": 48, "N": 32, "m": 8, "k": 8, "n": 8, "row": 2, "col": 1, "hwid": "npu", "warmup": 1,
-         "iterations": 3}
+USUAL = {"M": 64, "K": 48, "N": 32, "m": 8, "k": 8, "n": 8, "row": 2, "col": 1, "hwid": "npu", "warmup": 1, "iterations": 3}
 
 
 def pulse(pid, name, begin, end):
@@ -112,7 +111,7 @@ def prepared(folder, data, options):
     return trace
 
 
-def check(data, options, folder):
+def check(folder, data, options):
     commands = {"ours": [program("trace-query"), "aie", "--compat", "stream"], "oracle": [sys.executable, "-I", ORACLE]}
     seen = {}
     for side, command in commands.items():
@@ -123,7 +122,7 @@ def check(data, options, folder):
         equal(seen["ours"][what], seen["oracle"][what], what)
 
 
-def check_rejected(data, folder):
+def check_rejected(folder, data):
     trace = prepared(folder, data, "")
     result = outcome([program("trace-query"), "aie", "--compat", "stream", *arguments_of("")], folder)
     lines = result["stderr"].decode().splitlines()
@@ -132,26 +131,21 @@ def check_rejected(data, folder):
     require(lines[0].startswith(f"trace-query: {trace.relative_to(folder)}: "), lines[0])
 
 
-def check_wrong_options(words, folder):
+def check_wrong_options(folder, words):
     result = outcome([program("trace-query"), "aie", "--compat", "stream", *arguments_of(""), *words.split()], folder)
     equal((result["exit"], len(result["stderr"].splitlines()), result["files"]), (2, 1, {}), "exit code, lines, files")
 
 
-def main(cases):
+def main(cases, folder):
     noise = random.Random(SEED)
     for number in range(int(os.environ.get("TRACEDB_AIE_CASES", 25))):
-        with scratch_folder() as folder:
-            cases.run(f"trace {SEED}.{number}", check, document_of(noise), "", folder)
+        cases.run_apart(f"trace {SEED}.{number}", check, document_of(noise), "")
     for options in OPTIONS:
-        with scratch_folder() as folder:
-            cases.run(f"options {options!r}", check, document_of(random.Random(SEED)), options, folder)
+        cases.run_apart(f"options {options!r}", check, document_of(random.Random(SEED)), options)
     damaged = {name: json.dumps(document).encode() for name, document in REJECTED.items()} | DAMAGED
     for name, data in damaged.items():
-        with scratch_folder() as folder:
-            cases.run(name, check_rejected, data, folder)
+        cases.run_apart(name, check_rejected, data)
     for words in WRONG_OPTIONS:
-        with scratch_folder() as folder:
-            cases.run(f"wrong options {words!r}", check_wrong_options, words, folder)
-    with scratch_folder() as folder:
-        result = outcome([program("trace-query"), "aie", "--compat", "stream", *arguments_of("")], folder)
-        cases.run("no trace", equal, (result["exit"], len(result["stderr"].splitlines())), (3, 1), "exit code, lines")
+        cases.run_apart(f"wrong options {words!r}", check_wrong_options, words)
+    result = outcome([program("trace-query"), "aie", "--compat", "stream", *arguments_of("")], folder)
+    cases.run("no trace", equal, (result["exit"], len(result["stderr"].splitlines())), (3, 1), "exit code, lines")

@@ -1,9 +1,7 @@
 """--capture: a trace without graphs gives the replays of the same model their operators, modules and layers, exactly."""
 import collections
-import csv
-import json
 
-from trace_cases import TRACES, Skip, equal, ingest, make_trace, require, rows, run, scratch_folder
+from trace_cases import TRACES, Skip, equal, ingest, planted, require, rows, run, sql
 
 MODELS = {
     "one stream": ("--layers", 6, "--streams", 1, "--seed", 5),
@@ -18,7 +16,7 @@ COLUMNS = "step, stream, name, layer, layer_part, cpu_op, module, capture_op, ca
 def kernels(index, *options):
     statement = ("SELECT k.*, r.kind = 'graph_launch' AS graph FROM kernels k LEFT JOIN runtime_call r "
                  "ON r.id = k.launch_id ORDER BY k.step, k.stream, k.ts")
-    return rows("sql", *options, index, f"SELECT {COLUMNS} FROM ({statement})")
+    return sql(index, f"SELECT {COLUMNS} FROM ({statement})", *options)
 
 
 def notes(command, index, *options):
@@ -26,10 +24,8 @@ def notes(command, index, *options):
 
 
 def build(folder, name, *options):
-    path = make_trace(folder / f"{name}.json", "--labels", folder / f"{name}.tsv", *options)
-    with open(folder / f"{name}.tsv", encoding="utf-8") as file:
-        labels = sorted(csv.DictReader(file, delimiter="\t"), key=lambda row: (int(row["step"]), int(row["stream"])))
-    return ingest(path, folder / f"{name}.tracedb"), labels
+    index, _, labels = planted(folder, *options, name=name)
+    return index, sorted(labels, key=lambda row: (int(row["step"]), int(row["stream"])))
 
 
 def key(label, counts):
@@ -73,9 +69,8 @@ def check_pair(folder, options):
 def check_stacks(eager, replay):
     """By module, a replay with its capture looks as the run without graphs."""
     def modules(index, *options):
-        text = run("trace-query", "stacks", "-q", "--json", "--limit", 0, "--each-module", "--view", "flat", *options,
-                   index).stdout
-        return {row["frame"]: row["instances"] for row in json.loads(text)["rows"]}
+        found = rows("stacks", "--each-module", "--view", "flat", *options, index)
+        return {row["frame"]: row["instances"] for row in found}
     equal(modules(replay, "--capture", eager), modules(eager), "modules")
     collapsed = run("trace-query", "stacks", "-q", "--view", "collapsed", "--capture", eager, replay).stdout
     require("DecoderLayer_2" in collapsed, "collapsed stacks")
@@ -88,8 +83,8 @@ def check_misfits(folder, replay):
                           "another vendor": ("--layers", 6, "--vendor", "nvidia"),
                           "other steps": ("--layers", 6, "--mix", "P"),
                           "graphs as well": ("--layers", 6, "--graphs", "on", "--mix", "D")}.items():
-        other, _ = build(folder, "other", "--streams", 1, "--seed", 5, "--steps", 4, "--graphs", "off", *options) \
-            if "--graphs" not in options else build(folder, "other", "--streams", 1, "--seed", 5, "--steps", 4, *options)
+        graphs = () if "--graphs" in options else ("--graphs", "off")
+        other, _ = build(folder, "other", "--streams", 1, "--seed", 5, "--steps", 4, *graphs, *options)
         said = notes("layers", replay, "--capture", other)
         require("operators for 0 of" in said and "no origin for" in said, f"{name}: {said}")
         equal(run("trace-query", "layers", "-q", "--csv", "--capture", other, replay).stdout, plain, name)
@@ -114,22 +109,18 @@ def check_real(folder):
     require("421 of 421 kernels" in notes("layers", replay, "--capture", capture), "kernels")
     statement = ("SELECT capture_op o, count(*) n, count(DISTINCT op) ops FROM kernels WHERE capture_op GLOB '*norm*' "
                  "OR capture_op = 'aten::addmm' OR name = capture_op GROUP BY 1")
-    text = run("trace-query", "sql", "-q", "--json", "--capture", capture, replay, statement).stdout
-    found = {row["o"]: [row["n"], row["ops"]] for row in json.loads(text)["rows"]}
+    found = {row["o"]: [row["n"], row["ops"]] for row in sql(replay, statement, "--capture", capture)}
     equal(found, {"aten::addmm": [72, 1], "aiter::rms_norm": [1, 1], "aiter::rmsnorm2d_fwd_with_add_ck": [48, 1],
                   "triton_poi_fused_0": [1, 1], "triton_poi_fused__to_copy_1": [23, 1],
                   "triton_poi_fused_constant_pad_nd_moe_forward_0": [24, 1]}, "operators")
 
 
-def main(cases):
+def main(cases, folder):
     for name, options in MODELS.items():
-        with scratch_folder() as folder:
-            pair = cases.run(name, check_pair, folder, options)
-            if pair is None:
-                continue
-            cases.run(f"stacks of {name}", check_stacks, *pair)
-            if name == "one stream":
-                cases.run("misfits", check_misfits, folder, pair[1])
-                cases.run("wrong use", check_wrong_use, folder, pair[1])
-    with scratch_folder() as folder:
-        cases.run("real pair", check_real, folder)
+        pair = cases.run(name, check_pair, folder, options)
+        if pair is None:
+            continue
+        cases.run(f"stacks of {name}", check_stacks, *pair)
+        if name == "one stream":
+            cases.each((check_misfits, check_wrong_use), folder, pair[1])
+    cases.run_apart("real pair", check_real)

@@ -3,24 +3,19 @@ import itertools
 import json
 import random
 
-from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
+from trace_cases import equal, ingest, planted, require, rows
 
 FUSIONS = "add+rmsnorm,allreduce+rmsnorm,moe_gemm+silu,moe_routing,qk_norm+rope,rmsnorm+quant,rope+kvcache,silu+quant"
 INSERTED = ("reduce", "sort", "softmax", "embedding", "sampling")
 
 
 def classes(index, *options):
-    text = run("trace-query", "rules", "show", "-q", "--format", "json", *options, index).stdout
-    return {row["name"]: row["class"] for row in json.loads(text)["rows"]}
+    return {row["name"]: row["class"] for row in rows("rules show", *options, index)}
 
 
 def check_truth(folder, options):
-    path = make_trace(folder / "trace.json", "--steps", 4, "--layers", 3, *options)
-    truth = json.loads((folder / "trace.json.truth.json").read_text(encoding="utf-8"))
-    found = classes(ingest(path, folder / "index.tracedb"))
-    for name, expected in truth["names"].items():
-        equal(found[name], expected["class"], name)
-    equal(len(found), len(truth["names"]), "number of names")
+    index, truth, _ = planted(folder, "--steps", 4, "--layers", 3, *options)
+    equal(classes(index), {name: expected["class"] for name, expected in truth["names"].items()}, "classes of all names")
 
 
 def check_tables(folder, seed):
@@ -42,22 +37,17 @@ def check_tables(folder, seed):
     require(len(seen[0]) > len(names) // 2, "names were lost")
 
 
-def main(cases):
+def main(cases, _):
     inserts = list(itertools.chain.from_iterable(("--insert", name) for name in INSERTED))
     for vendor, moe, fusions, parallel in itertools.product(("amd", "nvidia"), ("on", "off"), ("", FUSIONS), ("1", "4")):
         options = ["--vendor", vendor, "--moe", moe, "--tensor-parallel", parallel, *inserts]
         if fusions:
             options += ["--fuse", fusions]
-        with scratch_folder() as folder:
-            cases.run(f"truth {vendor} moe {moe} tp {parallel}{' fused' if fusions else ''}", check_truth, folder, options)
+        cases.run_apart(f"truth {vendor} moe {moe} tp {parallel}{' fused' if fusions else ''}", check_truth, options)
     for vendor, model in itertools.product(("amd", "nvidia"), ("train", "vision+text", "encoder+decoder", "diffusion")):
-        with scratch_folder() as folder:
-            cases.run(f"truth {vendor} {model}", check_truth, folder, ["--vendor", vendor, "--model", model])
+        cases.run_apart(f"truth {vendor} {model}", check_truth, ["--vendor", vendor, "--model", model])
     for vendor, fusions, spelling in itertools.product(("amd", "nvidia"), ("add+rmsnorm,rope+kvcache", FUSIONS),
                                                        ("attention,add_norm,rope_cache", "inductor,rope_append")):
-        with scratch_folder() as folder:
-            cases.run(f"truth {vendor} {spelling} of {fusions}", check_truth, folder,
-                      ["--vendor", vendor, "--fuse", fusions, "--spelling", spelling, "--jittered-streams", "on"])
+        cases.run_apart(f"truth {vendor} {spelling} of {fusions}", check_truth, ["--vendor", vendor, "--fuse", fusions, "--spelling", spelling, "--jittered-streams", "on"])
     for seed in range(3):
-        with scratch_folder() as folder:
-            cases.run(f"names {seed}", check_tables, folder, seed)
+        cases.run_apart(f"names {seed}", check_tables, seed)

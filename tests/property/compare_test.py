@@ -4,11 +4,10 @@ import collections
 import os
 import random
 
-from compare_cases import (BETWEEN, LEDGERS, check_closure, check_mirror, check_unchanged, compare,
-                           ledger_total)
+from compare_cases import (BETWEEN, LEDGERS, check_closure, check_mirror, check_unchanged, compare, ledger_total)
 from pair_options import PAIRS, fusion_pair, last_of
 from planted_pairs import expected_fusions, found_fusions, kept_kernels, make_side
-from trace_cases import equal, require, run, scratch_folder
+from trace_cases import equal, require, run
 
 LEAST = 0.97  # of precision and recall
 
@@ -165,8 +164,7 @@ def check_pair(folder, what, options, score):
 def check_same_bytes(folder, options):
     indexes = [make_side(folder, name, last_of(own)).index for name, own in zip("ab", options)]
     for form in ("table", "csv", "tsv", "json", "jsonl", "markdown"):
-        texts = {run("trace-query", "compare", "-q", "--section", "all", "--format", form, *indexes).stdout
-                 for _ in range(2)}
+        texts = {run("trace-query", "compare", "-q", "--section", "all", "--format", form, *indexes).stdout for _ in range(2)}
         equal(len(texts), 1, f"{form}: answers")
 
 
@@ -199,17 +197,14 @@ def check_three(folder):
             equal(both[f"{section} {number} ({other.name})"], rows, f"{section} of candidate {number}")
 
 
-def main(cases):
+def main(cases, _):
     score = Score()
     chance = random.Random(int(os.environ.get("TRACEDB_SEED", "20240607")))
     for what, make, number in PAIRS:
         for place in range(number):
             options = make(chance, place)
-            with scratch_folder() as folder:
-                cases.run(f"{what} {place}", check_pair, folder, what, options, score)
+            cases.run_apart(f"{what} {place}", check_pair, what, options, score)
     for name, check in (("gate", check_gate), ("three traces", check_three)):
-        with scratch_folder() as folder:
-            cases.run(name, check, folder)
-    with scratch_folder() as folder:
-        cases.run("the same bytes again", check_same_bytes, folder, fusion_pair(chance, 0))
+        cases.run_apart(name, check)
+    cases.run_apart("the same bytes again", check_same_bytes, fusion_pair(chance, 0))
     cases.run("precision and recall", score.check)

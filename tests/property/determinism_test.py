@@ -4,7 +4,7 @@ import gzip
 import hashlib
 import os
 
-from trace_cases import TRACES, equal, ingest, make_trace, open_index, read_bytes, require, scratch_folder
+from trace_cases import TRACES, equal, ingest, make_trace, open_index, read_bytes, require
 
 THREADS = (1, 2, 3)
 CHUNK_SIZES = (64, 1000, 64 << 10, 1 << 20, 4 << 20)
@@ -16,7 +16,7 @@ def digest(index):
     return hashlib.sha256(index.read_bytes()).hexdigest()
 
 
-def check_layouts(trace, folder):
+def check_layouts(folder, trace):
     expected = digest(ingest(trace, folder / "default.tracedb"))
     for threads in THREADS:
         for size in CHUNK_SIZES:
@@ -38,7 +38,7 @@ def tables(index):
     return contents
 
 
-def check_gzip(trace, folder):
+def check_gzip(folder, trace):
     text = read_bytes(trace)
     plain, packed, members = folder / "plain.json", folder / "packed.json.gz", folder / "members.json.gz"
     plain.write_bytes(text)
@@ -68,22 +68,20 @@ def damaged(trace, path):
     return path
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        synthetic = cases.run("make-trace", make_trace, folder / "synthetic.json", "--vendor", "amd", "--steps", "3")
-        training = cases.run("make-trace of training", make_trace, folder / "training.json", "--model", "train", "--steps", "3",
-                             "--layers", "4", "--correlation", "off")
-        traces = [trace for trace in (synthetic, training) if trace]
-        for trace in list(traces):
-            os.utime(trace, (1, 1))  # an index says whether its trace had been at rest, and this one is new
-            traces.append(cases.run("damage", damaged, trace, folder / "damaged.json"))
-        for name in REAL:
-            trace = TRACES / "kineto" / name
-            if trace.exists():
-                traces.append(trace)
-            else:
-                cases.skip(name, f"{trace} does not exist (TRACEDB_TRACES names the folder of real traces)")
-        for trace in traces:
-            for check in (check_layouts, check_gzip):
-                with scratch_folder() as own:
-                    cases.run(f"{trace.name} {check.__name__.removeprefix('check_')}", check, trace, own)
+def main(cases, folder):
+    synthetic = cases.run("make-trace", make_trace, folder / "synthetic.json", "--vendor", "amd", "--steps", "3")
+    training = cases.run("make-trace of training", make_trace, folder / "training.json", "--model", "train", "--steps", "3",
+                         "--layers", "4", "--correlation", "off")
+    traces = [trace for trace in (synthetic, training) if trace]
+    for trace in list(traces):
+        os.utime(trace, (1, 1))  # an index says whether its trace had been at rest, and this one is new
+        traces.append(cases.run("damage", damaged, trace, folder / "damaged.json"))
+    for name in REAL:
+        trace = TRACES / "kineto" / name
+        if trace.exists():
+            traces.append(trace)
+        else:
+            cases.skip(name, f"{trace} does not exist (TRACEDB_TRACES names the folder of real traces)")
+    for trace in traces:
+        for check in (check_layouts, check_gzip):
+            cases.run_apart(f"{trace.name} {check.__name__.removeprefix('check_')}", check, trace)

@@ -6,7 +6,7 @@ import gzip
 import json
 import pathlib
 
-from trace_cases import make_trace, read_bytes, run, scratch_folder
+from trace_cases import make_trace, read_bytes, run
 
 ALL_FUSIONS = "add+rmsnorm,rmsnorm+quant,silu+quant,rope+kvcache,qk_norm+rope,moe_routing,moe_gemm+silu,allreduce+rmsnorm"
 SMALL = ["--layers", "4", "--steps", "7", "--prefill-fraction", "0.2", "--mixed-fraction", "0.2"]
@@ -350,8 +350,7 @@ def check_usage_errors(folder):
     assert "example:" in run("make-trace", "--help").stdout
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        cases.each((check_variants, check_determinism, check_planted, check_gap, check_jittered_streams, check_training,
-                    check_stacks, check_missing_correlation, check_shifted_names, check_waiting_collective,
-                    check_target_size, check_usage_errors), folder)
+def main(cases, folder):
+    cases.each((check_variants, check_determinism, check_planted, check_gap, check_jittered_streams, check_training,
+                check_stacks, check_missing_correlation, check_shifted_names, check_waiting_collective,
+                check_target_size, check_usage_errors), folder)

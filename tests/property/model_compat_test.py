@@ -7,7 +7,7 @@ import random
 from itertools import zip_longest
 
 import reference_msmodeling
-from trace_cases import equal, require, run, scratch_folder
+from trace_cases import equal, require, run
 
 SEED = int(os.environ.get("TRACEDB_SEED", "20"))
 ROUNDS = 60
@@ -176,9 +176,8 @@ def check_refused(folder, what, text, message):
     require(last.startswith(f"trace-query: {files[what]}") and message in last, last)
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        for seed in range(SEED, SEED + ROUNDS):
-            cases.run(f"seed {seed}", check, seed, folder / str(seed))
-        for number, (name, refused) in enumerate(REFUSED.items()):
-            cases.run(name, check_refused, folder / f"refused{number}", *refused)
+def main(cases, folder):
+    for seed in range(SEED, SEED + ROUNDS):
+        cases.run(f"seed {seed}", check, seed, folder / str(seed))
+    for number, (name, refused) in enumerate(REFUSED.items()):
+        cases.run(name, check_refused, folder / f"refused{number}", *refused)

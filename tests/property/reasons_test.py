@@ -2,7 +2,6 @@
 given first are those, in order of their size, which the generator's ground truth says; no others are given. Compared the
 other way round, the reasons are the same with the opposite sign; a trace has none against itself."""
 import collections
-import csv
 import json
 import os
 import random
@@ -10,7 +9,7 @@ import random
 from page_commands import check_commands
 from planted_pairs import counted_steps
 from time_oracle import length, union, without
-from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
+from trace_cases import equal, planted, require, run
 
 PAIRS = 32
 LEAST = 0.95       # of precision and recall
@@ -26,21 +25,18 @@ class Side:
     """A trace that was made and ingested, and the times of its decode steps."""
 
     def __init__(self, folder, name, options):
-        path = make_trace(folder / f"{name}.json", "--labels", folder / f"{name}.tsv", *options)
-        self.index = ingest(path, folder / f"{name}.tracedb")
-        truth = json.loads((folder / f"{name}.json.truth.json").read_text(encoding="utf-8"))
+        self.index, truth, labels = planted(folder, *options, name=name)
         self.steps = truth["steps"]
         self.decode, _ = counted_steps(self.steps, "decode")
         self.fusions = truth["fusions"]
         decode = {step["index"] for step in self.decode}
         self.times = collections.Counter()  # ns of (layer, role, class), in all decode steps
         computes, talks = [], []
-        with open(folder / f"{name}.tsv", encoding="utf-8") as file:
-            for row in csv.DictReader(file, delimiter="\t"):
-                if int(row["step"]) in decode:
-                    self.times[int(row["layer"]), row["role"], row["class"]] += int(row["dur"])
-                    work = talks if row["class"] == "communication" else computes
-                    work.append((int(row["ts"]), int(row["ts"]) + int(row["dur"])))
+        for row in labels:
+            if int(row["step"]) in decode:
+                self.times[int(row["layer"]), row["role"], row["class"]] += int(row["dur"])
+                work = talks if row["class"] == "communication" else computes
+                work.append((int(row["ts"]), int(row["ts"]) + int(row["dur"])))
         self.exposed = length(without(union(talks), union(computes))) / len(self.decode)
         self.idle = sum(step["gpu_end"] - step["gpu_begin"] - step["busy"] for step in self.decode) / len(self.decode)
 
@@ -155,8 +151,7 @@ def largest(sizes):
     """The numbers of those that come first, until 90 % of all that was planted is explained."""
     order = sorted(range(len(sizes)), key=lambda number: -abs(sizes[number]))
     whole = sum(map(abs, sizes))
-    return [number for place, number in enumerate(order)
-            if sum(abs(sizes[before]) for before in order[:place]) < 0.9 * whole]
+    return [number for place, number in enumerate(order) if sum(abs(sizes[before]) for before in order[:place]) < 0.9 * whole]
 
 
 def reasons(*indexes):
@@ -230,10 +225,9 @@ def check_pair(folder, chance, place, score):
     equal(reasons(a.index, a.index), [], "reasons of a trace against itself")
 
 
-def main(cases):
+def main(cases, _):
     score = Score()
     chance = random.Random(int(os.environ.get("TRACEDB_SEED", "20251122")))
     for place in range(PAIRS):
-        with scratch_folder() as folder:
-            cases.run(f"pair {place}", check_pair, folder, chance, place, score)
+        cases.run_apart(f"pair {place}", check_pair, chance, place, score)
     cases.run("precision and recall", score.check)

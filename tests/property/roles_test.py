@@ -1,11 +1,9 @@
 """Roles of kernels of generated language models against the generator's labels, with and without modules."""
-import csv
 import itertools
-import json
 from collections import Counter
 
 from compare_cases import BETWEEN, RARE, TOTALS
-from trace_cases import as_json, equal, ingest, make_trace, require, run, scratch_folder
+from trace_cases import as_json, equal, planted, require, sql
 
 # The label of a kernel -> its role; both norms of a layer have one label, and are told apart by their order.
 ROLES = {"embedding": "embedding", "qkv_gemm": "qkv_proj", "q_norm": "qk_norm", "rope": "rope", "kv_cache": "kv_cache",
@@ -16,12 +14,6 @@ ROLES = {"embedding": "embedding", "qkv_gemm": "qkv_proj", "q_norm": "qk_norm", 
          "moe_gemm_2": "experts", "moe_silu_mul": "activation", "moe_sum": "combine", "final_norm": "final_norm",
          "lm_head_gemm": "lm_head", "logits_all_gather": "lm_head_comm", "sample": "sampling", "temperature": "sampling", "softmax": "sampling"}
 NONE = ("quant", "copy_block_table")
-
-
-def labels_of(path):
-    with open(path, encoding="utf-8") as file:
-        labels = sorted(csv.DictReader(file, delimiter="\t"), key=lambda row: (int(row["step"]), int(row["stream"])))
-    return labels
 
 
 def expected(labels):
@@ -38,29 +30,25 @@ def expected(labels):
 
 
 def check(folder, options):
-    path = make_trace(folder / "trace.json", "--labels", folder / "labels.tsv", "--steps", 6, "--layers", 4, "--mix", "P,D*2",
-                      *options)
-    labels = labels_of(folder / "labels.tsv")
-    text = run("trace-query", "sql", "-q", "--json", ingest(path, folder / "index.tracedb"),
-               "SELECT role, role_source, role_confidence_pct AS sure FROM kernels ORDER BY step, stream, ts, id").stdout
-    rows = json.loads(text)["rows"]
-    pairs = [(row, role, label) for row, role, label in zip(rows, expected(labels), labels, strict=True)]
+    index, _, labels = planted(folder, "--steps", 6, "--layers", 4, "--mix", "P,D*2", *options)
+    labels.sort(key=lambda row: (int(row["step"]), int(row["stream"])))
+    roles = sql(index, "SELECT role, role_source, role_confidence_pct AS sure FROM kernels ORDER BY step, stream, ts, id")
+    pairs = list(zip(roles, expected(labels), labels, strict=True))
     for row, _, _ in pairs:
         equal((row["role"] is None, row["role"] is None), (row["role_source"] is None, row["sure"] is None), "unknown")
     found = sum(row["role"] is not None for row, _, _ in pairs)
-    planted = sum(role is not None for _, role, _ in pairs)
+    labelled = sum(role is not None for _, role, _ in pairs)
     # Only the module around it says that scaling by the temperature is part of sampling.
-    planted -= sum(label["role"] == "temperature" and row["role"] is None for row, _, label in pairs)
+    labelled -= sum(label["role"] == "temperature" and row["role"] is None for row, _, label in pairs)
     wrong = Counter((label["role"], row["role"]) for row, role, label in pairs if row["role"] != role)
     right = sum(row["role"] is not None and row["role"] == role for row, role, _ in pairs)
-    require(right >= 0.98 * found and right >= 0.95 * planted,
-            f"{right} of {found} right, {planted} planted; (label, role): {wrong.most_common(6)}")
+    require(right >= 0.98 * found and right >= 0.95 * labelled,
+            f"{right} of {found} right, {labelled} labelled; (label, role): {wrong.most_common(6)}")
 
 
 def check_sums(folder, options):
     """The rows by role add up to all kernel time, in ops, in layers and in compare."""
-    path = make_trace(folder / "trace.json", "--steps", 3, "--layers", 3, "--mix", "P,D", *options)
-    index = ingest(path, folder / "index.tracedb")
+    index, _, _ = planted(folder, "--steps", 3, "--layers", 3, "--mix", "P,D", *options)
 
     def total(*arguments):
         rows = as_json(*arguments, index)["rows"]
@@ -68,8 +56,8 @@ def check_sums(folder, options):
 
     equal(total("ops", "--by", "role"), total("ops"), "ops --by role")
     equal(total("layers", "--per-role"), total("layers"), "layers --per-role")
-    other = ingest(make_trace(folder / "other.json", "--steps", 3, "--layers", 3, "--mix", "P,D", *options, "--seed", 8,
-                              "--slow", "dense_gemm=1.3"), folder / "other.tracedb")
+    other, _, _ = planted(folder, "--steps", 3, "--layers", 3, "--mix", "P,D", *options, "--seed", 8, "--slow", "dense_gemm=1.3",
+                          name="other")
     by_role, by_op = (ledger(index, other, rows) for rows in ("role", "op"))
     equal(by_role["totals"], by_op["totals"], "compare: totals of the ledger")
     for phase, (baseline, candidate, change) in by_role["sums"].items():
@@ -80,8 +68,7 @@ def check_sums(folder, options):
 
 def ledger(baseline, candidate, by):
     """The totals of the ledger, and sums of its rows within the span, by phase."""
-    text = run("trace-query", "compare", "-q", "--json", "--section", "ledger", "--by", by, baseline, candidate).stdout
-    section, = json.loads(text)["sections"]
+    section, = as_json("compare", "--section", "ledger", "--by", by, baseline, candidate)["sections"]
     totals, sums = {}, {}
     for row in section["rows"]:
         figures = (row["baseline"], row["candidate"], row["change"])
@@ -93,11 +80,9 @@ def ledger(baseline, candidate, by):
     return {"totals": totals, "sums": sums}
 
 
-def main(cases):
+def main(cases, _):
     for vendor, moe, parallel, stacks in itertools.product(("amd", "nvidia"), ("off", "on"), ("1", "4"), ("on", "off")):
         options = ["--vendor", vendor, "--moe", moe, "--tensor-parallel", parallel, "--python-stacks", stacks]
-        with scratch_folder() as folder:
-            cases.run(f"{vendor} moe {moe} tp {parallel} stacks {stacks}", check, folder, options)
+        cases.run_apart(f"{vendor} moe {moe} tp {parallel} stacks {stacks}", check, options)
     for vendor in ("amd", "nvidia"):
-        with scratch_folder() as folder:
-            cases.run(f"sums {vendor}", check_sums, folder, ["--vendor", vendor])
+        cases.run_apart(f"sums {vendor}", check_sums, ["--vendor", vendor])

@@ -1,11 +1,10 @@
 """Models with several stacks of layers: each stack is found and named apart, and its layers are numbered in it, in every
 step and every pass over it; with modules exactly, without modules by the rhythm of the kernels."""
 import collections
-import csv
 import itertools
 import json
 
-from trace_cases import equal, ingest, make_trace, require, rows, run, scratch_folder
+from trace_cases import equal, ingest, make_trace, planted, require, rows, run, sql
 
 MODELS = {
     "vision and text": ("--model", "vision+text", "--layers", 24, "--second-layers", 12),
@@ -21,14 +20,9 @@ CLOSE = 0.85
 
 
 def build(folder, options):
-    path = make_trace(folder / "trace.json", "--labels", folder / "labels.tsv", *options)
-    truth = json.loads((folder / "trace.json.truth.json").read_text(encoding="utf-8"))
-    with open(folder / "labels.tsv", encoding="utf-8") as file:
-        labels = sorted(csv.DictReader(file, delimiter="\t"), key=lambda label: (int(label["stream"]), int(label["ts"])))
-    index = ingest(path, folder / "index.tracedb")
-    text = run("trace-query", "sql", "-q", "--json", index,
-               "SELECT stream, stack, layer, dur FROM kernels ORDER BY stream, ts, id").stdout
-    return index, truth, labels, json.loads(text)["rows"]
+    index, truth, labels = planted(folder, *options)
+    labels.sort(key=lambda label: (int(label["stream"]), int(label["ts"])))
+    return index, truth, labels, sql(index, "SELECT stream, stack, layer, dur FROM kernels ORDER BY stream, ts, id")
 
 
 def places(labels, rows):
@@ -110,10 +104,7 @@ def check(folder, options, modules):
     require(not phases & {"decode", "prefill", "mixed"}, f"phases of a model that serves no tokens: {phases}")
 
 
-def main(cases):
+def main(cases, _):
     for (name, options), vendor, modules in itertools.product(MODELS.items(), ("amd", "nvidia"), ("on", "off")):
-        with scratch_folder() as folder:
-            cases.run(f"{name}, {vendor}, modules {modules}", check, folder,
-                      (*options, "--steps", 4, "--vendor", vendor), modules)
-    with scratch_folder() as folder:
-        cases.run("passes that may be stacks", check_twins, folder)
+        cases.run_apart(f"{name}, {vendor}, modules {modules}", check, (*options, "--steps", 4, "--vendor", vendor), modules)
+    cases.run_apart("passes that may be stacks", check_twins)

@@ -1,31 +1,19 @@
-"""Steps, phases and layers: synthetic traces give back their ground truth; every report adds up to the trace."""
+"""Classes, steps, phases, layers and planted idle: synthetic traces give back their ground truth, whatever the options,
+also where these are drawn by chance, the same each time; every report adds up to the trace. Training: every kernel is in
+the step that its ProfilerStep says, whichever thread launched it, and has the pass that autograd's sequence numbers, its
+thread and the optimizer's annotation say."""
 import collections
-import csv
 import itertools
-import json
+import random
 
-from trace_cases import equal, ingest, make_trace, require, run, scratch_folder
+from trace_cases import equal, planted, require, rows, run, sql
 
 FUSIONS = "add+rmsnorm,allreduce+rmsnorm,moe_gemm+silu,moe_routing,qk_norm+rope,rmsnorm+quant,rope+kvcache,silu+quant"
 LABELS = {"-1": "[head]", "-2": "[tail]"}
+SEEDS = range(6)
+SPELLINGS = ("add_norm", "attention", "inductor", "rope_append", "rope_cache")
+IDLE = 4_000_000  # ns: more than any wait that was not planted
 REPORTS = (("steps",), ("phases",), ("layers",), ("layers", "--per-op"), ("kernels",), ("ops",))
-
-
-def report(command, index, *options):
-    text = run("trace-query", command, "-q", "--format", "json", "--limit", 0, *options, index).stdout
-    return json.loads(text)
-
-
-def rows(command, index, *options):
-    return report(command, index, *options)["rows"]
-
-
-def build(folder, options):
-    path = make_trace(folder / "trace.json", "--labels", folder / "labels.tsv", *options)
-    truth = json.loads((folder / "trace.json.truth.json").read_text(encoding="utf-8"))
-    with open(folder / "labels.tsv", encoding="utf-8") as file:
-        labels = list(csv.DictReader(file, delimiter="\t"))
-    return ingest(path, folder / "index.tracedb"), truth, labels
 
 
 def check_steps(index, truth):
@@ -64,10 +52,8 @@ def check_layers(index, labels):
         cell = expected[int(label["step"]), LABELS.get(label["layer"], label["layer"])]
         cell[0] += 1
         cell[1] += int(label["dur"])
-    steps = sorted({step for step, _ in expected})
-    for step in (steps[0], steps[1], steps[-1]):
-        found = {row["layer"]: [row["instances"], row["total_time"]]
-                 for row in rows("layers", index, "--step", step)}
+    for step in sorted({step for step, _ in expected}):
+        found = {row["layer"]: [row["instances"], row["total_time"]] for row in rows("layers", index, "--step", step)}
         equal(found, {layer: cell for (s, layer), cell in expected.items() if s == step}, f"layers of step {step}")
     total = collections.Counter()
     for (_, layer), cell in expected.items():
@@ -102,7 +88,7 @@ def check_pattern(index, truth):
         equal(rows(command, index, "--step-regex", pattern), rows(command, index), f"{command} by a pattern")
     equal(len([row for row in rows("steps", index, "--step-regex", "_generation_0") if row["step"] is not None]),
           sum(step["kind"] == "prefill" for step in truth["steps"]), "steps by a pattern that knows only prefill")
-    equal(report("steps", index, "--step-regex", "nothing")["rows"][0]["name"], "[no step]", "a pattern without steps")
+    equal(rows("steps", index, "--step-regex", "nothing")[0]["name"], "[no step]", "a pattern without steps")
 
 
 def check_order(index):
@@ -112,7 +98,7 @@ def check_order(index):
 
 
 def check_marked(folder, options):
-    index, truth, labels = build(folder, options)
+    index, truth, labels = planted(folder, *options)
     check_steps(index, truth)
     check_layers(index, labels)
     check_closure(index)
@@ -121,13 +107,106 @@ def check_marked(folder, options):
 
 
 def check_unmarked(folder, options):
-    index, truth, labels = build(folder, [*options, "--annotations", "off"])
+    index, truth, labels = planted(folder, *options, "--annotations", "off")
     check_inferred(index, truth)
     check_layers(index, labels)
     check_closure(index)
 
 
-def main(cases):
+def options_by_chance(chance):
+    fusions = [fusion for fusion in FUSIONS.split(",") if chance.random() < 0.4]
+    switches = {name: chance.choice(("on", "off")) for name in ("graphs", "python-stacks", "moe", "quantise", "qk-norm",
+                                                                "jittered-streams", "correlation")}
+    numbers = {"layers": chance.randrange(3, 8), "steps": chance.randrange(5, 10), "streams": chance.choice((1, 2, 3)),
+               "tensor-parallel": chance.choice((1, 2, 8)), "batch": chance.choice((1, 16, 64)),
+               "prompt-tokens": chance.choice((128, 2048)), "mixed-fraction": chance.choice((0, 0.3)),
+               "jitter": chance.choice((0, 3, 10)), "idle": IDLE, "seed": chance.randrange(1, 1000),
+               "step-gap": chance.choice((0, 2000000)),
+               "spelling": ",".join(chance.sample(SPELLINGS, chance.choice((0, 1, 3))))}
+    options = [part for name, value in {**switches, **numbers}.items() for part in (f"--{name}", value)]
+    return options + (["--fuse", ",".join(fusions)] if fusions else [])
+
+
+def check_classes(index, truth, labels):
+    equal({row["name"]: row["class"] for row in rows("rules show", index)}, {name: expected["class"] for name, expected in truth["names"].items()}, "classes of all names")
+    expected = collections.defaultdict(lambda: [0, 0])
+    for label in labels:
+        expected[label["class"]][0] += 1
+        expected[label["class"]][1] += int(label["dur"])
+    equal({row["op"]: [row["instances"], row["total_time"]] for row in rows("ops", index)}, dict(expected),
+          "kernels and time of each class")
+
+
+def check_idle(index, truth):
+    (timeline,) = rows("timeline", index)
+    zero = timeline["begin"] - truth["device_time"]["ts"]
+    idle = sorted((step["planted_idle_ts"] + zero, step["planted_idle_ns"]) for step in truth["steps"])
+    require(all(duration >= IDLE for _, duration in idle), "no idle was planted")
+    waits = sorted((gap["ts"], gap["dur"]) for gap in rows("gaps", index, "--each")
+                   if gap["launch_cause"] == "host_wait" and gap["dur"] >= IDLE)
+    equal(waits, idle, "planted idle")
+
+
+def check_truth(folder, options):
+    index, truth, labels = planted(folder, *options)
+    check_classes(index, truth, labels)
+    check_steps(index, truth)
+    check_layers(index, labels)
+    check_idle(index, truth)
+
+
+PASSES = ("forward", "backward", "optimizer")
+
+
+def kernels(index):
+    return sql(index, "SELECT stream, step, pass, dur FROM kernels ORDER BY stream, ts, id")
+
+
+def check_steps_training(index, truth):
+    found = rows("steps", index)
+    equal([row["name"] for row in found], [step["name"] for step in truth["steps"]], "steps, and nothing outside of them")
+    for row, step in zip(found, truth["steps"]):
+        what = f"step {step['name']}"
+        equal([row["phase"], row["kernels"], row["total_time"]], ["train", step["kernels"], step["kernel_ns"]], what)
+        equal([row["gpu_span"], row["gpu_busy"]], [step["gpu_end"] - step["gpu_begin"], step["busy"]], f"{what}: device")
+
+
+def check_kernels(index, labels, stepped):
+    for row, label in zip(kernels(index), labels, strict=True):
+        what = f"step {label['step']}, layer {label['layer']}, {label['role']}"
+        equal(row["dur"], int(label["dur"]), f"{what}: duration")
+        equal(row["pass"], label["pass"], f"{what}: pass")
+        if stepped:
+            equal(row["step"], int(label["step"]), f"{what}: step")
+
+
+def check_reports(index, labels):
+    """Passes of every report add up to the kernels with that label."""
+    expected = collections.defaultdict(lambda: [0, 0])
+    for label in labels:
+        expected[label["pass"]][0] += 1
+        expected[label["pass"]][1] += int(label["dur"])
+    for name in PASSES:
+        count = sum(row["instances"] for row in rows("ops", index, "--by", "pass") if row["pass"] == name)
+        equal(count, expected[name][0], f"ops --by pass: kernels {name}")
+    total = collections.Counter()
+    for row in rows("ops", index, "--by", "pass"):
+        total[row["pass"]] += row["total_time"]
+    equal(dict(total), {name: values[1] for name, values in expected.items()}, "ops --by pass: time")
+
+
+def check_training(folder, options):
+    index, truth, labels = planted(folder, "--model", "train", *options)
+    labels.sort(key=lambda label: (int(label["stream"]), int(label["ts"])))
+    stepped = "--annotations" not in options
+    if stepped:
+        check_steps_training(index, truth)
+    check_kernels(index, labels, stepped)
+    check_reports(index, labels)
+    run("trace-query", "verify", index)
+
+
+def main(cases, _):
     base = ["--layers", 5, "--steps", 6, "--mixed-fraction", 0.2]
     models = ([], ["--moe", "on", "--tensor-parallel", 4], ["--fuse", FUSIONS], ["--streams", 1, "--quantise", "off"])
     for choice in itertools.product(range(2), range(2), range(2), range(4)):
@@ -137,8 +216,18 @@ def main(cases):
         more = models[choice[3]]
         options = [*base, "--vendor", vendor, "--python-stacks", stacks, "--graphs", graphs, *more]
         name = f"{vendor} stacks {stacks} graphs {graphs} {' '.join(map(str, more))}"
-        with scratch_folder() as folder:
-            cases.run(f"marked {name}", check_marked, folder, options)
+        cases.run_apart(f"marked {name}", check_marked, options)
         if stacks == "off":
-            with scratch_folder() as folder:
-                cases.run(f"unmarked {name}", check_unmarked, folder, options)
+            cases.run_apart(f"unmarked {name}", check_unmarked, options)
+    for vendor in ("amd", "nvidia"):
+        for seed in SEEDS:
+            options = ["--vendor", vendor, *options_by_chance(random.Random(f"{vendor} {seed}"))]
+            cases.run_apart(" ".join(map(str, options)), check_truth, options)
+    small = ("--layers", 4, "--steps", 5)
+    for vendor, dialect, more in itertools.product(
+            ("amd", "nvidia"), ("new", "old"),
+            ((), ("--python-stacks", "off"), ("--tensor-parallel", 4, "--streams", 3), ("--annotations", "off"),
+             ("--step-gap", 3000000, "--idle", 80000))):
+        options = (*small, "--vendor", vendor, "--dialect", dialect, *more)
+        cases.run_apart(f"{vendor} {dialect} {' '.join(map(str, more))}", check_training, options)
+    cases.run_apart("one step", check_training, ("--layers", 3, "--steps", 1))

@@ -4,7 +4,7 @@ import json
 import random
 
 from time_oracle import TimeOracle
-from trace_cases import equal, ingest, make_trace, open_index, require, rows, run, scratch_folder
+from trace_cases import equal, ingest, open_index, planted, require, rows
 
 SHAPES = {
     "amd graphs": ("--vendor", "amd", "--layers", 4),
@@ -26,9 +26,7 @@ DEVICE_TIME = ("span", "busy", "idle", "computation", "comm", "copy", "exposed_c
 
 
 def check_truth(folder, options):
-    path = make_trace(folder / "trace.json", "--steps", 8, "--idle", 150000, *options)
-    truth = json.loads((folder / "trace.json.truth.json").read_text(encoding="utf-8"))
-    index = ingest(path, folder / "index.tracedb")
+    index, truth, _ = planted(folder, "--steps", 8, "--idle", 150000, *options)
     (timeline,) = rows("timeline", index)
     equal({key: timeline[key] for key in DEVICE_TIME}, {key: truth["device_time"][key] for key in DEVICE_TIME}, "times")
     equal(timeline["device"], truth["device_time"]["device"], "device")
@@ -45,9 +43,9 @@ def check_truth(folder, options):
     equal(sum(graphs), truth["graph_launches"], "graph launches")
     zero = timeline["begin"] - truth["device_time"]["ts"]
     waits = {(gap["ts"], gap["dur"]) for gap in rows("gaps", index, "--each") if gap["launch_cause"] == "host_wait"}
-    planted = {(step["planted_idle_ts"] + zero, step["planted_idle_ns"]) for step in truth["steps"]}
-    require(all(duration >= 150000 for _, duration in planted), "no idle was planted")
-    require(planted <= waits, f"planted, but no host wait: {sorted(planted - waits)[:3]}")
+    idle = {(step["planted_idle_ts"] + zero, step["planted_idle_ns"]) for step in truth["steps"]}
+    require(all(duration >= 150000 for _, duration in idle), "no idle was planted")
+    require(idle <= waits, f"planted, but no host wait: {sorted(idle - waits)[:3]}")
     for index_of_step, step in enumerate(truth["steps"][:3]):
         own = rows("timeline", index, "--step", index_of_step)
         equal(own[0]["kernels"], step["kernels"], f"kernels of step {index_of_step}")
@@ -97,8 +95,7 @@ def check_random(folder, seed):
     for row in timeline:
         equal({key: row[key] for key in expected[row["device"]]}, expected[row["device"]], f"device {row['device']}")
     for options, wait in (((), 2000), (("--kernel-wait", "9us"), 9000)):
-        gaps = [(gap["device"], gap["ts"], gap["dur"], gap["launch_cause"])
-                for gap in rows("gaps", index, "--each", *options)]
+        gaps = [(gap["device"], gap["ts"], gap["dur"], gap["launch_cause"]) for gap in rows("gaps", index, "--each", *options)]
         equal(sorted(gaps), sorted(oracle.gaps(wait)), "gaps")
     for limit in (1, 4):
         some = rows("gaps", index, "--limit", limit)
@@ -118,10 +115,8 @@ def check_random(folder, seed):
     database.close()
 
 
-def main(cases):
+def main(cases, _):
     for name, options in SHAPES.items():
-        with scratch_folder() as folder:
-            cases.run(name, check_truth, folder, options)
+        cases.run_apart(name, check_truth, options)
     for seed in range(12):
-        with scratch_folder() as folder:
-            cases.run(f"random {seed}", check_random, folder, seed)
+        cases.run_apart(f"random {seed}", check_random, seed)

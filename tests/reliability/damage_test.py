@@ -8,7 +8,7 @@ import resource
 import subprocess
 from pathlib import Path
 
-from trace_cases import equal, open_index, program, require, scratch_folder
+from trace_cases import equal, open_index, program, require
 
 EVENTS = 5
 DAMAGED = 2  # the event the damage is in
@@ -149,12 +149,11 @@ def facts(index):
     return stored, rows, issues, complete
 
 
-def check(name, content, stored, issues, complete):
-    with scratch_folder() as folder:
-        (folder / "trace.json").write_bytes(content)
-        result = ingest(folder / "trace.json", folder / "index")
-        equal(result.returncode, 0, f"exit code ({result.stderr.strip()})")
-        actual_stored, rows, actual, actual_complete = facts(folder / "index")
+def check(folder, name, content, stored, issues, complete):
+    (folder / "trace.json").write_bytes(content)
+    result = ingest(folder / "trace.json", folder / "index")
+    equal(result.returncode, 0, f"exit code ({result.stderr.strip()})")
+    actual_stored, rows, actual, actual_complete = facts(folder / "index")
     equal({kind: count for kind, (count, _, _) in actual.items()}, {kind: row[0] for kind, row in issues.items()}, "issues")
     equal((actual_stored, rows), (stored, stored), "events stored, operators")
     equal(actual_complete, complete, "complete")
@@ -166,54 +165,52 @@ def check(name, content, stored, issues, complete):
         require(actual[kind][2].startswith(sample), f"{kind}: sample {actual[kind][2]!r}, expected {sample!r}")
 
 
-def cut_everywhere(content, whole_at, name):
+def cut_everywhere(folder, content, whole_at, name):
     """Cut off at any byte: refused, or salvaged and said to be incomplete; never fewer events than are whole."""
-    with scratch_folder() as folder:
-        for size in range(len(content)):
-            path = folder / name
-            path.write_bytes(content[:size])
-            result = ingest(path, folder / "index")
-            require(result.returncode in (0, 3), f"cut at {size}: exit {result.returncode}: {result.stderr}")
-            if result.returncode == 3:
-                require(size < whole_at(1) and not (folder / "index").exists(), f"cut at {size}: refused")
-                continue
-            stored, _, issues, complete = facts(folder / "index")
-            expected = sum(1 for i in range(1, EVENTS + 1) if whole_at(i) <= size)
-            require(stored >= expected, f"cut at {size}: {stored} events of {expected}")
-            finished = name.endswith(".json") and size >= len(content.rstrip())
-            equal(complete, 1 if finished else 0, f"cut at {size}: complete")
-            require(finished or any(kind.endswith("truncated") for kind in issues), f"cut at {size}: {issues}")
-            (folder / "index").unlink()
+    for size in range(len(content)):
+        path = folder / name
+        path.write_bytes(content[:size])
+        result = ingest(path, folder / "index")
+        require(result.returncode in (0, 3), f"cut at {size}: exit {result.returncode}: {result.stderr}")
+        if result.returncode == 3:
+            require(size < whole_at(1) and not (folder / "index").exists(), f"cut at {size}: refused")
+            continue
+        stored, _, issues, complete = facts(folder / "index")
+        expected = sum(1 for i in range(1, EVENTS + 1) if whole_at(i) <= size)
+        require(stored >= expected, f"cut at {size}: {stored} events of {expected}")
+        finished = name.endswith(".json") and size >= len(content.rstrip())
+        equal(complete, 1 if finished else 0, f"cut at {size}: complete")
+        require(finished or any(kind.endswith("truncated") for kind in issues), f"cut at {size}: {issues}")
+        (folder / "index").unlink()
 
 
-def cut_plain():
+def cut_plain(folder):
     ends = [place(WHOLE, event(i)) + len(event(i)) for i in range(EVENTS)]
-    cut_everywhere(WHOLE.encode(), lambda count: ends[count - 1], "cut.json")
+    cut_everywhere(folder, WHOLE.encode(), lambda count: ends[count - 1], "cut.json")
 
 
-def cut_gzip():
-    cut_everywhere(gzip.compress(WHOLE.encode(), mtime=0), lambda count: 10**9, "cut.json.gz")
+def cut_gzip(folder):
+    cut_everywhere(folder, gzip.compress(WHOLE.encode(), mtime=0), lambda count: 10**9, "cut.json.gz")
 
 
-def piped(pieces, limit_mb, check_result):
+def piped(folder, pieces, limit_mb, check_result):
     """Feeds a trace through standard input; the whole run must do with `limit_mb` of memory."""
-    with scratch_folder() as folder:
-        index = folder / "index"
-        process = subprocess.Popen([program("trace-ingest"), "-q", "--threads", "2", "-o", str(index), "-"],
-                                   stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-        try:
-            for piece in pieces:
-                process.stdin.write(piece)
-            process.stdin.close()
-        except BrokenPipeError:
-            pass
-        error = process.stderr.read().decode(errors="replace")
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        process.stderr.close()
-        require(process.returncode in (0, 3), f"exit {process.returncode}: {error}")
-        require(usage.ru_maxrss < limit_mb * 1024, f"{usage.ru_maxrss / 1024:.0f} MB of memory, {limit_mb} allowed")
-        check_result(facts(index) if process.returncode == 0 else None)
+    index = folder / "index"
+    process = subprocess.Popen([program("trace-ingest"), "-q", "--threads", "2", "-o", str(index), "-"],
+                               stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        for piece in pieces:
+            process.stdin.write(piece)
+        process.stdin.close()
+    except BrokenPipeError:
+        pass
+    error = process.stderr.read().decode(errors="replace")
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.stderr.close()
+    require(process.returncode in (0, 3), f"exit {process.returncode}: {error}")
+    require(usage.ru_maxrss < limit_mb * 1024, f"{usage.ru_maxrss / 1024:.0f} MB of memory, {limit_mb} allowed")
+    check_result(facts(index) if process.returncode == 0 else None)
 
 
 def around(middle, tail=b"]}"):
@@ -230,15 +227,15 @@ def survivors(count, *kinds):
     return check_result
 
 
-def nesting(depth, opening, closing, closed):
+def nesting(folder, depth, opening, closing, closed):
     middle = [opening * depth, b"1", closing * (depth if closed else 0)]
-    piped(around(middle), 300, survivors(2, "not_an_object", "malformed_event", "stray_text", "unsupported_phase"))
+    piped(folder, around(middle), 300, survivors(2, "not_an_object", "malformed_event", "stray_text", "unsupported_phase"))
 
 
-def long_string(size, limit_mb, *kinds):
+def long_string(folder, size, limit_mb, *kinds):
     piece = b"x" * (1 << 20)
     middle = [b'{"ph":"X","cat":"cpu_op","name":"', *[piece] * (size >> 20), b'","pid":1,"tid":2,"ts":1,"dur":1}']
-    piped(around(middle), limit_mb, survivors(2 if kinds else 3, *kinds))
+    piped(folder, around(middle), limit_mb, survivors(2 if kinds else 3, *kinds))
 
 
 def without_sanitizer():
@@ -247,20 +244,19 @@ def without_sanitizer():
     return b"__asan_init" not in symbols and b"__tsan_init" not in symbols
 
 
-def main(cases):
+def main(cases, _):
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for name, row in table().items():
-        cases.run(name, check, name, *row)
-    cases.run("cut at every byte", cut_plain)
-    cases.run("gzip cut at every byte", cut_gzip)
+        cases.run_apart(name, check, name, *row)
+    cases.each_apart((cut_plain, cut_gzip))
     if without_sanitizer():
         for depth in (100_000, 1_000_000):
-            cases.run(f"lists {depth} deep", nesting, depth, b"[", b"]", True)
-            cases.run(f"objects {depth} deep", nesting, depth, b'{"a":', b"}", True)
-            cases.run(f"lists {depth} deep, never closed", nesting, depth, b"[", b"]", False)
-        cases.run("a string of 20 MB", long_string, 20 << 20, 450)
+            cases.run_apart(f"lists {depth} deep", nesting, depth, b"[", b"]", True)
+            cases.run_apart(f"objects {depth} deep", nesting, depth, b'{"a":', b"}", True)
+            cases.run_apart(f"lists {depth} deep, never closed", nesting, depth, b"[", b"]", False)
+        cases.run_apart("a string of 20 MB", long_string, 20 << 20, 450)
         if os.environ.get("TRACEDB_LONG"):
-            cases.run("a string of 2 GB", long_string, 2 << 30, 450, "oversized_event")
+            cases.run_apart("a string of 2 GB", long_string, 2 << 30, 450, "oversized_event")
         else:
             cases.skip("a string of 2 GB", "it takes a while: set TRACEDB_LONG=1")
     else:

@@ -8,7 +8,7 @@ from pathlib import Path
 for options in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
     os.environ[options] = "exitcode=66:" + os.environ.get(options, "")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import equal, make_trace, require, run, scratch_folder
+from trace_cases import equal, make_trace, require, run
 
 ONE = "a.json"
 TWO = (ONE, "b.json")
@@ -31,21 +31,20 @@ def ask(folder, name, *words):
     return result.stdout
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        for seed, name in enumerate(TWO, 3):
-            make_trace(folder / name, "--layers", 2, "--steps", 4, "--seed", seed, "--shapes", "on", "--truth", "/dev/null")
-        run("make-trace", "job", "--ranks", 2, "--steps", 3, folder / "job")
-        run("make-trace", "aie", "--tiles", "2", "--iterations", "3", "--kernels", "4", folder / "tiles.json")
-        run("make-trace", "--ascend", 30, folder / "ascend")
-        cases.run("trace-ingest", ask, folder, "trace-ingest", "-j", "2", *TWO, "job")
-        help_text = run("trace-query", "--help").stdout
-        names = re.findall(r"^  ([a-z]+) ", help_text.partition("Commands:")[2].partition("\n\n")[0], re.M)
-        equal(set(WORDS) - set(names), set(), "words for what is no command")
-        require(len(names) > 25, names)
-        for name in names:
-            cases.run(name, ask, folder, "trace-query", name, *WORDS.get(name, (ONE,)))
-        for name, words in AGAIN.items():
-            cases.run(name, ask, folder, "trace-query", *words)
-        for words in (("--stats", "."), ("--gc", "--dry-run", ".")):
-            cases.run(words[0], ask, folder, "trace-ingest", *words)
+def main(cases, folder):
+    for seed, name in enumerate(TWO, 3):
+        make_trace(folder / name, "--layers", 2, "--steps", 4, "--seed", seed, "--shapes", "on", "--truth", "/dev/null")
+    run("make-trace", "job", "--ranks", 2, "--steps", 3, folder / "job")
+    run("make-trace", "aie", "--tiles", "2", "--iterations", "3", "--kernels", "4", folder / "tiles.json")
+    run("make-trace", "--ascend", 30, folder / "ascend")
+    cases.run("trace-ingest", ask, folder, "trace-ingest", "-j", "2", *TWO, "job")
+    help_text = run("trace-query", "--help").stdout
+    names = re.findall(r"^  ([a-z]+) ", help_text.partition("Commands:")[2].partition("\n\n")[0], re.M)
+    equal(set(WORDS) - set(names), set(), "words for what is no command")
+    require(len(names) > 25, names)
+    for name in names:
+        cases.run(name, ask, folder, "trace-query", name, *WORDS.get(name, (ONE,)))
+    for name, words in AGAIN.items():
+        cases.run(name, ask, folder, "trace-query", *words)
+    for words in (("--stats", "."), ("--gc", "--dry-run", ".")):
+        cases.run(words[0], ask, folder, "trace-ingest", *words)

@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from extension import LIBRARY, by_python, by_shell, uri_of
-from trace_cases import BIN, Skip, equal, ingest, make_trace, require, scratch_folder
+from trace_cases import BIN, Skip, equal, ingest, make_trace, require
 
 OPTIONS = ("--steps", 4, "--seed", 5, "--layers")
 OPS = ["sql", "SELECT op, instances, total_time FROM ops ORDER BY 1"]
@@ -202,14 +202,13 @@ def static_host(files):
         equal((result.returncode, words in result.stdout, result.stdout.count("\n")), (1, True, 1), f"{mode}: {result}")
 
 
-def main(cases):
+def main(cases, folder):
     if not LIBRARY.exists():
         raise Skip(f"{LIBRARY} is not built")
-    with scratch_folder() as folder:
-        files = cases.run("an index", Folder, folder)
-        if files is None:
-            return
-        before = digest(files.folder)
-        cases.each((twice, settings_of_the_host, static_host, rules_of_the_environment, in_memory), files)
-        cases.run("no file is changed", equal, digest(files.folder), before, "files")
-        cases.each((not_an_index, other_states, trace_changed, hostile_names, several, replaced, damaged), files)
+    files = cases.run("an index", Folder, folder)
+    if files is None:
+        return
+    before = digest(files.folder)
+    cases.each((twice, settings_of_the_host, static_host, rules_of_the_environment, in_memory), files)
+    cases.run("no file is changed", equal, digest(files.folder), before, "files")
+    cases.each((not_an_index, other_states, trace_changed, hostile_names, several, replaced, damaged), files)

@@ -8,10 +8,9 @@ import signal
 import subprocess
 import time
 
-from faults import (MAY_SUCCEED, content, failing_calls, nothing_left, one_line, require_shim,
-                    run_faulty, sound)
+from faults import (MAY_SUCCEED, content, failing_calls, nothing_left, one_line, require_shim, run_faulty, sound)
 from index_folder import kernels, run_any, trace_file
-from trace_cases import Skip, equal, open_index, program, require, run, scratch_folder
+from trace_cases import Skip, equal, open_index, program, require, run
 
 SMALL = ("--layers", 2)
 MEMORY = ("--max-memory", "50K")  # so that temporary files are written too
@@ -54,20 +53,19 @@ class Desk:
         nothing_left(self.out, f"{what}: next run")
 
 
-def call_fails(calls, error):
+def call_fails(folder, calls, error):
     """The n-th call fails, for every n, by turns over an old index and into an empty folder."""
-    with scratch_folder() as folder:
-        desk = Desk(folder)
-        for fault, what in failing_calls(calls, error):
-            before = desk.lay(old=fault["at"] % 2 == 0)
-            result = desk.run("--force", **fault)
-            if not desk.reached():
-                equal(result.returncode, 0, f"{what}: exit code of the run that gets through ({result.stderr})")
-                require(fault["at"] > 1, f"{calls}: never called")
-                break
-            check_failure(desk, result, before, calls, what)
-        desk.check_next(calls)
-        print(f"  {calls}: {fault['at'] - 1} calls, each failed once")
+    desk = Desk(folder)
+    for fault, what in failing_calls(calls, error):
+        before = desk.lay(old=fault["at"] % 2 == 0)
+        result = desk.run("--force", **fault)
+        if not desk.reached():
+            equal(result.returncode, 0, f"{what}: exit code of the run that gets through ({result.stderr})")
+            require(fault["at"] > 1, f"{calls}: never called")
+            break
+        check_failure(desk, result, before, calls, what)
+    desk.check_next(calls)
+    print(f"  {calls}: {fault['at'] - 1} calls, each failed once")
 
 
 def check_failure(desk, result, before, calls, what):
@@ -88,30 +86,27 @@ def check_failure(desk, result, before, calls, what):
         equal(content(desk.out), before, f"{what}: files")
 
 
-def calls_fail_from_then_on():
+def calls_fail_from_then_on(folder):
     """A disk that is gone stays gone: removing what was begun may fail too, and the next run clears it away."""
-    with scratch_folder() as folder:
-        desk = Desk(folder)
-        for at in (1, 2, 3, 5, 8, 13, 21, 34, 55):
-            what = f"everything fails from call {at} on"
-            before = desk.lay(old=at % 2 == 0)
-            result = desk.run("--force", calls="create write sync truncate rename unlink", errno=errno.EIO, at=at,
-                              step=1)
-            one_line(result, (5,), what)
-            after = content(desk.out)
-            equal(after.get(desk.index.name), before.get(desk.index.name), f"{what}: the index")
-            desk.check_next(what)
+    desk = Desk(folder)
+    for at in (1, 2, 3, 5, 8, 13, 21, 34, 55):
+        what = f"everything fails from call {at} on"
+        before = desk.lay(old=at % 2 == 0)
+        result = desk.run("--force", calls="create write sync truncate rename unlink", errno=errno.EIO, at=at, step=1)
+        one_line(result, (5,), what)
+        after = content(desk.out)
+        equal(after.get(desk.index.name), before.get(desk.index.name), f"{what}: the index")
+        desk.check_next(what)
 
 
-def calls_do_half_or_are_interrupted():
-    with scratch_folder() as folder:
-        desk = Desk(folder)
-        for error, step in ((0, 1), (0, 2), (errno.EINTR, 2)):
-            desk.lay(old=False)
-            what = f"errno {error}, step {step}"
-            equal(desk.run(calls="write read", errno=error, at=1, step=step).returncode, 0, f"{what}: exit code")
-            require(desk.reached(), f"{what}: never happened")
-            require(desk.index.read_bytes() == desk.good, f"{what}: another index than without faults")
+def calls_do_half_or_are_interrupted(folder):
+    desk = Desk(folder)
+    for error, step in ((0, 1), (0, 2), (errno.EINTR, 2)):
+        desk.lay(old=False)
+        what = f"errno {error}, step {step}"
+        equal(desk.run(calls="write read", errno=error, at=1, step=step).returncode, 0, f"{what}: exit code")
+        require(desk.reached(), f"{what}: never happened")
+        require(desk.index.read_bytes() == desk.good, f"{what}: another index than without faults")
 
 
 # Where a run is killed: the n-th call of a kind, before it or after it was done.
@@ -120,89 +115,85 @@ KILL_POINTS = [(calls, at, after) for calls, most in
                for at in range(1, most + 1) for after in (0, 1)] + [("write", at, 0) for at in (9, 17, 31, 47, 62)]
 
 
-def killed():
-    with scratch_folder() as folder:
-        desk = Desk(folder)
-        reached = set()
-        for number, (calls, at, after) in enumerate(KILL_POINTS):
-            what = f"killed {'after' if after else 'before'} {calls} {at}"
-            old = number % 3 != 0
-            desk.lay(old)
-            result = desk.run("--force", calls=calls, at=at, signal=signal.SIGKILL, after=after)
-            if not desk.reached():
-                continue
-            reached.add((calls, at, after))
-            equal(result.returncode, -signal.SIGKILL, f"{what}: exit code")
-            if old or desk.index.exists():
-                sound(desk.index, desk.kernels, what)
-            desk.check_next(what)
-        require(len(reached) >= 20, f"points reached: {sorted(reached)}")
-        require(("rename", 1, 1) in reached, "never killed between the rename and the end")
-        print(f"  killed at {len(reached)} points")
+def killed(folder):
+    desk = Desk(folder)
+    reached = set()
+    for number, (calls, at, after) in enumerate(KILL_POINTS):
+        what = f"killed {'after' if after else 'before'} {calls} {at}"
+        old = number % 3 != 0
+        desk.lay(old)
+        result = desk.run("--force", calls=calls, at=at, signal=signal.SIGKILL, after=after)
+        if not desk.reached():
+            continue
+        reached.add((calls, at, after))
+        equal(result.returncode, -signal.SIGKILL, f"{what}: exit code")
+        if old or desk.index.exists():
+            sound(desk.index, desk.kernels, what)
+        desk.check_next(what)
+    require(len(reached) >= 20, f"points reached: {sorted(reached)}")
+    require(("rename", 1, 1) in reached, "never killed between the rename and the end")
+    print(f"  killed at {len(reached)} points")
 
 
-def killed_while_noting_new_times():
+def killed_while_noting_new_times(folder):
     """An index that is valid but does not trust the times of its trace is replaced by one that does."""
-    with scratch_folder() as folder:
-        desk = Desk(folder)
-        time.sleep(2.1)  # times are noted only of a trace that has been at rest for two seconds
-        reached = 0
-        for calls in ("create", "write", "sync", "rename", "unlink"):
-            for at in range(1, 20):
-                desk.lay(old=True)
-                os.utime(desk.index, (1_500_000_000, 1_500_000_000))
-                result = desk.run(calls=calls, at=at, signal=signal.SIGKILL)
-                if not desk.reached():
-                    equal(result.returncode, 0, f"{calls} {at}: exit code")
-                    require(desk.index.stat().st_mtime > 1_600_000_000, f"{calls} {at}: no times were noted")
-                    break
-                reached += 1
-                what = f"killed before {calls} {at}"
-                query = subprocess.run([program("trace-query"), "info", str(desk.index)], capture_output=True, text=True)
-                equal(query.returncode, 0, f"{what}: trace-query: {query.stderr}")
-                desk.check_next(what)
-        require(reached >= 5, f"killed {reached} times only: are new times noted?")
-        print(f"  killed at {reached} points")
+    desk = Desk(folder)
+    time.sleep(2.1)  # times are noted only of a trace that has been at rest for two seconds
+    reached = 0
+    for calls in ("create", "write", "sync", "rename", "unlink"):
+        for at in range(1, 20):
+            desk.lay(old=True)
+            os.utime(desk.index, (1_500_000_000, 1_500_000_000))
+            result = desk.run(calls=calls, at=at, signal=signal.SIGKILL)
+            if not desk.reached():
+                equal(result.returncode, 0, f"{calls} {at}: exit code")
+                require(desk.index.stat().st_mtime > 1_600_000_000, f"{calls} {at}: no times were noted")
+                break
+            reached += 1
+            what = f"killed before {calls} {at}"
+            query = subprocess.run([program("trace-query"), "info", str(desk.index)], capture_output=True, text=True)
+            equal(query.returncode, 0, f"{what}: trace-query: {query.stderr}")
+            desk.check_next(what)
+    require(reached >= 5, f"killed {reached} times only: are new times noted?")
+    print(f"  killed at {reached} points")
 
 
-def summary_cannot_be_written():
-    with scratch_folder() as folder:
-        desk = Desk(folder)
-        for calls in ("create", "write", "close"):
-            desk.lay(old=False)
-            desk.mark.unlink(missing_ok=True)
-            result = run_faulty("--summary", folder / "summary.jsonl", *desk.arguments, mark=desk.mark,
-                                path="summary.jsonl", calls=calls, at=1, step=1, errno=errno.ENOSPC)
-            require(desk.reached(), f"{calls}: never called")
-            one_line(result, (5,), f"summary: {calls}")
-            nothing_left(desk.out, calls)
+def summary_cannot_be_written(folder):
+    desk = Desk(folder)
+    for calls in ("create", "write", "close"):
+        desk.lay(old=False)
+        desk.mark.unlink(missing_ok=True)
+        result = run_faulty("--summary", folder / "summary.jsonl", *desk.arguments, mark=desk.mark,
+                            path="summary.jsonl", calls=calls, at=1, step=1, errno=errno.ENOSPC)
+        require(desk.reached(), f"{calls}: never called")
+        one_line(result, (5,), f"summary: {calls}")
+        nothing_left(desk.out, calls)
 
 
-def memory_runs_out():
+def memory_runs_out(folder):
     """Address space from almost none to enough: always one line and no index, or the whole of it."""
-    with scratch_folder() as folder:
-        desk = Desk(folder)
-        gzip = desk.trace.with_suffix(".json.gz")
-        subprocess.run(["gzip", "-k", str(desk.trace)], check=True)
-        ends = []
-        for number, megabytes in enumerate([*range(16, 48), *range(48, 220, 16)]):
-            trace = gzip if number % 2 else desk.trace
-            what = f"{megabytes} MB of address space, {trace.name}"
-            desk.lay(old=False)
-            result = run_any("-q", "--threads", 2, "-o", desk.index, trace,
-                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20,) * 2))
-            if "error while loading shared libraries" in result.stderr:
-                continue  # it never ran
-            require(result.returncode in (0, 5), f"{what}: exit {result.returncode}: {result.stderr}")
-            equal(len(result.stderr.splitlines()), 0 if result.returncode == 0 else 1, f"{what}: {result.stderr!r}")
-            nothing_left(desk.out, what)
-            equal(desk.index.exists(), result.returncode == 0, f"{what}: an index")
-            if result.returncode == 0:
-                sound(desk.index, desk.kernels, what)
-                equal(warnings(desk.index), 0, f"{what}: warnings")
-            ends.append(result.returncode)
-        require(ends.count(5) >= 3 and ends[-1] == 0, f"exit codes: {ends}")
-        print(f"  {ends.count(5)} runs without enough memory, {ends.count(0)} with enough")
+    desk = Desk(folder)
+    gzip = desk.trace.with_suffix(".json.gz")
+    subprocess.run(["gzip", "-k", str(desk.trace)], check=True)
+    ends = []
+    for number, megabytes in enumerate([*range(16, 48), *range(48, 220, 16)]):
+        trace = gzip if number % 2 else desk.trace
+        what = f"{megabytes} MB of address space, {trace.name}"
+        desk.lay(old=False)
+        result = run_any("-q", "--threads", 2, "-o", desk.index, trace,
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20,) * 2))
+        if "error while loading shared libraries" in result.stderr:
+            continue  # it never ran
+        require(result.returncode in (0, 5), f"{what}: exit {result.returncode}: {result.stderr}")
+        equal(len(result.stderr.splitlines()), 0 if result.returncode == 0 else 1, f"{what}: {result.stderr!r}")
+        nothing_left(desk.out, what)
+        equal(desk.index.exists(), result.returncode == 0, f"{what}: an index")
+        if result.returncode == 0:
+            sound(desk.index, desk.kernels, what)
+            equal(warnings(desk.index), 0, f"{what}: warnings")
+        ends.append(result.returncode)
+    require(ends.count(5) >= 3 and ends[-1] == 0, f"exit codes: {ends}")
+    print(f"  {ends.count(5)} runs without enough memory, {ends.count(0)} with enough")
 
 
 def warnings(index):
@@ -212,27 +203,26 @@ def warnings(index):
     return count
 
 
-def disk_of_many_sizes():
+def disk_of_many_sizes(folder):
     """A real file system that is full: SQLite notices in a statement, while it makes indexes, or in COMMIT."""
     if os.geteuid() != 0:
         raise Skip("only root can mount a small file system")
-    with scratch_folder() as folder:
-        desk = Desk(folder)
-        disk = folder / "disk"
-        disk.mkdir()
-        least = desk.index.stat().st_blocks // 2  # pages of zeros take no room
-        for number in range(40):
-            kilobytes = 16 + (least - 32) * number // 39
-            mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(disk)],
-                                     capture_output=True, text=True)
-            if mounted.returncode != 0:
-                raise Skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
-            try:
-                result = run_faulty("-q", "--threads", 1, "-o", disk / "index", desk.trace)
-                one_line(result, (5,), f"disk of {kilobytes} kB")
-                equal(content(disk), {}, f"disk of {kilobytes} kB: files")
-            finally:
-                subprocess.run(["umount", str(disk)], check=True)
+    desk = Desk(folder)
+    disk = folder / "disk"
+    disk.mkdir()
+    least = desk.index.stat().st_blocks // 2  # pages of zeros take no room
+    for number in range(40):
+        kilobytes = 16 + (least - 32) * number // 39
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(disk)],
+                                 capture_output=True, text=True)
+        if mounted.returncode != 0:
+            raise Skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+        try:
+            result = run_faulty("-q", "--threads", 1, "-o", disk / "index", desk.trace)
+            one_line(result, (5,), f"disk of {kilobytes} kB")
+            equal(content(disk), {}, f"disk of {kilobytes} kB: files")
+        finally:
+            subprocess.run(["umount", str(disk)], check=True)
 
 
 FAULTS = (("create", errno.EIO), ("create", errno.EMFILE), ("create", errno.EDQUOT), ("open", errno.ENFILE),
@@ -241,8 +231,8 @@ FAULTS = (("create", errno.EIO), ("create", errno.EMFILE), ("create", errno.EDQU
           ("unlink", errno.EIO), ("close", errno.EIO))
 
 
-def main(cases):
+def main(cases, _):
     for calls, error in FAULTS:
-        cases.run(f"every {calls} fails in turn: {errno.errorcode[error]}", call_fails, calls, error)
-    cases.each((calls_fail_from_then_on, calls_do_half_or_are_interrupted, killed, killed_while_noting_new_times,
-                summary_cannot_be_written, memory_runs_out, disk_of_many_sizes))
+        cases.run_apart(f"every {calls} fails in turn: {errno.errorcode[error]}", call_fails, calls, error)
+    cases.each_apart((calls_fail_from_then_on, calls_do_half_or_are_interrupted, killed,
+                      killed_while_noting_new_times, summary_cannot_be_written, memory_runs_out, disk_of_many_sizes))

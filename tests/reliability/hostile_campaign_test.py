@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 from index_folder import trace_file
-from trace_cases import equal, program, report_commands, require, run, scratch_folder
+from trace_cases import equal, program, report_commands, require, run
 
 INDEXES = int(os.environ.get("TRACEDB_HOSTILE_INDEXES", "30"))
 FIRST = int(os.environ.get("TRACEDB_HOSTILE_FIRST", "0"))
@@ -237,8 +237,6 @@ def packed_bits(folder, how_many):
     require(refused > 0, "no bit was noticed")
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        cases.run(f"{INDEXES} hostile indexes", campaign, folder, range(FIRST, FIRST + INDEXES))
-    with scratch_folder() as folder:
-        cases.run("bits of packed columns", packed_bits, folder, 200 if LONG else 8)
+def main(cases, _):
+    cases.run_apart(f"{INDEXES} hostile indexes", campaign, range(FIRST, FIRST + INDEXES))
+    cases.run_apart("bits of packed columns", packed_bits, 200 if LONG else 8)

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from hostile_names import NAMES, event, events_of
 from recipes import all_recipes
 from report_page import comparison_page, report_page
-from trace_cases import equal, ingest, open_index, report_commands, require, run, scratch_folder
+from trace_cases import equal, ingest, open_index, report_commands, require, run
 
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 FORMULA = re.compile("[=+\\-@\uff1d\uff0b\uff0d\uff20]")
@@ -144,17 +144,16 @@ def check_selections(index):
         require(found == 2, f"kernels named {name!r}: {found}")
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        index = ingest(hostile_trace(folder / "hostile.json"), folder / "hostile.tracedb")
-        other = ingest(hostile_trace(folder / "other.json"), folder / "other.tracedb")
-        cases.run("stored", check_stored, index)
-        for words in [*report_commands(), *MORE]:
-            cases.run(" ".join(words), check_report, index, words)
-        for view in VIEWS:
-            cases.run(f"sql {view}", check_sql, index, f"SELECT * FROM {view}")
-        cases.run("recipes", check_sql, index, all_recipes())
-        cases.run("a million characters", check_long, folder)
-        cases.run("compare", check_compare, index, other)
-        cases.run("pages", check_pages, folder, index, other)
-        cases.run("selections", check_selections, index)
+def main(cases, folder):
+    index = ingest(hostile_trace(folder / "hostile.json"), folder / "hostile.tracedb")
+    other = ingest(hostile_trace(folder / "other.json"), folder / "other.tracedb")
+    cases.run("stored", check_stored, index)
+    for words in [*report_commands(), *MORE]:
+        cases.run(" ".join(words), check_report, index, words)
+    for view in VIEWS:
+        cases.run(f"sql {view}", check_sql, index, f"SELECT * FROM {view}")
+    cases.run("recipes", check_sql, index, all_recipes())
+    cases.run("a million characters", check_long, folder)
+    cases.run("compare", check_compare, index, other)
+    cases.run("pages", check_pages, folder, index, other)
+    cases.run("selections", check_selections, index)

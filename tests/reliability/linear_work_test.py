@@ -10,9 +10,7 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import hostile_shapes
 from trace_cases import Skip, make_trace, program, require
@@ -71,11 +69,10 @@ def is_cheap(folder, unit, nothing, ordinary):
     require(a_byte <= MOST_A_BYTE * ordinary, f"{a_byte / ordinary:.0f} times the work of an ordinary byte")
 
 
-def main(cases):
+def main(cases, folder):
     if not shutil.which("valgrind"):
         raise Skip("valgrind is not installed: nothing counts instructions")
-    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
-        folder = Path(scratch)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         nothing = blocks(folder, "kernels_at_one_time", 1)  # what every run costs
         names = list(hostile_shapes.SHAPES) if os.environ.get("TRACEDB_LONG") else FOUND
         trace = folder / "ordinary.json"

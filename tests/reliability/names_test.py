@@ -9,7 +9,7 @@ from pathlib import Path
 
 from faults import nothing_left
 from index_folder import closing_line, trace_file
-from trace_cases import equal, program, require, scratch_folder
+from trace_cases import equal, program, require
 
 NAMES = (b"line\nfeed.json", b"return\r.json", b"tab\t.json", b"quote'\"`.json", b"back\\slash.json", b" blank .json",
          b"not-utf8-\xff\xfe.json", b"escape-\x1b[31m\x1b]0;x\x07.json", b"bidi-\xe2\x80\xae.json",
@@ -67,46 +67,44 @@ class Names:
                 file.write(content)
 
 
-def each_alone():
-    with scratch_folder() as folder:
-        names = Names(folder)
-        names.fill(names.bytes)
-        for name in names.names:
-            given = b"./" + name if name.startswith(b"-") else name  # as every shell user knows
-            result = run_in(names.folder, given)
-            equal(result.returncode, 0, f"{name!r}: exit code ({result.stderr})")
-            harmless(result.stderr, f"{name!r}")
-            require(os.path.exists(names.path(name + b".tracedb")), f"{name!r}: no index")
-            equal(recorded_path(names.path(name + b".tracedb")), names.path(name), "path of the trace in the index")
-            for command in ("info", "verify"):
-                query = run_in(names.folder, command, given + b".tracedb", name="trace-query")
-                equal(query.returncode, 0, f"trace-query {command} {name!r}: exit code ({query.stderr})")
-                harmless(query.stdout + query.stderr, f"trace-query {command} {name!r}")
-            query = run_in(names.folder, "info", given, "--format", "json", name="trace-query")
-            equal(query.returncode, 0, f"trace-query info {name!r}: exit code ({query.stderr})")
-            json.loads(query.stdout)
-        own = names.names[1]
-        equal(run_in(names.folder, "--force", "--", b"--help").returncode, 0, "exit code of a name after --")
-        equal(run_in(names.folder, "-q", "--force", "-o", names.path(b"\xff\n"), own).returncode, 0, "exit code of -o")
-        nothing_left(names.folder, "each alone")
+def each_alone(folder):
+    names = Names(folder)
+    names.fill(names.bytes)
+    for name in names.names:
+        given = b"./" + name if name.startswith(b"-") else name  # as every shell user knows
+        result = run_in(names.folder, given)
+        equal(result.returncode, 0, f"{name!r}: exit code ({result.stderr})")
+        harmless(result.stderr, f"{name!r}")
+        require(os.path.exists(names.path(name + b".tracedb")), f"{name!r}: no index")
+        equal(recorded_path(names.path(name + b".tracedb")), names.path(name), "path of the trace in the index")
+        for command in ("info", "verify"):
+            query = run_in(names.folder, command, given + b".tracedb", name="trace-query")
+            equal(query.returncode, 0, f"trace-query {command} {name!r}: exit code ({query.stderr})")
+            harmless(query.stdout + query.stderr, f"trace-query {command} {name!r}")
+        query = run_in(names.folder, "info", given, "--format", "json", name="trace-query")
+        equal(query.returncode, 0, f"trace-query info {name!r}: exit code ({query.stderr})")
+        json.loads(query.stdout)
+    own = names.names[1]
+    equal(run_in(names.folder, "--force", "--", b"--help").returncode, 0, "exit code of a name after --")
+    equal(run_in(names.folder, "-q", "--force", "-o", names.path(b"\xff\n"), own).returncode, 0, "exit code of -o")
+    nothing_left(names.folder, "each alone")
 
 
-def all_together():
-    with scratch_folder() as folder:
-        names = Names(folder)
-        names.fill(names.bytes)
-        result = run_in(names.folder, "--include", "*", "--summary", folder / "summary", "-v", ".")
-        equal(result.returncode, 0, f"exit code ({result.stderr})")
-        harmless(result.stderr, "a folder")
-        equal(summary_names(folder / "summary"), sorted(names.names), "names in the summary")
-        equal(summary_names(folder / "summary", "index"), sorted(name + b".tracedb" for name in names.names), "indexes in the summary")
-        (folder / "list").write_bytes(b"".join(names.path(name) + b"\0" for name in names.names))
-        result = run_in(names.folder, "--files-from", folder / "list")
-        equal(closing_line(result.stderr.decode())["valid"], len(names.names), "valid from a list")
-        lined = [name for name in names.names if b"\n" not in name and name != b"-"]
-        (folder / "list").write_bytes(b"\n".join(names.path(name) for name in lined))
-        result = run_in(names.folder, "--files-from", folder / "list")
-        equal(closing_line(result.stderr.decode())["valid"], len(lined), "valid from a list of lines")
+def all_together(folder):
+    names = Names(folder)
+    names.fill(names.bytes)
+    result = run_in(names.folder, "--include", "*", "--summary", folder / "summary", "-v", ".")
+    equal(result.returncode, 0, f"exit code ({result.stderr})")
+    harmless(result.stderr, "a folder")
+    equal(summary_names(folder / "summary"), sorted(names.names), "names in the summary")
+    equal(summary_names(folder / "summary", "index"), sorted(name + b".tracedb" for name in names.names), "indexes in the summary")
+    (folder / "list").write_bytes(b"".join(names.path(name) + b"\0" for name in names.names))
+    result = run_in(names.folder, "--files-from", folder / "list")
+    equal(closing_line(result.stderr.decode())["valid"], len(names.names), "valid from a list")
+    lined = [name for name in names.names if b"\n" not in name and name != b"-"]
+    (folder / "list").write_bytes(b"\n".join(names.path(name) for name in lined))
+    result = run_in(names.folder, "--files-from", folder / "list")
+    equal(closing_line(result.stderr.decode())["valid"], len(lined), "valid from a list of lines")
 
 
 def summary_names(path, field="path"):
@@ -115,27 +113,26 @@ def summary_names(path, field="path"):
                                    else os.fsencode(record[field])) for record in records)
 
 
-def complaints():
+def complaints(folder):
     """No trace under any of these names, or nothing at all: one line each."""
-    with scratch_folder() as folder:
-        names = Names(folder)
-        names.fill(b"no trace")
-        result = run_in(names.folder, "-q", "--include", "*", "--summary", folder / "summary", ".")
-        equal(result.returncode, 3, f"exit code ({result.stderr})")
-        harmless(result.stderr, "a folder")
-        equal(result.stderr.count(b"\n"), len(names.names), f"lines of {result.stderr!r}")
-        equal(summary_names(folder / "summary"), sorted(names.names), "names in the summary")
-        for name in names.names:
-            os.unlink(names.path(name))
-            given = b"./" + name if name.startswith(b"-") else name
-            for command in ((given,), (b"-o", given, given), (b"--files-from", given), (b"--index-dir", given, given)):
-                one_harmless_line(run_in(names.folder, *command), command)
-            if not any(sign in name for sign in (b"*", b"?", b"[")):  # what is no file is a pattern of files
-                for command in (("sql", given, "SELECT 1"), ("info", given)):
-                    one_harmless_line(run_in(names.folder, *command, name="trace-query"), command)
-            (folder / "list").write_bytes(names.path(name) + b"\0")
-            one_harmless_line(run_in(names.folder, "-q", "--files-from", folder / "list"), name)
-        equal(os.listdir(names.folder), [], "files")
+    names = Names(folder)
+    names.fill(b"no trace")
+    result = run_in(names.folder, "-q", "--include", "*", "--summary", folder / "summary", ".")
+    equal(result.returncode, 3, f"exit code ({result.stderr})")
+    harmless(result.stderr, "a folder")
+    equal(result.stderr.count(b"\n"), len(names.names), f"lines of {result.stderr!r}")
+    equal(summary_names(folder / "summary"), sorted(names.names), "names in the summary")
+    for name in names.names:
+        os.unlink(names.path(name))
+        given = b"./" + name if name.startswith(b"-") else name
+        for command in ((given,), (b"-o", given, given), (b"--files-from", given), (b"--index-dir", given, given)):
+            one_harmless_line(run_in(names.folder, *command), command)
+        if not any(sign in name for sign in (b"*", b"?", b"[")):  # what is no file is a pattern of files
+            for command in (("sql", given, "SELECT 1"), ("info", given)):
+                one_harmless_line(run_in(names.folder, *command, name="trace-query"), command)
+        (folder / "list").write_bytes(names.path(name) + b"\0")
+        one_harmless_line(run_in(names.folder, "-q", "--files-from", folder / "list"), name)
+    equal(os.listdir(names.folder), [], "files")
 
 
 def one_harmless_line(result, what):
@@ -144,54 +141,52 @@ def one_harmless_line(result, what):
     harmless(result.stderr, what)
 
 
-def long_names():
+def long_names(folder):
     """The index of a name that leaves no room for a suffix goes to the cache, and is found there."""
-    with scratch_folder() as folder:
-        names = Names(folder)
-        for length in (231, 232, 233, 240, 247, 248, LONGEST):
-            name = b"x" * (length - 5) + b".json"
-            with open(names.path(name), "wb") as file:
-                file.write(names.bytes + b" " * length)
-            equal(run_in(names.folder, "-q", name).returncode, 0, f"{length} bytes: exit code")
-            require(b"valid" in run_in(names.folder, name).stderr, f"{length} bytes: not found again")
-            query = run_in(names.folder, "info", "--no-ingest", name, name="trace-query")
-            equal(query.returncode, 0, f"{length} bytes: trace-query ({query.stderr})")
-            for options in (("--index-dir", folder / "own"),):
-                equal(run_in(names.folder, "-q", *options, name).returncode, 0, f"{length} bytes: {options}")
-                require(b"valid" in run_in(names.folder, *options, name).stderr, f"{length} bytes: {options}: not found")
-        beside = [name for name in os.listdir(names.folder) if name.endswith(".tracedb")]
-        equal(sorted(map(len, beside)), [239, 240], "lengths of the names of indexes beside their traces")
-        result = run_in(names.folder, "-q", "-o", b"y" * LONGEST, name)
-        one_harmless_line(result, "-o with a name that is too long")
-        nothing_left(folder, "long names")
+    names = Names(folder)
+    for length in (231, 232, 233, 240, 247, 248, LONGEST):
+        name = b"x" * (length - 5) + b".json"
+        with open(names.path(name), "wb") as file:
+            file.write(names.bytes + b" " * length)
+        equal(run_in(names.folder, "-q", name).returncode, 0, f"{length} bytes: exit code")
+        require(b"valid" in run_in(names.folder, name).stderr, f"{length} bytes: not found again")
+        query = run_in(names.folder, "info", "--no-ingest", name, name="trace-query")
+        equal(query.returncode, 0, f"{length} bytes: trace-query ({query.stderr})")
+        for options in (("--index-dir", folder / "own"),):
+            equal(run_in(names.folder, "-q", *options, name).returncode, 0, f"{length} bytes: {options}")
+            require(b"valid" in run_in(names.folder, *options, name).stderr, f"{length} bytes: {options}: not found")
+    beside = [name for name in os.listdir(names.folder) if name.endswith(".tracedb")]
+    equal(sorted(map(len, beside)), [239, 240], "lengths of the names of indexes beside their traces")
+    result = run_in(names.folder, "-q", "-o", b"y" * LONGEST, name)
+    one_harmless_line(result, "-o with a name that is too long")
+    nothing_left(folder, "long names")
 
 
-def deep_folders():
+def deep_folders(folder):
     """Paths longer than SQLite takes (some 500 bytes): the index goes to the cache. Longer than the system takes: one line."""
-    with scratch_folder() as folder:
-        names = Names(folder)
-        at = names.folder
-        for depth in range(5):
-            at = at / ("d" * 120)
-            at.mkdir()
-            (at / "t.json").write_bytes(names.bytes + b" " * depth)
-            for given in (at / "t.json", os.path.relpath(at / "t.json", names.folder)):
-                equal(run_in(names.folder, "-q", given).returncode, 0, f"depth {depth}: exit code")
-                require(b"valid" in run_in(names.folder, given).stderr, f"depth {depth}: not found again")
-            result = run_in(at, "-q", "t.json", XDG_CACHE_HOME=str(folder / "cache"))
-            equal(result.returncode, 0, f"depth {depth}: exit code from within ({result.stderr})")
-        result = run_in(names.folder, "-q", "-o", at / "index", at / "t.json")
-        one_harmless_line(result, "-o with a path that is too long")
-        require(b"too long" in result.stderr, f"says {result.stderr}")
-        deeper = names.folder / "deeper"
-        deeper.mkdir()
-        too_long = make_deep(deeper, names.bytes)
-        one_harmless_line(run_in(names.folder, "-q", too_long), "a path that no system call takes")
-        result = run_in(names.folder, "--include", "*.json", ".")
-        counts = closing_line(result.stderr.decode())
-        equal((result.returncode, counts["valid"]), (3, 5), f"a folder with such paths: exit code, valid ({result.stderr})")
-        subprocess.run(["rm", "-rf", str(deeper)], check=True)
-        nothing_left(folder, "deep folders")
+    names = Names(folder)
+    at = names.folder
+    for depth in range(5):
+        at = at / ("d" * 120)
+        at.mkdir()
+        (at / "t.json").write_bytes(names.bytes + b" " * depth)
+        for given in (at / "t.json", os.path.relpath(at / "t.json", names.folder)):
+            equal(run_in(names.folder, "-q", given).returncode, 0, f"depth {depth}: exit code")
+            require(b"valid" in run_in(names.folder, given).stderr, f"depth {depth}: not found again")
+        result = run_in(at, "-q", "t.json", XDG_CACHE_HOME=str(folder / "cache"))
+        equal(result.returncode, 0, f"depth {depth}: exit code from within ({result.stderr})")
+    result = run_in(names.folder, "-q", "-o", at / "index", at / "t.json")
+    one_harmless_line(result, "-o with a path that is too long")
+    require(b"too long" in result.stderr, f"says {result.stderr}")
+    deeper = names.folder / "deeper"
+    deeper.mkdir()
+    too_long = make_deep(deeper, names.bytes)
+    one_harmless_line(run_in(names.folder, "-q", too_long), "a path that no system call takes")
+    result = run_in(names.folder, "--include", "*.json", ".")
+    counts = closing_line(result.stderr.decode())
+    equal((result.returncode, counts["valid"]), (3, 5), f"a folder with such paths: exit code, valid ({result.stderr})")
+    subprocess.run(["rm", "-rf", str(deeper)], check=True)
+    nothing_left(folder, "deep folders")
 
 
 def make_deep(folder, content):
@@ -210,5 +205,5 @@ def make_deep(folder, content):
     return os.path.join(str(folder), *steps, "t.json")
 
 
-def main(cases):
-    cases.each((each_alone, all_together, complaints, long_names, deep_folders))
+def main(cases, _):
+    cases.each_apart((each_alone, all_together, complaints, long_names, deep_folders))

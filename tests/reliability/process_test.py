@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from index_folder import closing_line, kernels, leftovers, run_any, start, trace_file
-from trace_cases import Skip, equal, program, require, run, scratch_folder
+from trace_cases import Skip, equal, program, require, run
 
 ROUNDS = int(os.environ.get("TRACEDB_KILL_ROUNDS", "15"))
 SEED = int(os.environ.get("TRACEDB_SEED", "20240607"))
@@ -30,29 +30,28 @@ def timed(*arguments):
     return time.monotonic() - begin
 
 
-def kill_rounds():
+def kill_rounds(folder):
     chance = random.Random(SEED)
     print(f"{ROUNDS} kills, seed {SEED}")
-    with scratch_folder() as folder:
-        names = ("a.json", "b.json", "c.json")
-        for name in names:
-            trace_file(folder / name, STEPS // 2)
-        seconds = timed("-j2", folder)
-        expected = kernels(folder / "a.json.tracedb")
-        for number in range(ROUNDS):
-            fresh = number % 2 == 0
-            if fresh:
-                for name in names:
-                    (folder / f"{name}.tracedb").unlink(missing_ok=True)
-            process = start("-q", "-j2", *([] if fresh else ["--force"]), folder)
-            time.sleep(chance.uniform(0, 1.1 * seconds))
-            process.kill()
-            process.communicate()
-            for index in folder.glob("*.tracedb"):
-                equal(kernels(index), expected, f"round {number}: kernels of {index.name}")
-            if number % 3 == 0:
-                continued(folder, names, expected)
-        continued(folder, names, expected)
+    names = ("a.json", "b.json", "c.json")
+    for name in names:
+        trace_file(folder / name, STEPS // 2)
+    seconds = timed("-j2", folder)
+    expected = kernels(folder / "a.json.tracedb")
+    for number in range(ROUNDS):
+        fresh = number % 2 == 0
+        if fresh:
+            for name in names:
+                (folder / f"{name}.tracedb").unlink(missing_ok=True)
+        process = start("-q", "-j2", *([] if fresh else ["--force"]), folder)
+        time.sleep(chance.uniform(0, 1.1 * seconds))
+        process.kill()
+        process.communicate()
+        for index in folder.glob("*.tracedb"):
+            equal(kernels(index), expected, f"round {number}: kernels of {index.name}")
+        if number % 3 == 0:
+            continued(folder, names, expected)
+    continued(folder, names, expected)
 
 
 def continued(folder, names, expected):
@@ -62,140 +61,135 @@ def continued(folder, names, expected):
         equal(kernels(folder / f"{name}.tracedb"), expected, f"kernels of {name}")
 
 
-def signals():
-    with scratch_folder() as folder:
-        trace = trace_file(folder / "a.json", STEPS)
-        index = folder / "a.json.tracedb"
-        seconds = timed(trace)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            codes = []
-            for share in (0.15, 0.35, 0.55, 0.75, 0.9):
-                index.unlink(missing_ok=True)
-                process = start("-q", trace)
-                time.sleep(share * seconds)
-                process.send_signal(number)
-                _, errors = process.communicate(timeout=60)
-                codes.append(process.returncode)
-                require(process.returncode in (0, 128 + number), f"{number!r}: exit {process.returncode}: {errors}")
-                equal(leftovers(folder), [], f"{number!r}: leftovers")
-                equal(index.exists(), process.returncode == 0, f"{number!r}: an index")
-            require(128 + number in codes, f"{number!r} never came in time: {codes}")
+def signals(folder):
+    trace = trace_file(folder / "a.json", STEPS)
+    index = folder / "a.json.tracedb"
+    seconds = timed(trace)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        codes = []
+        for share in (0.15, 0.35, 0.55, 0.75, 0.9):
+            index.unlink(missing_ok=True)
+            process = start("-q", trace)
+            time.sleep(share * seconds)
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=60)
+            codes.append(process.returncode)
+            require(process.returncode in (0, 128 + number), f"{number!r}: exit {process.returncode}: {errors}")
+            equal(leftovers(folder), [], f"{number!r}: leftovers")
+            equal(index.exists(), process.returncode == 0, f"{number!r}: an index")
+        require(128 + number in codes, f"{number!r} never came in time: {codes}")
 
 
-def signal_in_a_batch():
-    with scratch_folder() as folder:
-        for number in range(6):
-            trace_file(folder / f"{number}.json", STEPS // 2)
-        process = start("-j1", "--summary", folder / "summary", folder)
-        while not list(folder.glob("*.tracedb")):
-            time.sleep(0.005)
-        process.terminate()
-        _, errors = process.communicate(timeout=60)
-        equal(process.returncode, 143, f"exit code ({errors})")
-        equal(leftovers(folder), [], "leftovers")
-        counts = closing_line(errors.decode())
-        require(counts["skipped"] > 0 and counts["failed"] == 0, f"closing line: {counts}")
-        equal(len((folder / "summary").read_text().splitlines()), 6, "lines of the summary")
-        done = len(list(folder.glob("*.tracedb")))
-        counts = closing_line(run_any(folder).stderr)
-        equal((counts["built"], counts["valid"]), (6 - done, done), "built and valid of the next run")
+def signal_in_a_batch(folder):
+    for number in range(6):
+        trace_file(folder / f"{number}.json", STEPS // 2)
+    process = start("-j1", "--summary", folder / "summary", folder)
+    while not list(folder.glob("*.tracedb")):
+        time.sleep(0.005)
+    process.terminate()
+    _, errors = process.communicate(timeout=60)
+    equal(process.returncode, 143, f"exit code ({errors})")
+    equal(leftovers(folder), [], "leftovers")
+    counts = closing_line(errors.decode())
+    require(counts["skipped"] > 0 and counts["failed"] == 0, f"closing line: {counts}")
+    equal(len((folder / "summary").read_text().splitlines()), 6, "lines of the summary")
+    done = len(list(folder.glob("*.tracedb")))
+    counts = closing_line(run_any(folder).stderr)
+    equal((counts["built"], counts["valid"]), (6 - done, done), "built and valid of the next run")
 
 
-def signals_that_are_ignored():
+def signals_that_are_ignored(folder):
     def deaf():
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
 
-    with scratch_folder() as folder:
-        trace = trace_file(folder / "a.json", STEPS)
-        process = start(trace, preexec_fn=deaf)
-        time.sleep(0.1)
-        process.send_signal(signal.SIGHUP)
-        process.stderr.close()  # and nobody listens to what it says
-        equal(process.wait(timeout=60), 0, "exit code")
+    trace = trace_file(folder / "a.json", STEPS)
+    process = start(trace, preexec_fn=deaf)
+    time.sleep(0.1)
+    process.send_signal(signal.SIGHUP)
+    process.stderr.close()  # and nobody listens to what it says
+    equal(process.wait(timeout=60), 0, "exit code")
 
 
-def signal_while_a_pipe_is_silent():
-    with scratch_folder() as folder:
-        os.mkfifo(folder / "pipe.json")
-        for arguments in (["-o", folder / "a", folder / "pipe.json"], ["-o", folder / "a", "-"]):
-            reader, writer = os.pipe()
-            process = start("-q", *arguments, stdin=reader)
-            time.sleep(0.3)
-            process.terminate()
-            try:
-                process.communicate(timeout=10)
-            except subprocess.TimeoutExpired as error:
-                process.kill()
-                process.communicate()
-                raise AssertionError(f"{arguments[-1]}: still waiting for the pipe") from error
-            os.close(reader)
-            os.close(writer)
-            equal(process.returncode, 143, "exit code")
-            equal(sorted(os.listdir(folder)), ["pipe.json"], "files")
+def signal_while_a_pipe_is_silent(folder):
+    os.mkfifo(folder / "pipe.json")
+    for arguments in (["-o", folder / "a", folder / "pipe.json"], ["-o", folder / "a", "-"]):
+        reader, writer = os.pipe()
+        process = start("-q", *arguments, stdin=reader)
+        time.sleep(0.3)
+        process.terminate()
+        try:
+            process.communicate(timeout=10)
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            process.communicate()
+            raise AssertionError(f"{arguments[-1]}: still waiting for the pipe") from error
+        os.close(reader)
+        os.close(writer)
+        equal(process.returncode, 143, "exit code")
+        equal(sorted(os.listdir(folder)), ["pipe.json"], "files")
 
 
-def eight_at_once():
-    for _ in range(CROWD_ROUNDS):
-        crowd()
+def eight_at_once(folder):
+    for place in (folder / str(number) for number in range(CROWD_ROUNDS)):
+        place.mkdir()
+        crowd(place)
 
 
-def crowd():
-    with scratch_folder() as folder:
-        trace = trace_file(folder / "a.json", STEPS // 2)
-        os.utime(trace, (1_600_000_000, 1_600_000_000))
-        processes = [start(trace) for _ in range(7)]
-        query = subprocess.Popen([program("trace-query"), "info", trace], stdout=subprocess.DEVNULL,
-                                 stderr=subprocess.PIPE)
-        texts = [process.communicate(timeout=120)[1].decode() for process in processes]
-        query.communicate(timeout=120)
-        equal([process.returncode for process in processes], [0] * 7, f"exit codes ({texts})")
-        equal(query.returncode, 0, "exit code of trace-query")
-        built = sum("events = " in text for text in texts)
-        require(built <= 1, f"built {built} times: {texts}")
-        require(kernels(folder / "a.json.tracedb") > 0, "no kernels")
-        equal(sorted(os.listdir(folder)), ["a.json", "a.json.tracedb"], "files")
+def crowd(folder):
+    trace = trace_file(folder / "a.json", STEPS // 2)
+    os.utime(trace, (1_600_000_000, 1_600_000_000))
+    processes = [start(trace) for _ in range(7)]
+    query = subprocess.Popen([program("trace-query"), "info", trace], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    texts = [process.communicate(timeout=120)[1].decode() for process in processes]
+    query.communicate(timeout=120)
+    equal([process.returncode for process in processes], [0] * 7, f"exit codes ({texts})")
+    equal(query.returncode, 0, "exit code of trace-query")
+    built = sum("events = " in text for text in texts)
+    require(built <= 1, f"built {built} times: {texts}")
+    require(kernels(folder / "a.json.tracedb") > 0, "no kernels")
+    equal(sorted(os.listdir(folder)), ["a.json", "a.json.tracedb"], "files")
 
 
-def litter():
-    with scratch_folder() as folder:
-        trace = trace_file(folder / "a.json")
-        index, lock = folder / "a.json.tracedb", folder / "a.json.tracedb.lock"
-        run("trace-ingest", "-q", trace)
-        old = folder / "a.json.tracedb.abc123.partial"
-        notes = folder / "a.json.tracedb.notes1.partial"
-        notes.write_text("of somebody else")
-        shutil.copy(index, old)
-        lock.touch()
-        run("trace-ingest", "-q", trace)
-        equal(leftovers(folder), [notes.name], "left after a run over a valid index")
-        index.unlink()
-        old.touch()
-        lock.touch()
-        run("trace-ingest", "-q", trace)
-        equal(leftovers(folder), [notes.name], "left after a run that built")
+def litter(folder):
+    trace = trace_file(folder / "a.json")
+    index, lock = folder / "a.json.tracedb", folder / "a.json.tracedb.lock"
+    run("trace-ingest", "-q", trace)
+    old = folder / "a.json.tracedb.abc123.partial"
+    notes = folder / "a.json.tracedb.notes1.partial"
+    notes.write_text("of somebody else")
+    odd = folder / "a.json.tracedb.ABC-12.partial"
+    odd.touch()
+    shutil.copy(index, old)
+    lock.touch()
+    run("trace-ingest", "-q", trace)
+    equal(leftovers(folder), [odd.name, notes.name], "left after a run over a valid index")
+    index.unlink()
+    old.touch()
+    lock.touch()
+    run("trace-ingest", "-q", trace)
+    equal(leftovers(folder), [odd.name, notes.name], "left after a run that built")
 
 
-def lock_that_is_held():
-    with scratch_folder() as folder:
-        trace = trace_file(folder / "a.json")
-        lock = folder / "a.json.tracedb.lock"
-        partial = folder / "a.json.tracedb.abc123.partial"
-        partial.touch()
-        with open(lock, "w") as held:
-            fcntl.flock(held, fcntl.LOCK_EX)
-            process = start(trace)
-            time.sleep(0.7)
-            require(process.poll() is None, "did not wait for the lock")
-            require(partial.exists(), "removed a file of the holder")
-            interrupted = start(trace)
-            time.sleep(0.3)
-            interrupted.send_signal(signal.SIGINT)
-            equal(interrupted.wait(timeout=10), 130, "exit code of a process that waits and is interrupted")
-            interrupted.stderr.close()
-        _, errors = process.communicate(timeout=60)
-        equal(process.returncode, 0, "exit code")
-        require(b"waiting" in errors, f"did not say that it waits: {errors}")
-        equal(leftovers(folder), [], "leftovers")
+def lock_that_is_held(folder):
+    trace = trace_file(folder / "a.json")
+    lock = folder / "a.json.tracedb.lock"
+    partial = folder / "a.json.tracedb.abc123.partial"
+    partial.touch()
+    with open(lock, "w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        process = start(trace)
+        time.sleep(0.7)
+        require(process.poll() is None, "did not wait for the lock")
+        require(partial.exists(), "removed a file of the holder")
+        interrupted = start(trace)
+        time.sleep(0.3)
+        interrupted.send_signal(signal.SIGINT)
+        equal(interrupted.wait(timeout=10), 130, "exit code of a process that waits and is interrupted")
+        interrupted.stderr.close()
+    _, errors = process.communicate(timeout=60)
+    equal(process.returncode, 0, "exit code")
+    require(b"waiting" in errors, f"did not say that it waits: {errors}")
+    equal(leftovers(folder), [], "leftovers")
 
 
 def append(trace):
@@ -224,42 +218,40 @@ def write_with_old_time(trace):
     os.utime(trace, ns=times)
 
 
-def source_changes(change):
-    with scratch_folder() as folder:
-        trace = trace_file(folder / "a.json", STEPS)
-        change(trace)
-        # On a busy machine the whole ingest can fit between two changes, and then it succeeds by right.
-        for _ in range(CHANGE_ATTEMPTS):
-            process = start("-q", "--force", "--summary", folder / "summary", trace)
-            while process.poll() is None:
-                change(trace)
-                time.sleep(0.005)
-            _, errors = process.communicate()
-            if process.returncode != 0:
-                break
-            (folder / "a.json.tracedb").unlink()
-        equal(process.returncode, 6, f"exit code ({errors})")
-        require('"status":"failed"' in (folder / "summary").read_text(), "the summary does not say it")
-        require('"code":6' in (folder / "summary").read_text(), "the summary does not say why")
-        equal(leftovers(folder), [], "files")
-        run("trace-ingest", "-q", trace)
+def source_changes(folder, change):
+    trace = trace_file(folder / "a.json", STEPS)
+    change(trace)
+    # On a busy machine the whole ingest can fit between two changes, and then it succeeds by right.
+    for _ in range(CHANGE_ATTEMPTS):
+        process = start("-q", "--force", "--summary", folder / "summary", trace)
+        while process.poll() is None:
+            change(trace)
+            time.sleep(0.005)
+        _, errors = process.communicate()
+        if process.returncode != 0:
+            break
+        (folder / "a.json.tracedb").unlink()
+    equal(process.returncode, 6, f"exit code ({errors})")
+    require('"status":"failed"' in (folder / "summary").read_text(), "the summary does not say it")
+    require('"code":6' in (folder / "summary").read_text(), "the summary does not say why")
+    equal(leftovers(folder), [], "files")
+    run("trace-ingest", "-q", trace)
 
 
-def source_changes_once():
-    with scratch_folder() as folder:
-        trace = trace_file(folder / "a.json", STEPS)
-        seconds = timed(trace)
-        for share in (0.5, 0.3, 0.2, 0.1):
-            process = start("-q", "--force", trace)
-            time.sleep(share * seconds)
-            in_time = process.poll() is None
-            append(trace)
-            _, errors = process.communicate(timeout=60)
-            if in_time:
-                equal(process.returncode, 0, f"exit code ({errors})")
-                if process.returncode == 0 and verified(folder / "a.json.tracedb"):
-                    return
-        raise Skip("the trace never changed in time")
+def source_changes_once(folder):
+    trace = trace_file(folder / "a.json", STEPS)
+    seconds = timed(trace)
+    for share in (0.5, 0.3, 0.2, 0.1):
+        process = start("-q", "--force", trace)
+        time.sleep(share * seconds)
+        in_time = process.poll() is None
+        append(trace)
+        _, errors = process.communicate(timeout=60)
+        if in_time:
+            equal(process.returncode, 0, f"exit code ({errors})")
+            if process.returncode == 0 and verified(folder / "a.json.tracedb"):
+                return
+    raise Skip("the trace never changed in time")
 
 
 def verified(index):
@@ -270,19 +262,18 @@ def size_limit(limit):
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
 
-def file_size_limit():
-    with scratch_folder() as folder:
-        trace = trace_file(folder / "a.json")
-        run("trace-ingest", "-q", trace)
-        size = (folder / "a.json.tracedb").stat().st_size
-        (folder / "a.json.tracedb").unlink()
-        for limit in (1, 1000, 16384, 100_000, size // 2, size - 16384, size - 1):
-            no_room(run_any("-q", trace, preexec_fn=size_limit(limit)), folder, f"limit of {limit} bytes", size)
-        spilling = run_any("-q", "--max-memory", "100K", trace, preexec_fn=size_limit(10_000))
-        require("temporary file" in spilling.stderr, f"did not spill: {spilling.stderr}")
-        no_room(spilling, folder, "no room for spilled data", size, 4)  # which needs room as well
-        result = run_any("-q", trace, preexec_fn=size_limit(2 * size))
-        equal(result.returncode, 0, f"exit code under twice the size ({result.stderr})")
+def file_size_limit(folder):
+    trace = trace_file(folder / "a.json")
+    run("trace-ingest", "-q", trace)
+    size = (folder / "a.json.tracedb").stat().st_size
+    (folder / "a.json.tracedb").unlink()
+    for limit in (1, 1000, 16384, 100_000, size // 2, size - 16384, size - 1):
+        no_room(run_any("-q", trace, preexec_fn=size_limit(limit)), folder, f"limit of {limit} bytes", size)
+    spilling = run_any("-q", "--max-memory", "100K", trace, preexec_fn=size_limit(10_000))
+    require("temporary file" in spilling.stderr, f"did not spill: {spilling.stderr}")
+    no_room(spilling, folder, "no room for spilled data", size, 4)  # which needs room as well
+    result = run_any("-q", trace, preexec_fn=size_limit(2 * size))
+    equal(result.returncode, 0, f"exit code under twice the size ({result.stderr})")
 
 
 def no_room(result, folder, what, size, most=1.3):
@@ -295,48 +286,46 @@ def no_room(result, folder, what, size, most=1.3):
     require(written <= 1.1 * size and 0.85 * size < needed < most * size, f"{what}: {size} bytes are needed: {result.stderr}")
 
 
-def full_disk():
+def full_disk(folder):
     if os.geteuid() != 0:
         raise Skip("only root can mount a small file system")
-    with scratch_folder() as folder:
-        trace = trace_file(folder / "a.json")
-        size = Path(run_and_measure(trace)).stat().st_size
-        for number in range(8):
-            kilobytes = 16 + (size // 1024) * number // 8
-            disk = folder / "disk"
-            disk.mkdir(exist_ok=True)
-            mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(disk)],
-                                     capture_output=True, text=True)
-            if mounted.returncode != 0:
-                raise Skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
-            try:
-                no_room(run_any("-q", "-o", disk / "index", trace), disk, f"disk of {kilobytes} kB", size)
-            finally:
-                subprocess.run(["umount", str(disk)], check=True)
+    trace = trace_file(folder / "a.json")
+    size = Path(run_and_measure(trace)).stat().st_size
+    for number in range(8):
+        kilobytes = 16 + (size // 1024) * number // 8
+        disk = folder / "disk"
+        disk.mkdir(exist_ok=True)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(disk)],
+                                 capture_output=True, text=True)
+        if mounted.returncode != 0:
+            raise Skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
+        try:
+            no_room(run_any("-q", "-o", disk / "index", trace), disk, f"disk of {kilobytes} kB", size)
+        finally:
+            subprocess.run(["umount", str(disk)], check=True)
 
 
-def order_of_publishing():
+def order_of_publishing(folder):
     """Power may fail at any time: bytes, then the file's fsync, then its name, then the fsync of the folder."""
     if not shutil.which("strace"):
         raise Skip("strace is not installed")
-    with scratch_folder() as folder:
-        trace = trace_file(folder / "a.json")
-        result = subprocess.run(["strace", "-f", "-y", "-o", str(folder / "log"),
-                                 "-e", "trace=write,pwrite64,ftruncate,fsync,fdatasync,rename,renameat,renameat2",
-                                 program("trace-ingest"), "-q", str(trace)], capture_output=True, text=True)
-        if not (folder / "a.json.tracedb").exists():
-            raise Skip(f"strace does not work here: {result.stderr.strip()[:200]}")
-        steps = []
-        for line in (folder / "log").read_text(errors="replace").splitlines():
-            call = line.split(None, 1)[1].partition("(")[0]
-            if ".partial" in line and call.startswith("rename"):
-                steps.append("rename")
-            elif ".partial>" in line:
-                steps.append("sync" if call.endswith("sync") else "write")
-            elif f"<{folder}>" in line and call == "fsync":
-                steps.append("sync folder")
-        equal([step for step, after in zip(steps, [*steps[1:], None]) if step != after],
-              ["write", "sync", "rename", "sync folder"], "order")
+    trace = trace_file(folder / "a.json")
+    result = subprocess.run(["strace", "-f", "-y", "-o", str(folder / "log"),
+                             "-e", "trace=write,pwrite64,ftruncate,fsync,fdatasync,rename,renameat,renameat2",
+                             program("trace-ingest"), "-q", str(trace)], capture_output=True, text=True)
+    if not (folder / "a.json.tracedb").exists():
+        raise Skip(f"strace does not work here: {result.stderr.strip()[:200]}")
+    steps = []
+    for line in (folder / "log").read_text(errors="replace").splitlines():
+        call = line.split(None, 1)[1].partition("(")[0]
+        if ".partial" in line and call.startswith("rename"):
+            steps.append("rename")
+        elif ".partial>" in line:
+            steps.append("sync" if call.endswith("sync") else "write")
+        elif f"<{folder}>" in line and call == "fsync":
+            steps.append("sync folder")
+    equal([step for step, after in zip(steps, [*steps[1:], None]) if step != after],
+          ["write", "sync", "rename", "sync folder"], "order")
 
 
 def run_and_measure(trace):
@@ -344,9 +333,9 @@ def run_and_measure(trace):
     return f"{trace}.tracedb"
 
 
-def main(cases):
-    cases.each((kill_rounds, signals, signal_in_a_batch, signals_that_are_ignored, signal_while_a_pipe_is_silent,
-                eight_at_once, litter, lock_that_is_held, source_changes_once, file_size_limit, full_disk,
-                order_of_publishing))
+def main(cases, _):
+    cases.each_apart((kill_rounds, signals, signal_in_a_batch, signals_that_are_ignored,
+                      signal_while_a_pipe_is_silent, eight_at_once, litter, lock_that_is_held, source_changes_once,
+                      file_size_limit, full_disk, order_of_publishing))
     for change in (append, replace, write_with_old_time):
-        cases.run(f"source changes: {change.__name__.replace('_', ' ')}", source_changes, change)
+        cases.run_apart(f"source changes: {change.__name__.replace('_', ' ')}", source_changes, change)

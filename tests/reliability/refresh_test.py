@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from index_folder import closing_line, kernels, leftovers, run_any, start, trace_file
-from trace_cases import equal, program, require, run, scratch_folder
+from trace_cases import equal, program, require, run
 
 ROUNDS = int(os.environ.get("TRACEDB_KILL_ROUNDS", "15"))
 SEED = int(os.environ.get("TRACEDB_SEED", "20240607"))
@@ -28,32 +28,31 @@ def query(index):
     return subprocess.run([program("trace-query"), "info", "--no-ingest", index], capture_output=True, text=True)
 
 
-def killed_while_refreshing():
+def killed_while_refreshing(folder):
     chance = random.Random(SEED)
     print(f"{ROUNDS} kills, seed {SEED}")
-    with scratch_folder() as folder:
-        trace, index = trace_file(folder / "a.json", STEPS), folder / "a.json.tracedb"
-        run("trace-ingest", "-q", trace)
-        expected = kernels(index)
-        time.sleep(2.1)  # a stat is noted only of a trace that has been at rest for two seconds
+    trace, index = trace_file(folder / "a.json", STEPS), folder / "a.json.tracedb"
+    run("trace-ingest", "-q", trace)
+    expected = kernels(index)
+    time.sleep(2.1)  # a stat is noted only of a trace that has been at rest for two seconds
+    distrust(index)
+    inode = index.stat().st_ino
+    begin = time.monotonic()
+    run("trace-ingest", "-q", trace)
+    seconds = time.monotonic() - begin
+    require(index.stat().st_ino != inode, "the index did not take the new stat")
+    for number in range(1, ROUNDS + 1):
         distrust(index)
-        inode = index.stat().st_ino
-        begin = time.monotonic()
-        run("trace-ingest", "-q", trace)
-        seconds = time.monotonic() - begin
-        require(index.stat().st_ino != inode, "the index did not take the new stat")
-        for number in range(1, ROUNDS + 1):
-            distrust(index)
-            process = start("-q", trace)
-            time.sleep(chance.uniform(0, 1.1 * seconds))
-            process.kill()
-            process.communicate()
-            equal(kernels(index), expected, f"round {number}: kernels")
-            equal(list(folder.glob("*-journal")), [], f"round {number}: journals")
-            equal(query(index).returncode, 0, f"round {number}: exit code of trace-query")
-        distrust(index)
-        equal(closing_line(run_any(folder, folder / "none.json").stderr)["valid"], 1, "valid in the end")
-        equal(leftovers(folder), [], "leftovers")
+        process = start("-q", trace)
+        time.sleep(chance.uniform(0, 1.1 * seconds))
+        process.kill()
+        process.communicate()
+        equal(kernels(index), expected, f"round {number}: kernels")
+        equal(list(folder.glob("*-journal")), [], f"round {number}: journals")
+        equal(query(index).returncode, 0, f"round {number}: exit code of trace-query")
+    distrust(index)
+    equal(closing_line(run_any(folder, folder / "none.json").stderr)["valid"], 1, "valid in the end")
+    equal(leftovers(folder), [], "leftovers")
 
 
 def changed_by_another_program(folder):
@@ -71,39 +70,37 @@ def changed_by_another_program(folder):
         os.replace(folder / f"{name}.copy", folder / name)
 
 
-def hot_journal():
-    with scratch_folder() as folder:
-        trace, index = trace_file(folder / "a.json"), folder / "a.json.tracedb"
-        run("trace-ingest", "-q", trace)
-        whole = kernels(index)
-        changed_by_another_program(folder)
-        before = index.read_bytes()
-        result = query(index)
-        equal((result.returncode, len(result.stderr.splitlines())), (3, 1), f"exit code and lines ({result.stderr})")
-        run("trace-ingest", "-q", "--gc", folder)
-        equal((index.read_bytes(), Path(f"{index}-journal").exists()), (before, True), "left alone by --gc")
-        equal(run_any("-q", trace).returncode, 0, "exit code of trace-ingest")
-        equal(kernels(index), whole, "kernels")
-        equal(leftovers(folder), [], "leftovers")
-        equal(query(index).returncode, 0, "exit code of trace-query")
+def hot_journal(folder):
+    trace, index = trace_file(folder / "a.json"), folder / "a.json.tracedb"
+    run("trace-ingest", "-q", trace)
+    whole = kernels(index)
+    changed_by_another_program(folder)
+    before = index.read_bytes()
+    result = query(index)
+    equal((result.returncode, len(result.stderr.splitlines())), (3, 1), f"exit code and lines ({result.stderr})")
+    run("trace-ingest", "-q", "--gc", folder)
+    equal((index.read_bytes(), Path(f"{index}-journal").exists()), (before, True), "left alone by --gc")
+    equal(run_any("-q", trace).returncode, 0, "exit code of trace-ingest")
+    equal(kernels(index), whole, "kernels")
+    equal(leftovers(folder), [], "leftovers")
+    equal(query(index).returncode, 0, "exit code of trace-query")
 
 
-def finished_journals():
-    with scratch_folder() as folder:
-        trace, index = trace_file(folder / "a.json"), folder / "a.json.tracedb"
-        run("trace-ingest", "-q", trace)
-        journal = Path(f"{index}-journal")
-        for content in (b"", bytes(512)):
-            for clear in ([trace], ["--gc", folder]):
-                journal.write_bytes(content)
-                equal(query(index).returncode, 0, "exit code of trace-query")
-                run("trace-ingest", "-q", *clear)
-                equal(leftovers(folder), [], f"leftovers after {clear[0]}")
-        journal.write_text("my notes")
-        run("trace-ingest", "-q", trace)
-        run("trace-ingest", "-q", "--gc", "--orphans", "--max-size", "1", folder)
-        equal(sorted(os.listdir(folder)), ["a.json", journal.name], "files beside a foreign one")
+def finished_journals(folder):
+    trace, index = trace_file(folder / "a.json"), folder / "a.json.tracedb"
+    run("trace-ingest", "-q", trace)
+    journal = Path(f"{index}-journal")
+    for content in (b"", bytes(512)):
+        for clear in ([trace], ["--gc", folder]):
+            journal.write_bytes(content)
+            equal(query(index).returncode, 0, "exit code of trace-query")
+            run("trace-ingest", "-q", *clear)
+            equal(leftovers(folder), [], f"leftovers after {clear[0]}")
+    journal.write_text("my notes")
+    run("trace-ingest", "-q", trace)
+    run("trace-ingest", "-q", "--gc", "--orphans", "--max-size", "1", folder)
+    equal(sorted(os.listdir(folder)), ["a.json", journal.name], "files beside a foreign one")
 
 
-def main(cases):
-    cases.each((killed_while_refreshing, hot_journal, finished_journals))
+def main(cases, _):
+    cases.each_apart((killed_while_refreshing, hot_journal, finished_journals))

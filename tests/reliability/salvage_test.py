@@ -10,8 +10,7 @@ from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
-from trace_cases import (TRACES, equal, kineto_traces, nanoseconds, open_index, program, read_bytes, require,
-                         scratch_folder)
+from trace_cases import TRACES, equal, kineto_traces, nanoseconds, open_index, program, read_bytes, require
 
 LONG = bool(os.environ.get("TRACEDB_LONG"))
 REAL = ("damaged/pretty.json", "damaged/one_line.json", "damaged/array.json", "damaged/events_first.json",
@@ -206,24 +205,23 @@ def check(trace, damaged, edits, kind, folder):
         equal(sum(read.values()), len(trace.events), f"events read, {touched} of them with a quote in the name")
 
 
-def campaign(kind, trace, count, seed):
+def campaign(folder, kind, trace, count, seed):
     random_ = random.Random(seed)
-    with scratch_folder() as folder:
-        for number in range(count):
-            damaged, edits = DAMAGES[kind](trace, random_)
-            try:
-                check(trace, damaged, edits, kind, folder)
-            except AssertionError as error:
-                if os.environ.get("TRACEDB_KEEP"):
-                    Path(os.environ["TRACEDB_KEEP"]).write_bytes(damaged)
-                raise AssertionError(f"damage {number} at {edits[0][0]} of {len(damaged)} bytes: {error}") from None
+    for number in range(count):
+        damaged, edits = DAMAGES[kind](trace, random_)
+        try:
+            check(trace, damaged, edits, kind, folder)
+        except AssertionError as error:
+            if os.environ.get("TRACEDB_KEEP"):
+                Path(os.environ["TRACEDB_KEEP"]).write_bytes(damaged)
+            raise AssertionError(f"damage {number} at {edits[0][0]} of {len(damaged)} bytes: {error}") from None
 
 
-def lost_blocks(path, seed):
+def lost_blocks(folder, path, seed):
     """Of the beginning of a trace: its first 200 events."""
     for number, trace in enumerate([Trace(path.name, read_bytes(path), 200)] if path else
                                    [Trace(name, data) for name, data in made_traces().items()]):
-        campaign("lost", trace, LOST[0 if LONG else 1], 100 * seed + number)
+        campaign(folder, "lost", trace, LOST[0 if LONG else 1], 100 * seed + number)
 
 
 def traces():
@@ -234,11 +232,11 @@ def traces():
     return found
 
 
-def main(cases):
+def main(cases, _):
     subjects = traces()
     for kind, (all_of_them, some) in SHARES.items():
         count = -(-(all_of_them if LONG else some) // len(subjects))
         for seed, trace in enumerate(subjects):
-            cases.run(f"{kind}: {count} damages of {trace.name}", campaign, kind, trace, count, seed)
+            cases.run_apart(f"{kind}: {count} damages of {trace.name}", campaign, kind, trace, count, seed)
     for seed, path in enumerate([None, *kineto_traces()]):
-        cases.run(f"lost: blocks of {path.name if path else 'what is made'}", lost_blocks, path, seed)
+        cases.run_apart(f"lost: blocks of {path.name if path else 'what is made'}", lost_blocks, path, seed)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 os.environ["TSAN_OPTIONS"] = "exitcode=66"
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from trace_cases import equal, make_trace, require, run, scratch_folder
+from trace_cases import equal, make_trace, require, run
 
 STATEMENTS = ("SELECT name, count(*), sum(dur) FROM all_kernels GROUP BY name",
               "SELECT * FROM (SELECT op, layer, count(*), sum(dur) FROM all_kernels GROUP BY 1, 2)",
@@ -35,19 +35,18 @@ def check_ingest(folder, place):
         say("trace-ingest", "-q", "-j", 2, folder / job)
 
 
-def main(cases):
-    with scratch_folder() as folder:
-        place = folder / "set"
-        place.mkdir()
-        for seed in range(10):
-            make_trace(place / f"t{seed}.json", "--layers", 2, "--steps", 3 + seed % 5, "--seed", seed, "--truth", "/dev/null")
-        for name, options in (("job", ["--late", "1:compute:200000"]), ("pipeline", ["--microbatches", 3]),
-                              ("process", ["--one-process"])):
-            run("make-trace", "job", "--ranks", 3, "--steps", 5, *options, folder / name)
-        cases.run("ingest", check_ingest, folder, place)
-        cases.run("sql", check_sql, place)
-        for words in (("ls", place), ("ranks", folder / "job"), ("ranks", folder / "pipeline"), ("ranks", folder / "process"),
-                      ("trend", place, "--metric", "span"), ("kernels", place), ("timeline", place),
-                      ("compare", place / "t0.json", place / "t1.json"),
-                      ("report", place / "t0.json", "-o", folder / "page.html")):
-            cases.run(" ".join(map(str, words[:1])), say, "trace-query", *words)
+def main(cases, folder):
+    place = folder / "set"
+    place.mkdir()
+    for seed in range(10):
+        make_trace(place / f"t{seed}.json", "--layers", 2, "--steps", 3 + seed % 5, "--seed", seed, "--truth", "/dev/null")
+    for name, options in (("job", ["--late", "1:compute:200000"]), ("pipeline", ["--microbatches", 3]),
+                          ("process", ["--one-process"])):
+        run("make-trace", "job", "--ranks", 3, "--steps", 5, *options, folder / name)
+    cases.run("ingest", check_ingest, folder, place)
+    cases.run("sql", check_sql, place)
+    for words in (("ls", place), ("ranks", folder / "job"), ("ranks", folder / "pipeline"), ("ranks", folder / "process"),
+                  ("trend", place, "--metric", "span"), ("kernels", place), ("timeline", place),
+                  ("compare", place / "t0.json", place / "t1.json"),
+                  ("report", place / "t0.json", "-o", folder / "page.html")):
+        cases.run(" ".join(map(str, words[:1])), say, "trace-query", *words)

@@ -61,8 +61,7 @@ def main():
         thread.start()
     for thread in threads:
         thread.join()
-    json.dump(found[0] if all(answer == found[0] for answer in found) else [{"error": f"threads differ: {found}"}],
-              sys.stdout)
+    json.dump(found[0] if all(answer == found[0] for answer in found) else [{"error": f"threads differ: {found}"}], sys.stdout)
 
 
 if __name__ == "__main__":

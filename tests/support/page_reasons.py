@@ -137,8 +137,7 @@ class Reasons:
             equal(row["layers"], len(layers), "layers")
             return row["layers_moved"], len(layers)
         is_own = phase.own(row)
-        own = [[account.of(lambda e: is_own(e) and e.place == layer)[0] for account in phase.accounts]
-               for layer in layers]
+        own = [[account.of(lambda e: is_own(e) and e.place == layer)[0] for account in phase.accounts] for layer in layers]
         own = [pair for pair in own if any(pair)]
         return sum((b > a) == (times[1] > times[0]) and a != b for a, b in own), len(own)
 
@@ -253,6 +252,5 @@ class Reasons:
 
     def fusion_counts(self, phase, row, side):
         own = [entry for entry in phase.fusions if phase.is_of(entry[0], row["op"])]
-        numbers = [sum(row["fused_n" if fuses == which else "parts_n"] for _, fuses, row in own)
-                   for which in (side, 1 - side)]
+        numbers = [sum(row["fused_n" if fuses == which else "parts_n"] for _, fuses, row in own) for which in (side, 1 - side)]
         return own[0][1], *numbers

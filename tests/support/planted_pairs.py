@@ -1,11 +1,9 @@
 """Pairs of synthetic traces for tests of `compare`, and what the generator's ground truth says a comparison must find."""
 import collections
-import csv
 import dataclasses
-import json
 import re
 
-from trace_cases import equal, ingest, make_trace, open_index, require
+from trace_cases import equal, open_index, planted, require
 from usual_steps import counted
 
 TAIL = "-2"
@@ -72,11 +70,7 @@ def counted_steps(steps, kind):
 
 
 def make_side(folder, name, options):
-    path = make_trace(folder / f"{name}.json", "--labels", folder / f"{name}.tsv", *options)
-    index = ingest(path, folder / f"{name}.tracedb")
-    truth = json.loads((folder / f"{name}.json.truth.json").read_text(encoding="utf-8"))
-    with open(folder / f"{name}.tsv", encoding="utf-8") as file:
-        labels = list(csv.DictReader(file, delimiter="\t"))
+    index, truth, labels = planted(folder, *options, name=name)
     database = open_index(index)
     names = database.execute("SELECT k.dur, n.name FROM kernel k JOIN kernel_name n ON n.id = k.name_id ORDER BY k.ts, k.id")
     # The order of labels is that of launches; streams start their kernels in another order.

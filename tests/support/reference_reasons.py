@@ -13,7 +13,7 @@ from collections import Counter
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from trace_cases import REFERENCE, TRACES, Skip, scratch_folder, skip_without_traces
+from trace_cases import REFERENCE, TRACES, Skip, skip_without_traces
 
 TABLE = Path(__file__).resolve().parents[1] / "golden/reference_reasons.tsv"
 ARGUED, NOT_OFFERED = "argued", "not offered"
@@ -137,15 +137,14 @@ class Comparison:
         assert not idle, "these rows of the table explain nothing: " + "; ".join(idle)
 
 
-def compare_all(cases, tool, references, figures_of):
-    """The whole test of one tool: figures_of(reference, scratch folder) are the figures of one trace."""
+def compare_all(cases, folder, tool, references, figures_of):
+    """The whole test of one tool: figures_of(reference, folder) are the figures of one trace."""
     if not references:
         cases.skip(tool, f"no figures here: {REFERENCE} (TRACEDB_REFERENCE names the folder)")
     elif not skip_without_traces(cases, TRACES / "kineto"):
         comparison = Comparison(tool, cases)
         for reference in references:
-            with scratch_folder() as folder:
-                comparison.trace(reference.name, lambda: figures_of(reference, folder))
+            comparison.trace(reference.name, lambda: figures_of(reference, folder))
         comparison.finish()
 
 

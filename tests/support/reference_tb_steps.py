@@ -22,8 +22,7 @@ class Steps(Trees):
         spans, counts, matched = self.device_spans(steps, rules)
         last = steps[0][1]
         if spans[0]:
-            last = max([last] + [work.end for work in self.work(rules)
-                                 if id(work) not in matched and work.end < spans[0][0]])
+            last = max([last] + [work.end for work in self.work(rules) if id(work) not in matched and work.end < spans[0][0]])
         windows = []
         for (name, begin, end), span in zip(steps, spans):
             begin = max(last, begin)

@@ -1,6 +1,9 @@
-// What a query answers, as text a test can compare.
+// What a query answers, or what was computed, as text a test can compare.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -20,6 +23,25 @@ inline std::string rows_of(Database& database, std::string_view sql) {
     }
   }
   return out;
+}
+
+// Values as such a row: an empty std::optional as "-".
+template <class Value>
+std::string cell_of(const Value& value) {
+  if constexpr (requires { value.has_value(); }) {
+    return value ? fmt::to_string(*value) : "-";
+  } else {
+    return fmt::format("{}", value);
+  }
+}
+template <class... Values>
+std::string as_row(const Values&... values) {
+  return fmt::to_string(fmt::join(std::initializer_list<std::string>{cell_of(values)...}, " "));
+}
+// As texts that may have blanks: a line each.
+template <class... Values>
+std::string as_lines(const Values&... values) {
+  return fmt::to_string(fmt::join(std::initializer_list<std::string>{cell_of(values)...}, "\n"));
 }
 
 }  // namespace tracedb

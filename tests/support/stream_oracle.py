@@ -111,8 +111,7 @@ def core_of(pid, process, options):
                 "mismatch_note": "No valid kernel pairs detected after robust filtering.", "iterations": [],
                 "performance_window": []}
     median = statistics.median(durations(kernels))
-    boundaries = sorted({end for begin, end in first_fit(stall_begins, stall_ends)
-                         if end - begin >= 20.0 * float(median)})
+    boundaries = sorted({end for begin, end in first_fit(stall_begins, stall_ends) if end - begin >= 20.0 * float(median)})
     macs = float(options.M) * float(options.K) * float(options.N) / max(1, options.row * options.col)
     rows = [summary(part, macs) for part in iterations_of(kernels, boundaries)]
     first = min(options.warmup, len(rows))

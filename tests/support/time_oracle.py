@@ -96,8 +96,7 @@ class TimeOracle:
                 continue
             free = free_from.get(event.device)
             if free is not None and event.ts > free:
-                out.append((self.ordinals[event.device], free, event.ts - free,
-                            self.cause(event, inside, free, kernel_wait)))
+                out.append((self.ordinals[event.device], free, event.ts - free, self.cause(event, inside, free, kernel_wait)))
             free_from[event.device] = max(free or 0, event.end)
         return sorted(out, key=lambda gap: (-gap[2], gap[1]))
 

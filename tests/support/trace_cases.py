@@ -30,10 +30,16 @@ class Skip(Exception):
     """Raised by a case that cannot run here; the text is the reason."""
 
 
-class Cases:
-    """Counts cases and prints one line for each."""
+def name_of(function):
+    return function.__name__.removeprefix("check_").replace("_", " ")
 
-    def __init__(self):
+
+class Cases:
+    """Counts cases and prints one line for each. Those run apart have an empty folder of their own in `folder`, as their first
+    argument, which is removed after them."""
+
+    def __init__(self, folder):
+        self.folder = folder
         self.passed = self.failed = self.skipped = 0
 
     def run(self, name, function, *arguments):
@@ -53,7 +59,17 @@ class Cases:
     def each(self, functions, *arguments):
         """A case of each function, by its name."""
         for function in functions:
-            self.run(function.__name__.removeprefix("check_").replace("_", " "), function, *arguments)
+            self.run(name_of(function), function, *arguments)
+
+    def run_apart(self, name, function, *arguments):
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        result = self.run(name, function, folder, *arguments)
+        shutil.rmtree(folder, ignore_errors=True)
+        return result
+
+    def each_apart(self, functions, *arguments):
+        for function in functions:
+            self.run_apart(name_of(function), function, *arguments)
 
     def fail(self, name, text):
         self.failed += 1
@@ -100,12 +116,19 @@ def report_commands():
 
 def run(name, *arguments, check=True, **options):
     """Runs one of our programs; output is captured as text."""
-    result = subprocess.run([program(name), *map(str, arguments)], capture_output=True, text=True,
-                            timeout=600, **options)
+    result = subprocess.run([program(name), *map(str, arguments)], capture_output=True, text=True, timeout=600, **options)
     if check:
         require(result.returncode == 0, f"{name} {' '.join(map(str, arguments))}: exit {result.returncode}\n"
                                         f"{result.stderr.strip()}")
     return result
+
+
+def refused(code, said, *words, **options):
+    """A program ends with this exit code, without output but one line, which says this. Returns the line."""
+    result = run(*words, check=False, **options)
+    equal((result.returncode, result.stdout, len(result.stderr.splitlines())), (code, "", 1), f"{words}: {result.stderr}")
+    require(said in result.stderr, f"{words}: not {said!r} in {result.stderr}")
+    return result.stderr
 
 
 def as_json(*words):
@@ -141,6 +164,15 @@ def open_packed(index):
         database.executemany(f"INSERT INTO {table} VALUES ({', '.join(':' + name for name in columns)})",
                              sql(index, f"SELECT * FROM {table}"))
     return database
+
+
+def edit_database(path, *statements):
+    """What SQL makes of a database, or of none."""
+    database = sqlite3.connect(path)
+    for statement in statements:
+        database.execute(statement)
+    database.commit()
+    database.close()
 
 
 def verify_index(index):
@@ -206,12 +238,10 @@ def make_trace(path, *options):
     return path
 
 
-class scratch_folder:
-    """A temporary folder, removed at the end."""
-
-    def __enter__(self):
-        self.path = Path(tempfile.mkdtemp(prefix="tracedb-test-"))
-        return self.path
-
-    def __exit__(self, *_):
-        shutil.rmtree(self.path, ignore_errors=True)
+def planted(folder, *options, name="trace"):
+    """The index of a synthetic trace, its ground truth, and the labels of its kernels in the order of launches."""
+    path = make_trace(folder / f"{name}.json", "--labels", folder / f"{name}.tsv", *options)
+    with open(folder / f"{name}.tsv", encoding="utf-8") as file:
+        labels = list(csv.DictReader(file, delimiter="\t"))
+    truth = json.loads((folder / f"{name}.json.truth.json").read_text(encoding="utf-8"))
+    return ingest(path, folder / f"{name}.tracedb"), truth, labels

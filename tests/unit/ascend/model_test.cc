@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <string>
-#include <vector>
 
 #include "ascend/model_comparison.h"
 #include "ascend/model_side.h"
@@ -9,6 +8,7 @@
 #include "base/error.h"
 #include "base/text/json_text.h"
 #include "support/cases.h"
+#include "support/rows.h"
 
 namespace tracedb {
 namespace {
@@ -46,8 +46,7 @@ TEST_CASE("model comparison: status, errors and sums") {
   profile.totals[{"E", ""}] = {3, 4};
   const ModelComparison comparison = compare_model(model, profile, 2, ModelBy::kKernel);
   CHECK(row_named(comparison, "A").status == ModelStatus::kHit);
-  CHECK(row_named(comparison, "A").error_percent == 0);
-  CHECK(row_named(comparison, "A").count_error_percent == 0);
+  CHECK(as_row(row_named(comparison, "A").error_percent, row_named(comparison, "A").count_error_percent) == "0 0");
   CHECK(row_named(comparison, "B").status == ModelStatus::kPartial);
   CHECK(row_named(comparison, "B").error_percent == 300);
   CHECK(row_named(comparison, "C").status == ModelStatus::kMiss);
@@ -81,16 +80,14 @@ TEST_CASE("model comparison: by source") {
   profile.totals[{"E", ""}] = {5, 1};
   const ModelComparison comparison = compare_model(model, profile, 1, ModelBy::kSource);
   REQUIRE(comparison.rows.size() == 4);
-  CHECK(row_named(comparison, "MEASURED").profile_ns == 90);
-  CHECK(row_named(comparison, "INTERPOLATED+MEASURED").model_ns == 30);
-  CHECK(row_named(comparison, "[no measurement]").miss_ns == 10);
-  CHECK(row_named(comparison, "[not modelled]").profile_ns == 5);
+  CHECK(as_row(row_named(comparison, "MEASURED").profile_ns, row_named(comparison, "INTERPOLATED+MEASURED").model_ns,
+               row_named(comparison, "[no measurement]").miss_ns,
+               row_named(comparison, "[not modelled]").profile_ns) == "90 30 10 5");
 }
 
 TEST_CASE("model comparison: nothing on either side") {
   const ModelComparison comparison = compare_model({}, {}, 1, ModelBy::kKernel);
-  CHECK(comparison.rows.empty());
-  CHECK(!comparison.m6);
+  CHECK(as_row(comparison.rows.empty(), comparison.m6) == "true -");
   CHECK(rows_beyond(comparison, 0, 0).empty());
 }
 
@@ -103,9 +100,8 @@ TEST_CASE("model comparison: shapes") {
 }
 
 TEST_CASE("model comparison: policies for duplicates") {
-  CHECK(duplicate_policy_from("window=500ns")->window_ns == 500);
-  CHECK(duplicate_policy_from("window=0.5us")->window_ns == 500);
-  CHECK(duplicate_policy_from("window=40")->window_ns == 40);
+  CHECK(as_row(duplicate_policy_from("window=500ns")->window_ns, duplicate_policy_from("window=0.5us")->window_ns,
+               duplicate_policy_from("window=40")->window_ns) == "500 500 40");
   CHECK(duplicate_policy_from("none")->rule == DuplicateRule::kNone);
   for (const char* wrong : {"", "window", "window=", "window=-1", "window=1s", "names"}) {
     CAPTURE(wrong);
@@ -201,9 +197,8 @@ TEST_CASE("op mapping: what is no mapping") {
 }
 
 TEST_CASE("op mapping: short names") {
-  CHECK(short_op_name("torch.ops.torch.ops.aten.mm.default") == "aten.mm.default");
-  CHECK(short_op_name("aten.mm") == "aten.mm");
-  CHECK(short_op_name("") == "");
+  CHECK(as_lines(short_op_name("torch.ops.torch.ops.aten.mm.default"), short_op_name("aten.mm"), short_op_name("")) ==
+        "aten.mm.default\naten.mm\n");
 }
 
 }  // namespace

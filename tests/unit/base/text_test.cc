@@ -14,6 +14,7 @@
 #include "base/text/regular_expression.h"
 #include "base/text/sentence.h"
 #include "support/cases.h"
+#include "support/rows.h"
 
 namespace tracedb {
 namespace {
@@ -22,26 +23,20 @@ TEST_CASE("counted: one thing is singular, none and several are plural") {
   CHECK(counted(0, "gap") == "0 gaps");
   CHECK(counted(std::int64_t{1}, "gap") == "1 gap");
   CHECK(counted(std::size_t{2}, "gap") == "2 gaps");
-  CHECK(counted(1, "index", "indexes") == "1 index");
-  CHECK(counted(-1, "index", "indexes") == "-1 indexes");
+  CHECK(as_lines(counted(1, "index", "indexes"), counted(-1, "index", "indexes")) == "1 index\n-1 indexes");
 }
 
 TEST_CASE("durations") {
-  CHECK(duration_text(512) == "512 ns");
-  CHECK(duration_text(1234) == "1.234 us");
-  CHECK(duration_text(56'789'000) == "56.789 ms");
-  CHECK(duration_text(1.234e9) == "1.234 s");
-  CHECK(duration_text(-3) == "-3 ns");
+  CHECK(as_lines(duration_text(512), duration_text(1234), duration_text(56'789'000), duration_text(1.234e9),
+                 duration_text(-3)) == "512 ns\n1.234 us\n56.789 ms\n1.234 s\n-3 ns");
 }
 
 TEST_CASE("durations: cycles are no time, as long as that is said") {
   {
     const CycleWords cycles(true);
     const CycleWords inner(false);
-    CHECK(brief_time(156'016) == "156,016 cycles");
-    CHECK(signed_time(12.4) == "+12 cycles");
-    CHECK(duration_text(-51'972.0) == "-51,972 cycles");
-    CHECK(short_duration_text(0) == "0 cycles");
+    CHECK(as_lines(brief_time(156'016), signed_time(12.4), duration_text(-51'972.0), short_duration_text(0)) ==
+          "156,016 cycles\n+12 cycles\n-51,972 cycles\n0 cycles");
   }
   CHECK(brief_time(156'016) == "156 us");
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "passes/classify/rule_set.h"
+#include "support/rows.h"
 
 namespace tracedb {
 namespace {
@@ -243,20 +244,16 @@ TEST_CASE("fusion: the same kernels in other layers are the same finding, with t
   const std::vector<Fusion> found = Made().segment(pairs, {0, 3}).segment(others, {1, 2}).fusions();
   REQUIRE(found.size() == 1);
   CHECK(found[0].layers == std::vector<std::int32_t>{0, 1, 2, 3});
-  CHECK(found[0].fused.n == 4);
-  CHECK(found[0].fused.time == 400);
+  CHECK(as_row(found[0].fused.n, found[0].fused.time) == "4 400");
   REQUIRE(found[0].parts.size() == 2);
-  CHECK(found[0].parts[0].n == 4);
-  CHECK(found[0].support == 1);
-  CHECK_FALSE(found[0].partial);
-  CHECK_FALSE(found[0].implied);
+  CHECK(as_row(found[0].parts[0].n, found[0].support) == "4 1");
+  CHECK(as_row(found[0].partial, found[0].implied) == "false false");
 }
 
 TEST_CASE("of what stands alone, an alignment says what a fusion accounts for") {
   const Made::Pairs pairs = {
       {"dense_gemm", "dense_gemm"}, {"elementwise", ""}, {"norm", "elementwise+norm"}, {"copy", ""}, {"", "sort"}};
-  CHECK(Made().segment(pairs).fused_pairs() == "01000");
-  CHECK(Made().segment(swapped(pairs)).fused_pairs() == "01000");
+  CHECK(as_row(Made().segment(pairs).fused_pairs(), Made().segment(swapped(pairs)).fused_pairs()) == "01000 01000");
   CHECK(Made().segment({{"x:norm", "norm"}, {"y:norm", ""}}).fused_pairs() == "00");
 }
 
@@ -314,14 +311,11 @@ TEST_CASE("fusion: findings of little confidence are counted, not shown, and acc
   alignment.baseline_share = 0.5;
   alignment.candidate_share = 1;
   const FusedAlignment none = find_fusions(alignment, words, 0.3);
-  CHECK(none.fusions.empty());
-  CHECK(none.uncertain == 1);
-  CHECK(none.alignment.baseline_share == 0.5);
+  CHECK(as_row(none.fusions.empty(), none.uncertain, none.alignment.baseline_share) == "true 1 0.5");
   CHECK_FALSE(none.alignment.segments[0].pairs[0].fused);
   const FusedAlignment all = find_fusions(alignment, words, 0);
   REQUIRE(all.fusions.size() == 1);
-  CHECK(all.uncertain == 0);
-  CHECK(all.alignment.baseline_share == 1);
+  CHECK(as_row(all.uncertain, all.alignment.baseline_share) == "0 1");
   CHECK(all.alignment.segments[0].pairs[0].fused);
   CHECK(all.alignment.segments[0].pairs[1].candidate.fusion == 0);
 }

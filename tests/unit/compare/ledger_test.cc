@@ -8,6 +8,7 @@
 #include <string>
 
 #include "compare/comparison.h"
+#include "support/rows.h"
 
 namespace tracedb {
 namespace {
@@ -52,11 +53,8 @@ TEST_CASE("an effect of the count that is known is taken, and the rest is durati
   LedgerRow of_count = known;
   of_count.of_count = true;
   const Ledger ledger = make_ledger(std::vector<LedgerRow>{known, of_count}, 2, 1);
-  CHECK(ledger.rows[0].change == 4);
-  CHECK(ledger.rows[0].count_effect == 1);
-  CHECK(ledger.rows[0].duration_effect == 3);
-  CHECK(ledger.rows[1].count_effect == 4);
-  CHECK(ledger.rows[1].duration_effect == 0);
+  CHECK(as_row(ledger.rows[0].change, ledger.rows[0].count_effect, ledger.rows[0].duration_effect,
+               ledger.rows[1].count_effect, ledger.rows[1].duration_effect) == "4 1 3 4 0");
   check_closed(ledger);
 }
 
@@ -64,17 +62,10 @@ TEST_CASE("ledger by hand: an effect of the count and one of the duration") {
   // 2 of 10 ns a step become 3 of 8 ns; what is new or gone is all count.
   const std::vector<LedgerRow> rows = {{{4, 40}, {3, 24}}, {{0, 0}, {1, 7}}, {{2, 6}, {0, 0}}, {{0, 0}, {0, 0}}};
   const Ledger ledger = make_ledger(rows, 2, 1);
-  CHECK(ledger.rows[0].baseline == 20);
-  CHECK(ledger.rows[0].candidate == 24);
-  CHECK(ledger.rows[0].change == 4);
-  CHECK(ledger.rows[0].count_effect == 10);
-  CHECK(ledger.rows[0].duration_effect == -6);
-  CHECK(ledger.rows[1].count_effect == 7);
-  CHECK(ledger.rows[2].count_effect == -3);
-  CHECK(ledger.rows[3].change == 0);
-  CHECK(ledger.total.change == 8);
-  CHECK(ledger.total.count_effect == 14);
-  CHECK(ledger.total.duration_effect == -6);
+  CHECK(as_row(ledger.rows[0].baseline, ledger.rows[0].candidate, ledger.rows[0].change, ledger.rows[0].count_effect,
+               ledger.rows[0].duration_effect, ledger.rows[1].count_effect, ledger.rows[2].count_effect,
+               ledger.rows[3].change, ledger.total.change, ledger.total.count_effect,
+               ledger.total.duration_effect) == "20 24 4 10 -6 7 -3 0 8 14 -6");
   check_closed(ledger);
 }
 
@@ -82,11 +73,8 @@ TEST_CASE("ledger rounding: nanoseconds go to the largest fractions, ties to ear
   const LedgerRow third = {{0, 0}, {1, 1}};
   const std::vector<LedgerRow> rows = {{}, third, third, third, {{1, 3}, {1, 3}}};
   const Ledger ledger = make_ledger(rows, 3, 3);
-  CHECK(ledger.total.change == 1);
-  CHECK(ledger.rows[0].change == 0);
-  CHECK(ledger.rows[1].change == 1);
-  CHECK(ledger.rows[2].change == 0);
-  CHECK(ledger.rows[4].change == 0);
+  CHECK(as_row(ledger.total.change, ledger.rows[0].change, ledger.rows[1].change, ledger.rows[2].change,
+               ledger.rows[4].change) == "1 0 1 0 0");
   CHECK(make_ledger(std::vector<LedgerRow>{{{0, 0}, {1, 1}}}, 1, 2).total.change == 1);  // half a nanosecond
   CHECK(make_ledger(std::vector<LedgerRow>{{{1, 1}, {0, 0}}}, 2, 1).total.change == -1);
 }
@@ -169,6 +157,17 @@ struct Sides {
   [[nodiscard]] LedgerAccount account() const { return ledger_of(group, kernel_names, LedgerBy::kOp); }
 };
 
+// "norm 20 +4; [span] 20 +4": the baseline's time and the change of each row, then of the totals.
+std::string text(const LedgerAccount& account) {
+  std::string out;
+  for (const auto* items : {&account.items, &account.totals}) {
+    for (const LedgerItem& item : *items) {
+      out += fmt::format("{}{} {} {:+}", out.empty() ? "" : "; ", item.op, item.change.baseline, item.change.change);
+    }
+  }
+  return out;
+}
+
 const LedgerItem* find(const std::vector<LedgerItem>& items, const std::string& op) {
   for (const LedgerItem& item : items) {
     if (item.op == op) return &item;
@@ -201,25 +200,19 @@ TEST_CASE("ledger: work of no step is a row within the step, and one between") {
   sides.group.candidate.other = 40;
   sides.group.candidate.taken += 40;
   sides.group.candidate.between_other = 70;
-  const LedgerAccount account = sides.account();
-  REQUIRE(find(account.items, "[no step]") != nullptr);
-  CHECK(find(account.items, "[no step]")->change.change == 4);
-  REQUIRE(find(account.items, "[no step, between steps]") != nullptr);
-  CHECK(find(account.items, "[no step, between steps]")->change.change == 7);
-  CHECK(account.totals[0].change.change == 4);
-  CHECK(account.totals[1].change.change == 11);
+  CHECK(text(sides.account()) ==
+        "[no step, between steps] 0 +7; [no step] 0 +4; dense_gemm 90 +0; [idle] 10 +0; [between steps] 5 +0; "
+        "[span] 100 +4; [period] 105 +11");
 }
 
 TEST_CASE("ledger: rare steps are a row behind the period, and in the total of all steps") {
   Sides sides = Sides().baseline(10, 900, 100, 50).candidate(10, 900, 100, 50);
   sides.group.candidate.rare = 160;
   const LedgerAccount account = sides.account();
-  REQUIRE(find(account.items, "[rare steps]") != nullptr);
-  CHECK(find(account.items, "[rare steps]")->change.change == 16);
-  REQUIRE(account.totals.size() == 3);
   CHECK(account.total(true).change == 0);
-  CHECK(account.totals[2].op == "[all steps]");
-  CHECK(account.totals[2].change.change == 16);
+  CHECK(text(account) ==
+        "[rare steps] 0 +16; dense_gemm 90 +0; [idle] 10 +0; [between steps] 5 +0; [span] 100 +0; [period] 105 +0; "
+        "[all steps] 105 +16");
 }
 
 TEST_CASE("ledger: what kernels that run at once save is theirs, what steps run in each other's time is another row") {
@@ -235,17 +228,10 @@ TEST_CASE("ledger: what kernels that run at once save is theirs, what steps run 
   sides.group.candidate.taken = 800;  // 500 of it run in the time of the next step
   sides.group.candidate.shared = -500;
   const LedgerAccount account = sides.account();
-  REQUIRE(find(account.items, "dense_gemm") != nullptr);
+  CHECK(text(account) ==
+        "[other steps] 0 -50; dense_gemm 100 +30; elementwise 40 +0; [concurrent kernels] -40 +0; [idle] 0 +0; "
+        "[span] 100 -20");
   CHECK(find(account.items, "dense_gemm")->change.duration_effect == 30);
-  REQUIRE(find(account.items, "elementwise") != nullptr);
-  CHECK(find(account.items, "elementwise")->change.change == 0);
-  const LedgerItem* at_once = find(account.items, "[concurrent kernels]");
-  REQUIRE(at_once != nullptr);
-  CHECK(at_once->change.baseline == -40);
-  CHECK(at_once->change.change == 0);
-  REQUIRE(find(account.items, "[other steps]") != nullptr);
-  CHECK(find(account.items, "[other steps]")->change.change == -50);
-  CHECK(account.totals[0].change.change == -20);
   check_closed(account);
   CHECK(find(Sides().baseline(10, 900, 0, std::nullopt).candidate(5, 450, 0, std::nullopt).account().items,
              "[concurrent kernels]") == nullptr);

@@ -13,6 +13,7 @@
 #include "compare/trace/recording.h"
 #include "passes/columns/device_events.h"
 #include "support/cases.h"
+#include "support/rows.h"
 
 namespace tracedb {
 namespace {
@@ -26,8 +27,7 @@ using First = std::vector<std::vector<std::int32_t>>;
 TEST_CASE("one stack on each side is the same, whatever it is called and has") {
   const JointStacks joint = join_stacks({{stack("stack 1", 0, 80)}, {stack("LlamaDecoderLayer", 0, 79)}});
   REQUIRE(joint.stacks.size() == 1);
-  CHECK(joint.stacks[0].name == "LlamaDecoderLayer");
-  CHECK(joint.stacks[0].count == 80);
+  CHECK(as_row(joint.stacks[0].name, joint.stacks[0].count) == "LlamaDecoderLayer 80");
   CHECK(joint.first == First{{0}, {0}});
 }
 
@@ -36,8 +36,7 @@ TEST_CASE("stacks by name, then by their number of layers, in order") {
                                          {stack("Vision", 0, 23), stack("stack 1", 23, 12), stack("stack 2", 35, 4)},
                                          {}});
   REQUIRE(joint.stacks.size() == 3);
-  CHECK(joint.stacks[1].name == "Vision");
-  CHECK(joint.stacks[2].first == 36);
+  CHECK(as_row(joint.stacks[1].name, joint.stacks[2].first) == "Vision 36");
   CHECK(joint.first == First{{0, 12, 36}, {12, 0, 36}, {}});
 }
 
@@ -225,8 +224,7 @@ TEST_CASE("the same kernel has one number, however it is spelled") {
   const NameId other = words.intern("axpy(double)", "axpy", "elementwise");
   CHECK(other != readable);
   CHECK(words.op_of(other) == words.op_of(readable));
-  CHECK(words.op_name(words.op_of(other)) == "elementwise");
-  CHECK(words.entries()[other].short_name == "axpy");
+  CHECK(as_row(words.op_name(words.op_of(other)), words.entries()[other].short_name) == "elementwise axpy");
   CHECK(words.op_name(words.op_of(0)) == "other");  // of kernels without a name
 }
 
@@ -274,11 +272,9 @@ TEST_CASE("classes are shown at the finest level that both sides have") {
       .pair("norm", "norm")
       .pair("elementwise+norm", "norm")
       .pair("copy", "copy");
-  CHECK(sides.shown("attention_decode", "a") == "attention");
-  CHECK(sides.shown("attention", "b") == "attention");
-  CHECK(sides.shown("elementwise+norm", "a") == "norm");
-  CHECK(sides.shown("norm", "b") == "norm");
-  CHECK(sides.shown("copy", "a") == "copy");
+  CHECK(as_row(sides.shown("attention_decode", "a"), sides.shown("attention", "b"),
+               sides.shown("elementwise+norm", "a"), sides.shown("norm", "b"),
+               sides.shown("copy", "a")) == "attention attention norm norm copy");
 }
 
 TEST_CASE("what both sides name alike keeps its class, and so does what is new") {
@@ -298,8 +294,7 @@ TEST_CASE("classes that both have, but take for one another, are shown as their 
   FamilySides sides;
   sides.pair("norm", "elementwise+norm").pair("elementwise+norm", "norm").pair("norm", "norm");
   for (const char* side : {"a", "b"}) {
-    CHECK(sides.shown("norm", side) == "norm");
-    CHECK(sides.shown("elementwise+norm", side) == "norm");
+    CHECK(as_row(sides.shown("norm", side), sides.shown("elementwise+norm", side)) == "norm norm");
   }
 }
 
@@ -331,13 +326,9 @@ TEST_CASE("waits of a group: of its runs that have a period") {
   const RecordedGaps gaps = {{true, false}, {100, 0, 50, 7}, {9, 0, 3, 1}};
   const std::vector<std::int64_t> periods = {1000, 1000, 500, kUnknownValue};
   const HostWaits all = sum_host_waits(gaps, std::vector<std::uint32_t>{0, 1, 2, 3}, periods);
-  CHECK(all.gaps == 2);
-  CHECK(all.waiting == 150);
-  CHECK(all.calls == 12);
-  CHECK(all.periods == 2500);
+  CHECK(as_row(all.gaps, all.waiting, all.calls, all.periods) == "2 150 12 2500");
   const HostWaits some = sum_host_waits(gaps, std::vector<std::uint32_t>{1, 3}, periods);
-  CHECK(some.gaps == 0);
-  CHECK(some.periods == 1000);
+  CHECK(as_row(some.gaps, some.periods) == "0 1000");
   CHECK_FALSE(sum_host_waits({}, std::vector<std::uint32_t>{0}, periods).bound());
 }
 
@@ -355,13 +346,11 @@ TEST_CASE("a period recorded differently is inconclusive, one bound by the host 
   Change usual = worse();
   judge_period(usual, "", kFree, kFree);
   CHECK(usual.verdict == Verdict::kWorse);
-  CHECK(usual.caveat.empty());
-  CHECK(usual.recorded_alike);
+  CHECK(as_row(usual.caveat.empty(), usual.recorded_alike) == "true true");
   Change different = worse();
   judge_period(different, "they differ", kBound, kFree);
   CHECK(different.verdict == Verdict::kInconclusive);
-  CHECK(different.reason == "recorded differently");
-  CHECK_FALSE(different.recorded_alike);
+  CHECK(as_lines(different.reason, different.recorded_alike) == "recorded differently\nfalse");
   Change waits = worse();
   judge_period(waits, "", kFree, kBound);
   CHECK(waits.verdict == Verdict::kWorse);
@@ -370,8 +359,7 @@ TEST_CASE("a period recorded differently is inconclusive, one bound by the host 
   CHECK(waits.caveat == "both bound by the recording host, 15 and 15 calls per gap");
   Change unknown;
   judge_period(unknown, "they differ", kBound, kBound);
-  CHECK(unknown.recorded_alike);
-  CHECK(unknown.caveat.empty());
+  CHECK(as_row(unknown.recorded_alike, unknown.caveat.empty()) == "true true");
 }
 
 }  // namespace

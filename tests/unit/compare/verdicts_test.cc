@@ -15,6 +15,7 @@
 #include "compare/steps/step_metrics.h"
 #include "compare/trace/recording.h"
 #include "passes/layers/layers.h"
+#include "support/rows.h"
 
 namespace tracedb {
 namespace {
@@ -54,8 +55,7 @@ TEST_CASE("clocks: all kernels slower by one factor") {
   const auto change = Kernels().slower(8, 1.12).change();
   REQUIRE(change);
   CHECK(change->ratio == doctest::Approx(1.12));
-  CHECK(change->kernels == 8);
-  CHECK(change->holding == 8);
+  CHECK(as_row(change->kernels, change->holding) == "8 8");
   CHECK(change->time_share == doctest::Approx(1));
   CHECK(Kernels().slower(8, 1.12).swapped().change()->ratio == doctest::Approx(1 / 1.12));
 }
@@ -94,8 +94,7 @@ TEST_CASE("clocks: what is a change of the clock, and what is none") {
   }
   const auto change = kernels(8, 1.12).add(10, 30).change();  // an outlier is told apart
   REQUIRE(change);
-  CHECK(change->kernels == 9);
-  CHECK(change->holding == 8);
+  CHECK(as_row(change->kernels, change->holding) == "9 8");
   CHECK(change->time_share < 0.9);
   CHECK_FALSE(find_clock_change(std::vector<SameTimes>(9), 0, 0));
 }
@@ -281,8 +280,7 @@ TEST_CASE("recorded work: what an operator's shapes say of how much it does") {
   }
   const RecordedShape attention =
       shape_of("aten::_flash_attention_forward", "[[1,141,8,64],[1,141,8,64],[1,141,8,64],[],[]]");
-  CHECK(attention.kind == "attention");
-  CHECK(attention.operands == "[1,141,8,64]");
+  CHECK(as_row(attention.kind, attention.operands) == "attention [1,141,8,64]");
 }
 
 TEST_CASE("usual steps: warm-up at the start, rare long steps and two kinds of steps") {
@@ -365,8 +363,7 @@ TEST_CASE("interval of a difference: none against itself, negated by a swap, abo
     const MeanDraws a = draw_means(noisy(chance, n, 1000));
     const MeanDraws b = draw_means(noisy(chance, n + 3, 1300));
     const Interval itself = difference_interval(a, a);
-    CHECK(itself.low == 0);
-    CHECK(itself.high == 0);
+    CHECK(as_row(itself.low, itself.high) == "0 0");
     const Interval there = difference_interval(a, b);
     const Interval back = difference_interval(b, a);
     CHECK(there.low == -back.high);
@@ -376,8 +373,7 @@ TEST_CASE("interval of a difference: none against itself, negated by a swap, abo
     CHECK(there.high < 450);
   }
   const Interval new_one = difference_interval({}, draw_means(std::vector<std::int64_t>(5, 9)));
-  CHECK(new_one.low == 9);
-  CHECK(new_one.high == 9);
+  CHECK(as_row(new_one.low, new_one.high) == "9 9");
 }
 
 TEST_CASE("the way of drawing changes with the size of the sample, the width of the interval hardly") {

@@ -8,6 +8,7 @@
 #include "export/parquet/kernel_file.h"
 #include "export/trace_events.h"
 #include "export/tracks.h"
+#include "support/rows.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
 
@@ -122,8 +123,7 @@ TEST_CASE("TraceTracks") {
   TraceTracks tracks(index, numbers, {});
   SUBCASE("what overlaps on a stream gets a second track") {
     const EventTrack first = tracks.stream(1, 0, 100);
-    CHECK(first.process == 0);
-    CHECK(first.thread == 7);
+    CHECK(as_row(first.process, first.thread) == "0 7");
     CHECK(tracks.stream(1, 100, 150).thread == first.thread);
     const EventTrack beside = tracks.stream(1, 120, 200);
     CHECK(beside.process == first.process);
@@ -138,8 +138,7 @@ TEST_CASE("TraceTracks") {
   }
   SUBCASE("threads keep their numbers, and no two traces share a process") {
     const EventTrack thread = tracks.thread(1);
-    CHECK(thread.process == 77);
-    CHECK(thread.thread == 78);
+    CHECK(as_row(thread.process, thread.thread) == "77 78");
     TraceTracks other(index, numbers, {"B: ", 1});
     CHECK(other.thread(1).process != 77);
     CHECK(other.stream(1, 0, 1).process != tracks.stream(1, 0, 1).process);
@@ -147,10 +146,8 @@ TEST_CASE("TraceTracks") {
 }
 
 TEST_CASE("path_word") {
-  CHECK(path_word("llama-70b_v1.2") == "llama-70b_v1.2");
-  CHECK(path_word("a/../b c'") == "a_.._b_c_");
-  CHECK(path_word("") == "unknown");
-  CHECK(path_word("..") == "unknown");
+  CHECK(as_row(path_word("llama-70b_v1.2"), path_word("a/../b c'"), path_word(""), path_word("..")) ==
+        "llama-70b_v1.2 a_.._b_c_ unknown unknown");
   CHECK(path_word(std::string(100, 'x')) == std::string(64, 'x'));
 }
 
@@ -164,9 +161,7 @@ TEST_CASE("night_of") {
     std::filesystem::remove(path);
     return night;
   };
-  CHECK(begun("'1747353208648415000'") == "2025-05-15");
-  CHECK(begun("'12345678'") == "unknown");
-  CHECK(begun("NULL") == "unknown");
+  CHECK(as_row(begun("'1747353208648415000'"), begun("'12345678'"), begun("NULL")) == "2025-05-15 unknown unknown");
 }
 
 }  // namespace

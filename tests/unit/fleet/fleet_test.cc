@@ -10,6 +10,7 @@
 
 #include "fleet/catalogue.h"
 #include "fleet/trend.h"
+#include "support/rows.h"
 #include "support/temp_directory.h"
 
 namespace tracedb {
@@ -36,20 +37,12 @@ void check_same(const TraceSummary* found) {
   REQUIRE(found != nullptr);
   const TraceSummary expected = sample();
   CHECK(found->source == expected.source);
-  CHECK(found->source_bytes == 12);
-  CHECK_FALSE(found->source_inode);
-  CHECK(found->gpu == "=H100");
-  CHECK(found->model == "");
-  CHECK_FALSE(found->framework);
-  CHECK(found->rank == 3);
-  CHECK(found->kernels == 77);
-  CHECK(found->date_ns == expected.date_ns);
-  CHECK_FALSE(found->complete);
+  CHECK(as_lines(found->source_bytes, found->source_inode, found->gpu, found->model, found->framework, found->rank,
+                 found->kernels, found->complete,
+                 found->date_ns == expected.date_ns) == "12\n-\n=H100\n\n-\n3\n77\nfalse\ntrue");
   REQUIRE(found->phases.size() == 2);
-  CHECK(found->phases[0].period == 1234);
-  CHECK_FALSE(found->phases[0].span);
-  CHECK(found->phases[1].phase == "prefill");
-  CHECK(found->phases[1].span == 99);
+  CHECK(as_row(found->phases[0].period, found->phases[0].span, found->phases[1].phase, found->phases[1].span) ==
+        "1234 - prefill 99");
 }
 
 TEST_CASE("summaries come back as they were, for the same state of the file only") {
@@ -176,8 +169,7 @@ TEST_CASE("several changes, steps down, and the levels between them") {
   }
   const auto changes = find_change_points(values);
   REQUIRE(changes.size() == 2);
-  CHECK(changes[0].at == 15);
-  CHECK(changes[1].at == 30);
+  CHECK(as_row(changes[0].at, changes[1].at) == "15 30");
   CHECK(changes[0].before == doctest::Approx(10.01));
   CHECK(changes[0].after == doctest::Approx(12.01));
   CHECK(changes[1].after == doctest::Approx(9.01));

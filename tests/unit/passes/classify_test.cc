@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <random>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "passes/classify/rule_set.h"
 #include "support/cases.h"
 #include "support/refused.h"
+#include "support/rows.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
 
@@ -81,11 +81,11 @@ TEST_CASE("terms are found where they should be") {
 }
 
 TEST_CASE("the own name, wrappers opened, and the platform") {
-  CHECK(class_of("wrapper run\nrule r yes : own:fwd", "void run<ns::Fwd<1> >()") == "yes");
-  CHECK(class_of("wrapper run\nrule r yes : own:run", "void run<ns::Fwd<1> >()") == "other");
-  CHECK(class_of("rule r yes : raw:a platform:amd", "a", "amd") == "yes");
-  CHECK(class_of("rule r yes : raw:a platform:amd", "a", "nvidia") == "other");
-  CHECK(class_of("rule r yes : raw:a -platform:amd", "a", "nvidia") == "yes");
+  CHECK(as_row(class_of("wrapper run\nrule r yes : own:fwd", "void run<ns::Fwd<1> >()"),
+               class_of("wrapper run\nrule r yes : own:run", "void run<ns::Fwd<1> >()"),
+               class_of("rule r yes : raw:a platform:amd", "a", "amd"),
+               class_of("rule r yes : raw:a platform:amd", "a", "nvidia"),
+               class_of("rule r yes : raw:a -platform:amd", "a", "nvidia")) == "yes other yes other yes");
 }
 
 TEST_CASE("wrappers are opened, also within each other") {
@@ -103,10 +103,9 @@ TEST_CASE("parts join the class in the order of the name") {
   const std::string rules =
       "part add elementwise : add\npart quant quantise : quant\npart far quantise : args:quant\n"
       "rule n norm|add,quant,far : rmsnorm\n";
-  CHECK(class_of(rules, "rms_norm") == "norm");
-  CHECK(class_of(rules, "add_rms_norm_quant") == "elementwise+norm+quantise");
-  CHECK(class_of(rules, "quant_add_rms_norm") == "quantise+elementwise+norm");
-  CHECK(class_of(rules, "void add_rms_norm<quant_t>(int)") == "elementwise+norm+quantise");
+  CHECK(as_row(class_of(rules, "rms_norm"), class_of(rules, "add_rms_norm_quant"),
+               class_of(rules, "quant_add_rms_norm"), class_of(rules, "void add_rms_norm<quant_t>(int)")) ==
+        "norm elementwise+norm+quantise quantise+elementwise+norm elementwise+norm+quantise");
 }
 
 TEST_CASE("the first rule that holds decides; all that hold can be asked for") {
@@ -117,15 +116,13 @@ TEST_CASE("the first rule that holds decides; all that hold can be asked for") {
   CHECK(classifier.matching_rules("nothing").empty());
   const Classification none = classifier.classify("nothing");
   CHECK(none.rule_id == kNoRule);
-  CHECK(classifier.class_name(none.class_id) == "other");
-  CHECK(classifier.rule_name(none.rule_id) == "none");
+  CHECK(as_row(classifier.class_name(none.class_id), classifier.rule_name(none.rule_id)) == "other none");
 }
 
 TEST_CASE("labels may cut the name, by characters") {
   Classifier classifier(parse_rules("rule a one : => {name:3}\n", "t"));
   const RuleId rule = classifier.classify("x").rule_id;
-  CHECK(classifier.label("abcdef", rule) == "abc");
-  CHECK(classifier.label("ab", rule) == "ab");
+  CHECK(as_row(classifier.label("abcdef", rule), classifier.label("ab", rule)) == "abc ab");
   CHECK(classifier.label("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", rule) == "\xc3\xa9\xc3\xa9\xc3\xa9");
   CHECK(classifier.label("", rule).empty());
 }
@@ -133,9 +130,8 @@ TEST_CASE("labels may cut the name, by characters") {
 TEST_CASE("an explanation names the words that were found") {
   Classifier classifier(load_rules("default"));
   const Explanation why = classifier.explain("void vllm::fused_add_rms_norm_kernel<c10::Half, 8>(c10::Half*)");
-  CHECK(classifier.class_name(why.result.class_id) == "elementwise+norm");
-  CHECK(classifier.rule_name(why.result.rule_id) == "norm.rms");
-  CHECK(why.path == "vllm::fused_add_rms_norm_kernel");
+  CHECK(as_row(classifier.class_name(why.result.class_id), classifier.rule_name(why.result.rule_id), why.path) ==
+        "elementwise+norm norm.rms vllm::fused_add_rms_norm_kernel");
   CHECK(why.evidence == std::vector<std::string>{"rmsnorm", "add"});
 }
 
@@ -216,18 +212,12 @@ TEST_CASE("the names of an index have classes, under any rules") {
   const TempDirectory folder;
   const Index index = open_small_index(folder / "small.tracedb");
   const KernelClasses classes(index, load_rules("default"));
-  CHECK(classes.end() == 3);
-  CHECK(classes.class_of(1) == "dense_gemm");
-  CHECK(classes.of(1).rule == "gemm.any");
-  CHECK(classes.of(1).label.empty());
-  CHECK(classes.class_of(2) == "communication");
-  CHECK(classes.of(2).rule == "comm.library");
+  CHECK(as_row(classes.end(), classes.class_of(1), classes.of(1).rule, classes.of(1).label.empty(), classes.class_of(2),
+               classes.of(2).rule) == "3 dense_gemm gemm.any true communication comm.library");
   CHECK(classes.traits()[1] == traits_of_class("dense_gemm"));
 
   const KernelClasses wafer(index, load_rules("wafer"));
-  CHECK(wafer.class_of(1) == "Other");
-  CHECK(wafer.of(1).label == "gemm<float>");
-  CHECK(wafer.of(2).label == "ncclAllReduce");
+  CHECK(as_row(wafer.class_of(1), wafer.of(1).label, wafer.of(2).label) == "Other gemm<float> ncclAllReduce");
 }
 
 TEST_CASE("ids that no name has are of no known class") {
@@ -405,31 +395,24 @@ TEST_CASE("rules are read with their conditions, parts, labels and places") {
   CHECK(set.wrappers == std::vector<std::string>{"ns::run*", "other"});
   REQUIRE(set.rules.size() == 1);
   const Rule& rule = set.rules[0];
-  CHECK(rule.name == "n.rms");
-  CHECK(rule.class_name == "norm");
+  CHECK(as_row(rule.name, rule.class_name) == "n.rms norm");
   CHECK(rule.parts == std::vector<std::string>{"quant"});
-  CHECK(rule.label == "a label");
-  CHECK(rule.source == "mine.rules:8");
-  CHECK(to_text(rule.terms) == "rmsnorm,*t5norm*,layernorm -args:copy arg2:true");
-  CHECK(rule.terms[0].words.size() == 3);
-  CHECK(rule.terms[1].negated);
-  CHECK(rule.terms[2].argument == 2);
+  CHECK(as_lines(rule.label, rule.source, to_text(rule.terms), rule.terms[0].words.size(), rule.terms[1].negated,
+                 rule.terms[2].argument) ==
+        "a label\nmine.rules:8\nrmsnorm,*t5norm*,layernorm -args:copy arg2:true\n3\ntrue\n2");
 }
 
 TEST_CASE("classes may be quoted, and a rule may have no terms") {
   const RuleSet set = parse_rules("rule a \"Dense GEMM\" : => {name:4}\nrule b x+y : raw:z", "mine.rules");
   CHECK(set.rules[0].class_name == "Dense GEMM");
-  CHECK(set.rules[0].terms.empty());
-  CHECK(set.rules[0].label == "{name:4}");
-  CHECK(set.rules[1].class_name == "x+y");
+  CHECK(as_row(set.rules[0].terms.empty(), set.rules[0].label, set.rules[1].class_name) == "true {name:4} x+y");
 }
 
 TEST_CASE("a line that begins with a blank goes on with the one before") {
   const RuleSet set = parse_rules("rule a x : b,\n    c  # more\n    -d\n\nrule e x : f,g\n", "mine.rules");
   REQUIRE(set.rules.size() == 2);
   CHECK(to_text(set.rules[0].terms) == "b,c -d");
-  CHECK(set.rules[0].source == "mine.rules:1");
-  CHECK(set.rules[1].source == "mine.rules:5");
+  CHECK(as_row(set.rules[0].source, set.rules[1].source) == "mine.rules:1 mine.rules:5");
 }
 
 TEST_CASE("wrong rules are told with their line") {
@@ -459,10 +442,8 @@ TEST_CASE("families, unnamed work and companions are read, and name classes and 
       "family attention prompt,norm\nunnamed add norm\ncompanion sum attention\n",
       "t");
   REQUIRE(set.families.size() == 2);
-  CHECK(set.families[1].first == "attention");
-  CHECK(set.families[1].second == "norm");
-  CHECK(set.unnamed.at(0).first == "add");
-  CHECK(set.companions.at(0).first == "sum");
+  CHECK(as_row(set.families[1].first, set.families[1].second, set.unnamed.at(0).first, set.companions.at(0).first) ==
+        "attention norm add sum");
   CHECK(has(failure("class norm\nfamily norm nrom"), "no class 'nrom'"));
   CHECK(has(failure("class norm\nunnamed x norm"), "no class 'x'"));
   CHECK(has(failure("class norm\ncompanion x norm"), "no rule 'x'"));

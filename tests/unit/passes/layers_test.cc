@@ -12,6 +12,7 @@
 #include "support/asked_passes.h"
 #include "support/cases.h"
 #include "support/kernel_letters.h"
+#include "support/rows.h"
 
 namespace tracedb {
 namespace {
@@ -205,14 +206,10 @@ TEST_CASE("the architecture goes by kernel time, not by one name") {
     for (const char letter : letters) times.push_back({traits_of_letter(letter), 100});
     return to_string(architecture_of(times));
   };
-  CHECK(of("GGA") == "transformer");
-  CHECK(of("GGAMM") == "transformer, MoE");
-  CHECK(of("GGSS") == "SSM");
-  CHECK(of("GSA") == "hybrid (attention and SSM)");
-  CHECK(of("VVVN") == "convolutional");
-  CHECK(of("GVV" + times(90, "C")) == "convolutional");
-  CHECK(of("GGX") == "unknown");
-  CHECK(of("") == "unknown");
+  CHECK(as_lines(of("GGA"), of("GGAMM"), of("GGSS"), of("GSA")) ==
+        "transformer\ntransformer, MoE\nSSM\nhybrid (attention and SSM)");
+  CHECK(as_row(of("VVVN"), of("GVV" + times(90, "C")), of("GGX"), of("")) ==
+        "convolutional convolutional unknown unknown");
   CHECK(of(times(300, "G") + "A") == "unknown");  // a stray name
   CHECK(of(times(100, "G") + times(60, "A") + "S") == "transformer");
 }
@@ -289,8 +286,7 @@ TEST_CASE("layers by modules: classes that take turns are one stack") {
                                                  {"Scan_1", 8, "S"},
                                                  {"Attn_1", 1, "GAN"},  // compiled: no modules inside
                                                  {"Norm_0", 1, "N"}});
-  CHECK(text(layers.stacks) == "Mamba+Attn 4");
-  CHECK(layers.text == "4 modules Mamba+Attn in Model_0");
+  CHECK(as_lines(text(layers.stacks), layers.text) == "Mamba+Attn 4\n4 modules Mamba+Attn in Model_0");
   CHECK(layers.of_stack == std::vector<std::int32_t>{-1, -1, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, -1});
 }
 
@@ -403,8 +399,7 @@ TEST_CASE("stacks of the kinds of steps: the same by name, else by as many layer
   // Where one stack each, it is the same.
   const StackTable one = make_stack_table({{stack("", 80)}, {}, {stack("", 79)}});
   REQUIRE(one.stacks.size() == 1);
-  CHECK(one.stacks[0].name == "stack 1");
-  CHECK(one.stacks[0].count == 80);
+  CHECK(as_lines(one.stacks[0].name, one.stacks[0].count) == "stack 1\n80");
   CHECK(one.place == Places{{0}, {}, {0}});
   const StackTable named = make_stack_table({{stack("", 24)}, {stack("Qwen2DecoderLayer", 24)}});
   REQUIRE(named.stacks.size() == 1);
@@ -413,8 +408,7 @@ TEST_CASE("stacks of the kinds of steps: the same by name, else by as many layer
       make_stack_table({{stack("", 32, 2, 8)}, {stack("", 32, 1), stack("", 32, 2)}, {stack("", 7), stack("", 32, 1)}});
   REQUIRE(several.stacks.size() == 2);
   CHECK(several.place == Places{{1}, {0, 1}, {1, 0}});
-  CHECK(several.stacks[1].first == 32);
-  CHECK(several.stacks[1].passes == 8);
+  CHECK(as_row(several.stacks[1].first, several.stacks[1].passes) == "32 8");
   const StackTable other_names = make_stack_table({{stack("A", 4), stack("", 4)}, {stack("B", 4)}});
   REQUIRE(other_names.stacks.size() == 2);
   CHECK(other_names.stacks[1].name == "B");
@@ -445,9 +439,8 @@ TEST_CASE("labels of layers: their numbers in one stack, with the name of theirs
       {{kTail, kHead}, "[tail],[head]"}};
   for (const auto& [layers, label] : lists) CHECK(layers_label(layers, kOne) == label);
   CHECK(layers_label({kHead, 22, 23, 24, 25, 26, 30}, kTwo) == "[head],T5Block:22..23,stack 1:0..2,stack 1:6");
-  CHECK(stack_text(kTwo[0], true) == "T5Block 24");
-  CHECK(stack_text(kTwo[1], true) == "stack 1 19 x 4 passes");
-  CHECK(stack_text(kTwo[1], false) == "19 x 4 passes");
+  CHECK(as_lines(stack_text(kTwo[0], true), stack_text(kTwo[1], true), stack_text(kTwo[1], false)) ==
+        "T5Block 24\nstack 1 19 x 4 passes\n19 x 4 passes");
 }
 
 TEST_CASE("a selection of layers by number, or by stack and number") {

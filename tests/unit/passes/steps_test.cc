@@ -17,6 +17,7 @@
 #include "support/asked_passes.h"
 #include "support/ingested.h"
 #include "support/kernel_letters.h"
+#include "support/rows.h"
 
 namespace tracedb {
 namespace {
@@ -130,8 +131,7 @@ TEST_CASE("training: the first step counts if it has the work of the others, as 
     const auto& [steps, found] = first(begin);
     CHECK(steps == "train:" + begin + rest);
     CHECK(found.steps[0].warm_up);
-    CHECK_FALSE(found.steps[1].warm_up);
-    CHECK(found.confidence == 0.95);
+    CHECK(as_row(found.steps[1].warm_up, found.confidence) == "false 0.95");
   }
   CHECK_FALSE(first(step).second.steps[0].warm_up);
   CHECK(first(part).first == "-:" + part + rest);
@@ -142,8 +142,7 @@ TEST_CASE("no rhythm, no steps, and a reason") {
   for (const std::string_view letters : {"", "G", "VNXVNXVNX", "NGAGNGAGNGAG"}) {
     CAPTURE(letters);
     const InferredSteps found = KernelLetters(letters).infer();
-    CHECK(found.steps.empty());
-    CHECK(!found.reason.empty());
+    CHECK(as_row(found.steps.empty(), found.reason.empty()) == "true false");
     CHECK(found.of_kernel.size() == letters.size());
   }
 }
@@ -282,8 +281,7 @@ TEST_CASE("a mark that says nothing gives way to those inside it that do") {
       "INSERT INTO step (id, annotation_id, sequence, kind, generation_requests) VALUES "
       "(1,1,0,'unknown',NULL), (2,2,1,'decode',16), (3,3,2,'decode',8);" +
       kernel_rows("(1,5,1,1,1,1,1,'compute'), (2,20,1,1,1,2,2,'compute'), (3,50,1,1,1,3,3,'compute')"));
-  CHECK(fixture.text() == "decode 16 | decode 8 : 0 1 2");
-  CHECK(fixture.steps().notes.size() == 1);
+  CHECK(as_lines(fixture.text(), fixture.steps().notes.size()) == "decode 16 | decode 8 : 0 1 2\n1");
 }
 
 TEST_CASE("a profiler step in which an optimizer stepped is training") {
@@ -323,8 +321,7 @@ TEST_CASE("nothing to go by: no steps, no layers, and why") {
   CHECK(set.notes.size() == 1);
   const EventTables events(fixture.index);
   const LayerSet layers = find_layers(fixture.index, events, set, {});
-  CHECK(layers.layers == 0);
-  CHECK(layers.of_kernel.empty());
+  CHECK(as_row(layers.layers, layers.of_kernel.empty()) == "0 true");
 }
 
 using StepTimes = std::vector<std::int64_t>;
@@ -342,13 +339,8 @@ TEST_CASE("figures of steps: of the longest device, copies in spans only, kernel
   const Ids devices = {0, 7, 7, 9};
   const auto stats = step_stats({ts, dur, stream, step}, {copy_ts, copy_dur, copy_stream, copy_step}, devices, 2);
   REQUIRE(stats.size() == 3);
-  CHECK(stats[0].kernels == 1);
-  CHECK(stats[0].kernel_time == 7);
-  CHECK(stats[1].kernels == 4);
-  CHECK(stats[1].known == 3);
-  CHECK(stats[1].kernel_time == 50);
-  CHECK(stats[1].first == 0);
-  CHECK(stats[1].gpu_span == 65);
+  CHECK(as_row(stats[0].kernels, stats[0].kernel_time, stats[1].kernels, stats[1].known, stats[1].kernel_time,
+               stats[1].first, stats[1].gpu_span) == "1 7 4 3 50 0 65");
   CHECK(stats[1].gpu_busy == 50);  // 0..15, 20..50, 60..65
   CHECK(stats[2].kernels == 0);
   CHECK(stats[2].gpu_span == kUnknownValue);
@@ -412,29 +404,20 @@ struct Events {
 TEST_CASE("figures of a group, by hand") {
   const Events events{{0, 10, 20, 30, 40}, {5, 4, 1, 2, kUnknownValue}, {1, 1, 1, 1, 1}, {0, 0, 0, 0, 0}};
   const GroupStats stats = group_stats(events.view(), 1).front();
-  CHECK(stats.count == 5);
-  CHECK(stats.known == 4);
-  CHECK(stats.total == 12);
-  CHECK(stats.min == 1);
-  CHECK(stats.max == 5);
-  CHECK(stats.median == 3);
-  CHECK(stats.p90 == 5);
-  CHECK(stats.p99 == 5);
+  CHECK(as_row(stats.count, stats.known, stats.total, stats.min, stats.max, stats.median, stats.p90, stats.p99) ==
+        "5 4 12 1 5 3 5 5");
   CHECK(stats.stddev == doctest::Approx(1.8257418583505538));
 }
 
 TEST_CASE("one value has no deviation; an empty group has nothing") {
   const Events events{{0}, {7}, {1}, {1}};
   const std::vector<GroupStats> stats = group_stats(events.view(), 2);
-  CHECK(stats[1].stddev == 0);
-  CHECK(stats[1].median == 7);
-  CHECK(stats[0].count == 0);
+  CHECK(as_row(stats[1].stddev, stats[1].median, stats[0].count) == "0 7 0");
 }
 
 TEST_CASE("busy: overlap counts once on a device, twice on two") {
   const Events one{{0, 5, 20}, {10, 10, 1}, {1, 2, 1}, {0, 0, 0}};
-  CHECK(group_stats(one.view(), 1)[0].busy == 16);
-  CHECK(busy_time(one.view()) == 16);
+  CHECK(as_row(group_stats(one.view(), 1)[0].busy, busy_time(one.view())) == "16 16");
   const Events two{{0, 5, 20}, {10, 10, 1}, {1, 3, 1}, {0, 0, 0}};
   CHECK(group_stats(two.view(), 1)[0].busy == 21);
   const Events inner{{0, 2, 12}, {10, 3, 3}, {1, 2, 1}, {0, 0, 0}};

@@ -10,6 +10,7 @@
 #include "sql/scripts.h"
 #include "support/asked_passes.h"
 #include "support/ingested.h"
+#include "support/rows.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
 
@@ -324,9 +325,8 @@ TEST_CASE("steps other than those of the index") {
   CHECK(rows("SELECT kernels, memory_ops, span, computation, exposed_comm, idle FROM timeline", decode) ==
         "2 1 500 50 300 110");
   CHECK(rows("SELECT ts, step FROM idle_gaps ORDER BY ts", {}) == "450 1; 500 1");
-  CHECK(rows("SELECT call, kernels FROM launch_calls", decode) == "[no launch] 2");
-  CHECK(rows("SELECT instances FROM comms", decode) == "1");
-  CHECK(rows("SELECT instances FROM copies", decode) == "1");
+  CHECK(as_lines(rows("SELECT call, kernels FROM launch_calls", decode), rows("SELECT instances FROM comms", decode),
+                 rows("SELECT instances FROM copies", decode)) == "[no launch] 2\n1\n1");
   CHECK(rows("SELECT instances FROM sequences", decode).empty());
   CHECK(rows("SELECT total_time, frame FROM call_tree", decode) == "350 [no stack]");
 }

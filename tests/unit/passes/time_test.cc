@@ -12,6 +12,7 @@
 #include "passes/time/launch_stats.h"
 #include "passes/time/timeline.h"
 #include "support/device_tables.h"
+#include "support/rows.h"
 
 namespace tracedb {
 namespace {
@@ -26,10 +27,7 @@ TEST_CASE("exposed time by hand: an instant belongs to the one that started firs
   tables.kernels.add(145, 3, 3);           // nor does a copy by a kernel
   tables.kernels.left_out = {0, 0, 1, 0};  // what is not selected computes all the same
   const std::vector<ExposedTime> times = exposed_time(tables.work(), std::vector<GroupId>{0, 1, kNoGroup, kNoGroup}, 2);
-  CHECK(times[0].busy == 100);
-  CHECK(times[0].exposed == 80);
-  CHECK(times[1].busy == 50);
-  CHECK(times[1].exposed == 25);
+  CHECK(as_row(times[0].busy, times[0].exposed, times[1].busy, times[1].exposed) == "100 80 50 25");
 }
 
 TEST_CASE("random events: groups add up to what the timeline says") {
@@ -57,17 +55,12 @@ TEST_CASE("random events: groups add up to what the timeline says") {
 }
 
 TEST_CASE("sizes of elements and bus factors") {
-  CHECK(element_size("BFloat16") == 2);
-  CHECK(element_size("c10::BFloat16") == 2);
-  CHECK(element_size("Float8_e4m3fn") == 1);
-  CHECK(element_size("Long") == 8);
+  CHECK(as_row(element_size("BFloat16"), element_size("c10::BFloat16"), element_size("Float8_e4m3fn"),
+               element_size("Long")) == "2 2 1 8");
   CHECK_FALSE(element_size("Quaternion"));
-  CHECK(bus_factor("allreduce", 4) == 1.5);
-  CHECK(bus_factor("_allgather_base", 4) == 0.75);
-  CHECK(bus_factor("_reduce_scatter_base", 8) == 0.875);
-  CHECK(bus_factor("all_to_allv", 2) == 0.5);
-  CHECK(bus_factor("broadcast", 2) == 1);
-  CHECK(bus_factor("allreduce_coalesced", 1) == 0);
+  CHECK(as_row(bus_factor("allreduce", 4), bus_factor("_allgather_base", 4), bus_factor("_reduce_scatter_base", 8),
+               bus_factor("all_to_allv", 2), bus_factor("broadcast", 2),
+               bus_factor("allreduce_coalesced", 1)) == "1.5 0.75 0.875 0.5 1 0");
   CHECK_FALSE(bus_factor("barrier", 2));
   CHECK_FALSE(bus_factor("allreduce", 0));
 }
@@ -98,14 +91,8 @@ TEST_CASE("values in groups, by hand") {
   const std::vector<std::int64_t> values = {5, 1, 9, 3, 100, 7};
   const std::vector<GroupId> groups = {0, 0, 0, 0, kNoGroup, 1};
   const std::vector<GroupStats> out = value_stats(values, groups, 3);
-  CHECK(out[0].count == 4);
-  CHECK(out[0].total == 18);
-  CHECK(out[0].median == 4);
-  CHECK(out[0].p99 == 9);
-  CHECK(out[0].max == 9);
-  CHECK(out[1].median == 7);
-  CHECK(out[1].p99 == 7);
-  CHECK(out[2].count == 0);
+  CHECK(as_row(out[0].count, out[0].total, out[0].median, out[0].p99, out[0].max, out[1].median, out[1].p99,
+               out[2].count) == "4 18 4 9 9 7 7 0");
 }
 
 TEST_CASE("random values in groups are as a sorted list says") {
@@ -169,9 +156,7 @@ TEST_CASE("a selection counts its own kernels, their calls, and delays of calls 
   trace.tables.kernels.add(100, 5, 1, 1, 2);
   trace.tables.kernels.left_out = {1, 1, 0};
   const LaunchStats stats = trace.stats().groups[0];
-  CHECK(stats.calls == 1);
-  CHECK(stats.kernels == 1);
-  CHECK(stats.delay.count == 0);
+  CHECK(as_row(stats.calls, stats.kernels, stats.delay.count) == "1 1 0");
 }
 
 TEST_CASE("random launches: kernels close, and no queue is longer than its delay") {
@@ -312,12 +297,9 @@ TEST_CASE("gaps: the longest first, their neighbours, and what is left") {
   tables.kernels.add(55, 5);  // gap of 5
   tables.kernels.add(90, 5);  // gap of 30
   const Gaps two = idle_gaps(tables.work(), tables.calls(), {}, 2);
-  CHECK(two.count == 3);
-  CHECK(two.total == 40);
+  CHECK(as_row(two.count, two.total) == "3 40");
   REQUIRE(two.listed.size() == 2);
-  CHECK(two.listed[0].ts == 60);
-  CHECK(two.listed[0].dur == 30);
-  CHECK(two.listed[1].ts == 15);
+  CHECK(as_row(two.listed[0].ts, two.listed[0].dur, two.listed[1].ts) == "60 30 15");
   CHECK(two.listed[1].before == EventRef{1, true});
   CHECK(two.listed[1].after == EventRef{2, false});
   CHECK(idle_gaps(tables.work(), tables.calls(), {}, 0).listed.size() == 3);

@@ -85,6 +85,21 @@ TEST_CASE("gate: where no number of steps would make a verdict, nothing was judg
   CHECK_FALSE(judge_samples({5, std::nullopt}, {{"unit", "span", unit}, {"decode", "span", same}}).failed);
 }
 
+TEST_CASE("gate: transitions count as periods; what is not recorded alike, of one side or overlapping is not judged") {
+  const Change same = gate_change(100, 100, Verdict::kSame), slower = gate_change(100, 110, Verdict::kWorse);
+  const auto judged = [](const Change& span, const char* measure, const Change& other) {
+    return judge_samples({5, std::nullopt}, {{"decode", "span", span}, {"decode", measure, other}});
+  };
+  CHECK(judged(same, "period to prefill", slower).failed);
+  Change differently = slower, one_sided = slower, overlapping = slower;
+  differently.recorded_alike = false;
+  CHECK_FALSE(judged(same, "period to prefill", differently).failed);
+  one_sided.candidate_steps = 0;
+  CHECK(judged(same, "period", one_sided).notes == "gate: decode, period: known for one trace only: judged by span\n");
+  overlapping.reason = kOverlap;
+  CHECK_FALSE(judged(overlapping, "period", same).failed);
+}
+
 TEST_CASE("gate: what is inconclusive fails where that is wanted, even below the limit") {
   const Change few = gate_change(100, 101, Verdict::kInconclusive);
   CHECK_FALSE(judge_samples({5, std::nullopt, false}, {{"decode", "span", few}}).failed);

@@ -3,6 +3,7 @@
 #include "ranks/job_analysis.h"
 #include "ranks/rank_trace.h"
 #include "ranks/waits.h"
+#include "support/rows.h"
 
 namespace tracedb {
 namespace {
@@ -50,8 +51,7 @@ TEST_CASE("traces without a rank are none of a job") {
   all.push_back({"b.json", std::nullopt, std::nullopt, 0, 1});
   const Jobs found = find_jobs(all);
   CHECK(found.without_rank == std::vector<std::size_t>{1});
-  CHECK(found.jobs.size() == 1);
-  CHECK(found.jobs[0].missing(all).empty());
+  CHECK(as_row(found.jobs.size(), found.jobs[0].missing(all).empty()) == "1 true");
 }
 
 TEST_CASE("the devices of one process are a job, those of a rank of a larger job are not") {
@@ -61,10 +61,8 @@ TEST_CASE("the devices of one process are a job, those of a rank of a larger job
   const Jobs found = find_jobs(all);
   CHECK(found.without_rank.empty());
   REQUIRE(found.jobs.size() == 3);
-  CHECK(found.jobs[0].by_device);
-  CHECK_FALSE(found.jobs[0].world_size);
-  CHECK_FALSE(found.jobs[1].by_device);
-  CHECK(found.jobs[2].by_device);
+  CHECK(as_row(found.jobs[0].by_device, found.jobs[0].world_size, found.jobs[1].by_device, found.jobs[2].by_device) ==
+        "true - false true");
 }
 
 ExchangeEnd end_of(const char* name, const char* kernel, const char* ranks, const char* annotation,
@@ -157,8 +155,7 @@ TEST_CASE("collectives that are not at one time are no match") {
   made.job.ranks[1].collectives[4].start += 30 * kUs;
   made.job.ranks[1].collectives[4].end += 30 * kUs;
   analyse(made.job);
-  CHECK(made.job.waits.apart == 1);
-  CHECK(made.job.waits.collectives.size() == 8);
+  CHECK(as_row(made.job.waits.apart, made.job.waits.collectives.size()) == "1 8");
 }
 
 TEST_CASE("exchanges without a peer are paired by order and time where two ranks alone have some") {
@@ -212,8 +209,7 @@ TEST_CASE("nobody waits for a send that ended before its receive began") {
                                          {0, Exchange::kSend, 100, 105},
                                          {1, Exchange::kReceive, 100, 105}});
   REQUIRE(job.waits.collectives.size() == 3);
-  CHECK(job.waits.apart == 0);
-  CHECK(job.waits.collectives[1].waiting == 0);
+  CHECK(as_row(job.waits.apart, job.waits.collectives[1].waiting) == "0 0");
   CHECK(job.waits.collectives[1].arrival == Arrival::kTogether);
 }
 
@@ -232,10 +228,8 @@ TEST_CASE("sends and receives without their other end are counted") {
                                          {1, Exchange::kReceive, 0, 5},
                                          {0, Exchange::kUnknownPeer, 6, 7},
                                          {1, Exchange::kReceive, 8, 9}});
-  CHECK(job.matching.matched.size() == 1);
-  CHECK(job.matching.unknown_peer == 1);
-  CHECK(without_other_end(job.matching) == 1);
-  CHECK(job.matching.single == 0);
+  CHECK(as_row(job.matching.matched.size(), job.matching.unknown_peer, without_other_end(job.matching),
+               job.matching.single) == "1 1 1 0");
 }
 
 }  // namespace

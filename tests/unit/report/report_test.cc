@@ -14,6 +14,7 @@
 #include "report/sql_report.h"
 #include "sql/scripts.h"
 #include "support/cases.h"
+#include "support/rows.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
 
@@ -61,12 +62,8 @@ TEST_CASE("wrapped text: broken at spaces, words that are longer lose their midd
 }
 
 TEST_CASE("characters that take two places of a terminal") {
-  CHECK(display_width("TC次数") == 6);
-  CHECK(display_width("μs") == 2);
-  CHECK(display_width("模型") == 4);
-  CHECK(shorten_middle("次数次数次数", 7) == "次…次数");
-  CHECK(shorten_middle("模型abcdef模型", 9) == "模型…模型");
-  CHECK(shorten_middle("模型", 4) == "模型");
+  CHECK(as_row(display_width("TC次数"), display_width("μs"), display_width("模型"), shorten_middle("次数次数次数", 7),
+               shorten_middle("模型abcdef模型", 9), shorten_middle("模型", 4)) == "6 2 4 次…次数 模型…模型 模型");
 }
 
 const std::vector<Column> kColumns = {{"total_time", "Total Time", Unit::kTime, OthersAggregate::kSum},
@@ -304,12 +301,8 @@ TEST_CASE("the ending of a file names a format") {
     const Renderer* found = find_renderer_of_file(path);
     return found == nullptr ? std::string_view("none") : found->name;
   };
-  CHECK(format("a/b.csv") == "csv");
-  CHECK(format("b.ndjson") == "jsonl");
-  CHECK(format("b.md") == "markdown");
-  CHECK(format("b.csv/x") == "none");
-  CHECK(format("csv") == "none");
-  CHECK(format("b.") == "none");
+  CHECK(as_row(format("a/b.csv"), format("b.ndjson"), format("b.md"), format("b.csv/x"), format("csv"), format("b.")) ==
+        "csv jsonl markdown none none none");
 }
 
 TEST_CASE("csv") {
@@ -393,8 +386,7 @@ TEST_CASE("columns are read from the script") {
   const auto columns =
       report_columns("-- head\n-- column: a | A b | ns | sum\n-- column: c | C | | | 7 names | what | it is\nSELECT 1");
   REQUIRE(columns.size() == 2);
-  CHECK(columns[0].key == "a");
-  CHECK(columns[0].head == "A b");
+  CHECK(as_lines(columns[0].key, columns[0].head) == "a\nA b");
   CHECK(columns[0].unit == Unit::kTime);
   CHECK(columns[0].others == OthersAggregate::kSum);
   CHECK(columns[1].unit == Unit::kAny);
@@ -494,8 +486,7 @@ TEST_CASE("mean, min and max of several rows stay behind them") {
   CHECK(report.footer[1] == Row{"min", std::int64_t{10}, Cell(), 2.5, Cell()});
   CHECK(report.footer[2] == Row{"max", std::int64_t{15}, Cell(), 2.5, Cell()});
   limit_rows(report, 1);
-  CHECK(report.rows.size() == 2);
-  CHECK(report.footer.size() == 3);
+  CHECK(as_row(report.rows.size(), report.footer.size()) == "2 3");
   Report one{report.columns, {report.rows[0]}};
   add_extremes(one);
   CHECK(one.footer.empty());

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <string>
@@ -14,6 +13,7 @@
 #include "sql/database.h"
 #include "sql/user/functions.h"
 #include "sql/user/schema_text.h"
+#include "support/rows.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
 #include "trace/step_grammar.h"
@@ -143,10 +143,7 @@ TEST_CASE("interior levels") {
     check_content(database, cells);
     return depth(fixture, 512);
   };
-  CHECK(levels(10) == 1);
-  CHECK(levels(200) == 2);
-  CHECK(levels(10000) == 3);
-  CHECK(levels(100000) == 4);
+  CHECK(as_row(levels(10), levels(200), levels(10000), levels(100000)) == "1 2 3 4");
 }
 
 // Every number of leaves where a page of the next level fills up: what is left over must make a proper page, too.
@@ -163,10 +160,7 @@ TEST_CASE("exactly full pages") {
     return database.query_int64("PRAGMA page_count");
   };
   // (512 - 8) / 33 = 15 cells of 495 bytes: 9 are left over.
-  CHECK(build(15) == 2);
-  CHECK(build(16) == 4);
-  CHECK(build(30) == 4);
-  CHECK(build(31) == 5);
+  CHECK(as_row(build(15), build(16), build(30), build(31)) == "2 4 4 5");
   for (std::size_t rows = 850; rows < 950; ++rows) build(rows);
 }
 
@@ -180,8 +174,7 @@ TEST_CASE("a leaf without a byte to spare") {
     return database.query_int64("PRAGMA page_count");
   };
   // Cells of 7 bytes and 2 for the pointer: (512 - 8) / 9 = 56, nothing left over.
-  CHECK(pages(56) == 2);
-  CHECK(pages(57) == 4);
+  CHECK(as_row(pages(56), pages(57)) == "2 4");
 }
 
 TEST_CASE("integers are stored in the fewest bytes, and come back") {
@@ -390,19 +383,20 @@ TEST_CASE("busy_ns and overlap_ns are times of the union") {
         .value_or("NULL");
   };
   const std::string some = "(100, 10), (0, 10), (5, 10), (8, 1), (100, 10), (50, NULL), (NULL, 5), (60, -7), ('x', 1)";
-  CHECK(of("busy_ns", some) == "25");
-  CHECK(of("overlap_ns", some) == "15");
-  CHECK(of("busy_ns", "(0, NULL)") == "NULL");
-  CHECK(of("overlap_ns", "(7, 3)") == "0");
+  CHECK(as_row(of("busy_ns", some), of("overlap_ns", some), of("busy_ns", "(0, NULL)"), of("overlap_ns", "(7, 3)")) ==
+        "25 15 NULL 0");
   const std::string far = "(-9223372036854775807, 9223372036854775807), (9223372036854775807, 9223372036854775807)";
   CHECK(of("busy_ns", far) == "9223372036854775807");
   CHECK(of("busy_ns", "(-9223372036854775807, 9223372036854775807), (0, 9223372036854775807)") ==
         "9223372036854775807");
-  CHECK(f.value("overlap_ns(0, 10, 5, 10)") == "5");
-  CHECK(f.value("overlap_ns(5, 10, 0, 6)") == "1");
-  CHECK(f.value("overlap_ns(5, 2, 0, 60)") == "2");
-  CHECK(f.value("overlap_ns(0, 5, 5, 10)") == "0");
-  CHECK(f.value("overlap_ns(0, NULL, 5, 10)") == "NULL");
+  CHECK(as_row(f.value("overlap_ns(0, 10, 5, 10)"), f.value("overlap_ns(5, 10, 0, 6)"),
+               f.value("overlap_ns(5, 2, 0, 60)"), f.value("overlap_ns(0, 5, 5, 10)"),
+               f.value("overlap_ns(0, NULL, 5, 10)")) == "5 1 2 0 NULL");
+}
+
+TEST_CASE("human_ns: a time with its unit, of what is unknown nothing") {
+  FunctionFixture f;
+  CHECK(as_lines(f.value("human_ns(1234567)"), f.value("human_ns(NULL)")) == "1.235 ms\nNULL");
 }
 
 TEST_CASE("every aggregate gives for a window what it gives for the rows in it as a group") {
@@ -445,9 +439,8 @@ TEST_CASE("a window that only grows takes no quadratic time") {
 
 TEST_CASE("regexp finds anywhere, and says what is wrong with a pattern") {
   FunctionFixture f;
-  CHECK(f.value("'ncclDevKernel_Generic' REGEXP 'Dev(Kernel|Op)'") == "1");
-  CHECK(f.value("'abc' REGEXP '^b'") == "0");
-  CHECK(f.value("NULL REGEXP 'a'") == "NULL");
+  CHECK(as_row(f.value("'ncclDevKernel_Generic' REGEXP 'Dev(Kernel|Op)'"), f.value("'abc' REGEXP '^b'"),
+               f.value("NULL REGEXP 'a'")) == "1 0 NULL");
   CHECK_THROWS_AS(f.value("'a' REGEXP '['"), Error);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/cases.h"
+#include "support/rows.h"
 #include "trace/issue.h"
 #include "trace/process_marks.h"
 #include "trace/step_grammar.h"
@@ -45,10 +46,8 @@ TEST_CASE("the earliest place is kept with its sample") {
   log.add(IssueKind::kBadNumber, -1, "nowhere");
   log.add(IssueKind::kBadDuration, 1, "none", 0);
   REQUIRE(log.issues().size() == 1);
-  CHECK(log.issues()[0].count == 6);
-  CHECK(log.issues()[0].offset == 20);
-  CHECK(log.issues()[0].sample == "earlier");
-  CHECK(log.count(IssueKind::kBadDuration) == 0);
+  CHECK(as_row(log.issues()[0].count, log.issues()[0].offset, log.issues()[0].sample,
+               log.count(IssueKind::kBadDuration)) == "6 20 earlier 0");
   log.clear();
   CHECK(log.issues().empty());
 }
@@ -59,8 +58,7 @@ TEST_CASE("without a place the first sample stays, until there is a place") {
   log.add(IssueKind::kUnmatchedFlow, -1, "second");
   CHECK(log.issues()[0].sample == "first");
   log.add(IssueKind::kUnmatchedFlow, 7, "placed");
-  CHECK(log.issues()[0].sample == "placed");
-  CHECK(log.issues()[0].offset == 7);
+  CHECK(as_row(log.issues()[0].sample, log.issues()[0].offset) == "placed 7");
 }
 
 TEST_CASE("logs merged piece by piece equal one log") {

@@ -12,6 +12,7 @@
 #include "compare/wafer/operations.h"
 #include "compare/wafer/trace.h"
 #include "support/ingested.h"
+#include "support/rows.h"
 #include "support/small_index.h"
 #include "support/wafer_trace.h"
 
@@ -42,9 +43,7 @@ TEST_CASE("a place is an operation and an absolute position: one more kernel shi
   REQUIRE(alignment.layers.size() == 1);
   CHECK(text_of(alignment, 0) ==
         "Dense GEMM 0 1:1, Dense GEMM 2 1:0, Dense GEMM 3 0:1, RMSNorm 1 1:1, RMSNorm 2 0:1, ");
-  CHECK(alignment.layers[0].first_total == 6);
-  CHECK(alignment.layers[0].second_total == 10);
-  CHECK(alignment.passes.all == 1);
+  CHECK(as_row(alignment.layers[0].first_total, alignment.layers[0].second_total, alignment.passes.all) == "6 10 1");
 }
 
 TEST_CASE("attention cuts layers, and what is before the first cut is dropped") {
@@ -67,10 +66,8 @@ TEST_CASE("passes are pooled by layer and place, their kernels by both ends, emp
       {100, 100, Phase::kPrefill}, {110, 120, Phase::kDecode}, {121, 129, Phase::kDecode}, {130, 500, Phase::kDecode}};
   const Alignment alignment = align(first, aligned_letters("g"));
   REQUIRE(alignment.layers.size() == 1);
-  CHECK(text_of(alignment, 0) == "Attention (Prefill) 0 1:0, Dense GEMM 0 2:1, Dense GEMM 1 1:0, RMSNorm 1 1:0, ");
-  CHECK(alignment.passes.all == 3);
-  CHECK(alignment.passes.prefill == 1);
-  CHECK(alignment.passes.decode == 2);
+  CHECK(as_lines(text_of(alignment, 0), alignment.passes.all, alignment.passes.prefill, alignment.passes.decode) ==
+        "Attention (Prefill) 0 1:0, Dense GEMM 0 2:1, Dense GEMM 1 1:0, RMSNorm 1 1:0, \n3\n1\n2");
   const KernelPair& pooled = alignment.layers[0].pairs[1];
   CHECK(pooled.first.total == 1 + 2);
   CHECK(first.names[pooled.first.name].text == "Cijk_qkv");  // first seen of equals
@@ -123,11 +120,9 @@ TEST_CASE("same kernels are those of one name on both sides; their ratios have n
   CHECK(same.kernels[0].pair.position == 1);
   CHECK(same.average_ratio == 0.5);  // the infinite one is left out
   CHECK(std::isinf(ratio_of(same.kernels[1].pair)));
-  CHECK(same.first_faster == 1);
-  CHECK(same.second_faster == 1);
+  CHECK(as_row(same.first_faster, same.second_faster) == "1 1");
   const SameKernels none = find_same_kernels({}, {}, {});
-  CHECK(none.kernels.empty());
-  CHECK(none.average_ratio == 1);
+  CHECK(as_row(none.kernels.empty(), none.average_ratio) == "true 1");
 }
 
 std::string codes(const std::vector<Warning>& warnings) {
@@ -210,10 +205,9 @@ TEST_CASE("an index without anything is an empty trace") {
   const TempDirectory folder;
   const Index index = open_small_index(folder / "empty.tracedb", SmallIndexContent::kEmpty);
   const Trace trace = read_trace(index, Side::kFirst);
-  CHECK(trace.kernels.empty());
-  CHECK(trace.device.warp_size == 32);
-  CHECK_FALSE(trace.has_python);
-  CHECK(codes(warnings_of(trace, find_layers(trace))) == "NO_PHASE_ANNOTATIONS NO_PYTHON_STACKS ");
+  CHECK(as_lines(trace.kernels.empty(), trace.device.warp_size, trace.has_python,
+                 codes(warnings_of(trace, find_layers(trace)))) ==
+        "true\n32\nfalse\nNO_PHASE_ANNOTATIONS NO_PYTHON_STACKS ");
 }
 
 const Letters kFusionLetters = {
@@ -238,8 +232,7 @@ std::string repeat(const std::string& text, int times) {
 }
 
 TEST_CASE("A: an operation A+B of one side alone, however rare") {
-  CHECK(fusions("gf", "gg") == "Norm+GEMM 1 Norm>GEMM x1");
-  CHECK(fusions("gg", "gff") == "Norm+GEMM 2 Norm>GEMM x2");
+  CHECK(as_lines(fusions("gf", "gg"), fusions("gg", "gff")) == "Norm+GEMM 1 Norm>GEMM x1\nNorm+GEMM 2 Norm>GEMM x2");
   CHECK(fusions("f", "f").empty());
   const auto found = find_fusions(lettered(kFusionLetters, "gbab"), lettered(kFusionLetters, "g"));
   REQUIRE(found.size() == 1);
@@ -334,8 +327,7 @@ TEST_CASE("architecture by evidence in names, of one or both traces") {
 }
 
 TEST_CASE("a layer lasts from marker to marker, decode attention is none") {
-  CHECK(layers_of("gAggAgDg") == "-0001111");
-  CHECK(layers_of("xSxSx") == "-0011");
+  CHECK(as_row(layers_of("gAggAgDg"), layers_of("xSxSx")) == "-0001111 -0011");
   CHECK(layers_of("SAxx") == "----");  // hybrid: no markers
   CHECK(layers_of("Fxx") == "---");    // flash, but neither context nor 2d
   CHECK(layers_of("").empty());
@@ -352,8 +344,7 @@ TEST_CASE("layers are kept by correlation: the last one of a launch wins, and wi
   trace.kernels[1].correlation = 7;
   trace.kernels[3].correlation = 7;
   trace.kernels[2].correlation = kUnknownValue;
-  CHECK(layers_text(trace) == "01-1");
-  CHECK(find_layers(trace).size() == 2);
+  CHECK(as_row(layers_text(trace), find_layers(trace).size()) == "01-1 2");
 }
 
 TEST_CASE("without markers, a launch of 70 kernels with attention and GEMM is a layer") {
@@ -363,11 +354,9 @@ TEST_CASE("without markers, a launch of 70 kernels with attention and GEMM is a 
     return find_layers(trace).size();
   };
   const std::string enough(69, 'x');
-  CHECK(launches("Dg" + enough) == 1);
-  CHECK(launches("Dg" + enough + "Dg" + std::string(68, 'x')) == 2);
+  CHECK(as_row(launches("Dg" + enough), launches("Dg" + enough + "Dg" + std::string(68, 'x'))) == "1 2");
   CHECK(launches("Dg" + enough.substr(2)) == 0);  // 69
-  CHECK(launches("DD" + enough) == 0);
-  CHECK(launches("gg" + enough) == 0);
+  CHECK(as_row(launches("DD" + enough), launches("gg" + enough)) == "0 0");
 }
 
 TEST_CASE("the table of layers: one-sided ones first, then by gap; no status below 0.1 ms") {
@@ -379,10 +368,7 @@ TEST_CASE("the table of layers: one-sided ones first, then by gap; no status bel
   REQUIRE(records.size() == 3);
   CHECK(records[0].layer == 2);
   CHECK(records[0].status == Status::kFirstOnly);
-  CHECK_FALSE(records[0].in_both);
-  CHECK(records[0].ratio == 0);
-  CHECK(records[0].gap == 305);
-  CHECK(records[1].layer == 1);
+  CHECK(as_row(records[0].in_both, records[0].ratio, records[0].gap, records[1].layer) == "false 0 305 1");
   CHECK(records[1].status == Status::kSlower);
   CHECK(records[1].gap == 1'000'000 - 3);
   CHECK(records[2].layer == 0);
@@ -398,14 +384,22 @@ TEST_CASE("the table of layers: one-sided ones first, then by gap; no status bel
   CHECK(compare_layers({}, {}, {}, {}, std::nullopt).empty());
 }
 
+TEST_CASE("a layer is slower or faster beyond 0.1 ms and 1.2 times") {
+  const auto status = [](std::int64_t first_ns, std::int64_t second_ns) {
+    Trace first = used("A"), second = used("A");
+    first.kernels[0].dur = first_ns;
+    second.kernels[0].dur = second_ns;
+    return to_string(compare_layers(first, find_layers(first), second, find_layers(second), {}).at(0).status);
+  };
+  CHECK(as_row(status(600'000, 500'000), status(600'001, 500'000), status(500'000, 600'001),
+               status(1'200'000, 1'000'000)) == "similar slower faster similar");
+}
+
 TEST_CASE("tokens are the number behind context, as that tool splits names") {
-  CHECK(token_count("execute_context_1(4096)_generation_0(0)") == 4096);
-  CHECK(token_count("execute_context_1()_generation_0(0)") == 0);
-  CHECK(token_count("execute_context_1(x)") == 0);
-  CHECK(token_count("execute_context_1)2(") == 0);
-  CHECK(token_count("execute_context") == 0);
-  CHECK(token_count("execute_1(5)_generation_0(0)") == 0);
-  CHECK(token_count("") == 0);
+  CHECK(as_row(token_count("execute_context_1(4096)_generation_0(0)"),
+               token_count("execute_context_1()_generation_0(0)"), token_count("execute_context_1(x)"),
+               token_count("execute_context_1)2("), token_count("execute_context"),
+               token_count("execute_1(5)_generation_0(0)"), token_count("")) == "4096 0 0 0 0 0 0");
   // Pieces end at any underscore.
   CHECK(token_count("execute_context_1(888_788544)_generation_0(0)") == 0);
 }
@@ -476,9 +470,7 @@ TEST_CASE("the filter by phase leaves the pattern alone") {
   first.kernels[1].phase = second.kernels[0].phase = Phase::kPrefill;
   const auto records = compare_operations(first, second, Phase::kPrefill);
   REQUIRE(names_of(records) == "A ");
-  CHECK(records[0].first.count == 1);
-  CHECK(records[0].first.prefill);
-  CHECK_FALSE(records[0].first.decode);
+  CHECK(as_row(records[0].first.count, records[0].first.prefill, records[0].first.decode) == "1 true false");
   CHECK(records[0].first.pattern == "a");  // of decode, though only b is in prefill
   CHECK(compare_operations(operation_letters("a"), operation_letters("a"), Phase::kPrefill).empty());
 }
@@ -489,8 +481,7 @@ TEST_CASE("the operator is the one of most kernels, the first by alphabet of sev
   trace.names[1].cpu_op = "aten::bmm";
   const auto records = compare_operations(trace, operation_letters("ac"), std::nullopt);
   REQUIRE(names_of(records) == "A C ");
-  CHECK(records[0].first.cpu_op == "aten::bmm");
-  CHECK(records[1].first.cpu_op.empty());
+  CHECK(as_row(records[0].first.cpu_op, records[1].first.cpu_op.empty()) == "aten::bmm true");
 }
 
 }  // namespace
