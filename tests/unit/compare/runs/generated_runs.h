@@ -35,20 +35,20 @@ class Random {  // the same numbers with every library
 // How runs vary, and by how much the candidate differs.
 struct GeneratedWorld {
   std::size_t baseline_runs = 5, candidate_runs = 5;
-  double speed_sd = 0.01;         // of the factor that all kernels of a run share
-  double memory_speed_sd = 0;     // of a second one, of kernels that wait for memory
-  double mode = 0;                // every second run or so: one matrix product takes longer by this
-  double drift = 0;               // steps of a run get slower by this from first to last
-  double speed_spread = 0;        // pairs: what both runs of a pair share
+  double speed_sd = 0.01;      // of the factor that all kernels of a run share
+  double memory_speed_sd = 0;  // of a second one, of kernels that wait for memory
+  double mode = 0;             // every second run or so: one matrix product takes longer by this
+  double drift = 0;            // steps of a run get slower by this from first to last
+  double speed_spread = 0;     // pairs: what both runs of a pair share
   double group_sd = 0.005, idle_sd = 0.03;
-  double load_sd = 0.02;          // of the mean load, from run to run
-  bool stalls = true;             // in 3 of 10 runs
-  int small_groups = 0;           // groups of other kernels beside
-  double local_change = 0;        // of the period, in one part
+  double load_sd = 0.02;    // of the mean load, from run to run
+  bool stalls = true;       // in 3 of 10 runs
+  int small_groups = 0;     // groups of other kernels beside
+  double local_change = 0;  // of the period, in one part
   std::size_t changed_part = 0;
-  double product_change = 0;      // of all matrix products, relative
-  double small_change = 0;        // of the first 8 small groups, relative
-  double speed_change = 0;        // of all kernels
+  double product_change = 0;  // of all matrix products, relative
+  double small_change = 0;    // of the first 8 small groups, relative
+  double speed_change = 0;    // of all kernels
 };
 
 struct GeneratedPart {
@@ -61,13 +61,19 @@ inline std::vector<GeneratedPart> generated_parts(const GeneratedWorld& world) {
     const char* name;
     int groups;
     double time, follows;
-  } classes[] = {{"dense_gemm", 6, 4.5e6, 1},    {"attention", 4, 1.4e6, 0.8}, {"elementwise", 10, 0.7e6, 0.4},
-                 {"normalisation", 5, 0.5e6, 0.5}, {"other", 4, 0.6e6, 0.9}};
+  } classes[] = {{"dense_gemm", 6, 4.5e6, 1},
+                 {"attention", 4, 1.4e6, 0.8},
+                 {"elementwise", 10, 0.7e6, 0.4},
+                 {"normalisation", 5, 0.5e6, 0.5},
+                 {"other", 4, 0.6e6, 0.9}};
   std::vector<GeneratedPart> parts;
   for (const auto& of : classes) {
     for (int i = 0; i < of.groups; ++i) {
       const double time = of.time / of.groups * (0.6 + 0.8 * i / (of.groups - 1));
-      parts.push_back({{of.name + ("/" + std::to_string(i)), of.name, true, false}, time, of.follows, 1 - of.follows,
+      parts.push_back({{of.name + ("/" + std::to_string(i)), of.name, true, false},
+                       time,
+                       of.follows,
+                       1 - of.follows,
                        world.group_sd});
     }
   }
@@ -132,8 +138,7 @@ inline PhaseRuns generated_phase(const GeneratedWorld& world, std::uint64_t seed
   for (int side = 0; side < 2; ++side) {
     const std::size_t runs = side == 0 ? world.baseline_runs : world.candidate_runs;
     for (std::size_t i = 0; i < runs; ++i) {
-      phase.sides[static_cast<std::size_t>(side)].push_back(
-          generated_run(world, parts, side, i, shared[i], random));
+      phase.sides[static_cast<std::size_t>(side)].push_back(generated_run(world, parts, side, i, shared[i], random));
     }
   }
   return phase;
