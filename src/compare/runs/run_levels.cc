@@ -181,15 +181,15 @@ PhaseLevels levels_of(const PhaseRuns& phase) {
   SideValues beyond = levels.mean_load;  // the mean of all runs
   for (auto& side : beyond) std::ranges::transform(side, side.begin(), [&](double load) { return load - all; });
   const double change_squared = change_of(beyond) * change_of(beyond);
-  const Slope of_period = slope_of(levels, [](const RunSums& run) {
-    PartSums sums{run.period, run.period_squares, 0};
-    for (const PartSums& part : run.parts) sums.time_load += part.time_load;
-    return sums;
-  });
-  levels.period_slope_error = change_squared * of_period.squared_error;
   std::vector<std::size_t> order(phase.parts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t part) -> const std::string& { return phase.parts[part].name; });
+  const Slope of_period = slope_of(levels, [&](const RunSums& run) {
+    PartSums sums{run.period, run.period_squares, 0};
+    for (const std::size_t part : order) sums.time_load += run.parts[part].time_load;
+    return sums;
+  });
+  levels.period_slope_error = change_squared * of_period.squared_error;
   for (const std::size_t part : order) {
     const Slope slope = slope_of(levels, [&](const RunSums& run) { return run.parts[part]; });
     const SideValues means =
