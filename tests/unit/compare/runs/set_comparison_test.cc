@@ -72,8 +72,9 @@ TEST_CASE("sets of runs: false alarms where nothing changed") {
                         world_of(static_cast<std::size_t>(a), static_cast<std::size_t>(b)));
   }
   constexpr int kSets = 200;
-  for (const auto& [what, world] : worlds) {
-    CAPTURE(what);
+  for (const auto& named : worlds) {
+    CAPTURE(named.first);
+    const GeneratedWorld& world = named.second;
     int period = 0, equal_speed = 0, gate = 0, reasons = 0, open = 0;
     for (std::uint64_t i = 0; i < kSets; ++i) {
       const SetComparison result = compare_sets(generated_phase(world, i), {});
