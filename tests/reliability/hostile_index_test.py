@@ -153,6 +153,7 @@ def views_of_arrays(folder):
     require(refused > 10, f"refused {refused} times")
 
 
+# Blocks of Python calls, which no table has besides, and a word of what is said; None: nothing need be.
 OF_CALLS = "packed_column SET {} WHERE event_table = 'python_call' AND name = '{}'"
 BLOCKS = (
     ("UPDATE " + OF_CALLS.format("data = zeroblob(length(data))", "ts"), "lost"),

@@ -27,7 +27,7 @@ FOUND = ("phases", "processes", "one_correlation", "one_correlation_many_devices
 
 # Openings that nothing closes, over and over: the end of the trace is that of each.
 UNCLOSED = ('{"a":', '{"a":1,', '{"a":[', '{"a":{"b":[[', '{"a":[{"ph":"X"},', '{"ph":"X","args":{', '{"ph":"X",', "[", "{")
-MOST_UNCLOSED = 6  # of MOST: what is larger than 64 KB, as only the larger ones are, is walked over once more
+MOST_UNCLOSED = 5.5  # of MOST: what is larger than 64 KB, as only the larger ones are, is walked over once more
 MOST_A_BYTE = 50  # times as much as an ordinary trace: blocks of instructions, of which CPU time shows half
 
 
@@ -65,7 +65,7 @@ def is_linear(folder, name, nothing, write=None, most=MOST):
 
 def is_cheap(folder, unit, ordinary):
     """Linear, and not too much for a byte."""
-    nothing = blocks(folder, unit, 0, unclosed(unit))  # a trace of its own: what the openings cost is a hundredth of it
+    nothing = blocks(folder, unit, 0, unclosed(unit))  # another trace's differs by as much as few openings cost
     a_byte = is_linear(folder, unit, nothing, unclosed(unit), MOST_UNCLOSED) / (LARGE * len(unit))
     require(a_byte <= MOST_A_BYTE * ordinary, f"{a_byte / ordinary:.0f} times the work of an ordinary byte")
 
