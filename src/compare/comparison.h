@@ -19,24 +19,10 @@
 #include "compare/same_kernels.h"
 #include "compare/steps/step_groups.h"
 #include "compare/steps/step_metrics.h"
+#include "compare/steps/work_facts.h"
 #include "compare/work_sums.h"
 
 namespace tracedb {
-
-// Whether two traces did different work in a kind of steps, as far as both record it. Pure.
-//
-// Another number of layers (where both are known by names, or both by rhythm) is another model. Shapes of operators
-// differ if the work of a kind of operators changed by more than a quarter and next to nothing of it is of operands
-// that both have. Merged and split weights are the same work, and so are padded ones; what tokens, requests or the
-// number of ranks explain is another load of the same work. What only one trace records is not different.
-
-struct WorkDifference {
-  // "other model: gpt_oss, 24 layers, against qwen3, 48 layers" (of the baseline, of the candidate), "attention of
-  // [1,1024,512] instead of [1,16384,512]" (of the candidate, of the baseline); "": the same work.
-  std::string text;
-  bool cycles = false;  // those of one trace are times, of the other cycles
-};
-WorkDifference work_difference(const ComparedTrace& baseline, const ComparedTrace& candidate, const StepGroup& group);
 
 // What a comparison of one kind of steps may claim: the one place that decides whether a sentence may be said. A claim
 // that the data do not carry is forbidden, with the reason in words; verdicts, gate, reasons, fusions and the sentences

@@ -18,18 +18,12 @@ namespace tracedb {
 namespace {
 
 constexpr int kUnknownBatch = -1;
-constexpr double kSameMix = 0.1;    // most of the steps that may be in other batch sizes
 constexpr double kSameBatch = 0.1;  // most that the mean batch may differ
 
 bool counts_requests(StepKind kind) { return kind == StepKind::kDecode; }
 
-// Requests of a decode step, tokens of others; nullopt where the annotation does not say.
-std::optional<std::int64_t> batch_of(const StepInfo& info) {
-  return counts_requests(info.kind) ? info.generation_requests : tokens_of(info);
-}
-
 int bucket_of(const StepInfo& info) {
-  const std::optional<std::int64_t> batch = batch_of(info);
+  const std::optional<std::int64_t> batch = load_of(info);
   return !batch || *batch < 0 ? kUnknownBatch : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(*batch)));
 }
 
@@ -338,6 +332,19 @@ GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std:
 
 std::int64_t time_of(const ComparedTrace& trace, const GroupSide& side, std::uint32_t device_step) {
   return side.by_period ? trace.periods.within_kind[device_step] : trace.work.steps[device_step].span;
+}
+
+std::optional<std::int64_t> load_of(const StepInfo& info) {
+  return counts_requests(info.kind) ? info.generation_requests : tokens_of(info);
+}
+
+std::vector<StepsOfBatch> steps_by_batch(const ComparedTrace& trace) {
+  std::vector<StepsOfBatch> out;
+  if (trace.steps.steps.empty()) return out;
+  for (auto& [kind, buckets] : kinds_of(trace)) {
+    for (auto& [bucket, steps] : buckets) out.push_back({kind, bucket_label(kind, bucket), std::move(steps)});
+  }
+  return out;
 }
 
 std::size_t count_steps(const ComparedTrace& trace, std::span<const std::uint32_t> device_steps) {

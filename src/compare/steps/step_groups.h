@@ -15,6 +15,8 @@
 
 namespace tracedb {
 
+inline constexpr double kSameMix = 0.1;  // most of the steps that may be in other batch sizes
+
 struct GroupSide {
   // Indices into StepWork::steps, ascending: the steps that all figures are of (usual steps), and all of the group.
   std::vector<std::uint32_t> device_steps, matched;
@@ -53,6 +55,17 @@ GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std:
 
 // What the steps of a side are compared by: period or span, ns.
 std::int64_t time_of(const ComparedTrace& trace, const GroupSide& side, std::uint32_t device_step);
+
+// Requests of a decode step, tokens of others; nullopt where the annotation does not say.
+std::optional<std::int64_t> load_of(const StepInfo& info);
+
+// The device steps of a kind and a batch size (powers of two); none where the trace has no steps.
+struct StepsOfBatch {
+  StepKind kind = StepKind::kUnknown;
+  std::string batch;  // "32..63 requests", "batch unknown"
+  std::vector<std::uint32_t> device_steps;
+};
+std::vector<StepsOfBatch> steps_by_batch(const ComparedTrace& trace);
 
 // How many steps these are: a step has a device step on each device.
 std::size_t count_steps(const ComparedTrace& trace, std::span<const std::uint32_t> device_steps);
