@@ -20,8 +20,6 @@ struct Gate {
   bool nothing_passes = false;  // --gate-inconclusive pass, written out: also where nothing was compared
 };
 
-// kNotJudged: another measure of the same steps is judged instead.
-enum class GateOutcome { kPass, kFail, kInconclusive, kNotJudged };
 std::string_view to_string(GateOutcome outcome);  // pass, fail, inconclusive, not judged
 
 // Of one measure of a kind of steps.

@@ -64,6 +64,7 @@ ROOMS = {
     "compare/trace": set(),
     "compare/steps": {"trace"},
     "compare/align": {"trace", "steps"},
+    "compare/runs": {"trace", "steps"},
     "compare/wafer": set(),
     "report_page/html": set(),
     "report_page/pictures": {"html"},
@@ -76,13 +77,14 @@ LIBRARIES = {
     r"xxh\w*\.h": ["src/base/stream/content_hash.cc"],
     r"zlib\.h": ["src/base/stream/compressed_source.cc", "tools/make_trace/output.cc"],
     r"zstd\w*\.h": ["src/base/stream/compressed_source.cc"],
+    r"boost/math/.*": ["src/compare/runs/set_statistics.cc"],
     r"re2/.*": ["src/base/text/regular_expression.cc"],
     r"yaml-cpp/.*": ["src/ascend/op_mapping.cc"],
     r"isa-l.*": ["src/base/stream/compressed_source.cc"],
     r"sqlite3\.h": ["src/sql/"],
     r"sqlite3ext\.h": ["src/sql/host/"],
     r"simdjson\.h": ["src/ingest/", "src/base/python/json.cc"],
-    r"boost/.*": ["tools/"],
+    r"boost/(?!math/).*": ["tools/"],
     r"doctest/.*": [],
 }
 # What is thrown goes through to one of these.

@@ -41,6 +41,9 @@ Interval difference_interval(const MeanDraws& baseline, const MeanDraws& candida
 enum class Verdict { kBetter, kWorse, kSame, kInconclusive };
 std::string_view to_string(Verdict verdict);
 
+// What --gate says of a measure. kNotJudged: another measure of the same steps is judged instead.
+enum class GateOutcome { kPass, kFail, kInconclusive, kNotJudged };
+
 inline constexpr double kLeastChange = 0.02;  // below, a change is never more than noise
 
 struct VerdictRule {

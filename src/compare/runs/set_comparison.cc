@@ -1,0 +1,275 @@
+#include "compare/runs/set_comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <tuple>
+
+#include "base/statistics.h"
+#include "compare/runs/run_levels.h"
+#include "compare/runs/set_statistics.h"
+
+namespace tracedb {
+namespace {
+
+constexpr double kLeastSd = 0.0005;     // of a level: no group of kernels repeats better
+constexpr double kLeastReason = 0.002;  // of the period
+constexpr double kRate = 0.05;          // of false discoveries
+
+// Why nothing is judged; "": it is.
+std::string bar_of(const PhaseRuns& phase, const PhaseLevels& levels, const SetDesign& design) {
+  if (!phase.incomparable.empty()) return phase.incomparable;
+  if (design.baseline_runs == 0) return "no run of the baseline has a level";
+  if (design.candidate_runs == 0) return "no run of the candidate has a level";
+  const double baseline = mean_of(levels.mean_load[0]), candidate = mean_of(levels.mean_load[1]);
+  if (std::abs(candidate - baseline) > 0.1 * std::min(baseline, candidate)) return "the load differs by more than 10 %";
+  if (design.dof() > 0) return "";
+  if (design.paired) return "one pair: run-to-run variance is unknown";
+  return fmt::format("one run {}: run-to-run variance is unknown",
+                     design.baseline_runs == design.candidate_runs ? "a side" : "against two");
+}
+
+SetMetric metric_of(const SideValues& values, const SetDesign& design, double extra, std::string bar, double budget) {
+  SetMetric out;
+  out.baseline_runs = static_cast<std::int64_t>(design.baseline_runs);
+  out.candidate_runs = static_cast<std::int64_t>(design.candidate_runs);
+  out.reason = std::move(bar);
+  if (values[0].empty() || values[1].empty()) return out;
+  out.baseline = mean_of(values[0]);
+  out.candidate = mean_of(values[1]);
+  const SetDifference difference = difference_of(values, design, kLeastSd * middle_of(values), extra);
+  out.change = difference.change;
+  const double to_pct = out.baseline > 0 ? 100 / out.baseline : 0;
+  out.change_pct = out.change * to_pct;
+  if (!out.reason.empty()) return out;
+  const auto [low, high] = *(out.range = difference.range());
+  out.range_pct = Interval{low * to_pct, high * to_pct};
+  const double sd = std::max(std::sqrt(run_variance(values, design)) * to_pct, 100 * kLeastSd);
+  out.run_sd_pct = sd * (design.paired ? std::sqrt(2) : 1);
+  out.detectable_pct = detectable_change(design) * sd;
+  out.runs_needed = runs_needed(design.paired, sd, budget);
+  const double within = budget / 100 * std::min(out.baseline, out.candidate);
+  if (low > 0) {
+    out.verdict = Verdict::kWorse;
+  } else if (high < 0) {
+    out.verdict = Verdict::kBetter;
+  } else if (low >= -within && high <= within) {
+    out.verdict = Verdict::kSame;
+  } else {
+    out.reason = fmt::format("the interval holds 0 and changes beyond {} %", budget);
+  }
+  return out;
+}
+
+struct RowValues {
+  SetRow row;
+  const SideValues* values;
+  const PartLevels* part;  // of kPart
+};
+
+void count_agreeing(const SideValues& values, bool paired, SetRow& row) {
+  for (std::size_t a = 0; a < values[0].size(); ++a) {
+    for (std::size_t b = 0; b < values[1].size(); ++b) {
+      if (paired && a != b) continue;
+      ++row.pairs;
+      const double change = values[1][b] - values[0][a];  // below half a nanosecond it is none
+      if (row.candidate > row.baseline ? change > 0.5 : change < -0.5) ++row.agreeing;
+    }
+  }
+}
+
+std::int64_t rounded(double value) { return std::llround(std::clamp(value, -9e18, 9e18)); }
+
+// Rounds the changes so that they add up to `total`: what is missing goes to the rows that rounding took most from.
+void close_account(std::vector<RowValues>& rows, std::int64_t total) {
+  std::vector<std::pair<double, SetRow*>> order;  // what rounding took
+  std::int64_t missing = total;
+  for (auto& [row, values, part] : rows) {
+    row.change = rounded(change_of(*values));
+    order.emplace_back(change_of(*values) - static_cast<double>(row.change), &row);
+    missing -= row.change;
+  }
+  const int sign = missing < 0 ? -1 : 1;
+  std::ranges::stable_sort(order, std::greater<>(), [&](const auto& one) { return sign * one.first; });
+  if (std::abs(missing) > std::ssize(rows)) return;  // times beyond all measure
+  for (std::size_t i = 0; missing != 0; ++i, missing -= sign) order[i].second->change += sign;
+}
+
+std::vector<RowValues> rows_of(const PhaseLevels& levels, const SpeedFit& fit, bool paired, std::int64_t total) {
+  std::vector<RowValues> rows;
+  const auto add = [&](SetRowKind kind, const SideValues& values, std::string name, const PartLevels* part) {
+    RowValues& one = rows.emplace_back(RowValues{{}, &values, part});
+    one.row.kind = kind;
+    one.row.name = std::move(name);
+    if (part != nullptr) one.row.op_class = part->part->op_class;
+    one.row.baseline = mean_of(values[0]);
+    one.row.candidate = mean_of(values[1]);
+    count_agreeing(values, paired, one.row);
+  };
+  for (const PartLevels& part : levels.parts) add(SetRowKind::kPart, part.values, part.part->name, &part);
+  const std::string speed = fit.suspect.empty() ? "[speed]" : fmt::format("[speed or {}]", fit.suspect);
+  if (fit.none.empty()) add(SetRowKind::kSpeed, levels.speed, speed, nullptr);
+  add(SetRowKind::kLoad, levels.load, "[load]", nullptr);
+  add(SetRowKind::kRareSteps, levels.rare, "[rare steps]", nullptr);
+  close_account(rows, total);
+  return rows;
+}
+
+// Groups that follow the speed are many of one kind: their relative variances are moderated. The others have a t test
+// of their own; so have all where no speed is told, since they would vary together.
+void judge_rows(std::vector<RowValues>& rows, const PhaseLevels& levels, const SpeedFit& fit, const SetDesign& design) {
+  std::vector<double> variances;
+  for (const PartLevels& part : levels.parts) {
+    const double level = middle_of(part.values);
+    const double variance = run_variance(part.values, design) / fit.kept;
+    if (part.follows_speed) variances.push_back(std::max(variance / level / level, kLeastSd * kLeastSd));
+  }
+  const double dof = moderate(variances, design.dof() * fit.kept);
+  auto variance = variances.begin();
+  std::vector<double> p_values;
+  for (auto& [row, values, part] : rows) {
+    const double level = middle_of(*values);
+    const double extra = part != nullptr                 ? part->slope_error + part->loading_error
+                         : row.kind == SetRowKind::kLoad ? levels.period_slope_error
+                                                         : 0;
+    SetDifference difference = difference_of(*values, design, kLeastSd * std::abs(level), extra);
+    if (part != nullptr && part->follows_speed) {
+      const double squared = *variance++ * level * level * (design.per_variance() + fit.leverage);
+      if (difference.error > 0) difference = {difference.change, std::sqrt(squared + extra), dof};
+    }
+    row.range = difference.range();
+    row.p = difference.p_value();
+    if (part != nullptr) p_values.push_back(*row.p);
+    if (row.kind == SetRowKind::kSpeed && !fit.suspect.empty()) {
+      row.q_value = row.p = fit.suspect_p;
+      row.named = true;
+    }
+  }
+  const auto rates = false_discovery_rates(p_values);
+  for (std::size_t i = 0; i < rates.size(); ++i) {  // parts come first
+    SetRow& row = rows[i].row;
+    row.q_value = rates[i];
+    // Beside a suspect nothing is sure: all are measured against its speed.
+    row.named = rates[i] <= kRate && fit.suspect.empty() &&
+                std::abs(row.candidate - row.baseline) >= kLeastReason * middle_of(levels.period);
+  }
+}
+
+// Names the row by which a run differs most from its side, if beyond 5 robust sigmas and 0.5 % of the period. Of fewer
+// than 10 runs a robust sigma is too rough.
+void note_outliers(const std::vector<RowValues>& rows, std::size_t side, double period, std::span<SetRun> runs) {
+  if (runs.size() < 10) return;
+  std::vector<double> largest(runs.size(), 0.005 * period);
+  for (const auto& [row, of_both, part] : rows) {
+    std::vector<double> beyond = (*of_both)[side];
+    const double middle = median(std::span(beyond));
+    for (double& value : beyond) value = std::abs(value - middle);
+    const double sigma = 1.4826 * median(std::span(beyond));
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const double change = (*of_both)[side][i] - middle;
+      if (std::abs(change) <= std::max(5 * sigma, largest[i])) continue;
+      largest[i] = std::abs(change);
+      runs[i].note =
+          fmt::format("{}: {:+.1f} % of the period from the median of its side", row.name, 100 * change / period);
+    }
+  }
+}
+
+std::vector<SetRun> runs_of(const PhaseLevels& levels, const std::vector<RowValues>& rows) {
+  std::vector<SetRun> out = levels.without;
+  for (std::size_t side = 0; side < 2; ++side) {
+    std::vector<SetRun> runs;
+    for (std::size_t i = 0; i < levels.runs[side].size(); ++i) {
+      const RunSums& run = *levels.runs[side][i];
+      const double period = levels.period[side][i];
+      runs.push_back({static_cast<int>(side),
+                      run.name,
+                      "",
+                      run.steps,
+                      run.rare_steps,
+                      levels.mean_load[side][i],
+                      period,
+                      period - levels.speed[side][i],
+                      100 * std::expm1(levels.log_speed[side][i]),
+                      "",
+                      {}});
+      for (const RowValues& one : rows) runs.back().rows.push_back((*one.values)[side][i]);
+    }
+    if (!rows.empty()) note_outliers(rows, side, middle_of(levels.period), runs);
+    std::ranges::move(runs, std::back_inserter(out));
+  }
+  std::ranges::sort(out, {}, [](const SetRun& run) { return std::tie(run.side, run.name); });
+  return out;
+}
+
+void judge_gate(const SetOptions& options, SetComparison& out) {
+  std::vector<const SetMetric*> metrics;
+  if (options.gate_metric != GateMetric::kPeriodAtEqualSpeed) metrics.push_back(&out.period);
+  if (options.gate_metric == GateMetric::kPeriodAtEqualSpeed ||
+      (options.gate_metric == GateMetric::kBoth && out.no_speed.empty())) {
+    metrics.push_back(&out.period_at_equal_speed);
+  }
+  const double budget = options.budget_pct;
+  const auto fails = [&](const SetMetric* metric) {
+    const auto& range = metric->range_pct;
+    return range && metric->change_pct > budget && range->low > (options.gate_strict ? budget : 0);
+  };
+  const auto passes = [&](const SetMetric* metric) { return metric->range_pct && metric->range_pct->high <= budget; };
+  if (std::ranges::any_of(metrics, fails)) {
+    out.gate = GateOutcome::kFail;
+  } else if (std::ranges::all_of(metrics, passes)) {
+    out.gate = GateOutcome::kPass;
+  } else {
+    for (const SetMetric* metric : metrics) {
+      if (!passes(metric)) out.gate_runs_needed = std::max(out.gate_runs_needed, metric->runs_needed);
+    }
+  }
+}
+
+}  // namespace
+
+SetComparison compare_sets(const PhaseRuns& phase, const SetOptions& options) {
+  PhaseLevels levels = levels_of(phase);
+  const SetDesign design{levels.runs[0].size(), levels.runs[1].size(), phase.paired};
+  const std::string bar = bar_of(phase, levels, design);
+  SpeedFit fit;
+  fit.none = bar.empty() ? phase.no_speed : bar;
+  if (fit.none.empty()) fit = take_out_speed(levels, design);
+
+  SetComparison out;
+  out.no_speed = fit.none;
+  const double budget = options.budget_pct, slope_error = levels.period_slope_error;
+  out.period = metric_of(levels.period, design, slope_error, bar, budget);
+  SideValues equal = levels.period;
+  for (std::size_t side = 0; side < 2; ++side) {
+    std::ranges::transform(equal[side], levels.speed[side], equal[side].begin(), std::minus<>());
+  }
+  const std::string equal_bar =
+      fit.suspect.empty()
+          ? fit.none
+          : fmt::format("kernels of other classes did not follow: either the speed or {} changed", fit.suspect);
+  out.period_at_equal_speed = metric_of(equal, design, slope_error + fit.period_error, equal_bar, budget);
+  judge_gate(options, out);
+
+  std::vector<RowValues> rows;
+  if (!equal[0].empty() && !equal[1].empty()) {
+    out.baseline = mean_of(levels.mean_period[0]);
+    out.candidate = mean_of(levels.mean_period[1]);
+    out.change = rounded(out.candidate - out.baseline);
+    rows = rows_of(levels, fit, phase.paired, out.change);
+    if (bar.empty()) judge_rows(rows, levels, fit, design);
+  }
+  std::ranges::sort(rows, {}, [](const RowValues& one) {
+    const SetRow& row = one.row;
+    return std::tuple(!row.named, row.kind, -std::abs(row.candidate - row.baseline), row.name);
+  });
+  out.runs = runs_of(levels, rows);
+  for (RowValues& one : rows) out.rows.push_back(std::move(one.row));
+  return out;
+}
+
+}  // namespace tracedb
