@@ -9,6 +9,7 @@
 #include "base/text/amounts.h"
 #include "make_trace/options.h"
 #include "make_trace/other_traces.h"
+#include "make_trace/random.h"
 #include "make_trace/trace_writer.h"
 #include "shared/manual_page.h"
 
@@ -55,6 +56,30 @@ void write_all(TraceOptions& options, const std::string& path) {
              static_cast<double>(out.size()) / 1e6, taken.count());
 }
 
+// "x.json.gz" -> "x-3.json.gz"
+std::string path_of_run(const std::string& path, int run) {
+  const std::size_t name = path.rfind('/') + 1;  // 0: without a folder
+  const std::size_t end = std::min(path.find('.', name), path.size());
+  return fmt::format("{}-{}{}", path.substr(0, end), run, path.substr(end));
+}
+
+// All runs launch the same kernels; what varies is their speed, as a whole and place by place, and the host.
+void write_runs(const TraceOptions& options, const std::string& path) {
+  for (int run = 1; run <= options.runs; ++run) {
+    TraceOptions one = options;
+    one.run = run;
+    one.seed = mix64(options.seed, static_cast<std::uint64_t>(run));
+    const auto scale = [&](std::int64_t& value, std::uint64_t key, std::int64_t sd_ppm) {
+      value = value * (kMillion + normal(mix64(one.seed, key), sd_ppm)) / kMillion;
+    };
+    scale(one.clock_ppm, 101, options.run_noise_ppm);
+    scale(one.step_gap_ns, 102, 3 * options.run_noise_ppm);
+    scale(one.idle_ns, 103, 3 * options.run_noise_ppm);
+    if (options.run_noise_ppm > 0 && run % 3 == 0 && run % 10 != 0) one.stalled_step = one.steps / 2;
+    write_all(one, path_of_run(path, run));
+  }
+}
+
 void run_main(int argc, char** argv) {
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   const std::string first = words.empty() ? "" : words.front();
@@ -66,7 +91,7 @@ void run_main(int argc, char** argv) {
   if (!read_options(argc, argv, options)) return;
   const std::string path = options.output.value();
   if (options.operators) return write_ascend(options.seed, *options.operators, options.passes, path);
-  write_all(options, path);
+  options.runs > 1 ? write_runs(options, path) : write_all(options, path);
 }
 
 }  // namespace

@@ -112,6 +112,12 @@ void describe_planted(OptionTable& all, TraceOptions& options) {
              "off: device events have no correlation, only flows join them to launches");
   all.number("shift-names", options.shift_names,
              "places by which kernel names are shifted against times, from somewhere in each graph replay on", 0, 100);
+  all.number("runs", options.runs, "runs of this job, into OUTPUT with their number: x-1.json, x-2.json ...", 1, 1000);
+  all.fraction(
+      "run-noise", "0", options.run_noise_ppm,
+      "percent by which a run's speed varies (sd): kernels of one place by half of it, the host by three times "
+      "as much; in 3 of 10 runs one step stalls",
+      100);
   all.number("collective-wait", options.collective_wait_ns,
              "ns that the first collective of each step waits for the other ranks", 0, kMostGap);
 }
@@ -181,6 +187,9 @@ void check(const TraceOptions& options, const OptionTable& all) {
          "--prefill-fraction and --mixed-fraction: at most 1 together");
   refuse(options.clock_ppm == 0, "--clock: more than 0");
   refuse(options.idle_ns < 0 || options.idle_ns > kMostIdle, fmt::format("--idle: 0 to {}", kMostIdle));
+  refuse(options.runs > 1 && (options.truth || options.labels), "--runs: --truth and --labels are of one trace");
+  refuse(options.run_noise_ppm > kMillion / 20, "--run-noise: at most 5 percent");
+  refuse(options.run_noise_ppm > 0 && options.runs < 2, "--run-noise: only with --runs");
   refuse(options.jitter_ppm >= kMillion, "--jitter: less than 100 percent");
   refuse(options.collective_wait_ns > 0 && options.tensor_parallel < 2,
          "--collective-wait: only with --tensor-parallel above 1");

@@ -71,6 +71,10 @@ struct TraceOptions {
   int shift_names = 0;      // places by which names are out of step in a part of every graph replay
   std::int64_t collective_wait_ns = 0;
   std::uint64_t target_size = 0;
+  int runs = 1;                    // of the same job, each into a file of its own
+  std::int64_t run_noise_ppm = 0;  // standard deviation of the period from run to run
+  int run = 0;                     // which of them, from 1; 0: there is one
+  int stalled_step = -1;           // after which the host stalls
 };
 
 StepKind step_kind(const TraceOptions& options, std::int64_t step);

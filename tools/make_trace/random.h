@@ -20,6 +20,14 @@ constexpr std::int64_t uniform(std::uint64_t noise, std::int64_t bound) {
   return static_cast<std::int64_t>(noise % static_cast<std::uint64_t>(bound));
 }
 
+// Nearly normal: mean 0, standard deviation `sd`. Of whole numbers, so that it is the same everywhere.
+constexpr std::int64_t normal(std::uint64_t noise, std::int64_t sd) {
+  constexpr std::int64_t kUnit = 1'000'000;
+  std::int64_t sum = -6 * kUnit;
+  for (std::uint64_t i = 0; i < 12; ++i) sum += uniform(mix64(noise, i), kUnit);
+  return sum * sd / kUnit;
+}
+
 // A sequence, for the host side, where order is all there is.
 class Random {
  public:

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t kUs = 1000;
 constexpr std::int64_t kBranchDelay = 40 * kUs;
+constexpr std::int64_t kHostStall = 15'000 * kUs, kDay = 86'400'000'000 * kUs;
 
 enum class StreamRole : std::size_t { kCompute, kCommunication, kCopy, kSide };
 
@@ -282,7 +283,7 @@ class Schedule {
   void pass_gap() {
     const bool in_frame = !options_.gap_frame.empty() && options_.python_stacks;
     if (in_frame) enter(options_.gap_frame);
-    const std::int64_t end = clock_ + options_.step_gap_ns;
+    const std::int64_t end = clock_ + options_.step_gap_ns + (step_.index == options_.stalled_step ? kHostStall : 0);
     const std::int64_t every = options_.step_gap_ns / (options_.gap_calls + 1);
     for (std::int64_t call = 0; call < options_.gap_calls; ++call) {
       clock_ = std::max(clock_, end - (options_.gap_calls - call) * every);
@@ -519,6 +520,10 @@ class Schedule {
     std::int64_t nanoseconds = kernel.fixed_ns + kernel.per_token_ps * tokens_of(operation) / 1000;
     if (options_.vendor == Vendor::kNvidia) nanoseconds = nanoseconds * 7 / 8;
     nanoseconds = nanoseconds * operation.factor_ppm / kMillion;
+    if (options_.run > 0) {
+      const std::uint64_t of_place = mix64(options_.seed, static_cast<std::uint64_t>(operation.slot) + 1'000'003);
+      nanoseconds = nanoseconds * (kMillion + normal(of_place, options_.run_noise_ppm / 2)) / kMillion;
+    }
     const std::int64_t jitter = uniform(noise & 0xffffffffULL, 2 * options_.jitter_ppm + 1) - options_.jitter_ppm;
     return std::max<std::int64_t>(1, nanoseconds * (kMillion + jitter) / kMillion);
   }
@@ -569,6 +574,7 @@ StreamNumbers stream_numbers(const TraceOptions& options) {
 }
 
 std::int64_t start_of(const TraceOptions& options) {
+  if (options.run > 0) return 3'600'000'000'000 * kUs + options.run * kDay;
   return (3'600'000'000'000 + uniform(mix64(options.seed, 1), 400'000'000'000)) * kUs;
 }
 
