@@ -208,6 +208,9 @@ struct CommandLine::Options {
       case OptionKind::kList:
         adder(names, po::value<std::vector<std::string>>()->value_name("X"), help);
         break;
+      case OptionKind::kWords:
+        adder(names, po::value<std::vector<std::string>>()->value_name("X...")->multitoken()->composing(), help);
+        break;
     }
   }
 

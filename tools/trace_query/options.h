@@ -17,6 +17,7 @@ enum class OptionKind {
   kFlag,
   kValue,
   kList,
+  kWords,       // all words up to the next option
   kOutputFile,  // a file to write, which parse() refuses where something would be lost
 };
 

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <system_error>
@@ -19,6 +22,7 @@
 #include "report_page/comparison_page.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/compare/compare_request.h"
+#include "trace_query/commands/compare/compare_sets.h"
 #include "trace_query/commands/compare/compare_wafer.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
@@ -357,17 +361,6 @@ OpenedInputs open_inputs(const CommandLine& line, InputLoop& loop, const Output&
   return out;
 }
 
-std::size_t traces_of_folder(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_directory(path, error) ? find_inputs(std::vector{path}, std::nullopt).size() : 0;
-}
-
-// Two folders of several traces each: jobs, whose ranks are compared.
-bool names_jobs(const CommandLine& line) {
-  const std::vector<std::string>& given = line.positional();
-  return given.size() == 2 && traces_of_folder(given[0]) > 1 && traces_of_folder(given[1]) > 1;
-}
-
 // Opens and loads the traces, prints the requested sections. The exit code: 1 beyond --gate.
 int run_comparison(const CommandLine& line) {
   if (line.knows("baseline-file") && (line.has("baseline-file") || line.has("save-baseline"))) {
@@ -377,8 +370,8 @@ int run_comparison(const CommandLine& line) {
   const ActiveRules rules = requested_rules(line);
   const std::size_t first = line.positional().size() < 2 ? 0 : traces_of_folder(line.positional().front());
   if (first > 1) {
-    throw Error(ErrorCode::kUsage, fmt::format("{}: {} is a folder of {} traces, and one trace is the baseline (two "
-                                               "jobs are compared rank by rank: trace-query compare JOB OTHER_JOB)",
+    throw Error(ErrorCode::kUsage, fmt::format("{}: {} is a folder of {} traces, and one trace is the baseline (sets "
+                                               "of runs, or two jobs: trace-query compare FOLDER OTHER_FOLDER)",
                                                line.command().name, printable_path(line.positional().front()), first));
   }
   if (line.inputs().size() < 2 && !requested_step(line)) {
@@ -435,23 +428,6 @@ int run_section(const Command& command, std::span<const std::string> args) {
   return line.parse(args) ? run_comparison(line) : 0;
 }
 
-// Options of comparisons of two traces by our own method: a gate that is ignored would let everything pass.
-void refuse_own_options(const CommandLine& line, std::string_view with) {
-  for (const char* option : {"normalise", "by", "gate", "gate-metric", "gate-inconclusive", "save-baseline",
-                             "baseline-file", "min-confidence", "allow-different-work", "step"}) {
-    if (!line.has(option)) continue;
-    throw Error(ErrorCode::kUsage, fmt::format("compare: --{} does not go with {}", option, with));
-  }
-}
-
-// `compare A/ B/` of jobs is `ranks B/ --baseline A/`, with the options as they are.
-std::vector<std::string> arguments_of_ranks(const CommandLine& line, std::span<const std::string> args) {
-  std::vector<std::string> out(args.begin(), args.end());
-  const auto baseline = std::ranges::find(out, line.positional().front());
-  if (baseline != out.end()) out.insert(baseline, "--baseline");
-  return out;
-}
-
 int run_compare(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {OptionGroup::kPage, OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kRows,
                              OptionGroup::kOutput, OptionGroup::kInput});
@@ -478,20 +454,24 @@ int run_compare(const Command& command, std::span<const std::string> args) {
   line.add("save-baseline", OptionKind::kOutputFile, "write the figures of one trace's steps to this file (JSON)");
   line.add("baseline-file", OptionKind::kValue, "compare one trace with the figures of such a file");
   line.add("method", OptionKind::kValue, "sequence (default), or wafer: reproduces wafer 0.1.28, for cross-checking");
+  add_set_options(line);
   if (!line.parse(args)) return 0;
+  refuse_separator(line, args);
+  if (names_sets(line)) return run_sets(command, line, args);
   const std::string method = line.text("method").value_or("sequence");
   if (method == "wafer") {
-    refuse_own_options(line, "--method wafer");
+    refuse_options(line,
+                   {"normalise", "by", "gate", "gate-metric", "gate-inconclusive", "save-baseline", "baseline-file",
+                    "min-confidence", "allow-different-work", "step"},
+                   "--method wafer");
     if (line.page()) throw Error(ErrorCode::kUsage, "compare: a page (HTML) does not go with --method wafer");
     return run_wafer_comparison(line);
   }
   if (method != "sequence") {
     throw Error(ErrorCode::kUsage, fmt::format("--method {}: there are sequence and wafer", method));
   }
-  if (names_jobs(line)) {
-    refuse_own_options(line, "two folders of jobs, which are compared rank by rank");
-    const Command& ranks = *known_command("ranks");
-    return ranks.run(ranks, arguments_of_ranks(line, args));
+  for (const char* option : {"paired", "pair-by", "leave-out", "runs", "mixed", "gate-strict"}) {
+    if (line.has(option)) throw Error(ErrorCode::kUsage, fmt::format("compare: --{} is about sets of runs", option));
   }
   return run_comparison(line);
 }
@@ -505,6 +485,8 @@ std::vector<ReportShape> shapes_of_sections(std::string_view command) {
           {command, "compare", std::string(section.name), true, section.columns(), section.summary, section.member});
     }
   }
+  if (command != "compare") return shapes;
+  for (ReportShape& shape : shapes_of_sets()) shapes.push_back(std::move(shape));
   return shapes;
 }
 
@@ -520,6 +502,7 @@ std::vector<Command> compare_commands() {
            "  trace-query compare mi300x.json.gz h100.json.gz -o why.html\n"
            "  trace-query compare tonight.json.gz --step 7\n"
            "  trace-query compare yesterday/ today/\n"
+           "  trace-query compare --baseline base/*.json.gz --candidate new/*.json.gz --gate 2\n"
            "  trace-query compare a.json.gz b.json.gz --method wafer\n"
            "  trace-query compare a.json.gz b.json.gz --section fusion,alignment --phase decode --markdown",
            run_compare,

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
+#include "trace_query/open.h"
 
 namespace tracedb {
 namespace {
@@ -105,6 +108,18 @@ bool inconclusive_fails(const CommandLine& line) {
   const std::string text = line.text("gate-inconclusive").value_or("pass");
   if (text == "pass" || text == "fail") return text == "fail";
   throw Error(ErrorCode::kUsage, fmt::format("--gate-inconclusive {}: there are pass and fail", text));
+}
+
+void refuse_options(const CommandLine& line, std::initializer_list<const char*> options, std::string_view with) {
+  for (const char* option : options) {
+    if (!line.has(option)) continue;
+    throw Error(ErrorCode::kUsage, fmt::format("compare: --{} does not go with {}", option, with));
+  }
+}
+
+std::size_t traces_of_folder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error) ? find_inputs(std::vector{path}, std::nullopt).size() : 0;
 }
 
 std::optional<std::uint32_t> requested_step(const CommandLine& line) {

@@ -1,7 +1,10 @@
 // What the command line asks of a comparison.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "present/gate.h"
@@ -22,6 +25,12 @@ struct CompareRequest {
 bool inconclusive_fails(const CommandLine& line);
 
 CompareRequest parse_compare_request(const CommandLine& line);
+
+// Error{kUsage} for any of these that is given: an option that is ignored, such as a gate, would let everything pass.
+void refuse_options(const CommandLine& line, std::initializer_list<const char*> options, std::string_view with);
+
+// The traces in a folder; 0: it is none.
+std::size_t traces_of_folder(const std::string& path);
 
 // Of --step; nullopt: two traces are compared.
 std::optional<std::uint32_t> requested_step(const CommandLine& line);

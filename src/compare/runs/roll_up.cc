@@ -1,0 +1,376 @@
+#include "compare/runs/roll_up.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "base/failure.h"
+#include "base/files/partial_file.h"
+#include "base/files/small_file.h"
+#include "base/stream/content_hash.h"
+#include "base/unknown.h"
+#include "base/version.h"
+#include "index/locate.h"
+#include "passes/layers/model_names.h"
+
+namespace tracedb {
+namespace {
+
+// ---- of a trace
+
+constexpr std::string_view kNoClass = "other";
+
+class GroupSummer {
+ public:
+  GroupSummer(const ComparedTrace& trace, const KernelNameTable& kernel_names, const GroupSide& group, RollUpGroup& out)
+      : trace_(trace), kernel_names_(kernel_names), group_(group), out_(out) {}
+
+  void run() {
+    out_.by_period = group_.by_period;
+    out_.load_known = !group_.device_steps.empty();
+    out_.sums.bar = bar_of(group_);
+    out_.sums.rare_steps = static_cast<std::int64_t>(count_steps(trace_, group_.rare));
+    const std::vector<std::uint32_t>& steps = group_.device_steps;
+    for (std::size_t i = 0; i < steps.size();) {
+      std::size_t end = i;
+      const std::uint32_t step = trace_.work.steps[steps[i]].step;
+      while (end < steps.size() && trace_.work.steps[steps[end]].step == step) ++end;
+      add_step(std::span(steps).subspan(i, end - i));
+      i = end;
+    }
+    if (!out_.load_known) {
+      out_.sums.load = out_.sums.load_squares = 0;
+      for (PartSums& part : out_.sums.parts) part.time_load = 0;
+    }
+    double all = 0;
+    for (const std::uint32_t i : group_.rare) all += static_cast<double>(time_of(trace_, group_, i));
+    const double rare = group_.rare.empty() ? 0 : all / static_cast<double>(group_.rare.size());
+    const auto n = static_cast<double>(out_.sums.steps), n_rare = static_cast<double>(out_.sums.rare_steps);
+    if (n > 0) out_.sums.mean_period = (out_.sums.period + rare * n_rare) / (n + n_rare);
+  }
+
+ private:
+  void add_step(std::span<const std::uint32_t> devices) {
+    for (const std::uint32_t i : devices) add_device(trace_.work.steps[i]);
+    const StepInfo& info = trace_.steps.steps[trace_.work.steps[devices.front()].step - 1].info;
+    const auto load = load_of(info);
+    out_.load_known = out_.load_known && load && *load > 0;
+    const double n = static_cast<double>(std::max<std::int64_t>(load.value_or(0), 0));
+    RunSums& sums = out_.sums;
+    ++sums.steps;
+    sums.load += n;
+    sums.load_squares += n * n;
+    const auto count = static_cast<double>(devices.size());
+    double period = 0;
+    for (const std::size_t part : opened_) {
+      const double time = now_[part] / count;
+      period += time;
+      sums.parts[part].time += time;
+      sums.parts[part].time_squares += time * time;
+      sums.parts[part].time_load += time * n;
+      now_[part] = 0;
+    }
+    opened_.clear();
+    sums.period += period;
+    sums.period_squares += period * period;
+  }
+
+  void add_device(const DeviceStep& step) {
+    for (std::size_t i = step.begin; i < step.end; ++i) {
+      const std::uint32_t row = trace_.work.kernel_rows[i];
+      const Work work = work_of_kernel(kind_[row]);
+      const auto time = accounted_time(work, duration_or_zero(dur_[row]), trace_.work.kernel_own[row]);
+      const NameId name = trace_.name(names_[row]);
+      if (work == Work::kCompute) {
+        add(kernel_part(name, trace_.roles.of(row).role), time);
+      } else {
+        add(work == Work::kComm ? "[exposed communication]" : "[exposed copies]", time);
+      }
+    }
+    for (std::size_t i = step.memory_begin; i < step.memory_end; ++i) {
+      const std::uint32_t row = trace_.work.memory_rows[i];
+      const Work work = work_of_memory(memory_kind_[row]);
+      const auto time = accounted_time(work, duration_or_zero(memory_dur_[row]), trace_.work.memory_own[row]);
+      if (work == Work::kCopy) {
+        add("[exposed copies]", time);
+      } else {
+        add(kernel_part(trace_.numbers.memset, Role::kNone), time);
+      }
+    }
+    add("[concurrent kernels]", step.at_once);
+    add("[other steps]", step.shared);
+    add("[idle]", step.idle);
+    add("[no step]", step.other);
+    if (!group_.by_period) return;
+    add("[between steps]", step.between);
+    add("[no step, between steps]", step.between_other);
+  }
+
+  std::size_t kernel_part(NameId name, Role role) {
+    const auto [known, is_new] = of_kernel_.try_emplace({name, role}, 0);
+    if (is_new) {
+      const KernelNameEntry& entry = kernel_names_.entries()[name];
+      const OpId op = entry.host.value_or(entry.op);
+      const std::string& op_name = kernel_names_.op_name(op);
+      const std::string detail = op_name == kNoClass   ? entry.short_name
+                                 : role == Role::kNone ? std::string()
+                                                       : std::string(to_string(role));
+      known->second = part({op_name, kernel_names_.op_name(kernel_names_.family_of(op)), detail});
+    }
+    return known->second;
+  }
+  std::size_t part(RollUpPart named) {
+    const auto key = std::tie(named.op, named.detail);
+    const auto [known, is_new] = of_name_.try_emplace(key, out_.parts.size());
+    if (is_new) {
+      out_.parts.push_back(std::move(named));
+      out_.sums.parts.emplace_back();
+      now_.push_back(0);
+    }
+    return known->second;
+  }
+  void add(const char* name, std::int64_t time) {
+    if (time != 0) add(part({name, "", ""}), time);
+  }
+  void add(std::size_t part, std::int64_t time) {
+    if (now_[part] == 0) opened_.push_back(part);
+    now_[part] += static_cast<double>(time);
+  }
+
+  const ComparedTrace& trace_;
+  const KernelNameTable& kernel_names_;
+  const GroupSide& group_;
+  RollUpGroup& out_;
+  std::span<const std::int64_t> dur_{trace_.events.kernels.int64s("dur")};
+  std::span<const std::uint32_t> kind_{trace_.events.kernels.ids("kind")};
+  std::span<const std::uint32_t> names_{trace_.events.kernels.ids("name_id")};
+  std::span<const std::int64_t> memory_dur_{trace_.events.memory.int64s("dur")};
+  std::span<const std::uint32_t> memory_kind_{trace_.events.memory.ids("kind")};
+  std::map<std::pair<NameId, Role>, std::size_t> of_kernel_;
+  std::map<std::tuple<std::string, std::string>, std::size_t> of_name_;
+  std::vector<double> now_;          // of the step, by part
+  std::vector<std::size_t> opened_;  // parts that have some; one twice where times cancel
+};
+
+RollUpGroup group_of(const ComparedTrace& trace, const KernelNameTable& kernel_names, StepKind kind, std::string batch,
+                     std::vector<std::uint32_t> steps) {
+  RollUpGroup out;
+  out.kind = to_string(kind);
+  out.batch = std::move(batch);
+  const GroupSide group = group_side(trace, kind, std::move(steps));
+  out.matched_steps = static_cast<std::int64_t>(count_steps(trace, group.matched));
+  if (!group.device_steps.empty()) out.work = work_facts(trace, group);
+  GroupSummer(trace, kernel_names, group, out).run();
+  return out;
+}
+
+// ---- as text: fields, each behind a tab
+
+class TextWriter {
+ public:
+  void operator()(const std::string& text) {
+    text_ += '\t';
+    for (const char c : text) {
+      if (c == '\\' || c == '\t' || c == '\n') text_ += '\\';
+      text_ += c == '\t' ? 't' : c == '\n' ? 'n' : c;
+    }
+  }
+  void operator()(bool value) { text_ += value ? "\t1" : "\t0"; }
+  void operator()(std::int64_t value) { fmt::format_to(std::back_inserter(text_), "\t{}", value); }
+  void operator()(double value) { fmt::format_to(std::back_inserter(text_), "\t{}", value); }
+  template <class Items, class Visit>
+  void list(const Items& items, Visit visit) {
+    (*this)(static_cast<std::int64_t>(items.size()));
+    for (const auto& item : items) visit(*this, item);
+  }
+  void shapes(const std::map<std::string, std::map<std::string, double>>& all) {
+    list(all, [](TextWriter& to, const auto& kind) {
+      to(kind.first);
+      to.list(kind.second, [](TextWriter& out, const auto& one) { out(one.first), out(one.second); });
+    });
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+// After the first field that is not as it should be, all are empty.
+class TextReader {
+ public:
+  explicit TextReader(std::string_view text) : text_(text) {}
+  void operator()(std::string& out) {
+    out.clear();
+    if (text_.empty() || text_.front() != '\t') {
+      fail();
+      return;
+    }
+    std::size_t at = 1;
+    for (; at < text_.size() && text_[at] != '\t'; ++at) {
+      const bool escaped = text_[at] == '\\' && at + 1 < text_.size();
+      if (escaped) ++at;
+      out += !escaped ? text_[at] : text_[at] == 't' ? '\t' : text_[at] == 'n' ? '\n' : text_[at];
+    }
+    text_.remove_prefix(at);
+  }
+  void operator()(bool& out) {
+    std::int64_t value = 0;
+    (*this)(value);
+    out = value != 0;
+  }
+  void operator()(std::int64_t& out) { number(out); }
+  void operator()(double& out) { number(out); }
+  template <class Items, class Visit>
+  void list(Items& items, Visit visit) {
+    std::int64_t n = 0;
+    (*this)(n);
+    for (std::int64_t i = 0; i < n && !failed_; ++i) visit(*this, items.emplace_back());
+  }
+  void shapes(std::map<std::string, std::map<std::string, double>>& all) {
+    std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> kinds;
+    list(kinds, [](TextReader& from, auto& kind) {
+      from(kind.first);
+      from.list(kind.second, [](TextReader& in, auto& one) { in(one.first), in(one.second); });
+    });
+    for (auto& [kind, shapes] : kinds) all[kind].insert(shapes.begin(), shapes.end());
+  }
+  [[nodiscard]] bool complete() const { return !failed_ && text_.empty(); }
+
+ private:
+  void fail() {
+    failed_ = true;
+    text_ = {};
+  }
+  template <class Number>
+  void number(Number& out) {
+    out = 0;
+    if (text_.empty() || text_.front() != '\t') return fail();
+    const auto [end, error] = std::from_chars(text_.data() + 1, text_.data() + text_.size(), out);
+    if (error != std::errc()) return fail();
+    text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
+  }
+  std::string_view text_;
+  bool failed_ = false;
+};
+
+// All fields in their order.
+template <class Archive, class One>
+void visit_roll_up(Archive& archive, One& one) {
+  const auto each = [&](auto&... fields) { (archive(fields), ...); };
+  each(one.gpu, one.framework, one.world_size, one.recording, one.date_ns, one.rank);
+  archive.list(one.groups, [](Archive& to, auto& group) {
+    const auto all = [&](auto&... fields) { (to(fields), ...); };
+    auto& sums = group.sums;
+    all(group.kind, group.batch, group.matched_steps, group.by_period, group.load_known, group.work.model,
+        group.work.layers, group.work.by_rhythm, group.work.tokens, group.work.requests, group.work.ranks);
+    to.shapes(group.work.shapes);
+    all(sums.bar, sums.steps, sums.rare_steps, sums.load, sums.load_squares, sums.period, sums.period_squares,
+        sums.mean_period);
+    to.list(group.parts, [](Archive& part, auto& named) { part(named.op), part(named.family), part(named.detail); });
+    to.list(sums.parts, [](Archive& part, auto& sum) { part(sum.time), part(sum.time_squares), part(sum.time_load); });
+  });
+}
+
+std::string heading() { return fmt::format("tracedb roll-up 1 {}\n", kVersion); }
+
+constexpr std::size_t kHashDigits = 32;
+constexpr std::size_t kMostFiles = 5000;  // beyond, all are made anew
+
+void make_room(const std::filesystem::path& directory) {
+  std::error_code error;
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) files.push_back(entry.path());
+  if (files.size() < kMostFiles) return;
+  for (const auto& file : files) std::filesystem::remove(file, error);
+}
+
+}  // namespace
+
+RollUp roll_up(const Index& index, const ComparedTrace& trace, const KernelNameTable& kernel_names) {
+  RollUp out;
+  out.gpu = index.database()
+                .query_text("SELECT name FROM device WHERE name IS NOT NULL ORDER BY used DESC, id LIMIT 1")
+                .value_or("");
+  out.framework = framework_name(index).value_or("");
+  out.world_size = trace.description.world_size;
+  out.recording = to_string(trace.recorded.recording);
+  out.date_ns = index.meta_int64("base_time_ns").value_or(0);
+  out.rank = index.meta_int64("rank").value_or(-1);
+  const std::vector<StepsOfBatch> by_batch = steps_by_batch(trace);
+  for (std::size_t i = 0; i < by_batch.size();) {
+    const StepKind kind = by_batch[i].kind;
+    std::size_t end = i;
+    std::vector<std::uint32_t> all;
+    for (; end < by_batch.size() && by_batch[end].kind == kind; ++end) {
+      all.insert(all.end(), by_batch[end].device_steps.begin(), by_batch[end].device_steps.end());
+    }
+    out.groups.push_back(group_of(trace, kernel_names, kind, "", std::move(all)));
+    for (; i < end; ++i) {
+      out.groups.push_back(group_of(trace, kernel_names, kind, by_batch[i].batch, by_batch[i].device_steps));
+    }
+  }
+  return out;
+}
+
+std::string to_text(const RollUp& one) {
+  TextWriter writer;
+  visit_roll_up(writer, one);
+  return writer.take();
+}
+
+std::optional<RollUp> roll_up_of(std::string_view text) {
+  RollUp out;
+  TextReader reader(text);
+  visit_roll_up(reader, out);
+  for (const RollUpGroup& group : out.groups) {
+    if (group.parts.size() != group.sums.parts.size()) return std::nullopt;
+  }
+  return reader.complete() ? std::optional(std::move(out)) : std::nullopt;
+}
+
+RollUpCache::RollUpCache(std::filesystem::path directory) {
+  if (!directory.empty()) directory_ = directory / "runs";
+}
+
+RollUp RollUpCache::of(const Index& index, const StepOptions& options, const RuleSet& rules, bool built_in) const {
+  std::filesystem::path file;
+  const auto hash = index.meta("source_hash");
+  const std::string head = heading();
+  if (built_in && !options.pattern && hash && !directory_.empty()) {
+    file = directory_ / to_hex(hash_bytes(fmt::format(
+                            "{}{} {} {} {}", head, *hash, index.meta("tool_version").value_or(""),
+                            index.meta("ingest_options").value_or(""), built_in_rules_hash() + step_rules_hash())));
+    std::string content;
+    const auto failure = catch_error([&] { content = read_small_file(file); });
+    if (!failure && content.size() > head.size() + kHashDigits && content.starts_with(head)) {
+      const std::string_view body(content.data(), content.size() - kHashDigits);
+      if (content.substr(body.size()) == to_hex(hash_bytes(body))) {
+        if (auto known = roll_up_of(body.substr(head.size()))) return std::move(*known);
+      }
+    }
+  }
+  const TraceSource source{index, ""};
+  const ComparedTraces loaded = load_traces(std::span(&source, 1), options, rules);
+  RollUp out = roll_up(index, loaded.traces.front(), loaded.kernel_names);
+  if (file.empty()) return out;
+  catch_error([&] {
+    std::error_code error;
+    if (std::filesystem::create_directories(directory_.parent_path(), error)) mark_as_cache(directory_.parent_path());
+    if (!std::filesystem::create_directory(directory_, error)) make_room(directory_);
+    std::string content = head + to_text(out);
+    content += to_hex(hash_bytes(content));
+    PartialFile partial(file);
+    std::ofstream stream(partial.path(), std::ios::binary | std::ios::trunc);
+    stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+    stream.close();
+    if (stream) partial.publish(std::nullopt);
+  });
+  return out;
+}
+
+}  // namespace tracedb

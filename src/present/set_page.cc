@@ -1,0 +1,245 @@
+// The page of two sets of runs (set_sections.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/text/amounts.h"
+#include "base/text/sentence.h"
+#include "present/set_sections.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kSetLines = 30, kSetReasons = 6, kSetPhases = 4, kSetRuns = 3, kSetWarnings = 4;
+
+Sentence interval_words(const std::optional<Interval>& range) {
+  if (!range) return {};
+  return say("interval", "95 %: {low:+.1f} .. {high:+.1f} %", {{"low", range->low}, {"high", range->high}});
+}
+
+// "2.1 % slower", "the same within 2 %", "not decided: +1.1 %".
+Sentence set_change_words(const SetMetric& metric, double budget) {
+  switch (metric.verdict) {
+    case Verdict::kWorse:
+      return say("worse", "{pct:.1f} % slower", {{"pct", metric.change_pct}});
+    case Verdict::kBetter:
+      return say("better", "{pct:.1f} % faster", {{"pct", -metric.change_pct}});
+    case Verdict::kSame:
+      return say("same", "the same within {budget:g} %: {pct:+.1f} %",
+                 {{"budget", budget}, {"pct", metric.change_pct}});
+    case Verdict::kInconclusive:
+      return say("inconclusive", "not decided: {pct:+.1f} %", {{"pct", metric.change_pct}});
+  }
+  return {};
+}
+
+class SetsWriter : PageWriter {
+ public:
+  SetsWriter(const SetsAnswer& answer, std::size_t reasons) : answer_(answer), reasons_(reasons) {}
+
+  Page run() {
+    if (answer_.phases.empty()) {
+      add(BlockKind::kHeadline, say("sets.nothing", "Nothing to compare: no kind of steps is in runs of both sides."));
+    } else {
+      headline(answer_.phases.front());
+    }
+    if (answer_.gate) add(BlockKind::kItem, say("sets.gate", "{text}", {{"text", gate_text(answer_)}}));
+    verdicts();
+    for (const PhaseAnswer& phase : answer_.phases) reasons(phase);
+    runs();
+    warnings();
+    more();
+    return take();
+  }
+
+ private:
+  void headline(const PhaseAnswer& phase) {
+    const SetMetric& period = phase.comparison.period;
+    const SetMetric& equal = phase.comparison.period_at_equal_speed;
+    if (!period.range) {
+      add(BlockKind::kHeadline, say("sets.not_judged", "{phase}: no verdict: {reason} ({a} and {b} runs).",
+                                    {{"phase", phase.phase.label},
+                                     {"reason", period.reason},
+                                     {"a", period.baseline_runs},
+                                     {"b", period.candidate_runs}}));
+      return;
+    }
+    Sentence second;
+    if (equal.range) {
+      second = say("at_equal_speed", " At equal speed of the GPUs: {change} ({interval}).",
+                   {{"change", set_change_words(equal, answer_.options.budget_pct)},
+                    {"interval", interval_words(equal.range_pct)}});
+    } else {
+      second = say("no_speed", " Not known at equal speed of the GPUs: {why}.", {{"why", equal.reason}});
+    }
+    add(BlockKind::kHeadline,
+        say("sets.headline", "{phase}: the candidate's {measure} is {change} ({interval}; {a} and {b} runs).{second}",
+            {{"phase", phase.phase.label},
+             {"measure", phase.phase.by_period ? "period" : "span"},
+             {"change", set_change_words(period, answer_.options.budget_pct)},
+             {"interval", interval_words(period.range_pct)},
+             {"a", period.baseline_runs},
+             {"b", period.candidate_runs},
+             {"second", second}}));
+  }
+
+  void verdicts() {
+    add(BlockKind::kHeading, "Verdict");
+    for (std::size_t i = 0; i < answer_.phases.size() && i < kSetPhases; ++i) {
+      const PhaseAnswer& phase = answer_.phases[i];
+      const char* period = phase.phase.by_period ? "period" : "span";
+      verdict(phase, phase.comparison.period, period);
+      if (phase.comparison.period_at_equal_speed.range) {
+        verdict(phase, phase.comparison.period_at_equal_speed, fmt::format("{} at equal speed", period));
+      }
+    }
+    if (answer_.phases.size() > kSetPhases) {
+      add(BlockKind::kItem,
+          say("sets.more_phases", "{n} more: --section verdict", {{"n", answer_.phases.size() - kSetPhases}}));
+    }
+  }
+
+  void verdict(const PhaseAnswer& phase, const SetMetric& metric, const std::string& name) {
+    if (!metric.range) {
+      add(BlockKind::kItem, say("sets.no_verdict", "{phase}, {metric}: {reason}",
+                                {{"phase", phase.phase.label}, {"metric", name}, {"reason", metric.reason}}));
+      return;
+    }
+    const bool few = metric.verdict == Verdict::kInconclusive && metric.runs_needed;
+    const Sentence needed = few ? say("needed", "; {n} runs a side would tell {budget:g} %",
+                                      {{"n", *metric.runs_needed}, {"budget", answer_.options.budget_pct}})
+                                : Sentence{};
+    add(BlockKind::kItem,
+        say("sets.verdict",
+            "{phase}, {metric}: {verdict}, {baseline:time} -> {candidate:time} ({change:+.1f} %, {interval}); {what} "
+            "vary by {sd:.2f} % (sd): changes from {detectable:.1f} % on are told{needed}",
+            {{"phase", phase.phase.label},
+             {"metric", name},
+             {"verdict", to_string(metric.verdict)},
+             {"baseline", metric.baseline},
+             {"candidate", metric.candidate},
+             {"change", metric.change_pct},
+             {"interval", interval_words(metric.range_pct)},
+             {"what", answer_.paired ? "differences of pairs" : "runs"},
+             {"sd", metric.run_sd_pct.value_or(0)},
+             {"detectable", metric.detectable_pct.value_or(0)},
+             {"needed", needed}}));
+  }
+
+  // Of what makes the change, those that are sure; then what moves the whole run, sure or not.
+  void reasons(const PhaseAnswer& phase) {
+    const SetComparison& one = phase.comparison;
+    if (!one.period.range) return;
+    const auto named = std::ranges::count_if(one.rows, &SetRow::named);
+    const std::string of = answer_.phases.size() > 1 ? fmt::format(" ({})", phase.phase.label) : "";
+    add(BlockKind::kHeading,
+        named > 0 ? fmt::format("Reasons{}", of) : fmt::format("No part changed by more than runs vary{}", of));
+    std::size_t said = 0;
+    for (const SetRow& row : one.rows) {
+      if (!row.named) continue;
+      if (++said > reasons_) continue;
+      add(BlockKind::kItem, row_words(one, row), fmt::format("{}.", said));
+    }
+    if (said > reasons_) {
+      add(BlockKind::kItem, say("sets.more_reasons", "{n} more: --section reasons", {{"n", said - reasons_}}));
+    }
+    for (const SetRow& row : one.rows) {
+      const bool matters = 1000 * std::abs(row.candidate - row.baseline) >= one.period.baseline;
+      if (row.kind == SetRowKind::kPart || row.named || !matters) continue;
+      add(BlockKind::kItem, row_words(one, row));
+    }
+  }
+
+  static Sentence row_words(const SetComparison& one, const SetRow& row) {
+    const double change = row.candidate - row.baseline;
+    const double to_pct = one.period.baseline > 0 ? 100 / one.period.baseline : 0;
+    const char* what = row.kind == SetRowKind::kSpeed  ? (row.named ? ": cannot be told apart" : ": the GPUs' speed")
+                       : row.kind == SetRowKind::kLoad ? ": requests or tokens of a step"
+                       : row.kind == SetRowKind::kRareSteps ? ": steps that are too long to be regular"
+                                                            : "";
+    Sentence range;
+    if (row.range) {
+      range = say("range", ", 95 %: {low:+.2f} .. {high:+.2f} %",
+                  {{"low", row.range->low * to_pct}, {"high", row.range->high * to_pct}});
+    }
+    Sentence evidence;
+    if (row.named && row.kind == SetRowKind::kPart) {
+      evidence = say("evidence", "; {agreeing} of {pairs} pairs of runs agree, q {q:.2g}",
+                     {{"agreeing", row.agreeing}, {"pairs", row.pairs}, {"q", row.q_value.value_or(1)}});
+    }
+    return say("sets.reason",
+               "{uncertain}{item}{what}: {change:+time} a step ({pct:+.2f} % of the period{range}){evidence}",
+               {{"uncertain", !row.named && row.uncertain() ? "uncertain: " : ""},
+                {"item", row.name},
+                {"what", what},
+                {"change", change},
+                {"pct", change * to_pct},
+                {"range", range},
+                {"evidence", evidence}});
+  }
+
+  void runs() {
+    std::size_t said = 0, all = 0;
+    for (const PhaseAnswer& phase : answer_.phases) {
+      for (const SetRun& run : phase.comparison.runs) {
+        const std::string& note = run.bar.empty() ? run.note : run.bar;
+        if (note.empty()) continue;
+        if (++all == 1) add(BlockKind::kHeading, "Runs that stand out");
+        if (all > kSetRuns) continue;
+        ++said;
+        add(BlockKind::kItem, say("sets.run", "{side} {run}, {phase}: {note}",
+                                  {{"side", run.side == 0 ? "baseline" : "candidate"},
+                                   {"run", run.name},
+                                   {"phase", phase.phase.label},
+                                   {"note", note}}));
+      }
+    }
+    if (all > said) add(BlockKind::kItem, say("sets.more_runs", "{n} more: --runs", {{"n", all - said}}));
+  }
+
+  void warnings() {
+    if (answer_.warnings.empty()) return;
+    add(BlockKind::kHeading, "Warnings");
+    for (std::size_t i = 0; i < answer_.warnings.size() && i < kSetWarnings; ++i) {
+      add(BlockKind::kItem, say("sets.warning", "{text}", {{"text", answer_.warnings[i]}}));
+    }
+  }
+
+  // Two runs in the middle of their sides: where a comparison kernel by kernel shows the usual change.
+  void more() {
+    std::array<std::string, 2> typical;
+    for (std::size_t side = 0; side < 2 && !answer_.phases.empty(); ++side) {
+      std::vector<const SetRun*> runs;
+      for (const SetRun& run : answer_.phases.front().comparison.runs) {
+        if (run.side == static_cast<int>(side) && !run.rows.empty()) runs.push_back(&run);
+      }
+      if (runs.empty()) return;
+      std::ranges::sort(runs, {}, [](const SetRun* run) { return std::pair(run->period_at_equal_speed, run->name); });
+      const std::string& name = runs[(runs.size() - 1) / 2]->name;
+      for (const RunSource& source : answer_.runs[side]) {
+        if (source.name == name && !source.traces.empty()) typical[side] = source.traces.front();
+      }
+    }
+    if (typical[0].empty() || typical[1].empty()) return;
+    add(BlockKind::kHeading, "More (two typical runs, kernel by kernel)");
+    add(BlockKind::kCommand, fmt::format("trace-query compare {} {}", shell_word(typical[0]), shell_word(typical[1])));
+  }
+
+  const SetsAnswer& answer_;
+  std::size_t reasons_;
+};
+
+}  // namespace
+
+Page sets_page(const SetsAnswer& answer, std::size_t width) {
+  for (std::size_t most = kSetReasons; most > 1; --most) {
+    Page page = SetsWriter(answer, most).run();
+    const std::string text = page_text(page, width);
+    if (static_cast<std::size_t>(std::ranges::count(text, '\n')) <= kSetLines) return page;
+  }
+  return SetsWriter(answer, 1).run();
+}
+
+}  // namespace tracedb

@@ -1,0 +1,65 @@
+// The comparison of two sets of runs as tables, one for each section, and as a page of sentences. Pure.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compare/runs/run_sets.h"
+#include "compare/runs/set_comparison.h"
+#include "present/page_text.h"
+#include "report/sql_report.h"
+
+namespace tracedb {
+
+struct RunSource {
+  std::string name;
+  std::vector<std::string> traces;  // paths as given or found, by rank
+  std::int64_t date_ns = 0;         // 0: not known
+  std::string gpu;                  // "": not known
+  bool left_out = false;            // --leave-out
+};
+
+struct PhaseAnswer {
+  RunPhase phase;
+  SetComparison comparison;
+};
+
+struct SetGate {
+  double percent = 2;
+  bool inconclusive_fails = false;
+  bool nothing_passes = false;  // --gate-inconclusive pass, written out
+};
+
+struct SetsAnswer {
+  std::array<std::vector<RunSource>, 2> runs;  // baseline, candidate
+  std::vector<PhaseAnswer> phases;             // longest first
+  SetOptions options;
+  bool paired = false;
+  std::optional<SetGate> gate;
+  std::vector<std::string> warnings;
+
+  [[nodiscard]] GateOutcome gate_outcome() const;  // fail where a phase fails; else pass where all that are judged do
+  [[nodiscard]] bool gate_failed() const;
+};
+
+std::string gate_text(const SetsAnswer& answer);  // "gate 2 %: FAILED: decode, period: +3.10 %"
+
+struct SetSection {
+  std::string_view name;     // --section
+  std::string_view summary;  // for the help
+  std::vector<Column> (*columns)();
+  Report (*make)(const SetsAnswer& answer);
+  bool of_page = false;  // also printed as data where no section is named
+};
+std::span<const SetSection> set_sections();
+
+inline constexpr int kSetsVersion = 1;  // of the shape of its JSON
+
+// At most 30 lines: headline, verdict by phase, reasons, what else moved, runs that stand out, warnings, commands.
+Page sets_page(const SetsAnswer& answer, std::size_t width);
+
+}  // namespace tracedb

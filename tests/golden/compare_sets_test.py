@@ -1,0 +1,201 @@
+"""Sets of runs: compare --baseline X... --candidate Y..., and two folders. The statistics have unit tests on generated
+sums; here they are asked through files: false alarms, a planted change, ranks of jobs, pairs, gates, wrong use."""
+import json
+import shutil
+from pathlib import Path
+
+from compare_cases import compare
+from trace_cases import equal, require, run
+
+COMMON = ("--layers", 4, "--steps", 14, "--mix", "D", "--python-stacks", "off", "--batch", 16, "--run-noise", 1,
+          "--step-gap", 100_000)
+
+
+def make_runs(folder, runs, seed, *options):
+    """Runs of one job, without their truth, ingested."""
+    folder.mkdir(exist_ok=True)
+    run("make-trace", *COMMON, "--seed", seed, "--runs", runs, *options, folder / "run.json")
+    for truth in folder.glob("*.truth.json"):
+        truth.unlink()
+    run("trace-ingest", "--quiet", folder)
+    return sorted(folder.glob("run-*.json"), key=lambda path: int(path.stem.split("-")[1]))
+
+
+def compare_sets(baseline, candidate, *options):
+    return compare("--baseline", *baseline, "--candidate", *candidate, *options)
+
+
+def alarmed(row):
+    return row["verdict"] in ("worse", "better")
+
+
+def check_false_alarms(folder):
+    """20 sets of 3 + 3 runs of one job. 5 % of them and two sigma of chance are 2.9 of 20."""
+    runs = make_runs(folder / "same", 120, 11)
+    alarms = {"period": 0, "period at equal speed": 0}
+    reasons = 0
+    for first in range(0, 120, 6):
+        found = compare_sets(runs[first:first + 3], runs[first + 3:first + 6])
+        for row in found["verdict"]:
+            alarms[row["metric"]] += alarmed(row)
+        reasons += bool(found["reasons"])
+        check_closed(found)
+    require(all(count <= 2 for count in alarms.values()), alarms)
+    require(reasons <= 2, f"reasons in {reasons} of 20")
+
+
+def check_closed(found):
+    total = {}
+    for row in found["ledger"]:
+        if row["item"] == "[all steps]":
+            require(abs(total.pop(row["phase"]) - row["change"]) == 0, row)
+            require(abs(row["candidate"] - row["baseline"] - row["change"]) <= 1, row)
+        else:
+            total[row["phase"]] = total.get(row["phase"], 0) + row["change"]
+    equal(total, {}, "phases whose rows have no total")
+
+
+def mirrored(found):
+    """What the sides swapped must say, exactly."""
+    out = {"verdict": [], "ledger": []}
+    for row in found["verdict"]:
+        swapped = {"worse": "better", "better": "worse"}
+        out["verdict"].append((row["metric"], row["candidate"], row["baseline"],
+                               swapped.get(row["verdict"], row["verdict"])))
+    for row in found["ledger"]:
+        ends = [None if row[end] is None else -row[end] for end in ("high", "low")]
+        out["ledger"].append((row["item"], row["candidate"], row["baseline"], -row["change"], *ends, row["q_value"]))
+    return out
+
+
+def as_mirrored(found):
+    return {"verdict": [(row["metric"], row["baseline"], row["candidate"], row["verdict"])
+                        for row in found["verdict"]],
+            "ledger": [(row["item"], row["baseline"], row["candidate"], row["change"], row["low"], row["high"],
+                        row["q_value"]) for row in found["ledger"]]}
+
+
+def check_planted_change(folder):
+    """One matrix product takes 30 % longer: 2 % of the period. It is seen, and is the first reason."""
+    baseline, candidate = make_runs(folder / "a", 5, 1), make_runs(folder / "b", 5, 2, "--slow", "qkv_gemm=1.3")
+    found = compare_sets(baseline, candidate)
+    equal([row["verdict"] for row in found["verdict"] if row["metric"] == "period at equal speed"], ["worse"], "verdict")
+    first = found["reasons"][0]
+    equal((first["item"], first["runs_agreeing"], first["run_pairs"]), ("dense_gemm (qkv_proj)", 25, 25), "reason")
+    longer = 0.3 * first["baseline"]
+    require(abs(first["change"] - longer) < 0.1 * longer, first)
+    require(first["low"] <= longer <= first["high"] or abs(first["change"] - longer) < 0.03 * longer, first)
+    check_closed(found)
+    equal(as_mirrored(compare_sets(candidate, baseline)), mirrored(found), "the sides swapped")
+    equal(as_mirrored(compare_sets(baseline[::-1], candidate[2:] + candidate[:2])), as_mirrored(found), "another order")
+    equal(compare(folder / "a", folder / "b"), found, "two folders")
+    for options, code, said in ((("--gate", 1), 1, "gate 1 %: FAILED: decode, period"), (("--gate", 10), 0, "passed"),
+                                (("--gate", 1, "--gate-metric", "period-at-equal-speed"), 1, "at equal speed: +"),
+                                (("--gate", 1.2, "--gate-strict"), 0, "inconclusive")):
+        done = run("trace-query", "compare", folder / "a", folder / "b", *options, check=False)
+        equal(done.returncode, code, f"{options}: exit, {done.stdout}")
+        require(said in " ".join(done.stdout.split()), f"{options}: {done.stdout}")
+    page = run("trace-query", "compare", folder / "a", folder / "b", "--width", 80).stdout
+    require(page.count("\n") <= 30 and all(len(line) <= 80 for line in page.splitlines()), page)
+    stalled = [row["rare_steps"] for row in found["runs"]]
+    require(1 in stalled and max(stalled) == 1, f"stalled steps: {stalled}")
+
+
+def check_level_of_a_run(folder):
+    """Two runs a side have no speed, and decode steps of one batch no slope of load: the level of a run is the mean
+    period that `compare` of two traces finds."""
+    runs = make_runs(folder / "a", 4, 5)
+    found = compare_sets(runs[:2], runs[2:])
+    (total,) = [row for row in compare(runs[0], runs[1], "--section", "ledger")["ledger"] if row["item"] == "[period]"]
+    levels = [row["period"] for row in found["runs"] if row["side"] == "baseline"]
+    for level, period in zip(levels, (total["baseline"], total["candidate"])):
+        require(abs(level - period) <= 1, f"{level} against {period}")
+    require("under 3 runs" in json.dumps(found["verdict"]) or found["verdict"][1]["low"] is None, found["verdict"])
+
+
+def check_pairs(folder):
+    baseline, candidate = make_runs(folder / "a", 4, 6), make_runs(folder / "b", 3, 7)
+    by_date = compare_sets(baseline[::-1], candidate, "--paired")
+    by_name = compare_sets(baseline, candidate, "--pair-by", "name")
+    equal(by_date, by_name, "pairs by date and by name")
+    left = [row["name"] for row in by_date["sets"] if row["left_out"]]
+    equal(left, ["run-4.json"], "the run without a partner")
+    equal({row["run_pairs"] for row in by_date["ledger"] if row["item"] != "[all steps]"}, {3}, "pairs")
+
+
+def check_jobs(folder):
+    """The ranks of a job are one run, whichever folders they lie in."""
+    for side in ("a", "b"):
+        for number in range(3):
+            (folder / side).mkdir(exist_ok=True)
+            run("make-trace", "job", "--ranks", 2, "--seed", 10 * number + ord(side), folder / side / f"night{number}")
+    for truth in folder.glob("*/*.truth.json"):
+        truth.unlink()
+    found = compare(folder / "a", folder / "b")
+    equal([row["traces"] for row in found["sets"]], [2] * 6, "traces of a run")
+    require(all(row["baseline_runs"] == 3 for row in found["verdict"]), found["verdict"])
+    one = run("trace-query", "compare", folder / "a/night0", folder / "b/night0", "--gate", 50, check=False)
+    equal(one.returncode, 0, f"one job a side: exit, {one.stderr}")
+    require("one run a side: run-to-run variance is unknown" in one.stderr and "[job]" in one.stdout, one.stderr)
+
+
+def refused(*arguments, code=2):
+    done = run("trace-query", "compare", *arguments, check=False)
+    equal(done.returncode, code, f"{arguments}: exit, {done.stdout}{done.stderr}")
+    require(len(done.stderr.splitlines()) == 1 or code != 2, done.stderr)
+    return done.stderr
+
+
+def check_wrong_use(folder):
+    a, b = make_runs(folder / "a", 3, 1), make_runs(folder / "b", 3, 2)
+    other = make_runs(folder / "c", 2, 3, "--vendor", "nvidia")
+    said = refused(*a, "--", *b)
+    require(f"compare --baseline {' '.join(map(str, a))} --candidate {' '.join(map(str, b))}" in said, said)
+    copy = Path(shutil.copy(a[0], folder / "copy.json"))
+    require("are one trace" in refused("-q", "--baseline", *a, "--candidate", *b, copy), "the same trace twice")
+    said = refused("--baseline", *a, other[0], "--candidate", *b)
+    require("of several kinds: GPU: " in said and "run-1.json" in said and "--mixed" in said, said)
+    run("trace-query", "compare", "--baseline", *a, other[0], "--candidate", *b, "--mixed")
+    require("no run of that name" in refused(folder / "a", folder / "b", "--leave-out", "nobody"), "--leave-out")
+    require("is left" in refused(folder / "a", folder / "b", "--leave-out", "run-*"), "all left out")
+    require("--candidate is not given" in refused("--baseline", *a), "one side")
+    require("sets of runs" in refused(folder / "a", folder / "b", "--by", "op"), "--by")
+    require("sets of runs" in refused(a[0], b[0], "--paired"), "--paired with two traces")
+    broken = folder / "broken.json"
+    broken.write_text("no trace")
+    done = run("trace-query", "compare", "--baseline", *a, broken, "--candidate", *b)
+    require("broken.json" in done.stderr and "3 and 3 runs" in " ".join(done.stdout.split()), done.stderr)
+    refused("--baseline", broken, folder / "none.json", "--candidate", *b, code=3)
+    speeds = run("trace-query", "compare", "--baseline", *a, "--candidate", *other).stdout
+    require("another GPU" in " ".join(speeds.split()), speeds)
+
+
+def check_one_run(folder):
+    a, b = make_runs(folder / "a", 3, 1), make_runs(folder / "b", 3, 2)
+    done = run("trace-query", "compare", "--baseline", a[0], "--candidate", b[0], b[1], "--gate", 2)
+    require("run-to-run variance is unknown" in " ".join(done.stdout.split()), done.stdout)
+    judged = compare_sets(a, b[:1])["verdict"][0]
+    require(judged["low"] < judged["change_pct"] < judged["high"], judged)
+    two = run("trace-query", "compare", "--baseline", a[0], "--candidate", b[0]).stdout
+    equal(two, run("trace-query", "compare", a[0], b[0]).stdout, "one trace a side")
+
+
+def check_cache(folder):
+    """A roll-up that is kept says what the trace does; one that is damaged is made anew."""
+    a, b = make_runs(folder / "a", 3, 1), make_runs(folder / "b", 3, 2)
+    environment = {"TRACEDB_CACHE_DIR": str(folder / "cache"), "PATH": "/usr/bin:/bin"}
+
+    def ask():
+        return run("trace-query", "compare", "--json", "--baseline", *a, "--candidate", *b, env=environment).stdout
+    first = ask()
+    kept = sorted((folder / "cache/runs").iterdir())
+    equal(len(kept), 6, "files in the cache")
+    equal(ask(), first, "from the cache")
+    kept[0].write_bytes(kept[0].read_bytes().replace(b"\t1", b"\t2", 1))
+    kept[1].write_bytes(b"")
+    equal(ask(), first, "from a damaged cache")
+
+
+def main(cases, folder):
+    cases.each_apart((check_false_alarms, check_planted_change, check_level_of_a_run, check_pairs, check_jobs,
+                      check_wrong_use, check_one_run, check_cache))

@@ -1,0 +1,367 @@
+#include "trace_query/commands/compare/compare_sets.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files/input_file.h"
+#include "base/text/amounts.h"
+#include "base/text/closest_name.h"
+#include "base/text/decimal.h"
+#include "compare/comparison.h"
+#include "compare/runs/run_sets.h"
+#include "index/locate.h"
+#include "ingest/trace_list.h"
+#include "present/cells.h"
+#include "present/page_text.h"
+#include "present/set_sections.h"
+#include "ranks/job_analysis.h"
+#include "trace_query/commands/compare/compare_request.h"
+#include "trace_query/commands/compare/found_runs.h"
+#include "trace_query/open.h"
+#include "trace_query/output.h"
+#include "trace_query/workload.h"
+
+namespace tracedb {
+namespace {
+
+namespace fs = std::filesystem;
+
+// ---- what is asked
+
+struct SetsRequest {
+  SetOptions options;
+  std::optional<SetGate> gate;
+  std::vector<const SetSection*> sections;
+  bool page = false;  // for people; else sections
+  std::optional<std::string> pair_by;
+  bool paired = false;
+  CompareOptions phases;  // --phase
+};
+
+double percent_of(const std::string& text) {
+  std::string_view number = text;
+  while (number.ends_with('%') || number.ends_with(' ')) number.remove_suffix(1);
+  const auto percent = parse_double(number);
+  if (!percent || *percent <= 0) {
+    throw Error(ErrorCode::kUsage, fmt::format("--gate {}: give percent, more than 0 for sets of runs", text));
+  }
+  return *percent;
+}
+
+void read_gate(const CommandLine& line, SetsRequest& out) {
+  const auto text = line.text("gate");
+  for (const char* option : {"gate-metric", "gate-inconclusive", "gate-strict"}) {
+    if (line.has(option) && !text) throw Error(ErrorCode::kUsage, fmt::format("--{} needs --gate", option));
+  }
+  if (!text) return;
+  const bool fails = inconclusive_fails(line);
+  out.gate = SetGate{percent_of(*text), fails, line.has("gate-inconclusive") && !fails};
+  out.options.budget_pct = out.gate->percent;
+  out.options.gate_strict = line.has("gate-strict");
+  const std::string metric = line.text("gate-metric").value_or("worse");
+  if (metric == "period") {
+    out.options.gate_metric = GateMetric::kPeriod;
+  } else if (metric == "period-at-equal-speed") {
+    out.options.gate_metric = GateMetric::kPeriodAtEqualSpeed;
+  } else if (metric != "worse") {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--gate-metric {}: sets of runs are judged by period, period-at-equal-speed, or the worse "
+                            "of them (worse)",
+                            metric));
+  }
+}
+
+std::vector<const SetSection*> requested(const CommandLine& line, bool gated) {
+  const auto all = set_sections();
+  std::vector<std::string> names = line.names("section");
+  if (names.empty() && line.has("runs")) names.emplace_back("runs");
+  const bool everything = names.empty() || std::ranges::find(names, "all") != names.end();
+  std::vector<std::string> known = {"all"};
+  for (const SetSection& section : all) known.emplace_back(section.name);
+  for (const std::string& name : names) require_known("section", name, known);
+  std::vector<const SetSection*> out;
+  for (const SetSection& section : all) {
+    const bool named = std::ranges::find(names, section.name) != names.end();
+    if (section.name == "gate" ? gated : everything || named) out.push_back(&section);
+  }
+  return out;
+}
+
+SetsRequest read_sets_request(const CommandLine& line) {
+  refuse_options(line, {"by", "normalise", "step", "min-confidence", "save-baseline", "baseline-file", "method"},
+                 "sets of runs");
+  SetsRequest out;
+  read_gate(line, out);
+  out.sections = requested(line, out.gate.has_value());
+  const bool human = line.renderer().audience == Audience::kHuman;
+  out.page = human && !line.has("section") && !line.has("runs") && !line.has("sort") && !line.has("columns");
+  const auto tables =
+      std::ranges::count_if(out.sections, [](const SetSection* section) { return section->name != "gate"; });
+  if ((line.has("sort") || line.has("columns")) && tables > 1) {
+    throw Error(ErrorCode::kUsage, "--sort and --columns are about one table: name it with --section");
+  }
+  out.pair_by = line.text("pair-by");
+  if (out.pair_by) require_known("pair-by", *out.pair_by, {"date", "night", "name"});
+  out.paired = out.pair_by || line.has("paired");
+  out.phases.phase = line.text("phase");
+  return out;
+}
+
+SetsAnswer answer_of(const CommandLine& line, const SetsRequest& request, FoundSides sides) {
+  SetsAnswer out;
+  out.options = request.options;
+  out.gate = request.gate;
+  leave_out_runs(line, sides);
+  if (!line.has("mixed")) refuse_mixed(sides);
+  if (request.paired) pair_runs(request.pair_by.value_or("date"), sides, out.warnings);
+  RunsOfSides runs;
+  for (std::size_t side = 0; side < 2; ++side) {
+    for (FoundRun& one : sides[side]) {
+      if (one.source.left_out && line.has("leave-out")) {
+        out.warnings.push_back(fmt::format("left out: {} {}", kSideNames[side], one.run.name));
+      }
+      if (!one.source.left_out) runs[side].push_back(std::move(one.run));
+      out.runs[side].push_back(std::move(one.source));
+    }
+  }
+  for (std::size_t side = 0; side < 2; ++side) {
+    if (runs[side].empty()) {
+      throw Error(ErrorCode::kUsage, fmt::format("compare: no run of the {} is left", kSideNames[side]));
+    }
+  }
+  out.paired = request.paired;
+  const auto wanted = [&](std::string_view label, std::string_view kind) {
+    return wanted_phase(request.phases, label) || wanted_phase(request.phases, kind);
+  };
+  for (RunPhase& phase : phases_of(runs, {request.paired, line.has("allow-different-work"), wanted})) {
+    SetComparison comparison = compare_sets(phase.sums, request.options);
+    if (phase.runs < phase.of) {
+      out.warnings.push_back(fmt::format("{}: {} of {} runs have such steps", phase.label, phase.runs, phase.of));
+    }
+    if (!phase.sums.no_speed.empty()) {
+      out.warnings.push_back(fmt::format("{}: {}: its speed is part of the change", phase.label, phase.sums.no_speed));
+    }
+    out.phases.push_back({std::move(phase), std::move(comparison)});
+  }
+  return out;
+}
+
+// ---- printing
+
+ReportPage html_of(const SetsAnswer& answer, const std::vector<const SetSection*>& sections, std::size_t width) {
+  ReportPage page;
+  page.kind = "compare";
+  page.title = "sets of runs";
+  page.command = "compare_sets";
+  for (std::size_t side = 0; side < 2; ++side) {
+    page.sides.push_back({side == 0 ? "a" : "b", kSideNames[side], counted(answer.runs[side].size(), "run"),
+                          answer.runs[side].front().gpu});
+  }
+  page.text = sets_page(answer, width);
+  for (const SetSection* section : sections) {
+    page.tables.push_back(
+        {std::string(section->name), std::string(section->name), std::string(section->summary), section->make(answer)});
+  }
+  return page;
+}
+
+void print(const CommandLine& line, const SetsRequest& request, const SetsAnswer& answer,
+           const std::vector<std::string>& inputs, Output& output) {
+  if (line.page()) return output.print_page(html_of(answer, request.sections, output.page_width()));
+  const bool human = line.renderer().audience == Audience::kHuman;
+  if (request.page) {
+    const Page page = sets_page(answer, output.page_width());
+    output.stream() << (line.renderer().name == "markdown" ? page_markdown(page)
+                                                           : page_text(page, output.page_width()));
+    return;
+  }
+  for (const std::string& warning : answer.warnings) output.note(warning);
+  if (human && answer.gate) output.separate(gate_text(answer));
+  for (const SetSection* section : request.sections) {
+    if (human && section->name == "gate") continue;  // said
+    const ReportHead head{"compare_sets", inputs, std::string(section->name), kSetsVersion};
+    output.section(section->make(answer), head);
+  }
+  output.end_sections(answer.warnings);
+}
+
+int compare_given_sets(const CommandLine& line, const SetInputs& inputs) {
+  const SetsRequest request = read_sets_request(line);
+  Output output(line);
+  FoundSides sides;
+  if (const int code = read_runs(line, inputs, output, sides); code != 0) return code;
+  const SetsAnswer answer = answer_of(line, request, std::move(sides));
+  std::vector<std::string> all = inputs[0];
+  all.insert(all.end(), inputs[1].begin(), inputs[1].end());
+  print(line, request, answer, all, output);
+  output.finish();
+  return answer.gate && answer.gate_failed() ? 1 : 0;
+}
+
+// ---- from the command line
+
+// "@FILE": one a line.
+std::vector<std::string> listed(const std::vector<std::string>& words) {
+  std::vector<std::string> out;
+  for (const std::string& word : words) {
+    std::error_code error;
+    if (!word.starts_with('@') || fs::exists(word, error)) {
+      out.push_back(word);
+      continue;
+    }
+    for (const fs::path& path : read_path_list(word.substr(1))) out.push_back(path.string());
+  }
+  return out;
+}
+
+SetInputs given_sets(const CommandLine& line) {
+  for (const char* side : kSideNames) {
+    if (line.has(side)) continue;
+    throw Error(ErrorCode::kUsage, fmt::format("compare: sets of runs need --baseline X... and --candidate Y...; --{} "
+                                               "is not given",
+                                               side));
+  }
+  if (!line.positional().empty()) {
+    throw Error(ErrorCode::kUsage, fmt::format("compare: {}: with --baseline and --candidate there are no other traces",
+                                               printable_path(line.positional().front())));
+  }
+  return {{listed(line.words("baseline")), listed(line.words("candidate"))}};
+}
+
+bool names_folders(const CommandLine& line) {
+  const std::vector<std::string>& given = line.positional();
+  if (given.size() != 2 || line.has("files-from")) return false;
+  const std::size_t first = traces_of_folder(given[0]), second = traces_of_folder(given[1]);
+  return first > 0 && second > 0 && first + second > 2;
+}
+
+// The options alone, without the words that name traces.
+std::vector<std::string> options_of(const CommandLine& line, std::span<const std::string> args) {
+  std::vector<std::string> out;
+  std::multiset<std::string> traces(line.positional().begin(), line.positional().end());
+  bool of_set = false;
+  for (const std::string& word : args) {
+    const bool is_option = word.size() > 1 && word.front() == '-';
+    if (is_option)
+      of_set = word.starts_with("--baseline=") || word.starts_with("--candidate=") || word == "--baseline" ||
+               word == "--candidate";
+    if (of_set) continue;
+    if (const auto trace = traces.find(word); !is_option && trace != traces.end()) {
+      traces.erase(trace);
+    } else {
+      out.push_back(word);
+    }
+  }
+  return out;
+}
+
+// The gate of two jobs, one run a side: of the same rank of both, since all ranks of a job wait for each other.
+bool job_fails(const CommandLine& line, const SetInputs& inputs) {
+  const CompareRequest request = parse_compare_request(line);
+  const ActiveRules rules = requested_rules(line);
+  std::array<std::map<std::int64_t, std::string>, 2> by_rank;
+  for (std::size_t side = 0; side < 2; ++side) {
+    for (const std::string& input : inputs[side]) {
+      const OpenedTrace opened = open_trace(input, line);
+      if (const auto rank = opened.index.meta_int64("rank")) by_rank[side].emplace(*rank, input);
+    }
+  }
+  for (const auto& [rank, input] : by_rank[0]) {
+    const auto other = by_rank[1].find(rank);
+    if (other == by_rank[1].end()) continue;
+    const std::vector<std::string> pair = {input, other->second};
+    std::vector<OpenedTrace> traces;
+    for (const std::string& one : pair) traces.push_back(open_trace(one, line));
+    const TraceSource sources[] = {{traces[0].index, input}, {traces[1].index, other->second}};
+    const ComparedTraces loaded = load_traces(sources, {line.text("step-regex")}, rules.get());
+    const Comparison comparison =
+        compare_traces(loaded.traces[0], loaded.traces[1], loaded.kernel_names, request.options);
+    const GateResult gate = judge_by_gate(*request.gate, comparison, [](const std::string&) {});
+    note(line, fmt::format("{} (rank {} of both jobs; one run a side: run-to-run variance is unknown)", to_string(gate),
+                           rank));
+    return gate.failed();
+  }
+  throw Error(ErrorCode::kUsage, "compare: --gate: the jobs have no rank in common");
+}
+
+}  // namespace
+
+void add_set_options(CommandLine& line) {
+  line.add("baseline", OptionKind::kWords,
+           "sets of runs: those of the baseline, up to the next option: traces, indexes, folders, GLOBs in quotes, or "
+           "@FILE with one a line; traces that are ranks of one job are one run");
+  line.add("candidate", OptionKind::kWords, "sets of runs: those of the candidate");
+  line.add("paired", OptionKind::kFlag,
+           "sets of runs: compare pairs, the n-th of either side by date, made under equal conditions");
+  line.add("pair-by", OptionKind::kValue, "pairs by date, by night (the same day), or by name (equal names)");
+  line.add("leave-out", OptionKind::kList, "sets of runs: leave out the runs of this name or GLOB, which is told");
+  line.add("runs", OptionKind::kFlag, "sets of runs: a table of the runs (--section runs)");
+  line.add("mixed", OptionKind::kFlag,
+           "sets of runs: also where the runs of one side differ in GPU, framework, world size or model");
+  line.add("gate-strict", OptionKind::kFlag, "sets of runs: --gate fails only where the whole interval is beyond it");
+}
+
+bool names_sets(const CommandLine& line) {
+  return line.has("baseline") || line.has("candidate") || names_folders(line);
+}
+
+std::vector<ReportShape> shapes_of_sets() {
+  std::vector<ReportShape> out;
+  for (const SetSection& section : set_sections()) {
+    out.push_back(
+        {"compare", "compare_sets", std::string(section.name), true, section.columns(), section.summary, false});
+  }
+  return out;
+}
+
+void refuse_separator(const CommandLine& line, std::span<const std::string> args) {
+  const auto separator = std::ranges::find(args, "--");
+  if (separator == args.end()) return;
+  const auto behind = static_cast<std::size_t>(args.end() - separator) - 1;
+  const std::vector<std::string>& all = line.positional();
+  if (behind == 0 || behind >= all.size()) return;
+  std::vector<std::string> words;
+  for (const std::string& word : all) words.push_back(shell_word(word));
+  const auto middle = words.end() - static_cast<std::ptrdiff_t>(behind);
+  throw Error(ErrorCode::kUsage,
+              fmt::format("compare: -- does not divide sets of runs: trace-query compare --baseline "
+                          "{} --candidate {}",
+                          fmt::join(words.begin(), middle, " "), fmt::join(middle, words.end(), " ")));
+}
+
+int run_sets(const Command& command, const CommandLine& line, std::span<const std::string> args) {
+  const bool by_options = line.has("baseline") || line.has("candidate");
+  const SetInputs given = by_options ? given_sets(line) : SetInputs{{{line.positional()[0]}, {line.positional()[1]}}};
+  const SetInputs inputs = {find_inputs(given[0], std::nullopt), find_inputs(given[1], std::nullopt)};
+  std::vector<std::string> words = options_of(line, args);
+  if (inputs[0].size() == 1 && inputs[1].size() == 1) {
+    words.insert(words.end(), {inputs[0].front(), inputs[1].front()});
+    return command.run(command, words);
+  }
+  const bool one_word = given[0].size() == 1 && given[1].size() == 1;
+  if (!one_word || !is_job_each(line, inputs)) return compare_given_sets(line, inputs);
+  const char* const gate_options[] = {"gate", "gate-metric", "gate-inconclusive"};
+  refuse_options(
+      line, {"normalise", "by", "save-baseline", "baseline-file", "min-confidence", "allow-different-work", "step"},
+      "two folders of jobs, which are compared rank by rank");
+  for (const char* option : gate_options) {  // `ranks` has no gate
+    const std::string name = fmt::format("--{}", option);
+    const auto found = std::ranges::find_if(
+        words, [&](const std::string& word) { return word == name || word.starts_with(name + "="); });
+    if (found != words.end()) words.erase(found, found + (*found == name ? 2 : 1));
+  }
+  words.insert(words.end(), {"--baseline", given[0].front(), given[1].front()});
+  const Command& ranks = *known_command("ranks");
+  const int code = ranks.run(ranks, words);
+  return line.has("gate") && job_fails(line, inputs) ? 1 : code;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,213 @@
+#include "trace_query/commands/compare/found_runs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text/amounts.h"
+#include "base/text/closest_name.h"
+#include "index/locate.h"
+#include "ranks/job_analysis.h"
+#include "trace_query/open.h"
+#include "trace_query/workload.h"
+
+namespace tracedb {
+namespace {
+
+struct TraceOfRun {
+  std::string input, hash;
+  RollUp roll_up;
+};
+
+// The traces of a side that can be read, as runs: those that are ranks of one job are one.
+class SideReader {
+ public:
+  SideReader(const CommandLine& line, const ActiveRules& rules, const Output& output)
+      : line_(line), rules_(rules), output_(output), cache_(cache_directory()) {}
+
+  std::vector<FoundRun> read(const std::vector<std::string>& inputs, int& exit_code) {
+    InputLoop loop(inputs);
+    std::vector<TraceOfRun> traces;
+    std::vector<RankFacts> facts;
+    for (const std::string& input : inputs) {
+      loop.attempt(input, [&] {
+        const OpenedTrace opened = open_trace(input, line_);
+        for (const std::string& note : opened.notes) output_.note(fmt::format("{}: {}", input, note));
+        TraceOfRun trace{input, opened.index.meta("source_hash").value_or(""), {}};
+        trace.roll_up = cache_.of(opened.index, {line_.text("step-regex")}, rules_.get(), rules_.name() == "default");
+        facts.push_back(read_rank_facts(opened.index));
+        traces.push_back(std::move(trace));
+      });
+    }
+    if (traces.empty()) exit_code = loop.exit_code();
+    for (const TraceOfRun& trace : traces) refuse_twice(trace);
+    Jobs found = find_jobs(facts);
+    for (const std::size_t alone : found.without_rank) found.jobs.push_back({"", std::nullopt, {alone}});
+    std::vector<FoundRun> out;
+    for (const Job& job : found.jobs) out.push_back(run_of(job, traces));
+    name_runs(out);
+    return out;
+  }
+
+ private:
+  void refuse_twice(const TraceOfRun& trace) {
+    if (trace.hash.empty()) return;
+    const auto [first, is_new] = by_hash_.try_emplace(trace.hash, trace.input);
+    if (is_new) return;
+    throw Error(ErrorCode::kUsage,
+                fmt::format("compare: {} and {} are one trace: a run counts once", first->second, trace.input));
+  }
+
+  static FoundRun run_of(const Job& job, std::vector<TraceOfRun>& traces) {
+    FoundRun out;
+    const std::string& first = traces[job.members.front()].input;
+    out.run.name = job.members.size() > 1 ? job.name : std::filesystem::path(first).filename().string();
+    for (const std::size_t member : job.members) {
+      out.source.traces.push_back(traces[member].input);
+      out.run.ranks.push_back(std::move(traces[member].roll_up));
+    }
+    out.source.date_ns = out.run.ranks.front().date_ns;
+    out.source.gpu = out.run.ranks.front().gpu;
+    return out;
+  }
+
+  // File names, or paths where those do not tell the runs apart.
+  static void name_runs(std::vector<FoundRun>& runs) {
+    std::map<std::string, std::size_t> counts;
+    for (const FoundRun& one : runs) ++counts[one.run.name];
+    for (FoundRun& one : runs) {
+      if (counts[one.run.name] > 1) one.run.name = one.source.traces.front();
+      one.source.name = one.run.name;
+    }
+  }
+
+  const CommandLine& line_;
+  const ActiveRules& rules_;
+  const Output& output_;
+  RollUpCache cache_;
+  std::map<std::string, std::string> by_hash_;
+};
+
+// What a pair has in common.
+std::string pair_key(const FoundRun& one, const std::string& by) {
+  if (by == "name") return one.run.name;
+  constexpr std::size_t kDay = 10;  // of "2026-11-27 ..."
+  return one.source.date_ns > 0 ? moment_text(one.source.date_ns).substr(0, kDay) : "";
+}
+
+}  // namespace
+
+int read_runs(const CommandLine& line, const SetInputs& inputs, const Output& output, FoundSides& sides) {
+  const ActiveRules rules = requested_rules(line);
+  SideReader reader(line, rules, output);
+  for (std::size_t side = 0; side < 2; ++side) {
+    int code = 0;
+    sides[side] = reader.read(inputs[side], code);
+    if (sides[side].empty()) return code;
+  }
+  return 0;
+}
+
+void leave_out_runs(const CommandLine& line, FoundSides& sides) {
+  for (const std::string& pattern : line.names("leave-out")) {
+    bool found = false;
+    std::vector<std::string> names;
+    for (auto& side : sides) {
+      for (FoundRun& one : side) {
+        names.push_back(one.run.name);
+        if (::fnmatch(pattern.c_str(), one.run.name.c_str(), 0) != 0) continue;
+        one.source.left_out = found = true;
+      }
+    }
+    if (found) continue;
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--leave-out {}: no run of that name{}", pattern, did_you_mean(pattern, names)));
+  }
+}
+
+void refuse_mixed(const FoundSides& sides) {
+  for (std::size_t side = 0; side < 2; ++side) {
+    std::vector<Run> runs;
+    for (const FoundRun& one : sides[side]) {
+      if (!one.source.left_out) runs.push_back(one.run);
+    }
+    std::vector<std::string> texts;
+    for (const RunTrait& trait : kRunTraits) {
+      if (std::string text = differences_within(runs, trait); !text.empty()) texts.push_back(std::move(text));
+    }
+    if (texts.empty()) continue;
+    throw Error(ErrorCode::kUsage, fmt::format("compare: the runs of the {} are of several kinds: {} (--mixed compares "
+                                               "them all the same)",
+                                               kSideNames[side], fmt::join(texts, "; ")));
+  }
+}
+
+void pair_runs(const std::string& by, FoundSides& sides, std::vector<std::string>& warnings) {
+  for (auto& side : sides) {
+    std::ranges::stable_sort(side, {}, [](const FoundRun& one) { return std::pair(one.source.date_ns, one.run.name); });
+    if (by != "name" && std::ranges::any_of(side, [](const FoundRun& one) { return one.source.date_ns <= 0; })) {
+      throw Error(ErrorCode::kUsage, "compare: pairs are made by date, and a trace has none: --pair-by name");
+    }
+  }
+  FoundSides paired;
+  std::array<std::vector<FoundRun>, 2> alone;
+  auto& [baseline, candidate] = sides;
+  std::vector<bool> taken(candidate.size());
+  std::size_t place = 0;
+  for (FoundRun& one : baseline) {
+    if (one.source.left_out) {
+      alone[0].push_back(std::move(one));
+      continue;
+    }
+    const std::string key = pair_key(one, by);
+    std::size_t partner = by == "date" ? place : 0;
+    const auto fits = [&](std::size_t i) {
+      return !taken[i] && !candidate[i].source.left_out && (by == "date" || pair_key(candidate[i], by) == key);
+    };
+    while (partner < candidate.size() && !fits(partner)) ++partner;
+    if (partner == candidate.size()) {
+      one.source.left_out = true;
+      warnings.push_back(fmt::format("baseline {} has no partner and is left out", one.run.name));
+      alone[0].push_back(std::move(one));
+      continue;
+    }
+    taken[partner] = true;
+    place = partner + 1;
+    paired[0].push_back(std::move(one));
+    paired[1].push_back(std::move(candidate[partner]));
+  }
+  for (std::size_t i = 0; i < candidate.size(); ++i) {
+    if (taken[i]) continue;
+    if (!candidate[i].source.left_out) {
+      warnings.push_back(fmt::format("candidate {} has no partner and is left out", candidate[i].run.name));
+    }
+    candidate[i].source.left_out = true;
+    alone[1].push_back(std::move(candidate[i]));
+  }
+  for (std::size_t side = 0; side < 2; ++side) {
+    std::ranges::move(alone[side], std::back_inserter(paired[side]));
+  }
+  sides = std::move(paired);
+}
+
+bool is_job_each(const CommandLine& line, const SetInputs& inputs) {
+  for (const auto& side : inputs) {
+    if (side.size() < 2) return false;
+    InputLoop loop(side);
+    std::vector<RankFacts> facts;
+    for (const std::string& input : side) {
+      loop.attempt(input, [&] { facts.push_back(read_rank_facts(open_trace(input, line).index)); });
+    }
+    const Jobs found = find_jobs(facts);
+    if (found.jobs.size() != 1 || !found.without_rank.empty() || found.jobs.front().members.size() < 2) return false;
+  }
+  return true;
+}
+
+}  // namespace tracedb
