@@ -7,13 +7,14 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/failure.h"
 #include "base/files/input_file.h"
 #include "report/json_text.h"
 
 namespace tracedb {
 namespace {
 
-constexpr std::string_view kSchema = "tracedb.baseline/1";
+constexpr std::string_view kSchema = "tracedb.baseline/1", kSetSchema = "tracedb.baseline_set/1";
 constexpr std::uint64_t kLargestFile = 256'000'000;
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* why) {
@@ -132,6 +133,62 @@ StepSamples read_baseline_file(Database& database, const std::filesystem::path& 
     check_samples(path, kind);
     out.kinds.push_back(std::move(kind));
   }
+  return out;
+}
+
+std::string to_json(const std::vector<NamedRun>& runs) {
+  std::string text = fmt::format("{{\"schema\": {},\n \"runs\": [", json_string(kSetSchema));
+  const char* separator = "\n";
+  for (const NamedRun& one : runs) {
+    std::vector<std::string> ranks;
+    for (const RollUp& rank : one.run.ranks) ranks.push_back(json_string(to_text(rank)));
+    text += fmt::format(
+        "{}  {{\"name\": {}, \"gpu\": {}, \"date_ns\": {}, \"trace\": {}, \"hash\": {},\n   \"ranks\": [{}]}}",
+        std::exchange(separator, ",\n"), json_string(one.run.name), json_string(one.source.gpu), one.source.date_ns,
+        json_string(one.source.traces.empty() ? "" : one.source.traces.front()), json_string(one.source.hash),
+        fmt::join(ranks, ",\n    "));
+  }
+  return text + "]}\n";
+}
+
+bool is_baseline_set(const std::filesystem::path& path) {
+  bool out = false;
+  catch_error([&] {
+    Database database(":memory:", Database::Mode::kMemory);
+    const std::string json = whole_file(path);
+    Statement schema(database, "SELECT json_extract(?1, '$.schema') = ?2 WHERE json_valid(?1)");
+    schema.bind(1, json);
+    schema.bind(2, kSetSchema);
+    out = schema.step() && schema.int64(0) == 1;
+  });
+  return out;
+}
+
+std::vector<NamedRun> read_baseline_set(const std::filesystem::path& path) {
+  if (!is_baseline_set(path)) fail(path, "not a baseline file of a set of runs");
+  Database database(":memory:", Database::Mode::kMemory);
+  const std::string json = whole_file(path);
+  Statement rows(database,
+                 "SELECT r.key, json_extract(r.value, '$.name'), json_extract(r.value, '$.gpu'), json_extract(r.value, "
+                 "'$.date_ns'), json_extract(r.value, '$.trace'), json_extract(r.value, '$.hash'), k.value "
+                 "FROM json_each(?1, '$.runs') r, json_each(r.value, '$.ranks') k ORDER BY r.key, k.key");
+  rows.bind(1, json);
+  std::vector<NamedRun> out;
+  std::int64_t before = -1;
+  while (rows.step()) {
+    if (rows.int64(0) != std::exchange(before, rows.int64(0))) {
+      NamedRun& one = out.emplace_back();
+      one.run.name = one.source.name = rows.text(1);
+      one.source.gpu = rows.text(2);
+      one.source.date_ns = rows.int64(3);
+      if (!rows.text(4).empty()) one.source.traces = {std::string(rows.text(4))};
+      one.source.hash = rows.text(5);
+    }
+    auto rank = roll_up_of(rows.text(6));
+    if (!rank) fail(path, "a run that this version cannot read: save the baseline anew");
+    out.back().run.ranks.push_back(std::move(*rank));
+  }
+  if (out.empty()) fail(path, "a baseline without runs");
   return out;
 }
 

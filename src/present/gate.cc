@@ -185,7 +185,9 @@ std::string to_string(const GateResult& result) {
                                 : !result.failed()              ? "inconclusive"
                                 : result.compared()             ? "FAILED, since it is inconclusive"
                                                                 : "FAILED, since it could judge nothing";
-  return fmt::format("gate {:g} %: {}: {}", result.gate.percent, word, result.because());
+  const bool judged = outcome == GateOutcome::kPass || outcome == GateOutcome::kFail;
+  return fmt::format("gate {:g} %: {}: {}{}", result.gate.percent, word, result.because(),
+                     judged ? fmt::format(" ({})", kOneRun) : "");
 }
 
 GateResult judge_by_gate(const Gate& gate, const Comparison& comparison, const Note& note) {

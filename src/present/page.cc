@@ -206,7 +206,7 @@ class Writer : PageWriter {
 
   void verdicts() {
     if (input_.reasons.empty()) return;
-    add(BlockKind::kHeading, "Verdict");
+    add(BlockKind::kHeading, fmt::format("Verdict ({})", kOneRun));
     std::size_t said = 0;
     for (const GroupReasons& group : input_.reasons) {
       if (++said > 4) break;

@@ -53,7 +53,9 @@ const Fields<VerdictLine>& verdict_fields() {
        [](const Line& line) { return std::string(to_string(line.change.verdict)); }},
       {text_column("reason", "Reason", "why it is inconclusive; what to keep in mind", Fit{7, true}),
        [](const Line& line) {
-         return known_text(line.change.reason.empty() ? line.change.caveat : line.change.reason);
+         const Change& change = line.change;
+         const std::string& known = change.reason.empty() ? change.caveat : change.reason;
+         return known_text(known.empty() && !line.in.comparison.step ? kOneRun : std::string_view(known));
        }},
   };
   return kFields;

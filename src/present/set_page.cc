@@ -132,6 +132,7 @@ class SetsWriter : PageWriter {
   void reasons(const PhaseAnswer& phase) {
     const SetComparison& one = phase.comparison;
     if (!one.period.range) return;
+    if (std::ranges::none_of(one.rows, [](const SetRow& row) { return row.range.has_value(); })) return;
     const auto named = std::ranges::count_if(one.rows, &SetRow::named);
     const std::string of = answer_.phases.size() > 1 ? fmt::format(" ({})", phase.phase.label) : "";
     add(BlockKind::kHeading,

@@ -21,6 +21,12 @@ struct RunSource {
   std::int64_t date_ns = 0;         // 0: not known
   std::string gpu;                  // "": not known
   bool left_out = false;            // --leave-out
+  std::string hash;                 // of the content of its first trace
+};
+
+struct NamedRun {
+  Run run;
+  RunSource source;
 };
 
 struct PhaseAnswer {

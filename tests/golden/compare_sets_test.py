@@ -180,6 +180,40 @@ def check_one_run(folder):
     equal(two, run("trace-query", "compare", a[0], b[0]).stdout, "one trace a side")
 
 
+def check_earlier_runs(folder):
+    """One run tonight, judged by the runs of a file and by those of a folder: the variance is theirs."""
+    a, b = make_runs(folder / "a", 5, 1), make_runs(folder / "b", 2, 2, "--clock", 1.3)
+    file = folder / "week.json"
+    run("trace-query", "compare", "--baseline", folder / "a", "--save-baseline", file)
+    saved = compare("--candidate", b[0], "--baseline-file", file)
+    asked = compare_sets(a, b[:1])
+    for section in ("verdict", "ledger", "runs"):
+        equal(saved[section], asked[section], f"{section} from a file")
+    equal(compare(b[0], "--baseline-file", file), saved, "a candidate without its option")
+    for options, code in ((("--baseline-file", file), 1), ((a[1], "--history", folder / "a"), 1)):
+        sides = (options[0], b[0], *options[1:]) if options[0] == a[1] else (b[0], *options)
+        done = run("trace-query", "compare", *sides, "--gate", 5, check=False)
+        equal(done.returncode, code, f"{options}: exit, {done.stdout}{done.stderr}")
+    (judged,) = [row for row in compare(a[1], b[0], "--history", folder / "a")["verdict"] if row["metric"] == "period"]
+    equal((judged["baseline_runs"], judged["candidate_runs"], judged["verdict"]), (1, 1, "worse"), "by a history")
+    wide, narrow = judged["high"] - judged["low"], asked["verdict"][0]["high"] - asked["verdict"][0]["low"]
+    require(wide > 1.2 * narrow, f"two runs of known variance are less sure than five and one: {wide}, {narrow}")
+    few = run("trace-query", "compare", a[0], b[0], "--history", folder / "b").stdout
+    require("3 are needed" in " ".join(few.split()), few)
+    file.write_text(file.read_text().replace("\\t", "\\t?", 3))
+    require("save the baseline anew" in refused("--candidate", b[0], "--baseline-file", file, code=3), "a damaged file")
+
+
+def check_page(folder):
+    """HTML: a picture of the runs and a waterfall with intervals, and the tables."""
+    a, b = make_runs(folder / "a", 3, 1), make_runs(folder / "b", 3, 2)
+    page = folder / "x.html"
+    run("trace-query", "compare", "--baseline", *a, "--candidate", *b, "-o", page)
+    text = page.read_text()
+    for part in ('"kind":"dots"', '"kind":"waterfall"', '"b_names":["run-1.json","run-2.json","run-3.json"]', "Detectable"):
+        require(part in text.replace('": ', '":'), part)
+
+
 def check_cache(folder):
     """A roll-up that is kept says what the trace does; one that is damaged is made anew."""
     a, b = make_runs(folder / "a", 3, 1), make_runs(folder / "b", 3, 2)
@@ -198,4 +232,4 @@ def check_cache(folder):
 
 def main(cases, folder):
     cases.each_apart((check_false_alarms, check_planted_change, check_level_of_a_run, check_pairs, check_jobs,
-                      check_wrong_use, check_one_run, check_cache))
+                      check_wrong_use, check_one_run, check_earlier_runs, check_page, check_cache))

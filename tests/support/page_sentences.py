@@ -9,7 +9,7 @@ from page_reasons import Reasons, check_interval
 from page_text import Told, check_text, count, near, texts_of
 from trace_cases import equal, require
 
-HEADINGS = {"Verdict", "Fusions", "Warnings"}
+HEADINGS = {"Verdict (one run a side: run-to-run variance is unknown)", "Fusions", "Warnings"}
 
 
 class Page(Reasons):

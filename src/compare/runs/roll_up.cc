@@ -320,12 +320,17 @@ RollUp roll_up(const Index& index, const ComparedTrace& trace, const KernelNameT
 std::string to_text(const RollUp& one) {
   TextWriter writer;
   visit_roll_up(writer, one);
-  return writer.take();
+  std::string text = heading() + writer.take();
+  return text + to_hex(hash_bytes(text));
 }
 
 std::optional<RollUp> roll_up_of(std::string_view text) {
+  const std::string head = heading();
+  if (!text.starts_with(head) || text.size() < head.size() + kHashDigits) return std::nullopt;
+  const std::string_view whole = text.substr(0, text.size() - kHashDigits);
+  if (text.substr(whole.size()) != to_hex(hash_bytes(whole))) return std::nullopt;
   RollUp out;
-  TextReader reader(text);
+  TextReader reader(whole.substr(head.size()));
   visit_roll_up(reader, out);
   for (const RollUpGroup& group : out.groups) {
     if (group.parts.size() != group.sums.parts.size()) return std::nullopt;
@@ -340,18 +345,13 @@ RollUpCache::RollUpCache(std::filesystem::path directory) {
 RollUp RollUpCache::of(const Index& index, const StepOptions& options, const RuleSet& rules, bool built_in) const {
   std::filesystem::path file;
   const auto hash = index.meta("source_hash");
-  const std::string head = heading();
   if (built_in && !options.pattern && hash && !directory_.empty()) {
     file = directory_ / to_hex(hash_bytes(fmt::format(
-                            "{}{} {} {} {}", head, *hash, index.meta("tool_version").value_or(""),
+                            "{}{} {} {} {}", heading(), *hash, index.meta("tool_version").value_or(""),
                             index.meta("ingest_options").value_or(""), built_in_rules_hash() + step_rules_hash())));
     std::string content;
-    const auto failure = catch_error([&] { content = read_small_file(file); });
-    if (!failure && content.size() > head.size() + kHashDigits && content.starts_with(head)) {
-      const std::string_view body(content.data(), content.size() - kHashDigits);
-      if (content.substr(body.size()) == to_hex(hash_bytes(body))) {
-        if (auto known = roll_up_of(body.substr(head.size()))) return std::move(*known);
-      }
+    if (!catch_error([&] { content = read_small_file(file); })) {
+      if (auto known = roll_up_of(content)) return std::move(*known);
     }
   }
   const TraceSource source{index, ""};
@@ -362,8 +362,7 @@ RollUp RollUpCache::of(const Index& index, const StepOptions& options, const Rul
     std::error_code error;
     if (std::filesystem::create_directories(directory_.parent_path(), error)) mark_as_cache(directory_.parent_path());
     if (!std::filesystem::create_directory(directory_, error)) make_room(directory_);
-    std::string content = head + to_text(out);
-    content += to_hex(hash_bytes(content));
+    const std::string content = to_text(out);
     PartialFile partial(file);
     std::ofstream stream(partial.path(), std::ios::binary | std::ios::trunc);
     stream.write(content.data(), static_cast<std::streamsize>(content.size()));

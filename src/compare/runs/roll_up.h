@@ -45,7 +45,8 @@ struct RollUp {
 RollUp roll_up(const Index& index, const ComparedTrace& trace, const KernelNameTable& kernel_names);
 
 std::string to_text(const RollUp& roll_up);
-std::optional<RollUp> roll_up_of(std::string_view text);  // nullopt: it is none
+// nullopt: it is damaged, or of another version.
+std::optional<RollUp> roll_up_of(std::string_view text);
 
 // Roll-ups that have been made before, a file each in the cache directory. What a file does not wholly hold, and what
 // cannot be read or written, counts as not there.

@@ -33,6 +33,22 @@ std::string bar_of(const PhaseRuns& phase, const PhaseLevels& levels, const SetD
                      design.baseline_runs == design.candidate_runs ? "a side" : "against two");
 }
 
+void judge(double budget, SetMetric& out) {
+  const auto [low, high] = *out.range;
+  const double within = budget / 100 * std::min(out.baseline, out.candidate);
+  out.reason.clear();
+  if (low > 0) {
+    out.verdict = Verdict::kWorse;
+  } else if (high < 0) {
+    out.verdict = Verdict::kBetter;
+  } else if (low >= -within && high <= within) {
+    out.verdict = Verdict::kSame;
+  } else {
+    out.verdict = Verdict::kInconclusive;
+    out.reason = fmt::format("the interval holds 0 and changes beyond {} %", budget);
+  }
+}
+
 SetMetric metric_of(const SideValues& values, const SetDesign& design, double extra, std::string bar, double budget) {
   SetMetric out;
   out.baseline_runs = static_cast<std::int64_t>(design.baseline_runs);
@@ -46,22 +62,13 @@ SetMetric metric_of(const SideValues& values, const SetDesign& design, double ex
   const double to_pct = out.baseline > 0 ? 100 / out.baseline : 0;
   out.change_pct = out.change * to_pct;
   if (!out.reason.empty()) return out;
-  const auto [low, high] = *(out.range = difference.range());
-  out.range_pct = Interval{low * to_pct, high * to_pct};
+  out.range = difference.range();
+  out.range_pct = Interval{out.range->low * to_pct, out.range->high * to_pct};
   const double sd = std::max(std::sqrt(run_variance(values, design)) * to_pct, 100 * kLeastSd);
   out.run_sd_pct = sd * (design.paired ? std::sqrt(2) : 1);
   out.detectable_pct = detectable_change(design) * sd;
   out.runs_needed = runs_needed(design.paired, sd, budget);
-  const double within = budget / 100 * std::min(out.baseline, out.candidate);
-  if (low > 0) {
-    out.verdict = Verdict::kWorse;
-  } else if (high < 0) {
-    out.verdict = Verdict::kBetter;
-  } else if (low >= -within && high <= within) {
-    out.verdict = Verdict::kSame;
-  } else {
-    out.reason = fmt::format("the interval holds 0 and changes beyond {} %", budget);
-  }
+  judge(budget, out);
   return out;
 }
 
@@ -270,6 +277,23 @@ SetComparison compare_sets(const PhaseRuns& phase, const SetOptions& options) {
   out.runs = runs_of(levels, rows);
   for (RowValues& one : rows) out.rows.push_back(std::move(one.row));
   return out;
+}
+
+void judge_by_history(const SetComparison& history, const SetOptions& options, SetComparison& out) {
+  SetMetric& metric = out.period;
+  const std::int64_t runs = history.period.baseline_runs;
+  if (runs < 3 || !history.period.run_sd_pct || metric.baseline_runs != 1 || metric.candidate_runs != 1) return;
+  const double sd = *history.period.run_sd_pct, each = 1 + 1 / static_cast<double>(runs);
+  const SetDifference difference{metric.change_pct, sd * std::sqrt(2), static_cast<double>(runs - 1)};
+  metric.range_pct = difference.range();
+  const double from_pct = metric.baseline / 100;
+  metric.range = Interval{metric.range_pct->low * from_pct, metric.range_pct->high * from_pct};
+  metric.run_sd_pct = sd;
+  metric.detectable_pct = detectable_change({static_cast<std::size_t>(runs), 1, false}) * sd * std::sqrt(2 / each);
+  metric.runs_needed = history.period.runs_needed;
+  judge(options.budget_pct, metric);
+  out.gate_runs_needed.reset();
+  judge_gate(options, out);
 }
 
 }  // namespace tracedb

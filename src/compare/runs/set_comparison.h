@@ -108,4 +108,8 @@ struct SetComparison {
 
 SetComparison compare_sets(const PhaseRuns& phase, const SetOptions& options);
 
+// Judges the period of one run a side by the variance of earlier runs. `history`: those, as the baseline, against the
+// same candidate. Three and more are needed; else nothing is judged.
+void judge_by_history(const SetComparison& history, const SetOptions& options, SetComparison& one_run_a_side);
+
 }  // namespace tracedb

@@ -41,6 +41,9 @@ Interval difference_interval(const MeanDraws& baseline, const MeanDraws& candida
 enum class Verdict { kBetter, kWorse, kSame, kInconclusive };
 std::string_view to_string(Verdict verdict);
 
+// Of every verdict on one trace a side: its interval is of the steps within them.
+inline constexpr std::string_view kOneRun = "one run a side: run-to-run variance is unknown";
+
 // What --gate says of a measure. kNotJudged: another measure of the same steps is judged instead.
 enum class GateOutcome { kPass, kFail, kInconclusive, kNotJudged };
 

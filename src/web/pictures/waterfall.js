@@ -12,8 +12,10 @@
 
   // A change of some percent would be invisible on an axis from zero: then the axis begins later, and says so.
   function domainOf(bars) {
-    const low = d3.min(bars, (bar) => Math.min(bar.to, bar.total ? bar.to : bar.from)),
-      to = draw.max(bars, (bar) => Math.max(bar.from, bar.to)),
+    const low = d3.min(bars, (bar) =>
+        Math.min(bar.to, bar.total ? bar.to : bar.from + Math.min(0, bar.item.low || 0))
+      ),
+      to = draw.max(bars, (bar) => Math.max(bar.from, bar.to, bar.from + ((bar.item && bar.item.high) || 0))),
       broken = low < to && low > 0.8 * to;
     return {from: broken ? Math.max(0, low - 0.35 * (to - low)) : Math.min(0, low), to, broken};
   }
@@ -56,11 +58,23 @@
     draw.marks(svg, 'rect', bars, place, context, (bar) => tell(bar, compares, whole));
   }
 
+  // Of what the change may be, where it is known.
+  function drawWhisker(words, bar, i, at, context) {
+    if (!bar.item || bar.item.low === undefined) {
+      return;
+    }
+    const y = at.y(i) + HEIGHT / 2,
+      ends = [at.x(bar.from + bar.item.low), at.x(bar.from + bar.item.high)];
+    draw.line(words, ends[0], y, ends[1], y, context.ink('text'));
+    ends.forEach((end) => draw.line(words, end, y - 4, end, y + 4, context.ink('text')));
+  }
+
   function drawWords(words, bar, i, at, context) {
     const y = at.y(i),
       ink = context.ink,
       weight = bar.total ? 600 : 400,
-      end = Math.max(at.x(bar.from), at.x(bar.to)),
+      high = bar.item && bar.item.high !== undefined ? bar.from + bar.item.high : bar.to,
+      end = Math.max(at.x(bar.from), at.x(bar.to), at.x(high)),
       side = at.narrow ? [0, y - 4, context.width, 'start'] : [at.left - 8, y + 12, at.left - 8, 'end'],
       label = draw.fit(bar.label, side[2] * (bar.total ? 0.9 : 1));
     draw.text(words, side[0], side[1], label, ink('text'), side[3]).attr('font-weight', weight);
@@ -94,6 +108,7 @@
     drawBars(svg, bars, at, context);
     const words = svg.append('g');
     bars.forEach((bar, i) => drawWords(words, bar, i, at, context));
+    bars.forEach((bar, i) => drawWhisker(words, bar, i, at, context));
     if (broken) {
       const text = `The axis begins at ${draw.time(from)}, not at zero.`;
       draw.text(words, left, bottom + 34, draw.fit(text, context.width - left), context.ink('muted'));

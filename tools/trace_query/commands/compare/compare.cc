@@ -451,8 +451,10 @@ int run_compare(const Command& command, std::span<const std::string> args) {
            "and kernel_time of a step");
   line.add("allow-different-work", OptionKind::kFlag,
            "compare models, or shapes, that are known to differ as if they did the same work");
-  line.add("save-baseline", OptionKind::kOutputFile, "write the figures of one trace's steps to this file (JSON)");
-  line.add("baseline-file", OptionKind::kValue, "compare one trace with the figures of such a file");
+  line.add("save-baseline", OptionKind::kOutputFile,
+           "write the figures of one trace's steps, or of the runs of --baseline, to this file (JSON)");
+  line.add("baseline-file", OptionKind::kValue,
+           "compare one trace, or the runs of --candidate, with the figures of such a file");
   line.add("method", OptionKind::kValue, "sequence (default), or wafer: reproduces wafer 0.1.28, for cross-checking");
   add_set_options(line);
   if (!line.parse(args)) return 0;

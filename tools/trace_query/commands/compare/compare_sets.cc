@@ -19,10 +19,12 @@
 #include "compare/runs/run_sets.h"
 #include "index/locate.h"
 #include "ingest/trace_list.h"
+#include "present/baseline_file.h"
 #include "present/cells.h"
 #include "present/page_text.h"
 #include "present/set_sections.h"
 #include "ranks/job_analysis.h"
+#include "report_page/sets_page.h"
 #include "trace_query/commands/compare/compare_request.h"
 #include "trace_query/commands/compare/found_runs.h"
 #include "trace_query/open.h"
@@ -96,8 +98,7 @@ std::vector<const SetSection*> requested(const CommandLine& line, bool gated) {
 }
 
 SetsRequest read_sets_request(const CommandLine& line) {
-  refuse_options(line, {"by", "normalise", "step", "min-confidence", "save-baseline", "baseline-file", "method"},
-                 "sets of runs");
+  refuse_options(line, {"by", "normalise", "step", "min-confidence", "method"}, "sets of runs");
   SetsRequest out;
   read_gate(line, out);
   out.sections = requested(line, out.gate.has_value());
@@ -115,7 +116,32 @@ SetsRequest read_sets_request(const CommandLine& line) {
   return out;
 }
 
-SetsAnswer answer_of(const CommandLine& line, const SetsRequest& request, FoundSides sides) {
+// Of one run a side.
+void use_history(const SetsRequest& request, std::vector<NamedRun> history, const RunsOfSides& runs,
+                 const RunSetOptions& options, SetsAnswer& out) {
+  if (runs[0].size() != 1 || runs[1].size() != 1) {
+    throw Error(ErrorCode::kUsage, "compare: --history goes with one run a side: sets have a variance of their own");
+  }
+  RunsOfSides earlier;
+  earlier[1] = runs[1];
+  for (NamedRun& one : history) earlier[0].push_back(std::move(one.run));
+  for (const RunPhase& phase : phases_of(earlier, options)) {
+    const auto own =
+        std::ranges::find_if(out.phases, [&](const PhaseAnswer& answer) { return answer.phase.label == phase.label; });
+    if (own == out.phases.end()) continue;
+    const SetComparison judged = compare_sets(phase.sums, request.options);
+    judge_by_history(judged, request.options, own->comparison);
+    out.warnings.push_back(
+        own->comparison.period.range
+            ? fmt::format("{}: one run a side: the variance is that of {} earlier runs", phase.label,
+                          judged.period.baseline_runs)
+            : fmt::format("{}: the history has {}, and 3 are needed to know its variance", phase.label,
+                          counted(judged.period.baseline_runs, "run with such steps", "runs with such steps")));
+  }
+}
+
+SetsAnswer answer_of(const CommandLine& line, const SetsRequest& request, FoundSides sides,
+                     std::vector<NamedRun> history) {
   SetsAnswer out;
   out.options = request.options;
   out.gate = request.gate;
@@ -124,7 +150,7 @@ SetsAnswer answer_of(const CommandLine& line, const SetsRequest& request, FoundS
   if (request.paired) pair_runs(request.pair_by.value_or("date"), sides, out.warnings);
   RunsOfSides runs;
   for (std::size_t side = 0; side < 2; ++side) {
-    for (FoundRun& one : sides[side]) {
+    for (NamedRun& one : sides[side]) {
       if (one.source.left_out && line.has("leave-out")) {
         out.warnings.push_back(fmt::format("left out: {} {}", kSideNames[side], one.run.name));
       }
@@ -141,7 +167,8 @@ SetsAnswer answer_of(const CommandLine& line, const SetsRequest& request, FoundS
   const auto wanted = [&](std::string_view label, std::string_view kind) {
     return wanted_phase(request.phases, label) || wanted_phase(request.phases, kind);
   };
-  for (RunPhase& phase : phases_of(runs, {request.paired, line.has("allow-different-work"), wanted})) {
+  const RunSetOptions options{request.paired, line.has("allow-different-work"), wanted};
+  for (RunPhase& phase : phases_of(runs, options)) {
     SetComparison comparison = compare_sets(phase.sums, request.options);
     if (phase.runs < phase.of) {
       out.warnings.push_back(fmt::format("{}: {} of {} runs have such steps", phase.label, phase.runs, phase.of));
@@ -151,31 +178,15 @@ SetsAnswer answer_of(const CommandLine& line, const SetsRequest& request, FoundS
     }
     out.phases.push_back({std::move(phase), std::move(comparison)});
   }
+  if (line.has("history")) use_history(request, std::move(history), runs, options, out);
   return out;
 }
 
 // ---- printing
 
-ReportPage html_of(const SetsAnswer& answer, const std::vector<const SetSection*>& sections, std::size_t width) {
-  ReportPage page;
-  page.kind = "compare";
-  page.title = "sets of runs";
-  page.command = "compare_sets";
-  for (std::size_t side = 0; side < 2; ++side) {
-    page.sides.push_back({side == 0 ? "a" : "b", kSideNames[side], counted(answer.runs[side].size(), "run"),
-                          answer.runs[side].front().gpu});
-  }
-  page.text = sets_page(answer, width);
-  for (const SetSection* section : sections) {
-    page.tables.push_back(
-        {std::string(section->name), std::string(section->name), std::string(section->summary), section->make(answer)});
-  }
-  return page;
-}
-
 void print(const CommandLine& line, const SetsRequest& request, const SetsAnswer& answer,
            const std::vector<std::string>& inputs, Output& output) {
-  if (line.page()) return output.print_page(html_of(answer, request.sections, output.page_width()));
+  if (line.page()) return output.print_page(sets_report_page(answer, request.sections));
   const bool human = line.renderer().audience == Audience::kHuman;
   if (request.page) {
     const Page page = sets_page(answer, output.page_width());
@@ -198,7 +209,15 @@ int compare_given_sets(const CommandLine& line, const SetInputs& inputs) {
   Output output(line);
   FoundSides sides;
   if (const int code = read_runs(line, inputs, output, sides); code != 0) return code;
-  const SetsAnswer answer = answer_of(line, request, std::move(sides));
+  if (const auto path = line.text("save-baseline")) {
+    OutputFile file(*path);
+    file.stream() << to_json(sides[0]);
+    file.finish();
+    if (sides[1].empty()) return 0;
+  }
+  std::vector<NamedRun> history;
+  if (line.has("history")) history = read_history(line, output, sides);
+  const SetsAnswer answer = answer_of(line, request, std::move(sides), std::move(history));
   std::vector<std::string> all = inputs[0];
   all.insert(all.end(), inputs[1].begin(), inputs[1].end());
   print(line, request, answer, all, output);
@@ -223,12 +242,22 @@ std::vector<std::string> listed(const std::vector<std::string>& words) {
 }
 
 SetInputs given_sets(const CommandLine& line) {
-  for (const char* side : kSideNames) {
-    if (line.has(side)) continue;
+  // A file stands for the baseline, and to save one takes no candidate.
+  const bool has_side[] = {
+      line.has("baseline") || line.has("baseline-file"),
+      line.has("candidate") || line.has("save-baseline") || (line.has("baseline-file") && !line.positional().empty())};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const char* side = kSideNames[i];
+    if (has_side[i]) continue;
     throw Error(ErrorCode::kUsage, fmt::format("compare: sets of runs need --baseline X... and --candidate Y...; --{} "
                                                "is not given",
                                                side));
   }
+  if (line.has("baseline") && line.has("baseline-file")) {
+    throw Error(ErrorCode::kUsage, "compare: --baseline-file is the baseline: there is no other");
+  }
+  const bool given_alone = line.has("baseline-file") && !line.has("candidate");
+  if (given_alone) return {{{}, line.positional()}};
   if (!line.positional().empty()) {
     throw Error(ErrorCode::kUsage, fmt::format("compare: {}: with --baseline and --candidate there are no other traces",
                                                printable_path(line.positional().front())));
@@ -285,8 +314,7 @@ bool job_fails(const CommandLine& line, const SetInputs& inputs) {
     const Comparison comparison =
         compare_traces(loaded.traces[0], loaded.traces[1], loaded.kernel_names, request.options);
     const GateResult gate = judge_by_gate(*request.gate, comparison, [](const std::string&) {});
-    note(line, fmt::format("{} (rank {} of both jobs; one run a side: run-to-run variance is unknown)", to_string(gate),
-                           rank));
+    note(line, fmt::format("rank {} of both jobs: {}", rank, to_string(gate)));
     return gate.failed();
   }
   throw Error(ErrorCode::kUsage, "compare: --gate: the jobs have no rank in common");
@@ -306,11 +334,14 @@ void add_set_options(CommandLine& line) {
   line.add("runs", OptionKind::kFlag, "sets of runs: a table of the runs (--section runs)");
   line.add("mixed", OptionKind::kFlag,
            "sets of runs: also where the runs of one side differ in GPU, framework, world size or model");
+  line.add("history", OptionKind::kValue, "one run a side: judge the change by how much the runs of this folder vary");
   line.add("gate-strict", OptionKind::kFlag, "sets of runs: --gate fails only where the whole interval is beyond it");
 }
 
 bool names_sets(const CommandLine& line) {
-  return line.has("baseline") || line.has("candidate") || names_folders(line);
+  const auto file = line.text("baseline-file");
+  return line.has("baseline") || line.has("candidate") || line.has("history") || (file && is_baseline_set(*file)) ||
+         names_folders(line);
 }
 
 std::vector<ReportShape> shapes_of_sets() {
@@ -338,9 +369,15 @@ void refuse_separator(const CommandLine& line, std::span<const std::string> args
 }
 
 int run_sets(const Command& command, const CommandLine& line, std::span<const std::string> args) {
-  const bool by_options = line.has("baseline") || line.has("candidate");
+  const bool by_options = line.has("baseline") || line.has("candidate") || line.has("baseline-file");
+  if (!by_options && line.positional().size() != 2) {
+    throw Error(ErrorCode::kUsage, "compare: --history goes with a baseline and a candidate");
+  }
   const SetInputs given = by_options ? given_sets(line) : SetInputs{{{line.positional()[0]}, {line.positional()[1]}}};
   const SetInputs inputs = {find_inputs(given[0], std::nullopt), find_inputs(given[1], std::nullopt)};
+  if (line.has("history") || line.has("baseline-file") || line.has("save-baseline")) {
+    return compare_given_sets(line, inputs);
+  }
   std::vector<std::string> words = options_of(line, args);
   if (inputs[0].size() == 1 && inputs[1].size() == 1) {
     words.insert(words.end(), {inputs[0].front(), inputs[1].front()});

@@ -13,6 +13,7 @@
 #include "base/text/amounts.h"
 #include "base/text/closest_name.h"
 #include "index/locate.h"
+#include "present/baseline_file.h"
 #include "ranks/job_analysis.h"
 #include "trace_query/open.h"
 #include "trace_query/workload.h"
@@ -31,7 +32,7 @@ class SideReader {
   SideReader(const CommandLine& line, const ActiveRules& rules, const Output& output)
       : line_(line), rules_(rules), output_(output), cache_(cache_directory()) {}
 
-  std::vector<FoundRun> read(const std::vector<std::string>& inputs, int& exit_code) {
+  std::vector<NamedRun> read(const std::vector<std::string>& inputs, int& exit_code) {
     InputLoop loop(inputs);
     std::vector<TraceOfRun> traces;
     std::vector<RankFacts> facts;
@@ -49,7 +50,7 @@ class SideReader {
     for (const TraceOfRun& trace : traces) refuse_twice(trace);
     Jobs found = find_jobs(facts);
     for (const std::size_t alone : found.without_rank) found.jobs.push_back({"", std::nullopt, {alone}});
-    std::vector<FoundRun> out;
+    std::vector<NamedRun> out;
     for (const Job& job : found.jobs) out.push_back(run_of(job, traces));
     name_runs(out);
     return out;
@@ -64,8 +65,8 @@ class SideReader {
                 fmt::format("compare: {} and {} are one trace: a run counts once", first->second, trace.input));
   }
 
-  static FoundRun run_of(const Job& job, std::vector<TraceOfRun>& traces) {
-    FoundRun out;
+  static NamedRun run_of(const Job& job, std::vector<TraceOfRun>& traces) {
+    NamedRun out;
     const std::string& first = traces[job.members.front()].input;
     out.run.name = job.members.size() > 1 ? job.name : std::filesystem::path(first).filename().string();
     for (const std::size_t member : job.members) {
@@ -74,14 +75,15 @@ class SideReader {
     }
     out.source.date_ns = out.run.ranks.front().date_ns;
     out.source.gpu = out.run.ranks.front().gpu;
+    out.source.hash = traces[job.members.front()].hash;
     return out;
   }
 
   // File names, or paths where those do not tell the runs apart.
-  static void name_runs(std::vector<FoundRun>& runs) {
+  static void name_runs(std::vector<NamedRun>& runs) {
     std::map<std::string, std::size_t> counts;
-    for (const FoundRun& one : runs) ++counts[one.run.name];
-    for (FoundRun& one : runs) {
+    for (const NamedRun& one : runs) ++counts[one.run.name];
+    for (NamedRun& one : runs) {
       if (counts[one.run.name] > 1) one.run.name = one.source.traces.front();
       one.source.name = one.run.name;
     }
@@ -95,7 +97,7 @@ class SideReader {
 };
 
 // What a pair has in common.
-std::string pair_key(const FoundRun& one, const std::string& by) {
+std::string pair_key(const NamedRun& one, const std::string& by) {
   if (by == "name") return one.run.name;
   constexpr std::size_t kDay = 10;  // of "2026-11-27 ..."
   return one.source.date_ns > 0 ? moment_text(one.source.date_ns).substr(0, kDay) : "";
@@ -107,11 +109,24 @@ int read_runs(const CommandLine& line, const SetInputs& inputs, const Output& ou
   const ActiveRules rules = requested_rules(line);
   SideReader reader(line, rules, output);
   for (std::size_t side = 0; side < 2; ++side) {
+    if (inputs[side].empty()) continue;
     int code = 0;
     sides[side] = reader.read(inputs[side], code);
     if (sides[side].empty()) return code;
   }
+  if (const auto file = line.text("baseline-file")) sides[0] = read_baseline_set(*file);
   return 0;
+}
+
+std::vector<NamedRun> read_history(const CommandLine& line, const Output& output, const FoundSides& sides) {
+  const std::vector<std::string> given = {line.text("history").value_or("")};
+  const ActiveRules rules = requested_rules(line);
+  int code = 0;
+  std::vector<NamedRun> runs = SideReader(line, rules, output).read(find_inputs(given, std::nullopt), code);
+  std::erase_if(runs, [&](const NamedRun& one) {
+    return std::ranges::any_of(sides[1], [&](const NamedRun& own) { return own.source.hash == one.source.hash; });
+  });
+  return runs;
 }
 
 void leave_out_runs(const CommandLine& line, FoundSides& sides) {
@@ -119,7 +134,7 @@ void leave_out_runs(const CommandLine& line, FoundSides& sides) {
     bool found = false;
     std::vector<std::string> names;
     for (auto& side : sides) {
-      for (FoundRun& one : side) {
+      for (NamedRun& one : side) {
         names.push_back(one.run.name);
         if (::fnmatch(pattern.c_str(), one.run.name.c_str(), 0) != 0) continue;
         one.source.left_out = found = true;
@@ -134,7 +149,7 @@ void leave_out_runs(const CommandLine& line, FoundSides& sides) {
 void refuse_mixed(const FoundSides& sides) {
   for (std::size_t side = 0; side < 2; ++side) {
     std::vector<Run> runs;
-    for (const FoundRun& one : sides[side]) {
+    for (const NamedRun& one : sides[side]) {
       if (!one.source.left_out) runs.push_back(one.run);
     }
     std::vector<std::string> texts;
@@ -150,17 +165,17 @@ void refuse_mixed(const FoundSides& sides) {
 
 void pair_runs(const std::string& by, FoundSides& sides, std::vector<std::string>& warnings) {
   for (auto& side : sides) {
-    std::ranges::stable_sort(side, {}, [](const FoundRun& one) { return std::pair(one.source.date_ns, one.run.name); });
-    if (by != "name" && std::ranges::any_of(side, [](const FoundRun& one) { return one.source.date_ns <= 0; })) {
+    std::ranges::stable_sort(side, {}, [](const NamedRun& one) { return std::pair(one.source.date_ns, one.run.name); });
+    if (by != "name" && std::ranges::any_of(side, [](const NamedRun& one) { return one.source.date_ns <= 0; })) {
       throw Error(ErrorCode::kUsage, "compare: pairs are made by date, and a trace has none: --pair-by name");
     }
   }
   FoundSides paired;
-  std::array<std::vector<FoundRun>, 2> alone;
+  std::array<std::vector<NamedRun>, 2> alone;
   auto& [baseline, candidate] = sides;
   std::vector<bool> taken(candidate.size());
   std::size_t place = 0;
-  for (FoundRun& one : baseline) {
+  for (NamedRun& one : baseline) {
     if (one.source.left_out) {
       alone[0].push_back(std::move(one));
       continue;

@@ -12,18 +12,17 @@
 
 namespace tracedb {
 
-struct FoundRun {
-  Run run;
-  RunSource source;
-};
-using FoundSides = std::array<std::vector<FoundRun>, 2>;  // baseline, candidate
+using FoundSides = std::array<std::vector<NamedRun>, 2>;  // baseline, candidate
 using SetInputs = std::array<std::vector<std::string>, 2>;
 
 inline constexpr const char* kSideNames[] = {"baseline", "candidate"};
 
 // Reads those that can be read; the others are told. The exit code: not 0 where nothing of a side can be read.
-// Error{kUsage} for a trace that is there twice.
+// --baseline-file stands for the baseline. Error{kUsage} for a trace that is there twice.
 int read_runs(const CommandLine& line, const SetInputs& inputs, const Output& output, FoundSides& sides);
+
+// Of --history, without those that are a candidate.
+std::vector<NamedRun> read_history(const CommandLine& line, const Output& output, const FoundSides& sides);
 
 // --leave-out. Error{kUsage} for a name that no run has.
 void leave_out_runs(const CommandLine& line, FoundSides& sides);

@@ -1,0 +1,141 @@
+#include "report_page/sets_page.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/text/amounts.h"
+#include "report_page/html/safe_text.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kSetsTextWidth = 200, kMostSetPhases = 3, kMostDotRows = 5, kMostSetRows = 16;
+
+std::string picture_id(std::string_view kind, const PhaseAnswer& phase) {
+  std::string id = fmt::format("{}-{}", kind, phase.phase.label);
+  for (char& c : id) c = c == ' ' ? '-' : c;
+  return id;
+}
+
+std::int64_t whole(double ns) { return std::llround(ns); }
+
+// A measure of the runs: the dots of either side, and the interval of the change.
+class DotRows {
+ public:
+  void add(std::string_view label, const SetComparison& one, double baseline, double candidate,
+           const std::optional<Interval>& range, const std::function<double(const SetRun&)>& value) {
+    data_.open('{').member("label", label);
+    data_.member("means", std::vector{whole(baseline), whole(candidate)});
+    if (range) data_.member("low", whole(range->low)).member("high", whole(range->high));
+    for (int side = 0; side < 2; ++side) {
+      std::vector<std::string> names;
+      std::vector<std::int64_t> values;
+      for (const SetRun& run : one.runs) {
+        if (run.side != side || run.rows.empty()) continue;
+        names.push_back(run.name);
+        values.push_back(whole(value(run)));
+      }
+      data_.member(side == 0 ? "a" : "b", values).member(side == 0 ? "a_names" : "b_names", names);
+    }
+    data_.close('}');
+  }
+  DotRows() { data_.member("unit", "ns").key("rows").open('['); }
+  std::string take() {
+    data_.close(']');
+    return data_.take();
+  }
+
+ private:
+  DataWriter data_;
+};
+
+Picture dots(const PhaseAnswer& phase) {
+  const SetComparison& one = phase.comparison;
+  const std::string period = phase.phase.by_period ? "period" : "span";
+  DotRows rows;
+  rows.add(period, one, one.period.baseline, one.period.candidate, one.period.range,
+           [](const SetRun& run) { return run.period; });
+  const SetMetric& equal = one.period_at_equal_speed;
+  if (equal.range) {
+    rows.add(period + " at equal speed", one, equal.baseline, equal.candidate, equal.range,
+             [](const SetRun& run) { return run.period_at_equal_speed; });
+  }
+  std::size_t said = 0;
+  for (std::size_t i = 0; i < one.rows.size() && said < kMostDotRows; ++i) {
+    const SetRow& row = one.rows[i];
+    if (!row.named) continue;
+    ++said;
+    rows.add(row.name, one, row.baseline, row.candidate, row.range, [i](const SetRun& run) { return run.rows[i]; });
+  }
+  return {picture_id("dots", phase), "dots", fmt::format("Runs of {}", phase.phase.label),
+          "One mark a run, at equal load; the bar is the 95 % interval of the change, drawn from the baseline's mean.",
+          rows.take()};
+}
+
+// Both ends are mean periods over all steps; the rows add up to their difference.
+Picture waterfall_of_sets(const PhaseAnswer& phase) {
+  const SetComparison& one = phase.comparison;
+  DataWriter data;
+  const std::int64_t start = whole(one.baseline);
+  data.member("unit", "ns").member("phase", phase.phase.label);
+  data.key("start").open('{').member("label", "baseline").member("value", start).close('}').key("rows").open('[');
+  std::int64_t rest = one.change;
+  std::size_t shown = 0, left = 0;
+  for (const SetRow& row : one.rows) {
+    if (row.change == 0) continue;
+    if (shown == kMostSetRows) {
+      ++left;
+      continue;
+    }
+    ++shown;
+    rest -= row.change;
+    data.open('{')
+        .member("label", row.name)
+        .member("value", row.change)
+        .member("class", row.named ? "compute" : "rest");
+    if (row.range) data.member("low", whole(row.range->low)).member("high", whole(row.range->high));
+    data.member("detail",
+                row.named ? "more than what varies from run to run" : "no more than what varies from run to run");
+    data.close('}');
+  }
+  if (rest != 0) {
+    data.open('{').member("label", "[others]").member("value", rest).member("class", "rest");
+    data.member("detail", fmt::format("{} more rows", left)).close('}');
+  }
+  data.close(']').key("end").open('{').member("label", "candidate").member("value", start + one.change).close('}');
+  return {
+      picture_id("waterfall", phase), "waterfall", fmt::format("What changes the mean of {}", phase.phase.label),
+      "Means over runs, parts at equal load and speed; the rows add up to the change to the nanosecond. Whiskers are "
+      "95 % intervals; pale rows are no more than what varies from run to run.",
+      data.take()};
+}
+
+}  // namespace
+
+ReportPage sets_report_page(const SetsAnswer& answer, std::span<const SetSection* const> tables) {
+  ReportPage page;
+  page.kind = "compare";
+  page.command = "compare_sets";
+  page.title = "Sets of runs: compare";
+  for (std::size_t side = 0; side < 2; ++side) {
+    const auto& runs = answer.runs[side];
+    page.sides.push_back({side == 0 ? "a" : "b", side == 0 ? "baseline" : "candidate", counted(runs.size(), "run"),
+                          runs.empty() ? "" : runs.front().gpu});
+  }
+  page.text = sets_page(answer, kSetsTextWidth);
+  for (std::size_t i = 0; i < answer.phases.size() && i < kMostSetPhases; ++i) {
+    if (answer.phases[i].comparison.rows.empty()) continue;
+    page.pictures.push_back(dots(answer.phases[i]));
+    page.pictures.push_back(waterfall_of_sets(answer.phases[i]));
+  }
+  for (const SetSection* section : tables) {
+    std::string title(section->name), note(section->summary);
+    title[0] = static_cast<char>(title[0] - 'a' + 'A');
+    note[0] = static_cast<char>(note[0] >= 'a' ? note[0] - 'a' + 'A' : note[0]);
+    page.tables.push_back({std::string(section->name), std::move(title), note + ".", section->make(answer)});
+  }
+  return page;
+}
+
+}  // namespace tracedb
