@@ -14,28 +14,41 @@
 namespace tracedb {
 namespace {
 
-std::string label_of(const TraceSummary& one, const std::string& phase) {
+// Without the phase.
+std::string label_of(const TrendRun& run) {
+  const TraceSummary& one = run.front()->summary;
   std::string out = one.gpu.value_or("Device of " + one.vendor.value_or("unknown vendor"));
   for (const auto& part : {one.framework, one.model}) {
     if (part) out += ", " + *part;
   }
-  if (!phase.empty()) out += ", " + phase;
+  if (run.size() > 1) return out + fmt::format(", {} ranks", run.size());
   if (one.rank) out += fmt::format(", rank {}", *one.rank);
   if (one.rank && one.world_size) out += fmt::format(" of {}", *one.world_size);
   return out;
 }
 
-// nullopt: it has no such phase.
-std::optional<std::string> phase_of(const TraceSummary& one, const TrendOptions& options) {
-  if (!options.phase) {
-    const auto repeated =
-        std::ranges::find_if(one.phases, [](const PhaseSummary& phase) { return phase.period.has_value(); });
-    if (repeated != one.phases.end()) return repeated->phase;
-    return one.main_phase() == nullptr ? "" : one.main_phase()->phase;
+// "": of whole traces.
+std::string common_phase(std::span<const TrendRun> runs) {
+  struct Seen {
+    std::size_t with_period = 0, runs = 0;
+    double time = 0;
+    auto operator<=>(const Seen&) const = default;
+  };
+  std::map<std::string, Seen> phases;
+  for (const TrendRun& run : runs) {
+    for (const PhaseSummary& phase : run.front()->summary.phases) {
+      Seen& seen = phases[phase.phase];
+      seen.with_period += phase.period ? 1 : 0;
+      ++seen.runs;
+      seen.time += static_cast<double>(phase.kernel_time);
+    }
   }
-  const bool has =
-      std::ranges::any_of(one.phases, [&](const PhaseSummary& phase) { return phase.phase == *options.phase; });
-  return has ? options.phase : std::nullopt;
+  const auto most = std::ranges::max_element(phases, {}, [](const auto& one) { return one.second; });
+  return most == phases.end() ? "" : most->first;
+}
+
+bool has_phase(const TrendRun& run, const std::string& phase) {
+  return std::ranges::any_of(run.front()->summary.phases, [&](const PhaseSummary& one) { return one.phase == phase; });
 }
 
 void mark_changes(TrendSeries& series, const ChangePointOptions& options) {
@@ -154,25 +167,26 @@ std::vector<double> TrendSeries::values() const {
   return out;
 }
 
-std::vector<TrendSeries> make_trends(
-    std::span<const CatalogueEntry> entries, const TrendOptions& options,
-    const std::function<std::optional<double>(const CatalogueEntry&, const std::string& phase)>& value) {
-  std::map<std::string, TrendSeries> by_label;
-  for (const CatalogueEntry& entry : entries) {
-    if (entry.state == CatalogueState::kNotIndexed || entry.state == CatalogueState::kUnusable) continue;
-    const auto phase = phase_of(entry.summary, options);
-    if (!phase) continue;
-    TrendSeries& series = by_label[label_of(entry.summary, *phase)];
-    series.phase = *phase;
-    const auto& date = entry.summary.date_ns;
-    series.points.push_back(
-        {&entry, date.value_or(entry.summary.source_modified_ns.value_or(0)), date.has_value(), value(entry, *phase)});
+std::vector<TrendSeries> make_trends(std::span<const TrendRun> runs, const TrendOptions& options,
+                                     const TrendValues& values) {
+  std::map<std::string, std::vector<TrendRun>> by_label;
+  for (const TrendRun& run : runs) {
+    if (!options.phase || has_phase(run, *options.phase)) by_label[label_of(run)].push_back(run);
   }
   std::vector<TrendSeries> out;
-  for (auto& [label, series] : by_label) {
-    series.label = label;
+  for (const auto& [label, own] : by_label) {
+    TrendSeries series;
+    series.phase = options.phase ? *options.phase : common_phase(own);
+    series.label = series.phase.empty() ? label : label + ", " + series.phase;
+    const std::vector<std::optional<double>> found = values(series.phase, own);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const TraceSummary& first = own[i].front()->summary;
+      const auto& date = first.date_ns;
+      series.points.push_back(
+          {own[i], date.value_or(first.source_modified_ns.value_or(0)), date.has_value(), found[i]});
+    }
     std::ranges::stable_sort(series.points, [](const TrendPoint& a, const TrendPoint& b) {
-      return std::tie(a.date_ns, a.entry->index) < std::tie(b.date_ns, b.entry->index);
+      return std::tie(a.date_ns, a.run.front()->index) < std::tie(b.date_ns, b.run.front()->index);
     });
     mark_changes(series, options.changes);
     out.push_back(std::move(series));

@@ -37,8 +37,11 @@ std::vector<ChangePoint> find_change_points(std::span<const double> values, cons
 // Fewer values cannot show a change: too few orders of them differ.
 std::size_t least_values(const ChangePointOptions& options);
 
+// A run: its trace, or those of the ranks of its job.
+using TrendRun = std::vector<const CatalogueEntry*>;
+
 struct TrendPoint {
-  const CatalogueEntry* entry = nullptr;
+  TrendRun run;
   std::int64_t date_ns = 0;
   bool dated = true;            // by the trace; else by the time its file was changed last
   std::optional<double> value;  // ns; unknown: the trace does not have it
@@ -57,15 +60,17 @@ struct TrendSeries {
 };
 
 struct TrendOptions {
-  std::optional<std::string> phase;  // unknown: of each trace the one with most kernel time of those
-                                     // that have a period
+  // Unknown: the one that most runs of a series have with a period, the longest of these.
+  std::optional<std::string> phase;
   ChangePointOptions changes;
 };
 
-// `value`: of a trace and a phase. Unlike traces (GPU, framework, model, rank, world size, phase) are different series;
-// entries without an index are left out.
-std::vector<TrendSeries> make_trends(
-    std::span<const CatalogueEntry> entries, const TrendOptions& options,
-    const std::function<std::optional<double>(const CatalogueEntry&, const std::string& phase)>& value);
+// Of each of some runs of one series.
+using TrendValues =
+    std::function<std::vector<std::optional<double>>(const std::string& phase, std::span<const TrendRun> runs)>;
+
+// Unlike runs (GPU, framework, model, rank, world size, number of ranks) are different series.
+std::vector<TrendSeries> make_trends(std::span<const TrendRun> runs, const TrendOptions& options,
+                                     const TrendValues& values);
 
 }  // namespace tracedb

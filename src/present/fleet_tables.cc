@@ -7,6 +7,7 @@
 
 #include "base/statistics.h"
 #include "base/text/amounts.h"
+#include "compare/runs/set_statistics.h"
 #include "present/cells.h"
 
 namespace tracedb {
@@ -68,7 +69,8 @@ std::vector<Column> series_columns() {
   return {
       label_column("series", "Series", "what its traces have in common", Fit{6}),
       text_column("metric", "Metric",
-                  "period, span (medians over the steps of a trace), op:CLASS or kernel:NAME, in ns of a step", Fit{3}),
+                  "period (of regular steps, at equal load), span (median of steps), op:CLASS or kernel:NAME, ns",
+                  Fit{3}),
       text_column("headline", "Headline", "the last change of the level", Fit::kWrapped),
       sum_column("runs", "Runs", Unit::kCount, "traces that have the metric", Fit{6}),
       sum_column("unknown", "Unknown", Unit::kCount, "traces that do not", Fit{2}),
@@ -221,15 +223,82 @@ Report trend_series(std::span<const TrendSeries> series, const std::string& metr
 Report trend_points(std::span<const TrendSeries> series, const std::string& metric) {
   Report out{point_columns(), {}};
   const auto value = std::ranges::find_if(out.columns, [](auto& one) { return one.key == "value"; });
-  if (metric == "period" || metric == "span") value->head = metric == "period" ? "Med Period" : "Med Span";
+  if (metric == "period" || metric == "span") value->head = metric == "period" ? "Period" : "Med Span";
   for (const TrendSeries& one : series) {
     std::int64_t run = 0;
     for (const TrendPoint& point : one.points) {
       run += point.value ? 1 : 0;
-      const std::filesystem::path& named = point.entry->trace.empty() ? point.entry->index : point.entry->trace;
+      const CatalogueEntry& first = *point.run.front();
+      const std::filesystem::path& named = first.trace.empty() ? first.index : first.trace;
       out.rows.push_back({one.label, point.value ? Cell(run) : Cell(), date_of(point), point.dated ? "trace" : "file",
                           point.value ? time_cell(*point.value) : Cell(), change_cell(one, point),
                           static_cast<std::int64_t>(point.segment), named.filename().string()});
+    }
+  }
+  return out;
+}
+
+namespace {
+
+struct SetOfRuns {
+  std::string name;
+  std::vector<double> values;
+};
+
+// In the order in which they first occur.
+std::vector<SetOfRuns> sets_of(const TrendSeries& series, const SetOfPoint& set_of) {
+  std::vector<SetOfRuns> out;
+  for (const TrendPoint& point : series.points) {
+    if (!point.value) continue;
+    const std::string name = set_of(point);
+    auto known = std::ranges::find(out, name, &SetOfRuns::name);
+    if (known == out.end()) known = out.insert(out.end(), {name, {}});
+    known->values.push_back(*point.value);
+  }
+  return out;
+}
+
+}  // namespace
+
+Report trend_sets(std::span<const TrendSeries> series, const SetOfPoint& set_of) {
+  Report out{{text_column("series", "Series", "what its traces have in common", Fit{10}),
+              label_column("set", "Set", "what the group of --sets says of the path", Fit::kKept),
+              sum_column("runs", "Runs", Unit::kCount, "that have the metric", Fit{6}),
+              figure_column("mean", "Mean", Unit::kTime, "of the metric over the runs", Fit{9}),
+              figure_column("low", "95 % from", Unit::kTime, "lower end of the 95 % interval of the mean", Fit{8}),
+              figure_column("high", "to", Unit::kTime, "upper end of that interval", Fit{8}),
+              figure_column("change_pct", "Change (%)", Unit::kPercent, "against the set before", Fit{8}),
+              figure_column("change_low", "95 % from", Unit::kPercent, "lower end of its 95 % interval", Fit{7}),
+              figure_column("change_high", "to", Unit::kPercent, "upper end of that interval", Fit{7})},
+             {}};
+  for (const TrendSeries& one : series) {
+    const SetOfRuns* before = nullptr;
+    const std::vector<SetOfRuns> sets = sets_of(one, set_of);
+    for (const SetOfRuns& set : sets) {
+      const auto range = interval_of_mean(set.values);
+      Row row = {one.label,
+                 set.name,
+                 static_cast<std::int64_t>(set.values.size()),
+                 time_cell(mean_of(set.values)),
+                 range ? time_cell(range->low) : Cell(),
+                 range ? time_cell(range->high) : Cell(),
+                 Cell(),
+                 Cell(),
+                 Cell()};
+      if (before != nullptr && mean_of(before->values) > 0) {
+        const double to_pct = 100 / mean_of(before->values);
+        constexpr double kLeastSd = 0.0005;  // no run repeats better
+        const SetDifference change =
+            difference_of({before->values, set.values}, {before->values.size(), set.values.size(), false},
+                          kLeastSd * mean_of(before->values));
+        row[6] = change.change * to_pct;
+        if (const auto of_change = change.range()) {
+          row[7] = of_change->low * to_pct;
+          row[8] = of_change->high * to_pct;
+        }
+      }
+      out.rows.push_back(std::move(row));
+      before = &set;
     }
   }
   return out;

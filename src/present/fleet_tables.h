@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +25,11 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric);
 
 Report trend_series(std::span<const TrendSeries> series, const std::string& metric);  // a row for each
 Report trend_points(std::span<const TrendSeries> series, const std::string& metric);  // a row for each trace
+
+using SetOfPoint = std::function<std::string(const TrendPoint& point)>;
+// A row for each set of runs of a series: the mean over its runs with its interval, and the change against the set
+// before.
+Report trend_sets(std::span<const TrendSeries> series, const SetOfPoint& set_of);
 
 // How much more (percent) the newest level is than the one before; unknown: the level never changed.
 std::optional<double> last_change_pct(const TrendSeries& series);

@@ -14,9 +14,9 @@ DAY = 86_400 * 10**9
 FIRST_DAY = 1_762_000_000 * 10**9
 
 
-def make(path, date, *options):
+def make(path, date, *options, mix="D"):
     """A trace whose clock begins at a date, and its index beside it."""
-    run("make-trace", "--layers", "2", "--mix", "D", "--steps", "6", "--python-stacks", "off", *options, path)
+    run("make-trace", "--layers", "2", "--mix", mix, "--steps", "6", "--python-stacks", "off", *options, path)
     Path(f"{path}.truth.json").unlink()
     text = path.read_text()
     begin = text.index('"baseTimeNanoseconds":') + len('"baseTimeNanoseconds":')
@@ -186,6 +186,34 @@ def check_series(folder):
     require("2 series have one run each" in text and "only run" not in text, f"one sentence for series of one run: {text}")
 
 
+def check_runs(folder):
+    """A run is one point, however many traces it has: ranks of a job, an index beside its trace and one elsewhere. Runs whose
+    main phases differ are one series, of the phase that most of them have. --sets groups them by their paths."""
+    place = folder / "runs"
+    for commit, clock in (("aa11", 1), ("bb22", 1.1)):
+        (place / commit).mkdir()
+        for night in range(4):
+            run("make-trace", "job", "--ranks", 2, "--seed", f"{night + 1}", "--clock", clock, place / commit / f"n{night}")
+    jobs = [path for path in sorted(place.glob("*/n*")) if path.is_dir()]
+    equal(len(jobs), 8, "jobs")
+    run("trace-ingest", "--quiet", *jobs)
+    answer = trend(place)
+    equal([row["runs"] for row in answer["series"]], [8], "a run for each job")
+    require(", 2 ranks" in answer["series"][0]["series"], answer["series"])
+    sets = trend(place, "--sets", "/([a-z]+[0-9]+)/n")["sets"]
+    equal([(row["set"], row["runs"]) for row in sets], [("aa11", 4), ("bb22", 4)], "sets")
+    require(all(row["low"] <= row["mean"] <= row["high"] for row in sets), sets)
+    require(sets[1]["change_low"] <= sets[1]["change_pct"] <= sets[1]["change_high"], sets)
+    refused(2, "trace-query: --sets x: give a group, such as /(commit-[^/]+)/\n", "trace-query", "trend", place, "--sets", "x")
+    mixed = folder / "mixed"
+    for night, mix in enumerate(("D*5,P", "P*3,D*3", "D*5,P", "D*5,P")):
+        make(mixed / f"{night}.json", FIRST_DAY + night * DAY, "--seed", str(night), mix=mix)
+    (series,) = trend(mixed)["series"]
+    require(series["series"].endswith(", decode") and series["runs"] == 4, series)
+    run("trace-ingest", "--quiet", "--index-dir", folder / "elsewhere", mixed / "0.json")
+    equal(trend(mixed, folder / "elsewhere")["series"][0]["runs"], 4, "one trace with two indexes")
+
+
 def check_undecided(folder):
     """Too few runs, and runs that show no change: the figures are said, and that nothing is known, not that nothing is."""
     place = folder / "undecided"
@@ -210,8 +238,8 @@ def check_width(folder):
 
 
 def main(cases, folder):
-    for name in ("content", "states", "stored", "cache", "nightly", "unlike", "undecided"):
+    for name in ("content", "states", "stored", "cache", "nightly", "unlike", "undecided", "runs", "mixed", "elsewhere"):
         (folder / name).mkdir()
     (folder / "file").write_text("no folder")
     cases.each((check_content, check_width, check_states, check_where, check_stored, check_cache, check_trend,
-                check_series, check_undecided), folder)
+                check_series, check_runs, check_undecided), folder)

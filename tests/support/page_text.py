@@ -55,7 +55,7 @@ class Told:
 
 def check_text(sentence):
     """Every number of a text is one of its figures, and every text among the figures is in it but for what marks say."""
-    said, figures = sentence["text"], sentence["figures"]
+    said, figures = sentence["text"].replace(sentence.get("about") or "\0", " "), sentence["figures"]
     forms = set()
     for value in figures.values():
         if isinstance(value, str):

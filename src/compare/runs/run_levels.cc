@@ -174,13 +174,15 @@ PhaseLevels levels_of(const PhaseRuns& phase) {
   levels.mean_period = values_of(levels, [](const RunSums& run) { return run.mean_period; });
   levels.mean_load = values_of(levels, [](const RunSums& run) { return run.load / static_cast<double>(run.steps); });
   levels.period = levels.load = levels.speed = levels.log_speed = values_of(levels, [](const RunSums&) { return 0.0; });
-  if (levels.runs[0].empty() || levels.runs[1].empty()) return levels;
+  const bool both = !levels.runs[0].empty() && !levels.runs[1].empty();
+  if (levels.runs[0].empty() && levels.runs[1].empty()) return levels;
 
   const auto n = [&](std::size_t side) { return static_cast<double>(levels.runs[side].size()); };
-  const double all = (n(0) * mean_of(levels.mean_load[0]) + n(1) * mean_of(levels.mean_load[1])) / (n(0) + n(1));
+  const auto sum = [&](std::size_t side) { return n(side) > 0 ? n(side) * mean_of(levels.mean_load[side]) : 0; };
+  const double all = (sum(0) + sum(1)) / (n(0) + n(1));
   SideValues beyond = levels.mean_load;  // the mean of all runs
   for (auto& side : beyond) std::ranges::transform(side, side.begin(), [&](double load) { return load - all; });
-  const double change_squared = change_of(beyond) * change_of(beyond);
+  const double change_squared = both ? change_of(beyond) * change_of(beyond) : 0;
   std::vector<std::size_t> order(phase.parts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t part) -> const std::string& { return phase.parts[part].name; });

@@ -51,6 +51,9 @@ struct SetDifference {
 // the differences. `least_sd`: no run repeats better, unless all values are equal. `extra`: added to the squared error.
 SetDifference difference_of(const SideValues& values, const SetDesign& design, double least_sd, double extra = 0);
 
+// Of the mean of some runs, 95 %; nullopt of fewer than two.
+std::optional<Interval> interval_of_mean(std::span<const double> values);
+
 // Variances of many groups, shrunk to what they have in common by empirical Bayes: Smyth, Linear models and empirical
 // Bayes methods, SAGMB 3(1), 2004, section 6.2; but never below a group's own, which may have a reason: two algorithms.
 // `dof`: of each; returns what it is then.
