@@ -320,16 +320,26 @@ Report gate_report_of_sets(const SetsAnswer& answer) {
   return out;
 }
 
+Report set_sentences(const SetsAnswer& answer) {
+  constexpr std::size_t kWidth = 80;  // of the page that compare prints
+  Report out{sentence_columns(), {}, {}, true};
+  for (const Block& block : sets_page(answer, kWidth)) {
+    add_sentence(out, "candidate", {block.text, block.id, block.figures});
+  }
+  return out;
+}
+
 constexpr SetSection kSetSections[] = {
-    {"sets", "runs of either side, their traces and dates", [] { return columns_of(set_fields()); }, sets_report, true},
+    {"sets", "runs of either side, their traces and dates", [] { return columns_of(set_fields()); }, sets_report},
     {"verdict", "period, and period at equal speed, of each phase: change, interval, verdict",
-     [] { return columns_of(set_verdict_fields()); }, set_verdict_report, true},
+     [] { return columns_of(set_verdict_fields()); }, set_verdict_report},
     {"reasons", "what changed by more than varies from run to run", [] { return columns_of(set_reason_fields()); },
-     set_reasons_report, true},
+     set_reasons_report},
     {"ledger", "all parts of the mean period; they add up to its change",
-     [] { return columns_of(set_ledger_fields()); }, set_ledger_report, true},
-    {"runs", "level, load and speed of each run", [] { return columns_of(set_run_fields()); }, set_runs_report, true},
-    {"gate", "outcome of --gate", gate_columns_of_sets, gate_report_of_sets, true},
+     [] { return columns_of(set_ledger_fields()); }, set_ledger_report},
+    {"runs", "level, load and speed of each run", [] { return columns_of(set_run_fields()); }, set_runs_report},
+    {"gate", "outcome of --gate", gate_columns_of_sets, gate_report_of_sets},
+    {"sentences", "what the page says; JSON alone has it", sentence_columns, set_sentences},
 };
 
 }  // namespace

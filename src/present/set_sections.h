@@ -59,7 +59,6 @@ struct SetSection {
   std::string_view summary;  // for the help
   std::vector<Column> (*columns)();
   Report (*make)(const SetsAnswer& answer);
-  bool of_page = false;  // also printed as data where no section is named
 };
 std::span<const SetSection> set_sections();
 

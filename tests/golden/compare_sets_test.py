@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from compare_cases import compare
+from compare_cases import compare as compare_two
 from trace_cases import equal, require, run
 
 COMMON = ("--layers", 4, "--steps", 14, "--mix", "D", "--python-stacks", "off", "--batch", 16, "--run-noise", 1,
@@ -19,6 +19,13 @@ def make_runs(folder, runs, seed, *options):
         truth.unlink()
     run("trace-ingest", "--quiet", folder)
     return sorted(folder.glob("run-*.json"), key=lambda path: int(path.stem.split("-")[1]))
+
+
+def compare(*arguments):
+    """{section: rows} of two sets."""
+    document = json.loads(run("trace-query", "compare", "-q", "--json", *arguments).stdout)
+    equal(document["schema"], "tracedb.compare_sets/1", "schema")
+    return {name: rows for name, rows in document.items() if name not in ("schema", "inputs", "sections", "warnings")}
 
 
 def compare_sets(baseline, candidate, *options):
@@ -106,7 +113,7 @@ def check_level_of_a_run(folder):
     period that `compare` of two traces finds."""
     runs = make_runs(folder / "a", 4, 5)
     found = compare_sets(runs[:2], runs[2:])
-    (total,) = [row for row in compare(runs[0], runs[1], "--section", "ledger")["ledger"] if row["item"] == "[period]"]
+    (total,) = [row for row in compare_two(runs[0], runs[1], "--section", "ledger")["ledger"] if row["item"] == "[period]"]
     levels = [row["period"] for row in found["runs"] if row["side"] == "baseline"]
     for level, period in zip(levels, (total["baseline"], total["candidate"])):
         require(abs(level - period) <= 1, f"{level} against {period}")

@@ -53,6 +53,19 @@ def check_compare(path, other):
     require(found.reasons and found["warnings"].rows and "<table>" in found._repr_html_() and repr(found), found)
 
 
+def check_compare_sets(folder):
+    for side, seed in (("a", 1), ("b", 2)):
+        (folder / side).mkdir()
+        run("make-trace", "--layers", 3, "--steps", 8, "--mix", "D", "--runs", 3, "--run-noise", 1, "--seed", seed,
+            folder / side / "x.json")
+    found = tracedb.compare_sets([folder / "a"], [folder / "b"], phase="decode")
+    document = as_json("compare", "--baseline", folder / "a", "--candidate", folder / "b", "--phase", "decode")
+    for name in ("verdict", "reasons", "ledger", "runs", "sets"):
+        table = getattr(found, name) if name in ("verdict", "reasons") else found[name]
+        equal(table.rows, document[name], name)
+    require(found["runs"].rows and "<table>" in found._repr_html_(), found)
+
+
 def check_failures(folder, path):
     (folder / "text.json").write_text("no trace")
     unbuilt = make_trace(folder / "unbuilt.json", *SERVER)
@@ -125,6 +138,9 @@ def check_readme(folder):
     """What the package's README shows."""
     shutil.copy(folder / "a.json", folder / "mi300x.json")
     shutil.copy(folder / "b.json", folder / "h100.json")
+    for side in ("base", "new"):
+        (folder / side).mkdir()
+        run("make-trace", "--layers", 2, "--steps", 6, "--mix", "D", "--runs", 2, "--seed", len(side), folder / side / "x.json")
     lines = "\n".join(line for line in CODE.search((ROOT / "tools/python/README.md").read_text())[1].splitlines()
                       if "to_pandas" not in line)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tools" / "python"), "TRACEDB_BIN": str(BIN)}
@@ -223,6 +239,7 @@ def main(cases, folder):
         return
     cases.each((check_reports, check_sql), trace, path)
     cases.run("compare", check_compare, path, other)
+    cases.run_apart("compare sets", check_compare_sets)
     cases.run("failures", check_failures, folder, path)
     cases.run("shown", check_shown)
     cases.run("pandas", check_pandas, trace)

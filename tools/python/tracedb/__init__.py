@@ -10,7 +10,7 @@ Times are integers in nanoseconds; what is unknown is None.
 from ._picture import Picture
 from ._programs import Error
 from ._table import Table
-from ._trace import Comparison, Trace, compare, open
+from ._trace import Comparison, Trace, compare, compare_sets, open
 
-__all__ = ["Comparison", "Error", "Picture", "Table", "Trace", "compare", "open"]
+__all__ = ["Comparison", "Error", "Picture", "Table", "Trace", "compare", "compare_sets", "open"]
 __version__ = "0.1.0"

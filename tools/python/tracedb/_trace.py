@@ -1,6 +1,6 @@
 """Traces and comparisons."""
 import os
-from typing import Any, Dict, List, Tuple, Union
+from typing import Any, Dict, List, Sequence, Tuple, Union
 
 from ._picture import Picture, bars
 from ._programs import ask, command, options
@@ -67,6 +67,9 @@ class Comparison:
         self.verdict = _table({"rows": document.get("verdict", [])})  # faster, slower, the same, by kind of step
         self.reasons = _table({"rows": document.get("reasons", [])})  # why, the largest first
         self.sections: Dict[str, Table] = {}
+        for name in ("sets", "ledger", "runs", "gate"):  # of sets of runs
+            if name in document:
+                self.sections[name] = _table({"rows": document[name]})
         for part in document.get("sections", []):
             self.sections[part["section"]] = _table(part)
 
@@ -80,8 +83,8 @@ class Comparison:
         """The reasons of each kind of step as bars: orange is slower, blue faster."""
         groups: Dict[Tuple[Any, Any], List[Tuple[object, float]]] = {}
         for row in self.reasons:
-            name = row.get("role") or row.get("op") or row.get("cause")
-            groups.setdefault((row.get("trace"), row.get("phase")), []).append((name, float(row["change"])))
+            name = row.get("item") or row.get("role") or row.get("op") or row.get("cause")
+            groups.setdefault((row.get("trace") or "the candidate", row.get("phase")), []).append((name, float(row["change"])))
         return [bars(f"{phase}: why {os.path.basename(str(trace))} differs, per step", rows, "ns", changes=True)
                 for (trace, phase), rows in groups.items()]
 
@@ -102,3 +105,10 @@ def compare(baseline: Union[Path, Trace], candidate: Union[Path, Trace], **value
     """What changed from the baseline to the candidate, and why. Options are those of `trace-query compare --help`."""
     paths = [_given(trace.path if isinstance(trace, Trace) else trace) for trace in (baseline, candidate)]
     return Comparison(ask(["compare", *options({"limit": 0, **values}), *paths]))
+
+
+def compare_sets(baseline: Sequence[Path], candidate: Sequence[Path], **values: Any) -> Comparison:
+    """What changed between two sets of runs, by more than varies from run to run. Each is a list of traces, indexes and folders;
+    traces that are ranks of one job are one run. Beside verdict and reasons: ["ledger"], ["runs"], ["sets"]."""
+    sides = [[_given(path) for path in side] for side in (baseline, candidate)]
+    return Comparison(ask(["compare", *options(values), "--baseline", *sides[0], "--candidate", *sides[1]]))

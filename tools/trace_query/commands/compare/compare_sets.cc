@@ -91,6 +91,7 @@ std::vector<const SetSection*> requested(const CommandLine& line, bool gated) {
   for (const std::string& name : names) require_known("section", name, known);
   std::vector<const SetSection*> out;
   for (const SetSection& section : all) {
+    if (section.name == "sentences" && line.renderer().name != "json") continue;  // people have the page
     const bool named = std::ranges::find(names, section.name) != names.end();
     if (section.name == "gate" ? gated : everything || named) out.push_back(&section);
   }
@@ -198,7 +199,7 @@ void print(const CommandLine& line, const SetsRequest& request, const SetsAnswer
   if (human && answer.gate) output.separate(gate_text(answer));
   for (const SetSection* section : request.sections) {
     if (human && section->name == "gate") continue;  // said
-    const ReportHead head{"compare_sets", inputs, std::string(section->name), kSetsVersion};
+    const ReportHead head{"compare_sets", inputs, std::string(section->name), kSetsVersion, true};
     output.section(section->make(answer), head);
   }
   output.end_sections(answer.warnings);
@@ -348,7 +349,7 @@ std::vector<ReportShape> shapes_of_sets() {
   std::vector<ReportShape> out;
   for (const SetSection& section : set_sections()) {
     out.push_back(
-        {"compare", "compare_sets", std::string(section.name), true, section.columns(), section.summary, false});
+        {"compare", "compare_sets", std::string(section.name), true, section.columns(), section.summary, true});
   }
   return out;
 }
