@@ -187,6 +187,20 @@ def check_one_run(folder):
     equal(two, run("trace-query", "compare", a[0], b[0]).stdout, "one trace a side")
 
 
+def check_two_traces(folder):
+    """One trace a side: a stalled step moves no amount out of its own interval."""
+    a, b = make_runs(folder / "a", 6, 6), make_runs(folder / "b", 6, 5, "--slow", "attention_decode=1.3")
+    judged = 0
+    for baseline in a:
+        for candidate in (b[2], b[5]):  # they have the stalls
+            for row in json.loads(run("trace-query", "compare", "-q", "--json", baseline, candidate).stdout)["reasons"]:
+                if row["low"] is None:
+                    continue
+                judged += 1
+                require(row["low"] <= row["change"] <= row["high"], row)
+    require(judged >= 10, f"{judged} reasons with an interval")
+
+
 def check_earlier_runs(folder):
     """One run tonight, judged by the runs of a file and by those of a folder: the variance is theirs."""
     a, b = make_runs(folder / "a", 5, 1), make_runs(folder / "b", 2, 2, "--clock", 1.3)
@@ -239,4 +253,4 @@ def check_cache(folder):
 
 def main(cases, folder):
     cases.each_apart((check_false_alarms, check_planted_change, check_level_of_a_run, check_pairs, check_jobs,
-                      check_wrong_use, check_one_run, check_earlier_runs, check_page, check_cache))
+                      check_wrong_use, check_one_run, check_two_traces, check_earlier_runs, check_page, check_cache))

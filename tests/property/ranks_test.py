@@ -156,8 +156,11 @@ def check_baseline(folder):
     words = ("--json", "-q")
     equal(run("trace-query", "compare", *words, before, after).stdout,
           run("trace-query", "ranks", *words, after, "--baseline", before).stdout, "compare of two jobs")
-    for more in ((before,), ("--gate", "5")):
-        refused(2, "jobs", "trace-query", "compare", before, after, *more)
+    refused(2, "two jobs", "trace-query", "compare", before, after, before)
+    for percent, code, word in ((5, 1, "FAILED"), (50, 0, "passed")):
+        gated = run("trace-query", "compare", before, after, "--gate", percent, check=False)
+        equal(gated.returncode, code, f"--gate {percent}: exit, {gated.stderr}")
+        require(f"rank 0 of both jobs: gate {percent} %: {word}" in gated.stderr, gated.stderr)
     text = " ".join(run("trace-query", "ranks", "-q", after, "--baseline", before).stdout.split("\n\n")[0].split())
     require(text.startswith("a step takes ") and "rank 1 sets the pace" in text and "us computing" in text, text)
 
