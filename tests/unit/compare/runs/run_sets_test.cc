@@ -88,8 +88,9 @@ TEST_CASE("sets of runs: phases by batch size where runs have other mixes") {
 
 TEST_CASE("sets of runs: a run is the mean of its ranks, and its parts add up to its period") {
   RollUp slow = roll_up_with({kQkv, kIdle});
-  for (PartSums& part : slow.groups[0].sums.parts) part.time *= 3;
+  for (PartSums& part : slow.groups[0].sums.parts) part = {3 * part.time, 9 * part.time_squares, 3 * part.time_load};
   slow.groups[0].sums.period *= 3;
+  slow.groups[0].sums.period_squares *= 9;
   RunsOfSides sides = sides_of({roll_up_with({kQkv, kIdle})}, {roll_up_with({kQkv, kIdle})});
   sides[1][0].ranks.push_back(slow);
   const RunSums run = phases_of(sides, {}).at(0).sums.sides[1].at(0);
