@@ -137,23 +137,25 @@ class SetsWriter : PageWriter {
     const std::string of = answer_.phases.size() > 1 ? fmt::format(" ({})", phase.phase.label) : "";
     add(BlockKind::kHeading,
         named > 0 ? fmt::format("Reasons{}", of) : fmt::format("No part changed by more than runs vary{}", of));
+    const std::size_t most = &phase == &answer_.phases.front() ? reasons_ : 1;
     std::size_t said = 0;
     for (const SetRow& row : one.rows) {
       if (!row.named) continue;
-      if (++said > reasons_) continue;
-      add(BlockKind::kItem, row_words(one, row), fmt::format("{}.", said));
+      if (++said > most) continue;
+      add(BlockKind::kItem, row_words(phase, row), fmt::format("{}.", said));
     }
-    if (said > reasons_) {
-      add(BlockKind::kItem, say("sets.more_reasons", "{n} more: --section reasons", {{"n", said - reasons_}}));
+    if (said > most) {
+      add(BlockKind::kItem, say("sets.more_reasons", "{n} more: --section reasons", {{"n", said - most}}));
     }
     for (const SetRow& row : one.rows) {
       const bool matters = 1000 * std::abs(row.candidate - row.baseline) >= one.period.baseline;
       if (row.kind == SetRowKind::kPart || row.named || !matters) continue;
-      add(BlockKind::kItem, row_words(one, row));
+      add(BlockKind::kItem, row_words(phase, row));
     }
   }
 
-  static Sentence row_words(const SetComparison& one, const SetRow& row) {
+  static Sentence row_words(const PhaseAnswer& phase, const SetRow& row) {
+    const SetComparison& one = phase.comparison;
     const double change = row.candidate - row.baseline;
     const double to_pct = one.period.baseline > 0 ? 100 / one.period.baseline : 0;
     const char* what = row.kind == SetRowKind::kSpeed  ? (row.named ? ": cannot be told apart" : ": the GPUs' speed")
@@ -171,12 +173,13 @@ class SetsWriter : PageWriter {
                      {{"agreeing", row.agreeing}, {"pairs", row.pairs}, {"q", row.q_value.value_or(1)}});
     }
     return say("sets.reason",
-               "{uncertain}{item}{what}: {change:+time} a step ({pct:+.2f} % of the period{range}){evidence}",
+               "{uncertain}{item}{what}: {change:+time} a step ({pct:+.2f} % of the {measure}{range}){evidence}",
                {{"uncertain", !row.named && row.uncertain() ? "uncertain: " : ""},
                 {"item", row.name},
                 {"what", what},
                 {"change", change},
                 {"pct", change * to_pct},
+                {"measure", phase.phase.by_period ? "period" : "span"},
                 {"range", range},
                 {"evidence", evidence}});
   }

@@ -3,9 +3,12 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "generated_runs.h"
 
 namespace tracedb {
 namespace {
@@ -100,6 +103,73 @@ TEST_CASE("sets of runs: a run is the mean of its ranks, and its parts add up to
   // Squares of a sum or mean are at most as large: never surer.
   CHECK(run.period_squares >= run.period * run.period / 10 * (1 - 1e-12));
   CHECK(run.load == doctest::Approx(80));
+}
+
+// The ranks of a run: each computes a little more or less, the first 3 % longer; the others wait for it.
+Run job_of(const PhaseRuns& phase, const RunSums& run, Random& random) {
+  Run out{run.name, {}};
+  std::vector<RunSums> ranks(4, run);
+  double slowest = 0;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    RunSums& own = ranks[rank];
+    own.period = 0;
+    for (std::size_t i = 0; i < own.parts.size(); ++i) {
+      const bool computes = phase.parts[i].kernels;
+      const double factor = 1 + (computes ? 0.002 * random.normal() + (rank == 0 ? 0.03 : 0) : 0);
+      own.parts[i] = {factor * own.parts[i].time, factor * factor * own.parts[i].time_squares,
+                      factor * own.parts[i].time_load};
+      own.period += own.parts[i].time;
+    }
+    slowest = std::max(slowest, own.period);
+  }
+  for (RunSums& own : ranks) {
+    for (std::size_t i = 0; i < own.parts.size(); ++i) {
+      if (phase.parts[i].communication) own.parts[i].time += slowest - own.period;
+    }
+    const double longer = slowest / run.period;
+    own.mean_period = run.mean_period * longer;
+    own.period_squares = run.period_squares * longer * longer;
+    own.period = slowest;
+    RollUpGroup group;
+    group.kind = "decode";
+    group.by_period = group.load_known = true;
+    for (const RunPart& part : phase.parts) group.parts.push_back({part.name, part.kernels ? part.op_class : "", ""});
+    group.sums = own;
+    group.sums.name.clear();
+    out.ranks.emplace_back().groups.push_back(std::move(group));
+  }
+  return out;
+}
+
+TEST_CASE("sets of runs: false alarms of jobs of four ranks, one of them slow") {
+  for (const std::size_t runs : {3, 5}) {
+    CAPTURE(runs);
+    GeneratedWorld world;
+    world.baseline_runs = world.candidate_runs = runs;
+    int period = 0, equal_speed = 0, gate = 0, reasons = 0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+      const PhaseRuns phase = generated_phase(world, seed);
+      Random random(seed + 1000);
+      RunsOfSides sides;
+      for (std::size_t side = 0; side < 2; ++side) {
+        for (const RunSums& run : phase.sides[side]) sides[side].push_back(job_of(phase, run, random));
+      }
+      const SetComparison result = compare_sets(phases_of(sides, {}).at(0).sums, {});
+      const auto alarm = [](const SetMetric& metric) {
+        return metric.verdict == Verdict::kWorse || metric.verdict == Verdict::kBetter;
+      };
+      period += alarm(result.period) ? 1 : 0;
+      equal_speed += alarm(result.period_at_equal_speed) ? 1 : 0;
+      gate += result.gate == GateOutcome::kFail ? 1 : 0;
+      reasons += result.rows.front().named ? 1 : 0;
+      CHECK(result.period.baseline_runs == static_cast<std::int64_t>(runs));
+    }
+    CHECK(period <= 16);  // 5 % and two sigma of chance
+    CHECK(equal_speed <= 16);
+    CHECK(gate <= 5);
+    CHECK(reasons <= 10);
+    MESSAGE("period ", period, ", equal speed ", equal_speed, ", gate ", gate, ", reasons ", reasons, " of 200");
+  }
 }
 
 TEST_CASE("sets of runs: another recording, and steps too few, are no level") {
