@@ -18,8 +18,10 @@ constexpr std::string_view kSchema = "tracedb.baseline/1", kSetSchema = "tracedb
 constexpr std::uint64_t kLargestFile = 256'000'000;
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* why) {
-  throw Error(ErrorCode::kInput, fmt::format("{}: {}: make one with trace-query compare TRACE --save-baseline FILE",
-                                             printable_path(path), why));
+  throw Error(ErrorCode::kInput,
+              fmt::format("{}: {}: make one with trace-query compare TRACE --save-baseline FILE, of several runs "
+                          "--baseline X... --save-baseline FILE",
+                          printable_path(path), why));
 }
 
 std::string whole_file(const std::filesystem::path& path) {

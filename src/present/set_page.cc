@@ -30,7 +30,7 @@ Sentence set_change_words(const SetMetric& metric, double budget) {
       return say("same", "the same within {budget:g} %: {pct:+.1f} %",
                  {{"budget", budget}, {"pct", metric.change_pct}});
     case Verdict::kInconclusive:
-      return say("inconclusive", "not decided: {pct:+.1f} %", {{"pct", metric.change_pct}});
+      return say("inconclusive", "{pct:+.1f} %, which may be chance", {{"pct", metric.change_pct}});
   }
   return {};
 }
@@ -75,18 +75,44 @@ class SetsWriter : PageWriter {
       second = say("no_speed", " Not known at equal speed of the GPUs: {why}.", {{"why", equal.reason}});
     }
     add(BlockKind::kHeadline,
-        say("sets.headline", "{phase}: the candidate's {measure} is {change} ({interval}; {a} and {b} runs).{second}",
+        say("sets.headline",
+            "{phase}: the candidate's {measure} is {change} ({interval}; {a} and {b} runs).{second}{rare}",
             {{"phase", phase.phase.label},
              {"measure", phase.phase.by_period ? "period" : "span"},
              {"change", set_change_words(period, answer_.options.budget_pct)},
              {"interval", interval_words(period.range_pct)},
              {"a", period.baseline_runs},
              {"b", period.candidate_runs},
-             {"second", second}}));
+             {"second", second},
+             {"rare", rare_steps(phase)}}));
+  }
+
+  // The period is that of regular steps: what the others add must not go unsaid.
+  static Sentence rare_steps(const PhaseAnswer& phase) {
+    const SetComparison& one = phase.comparison;
+    const auto row = std::ranges::find(one.rows, SetRowKind::kRareSteps, &SetRow::kind);
+    const double change = row == one.rows.end() ? 0 : row->candidate - row->baseline;
+    if (std::abs(change) < 0.01 * one.period.baseline) return {};
+    std::array<std::int64_t, 2> rare{}, all{};
+    for (const SetRun& run : one.runs) {
+      const auto side = static_cast<std::size_t>(run.side);
+      rare[side] += run.rows.empty() ? 0 : run.rare_steps;
+      all[side] += run.rows.empty() ? 0 : run.rare_steps + run.steps;
+    }
+    return say(
+        "rare",
+        " Without rare long steps, which add {pct:+.1f} % (the candidate has {b} of {b_all}, the baseline {a} of "
+        "{a_all}).",
+        {{"pct", 100 * change / one.period.baseline},
+         {"b", rare[1]},
+         {"b_all", all[1]},
+         {"a", rare[0]},
+         {"a_all", all[0]}});
   }
 
   void verdicts() {
-    add(BlockKind::kHeading, "Verdict");
+    if (answer_.phases.empty()) return;
+    add(BlockKind::kHeading, "Verdict (regular steps, at equal load)");
     for (std::size_t i = 0; i < answer_.phases.size() && i < kSetPhases; ++i) {
       const PhaseAnswer& phase = answer_.phases[i];
       const char* period = phase.phase.by_period ? "period" : "span";
@@ -107,10 +133,14 @@ class SetsWriter : PageWriter {
                                 {{"phase", phase.phase.label}, {"metric", name}, {"reason", metric.reason}}));
       return;
     }
-    const bool few = metric.verdict == Verdict::kInconclusive && metric.runs_needed;
-    const Sentence needed = few ? say("needed", "; {n} runs a side would tell {budget:g} %",
-                                      {{"n", *metric.runs_needed}, {"budget", answer_.options.budget_pct}})
-                                : Sentence{};
+    Sentence needed;
+    if (metric.verdict == Verdict::kInconclusive) {
+      const std::int64_t runs = metric.runs_needed.value_or(0);
+      needed = runs > std::min(metric.baseline_runs, metric.candidate_runs)
+                   ? say("needed", "; {n} runs a side would tell {budget:g} %",
+                         {{"n", runs}, {"budget", answer_.options.budget_pct}})
+                   : say("more_needed", "; only more runs can tell");
+    }
     add(BlockKind::kItem,
         say("sets.verdict",
             "{phase}, {metric}: {verdict}, {baseline:time} -> {candidate:time} ({change:+.1f} %, {interval}); {what} "
@@ -133,7 +163,12 @@ class SetsWriter : PageWriter {
     const SetComparison& one = phase.comparison;
     if (!one.period.range) return;
     if (std::ranges::none_of(one.rows, [](const SetRow& row) { return row.range.has_value(); })) return;
-    const auto named = std::ranges::count_if(one.rows, &SetRow::named);
+    // Certain, of the whole run.
+    const auto moves = [&](const SetRow& row) {
+      return row.kind != SetRowKind::kPart && !row.uncertain() &&
+             500 * std::abs(row.candidate - row.baseline) >= one.period.baseline;
+    };
+    const auto named = std::ranges::count_if(one.rows, [&](const SetRow& row) { return row.named || moves(row); });
     const std::string of = answer_.phases.size() > 1 ? fmt::format(" ({})", phase.phase.label) : "";
     add(BlockKind::kHeading,
         named > 0 ? fmt::format("Reasons{}", of) : fmt::format("No part changed by more than runs vary{}", of));
@@ -208,6 +243,10 @@ class SetsWriter : PageWriter {
     add(BlockKind::kHeading, "Warnings");
     for (std::size_t i = 0; i < answer_.warnings.size() && i < kSetWarnings; ++i) {
       add(BlockKind::kItem, say("sets.warning", "{text}", {{"text", answer_.warnings[i]}}));
+    }
+    if (answer_.warnings.size() > kSetWarnings) {
+      add(BlockKind::kItem,
+          say("sets.more_warnings", "{n} more: --json has all", {{"n", answer_.warnings.size() - kSetWarnings}}));
     }
   }
 

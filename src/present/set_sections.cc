@@ -44,7 +44,7 @@ const Fields<SetLine>& set_fields() {
        [](const SetLine& line) { return line.run.date_ns > 0 ? Cell(moment_text(line.run.date_ns)) : Cell{}; }},
       {text_column("gpu", "GPU", "as the trace names it"),
        [](const SetLine& line) { return known_text(line.run.gpu); }},
-      {figure_column("left_out", "Left out", Unit::kCount, "1: by --leave-out"),
+      {figure_column("left_out", "Left out", Unit::kCount, "1: not compared: --leave-out, or without a partner"),
        [](const SetLine& line) { return static_cast<std::int64_t>(line.run.left_out ? 1 : 0); }},
       {text_column("trace", "Trace", "path of its first trace", Fit::kWrapped),
        [](const SetLine& line) { return known_text(line.run.traces.empty() ? "" : line.run.traces.front()); }},
@@ -268,7 +268,7 @@ const Fields<SetGateLine>& set_gate_fields() {
 }
 
 // "decode, period: +3.10 %"; of the metric that fails, or is furthest from passing.
-std::string set_because(const PhaseAnswer& phase) {
+std::string set_because(const PhaseAnswer& phase, GateMetric judged) {
   const SetComparison& one = phase.comparison;
   const SetMetric* metric = &one.period;
   std::string_view name = period_word(phase);
@@ -276,7 +276,9 @@ std::string set_because(const PhaseAnswer& phase) {
   const auto weight = [&](const SetMetric& of) {
     return one.gate == GateOutcome::kFail ? (of.range_pct->low > 0 ? of.change_pct : -100) : of.range_pct->high;
   };
-  if (equal.range_pct && (!metric->range_pct || weight(equal) > weight(*metric))) {
+  const bool either = judged == GateMetric::kBoth && equal.range_pct;
+  if (judged == GateMetric::kPeriodAtEqualSpeed ||
+      (either && (!metric->range_pct || weight(equal) > weight(*metric)))) {
     metric = &equal;
     name = equal_speed_word(phase);
   }
@@ -288,7 +290,8 @@ std::string set_because(const PhaseAnswer& phase) {
     text += ": " + metric->reason;
   }
   if (one.gate == GateOutcome::kInconclusive && one.gate_runs_needed) {
-    text += fmt::format("; {} runs a side would tell", *one.gate_runs_needed);
+    const bool more = *one.gate_runs_needed > std::min(metric->baseline_runs, metric->candidate_runs);
+    text += more ? fmt::format("; {} runs a side would tell", *one.gate_runs_needed) : "; only more runs can tell";
   }
   return text;
 }
@@ -302,7 +305,7 @@ const PhaseAnswer* deciding(const SetsAnswer& answer) {
 
 std::string all_because(const SetsAnswer& answer) {
   const PhaseAnswer* phase = deciding(answer);
-  return phase == nullptr ? "nothing was compared" : set_because(*phase);
+  return phase == nullptr ? "nothing was compared" : set_because(*phase, answer.options.gate_metric);
 }
 
 std::vector<Column> gate_columns_of_sets() { return columns_of(set_gate_fields()); }
@@ -312,7 +315,7 @@ Report gate_report_of_sets(const SetsAnswer& answer) {
   for (const PhaseAnswer& phase : answer.phases) {
     out.rows.push_back(
         row_of(set_gate_fields(), {phase.phase.label, phase.comparison.gate, phase.comparison.gate_runs_needed,
-                                   set_because(phase), answer.gate->percent}));
+                                   set_because(phase, answer.options.gate_metric), answer.gate->percent}));
   }
   const GateOutcome whole = answer.gate_failed() ? GateOutcome::kFail : answer.gate_outcome();
   out.rows.push_back(

@@ -7,14 +7,15 @@ from pathlib import Path
 from compare_cases import compare as compare_two
 from trace_cases import equal, require, run
 
-COMMON = ("--layers", 4, "--steps", 14, "--mix", "D", "--python-stacks", "off", "--batch", 16, "--run-noise", 1,
-          "--step-gap", 100_000)
+COMMON = {"--layers": 4, "--steps": 14, "--mix": "D", "--python-stacks": "off", "--batch": 16, "--run-noise": 1,
+          "--step-gap": 100_000}
 
 
 def make_runs(folder, runs, seed, *options):
     """Runs of one job, without their truth, ingested."""
     folder.mkdir(exist_ok=True)
-    run("make-trace", *COMMON, "--seed", seed, "--runs", runs, *options, folder / "run.json")
+    asked = {**COMMON, "--seed": seed, "--runs": runs, **dict(zip(options[::2], options[1::2]))}
+    run("make-trace", *(word for option in asked.items() for word in option), folder / "run.json")
     for truth in folder.glob("*.truth.json"):
         truth.unlink()
     run("trace-ingest", "--quiet", folder)
@@ -177,6 +178,64 @@ def check_wrong_use(folder):
     require("another GPU" in " ".join(speeds.split()), speeds)
 
 
+def text_of(*arguments, **options):
+    return " ".join(run("trace-query", "compare", "-q", *arguments, **options).stdout.split())
+
+
+def check_not_surer(folder):
+    """What is not known is not said: another load that no run tells the effect of, rare steps, a gate's own metric, kinds of
+    time that a side does not have."""
+    a = make_runs(folder / "a", 5, 1)
+    more = make_runs(folder / "more", 5, 2, "--batch", 17)
+    found = compare_sets(a, more, "--gate", 2, "--gate-inconclusive", "pass")
+    require("the load differs by 6.2 %" in found["verdict"][0]["reason"], found["verdict"][0])
+    equal((found["gate"][-1]["outcome"], found["reasons"]), ("inconclusive", []), "another load")
+    many = make_runs(folder / "many", 20, 3)
+    stalled = [run for i, run in enumerate(many, 1) if i % 3 == 0]
+    text = text_of("--baseline", *(run for run in many[:8] if run not in stalled), "--candidate", *stalled[:5])
+    require("Without rare long steps, which add +" in text and "the candidate has 5 of" in text, text)
+    require("No part changed" not in text, text)
+    clock = make_runs(folder / "clock", 5, 4, "--clock", 1.06)
+    text = text_of("--baseline", *a, "--candidate", *clock, "--gate", 2, "--gate-metric", "period-at-equal-speed")
+    require("gate 2 %: passed: decode, period at equal speed: " in text, text)
+    norms = compare_sets(a, make_runs(folder / "norms", 5, 5, "--slow", "norm=1.3"))
+    require(norms["reasons"] and all(row["item"].startswith("norm") for row in norms["reasons"]), norms["reasons"])
+    mixed = ("--mix", "P,D,P,D,D,P,D,P,D,P")
+    apart = compare_sets(a, make_runs(folder / "apart", 5, 6, *mixed), "--phase", "decode")
+    equal({row["metric"] for row in apart["verdict"]}, {"span", "span at equal speed"}, "where one side has no periods")
+    for row in compare_sets(a[:2], more[:2], "--mixed")["verdict"]:
+        require(row["verdict"] == "inconclusive", row)
+
+
+def check_told(folder):
+    """Ranks that are not there, runs that cannot be read, pairs that are none."""
+    for side, options in (("a", ()), ("b", ("--missing", 1))):
+        (folder / side).mkdir()
+        for number in range(2):
+            run("make-trace", "job", "--ranks", 3, "--seed", 5 * number + ord(side), *options, folder / side / f"n{number}")
+    for truth in folder.glob("*/*.truth.json"):
+        truth.unlink()
+    found = compare(folder / "a", folder / "b")
+    equal(sum("1 of 3 ranks are not there (1)" in text for text in json.loads(run(
+        "trace-query", "compare", "-q", "--json", folder / "a", folder / "b").stdout)["warnings"]), 2, "missing ranks")
+    equal(len(found["sets"]), 4, "runs")
+    c, d = make_runs(folder / "c", 3, 1), make_runs(folder / "d", 3, 2)
+    d[0].write_text("no trace")
+    Path(f"{d[0]}.tracedb").unlink()
+    text = text_of("--baseline", *c, "--candidate", *d, "--paired")
+    require("cannot be read, and is left out" in text and "a pair is not of one night" in text, text)
+    require("one trace: a run counts once" in refused("-q", "--candidate", *c, "--baseline-file", saved(folder, c)), "a file's runs")
+    one = run("trace-query", "compare", "-q", "--baseline", c[0], "--candidate", c[1], "--runs").stdout
+    require("run-1.json" in one and "At equal speed" in one, one)
+    require("no such file" in refused(folder / "c", folder / "nowhere", code=3), "a folder that is not there")
+    require("--phase train: there are " in refused(folder / "c", folder / "a", "--mixed", "--phase", "train"), "a phase that is not there")
+
+
+def saved(folder, runs):
+    run("trace-query", "compare", "--baseline", *runs, "--save-baseline", folder / "saved.json")
+    return folder / "saved.json"
+
+
 def check_one_run(folder):
     a, b = make_runs(folder / "a", 3, 1), make_runs(folder / "b", 3, 2)
     done = run("trace-query", "compare", "--baseline", a[0], "--candidate", b[0], b[1], "--gate", 2)
@@ -253,4 +312,4 @@ def check_cache(folder):
 
 def main(cases, folder):
     cases.each_apart((check_false_alarms, check_planted_change, check_level_of_a_run, check_pairs, check_jobs,
-                      check_wrong_use, check_one_run, check_two_traces, check_earlier_runs, check_page, check_cache))
+                      check_wrong_use, check_not_surer, check_told, check_one_run, check_two_traces, check_earlier_runs, check_page, check_cache))

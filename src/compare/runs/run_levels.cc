@@ -28,6 +28,7 @@ SideValues sum_of(SideValues to, const SideValues& values, double factor = 1) {
 
 struct Slope {
   double slope = 0, squared_error = 0;
+  bool known = false;
 };
 
 template <class Sums>  // time, its squares, and time by load, of a run
@@ -46,7 +47,7 @@ Slope slope_of(const PhaseLevels& levels, Sums sums) {
   if (nn <= 1e-9 * squares) return {};  // loads do not vary
   const double xn = total([](Run run, PartSums x, double steps) { return x.time_load - x.time * run.load / steps; });
   const double xx = total([](Run, PartSums x, double steps) { return x.time_squares - x.time * x.time / steps; });
-  return {xn / nn, std::max(xx - xn * xn / nn, 0.0) / dof / nn};
+  return {xn / nn, std::max(xx - xn * xn / nn, 0.0) / dof / nn, true};
 }
 
 std::string bar_of(const RunSums& run) {
@@ -192,6 +193,7 @@ PhaseLevels levels_of(const PhaseRuns& phase) {
     return sums;
   });
   levels.period_slope_error = change_squared * of_period.squared_error;
+  levels.load_varies = of_period.known;
   for (const std::size_t part : order) {
     const Slope slope = slope_of(levels, [&](const RunSums& run) { return run.parts[part]; });
     const SideValues means =
@@ -211,7 +213,13 @@ SpeedFit take_out_speed(PhaseLevels& levels, const SetDesign& design) {
   SpeedFit fit;
   std::vector<Group> groups = groups_of(levels);
   const std::string largest = groups.empty() ? "" : largest_class(groups);
-  const auto other = [&](const Group& group) { return group.part->part->op_class != largest ? 1e6 : 0; };
+  std::map<std::string, double> of_class;
+  for (const Group& group : groups) ++of_class[group.part->part->op_class];
+  // A vote for each class, so that a change of one is outvoted, however many groups it has.
+  const auto other = [&](const Group& group) {
+    const std::string& op_class = group.part->part->op_class;
+    return op_class != largest ? 1e6 / of_class[op_class] : 0;
+  };
   if (std::min(design.baseline_runs, design.candidate_runs) < 3) {
     fit.none = "fewer than 3 runs a side";
   } else if (groups.size() < 5) {

@@ -1,6 +1,7 @@
 #include "compare/runs/run_sets.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -115,14 +116,18 @@ std::string usual_recording(const std::vector<Run>& runs) {
   return most == counts.end() ? "" : most->first;
 }
 
-std::string other_between(const RunsOfSides& sides, const RunTrait& trait) {
+// Of the runs that have a level.
+std::string other_between(const RunsOfSides& sides, const std::array<std::vector<RunGroup>, 2>& groups,
+                          const RunTrait& trait) {
   std::array<std::set<std::string>, 2> texts;
   for (std::size_t side = 0; side < 2; ++side) {
-    for (const Run& run : sides[side]) texts[side].insert(trait.text(run));
+    for (std::size_t i = 0; i < sides[side].size(); ++i) {
+      if (groups[side][i].sums.bar.empty()) texts[side].insert(trait.text(sides[side][i]));
+    }
     texts[side].erase("");
   }
   if (texts[0].empty() || texts[1].empty() || texts[0] == texts[1]) return "";
-  return fmt::format("another {}: {} against {}", trait.name, *texts[0].begin(), *texts[1].begin());
+  return fmt::format("another {}: {} against {}", trait.name, fmt::join(texts[0], ", "), fmt::join(texts[1], ", "));
 }
 
 class PhaseMaker {
@@ -193,7 +198,8 @@ class PhaseMaker {
     if (options_.wanted && !options_.wanted(phase.label, kind)) return;
     phase.sums.paired = options_.paired;
     std::array<std::vector<RunGroup>, 2> groups;
-    std::size_t with_period = 0, with_level = 0, with_load = 0;
+    std::size_t with_level = 0, with_load = 0;
+    std::array<std::size_t, 2> with_period{}, own{};
     for (std::size_t side = 0; side < 2; ++side) {
       for (const Run& run : sides_[side]) {
         const RunGroup& group = groups[side].emplace_back(group_of(run, kind, batch));
@@ -201,12 +207,15 @@ class PhaseMaker {
         phase.runs += group.ranks.empty() ? 0 : 1;
         if (!group.sums.bar.empty()) continue;
         ++with_level;
-        with_period += by_period(group) ? 1 : 0;
+        ++own[side];
+        with_period[side] += by_period(group) ? 1 : 0;
         with_load += load_known(group) ? 1 : 0;
       }
     }
     if (phase.runs == 0) return;
-    phase.by_period = 2 * with_period >= with_level && with_period > 0;
+    // Of most runs of either side: another kind of time would leave a whole side out.
+    const auto most = [&](std::size_t side) { return own[side] == 0 || 2 * with_period[side] > own[side]; };
+    phase.by_period = with_level > 0 && most(0) && most(1);
     const bool loads = with_load == with_level && with_load > 0;
     if (loads) phase.load = kind == "decode" ? "requests" : "tokens";
     bar_others(phase, groups);
@@ -284,7 +293,7 @@ class PhaseMaker {
 
   void judge_work(const std::array<std::vector<RunGroup>, 2>& groups, PhaseRuns& out) const {
     for (const RunTrait& trait : kRunTraits) {
-      const std::string other = other_between(sides_, trait);
+      const std::string other = other_between(sides_, groups, trait);
       const bool of_work = trait.name == "model" || trait.name == "number of layers";
       if (!other.empty() && !of_work && out.no_speed.empty()) out.no_speed = other;
     }
@@ -315,7 +324,7 @@ std::string model_of(const Run& run) {
 std::string layers_of(const Run& run) {
   std::int64_t most = 0;
   for (const RollUpGroup& group : run.ranks.front().groups) {
-    if (!group.work.by_rhythm) most = std::max(most, group.work.layers);
+    most = std::max(most, group.work.layers);
   }
   return most > 0 ? std::to_string(most) : "";
 }

@@ -26,7 +26,13 @@ std::string bar_of(const PhaseRuns& phase, const PhaseLevels& levels, const SetD
   if (design.baseline_runs == 0) return "no run of the baseline has a level";
   if (design.candidate_runs == 0) return "no run of the candidate has a level";
   const double baseline = mean_of(levels.mean_load[0]), candidate = mean_of(levels.mean_load[1]);
-  if (std::abs(candidate - baseline) > 0.1 * std::min(baseline, candidate)) return "the load differs by more than 10 %";
+  const double apart = std::abs(candidate - baseline), less = std::min(baseline, candidate);
+  if (apart > 0.1 * less) return "the load differs by more than 10 %";
+  // Unknown, its effect may be as large as its share.
+  if (apart > 0.01 * less && !levels.load_varies) {
+    return fmt::format("the load differs by {:.1f} %, and no run has steps of several loads to tell what that does",
+                       100 * apart / less);
+  }
   if (design.dof() > 0) return "";
   if (design.paired) return "one pair: run-to-run variance is unknown";
   return fmt::format("one run {}: run-to-run variance is unknown",
@@ -66,8 +72,11 @@ SetMetric metric_of(const SideValues& values, const SetDesign& design, double ex
   out.range_pct = Interval{out.range->low * to_pct, out.range->high * to_pct};
   const double sd = std::max(std::sqrt(run_variance(values, design)) * to_pct, 100 * kLeastSd);
   out.run_sd_pct = sd * (design.paired ? std::sqrt(2) : 1);
-  out.detectable_pct = detectable_change(design) * sd;
-  out.runs_needed = runs_needed(design.paired, sd, budget);
+  // By the error that the interval has, which may be more than that of the runs' sd.
+  const double each = std::sqrt(design.per_variance());
+  const double error = std::max(difference.error * to_pct, sd * each);
+  out.detectable_pct = SetDifference{0, error, difference.dof}.detectable();
+  out.runs_needed = runs_needed(design.paired, error / each, budget);
   judge(budget, out);
   return out;
 }
@@ -151,6 +160,7 @@ void judge_rows(std::vector<RowValues>& rows, const PhaseLevels& levels, const S
     row.range = difference.range();
     row.p = difference.p_value();
     if (part != nullptr) p_values.push_back(*row.p);
+    if (part != nullptr && !fit.suspect.empty()) row.range.reset();
     if (row.kind == SetRowKind::kSpeed && !fit.suspect.empty()) {
       row.q_value = row.p = fit.suspect_p;
       row.named = true;
@@ -159,7 +169,8 @@ void judge_rows(std::vector<RowValues>& rows, const PhaseLevels& levels, const S
   const auto rates = false_discovery_rates(p_values);
   for (std::size_t i = 0; i < rates.size(); ++i) {  // parts come first
     SetRow& row = rows[i].row;
-    row.q_value = rates[i];
+    if (fit.suspect.empty()) row.q_value = rates[i];
+    if (!fit.suspect.empty()) row.p.reset();
     // Beside a suspect nothing is sure: all are measured against its speed.
     row.named = rates[i] <= kRate && fit.suspect.empty() &&
                 std::abs(row.candidate - row.baseline) >= kLeastReason * middle_of(levels.period);
@@ -283,15 +294,16 @@ void judge_by_history(const SetComparison& history, const SetOptions& options, S
   SetMetric& metric = out.period;
   const std::int64_t runs = history.period.baseline_runs;
   if (runs < 3 || !history.period.run_sd_pct || metric.baseline_runs != 1 || metric.candidate_runs != 1) return;
-  const double sd = *history.period.run_sd_pct, each = 1 + 1 / static_cast<double>(runs);
+  const double sd = *history.period.run_sd_pct;
   const SetDifference difference{metric.change_pct, sd * std::sqrt(2), static_cast<double>(runs - 1)};
   metric.range_pct = difference.range();
   const double from_pct = metric.baseline / 100;
   metric.range = Interval{metric.range_pct->low * from_pct, metric.range_pct->high * from_pct};
   metric.run_sd_pct = sd;
-  metric.detectable_pct = detectable_change({static_cast<std::size_t>(runs), 1, false}) * sd * std::sqrt(2 / each);
+  metric.detectable_pct = difference.detectable();
   metric.runs_needed = history.period.runs_needed;
   judge(options.budget_pct, metric);
+  out.no_speed = out.period_at_equal_speed.reason = "earlier runs tell how much the period varies, not the speed";
   out.gate_runs_needed.reset();
   judge_gate(options, out);
 }

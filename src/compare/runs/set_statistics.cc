@@ -149,9 +149,10 @@ std::vector<double> false_discovery_rates(std::span<const double> p_values) {
   return out;
 }
 
+double SetDifference::detectable() const { return error * (student_quantile(0.975, dof) + student_quantile(0.8, dof)); }
+
 double detectable_change(const SetDesign& design) {
-  return (student_quantile(0.975, design.dof()) + student_quantile(0.8, design.dof())) *
-         std::sqrt(design.per_variance());
+  return SetDifference{0, std::sqrt(design.per_variance()), design.dof()}.detectable();
 }
 
 std::int64_t runs_needed(bool paired, double sd, double budget) {

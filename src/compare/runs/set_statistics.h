@@ -44,6 +44,7 @@ struct SetDifference {
   double dof = 0;                                       // 0: error not known
   [[nodiscard]] std::optional<Interval> range() const;  // of 95 %
   [[nodiscard]] std::optional<double> p_value() const;
+  [[nodiscard]] double detectable() const;  // the least true change that is told from 0 four times in five; dof > 0
 };
 
 // Welch's t test; for sides of unequal size it or Student's, whichever has the wider interval, since Welch's is too

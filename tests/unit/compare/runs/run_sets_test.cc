@@ -168,7 +168,6 @@ TEST_CASE("sets of runs: false alarms of jobs of four ranks, one of them slow") 
     CHECK(equal_speed <= 16);
     CHECK(gate <= 5);
     CHECK(reasons <= 10);
-    MESSAGE("period ", period, ", equal speed ", equal_speed, ", gate ", gate, ", reasons ", reasons, " of 200");
   }
 }
 

@@ -433,6 +433,7 @@ int run_compare(const Command& command, std::span<const std::string> args) {
                              OptionGroup::kOutput, OptionGroup::kInput});
   std::string sections = "instead of one page, these sections, separated by commas, or all:";
   for (const Section& section : compare_sections()) sections += fmt::format("\n{}: {}", section.name, section.summary);
+  sections += "\nof sets of runs: sets, verdict, reasons, ledger, runs, gate";
   line.add("section", OptionKind::kList, sections.c_str());
   add_choices(line);
   line.add(
@@ -448,7 +449,7 @@ int run_compare(const Command& command, std::span<const std::string> args) {
            "have a verdict (other load, two kinds of steps, overlap) it fails unless pass is written out");
   line.add("gate-metric", OptionKind::kValue,
            "metric that --gate judges: the worse of period and span (worse, the default), or one of span, busy, period "
-           "and kernel_time of a step");
+           "and kernel_time of a step; of sets of runs the worse of period and period-at-equal-speed, or one of them");
   line.add("allow-different-work", OptionKind::kFlag,
            "compare models, or shapes, that are known to differ as if they did the same work");
   line.add("save-baseline", OptionKind::kOutputFile,

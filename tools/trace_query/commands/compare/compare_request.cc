@@ -95,14 +95,14 @@ std::optional<LedgerBy> ledger_by_from(std::string_view text) {
   return std::nullopt;
 }
 
+}  // namespace
+
 // A name may also be a GLOB, or of a kind the steps of one batch size.
 void refuse_unknown_phases(const CommandLine& line) {
   for (const std::string& name : line.names("phase")) {
     if (name.find_first_of("*?[") == std::string::npos) known_phase(name.substr(0, name.find(' ')));
   }
 }
-
-}  // namespace
 
 bool inconclusive_fails(const CommandLine& line) {
   const std::string text = line.text("gate-inconclusive").value_or("pass");

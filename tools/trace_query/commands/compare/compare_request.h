@@ -29,6 +29,9 @@ CompareRequest parse_compare_request(const CommandLine& line);
 // Error{kUsage} for any of these that is given: an option that is ignored, such as a gate, would let everything pass.
 void refuse_options(const CommandLine& line, std::initializer_list<const char*> options, std::string_view with);
 
+// Error{kUsage} for a name in --phase that is no kind of steps.
+void refuse_unknown_phases(const CommandLine& line);
+
 // The traces in a folder; 0: it is none.
 std::size_t traces_of_folder(const std::string& path);
 

@@ -93,6 +93,7 @@ std::vector<const SetSection*> requested(const CommandLine& line, bool gated) {
   for (const SetSection& section : all) {
     if (section.name == "sentences" && line.renderer().name != "json") continue;  // people have the page
     const bool named = std::ranges::find(names, section.name) != names.end();
+    if (named && section.name == "gate" && !gated) throw Error(ErrorCode::kUsage, "--section gate needs --gate");
     if (section.name == "gate" ? gated : everything || named) out.push_back(&section);
   }
   return out;
@@ -114,6 +115,7 @@ SetsRequest read_sets_request(const CommandLine& line) {
   if (out.pair_by) require_known("pair-by", *out.pair_by, {"date", "night", "name"});
   out.paired = out.pair_by || line.has("paired");
   out.phases.phase = line.text("phase");
+  refuse_unknown_phases(line);
   return out;
 }
 
@@ -142,19 +144,17 @@ void use_history(const SetsRequest& request, std::vector<NamedRun> history, cons
 }
 
 SetsAnswer answer_of(const CommandLine& line, const SetsRequest& request, FoundSides sides,
-                     std::vector<NamedRun> history) {
+                     std::vector<NamedRun> history, std::vector<std::string> warnings) {
   SetsAnswer out;
+  out.warnings = std::move(warnings);
   out.options = request.options;
   out.gate = request.gate;
-  leave_out_runs(line, sides);
+  leave_out_runs(line, sides, out.warnings);
   if (!line.has("mixed")) refuse_mixed(sides);
   if (request.paired) pair_runs(request.pair_by.value_or("date"), sides, out.warnings);
   RunsOfSides runs;
   for (std::size_t side = 0; side < 2; ++side) {
     for (NamedRun& one : sides[side]) {
-      if (one.source.left_out && line.has("leave-out")) {
-        out.warnings.push_back(fmt::format("left out: {} {}", kSideNames[side], one.run.name));
-      }
       if (!one.source.left_out) runs[side].push_back(std::move(one.run));
       out.runs[side].push_back(std::move(one.source));
     }
@@ -178,6 +178,11 @@ SetsAnswer answer_of(const CommandLine& line, const SetsRequest& request, FoundS
       out.warnings.push_back(fmt::format("{}: {}: its speed is part of the change", phase.label, phase.sums.no_speed));
     }
     out.phases.push_back({std::move(phase), std::move(comparison)});
+  }
+  if (out.phases.empty() && request.phases.phase) {
+    std::string known;
+    for (const RunPhase& phase : phases_of(runs, {})) known += (known.empty() ? "" : ", ") + phase.label;
+    throw Error(ErrorCode::kUsage, fmt::format("compare: --phase {}: there are {}", *request.phases.phase, known));
   }
   if (line.has("history")) use_history(request, std::move(history), runs, options, out);
   return out;
@@ -209,7 +214,8 @@ int compare_given_sets(const CommandLine& line, const SetInputs& inputs) {
   const SetsRequest request = read_sets_request(line);
   Output output(line);
   FoundSides sides;
-  if (const int code = read_runs(line, inputs, output, sides); code != 0) return code;
+  std::vector<std::string> warnings;
+  if (const int code = read_runs(line, inputs, output, sides, warnings); code != 0) return code;
   if (const auto path = line.text("save-baseline")) {
     OutputFile file(*path);
     file.stream() << to_json(sides[0]);
@@ -218,7 +224,7 @@ int compare_given_sets(const CommandLine& line, const SetInputs& inputs) {
   }
   std::vector<NamedRun> history;
   if (line.has("history")) history = read_history(line, output, sides);
-  const SetsAnswer answer = answer_of(line, request, std::move(sides), std::move(history));
+  const SetsAnswer answer = answer_of(line, request, std::move(sides), std::move(history), std::move(warnings));
   std::vector<std::string> all = inputs[0];
   all.insert(all.end(), inputs[1].begin(), inputs[1].end());
   print(line, request, answer, all, output);
@@ -249,6 +255,9 @@ SetInputs given_sets(const CommandLine& line) {
       line.has("candidate") || line.has("save-baseline") || (line.has("baseline-file") && !line.positional().empty())};
   for (std::size_t i = 0; i < 2; ++i) {
     const char* side = kSideNames[i];
+    if (line.has(side) && line.words(side).empty()) {
+      throw Error(ErrorCode::kUsage, fmt::format("compare: --{}: give its traces, or their folder", side));
+    }
     if (has_side[i]) continue;
     throw Error(ErrorCode::kUsage, fmt::format("compare: sets of runs need --baseline X... and --candidate Y...; --{} "
                                                "is not given",
@@ -269,8 +278,16 @@ SetInputs given_sets(const CommandLine& line) {
 bool names_folders(const CommandLine& line) {
   const std::vector<std::string>& given = line.positional();
   if (given.size() != 2 || line.has("files-from")) return false;
-  const std::size_t first = traces_of_folder(given[0]), second = traces_of_folder(given[1]);
-  return first > 0 && second > 0 && first + second > 2;
+  return traces_of_folder(given[0]) > 1 || traces_of_folder(given[1]) > 1;
+}
+
+// Whether an option, or one of its words, is about sets alone: then one run a side is a set, too.
+bool asks_for_sets(const CommandLine& line) {
+  constexpr const char* kOptions[] = {"paired", "pair-by", "leave-out", "runs", "mixed", "gate-strict"};
+  const std::vector<std::string> sections = line.names("section");
+  const auto is_own = [](const std::string& name) { return name == "sets" || name == "runs"; };
+  return line.first_given(kOptions) != nullptr || line.text("gate-metric") == "period-at-equal-speed" ||
+         std::ranges::any_of(sections, is_own);
 }
 
 // The options alone, without the words that name traces.
@@ -380,7 +397,7 @@ int run_sets(const Command& command, const CommandLine& line, std::span<const st
     return compare_given_sets(line, inputs);
   }
   std::vector<std::string> words = options_of(line, args);
-  if (inputs[0].size() == 1 && inputs[1].size() == 1) {
+  if (inputs[0].size() == 1 && inputs[1].size() == 1 && !asks_for_sets(line)) {
     words.insert(words.end(), {inputs[0].front(), inputs[1].front()});
     return command.run(command, words);
   }

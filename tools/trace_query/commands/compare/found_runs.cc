@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -29,42 +30,54 @@ struct TraceOfRun {
 // The traces of a side that can be read, as runs: those that are ranks of one job are one.
 class SideReader {
  public:
-  SideReader(const CommandLine& line, const ActiveRules& rules, const Output& output)
-      : line_(line), rules_(rules), output_(output), cache_(cache_directory()) {}
+  SideReader(const CommandLine& line, const ActiveRules& rules, const Output& output,
+             std::vector<std::string>& warnings)
+      : line_(line), rules_(rules), output_(output), warnings_(warnings), cache_(cache_directory()) {}
 
   std::vector<NamedRun> read(const std::vector<std::string>& inputs, int& exit_code) {
     InputLoop loop(inputs);
     std::vector<TraceOfRun> traces;
     std::vector<RankFacts> facts;
     for (const std::string& input : inputs) {
-      loop.attempt(input, [&] {
+      const bool is_read = loop.attempt(input, [&] {
         const OpenedTrace opened = open_trace(input, line_);
-        for (const std::string& note : opened.notes) output_.note(fmt::format("{}: {}", input, note));
+        for (const std::string& note : opened.notes) {
+          warnings_.push_back(fmt::format("{}: {}", input, note));
+          output_.note(warnings_.back());
+        }
         TraceOfRun trace{input, opened.index.meta("source_hash").value_or(""), {}};
         trace.roll_up = cache_.of(opened.index, {line_.text("step-regex")}, rules_.get(), rules_.name() == "default");
         facts.push_back(read_rank_facts(opened.index));
         traces.push_back(std::move(trace));
       });
+      if (!is_read) warnings_.push_back(fmt::format("{}: it cannot be read, and is left out", input));
     }
     if (traces.empty()) exit_code = loop.exit_code();
-    for (const TraceOfRun& trace : traces) refuse_twice(trace);
+    for (const TraceOfRun& trace : traces) refuse_twice(trace.hash, trace.input);
     Jobs found = find_jobs(facts);
     for (const std::size_t alone : found.without_rank) found.jobs.push_back({"", std::nullopt, {alone}});
     std::vector<NamedRun> out;
-    for (const Job& job : found.jobs) out.push_back(run_of(job, traces));
+    for (const Job& job : found.jobs) {
+      out.push_back(run_of(job, traces));
+      const std::vector<std::int64_t> missing = job.missing(facts);
+      if (job.members.size() < 2 || missing.empty()) continue;
+      warnings_.push_back(fmt::format("{}: {} of {} ranks are not there ({}): its means are of the others", job.name,
+                                      missing.size(), missing.size() + job.members.size(), fmt::join(missing, ", ")));
+    }
     name_runs(out);
     return out;
   }
 
- private:
-  void refuse_twice(const TraceOfRun& trace) {
-    if (trace.hash.empty()) return;
-    const auto [first, is_new] = by_hash_.try_emplace(trace.hash, trace.input);
+  // A run counts once, also where it is in a file of a baseline.
+  void refuse_twice(const std::string& hash, const std::string& input) {
+    if (hash.empty()) return;
+    const auto [first, is_new] = by_hash_.try_emplace(hash, input);
     if (is_new) return;
     throw Error(ErrorCode::kUsage,
-                fmt::format("compare: {} and {} are one trace: a run counts once", first->second, trace.input));
+                fmt::format("compare: {} and {} are one trace: a run counts once", first->second, input));
   }
 
+ private:
   static NamedRun run_of(const Job& job, std::vector<TraceOfRun>& traces) {
     NamedRun out;
     const std::string& first = traces[job.members.front()].input;
@@ -92,9 +105,13 @@ class SideReader {
   const CommandLine& line_;
   const ActiveRules& rules_;
   const Output& output_;
+  std::vector<std::string>& warnings_;
   RollUpCache cache_;
   std::map<std::string, std::string> by_hash_;
 };
+
+constexpr std::int64_t kFirstDate = 315'532'800'000'000'000;  // 1980: clocks before it count from something else
+constexpr std::int64_t kSameNight = 43'200'000'000'000;       // ns: half a day
 
 // What a pair has in common.
 std::string pair_key(const NamedRun& one, const std::string& by) {
@@ -105,16 +122,24 @@ std::string pair_key(const NamedRun& one, const std::string& by) {
 
 }  // namespace
 
-int read_runs(const CommandLine& line, const SetInputs& inputs, const Output& output, FoundSides& sides) {
+int read_runs(const CommandLine& line, const SetInputs& inputs, const Output& output, FoundSides& sides,
+              std::vector<std::string>& warnings) {
   const ActiveRules rules = requested_rules(line);
-  SideReader reader(line, rules, output);
+  SideReader reader(line, rules, output, warnings);
+  if (const auto file = line.text("baseline-file")) {
+    sides[0] = read_baseline_set(*file);
+    for (const NamedRun& one : sides[0]) reader.refuse_twice(one.source.hash, *file + ": " + one.run.name);
+  }
   for (std::size_t side = 0; side < 2; ++side) {
     if (inputs[side].empty()) continue;
     int code = 0;
     sides[side] = reader.read(inputs[side], code);
     if (sides[side].empty()) return code;
+    const auto is_empty = [](const NamedRun& one) { return one.run.ranks.front().groups.empty(); };
+    if (!std::ranges::all_of(sides[side], is_empty)) continue;
+    throw Error(ErrorCode::kInput, fmt::format("compare: no run of the {} has steps on a device: {}", kSideNames[side],
+                                               sides[side].front().source.traces.front()));
   }
-  if (const auto file = line.text("baseline-file")) sides[0] = read_baseline_set(*file);
   return 0;
 }
 
@@ -122,22 +147,24 @@ std::vector<NamedRun> read_history(const CommandLine& line, const Output& output
   const std::vector<std::string> given = {line.text("history").value_or("")};
   const ActiveRules rules = requested_rules(line);
   int code = 0;
-  std::vector<NamedRun> runs = SideReader(line, rules, output).read(find_inputs(given, std::nullopt), code);
+  std::vector<std::string> warnings;
+  std::vector<NamedRun> runs = SideReader(line, rules, output, warnings).read(find_inputs(given, std::nullopt), code);
   std::erase_if(runs, [&](const NamedRun& one) {
     return std::ranges::any_of(sides[1], [&](const NamedRun& own) { return own.source.hash == one.source.hash; });
   });
   return runs;
 }
 
-void leave_out_runs(const CommandLine& line, FoundSides& sides) {
+void leave_out_runs(const CommandLine& line, FoundSides& sides, std::vector<std::string>& warnings) {
   for (const std::string& pattern : line.names("leave-out")) {
     bool found = false;
     std::vector<std::string> names;
-    for (auto& side : sides) {
-      for (NamedRun& one : side) {
+    for (std::size_t side = 0; side < 2; ++side) {
+      for (NamedRun& one : sides[side]) {
         names.push_back(one.run.name);
         if (::fnmatch(pattern.c_str(), one.run.name.c_str(), 0) != 0) continue;
         one.source.left_out = found = true;
+        warnings.push_back(fmt::format("left out: {} {}", kSideNames[side], one.run.name));
       }
     }
     if (found) continue;
@@ -166,8 +193,16 @@ void refuse_mixed(const FoundSides& sides) {
 void pair_runs(const std::string& by, FoundSides& sides, std::vector<std::string>& warnings) {
   for (auto& side : sides) {
     std::ranges::stable_sort(side, {}, [](const NamedRun& one) { return std::pair(one.source.date_ns, one.run.name); });
-    if (by != "name" && std::ranges::any_of(side, [](const NamedRun& one) { return one.source.date_ns <= 0; })) {
+    const auto undated = [](const NamedRun& one) { return one.source.date_ns < kFirstDate; };
+    if (by != "name" && std::ranges::any_of(side, undated)) {
       throw Error(ErrorCode::kUsage, "compare: pairs are made by date, and a trace has none: --pair-by name");
+    }
+  }
+  for (const auto& side : sides) {
+    for (std::size_t i = 1; by == "date" && i < side.size(); ++i) {
+      if (side[i].source.date_ns != side[i - 1].source.date_ns) continue;
+      warnings.push_back(fmt::format("{} and {} have one date: pairs are in order of names there", side[i - 1].run.name,
+                                     side[i].run.name));
     }
   }
   FoundSides paired;
@@ -191,6 +226,12 @@ void pair_runs(const std::string& by, FoundSides& sides, std::vector<std::string
       warnings.push_back(fmt::format("baseline {} has no partner and is left out", one.run.name));
       alone[0].push_back(std::move(one));
       continue;
+    }
+    const std::int64_t apart = std::abs(candidate[partner].source.date_ns - one.source.date_ns);
+    if (by == "date" && apart > kSameNight) {
+      warnings.push_back(fmt::format("a pair is not of one night: {} ({}) and {} ({})", one.run.name,
+                                     pair_key(one, "night"), candidate[partner].run.name,
+                                     pair_key(candidate[partner], "night")));
     }
     taken[partner] = true;
     place = partner + 1;

@@ -19,13 +19,14 @@ inline constexpr const char* kSideNames[] = {"baseline", "candidate"};
 
 // Reads those that can be read; the others are told. The exit code: not 0 where nothing of a side can be read.
 // --baseline-file stands for the baseline. Error{kUsage} for a trace that is there twice.
-int read_runs(const CommandLine& line, const SetInputs& inputs, const Output& output, FoundSides& sides);
+int read_runs(const CommandLine& line, const SetInputs& inputs, const Output& output, FoundSides& sides,
+              std::vector<std::string>& warnings);
 
 // Of --history, without those that are a candidate.
 std::vector<NamedRun> read_history(const CommandLine& line, const Output& output, const FoundSides& sides);
 
 // --leave-out. Error{kUsage} for a name that no run has.
-void leave_out_runs(const CommandLine& line, FoundSides& sides);
+void leave_out_runs(const CommandLine& line, FoundSides& sides, std::vector<std::string>& warnings);
 
 // Error{kUsage} where the runs of a side differ in what runs of one job share.
 void refuse_mixed(const FoundSides& sides);
