@@ -207,7 +207,8 @@ void pair_runs(const std::string& by, FoundSides& sides, std::vector<std::string
   }
   FoundSides paired;
   std::array<std::vector<NamedRun>, 2> alone;
-  auto& [baseline, candidate] = sides;
+  std::vector<NamedRun>& baseline = sides[0];
+  std::vector<NamedRun>& candidate = sides[1];
   std::vector<bool> taken(candidate.size());
   std::size_t place = 0;
   for (NamedRun& one : baseline) {
