@@ -1,0 +1,254 @@
+// Framework operators by name, and by name and shapes: their time on the host, and on the device that of what they
+// launch. Linear but for the sorting of device events.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/dense_index.h"
+#include "base/statistics.h"
+#include "base/unknown.h"
+#include "passes/tables/pass_tables.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kNoOperator = "[no operator]";
+constexpr std::size_t kDeepest = 4096;  // of nested operators; deeper, or in a circle, only a damaged index has them
+
+struct OperatorSums {
+  std::int64_t calls = 0, host_total = 0, host_self = 0;
+  std::int64_t device_total = 0, device_self = 0, device_busy = 0, kernels = 0;
+  std::int64_t busy_until = std::numeric_limits<std::int64_t>::min();  // of the events so far, in order of start
+  std::vector<std::int64_t> delays;  // from the return of a launching call to the start of its first kernel
+  void add_event(std::int64_t begin, std::int64_t end) {
+    device_total = saturating_add(device_total, end - begin);
+    if (end > busy_until) device_busy = saturating_add(device_busy, end - std::max(begin, busy_until));
+    busy_until = std::max(busy_until, end);
+  }
+};
+
+class OperatorSummer {
+ public:
+  // `shapes`: by id of op_shape, the first that is alike; empty: by name alone.
+  OperatorSummer(Workload& workload, std::span<const std::uint32_t> alike)
+      : workload_(workload), columns_(workload.index(), "cpu_op"), calls_(workload.index(), "runtime_call") {
+    const auto names = columns_.ids("name_id");
+    const auto shapes = alike.empty() ? std::span<const std::uint32_t>() : columns_.ids("shape_id");
+    DenseIndex known;
+    group_.reserve(names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::uint32_t shape = shapes.empty() || shapes[i] >= alike.size() ? 0 : alike[shapes[i]];
+      const auto [place, is_new] = known.index_of(std::uint64_t{names[i]} << 32U | shape);
+      if (is_new) keys.emplace_back(names[i], shape);
+      group_.push_back(static_cast<std::uint32_t>(place));
+    }
+    sums.resize(keys.size() + 1);  // the last: no operator
+  }
+
+  void run() {
+    add_device_events();
+    add_calls();
+  }
+
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> keys;  // name and shape of each group
+  std::vector<OperatorSums> sums;
+
+ private:
+  struct DeviceEvent {
+    std::int64_t begin = 0, end = 0;
+    std::uint32_t op = 0, launch = 0;  // ids; 0: not known
+    bool kernel = false;
+  };
+
+  std::vector<DeviceEvent> device_events() const {
+    std::vector<DeviceEvent> out;
+    const EventFilter filter = workload_.filter();
+    const auto before = [](const DeviceEvent& x, const DeviceEvent& y) { return x.begin < y.begin; };
+    const auto add = [&](const EventColumns& events, bool kernel, auto keeps) {
+      const auto ts = events.int64s("ts"), dur = events.int64s("dur");
+      const auto op = events.ids("cpu_op_id"), launch = events.ids("launch_id");
+      out.reserve(out.size() + ts.size());
+      const auto first = static_cast<std::ptrdiff_t>(out.size());
+      for (std::size_t i = 0; i < ts.size(); ++i) {
+        if (keeps(i)) out.push_back({ts[i], ts[i] + duration_or_zero(dur[i]), op[i], launch[i], kernel});
+      }
+      // Rows are in order of start in all but damaged indexes.
+      if (!std::is_sorted(out.begin() + first, out.end(), before)) std::sort(out.begin() + first, out.end(), before);
+      std::inplace_merge(out.begin(), out.begin() + first, out.end(), before);
+    };
+    add(workload_.events().kernels, true, [&](std::size_t row) { return filter.keeps_kernel(row); });
+    add(workload_.events().memory, false, [&](std::size_t row) { return filter.keeps_memory_op(row); });
+    return out;
+  }
+
+  // An event counts once for each group that it is below, however often that is nested in itself.
+  void add_device_events() {
+    const auto parents = columns_.ids("parent_id");
+    const auto call_ts = calls_.int64s("ts"), call_dur = calls_.int64s("dur");
+    launches_.assign(group_.size(), false);
+    std::vector<bool> seen(call_ts.size(), false);
+    std::vector<std::uint32_t> chain;
+    for (const DeviceEvent& event : device_events()) {
+      const bool has_op = event.op > 0 && event.op <= group_.size();
+      OperatorSums& own = sums[has_op ? group_[event.op - 1] : keys.size()];
+      own.device_self = saturating_add(own.device_self, event.end - event.begin);
+      chain.clear();
+      std::uint32_t op = has_op ? event.op : 0;
+      for (std::size_t depth = 0; op > 0 && op <= group_.size() && depth < kDeepest; ++depth) {
+        launches_[op - 1] = true;
+        const std::uint32_t group = group_[op - 1];
+        if (std::ranges::find(chain, group) == chain.end()) chain.push_back(group);
+        op = parents[op - 1];
+      }
+      if (!has_op) chain.push_back(static_cast<std::uint32_t>(keys.size()));
+      for (const std::uint32_t group : chain) {
+        sums[group].add_event(event.begin, event.end);
+        sums[group].kernels += event.kernel ? 1 : 0;
+      }
+      const std::size_t call = event.launch;
+      if (!event.kernel || call == 0 || call > seen.size() || seen[call - 1] || call_dur[call - 1] == kUnknownValue) {
+        continue;
+      }
+      seen[call - 1] = true;
+      own.delays.push_back(std::max<std::int64_t>(event.begin - call_ts[call - 1] - call_dur[call - 1], 0));
+    }
+  }
+
+  // Of a selection, those that launched some of it.
+  void add_calls() {
+    const bool all = workload_.filter().keeps_all();
+    const auto parents = columns_.ids("parent_id");
+    const auto dur = columns_.int64s("dur");
+    for (std::size_t i = 0; i < group_.size(); ++i) {
+      if (!all && !launches_[i]) continue;
+      OperatorSums& own = sums[group_[i]];
+      const std::int64_t time = duration_or_zero(dur[i]);
+      ++own.calls;
+      own.host_self = saturating_add(own.host_self, time);
+      const std::uint32_t parent = parents[i];
+      if (parent > 0 && parent <= group_.size() && (all || launches_[parent - 1])) {
+        OperatorSums& outer = sums[group_[parent - 1]];
+        outer.host_self = saturating_add(outer.host_self, -time);
+      }
+      if (!is_nested(i, parents)) own.host_total = saturating_add(own.host_total, time);
+    }
+  }
+
+  // Within another call of its group.
+  [[nodiscard]] bool is_nested(std::size_t op, std::span<const std::uint32_t> parents) const {
+    std::uint32_t outer = parents[op];
+    for (std::size_t depth = 0; outer > 0 && outer <= group_.size() && depth < kDeepest; ++depth) {
+      if (group_[outer - 1] == group_[op]) return true;
+      outer = parents[outer - 1];
+    }
+    return false;
+  }
+
+  Workload& workload_;
+  EventColumns columns_, calls_;
+  std::vector<std::uint32_t> group_;  // by operator
+  std::vector<bool> launches_;        // by operator: something that is selected is below it
+};
+
+std::vector<std::string> texts_of(const Index& index, const char* sql) {
+  std::vector<std::string> out(1);
+  Statement rows(index.database(), sql);
+  while (rows.step()) {
+    const std::uint32_t id = rows.id(0);
+    constexpr std::uint32_t kMostTexts = 50'000'000;  // of a damaged index
+    if (id > kMostTexts) continue;
+    if (id >= out.size()) out.resize(id + std::size_t{1});
+    out[id] = rows.text(1);
+  }
+  return out;
+}
+
+// The shapes of arguments that operators were called with: dimensions and types. Strides and values may differ.
+struct Shapes {
+  std::vector<std::string> dims, types;  // by id of op_shape
+  std::vector<std::uint32_t> alike;      // the first id with these dimensions and types
+
+  explicit Shapes(const Index& index)
+      : dims(texts_of(index, "SELECT id, dims FROM op_shape")),
+        types(texts_of(index, "SELECT id, types FROM op_shape")) {
+    types.resize(dims.size());
+    std::map<std::pair<std::string_view, std::string_view>, std::uint32_t> first;
+    for (std::uint32_t id = 0; id < dims.size(); ++id) {
+      alike.push_back(first.try_emplace({dims[id], types[id]}, id).first->second);
+    }
+  }
+};
+
+template <bool kByShape>
+void fill_operators(Workload& workload, const PassOptions&, TableRows& rows) {
+  const std::optional<Shapes> shapes = kByShape ? std::optional<Shapes>(workload.index()) : std::nullopt;
+  OperatorSummer summer(workload, kByShape ? std::span(shapes->alike) : std::span<const std::uint32_t>());
+  summer.run();
+  const Index& index = workload.index();
+  Statement name_of(index.database(), "SELECT value FROM string WHERE id = ?");
+  for (std::size_t g = 0; g < summer.sums.size(); ++g) {
+    OperatorSums& sums = summer.sums[g];
+    const bool is_operator = g < summer.keys.size();
+    if (sums.calls == 0 && sums.device_total == 0 && sums.kernels == 0) continue;
+    std::string_view name = kNoOperator;
+    if (is_operator) {
+      name_of.reset();
+      name_of.bind(1, std::int64_t{summer.keys[g].first});
+      name = name_of.step() ? name_of.text(0) : "[no name]";
+    }
+    rows.add(name);
+    if (kByShape) {
+      const std::uint32_t shape = is_operator ? summer.keys[g].second : 0;
+      for (const auto* texts : {&shapes->dims, &shapes->types}) {
+        rows.add(shape > 0 ? std::optional(std::string_view((*texts)[shape])) : std::nullopt);
+      }
+    }
+    const auto of_host = [&](std::int64_t value) { return is_operator ? std::optional(value) : std::nullopt; };
+    rows.add(of_host(sums.calls)).add(of_host(sums.host_total)).add(of_host(sums.host_self));
+    rows.add(sums.device_total).add(sums.device_self).add(sums.device_busy).add(sums.kernels);
+    rows.add(sums.delays.empty() ? std::nullopt : std::optional(median(std::span(sums.delays))));
+  }
+}
+
+template <bool kByShape>
+PassTable table_of_operators() {
+  using enum ColumnType;
+  std::vector<PassColumn> columns = {
+      column("name", kText, "", "of the operator; [no operator]: device work without one", "Operator", "label", "7"),
+      column("shape", kText, "", "dimensions of its inputs; NULL: not recorded", "Input Dims", "", "6"),
+      column("types", kText, "", "of its inputs; NULL: not recorded", "Input Types", "", "3"),
+      column("calls", kInteger, "count", "calls; of a selection, those that launched some of it", "Calls", "sum", "5"),
+      column("host_total", kInteger, "ns", "time in its calls; where it is nested in itself, of the outermost",
+             "Host Total", "", "4"),
+      column("host_self", kInteger, "ns", "without the operators that it calls", "Host Self", "sum", "5"),
+      column("device_total", kInteger, "ns", "durations of kernels, copies and fills launched in its calls",
+             "Device Total", "", "6"),
+      column("device_self", kInteger, "ns", "of these, with no other operator in between", "Device Self", "sum", "6"),
+      column("device_busy", kInteger, "ns", "time during which any of these ran", "Device Busy", "", "3"),
+      column("kernels", kInteger, "count", "kernels launched in its calls", "Kernels", "", "3"),
+      column("launch_delay", kReal, "ns",
+             "median time from the return of a launching call of its own to the start of its first kernel", "Delay Med",
+             "", "2"),
+      derived("device_pct", kReal, "percent", "device_self as a share of all device work selected", "Device (%)", "sum",
+              "5", "100.0 * device_self / nullif(total(device_self) OVER (), 0)")};
+  if (!kByShape) columns.erase(columns.begin() + 1, columns.begin() + 3);
+  return {kByShape ? "operator_shapes" : "operators",
+          kByShape ? "framework operators by name, shapes and types of their inputs" : "framework operators by name",
+          std::move(columns),
+          fill_operators<kByShape>,
+          {kByShape ? "operator_shapes" : "operators",
+           kByShape ? "device_pct device_self device_total device_busy host_self host_total calls kernels launch_delay "
+                      "name shape types"
+                    : "device_pct device_self device_total device_busy host_self host_total calls kernels launch_delay "
+                      "name",
+           kByShape ? "device_self DESC, host_self DESC, name, shape, types" : "device_self DESC, host_self DESC, name",
+           "", "Sums of device_self are the time of all device work selected."}};
+}
+
+}  // namespace
+
+std::vector<PassTable> operator_tables() { return {table_of_operators<false>(), table_of_operators<true>()}; }
+
+}  // namespace tracedb

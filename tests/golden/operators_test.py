@@ -1,0 +1,99 @@
+"""`operators`: figures against sums worked out here from the tables of the index, call by call, of synthetic and real traces."""
+import statistics
+from collections import defaultdict
+
+from trace_cases import equal, ingest, kineto_traces, make_trace, open_index, require, rows, run
+
+FIGURES = ("calls", "host_total", "host_self", "device_total", "device_self", "device_busy", "kernels", "launch_delay")
+
+
+def union(intervals):
+    total, until = 0, None
+    for begin, end in sorted(intervals):
+        if until is None or end > until:
+            total += end - (begin if until is None else max(begin, until))
+            until = end
+    return total
+
+
+def expected(index, by_shape, step=None):
+    """{(name, shape): figures} of all device work, or of a step's."""
+    with open_index(index) as db:
+        dims = {shape: key for shape, *key in db.execute("SELECT id, dims, types FROM op_shape")} if by_shape else {}
+        ops = {op: ((name, *dims.get(shape, (None, None))) if by_shape else (name,), dur or 0, parent) for op, name, shape, dur, parent in db.execute(
+            "SELECT o.id, s.value, o.shape_id, o.dur, o.parent_id FROM cpu_op o JOIN string s ON s.id = o.name_id")}
+        where = "" if step is None else f"WHERE step_id = (SELECT id FROM step ORDER BY id LIMIT 1 OFFSET {step})"
+        events = [(*row, table == "kernel") for table in ("kernel", "memory_op") for row in db.execute(
+            f"SELECT ts, coalesce(dur, 0), cpu_op_id, launch_id FROM {table} {where}")]
+        calls = {call: ts + dur for call, ts, dur in db.execute("SELECT id, ts, dur FROM runtime_call WHERE dur IS NOT NULL")}
+    out = defaultdict(lambda: dict.fromkeys(FIGURES, 0) | {"intervals": [], "delays": []})
+    none = ("[no operator]", None, None) if by_shape else ("[no operator]",)
+    launched, seen = set(), set()
+    for begin, dur, op, launch, kernel in sorted(events, key=lambda event: (event[0], not event[4])):
+        own = out[ops[op][0] if op in ops else none]
+        own["device_self"] += dur
+        groups = set() if op in ops else {none}
+        while op in ops:
+            launched.add(op)
+            groups.add(ops[op][0])
+            op = ops[op][2]
+        for group in groups:
+            out[group]["device_total"] += dur
+            out[group]["kernels"] += kernel
+            out[group]["intervals"].append((begin, begin + dur))
+        if kernel and launch in calls and launch not in seen:
+            seen.add(launch)
+            own["delays"].append(max(0, begin - calls[launch]))
+    for op, (key, dur, parent) in ops.items():
+        if step is not None and op not in launched:
+            continue
+        out[key]["calls"] += 1
+        out[key]["host_self"] += dur
+        if parent in ops and (step is None or parent in launched):
+            out[ops[parent][0]]["host_self"] -= dur
+        above = parent
+        while above in ops and ops[above][0] != key:
+            above = ops[above][2]
+        out[key]["host_total"] += 0 if above in ops else dur
+    for key, figures in out.items():
+        figures["device_busy"] = union(figures.pop("intervals"))
+        delays = figures.pop("delays")
+        figures["launch_delay"] = statistics.median(delays) if delays else None
+        if key == none:
+            figures.update(calls=None, host_total=None, host_self=None)
+    return dict(out)
+
+
+def found(index, by_shape, *options):
+    table = rows("operators", index, "--limit", 0, *(("--by", "shape") if by_shape else ()), *options)
+    return {(row["name"], row["shape"], row["types"]) if by_shape else (row["name"],): {name: row[name] for name in FIGURES} for row in table}
+
+
+def check_trace(index):
+    for by_shape in (False, True):
+        ours, theirs = found(index, by_shape), expected(index, by_shape)
+        equal(sorted(map(str, ours)), sorted(map(str, theirs)), "operators")
+        for key, figures in theirs.items():
+            equal(ours[key], figures, f"{key}")
+
+
+def check_selection(folder):
+    index = ingest(make_trace(folder / "s.json", "--layers", 3, "--steps", 5, "--graphs", "off", "--shapes", "on"), folder / "s.tracedb")
+    for step in (0, 3):
+        equal(found(index, False, "--step", step), expected(index, False, step), f"step {step}")
+    check_trace(index)
+
+
+def check_without(folder):
+    """A trace of the device alone has work without an operator, and says why."""
+    index = ingest(make_trace(folder / "g.json", "--layers", 2, "--steps", 3, "--mix", "D"), folder / "g.tracedb")
+    with open_index(index) as db:
+        require(db.execute("SELECT count(*) FROM kernel WHERE cpu_op_id IS NULL").fetchone()[0] > 0, "graphs have operators")
+    require(("[no operator]",) in found(index, False), "no row of work without an operator")
+    check_trace(index)
+
+
+def main(cases, folder):
+    cases.each_apart((check_selection, check_without))
+    for path in kineto_traces():
+        cases.run_apart(path.name, lambda own, path=path: check_trace(ingest(path, own / "x.tracedb")))
