@@ -392,11 +392,12 @@ std::vector<Command> report_commands() {
                     "  trace-query kernels trace.json.gz --limit 10\n"
                     "  trace-query kernels trace.json.gz --phase decode --name 'ncclDevKernel*' --csv",
                     {{"", "kernels"}, by_pass("kernels_by_pass")}, of_layers, finish_kernels, nullptr, prepare_kernels),
-      table_command("operators", "time of framework operators on the host, and of what they launch on the device",
-                    "  trace-query operators trace.json.gz --limit 20\n"
-                    "  trace-query operators trace.json.gz --by shape --phase decode",
-                    {{"", "operators"}, {"--by shape", "operator_shapes", "a row for each name, shapes and types of inputs"}},
-                    of_layers, finish_operators),
+      table_command(
+          "operators", "time of framework operators on the host, and of what they launch on the device",
+          "  trace-query operators trace.json.gz --limit 20\n"
+          "  trace-query operators trace.json.gz --by shape --phase decode",
+          {{"", "operators"}, {"--by shape", "operator_shapes", "a row for each name, shapes and types of inputs"}},
+          of_layers, finish_operators),
       table_command("phases", "steps by kind: prefill, decode, mixed, train, ...", "  trace-query phases trace.json.gz",
                     {{"", "phases"}}, of_steps, finish_phases, add_steady),
       table_command("steps", "the steps of the workload: kind, requests, tokens, time on host and device",
