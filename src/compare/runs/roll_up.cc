@@ -338,7 +338,7 @@ std::optional<RollUp> roll_up_of(std::string_view text) {
   return reader.complete() ? std::optional(std::move(out)) : std::nullopt;
 }
 
-RollUpCache::RollUpCache(std::filesystem::path directory) {
+RollUpCache::RollUpCache(const std::filesystem::path& directory) {
   if (!directory.empty()) directory_ = directory / "runs";
 }
 

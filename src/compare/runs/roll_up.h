@@ -52,7 +52,7 @@ std::optional<RollUp> roll_up_of(std::string_view text);
 // cannot be read or written, counts as not there.
 class RollUpCache {
  public:
-  explicit RollUpCache(std::filesystem::path directory);  // may be empty: then nothing is kept
+  explicit RollUpCache(const std::filesystem::path& directory);  // may be empty: then nothing is kept
 
   // Of the trace of an index by these rules; kept where they are the built-in ones and steps have no pattern.
   [[nodiscard]] RollUp of(const Index& index, const StepOptions& options, const RuleSet& rules, bool built_in) const;

@@ -198,25 +198,16 @@ class PhaseMaker {
     if (options_.wanted && !options_.wanted(phase.label, kind)) return;
     phase.sums.paired = options_.paired;
     std::array<std::vector<RunGroup>, 2> groups;
-    std::size_t with_level = 0, with_load = 0;
-    std::array<std::size_t, 2> with_period{}, own{};
     for (std::size_t side = 0; side < 2; ++side) {
       for (const Run& run : sides_[side]) {
         const RunGroup& group = groups[side].emplace_back(group_of(run, kind, batch));
         ++phase.of;
         phase.runs += group.ranks.empty() ? 0 : 1;
-        if (!group.sums.bar.empty()) continue;
-        ++with_level;
-        ++own[side];
-        with_period[side] += by_period(group) ? 1 : 0;
-        with_load += load_known(group) ? 1 : 0;
       }
     }
     if (phase.runs == 0) return;
-    // Of most runs of either side: another kind of time would leave a whole side out.
-    const auto most = [&](std::size_t side) { return own[side] == 0 || 2 * with_period[side] > own[side]; };
-    phase.by_period = with_level > 0 && most(0) && most(1);
-    const bool loads = with_load == with_level && with_load > 0;
+    phase.by_period = are_by_period(groups);
+    const bool loads = know_loads(groups);
     if (loads) phase.load = kind == "decode" ? "requests" : "tokens";
     bar_others(phase, groups);
     std::vector<const RunGroup*> usable;
@@ -236,6 +227,31 @@ class PhaseMaker {
   }
   static bool load_known(const RunGroup& group) {
     return std::ranges::all_of(group.ranks, [](const RollUpGroup* rank) { return rank->load_known; });
+  }
+
+  // Most runs of either side: another kind of time would leave a whole side out.
+  static bool are_by_period(const std::array<std::vector<RunGroup>, 2>& groups) {
+    std::size_t all = 0;
+    for (const auto& side : groups) {
+      const auto has_level = [](const RunGroup& group) { return group.sums.bar.empty(); };
+      const auto own = std::ranges::count_if(side, has_level);
+      const auto with_period =
+          std::ranges::count_if(side, [&](const RunGroup& group) { return has_level(group) && by_period(group); });
+      if (own > 0 && 2 * with_period <= own) return false;
+      all += static_cast<std::size_t>(own);
+    }
+    return all > 0;
+  }
+  static bool know_loads(const std::array<std::vector<RunGroup>, 2>& groups) {
+    bool any = false;
+    for (const auto& side : groups) {
+      for (const RunGroup& group : side) {
+        if (!group.sums.bar.empty()) continue;
+        if (!load_known(group)) return false;
+        any = true;
+      }
+    }
+    return any;
   }
 
   // Runs whose times are of another kind than those of the others.
@@ -274,20 +290,23 @@ class PhaseMaker {
       }
     }
     for (std::size_t side = 0; side < 2; ++side) {
-      for (RunGroup& group : groups[side]) {
+      for (const RunGroup& group : groups[side]) {
         RunSums& sums = out.sides[side].emplace_back(group.sums);
         sums.parts.resize(out.parts.size());
         if (!sums.bar.empty()) continue;
-        for (const RollUpGroup* rank : group.ranks) {
-          for (std::size_t i = 0; i < rank->parts.size(); ++i) {
-            const PartSums& part = rank->sums.parts[i];
-            PartSums& to = sums.parts[place_of[rank][i]];
-            to.time += group.share(*rank) * part.time;
-            if (loads) to.time_load += group.share(*rank) * part.time_load;
-            add_squares(to.time_squares, group.share_of_squares(*rank) * part.time_squares);
-          }
-        }
+        for (const RollUpGroup* rank : group.ranks) add_rank(group, *rank, place_of[rank], loads, sums);
       }
+    }
+  }
+
+  static void add_rank(const RunGroup& group, const RollUpGroup& rank, const std::vector<std::size_t>& places,
+                       bool loads, RunSums& sums) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const PartSums& part = rank.sums.parts[i];
+      PartSums& to = sums.parts[places[i]];
+      to.time += group.share(rank) * part.time;
+      if (loads) to.time_load += group.share(rank) * part.time_load;
+      add_squares(to.time_squares, group.share_of_squares(rank) * part.time_squares);
     }
   }
 

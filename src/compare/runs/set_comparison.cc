@@ -135,18 +135,50 @@ std::vector<RowValues> rows_of(const PhaseLevels& levels, const SpeedFit& fit, b
   return rows;
 }
 
+// Relative variances of the groups that follow the speed, in order.
+std::vector<double> relative_variances(const PhaseLevels& levels, const SpeedFit& fit, const SetDesign& design) {
+  std::vector<double> out;
+  for (const PartLevels& part : levels.parts) {
+    if (!part.follows_speed) continue;
+    const double level = middle_of(part.values);
+    const double variance = run_variance(part.values, design) / fit.kept;
+    out.push_back(std::max(variance / level / level, kLeastSd * kLeastSd));
+  }
+  return out;
+}
+
+void name_reasons(std::vector<RowValues>& rows, const PhaseLevels& levels) {
+  std::vector<double> p_values;
+  for (const RowValues& one : rows) {
+    if (one.part != nullptr) p_values.push_back(*one.row.p);
+  }
+  const auto rates = false_discovery_rates(p_values);
+  for (std::size_t i = 0; i < rates.size(); ++i) {  // parts come first
+    SetRow& row = rows[i].row;
+    row.q_value = rates[i];
+    row.named = rates[i] <= kRate && std::abs(row.candidate - row.baseline) >= kLeastReason * middle_of(levels.period);
+  }
+}
+
+// Beside a suspect nothing is sure: all are measured against its speed.
+void name_suspect(std::vector<RowValues>& rows, double p) {
+  for (auto& [row, values, part] : rows) {
+    if (part != nullptr) {
+      row.range.reset();
+      row.p.reset();
+    } else if (row.kind == SetRowKind::kSpeed) {
+      row.q_value = row.p = p;
+      row.named = true;
+    }
+  }
+}
+
 // Groups that follow the speed are many of one kind: their relative variances are moderated. The others have a t test
 // of their own; so have all where no speed is told, since they would vary together.
 void judge_rows(std::vector<RowValues>& rows, const PhaseLevels& levels, const SpeedFit& fit, const SetDesign& design) {
-  std::vector<double> variances;
-  for (const PartLevels& part : levels.parts) {
-    const double level = middle_of(part.values);
-    const double variance = run_variance(part.values, design) / fit.kept;
-    if (part.follows_speed) variances.push_back(std::max(variance / level / level, kLeastSd * kLeastSd));
-  }
+  std::vector<double> variances = relative_variances(levels, fit, design);
   const double dof = moderate(variances, design.dof() * fit.kept);
   auto variance = variances.begin();
-  std::vector<double> p_values;
   for (auto& [row, values, part] : rows) {
     const double level = middle_of(*values);
     const double extra = part != nullptr                 ? part->slope_error + part->loading_error
@@ -159,22 +191,8 @@ void judge_rows(std::vector<RowValues>& rows, const PhaseLevels& levels, const S
     }
     row.range = difference.range();
     row.p = difference.p_value();
-    if (part != nullptr) p_values.push_back(*row.p);
-    if (part != nullptr && !fit.suspect.empty()) row.range.reset();
-    if (row.kind == SetRowKind::kSpeed && !fit.suspect.empty()) {
-      row.q_value = row.p = fit.suspect_p;
-      row.named = true;
-    }
   }
-  const auto rates = false_discovery_rates(p_values);
-  for (std::size_t i = 0; i < rates.size(); ++i) {  // parts come first
-    SetRow& row = rows[i].row;
-    if (fit.suspect.empty()) row.q_value = rates[i];
-    if (!fit.suspect.empty()) row.p.reset();
-    // Beside a suspect nothing is sure: all are measured against its speed.
-    row.named = rates[i] <= kRate && fit.suspect.empty() &&
-                std::abs(row.candidate - row.baseline) >= kLeastReason * middle_of(levels.period);
-  }
+  fit.suspect.empty() ? name_reasons(rows, levels) : name_suspect(rows, fit.suspect_p);
 }
 
 // Names the row by which a run differs most from its side, if beyond 5 robust sigmas and 0.5 % of the period. Of fewer

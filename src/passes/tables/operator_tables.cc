@@ -181,6 +181,19 @@ struct Shapes {
   }
 };
 
+std::string_view operator_name(Statement& name_of, std::uint32_t id) {
+  name_of.reset();
+  name_of.bind(1, std::int64_t{id});
+  return name_of.step() ? name_of.text(0) : "[no name]";
+}
+
+// 0: there is none.
+void add_shape(const Shapes& shapes, std::uint32_t id, TableRows& rows) {
+  for (const auto* texts : {&shapes.dims, &shapes.types}) {
+    rows.add(id > 0 ? std::optional(std::string_view((*texts)[id])) : std::nullopt);
+  }
+}
+
 template <bool kByShape>
 void fill_operators(Workload& workload, const PassOptions&, TableRows& rows) {
   const std::optional<Shapes> shapes = kByShape ? std::optional<Shapes>(workload.index()) : std::nullopt;
@@ -192,19 +205,8 @@ void fill_operators(Workload& workload, const PassOptions&, TableRows& rows) {
     OperatorSums& sums = summer.sums[g];
     const bool is_operator = g < summer.keys.size();
     if (sums.calls == 0 && sums.device_total == 0 && sums.kernels == 0) continue;
-    std::string_view name = kNoOperator;
-    if (is_operator) {
-      name_of.reset();
-      name_of.bind(1, std::int64_t{summer.keys[g].first});
-      name = name_of.step() ? name_of.text(0) : "[no name]";
-    }
-    rows.add(name);
-    if (kByShape) {
-      const std::uint32_t shape = is_operator ? summer.keys[g].second : 0;
-      for (const auto* texts : {&shapes->dims, &shapes->types}) {
-        rows.add(shape > 0 ? std::optional(std::string_view((*texts)[shape])) : std::nullopt);
-      }
-    }
+    rows.add(is_operator ? operator_name(name_of, summer.keys[g].first) : kNoOperator);
+    if (kByShape) add_shape(*shapes, is_operator ? summer.keys[g].second : 0, rows);
     const auto of_host = [&](std::int64_t value) { return is_operator ? std::optional(value) : std::nullopt; };
     rows.add(of_host(sums.calls)).add(of_host(sums.host_total)).add(of_host(sums.host_self));
     rows.add(sums.device_total).add(sums.device_self).add(sums.device_busy).add(sums.kernels);

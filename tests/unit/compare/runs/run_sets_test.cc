@@ -142,7 +142,7 @@ Run job_of(const PhaseRuns& phase, const RunSums& run, Random& random) {
 }
 
 TEST_CASE("sets of runs: false alarms of jobs of four ranks, one of them slow") {
-  for (const std::size_t runs : {3, 5}) {
+  for (const std::size_t runs : {3U, 5U}) {
     CAPTURE(runs);
     GeneratedWorld world;
     world.baseline_runs = world.candidate_runs = runs;

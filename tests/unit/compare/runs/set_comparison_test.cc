@@ -55,12 +55,12 @@ GeneratedWorld world_of(std::size_t baseline, std::size_t candidate,
 TEST_CASE("sets of runs: false alarms where nothing changed") {
   std::vector<std::pair<std::string, GeneratedWorld>> worlds;
   for (const double sd : {0.004, 0.01, 0.015}) {
-    for (const std::size_t runs : {3, 5, 10}) {
+    for (const std::size_t runs : {3U, 5U, 10U}) {
       worlds.emplace_back(fmt::format("sd {}, {} runs", sd, runs),
                           world_of(runs, runs, [&](auto& w) { w.speed_sd = sd; }));
     }
   }
-  for (const std::size_t runs : {3, 5}) {
+  for (const std::size_t runs : {3U, 5U}) {
     worlds.emplace_back("two clocks", world_of(runs, runs, [](auto& w) { w.memory_speed_sd = 0.01; }));
     worlds.emplace_back("two algorithms", world_of(runs, runs, [](auto& w) { w.mode = 0.05; }));
     worlds.emplace_back("drift within runs", world_of(runs, runs, [](auto& w) { w.drift = 0.05; }));
@@ -97,13 +97,13 @@ TEST_CASE("sets of runs: a part that takes 2 % of the period longer") {
     std::size_t runs;
     double seen, first;
   } cases[] = {{3, 90, 80}, {5, 98, 95}, {10, 98, 95}};
-  constexpr std::uint64_t kSets = 300;
+  constexpr int kSets = 300;
   for (const auto& of : cases) {
     CAPTURE(of.runs);
     GeneratedWorld world = world_of(of.runs, of.runs, [](auto& w) { w.local_change = 0.02; });
     const auto parts = generated_parts(world);
     int seen = 0, first = 0, near = 0, inside = 0, wrong = 0;
-    for (std::uint64_t i = 0; i < kSets; ++i) {
+    for (std::uint64_t i = 0; i < std::uint64_t{kSets}; ++i) {
       world.changed_part = i % 29;
       const std::string& changed = parts[world.changed_part].part.name;
       const SetComparison result = compare_sets(generated_phase(world, i), {});

@@ -120,6 +120,19 @@ std::string pair_key(const NamedRun& one, const std::string& by) {
   return one.source.date_ns > 0 ? moment_text(one.source.date_ns).substr(0, kDay) : "";
 }
 
+// Error{kUsage} where pairs are made by dates that there are not.
+void sort_by_date(std::vector<NamedRun>& side, const std::string& by, std::vector<std::string>& warnings) {
+  std::ranges::stable_sort(side, {}, [](const NamedRun& one) { return std::pair(one.source.date_ns, one.run.name); });
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    if (by != "name" && side[i].source.date_ns < kFirstDate) {
+      throw Error(ErrorCode::kUsage, "compare: pairs are made by date, and a trace has none: --pair-by name");
+    }
+    if (by != "date" || i == 0 || side[i].source.date_ns != side[i - 1].source.date_ns) continue;
+    warnings.push_back(fmt::format("{} and {} have one date: pairs are in order of names there", side[i - 1].run.name,
+                                   side[i].run.name));
+  }
+}
+
 }  // namespace
 
 int read_runs(const CommandLine& line, const SetInputs& inputs, const Output& output, FoundSides& sides,
@@ -191,64 +204,34 @@ void refuse_mixed(const FoundSides& sides) {
 }
 
 void pair_runs(const std::string& by, FoundSides& sides, std::vector<std::string>& warnings) {
-  for (auto& side : sides) {
-    std::ranges::stable_sort(side, {}, [](const NamedRun& one) { return std::pair(one.source.date_ns, one.run.name); });
-    const auto undated = [](const NamedRun& one) { return one.source.date_ns < kFirstDate; };
-    if (by != "name" && std::ranges::any_of(side, undated)) {
-      throw Error(ErrorCode::kUsage, "compare: pairs are made by date, and a trace has none: --pair-by name");
-    }
-  }
-  for (const auto& side : sides) {
-    for (std::size_t i = 1; by == "date" && i < side.size(); ++i) {
-      if (side[i].source.date_ns != side[i - 1].source.date_ns) continue;
-      warnings.push_back(fmt::format("{} and {} have one date: pairs are in order of names there", side[i - 1].run.name,
-                                     side[i].run.name));
-    }
-  }
-  FoundSides paired;
-  std::array<std::vector<NamedRun>, 2> alone;
-  std::vector<NamedRun>& baseline = sides[0];
-  std::vector<NamedRun>& candidate = sides[1];
-  std::vector<bool> taken(candidate.size());
-  std::size_t place = 0;
-  for (NamedRun& one : baseline) {
-    if (one.source.left_out) {
-      alone[0].push_back(std::move(one));
-      continue;
-    }
-    const std::string key = pair_key(one, by);
-    std::size_t partner = by == "date" ? place : 0;
-    const auto fits = [&](std::size_t i) {
-      return !taken[i] && !candidate[i].source.left_out && (by == "date" || pair_key(candidate[i], by) == key);
+  for (auto& side : sides) sort_by_date(side, by, warnings);
+  FoundSides paired, alone;
+  for (NamedRun& one : sides[0]) {
+    const auto fits = [&](const NamedRun& other) {
+      return !other.source.left_out && (by == "date" || pair_key(other, by) == pair_key(one, by));
     };
-    while (partner < candidate.size() && !fits(partner)) ++partner;
-    if (partner == candidate.size()) {
-      one.source.left_out = true;
-      warnings.push_back(fmt::format("baseline {} has no partner and is left out", one.run.name));
+    const auto partner = one.source.left_out ? sides[1].end() : std::ranges::find_if(sides[1], fits);
+    if (partner == sides[1].end()) {
       alone[0].push_back(std::move(one));
       continue;
     }
-    const std::int64_t apart = std::abs(candidate[partner].source.date_ns - one.source.date_ns);
+    const std::int64_t apart = std::abs(partner->source.date_ns - one.source.date_ns);
     if (by == "date" && apart > kSameNight) {
       warnings.push_back(fmt::format("a pair is not of one night: {} ({}) and {} ({})", one.run.name,
-                                     pair_key(one, "night"), candidate[partner].run.name,
-                                     pair_key(candidate[partner], "night")));
+                                     pair_key(one, "night"), partner->run.name, pair_key(*partner, "night")));
     }
-    taken[partner] = true;
-    place = partner + 1;
     paired[0].push_back(std::move(one));
-    paired[1].push_back(std::move(candidate[partner]));
+    paired[1].push_back(std::move(*partner));
+    sides[1].erase(partner);
   }
-  for (std::size_t i = 0; i < candidate.size(); ++i) {
-    if (taken[i]) continue;
-    if (!candidate[i].source.left_out) {
-      warnings.push_back(fmt::format("candidate {} has no partner and is left out", candidate[i].run.name));
-    }
-    candidate[i].source.left_out = true;
-    alone[1].push_back(std::move(candidate[i]));
-  }
+  alone[1] = std::move(sides[1]);
   for (std::size_t side = 0; side < 2; ++side) {
-    std::ranges::move(alone[side], std::back_inserter(paired[side]));
+    for (NamedRun& one : alone[side]) {
+      if (!std::exchange(one.source.left_out, true)) {
+        warnings.push_back(fmt::format("{} {} has no partner and is left out", kSideNames[side], one.run.name));
+      }
+      paired[side].push_back(std::move(one));
+    }
   }
   sides = std::move(paired);
 }
