@@ -26,7 +26,18 @@ def compare(*arguments):
     """{section: rows} of two sets."""
     document = json.loads(run("trace-query", "compare", "-q", "--json", *arguments).stdout)
     equal(document["schema"], "tracedb.compare_sets/1", "schema")
+    check_shape(document)
     return {name: rows for name, rows in document.items() if name not in ("schema", "inputs", "sections", "warnings")}
+
+
+def check_shape(document):
+    """As its JSON Schema has it."""
+    schema = json.loads(run("trace-query", "schema", "--json-schema", "compare_sets").stdout)["properties"]
+    equal(schema["sections"], {"type": "array", "maxItems": 0}, "sections")
+    for name, rows in document.items():
+        if name not in ("schema", "inputs", "sections", "warnings"):
+            required = set(schema[name]["items"]["required"])
+            require(all(set(row) == required for row in rows), f"{name}: {rows[:1]}, not {required}")
 
 
 def compare_sets(baseline, candidate, *options):

@@ -107,6 +107,7 @@ std::string sections_schema(const std::vector<const ReportShape*>& tables) {
         kinds.empty() ? "" : ",", json_string(fmt::format("^{}( |$)", table->variant)),
         rows_schema(json_parts({table})));
   }
+  if (kinds.empty()) return members + "   \"sections\": {\"type\": \"array\", \"maxItems\": 0}";  // members alone
   return members + fmt::format("   \"sections\": {{\"type\": \"array\", \"items\": {{\"anyOf\": [{}]}}}}", kinds);
 }
 
