@@ -193,10 +193,10 @@ class SetsWriter : PageWriter {
     const SetComparison& one = phase.comparison;
     const double change = row.candidate - row.baseline;
     const double to_pct = one.period.baseline > 0 ? 100 / one.period.baseline : 0;
-    const char* what = row.kind == SetRowKind::kSpeed  ? (row.named ? ": cannot be told apart" : ": the GPUs' speed")
-                       : row.kind == SetRowKind::kLoad ? ": requests or tokens of a step"
-                       : row.kind == SetRowKind::kRareSteps ? ": steps that are too long to be regular"
-                                                            : "";
+    std::string what;
+    if (row.kind == SetRowKind::kSpeed) what = row.named ? ": cannot be told apart" : ": the GPUs' speed";
+    if (row.kind == SetRowKind::kLoad) what = fmt::format(": {} of a step", phase.phase.load);
+    if (row.kind == SetRowKind::kRareSteps) what = ": steps that are too long to be regular";
     Sentence range;
     if (row.range) {
       range = say("range", ", 95 %: {low:+.2f} .. {high:+.2f} %",
@@ -228,11 +228,9 @@ class SetsWriter : PageWriter {
         if (++all == 1) add(BlockKind::kHeading, "Runs that stand out");
         if (all > kSetRuns) continue;
         ++said;
-        add(BlockKind::kItem, say("sets.run", "{side} {run}, {phase}: {note}",
-                                  {{"side", run.side == 0 ? "baseline" : "candidate"},
-                                   {"run", run.name},
-                                   {"phase", phase.phase.label},
-                                   {"note", note}}));
+        add(BlockKind::kItem,
+            say("sets.run", "{side} {run}, {phase}: {note}",
+                {{"side", kSideNames[run.side]}, {"run", run.name}, {"phase", phase.phase.label}, {"note", note}}));
       }
     }
     if (all > said) add(BlockKind::kItem, say("sets.more_runs", "{n} more: --runs", {{"n", all - said}}));

@@ -12,8 +12,6 @@
 namespace tracedb {
 namespace {
 
-constexpr std::string_view kSides[] = {"baseline", "candidate"};
-
 template <class Value>
 Cell known(const std::optional<Value>& value) {
   return value ? Cell(*value) : Cell{};
@@ -36,7 +34,7 @@ struct SetLine {
 const Fields<SetLine>& set_fields() {
   static const Fields<SetLine> kFields = {
       {text_column("side", "Side", "baseline or candidate"),
-       [](const SetLine& line) { return std::string(kSides[line.side]); }},
+       [](const SetLine& line) { return std::string(kSideNames[line.side]); }},
       {label_column("name", "Run", "name of the run", Fit::kKept), [](const SetLine& line) { return line.run.name; }},
       {figure_column("traces", "Traces", Unit::kCount, "its traces: one, or one of each rank"),
        [](const SetLine& line) { return static_cast<std::int64_t>(line.run.traces.size()); }},
@@ -213,7 +211,7 @@ const Fields<SetRunLine>& set_run_fields() {
   static const Fields<Line> kFields = {
       {set_phase_column(), [](const Line& line) { return line.phase.phase.label; }},
       {text_column("side", "Side", "baseline or candidate"),
-       [](const Line& line) { return std::string(kSides[static_cast<std::size_t>(line.run.side)]); }},
+       [](const Line& line) { return std::string(kSideNames[static_cast<std::size_t>(line.run.side)]); }},
       {label_column("name", "Run", "name of the run", Fit::kKept), [](const Line& line) { return line.run.name; }},
       {figure_column("steps", "Steps", Unit::kCount, "regular steps"), [](const Line& line) { return line.run.steps; }},
       {figure_column("rare_steps", "Rare", Unit::kCount, "steps too long to be regular"),

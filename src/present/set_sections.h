@@ -15,6 +15,8 @@
 
 namespace tracedb {
 
+inline constexpr const char* kSideNames[] = {"baseline", "candidate"};
+
 struct RunSource {
   std::string name;
   std::vector<std::string> traces;  // paths as given or found, by rank

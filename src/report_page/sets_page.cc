@@ -120,8 +120,8 @@ ReportPage sets_report_page(const SetsAnswer& answer, std::span<const SetSection
   page.title = "Sets of runs: compare";
   for (std::size_t side = 0; side < 2; ++side) {
     const auto& runs = answer.runs[side];
-    page.sides.push_back({side == 0 ? "a" : "b", side == 0 ? "baseline" : "candidate", counted(runs.size(), "run"),
-                          runs.empty() ? "" : runs.front().gpu});
+    page.sides.push_back(
+        {side == 0 ? "a" : "b", kSideNames[side], counted(runs.size(), "run"), runs.empty() ? "" : runs.front().gpu});
   }
   page.text = sets_page(answer, kSetsTextWidth);
   for (std::size_t i = 0; i < answer.phases.size() && i < kMostSetPhases; ++i) {

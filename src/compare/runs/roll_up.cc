@@ -262,7 +262,7 @@ class TextReader {
 template <class Archive, class One>
 void visit_roll_up(Archive& archive, One& one) {
   const auto each = [&](auto&... fields) { (archive(fields), ...); };
-  each(one.gpu, one.framework, one.world_size, one.recording, one.date_ns, one.rank);
+  each(one.gpu, one.framework, one.world_size, one.recording, one.date_ns);
   archive.list(one.groups, [](Archive& to, auto& group) {
     const auto all = [&](auto&... fields) { (to(fields), ...); };
     auto& sums = group.sums;
@@ -276,7 +276,7 @@ void visit_roll_up(Archive& archive, One& one) {
   });
 }
 
-std::string heading() { return fmt::format("tracedb roll-up 1 {}\n", kVersion); }
+std::string heading() { return fmt::format("tracedb roll-up 2 {}\n", kVersion); }
 
 constexpr std::size_t kHashDigits = 32;
 constexpr std::size_t kMostFiles = 5000;  // beyond, all are made anew
@@ -300,7 +300,6 @@ RollUp roll_up(const Index& index, const ComparedTrace& trace, const KernelNameT
   out.world_size = trace.description.world_size;
   out.recording = to_string(trace.recorded.recording);
   out.date_ns = index.meta_int64("base_time_ns").value_or(0);
-  out.rank = index.meta_int64("rank").value_or(-1);
   const std::vector<StepsOfBatch> by_batch = steps_by_batch(trace);
   for (std::size_t i = 0; i < by_batch.size();) {
     const StepKind kind = by_batch[i].kind;

@@ -37,7 +37,6 @@ struct RollUp {
   std::string gpu, framework, world_size;  // "": not known
   std::string recording;                   // what slows the host (recording.h)
   std::int64_t date_ns = 0;                // of its first event, since the epoch; 0: not known
-  std::int64_t rank = -1;                  // -1: not known
   std::vector<RollUpGroup> groups;
 };
 

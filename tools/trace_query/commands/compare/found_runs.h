@@ -15,8 +15,6 @@ namespace tracedb {
 using FoundSides = std::array<std::vector<NamedRun>, 2>;  // baseline, candidate
 using SetInputs = std::array<std::vector<std::string>, 2>;
 
-inline constexpr const char* kSideNames[] = {"baseline", "candidate"};
-
 // Reads those that can be read; the others are told. The exit code: not 0 where nothing of a side can be read.
 // --baseline-file stands for the baseline. Error{kUsage} for a trace that is there twice.
 int read_runs(const CommandLine& line, const SetInputs& inputs, const Output& output, FoundSides& sides,
