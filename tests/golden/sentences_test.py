@@ -4,8 +4,10 @@ needs, and no trace differs from itself. A sentence without a check fails, so do
 what is printed is these sentences. page_test.py sums up those of some pairs from the raw JSON. Needs TRACEDB_TRACES."""
 import json
 import re
+import shutil
 import statistics
 from html import unescape
+from pathlib import Path
 
 from page_sentences import Page
 from page_text import Told, check_text, near
@@ -461,4 +463,5 @@ def main(cases, folder):
             cases.run(f"report of {a.name}", check_report, a)
             for pair in ((a, a), (a, b), (b, a)):
                 cases.run(" and ".join(path.name.removesuffix(".tracedb") for path in pair), check_pair, *pair)
-        cases.each((check_ranks, check_trend), FOLDER / "dlrm_8rank")
+        job = Path(shutil.copytree(FOLDER / "dlrm_8rank", folder / "dlrm_8rank"))  # indexes go beside their traces
+        cases.each((check_ranks, check_trend), job)

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -13,18 +12,14 @@
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/text/amounts.h"
-#include "base/text/closest_name.h"
 #include "base/text/decimal.h"
 #include "compare/comparison.h"
 #include "compare/runs/run_sets.h"
-#include "index/locate.h"
-#include "ingest/trace_list.h"
 #include "present/baseline_file.h"
-#include "present/cells.h"
 #include "present/page_text.h"
 #include "present/set_sections.h"
-#include "ranks/job_analysis.h"
 #include "report_page/sets_page.h"
+#include "shared/option_parsing.h"
 #include "trace_query/commands/compare/compare_request.h"
 #include "trace_query/commands/compare/found_runs.h"
 #include "trace_query/open.h"
