@@ -201,6 +201,9 @@ def check_not_surer(folder):
     found = compare_sets(a, more, "--gate", 2, "--gate-inconclusive", "pass")
     require("the load differs by 6.2 %" in found["verdict"][0]["reason"], found["verdict"][0])
     equal((found["gate"][-1]["outcome"], found["reasons"]), ("inconclusive", []), "another load")
+    scattered = [make_runs(folder / f"batch{batch}", 2, batch, "--batch", batch) for batch in (15, 16, 17)]
+    judged = compare_sets([runs[0] for runs in scattered], [runs[1] for runs in scattered[::-1]])["verdict"][0]
+    require(judged["low"] is not None, f"loads that scatter alike on both sides: {judged}")
     many = make_runs(folder / "many", 20, 3)
     stalled = [run for i, run in enumerate(many, 1) if i % 3 == 0]
     text = text_of("--baseline", *(run for run in many[:8] if run not in stalled), "--candidate", *stalled[:5])

@@ -28,10 +28,14 @@ std::string bar_of(const PhaseRuns& phase, const PhaseLevels& levels, const SetD
   const double baseline = mean_of(levels.mean_load[0]), candidate = mean_of(levels.mean_load[1]);
   const double apart = std::abs(candidate - baseline), less = std::min(baseline, candidate);
   if (apart > 0.1 * less) return "the load differs by more than 10 %";
-  // Unknown, its effect may be as large as its share.
+  // Unknown, its effect may be as large as its share. Where loads scatter from run to run by as much, the intervals
+  // hold that effect.
   if (apart > 0.01 * less && !levels.load_varies) {
-    return fmt::format("the load differs by {:.1f} %, and no run has steps of several loads to tell what that does",
-                       100 * apart / less);
+    const auto range = difference_of(levels.mean_load, design, 0).range();
+    if (!range || range->low > 0 || range->high < 0) {
+      return fmt::format("the load differs by {:.1f} %, and no run has steps of several loads to tell what that does",
+                         100 * apart / less);
+    }
   }
   if (design.dof() > 0) return "";
   if (design.paired) return "one pair: run-to-run variance is unknown";

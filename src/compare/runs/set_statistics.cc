@@ -92,7 +92,8 @@ std::optional<Interval> SetDifference::range() const {
 
 std::optional<double> SetDifference::p_value() const {
   if (dof == 0) return {};
-  return error == 0 ? 1 : student_p_value(change / error, dof);
+  if (error == 0) return change == 0 ? 1 : 0;
+  return student_p_value(change / error, dof);
 }
 
 SetDifference difference_of(const SideValues& values, const SetDesign& design, double least_sd, double extra) {
@@ -102,7 +103,7 @@ SetDifference difference_of(const SideValues& values, const SetDesign& design, d
   if (std::ranges::all_of(values[0], equal) && std::ranges::all_of(values[1], equal)) return {0, 0, out.dof};
   const double least = least_sd * least_sd;
   out.error = std::sqrt(std::max(run_variance(values, design), least) * design.per_variance());
-  if (!design.paired && std::min(design.baseline_runs, design.candidate_runs) > 1) {
+  if (out.error > 0 && !design.paired && std::min(design.baseline_runs, design.candidate_runs) > 1) {
     const SetDifference unequal = welch(values, out.change, least);
     if (design.baseline_runs == design.candidate_runs || half_width(unequal) > half_width(out)) out = unequal;
   }

@@ -40,8 +40,8 @@ double run_variance(const SideValues& values, const SetDesign& design);
 
 struct SetDifference {
   double change = 0;
-  double error = 0;                                     // standard error; 0: all values are equal
-  double dof = 0;                                       // 0: error not known
+  double error = 0;  // standard error; 0: the values of each side are equal, and `least_sd` is 0
+  double dof = 0;    // 0: error not known
   [[nodiscard]] std::optional<Interval> range() const;  // of 95 %
   [[nodiscard]] std::optional<double> p_value() const;
   [[nodiscard]] double detectable() const;  // the least true change that is told from 0 four times in five; dof > 0

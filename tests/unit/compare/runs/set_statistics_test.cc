@@ -68,6 +68,14 @@ TEST_CASE("statistics of sets: pairs, one run, unequal sides, least sd") {
   CHECK(!difference_of({{{1}, {2}}}, {1, 1}, 0).range());
 }
 
+TEST_CASE("statistics of sets: sides without variance") {
+  const SetDifference apart = difference_of({{{1, 1}, {2, 2}}}, {2, 2}, 0);
+  CHECK(apart.change == 1);
+  CHECK(apart.range()->low == 1);
+  CHECK(*apart.p_value() == 0);
+  CHECK(*difference_of({{{1, 1}, {1, 1}}}, {2, 2}, 0).p_value() == 1);
+}
+
 TEST_CASE("statistics of sets: runs that are needed") {
   const struct {
     std::size_t runs;
