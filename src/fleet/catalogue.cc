@@ -14,6 +14,7 @@
 #include "base/files/partial_file.h"
 #include "base/files/small_file.h"
 #include "base/stream/content_hash.h"
+#include "base/text/amounts.h"
 #include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "base/version.h"
@@ -49,9 +50,6 @@ CatalogueState state_of(const std::filesystem::path& index, const std::filesyste
   const ValidityResult result = check_validity(Index::open(index), trace, Effort::kReadOnly);
   return result.validity == Validity::kStale ? CatalogueState::kOutOfDate : CatalogueState::kIndexed;
 }
-
-// 1980: before it clocks count from the start of a machine (base/text/amounts.h).
-constexpr std::int64_t kFirstDate = 315'532'800'000'000'000;
 
 std::optional<std::int64_t> integer(const Statement& row, int column) {
   if (row.type(column) != ValueType::kInteger) return std::nullopt;

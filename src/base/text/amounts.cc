@@ -56,10 +56,9 @@ std::string signed_time(double ns) { return (ns > 0 ? "+" : "") + brief_time(ns)
 
 std::string moment_text(std::int64_t ns_since_epoch) {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  constexpr std::time_t kYear1980 = 315'532'800;
   const std::time_t seconds = ns_since_epoch / kSecond;
   std::tm date{};
-  if (seconds < kYear1980 || gmtime_r(&seconds, &date) == nullptr) return fmt::format("{} ns", ns_since_epoch);
+  if (ns_since_epoch < kFirstDate || gmtime_r(&seconds, &date) == nullptr) return fmt::format("{} ns", ns_since_epoch);
   return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:09} UTC", date.tm_year + 1900, date.tm_mon + 1,
                      date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec, ns_since_epoch % kSecond);
 }

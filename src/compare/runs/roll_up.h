@@ -1,5 +1,5 @@
-// One trace, summed up for comparisons of sets of runs: what each part of its steps takes, in some 20 KB in place of
-// the kernels. Pure but for RollUpCache.
+// One trace, summed up for comparisons of sets of runs: what each part of its steps takes, in some kilobytes in place
+// of the kernels. Pure but for RollUpCache.
 #pragma once
 
 #include <cstdint>

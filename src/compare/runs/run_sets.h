@@ -39,8 +39,8 @@ struct RunSetOptions {
 // sizes, else one for each batch size that both sides have. `paired`: runs of equal place.
 std::vector<RunPhase> phases_of(const RunsOfSides& sides, const RunSetOptions& options);
 
-// How the runs of a side differ in what runs of one job share: "GPU: NVIDIA H100 (a, b), NVIDIA A100 (c)"; "": they do
-// not. `text` of a run: "" where it does not say.
+// How the runs of a side differ in what runs of one job share: "GPU: NVIDIA H100 (a and 1 more), NVIDIA A100 (c)"; "":
+// they do not. `text` of a run: "" where it does not say.
 struct RunTrait {
   std::string_view name;  // "GPU"
   std::string (*text)(const Run& run);

@@ -144,8 +144,6 @@ SetsAnswer answer_of(const CommandLine& line, const SetsRequest& request, FoundS
   out.warnings = std::move(warnings);
   out.options = request.options;
   out.gate = request.gate;
-  leave_out_runs(line, sides, out.warnings);
-  if (!line.has("mixed")) refuse_mixed(sides);
   if (request.paired) pair_runs(request.pair_by.value_or("date"), sides, out.warnings);
   RunsOfSides runs;
   for (std::size_t side = 0; side < 2; ++side) {
@@ -205,20 +203,28 @@ void print(const CommandLine& line, const SetsRequest& request, const SetsAnswer
   output.end_sections(answer.warnings);
 }
 
+void save_baseline(std::vector<NamedRun> runs, const std::string& path) {
+  std::erase_if(runs, [](const NamedRun& one) { return one.source.left_out; });
+  if (runs.empty()) throw Error(ErrorCode::kUsage, "compare: no run of the baseline is left");
+  OutputFile file(path);
+  file.stream() << to_json(runs);
+  file.finish();
+}
+
 int compare_given_sets(const CommandLine& line, const SetInputs& inputs) {
   const SetsRequest request = read_sets_request(line);
   Output output(line);
   FoundSides sides;
   std::vector<std::string> warnings;
   if (const int code = read_runs(line, inputs, output, sides, warnings); code != 0) return code;
+  leave_out_runs(line, sides, warnings);
+  if (!line.has("mixed")) refuse_mixed(sides);
   if (const auto path = line.text("save-baseline")) {
-    OutputFile file(*path);
-    file.stream() << to_json(sides[0]);
-    file.finish();
+    save_baseline(sides[0], *path);
     if (sides[1].empty()) return 0;
   }
   std::vector<NamedRun> history;
-  if (line.has("history")) history = read_history(line, output, sides);
+  if (line.has("history")) history = read_history(line, output, sides, warnings);
   const SetsAnswer answer = answer_of(line, request, std::move(sides), std::move(history), std::move(warnings));
   std::vector<std::string> all = inputs[0];
   all.insert(all.end(), inputs[1].begin(), inputs[1].end());
@@ -319,10 +325,8 @@ bool job_fails(const CommandLine& line, const SetInputs& inputs) {
   for (const auto& [rank, input] : by_rank[0]) {
     const auto other = by_rank[1].find(rank);
     if (other == by_rank[1].end()) continue;
-    const std::vector<std::string> pair = {input, other->second};
-    std::vector<OpenedTrace> traces;
-    for (const std::string& one : pair) traces.push_back(open_trace(one, line));
-    const TraceSource sources[] = {{traces[0].index, input}, {traces[1].index, other->second}};
+    const OpenedTrace baseline = open_trace(input, line), candidate = open_trace(other->second, line);
+    const TraceSource sources[] = {{baseline.index, input}, {candidate.index, other->second}};
     const ComparedTraces loaded = load_traces(sources, {line.text("step-regex")}, rules.get());
     const Comparison comparison =
         compare_traces(loaded.traces[0], loaded.traces[1], loaded.kernel_names, request.options);

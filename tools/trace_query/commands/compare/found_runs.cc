@@ -110,8 +110,7 @@ class SideReader {
   std::map<std::string, std::string> by_hash_;
 };
 
-constexpr std::int64_t kFirstDate = 315'532'800'000'000'000;  // 1980: clocks before it count from something else
-constexpr std::int64_t kSameNight = 43'200'000'000'000;       // ns: half a day
+constexpr std::int64_t kSameNight = 43'200'000'000'000;  // ns: half a day
 
 // What a pair has in common.
 std::string pair_key(const NamedRun& one, const std::string& by) {
@@ -156,11 +155,11 @@ int read_runs(const CommandLine& line, const SetInputs& inputs, const Output& ou
   return 0;
 }
 
-std::vector<NamedRun> read_history(const CommandLine& line, const Output& output, const FoundSides& sides) {
+std::vector<NamedRun> read_history(const CommandLine& line, const Output& output, const FoundSides& sides,
+                                   std::vector<std::string>& warnings) {
   const std::vector<std::string> given = {line.text("history").value_or("")};
   const ActiveRules rules = requested_rules(line);
   int code = 0;
-  std::vector<std::string> warnings;
   std::vector<NamedRun> runs = SideReader(line, rules, output, warnings).read(find_inputs(given, std::nullopt), code);
   std::erase_if(runs, [&](const NamedRun& one) {
     return std::ranges::any_of(sides[1], [&](const NamedRun& own) { return own.source.hash == one.source.hash; });

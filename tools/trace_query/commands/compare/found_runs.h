@@ -21,7 +21,8 @@ int read_runs(const CommandLine& line, const SetInputs& inputs, const Output& ou
               std::vector<std::string>& warnings);
 
 // Of --history, without those that are a candidate.
-std::vector<NamedRun> read_history(const CommandLine& line, const Output& output, const FoundSides& sides);
+std::vector<NamedRun> read_history(const CommandLine& line, const Output& output, const FoundSides& sides,
+                                   std::vector<std::string>& warnings);
 
 // --leave-out. Error{kUsage} for a name that no run has.
 void leave_out_runs(const CommandLine& line, FoundSides& sides, std::vector<std::string>& warnings);
