@@ -28,7 +28,6 @@ REFUSED = [
                                    (("export", "A", "-o", "OUT/x.json.gz"), ".gz", ".json, .speedscope.json"))],
     (("diff", "A", "B"), 2, "no command 'diff': trace-query compare BASELINE CANDIDATE"),
     (("memory", "A"), 2, "trace-query memcpys TRACE"),
-    (("roofline", "A"), 2, "report TRACE -o x.html"),
     (("ui", "A"), 2, "trace-query report TRACE -o x.html"),
     (("summary", "A"), 2, "trace-query info TRACE"),
     (("stats", "A"), 2, "trace-query kernels TRACE"),

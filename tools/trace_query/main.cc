@@ -69,7 +69,6 @@ bool is_input(const std::string& word) {
 constexpr std::string_view kOtherCommands[][2] = {
     {"diff", "compare BASELINE CANDIDATE"},
     {"memory", "memcpys TRACE has copies and fills; nothing reports allocations"},
-    {"roofline", "report TRACE -o x.html has one"},
     {"ui", "report TRACE -o x.html is a page for a browser, export TRACE -o x.json a file for ui.perfetto.dev"},
     {"summary", "info TRACE says what it is, report TRACE -o x.html is a page about it, ops TRACE sums by operation"},
     {"stats", "kernels TRACE sums by kernel, ops TRACE by operation, phases TRACE by kind of step"},

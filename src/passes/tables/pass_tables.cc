@@ -28,6 +28,7 @@ PassTable roles_table();
 PassTable coverage_table();
 PassTable issue_words_table();
 std::vector<PassTable> operator_tables();
+PassTable operator_work_table();
 
 namespace {
 
@@ -37,7 +38,7 @@ std::vector<PassTable> all_tables() {
     out.insert(out.end(), tables.begin(), tables.end());
   const auto others = {step_figures_table(), phases_table(),    launch_calls_table(), comms_table(),
                        copies_table(),       call_tree_table(), sequences_table(),    kernel_classes_table(),
-                       roles_table(),        coverage_table(),  issue_words_table()};
+                       roles_table(),        coverage_table(),  issue_words_table(),  operator_work_table()};
   out.insert(out.end(), others.begin(), others.end());
   return out;
 }

@@ -10,6 +10,7 @@
 #include "export/folded_stacks.h"
 #include "passes/columns/event_columns.h"
 #include "passes/tables/pass_tables.h"
+#include "passes/work/device_peaks.h"
 #include "report/escape.h"
 #include "trace/format_holds.h"
 #include "trace/python_frame.h"
@@ -369,6 +370,59 @@ void finish_operators(const CommandLine&, Workload& workload, TraceReport& resul
   result.warnings.emplace_back("the trace records no operators: profile the CPU, too");
 }
 
+std::string peaks_note(const Index& index) {
+  if (const DevicePeaks* peaks = peaks_of(index)) {
+    return fmt::format("peaks of {}: dense, {}{}", peaks->name, peaks->document,
+                       peaks->kind == "unchecked" ? "; not compared with that document" : ", " + peaks->kind);
+  }
+  Statement names(index.database(),
+                  "SELECT group_concat(name, ', ') FROM (SELECT DISTINCT coalesce(name, 'a device without a name') AS "
+                  "name FROM device WHERE used = 1 ORDER BY name)");
+  const bool any = names.step() && !names.is_null(0);
+  return fmt::format("no shares of a peak: schema/devices has none for {}", any ? names.text(0) : "this device");
+}
+
+void finish_work(const CommandLine&, Workload& workload, TraceReport& result) {
+  Notes& notes = result.warnings = workload.selection_notes();
+  Database& database = workload.index().database();
+  Statement all(database,
+                "SELECT sum(busy), total(iif(coalesce(all_flops, all_bytes) IS NULL, 0, busy)), "
+                "total(iif(matrix = 1, all_flops / peak_tflops / 1000, 0)), max(all_span), "
+                "sum(matrix = 1 AND launching > 0 AND all_flops / peak_tflops IS NULL), "
+                "sum(matrix = 1 AND launching > 0 AND type = 'float' AND peak_tflops IS NOT NULL "
+                "AND kernel_names NOT LIKE '%tf32%' AND kernel_names NOT LIKE '%s1688%') FROM temp.operator_work");
+  if (!all.step() || all.is_null(0) || all.int64(0) == 0) {
+    notes.emplace_back("no device work is selected");
+    return;
+  }
+  notes.push_back(fmt::format("{:.1f} % of the device time is of operators whose work is known",
+                              100 * all.real(1) / static_cast<double>(all.int64(0))));
+  if (all.int64(4) > 0) {
+    notes.push_back(fmt::format("MFU is not known: {} on matrix units {} no FLOPs, or no peak",
+                                counted(all.int64(4), "operator and shape", "operators and shapes"),
+                                all.int64(4) == 1 ? "has" : "have"));
+  } else if (all.real(2) > 0 && all.int64(3) > 0) {
+    notes.push_back(fmt::format(
+        "MFU {:.1f} %: matrix products, attention and convolutions at the device's peak, by the {} from the first to "
+        "the "
+        "last of this work",
+        100 * all.real(2) / static_cast<double>(all.int64(3)), brief_time(static_cast<double>(all.int64(3)))));
+  }
+  notes.push_back(peaks_note(workload.index()));
+  const DevicePeaks* peaks = peaks_of(workload.index());
+  if (all.int64(5) > 0 && peaks != nullptr && peaks->tf32) {
+    notes.emplace_back("products of float are held against the fp32 peak: whether TF32 was allowed is not recorded");
+  }
+  Statement bad(database,
+                "SELECT sum(calls), name, missing, shape FROM temp.operator_work WHERE bad_shape = 1 "
+                "GROUP BY name, missing ORDER BY 1 DESC, 2, 3 LIMIT 3");
+  while (bad.step()) {
+    constexpr std::size_t kReadable = 60;
+    notes.push_back(fmt::format("bad shape: {} of {}, {}: {}", counted(bad.int64(0), "call"), bad.text(1), bad.text(2),
+                                shorten_middle(std::string(bad.text(3)), kReadable)));
+  }
+}
+
 }  // namespace
 
 std::vector<Command> report_commands() {
@@ -398,6 +452,14 @@ std::vector<Command> report_commands() {
           "  trace-query operators trace.json.gz --by shape --phase decode",
           {{"", "operators"}, {"--by shape", "operator_shapes", "a row for each name, shapes and types of inputs"}},
           of_layers, finish_operators),
+      table_command("gemms", "matrix products by sizes and types: FLOPs, bytes, rates, share of the device's peak",
+                    "  trace-query gemms trace.json.gz --limit 20\n"
+                    "  trace-query gemms trace.json.gz --phase decode --wide",
+                    {{"", "gemms"}}, usual, finish_work),
+      table_command("roofline", "work of operators by shape against the peaks of the device, and what bounds them",
+                    "  trace-query roofline trace.json.gz\n"
+                    "  trace-query roofline trace.json.gz --step 3 --csv",
+                    {{"", "roofline"}}, usual, finish_work),
       table_command("phases", "steps by kind: prefill, decode, mixed, train, ...", "  trace-query phases trace.json.gz",
                     {{"", "phases"}}, of_steps, finish_phases, add_steady),
       table_command("steps", "the steps of the workload: kind, requests, tokens, time on host and device",

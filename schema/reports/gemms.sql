@@ -1,0 +1,47 @@
+-- Products of matrices by sizes and types. FLOPs count a multiply-add as 2; bytes are what must be moved at least. Rates are
+-- sums over sums: FLOPs of all calls by the time during which their device work ran. % of peak: of the device's dense peak
+-- for the type (schema/devices). Bound names the limit that the roof has, not a cause:
+-- far below its roof an operator is bound by neither.
+-- column: name   | Operator | text  | label | 6 | of the operator; [others]: see roofline
+-- column: b      | B        |       |       | 5 | matrices in the batch
+-- column: m      | M        |       |       | 8 | rows of the result
+-- column: n      | N        |       |       | 8 | columns of the result
+-- column: k      | K        |       |       | 8 | length of the sums
+-- column: type   | Type     | text  |       | 7 | of the first operand
+-- column: layout | Layout   | text  |       | 1 | of A and B: N row-major, T column-major
+-- column: calls  | Calls    | count | sum   | 6 | calls with device work of their own
+-- column: busy      | Busy       | ns      | sum  | 8 | time during which a call's device work ran, summed over the calls
+-- column: busy_pct  | Busy (%)   | percent | sum  | 5 | busy as a share of that of all selected device work
+-- column: flops     | FLOPs      | count   | sum  | 2 | of all calls; empty: not known
+-- column: bytes     | Bytes      | bytes   | sum  | 2 | that all calls must read and write at least; empty: not known
+-- column: tflops    | TFLOP/s    |         |      | 6 | FLOPs by busy
+-- column: gb_per_s  | GB/s       | GB/s    |      | 5 | bytes by busy
+-- column: intensity | FLOPs/Byte | ratio   |      | 2 | FLOPs by bytes
+-- column: peak_pct  | Peak (%)   | percent |      | 7 | of the device's peak rate for this type; empty: not known
+-- column: roof_pct  | Roof (%)   | percent |      | 6 | the least time by the peaks as a share of busy; above 105: see --explain
+-- column: bound     | Bound      | text    |      | 7 | compute or memory: the longer of the two times of the roof; launch: its calls waited longer for their launches than they ran, or are short and far from it
+-- column: kernel_names | Kernels | text |  | 3 names | those that ran longest
+WITH
+work AS (
+  SELECT *, all_flops / nullif(peak_tflops, 0) / 1000 AS compute, all_bytes / nullif(peak_gb_s, 0) AS moving
+  FROM temp.operator_work WHERE launching > 0 OR name = '[not modelled]'),
+figures AS (
+  SELECT name, b, m, n, k, type, layout,
+         sum(launching) AS launching, sum(busy) AS busy, sum(waiting) AS waiting, sum(short) AS short,
+         iif(count(all_flops) = count(*), sum(all_flops), NULL) AS flops,
+         iif(count(all_bytes) = count(*), sum(all_bytes), NULL) AS bytes,
+         iif(count(compute) = count(*), sum(compute), NULL) AS compute,
+         iif(count(moving) = count(*), sum(moving), NULL) AS moving,
+         max(peak_tflops) AS peak, max(kernel_names) AS kernel_names, max(missing) AS missing
+  FROM work WHERE m IS NOT NULL
+  GROUP BY name, b, m, n, k, type, types, layout),
+roofs AS (SELECT *, max(compute, moving) AS roof FROM figures)
+SELECT name, b, m, n, k, type, layout, launching, busy,
+       100.0 * busy / nullif((SELECT sum(busy) FROM work), 0), flops, bytes,
+       flops / 1000.0 / nullif(busy, 0), 1.0 * bytes / nullif(busy, 0), 1.0 * flops / nullif(bytes, 0),
+       100.0 * compute / nullif(busy, 0), 100.0 * roof / nullif(busy, 0),
+       CASE WHEN 2 * waiting > busy OR (2 * short > busy AND roof < busy / 4.0) THEN 'launch'
+            WHEN compute > moving THEN 'compute'
+            WHEN moving >= compute THEN 'memory' END, kernel_names
+FROM roofs
+ORDER BY busy DESC, 1, 2, 3, 4, 5, 6;

@@ -1,0 +1,44 @@
+-- Work of operators by their shapes, against the peaks of the device. FLOPs count a multiply-add as 2; bytes are what must be
+-- moved at least. Roof: the longer of FLOPs / peak and bytes / bandwidth. % of roof: roof by busy; above 105 % (!) the data
+-- were in a cache, or peak or shape are not what they seem. Bound names the limit that the roof has, not a cause:
+-- far below its roof an operator is bound by neither.
+-- column: name   | Operator | text  | label | 7 | of the operator; [not modelled]: device work without a known one
+-- column: family | Family   | text  |       | 6 | gemm, attention, convolution, moe, norm, elementwise, copy, reduce, gather, generated
+-- column: shape  | Shape    | text  |       | 5 | dimensions of its inputs
+-- column: types  | Types    | text  |       | 2 | of its inputs
+-- column: calls  | Calls    | count | sum   | 5 | calls with device work of their own
+-- column: busy      | Busy       | ns      | sum  | 8 | time during which a call's device work ran, summed over the calls
+-- column: busy_pct  | Busy (%)   | percent | sum  | 5 | busy as a share of that of all selected device work
+-- column: flops     | FLOPs      | count   | sum  | 2 | of all calls; empty: not known
+-- column: bytes     | Bytes      | bytes   | sum  | 2 | that all calls must read and write at least; empty: not known
+-- column: tflops    | TFLOP/s    |         |      | 6 | FLOPs by busy
+-- column: gb_per_s  | GB/s       | GB/s    |      | 5 | bytes by busy
+-- column: intensity | FLOPs/Byte | ratio   |      | 2 | FLOPs by bytes
+-- column: peak_pct  | Peak (%)   | percent |      | 7 | of the device's peak rate for this type; empty: not known
+-- column: roof_pct  | Roof (%)   | percent |      | 6 | the least time by the peaks as a share of busy; above 105: see --explain
+-- column: bound     | Bound      | text    |      | 7 | compute or memory: the longer of the two times of the roof; launch: its calls waited longer for their launches than they ran, or are short and far from it
+-- column: missing | Not Known | text |  | 2 | why a figure is not known
+WITH
+work AS (
+  SELECT *, all_flops / nullif(peak_tflops, 0) / 1000 AS compute, all_bytes / nullif(peak_gb_s, 0) AS moving
+  FROM temp.operator_work WHERE launching > 0 OR name = '[not modelled]'),
+figures AS (
+  SELECT name, family, shape, types,
+         sum(launching) AS launching, sum(busy) AS busy, sum(waiting) AS waiting, sum(short) AS short,
+         iif(count(all_flops) = count(*), sum(all_flops), NULL) AS flops,
+         iif(count(all_bytes) = count(*), sum(all_bytes), NULL) AS bytes,
+         iif(count(compute) = count(*), sum(compute), NULL) AS compute,
+         iif(count(moving) = count(*), sum(moving), NULL) AS moving,
+         max(peak_tflops) AS peak, max(kernel_names) AS kernel_names, max(missing) AS missing
+  FROM work WHERE true
+  GROUP BY name, family, shape, types, flops, bytes),
+roofs AS (SELECT *, max(compute, moving) AS roof FROM figures)
+SELECT name, family, shape, types, launching, busy,
+       100.0 * busy / nullif((SELECT sum(busy) FROM work), 0), flops, bytes,
+       flops / 1000.0 / nullif(busy, 0), 1.0 * bytes / nullif(busy, 0), 1.0 * flops / nullif(bytes, 0),
+       100.0 * compute / nullif(busy, 0), 100.0 * roof / nullif(busy, 0),
+       CASE WHEN 2 * waiting > busy OR (2 * short > busy AND roof < busy / 4.0) THEN 'launch'
+            WHEN compute > moving THEN 'compute'
+            WHEN moving >= compute THEN 'memory' END, missing
+FROM roofs
+ORDER BY busy DESC, 1, 2, 3, 4, 5, 6;

@@ -1,0 +1,334 @@
+// What framework operators compute and move, by name and arguments, with the time of what they launch: the reports
+// `gemms` and `roofline` (schema/reports) select from it. Linear but for the sorting of device events.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "base/dense_index.h"
+#include "base/unknown.h"
+#include "passes/tables/pass_tables.h"
+#include "passes/work/device_peaks.h"
+#include "passes/work/operator_work.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
+
+// Texts of an index by id; "" of ids that are not there.
+class Texts {
+ public:
+  Texts(const Index& index, const char* sql) : rows_(index.database(), sql) {}
+  std::vector<std::string> of(std::uint32_t id) {
+    rows_.reset();
+    rows_.bind(1, std::int64_t{id});
+    std::vector<std::string> out(static_cast<std::size_t>(rows_.column_count()));
+    if (rows_.step()) {
+      for (int i = 0; i < rows_.column_count(); ++i) out[static_cast<std::size_t>(i)] = rows_.text(i);
+    }
+    return out;
+  }
+
+ private:
+  Statement rows_;
+};
+
+// Of one operator with the same arguments.
+struct WorkGroup {
+  std::uint32_t name = 0, shape = 0;  // ids
+  std::string operator_name;
+  Arguments arguments;
+  OperatorWork work;
+  std::int64_t calls = 0;      // all
+  std::int64_t launching = 0;  // with device work of its own: what the sums are of
+  std::int64_t busy = 0, kernels = 0, waiting = 0, short_calls = 0;
+  Amount flops = 0, bytes = 0;
+  std::uint32_t device = 0;                               // of most of it: of the last
+  std::unordered_map<std::uint32_t, std::int64_t> names;  // kernel time by name id
+  std::uint32_t last_name = 0;                            // the next kernel often has the same name
+  std::int64_t* last_time = nullptr;
+
+  void add_kernel(std::uint32_t id, std::int64_t time) {
+    ++kernels;
+    if (last_time == nullptr || id != last_name) last_time = &names[id];
+    last_name = id;
+    *last_time = saturating_add(*last_time, time);
+  }
+};
+
+// Device work belongs to the innermost operator around its launch that is known.
+class WorkSummer {
+ public:
+  explicit WorkSummer(Workload& workload)
+      : workload_(workload),
+        index_(workload.index()),
+        operators_(index_, "cpu_op"),
+        calls_(index_, "runtime_call"),
+        annotations_(index_,
+                     "SELECT s.value, a.parent_id FROM annotation a JOIN string s ON s.id = a.name_id WHERE a.id = ?") {
+    find_groups();
+    add_events();
+    add_work();
+  }
+
+  std::vector<WorkGroup> groups;
+  std::int64_t unmodelled = 0;  // ns of device work of no known operator
+  std::int64_t span = 0;        // ns from the first to the last device work that is selected
+
+ private:
+  struct Call {
+    std::int64_t until = kNever, busy = 0, delay = 0;
+    std::uint32_t annotation = 0;
+  };
+
+  void find_groups() {
+    const auto names = operators_.ids("name_id"), shapes = operators_.ids("shape_id"),
+               parents = operators_.ids("parent_id");
+    DenseIndex name_places;
+    std::vector<bool> known;  // by place
+    Texts name_of(index_, "SELECT value FROM string WHERE id = ?");
+    Texts shape_of(index_,
+                   "SELECT coalesce(dims, ''), coalesce(types, ''), coalesce(strides, ''), "
+                   "coalesce(concrete_inputs, '') FROM op_shape WHERE id = ?");
+    DenseIndex keys;
+    group_.assign(names.size(), 0);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const auto [name, is_new] = name_places.index_of(names[i]);
+      if (is_new) known.push_back(family_of(name_of.of(names[i])[0]) != WorkFamily::kNone);
+      if (!known[name]) {
+        // A parent that comes later is one of a damaged index.
+        owner_.push_back(parents[i] > 0 && parents[i] <= i ? owner_[parents[i] - 1] : 0);
+        continue;
+      }
+      owner_.push_back(static_cast<std::uint32_t>(i + 1));
+      const auto [place, fresh] = keys.index_of(std::uint64_t{names[i]} << 32U | shapes[i]);
+      group_[i] = static_cast<std::uint32_t>(place);
+      if (fresh) {
+        WorkGroup& group = groups.emplace_back();
+        group.name = names[i], group.shape = shapes[i];
+        group.operator_name = name_of.of(names[i])[0];
+        const auto texts = shape_of.of(shapes[i]);
+        group.arguments = read_arguments(texts[0], texts[1], texts[2], texts[3]);
+        group.work = work_of(group.operator_name, group.arguments.list);
+      }
+      ++groups[place].calls;
+    }
+    call_of_.resize(names.size());
+  }
+
+  struct DeviceEvent {
+    std::int64_t begin = 0, end = 0;
+    std::uint32_t op = 0, launch = 0, name = 0, stream = 0, annotation = 0;  // ids; 0: not known
+  };
+
+  std::vector<DeviceEvent> device_events() const {
+    std::vector<DeviceEvent> out;
+    const auto before = [](const DeviceEvent& x, const DeviceEvent& y) { return x.begin < y.begin; };
+    const EventFilter filter = workload_.filter();
+    const auto add = [&](const EventColumns& events, bool kernel, auto keeps) {
+      const auto ts = events.int64s("ts"), dur = events.int64s("dur");
+      const auto op = events.ids("cpu_op_id"), launch = events.ids("launch_id"), stream = events.ids("stream_id"),
+                 annotation = events.ids("annotation_id");
+      const auto name = kernel ? events.ids("name_id") : std::span<const std::uint32_t>();
+      out.reserve(out.size() + ts.size());
+      const auto first = static_cast<std::ptrdiff_t>(out.size());
+      for (std::size_t i = 0; i < ts.size(); ++i) {
+        if (!keeps(i)) continue;
+        out.push_back({ts[i], ts[i] + duration_or_zero(dur[i]), op[i], launch[i], kernel ? name[i] : 0, stream[i],
+                       annotation[i]});
+      }
+      // Rows are in order of start in all but damaged indexes.
+      if (!std::is_sorted(out.begin() + first, out.end(), before)) std::sort(out.begin() + first, out.end(), before);
+      std::inplace_merge(out.begin(), out.begin() + first, out.end(), before);
+    };
+    add(workload_.events().kernels, true, [&](std::size_t row) { return filter.keeps_kernel(row); });
+    add(workload_.events().memory, false, [&](std::size_t row) { return filter.keeps_memory_op(row); });
+    return out;
+  }
+
+  void add_events() {
+    const auto call_ts = calls_.int64s("ts"), call_dur = calls_.int64s("dur");
+    std::unordered_map<std::uint32_t, std::int64_t> stream_until;
+    const std::vector<DeviceEvent> events = device_events();
+    std::int64_t last = kNever;
+    for (const DeviceEvent& event : events) {
+      last = std::max(last, event.end);
+      std::int64_t& until = stream_until.try_emplace(event.stream, kNever).first->second;
+      const std::uint32_t owner = event.op > 0 && event.op <= owner_.size() ? owner_[event.op - 1] : 0;
+      if (owner == 0) {
+        unmodelled = saturating_add(unmodelled, event.end - event.begin);
+      } else {
+        WorkGroup& group = groups[group_[owner - 1]];
+        Call& call = call_of_[owner - 1];
+        if (call.until == kNever) {
+          ++group.launching;
+          launching_.push_back(owner - 1);
+          call.annotation = event.annotation;
+        }
+        if (event.launch > 0 && event.launch <= call_ts.size() && call_dur[event.launch - 1] != kUnknownValue) {
+          const std::int64_t returned = call_ts[event.launch - 1] + call_dur[event.launch - 1];
+          call.delay = saturating_add(call.delay, std::max<std::int64_t>(event.begin - std::max(returned, until), 0));
+        }
+        if (event.end > call.until) {
+          call.busy = saturating_add(call.busy, event.end - std::max(event.begin, call.until));
+        }
+        call.until = std::max(call.until, event.end);
+        if (event.name > 0) group.add_kernel(event.name, event.end - event.begin);
+      }
+      until = std::max(until, event.end);
+    }
+    if (!events.empty()) span = last - events.front().begin;
+  }
+
+  // Of the innermost annotation around that gives them; null: none does.
+  const StepLengths* lengths_at(std::uint32_t annotation) {
+    const auto [known, is_new] = lengths_.try_emplace(annotation);
+    if (is_new && annotation != 0) {
+      constexpr int kMostAround = 64;
+      std::uint32_t id = annotation;
+      for (int depth = 0; id != 0 && depth < kMostAround && !known->second; ++depth) {
+        const auto texts = annotations_.of(id);
+        known->second = step_lengths(texts[0]);
+        id = texts[1].empty() ? 0 : static_cast<std::uint32_t>(std::stoul(texts[1]));
+      }
+    }
+    return known->second ? &*known->second : nullptr;
+  }
+
+  void add_work() {
+    constexpr std::int64_t kShort = 5'000;  // ns
+    for (const std::uint32_t op : launching_) {
+      WorkGroup& group = groups[group_[op]];
+      const Call& call = call_of_[op];
+      group.busy = saturating_add(group.busy, call.busy);
+      if (call.delay > call.busy) group.waiting = saturating_add(group.waiting, call.busy);
+      if (call.busy < kShort) group.short_calls = saturating_add(group.short_calls, call.busy);
+      if (needs_step_lengths(group.operator_name)) {
+        group.work = work_of(group.operator_name, group.arguments.list, lengths_at(call.annotation));
+      }
+      const bool wrong = !group.arguments.problem.empty();
+      group.flops = plus(group.flops, wrong ? std::nullopt : group.work.flops);
+      group.bytes = plus(group.bytes, wrong ? std::nullopt : group.work.bytes);
+    }
+  }
+
+  Workload& workload_;
+  const Index& index_;
+  EventColumns operators_, calls_;
+  Texts annotations_;
+  std::vector<std::uint32_t> group_, owner_;  // by operator; owner: id of the innermost known one, itself included
+  std::vector<Call> call_of_;                 // by operator
+  std::vector<std::uint32_t> launching_;      // operators with device work of their own, in its order
+  std::unordered_map<std::uint32_t, std::optional<StepLengths>> lengths_;
+};
+
+bool says_tf32(std::string_view kernel) {
+  return kernel.find("tf32") != std::string_view::npos || kernel.find("s1688") != std::string_view::npos;
+}
+
+// Kernel names, longest time first, separated by commas.
+std::string kernel_names(const WorkGroup& group, Texts& names) {
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (const auto& [id, time] : group.names) sorted.emplace_back(-time, names.of(id)[0]);
+  std::ranges::sort(sorted);
+  constexpr std::size_t kMostNames = 3;
+  std::string out;
+  for (std::size_t i = 0; i < sorted.size() && i < kMostNames; ++i) out += (i > 0 ? ", " : "") + sorted[i].second;
+  return out;
+}
+
+void fill_work(Workload& workload, const PassOptions&, TableRows& rows) {
+  const WorkSummer summer(workload);
+  const Index& index = workload.index();
+  const DevicePeaks* peaks = peaks_of(index);
+  Texts shape_of(index, "SELECT dims, types FROM op_shape WHERE id = ?"),
+      kernel_of(index, "SELECT short_name FROM kernel_name WHERE id = ?");
+  const auto text = [&rows](const std::string& value) {
+    rows.add(value.empty() ? std::nullopt : std::optional(std::string_view(value)));
+  };
+  for (const WorkGroup& group : summer.groups) {
+    const OperatorWork& work = group.work;
+    const bool wrong = !group.arguments.problem.empty();
+    const auto amount = [&](Amount value) { return wrong ? std::nullopt : value; };
+    const auto shape = shape_of.of(group.shape);
+    const std::string kernels = kernel_names(group, kernel_of);
+    rows.add(std::string_view(group.operator_name)).add(family_name(family_of(group.operator_name)));
+    text(shape[0]);
+    text(shape[1]);
+    rows.add(std::int64_t{group.shape});
+    rows.add(amount(work.b)).add(amount(work.m)).add(amount(work.n)).add(amount(work.k));
+    text(work.type);
+    text(work.layout);
+    rows.add(group.calls)
+        .add(group.launching)
+        .add(group.kernels)
+        .add(group.busy)
+        .add(group.waiting)
+        .add(group.short_calls);
+    rows.add(amount(work.flops)).add(amount(work.bytes));
+    rows.add(group.launching > 0 ? group.flops : std::nullopt).add(group.launching > 0 ? group.bytes : std::nullopt);
+    rows.add(peaks != nullptr ? peaks->rate(work.family, work.type, says_tf32(kernels)) : std::nullopt);
+    rows.add(peaks != nullptr ? peaks->memory_gb_s : std::nullopt);
+    rows.add(std::int64_t{uses_matrix_units(work.family)});
+    text(kernels);
+    text(std::string(wrong ? group.arguments.problem : work.missing));
+    rows.add(std::int64_t{wrong}).add(summer.span);
+  }
+  if (summer.unmodelled == 0) return;
+  constexpr std::size_t kUntilBusy = 14, kBehindBusy = 12;
+  rows.add(std::string_view("[not modelled]"));
+  for (std::size_t i = 1; i < kUntilBusy; ++i) rows.add_null();
+  rows.add(summer.unmodelled);
+  for (std::size_t i = 0; i < kBehindBusy; ++i) rows.add_null();
+  rows.add(summer.span);
+}
+
+std::vector<PassColumn> columns_of(std::initializer_list<TableColumn> columns) {
+  std::vector<PassColumn> out;
+  for (const TableColumn& one : columns) out.push_back({one});
+  return out;
+}
+
+}  // namespace
+
+PassTable operator_work_table() {
+  using enum ColumnType;
+  return {"operator_work",
+          "framework operators whose work is known, by name and arguments; [not modelled]: device work of no such one",
+          columns_of(
+              {{"name", kText, "", "of the operator"},
+               {"family", kText, "",
+                "gemm, attention, convolution, moe, norm, elementwise, copy, reduce, gather, generated"},
+               {"shape", kText, "", "dimensions of its inputs"},
+               {"types", kText, "", "of its inputs"},
+               {"shape_id", kInteger, "", "op_shape: strides and values"},
+               {"b", kInteger, "count", "matrices in the batch"},
+               {"m", kInteger, "count", "rows of the result"},
+               {"n", kInteger, "count", "columns of the result"},
+               {"k", kInteger, "count", "length of the sums"},
+               {"type", kText, "", "of its first operand"},
+               {"layout", kText, "", "N: row-major, T: column-major; of A and B"},
+               {"calls", kInteger, "count", "calls in the trace, selected or not"},
+               {"launching", kInteger, "count", "calls with selected device work that belongs to no operator below"},
+               {"kernels", kInteger, "count", "kernels of these calls"},
+               {"busy", kInteger, "ns", "time during which a call's device work ran, summed over the calls"},
+               {"waiting", kInteger, "ns", "busy of calls that waited longer for their launches than they ran"},
+               {"short", kInteger, "ns", "busy of calls of less than 5 us"},
+               {"flops", kInteger, "count", "of one call: a multiply-add is 2; NULL: not known"},
+               {"bytes", kInteger, "bytes", "that one call must read and write at least; NULL: not known"},
+               {"all_flops", kInteger, "count", "of the launching calls"},
+               {"all_bytes", kInteger, "bytes", "of the launching calls"},
+               {"peak_tflops", kReal, "TFLOP/s", "of the device for this type; NULL: not known"},
+               {"peak_gb_s", kReal, "GB/s", "of the device's memory; NULL: not known"},
+               {"matrix", kInteger, "", "1: its multiplications count for MFU"},
+               {"kernel_names", kText, "", "the three that ran longest"},
+               {"missing", kText, "", "why a figure is not known"},
+               {"bad_shape", kInteger, "", "1: the shapes of its inputs cannot be, see missing"},
+               {"all_span", kInteger, "ns", "from the first to the last device work selected; the same in each row"}}),
+          fill_work};
+}
+
+}  // namespace tracedb

@@ -1,0 +1,387 @@
+#include "passes/work/operator_formulas.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tracedb {
+
+const Argument& argument(Args args, int place) {
+  static const Argument kAbsent;
+  return place >= 0 && static_cast<std::size_t>(place) < args.size() ? args[static_cast<std::size_t>(place)] : kAbsent;
+}
+
+bool is_given(const Argument& tensor) { return tensor.is_tensor() && !tensor.dims.empty(); }
+
+namespace {
+
+Amount size_of(const Argument& tensor) { return tensor.size ? Amount(tensor.size->bytes) : Amount(); }
+Amount bytes_of(Amount count, const Argument& type) { return times(count, size_of(type)); }
+// Of all of a tensor; nothing of one that is absent; not known of an unknown type.
+Amount bytes_of(const Argument& tensor) {
+  if (tensor.dims.empty() && !tensor.is_tensor()) return 0;
+  return bytes_of(elements(tensor.dims), tensor);
+}
+
+Amount product(std::initializer_list<Amount> factors) {
+  Amount out = 1;
+  if (std::ranges::find(factors, Amount(0)) != factors.end()) return 0;
+  for (const Amount factor : factors) out = times(out, factor);
+  return out;
+}
+Amount sum(std::initializer_list<Amount> terms) {
+  Amount out = 0;
+  for (const Amount term : terms) out = plus(out, term);
+  return out;
+}
+
+bool is_column_major(const Argument& matrix) {
+  const std::size_t n = matrix.strides.size();
+  return n >= 2 && n == matrix.dims.size() && matrix.strides[n - 2] == 1 && matrix.strides[n - 1] != 1;
+}
+
+}  // namespace
+
+// at: A, B, C that is added, `out`, whether B is [N, K]. Result: the type of `out`, else the wider of A and B; of
+// scaled products 2 bytes.
+void gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
+  const ArgumentPlaces& at = rule.at;
+  const Argument &a = argument(args, at[0]), &b = argument(args, at[1]), &c = argument(args, at[2]),
+                 &out = argument(args, at[3]);
+  const bool is_n_k = at[4] != 0;
+  if (a.dims.size() < 2 || b.dims.size() < 2) {
+    if (!a.dims.empty() || !b.dims.empty()) work.missing = "not two matrices";
+    return;
+  }
+  const bool batched = b.dims.size() > 2;
+  work.k = times(a.dims.back(), a.size ? a.size->values : 1);
+  work.n = is_n_k ? b.dims[b.dims.size() - 2] : times(b.dims.back(), 1);
+  // Rows of A before the last dimension are rows of one product, where B is a single matrix.
+  const Dims before(a.dims.begin(), a.dims.end() - 1);
+  work.b = batched ? a.dims.front() : 1;
+  work.m = batched ? a.dims[a.dims.size() - 2] : elements(before);
+  if (!a.strides.empty() && !b.strides.empty()) {
+    work.layout = {is_column_major(a) ? 'T' : 'N', is_column_major(b) != is_n_k ? 'T' : 'N'};
+  }
+  work.type = a.type;
+  work.flops = product({2, work.b, work.m, work.n, work.k});
+  Amount result = size_of(a) && size_of(b) ? std::max(size_of(a), size_of(b)) : std::nullopt;
+  if (rule.per_element > 0) result = rule.per_element;
+  if (is_given(out)) result = size_of(out);
+  const Amount in_b = product({work.b, b.dims[b.dims.size() - 2], b.dims.back()});
+  work.bytes = sum({bytes_of(product({work.b, work.m, a.dims.back()}), a), bytes_of(in_b, b),
+                    product({work.b, work.m, work.n, result}), at[2] < 0 ? Amount(0) : bytes_of(c)});
+}
+
+namespace {
+
+struct AttentionShape {
+  Amount b, q, k, heads, kv_heads, dqk, dv;
+};
+
+// Operands [B, H, N, D], or with `is_bnhd` [B, N, H, D].
+std::optional<AttentionShape> attention_shape(const Argument& q, const Argument& k, const Argument& v, bool is_bnhd) {
+  constexpr std::size_t kDims = 4;
+  if (q.dims.size() != kDims || k.dims.size() != kDims || v.dims.size() != kDims) return std::nullopt;
+  const std::size_t n = is_bnhd ? 1 : 2, h = is_bnhd ? 2 : 1, d = 3;
+  return AttentionShape{q.dims[0], q.dims[n], k.dims[n], q.dims[h], k.dims[h], q.dims[d], v.dims[d]};
+}
+
+}  // namespace
+
+// at: Q, K, V, causal, layout [B, N, H, D], what is added to the scores, cumulated lengths; `per_element`: halves of
+// the forward's FLOPs, 2 forward and 5 backward, which computes S again and dV, dP, dQ and dK.
+void attention(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
+  const ArgumentPlaces& at = rule.at;
+  const Argument &q = argument(args, at[0]), &k = argument(args, at[1]), &v = argument(args, at[2]),
+                 &mask = argument(args, at[5]);
+  work.type = q.type;
+  const auto shape = attention_shape(q, k, v, at[4] != 0);
+  if (!shape || is_given(argument(args, at[6]))) {
+    if (!q.dims.empty()) work.missing = "lengths not recorded";
+    return;
+  }
+  const std::optional<bool> causal = argument(args, at[3]).flag();
+  const bool backward = rule.per_element > 2;
+  const Amount on_q = product({shape->b, shape->heads, shape->q}),
+               on_k = product({shape->b, shape->kv_heads, shape->k});
+  const Amount width = plus(shape->dqk, shape->dv);
+  const Amount operands = sum({times(on_q, shape->dqk), times(on_k, width)});
+  const Amount outputs = times(on_q, shape->dv);
+  const Amount moved = backward ? sum({operands, operands, outputs, outputs}) : plus(operands, outputs);
+  work.bytes = plus(bytes_of(moved, q), is_given(mask) ? bytes_of(mask) : Amount(0));
+  if (!causal) {
+    work.missing = "whether it is causal is not recorded";
+  } else if (*causal && *shape->k < *shape->q) {
+    work.missing = "causal with fewer keys than queries";
+  } else {
+    const Amount all = product({2, shape->q, shape->k}), square = times(shape->q, shape->q);
+    const Amount pairs = *causal && all && square ? Amount(*all - *square) : all;
+    work.flops = product({shape->b, shape->heads, pairs, width, rule.per_element});
+    if (work.flops) *work.flops /= 2;
+  }
+}
+
+// at: Q [T, H, D], K and V [..., H, D]. The lengths of requests are in a tensor: from the step.
+void attention_of_step(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work) {
+  const ArgumentPlaces& at = rule.at;
+  const Argument &q = argument(args, at[0]), &k = argument(args, at[1]), &v = argument(args, at[2]);
+  work.type = q.type;
+  if (q.dims.size() < 3 || k.dims.size() < 3 || v.dims.size() < 3) return;
+  if (step == nullptr) {
+    work.missing = "lengths not recorded";
+    return;
+  }
+  const std::int64_t heads = q.dims[q.dims.size() - 2], kv_heads = k.dims[k.dims.size() - 2];
+  const Amount width = plus(q.dims.back(), v.dims.back());
+  const RequestLengths &context = step->context, &generation = step->generation;
+  const Amount pairs = sum({times(2, context.qk), times(2, generation.qk)});
+  if (!pairs || *pairs < context.qq) {
+    work.missing = "lengths of the step that cannot be";
+    return;
+  }
+  work.flops = product({heads, width, *pairs - context.qq});
+  work.bytes = bytes_of(plus(product({plus(context.q, generation.q), heads, width}),
+                             product({plus(context.k, generation.k), kv_heads, width})),
+                        q);
+}
+
+namespace {
+
+struct ConvolutionShape {
+  Dims out;
+  Amount flops;
+};
+
+// nullopt: what it takes is not recorded. `at`: of x; w and bias follow, then stride, padding, dilation, transposed,
+// output padding, groups.
+std::optional<ConvolutionShape> convolution_shape(Args args, int at) {
+  constexpr int kStride = 3, kPadding = 4, kDilation = 5, kTransposed = 6, kOutputPadding = 7, kGroups = 8;
+  const Argument &x = argument(args, at), &w = argument(args, at + 1);
+  const std::size_t spatial = x.dims.size() < 3 ? 0 : x.dims.size() - 2;
+  const auto each = [&](int place) {
+    auto numbers = argument(args, at + place).numbers();
+    if (numbers && numbers->size() == 1) numbers->resize(spatial, numbers->front());
+    return numbers && numbers->size() == spatial ? *numbers : Dims();
+  };
+  const Dims stride = each(kStride), padding = each(kPadding), dilation = each(kDilation), more = each(kOutputPadding);
+  const auto transposed = argument(args, at + kTransposed).flag();
+  const auto groups = argument(args, at + kGroups).numbers();
+  if (spatial == 0 || w.dims.size() != x.dims.size() || stride.empty() || padding.empty() || dilation.empty() ||
+      more.empty() || !transposed || !groups || groups->size() != 1) {
+    return std::nullopt;
+  }
+  ConvolutionShape shape;
+  const Amount channels = *transposed ? times(w.dims[1], groups->front()) : w.dims[0];
+  shape.out = {x.dims[0], channels.value_or(0)};
+  for (std::size_t i = 0; i < spatial; ++i) {
+    constexpr std::int64_t kHuge = std::int64_t{1} << 31U;  // what follows cannot overflow
+    const std::int64_t in = x.dims[i + 2], kernel = w.dims[i + 2];
+    for (const std::int64_t value : {in, kernel, stride[i], padding[i], dilation[i], more[i]}) {
+      if (value < 0 || value >= kHuge) return std::nullopt;
+    }
+    const std::int64_t reach = dilation[i] * (kernel - 1) + 1, padded = in + 2 * padding[i];
+    if (stride[i] == 0 || (!*transposed && padded < reach)) return std::nullopt;
+    const std::int64_t size =
+        *transposed ? (in - 1) * stride[i] - 2 * padding[i] + reach + more[i] : (padded - reach) / stride[i] + 1;
+    if (size < 0) return std::nullopt;
+    shape.out.push_back(size);
+  }
+  const Dims per_channel(w.dims.begin() + 1, w.dims.end());
+  shape.flops = product({2, elements(*transposed ? x.dims : shape.out), elements(per_channel)});
+  return shape;
+}
+
+}  // namespace
+
+void convolution(Args args, const FormulaRule&, const StepLengths*, OperatorWork& work) {
+  const Argument &x = argument(args, 0), &w = argument(args, 1), &bias = argument(args, 2);
+  work.type = x.type;
+  const auto shape = convolution_shape(args, 0);
+  if (!shape) {
+    work.missing = "stride and padding not recorded";
+    return;
+  }
+  work.flops = shape->flops;
+  work.bytes = sum({bytes_of(x), bytes_of(w), bytes_of(elements(shape->out), x), is_given(bias) ? bytes_of(bias) : 0});
+}
+
+void convolution_backward(Args args, const FormulaRule&, const StepLengths*, OperatorWork& work) {
+  constexpr int kMask = 10;
+  const Argument &gradient = argument(args, 0), &x = argument(args, 1), &w = argument(args, 2);
+  work.type = x.type;
+  const auto shape = convolution_shape(args, 1);
+  if (!shape) {
+    work.missing = "stride and padding not recorded";
+    return;
+  }
+  const std::string& mask = argument(args, kMask).value;
+  std::array<bool, 3> wanted = {true, true, false};
+  if (!mask.empty()) {
+    std::size_t at = 0;
+    for (bool& one : wanted) {
+      at = mask.find_first_of("TF", at);
+      if (at == std::string::npos) {
+        work.missing = "output mask not recorded";
+        return;
+      }
+      one = mask[at++] == 'T';
+    }
+  }
+  const Amount count = std::int64_t{wanted[0]} + std::int64_t{wanted[1]};
+  work.flops = times(shape->flops, count);
+  const Amount all = sum({bytes_of(elements(gradient.dims), x), bytes_of(w), bytes_of(x)});
+  const Amount bias = gradient.dims.size() > 1 ? bytes_of(gradient.dims[1], x) : Amount(0);
+  work.bytes = plus(times(all, count), wanted[2] ? bias : Amount(0));
+}
+
+// `uses`.
+void moved(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
+  Amount bytes = 0, count;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const char use = i < rule.uses.size() ? rule.uses[i] : (rule.uses.ends_with('*') ? 'r' : '.');
+    if (use == '.' || (args[i].dims.empty() && !args[i].is_tensor())) continue;
+    if (work.type.empty()) work.type = args[i].type;
+    if (rule.at.count == 0 ? !count : static_cast<int>(i) == rule.at[0]) count = elements(args[i].dims);
+    const std::int64_t passes = use == 't' ? 3 : (use == 'b' || use == 'd' ? 2 : 1);
+    bytes = plus(bytes, times(bytes_of(args[i]), passes));
+  }
+  if (!count) return;
+  if (rule.per_element >= 0) work.flops = times(count, rule.per_element);
+  work.bytes = bytes;
+}
+
+// In training the running statistics are written too. at: x, whether it trains.
+void batch_norm(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work) {
+  const auto training = argument(args, rule.at[1]).flag();
+  FormulaRule mine = rule;
+  mine.at = {};
+  mine.uses = training == true ? "drrbb" : "drrrr";
+  moved(args, mine, step, work);
+  if (!training) {
+    work.bytes.reset();
+    work.missing = "whether it trains is not recorded";
+  }
+}
+
+namespace {
+
+Dims broadcast(const Dims& a, const Dims& b) {
+  Dims out(std::max(a.size(), b.size()), 1);
+  const auto widen = [&](const Dims& in) {
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      std::int64_t& size = out[out.size() - in.size() + i];
+      size = in[i] == 0 || size == 0 ? 0 : std::max(size, in[i]);
+    }
+  };
+  widen(a);
+  widen(b);
+  return out;
+}
+
+}  // namespace
+
+// at: place of the first operand; 1: the result is of bool. In place, and next to a scalar, it has the first's type.
+void binary(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
+  const ArgumentPlaces& at = rule.at;
+  const Argument &a = argument(args, at[0]), &b = argument(args, at[0] + 1);
+  if (!a.is_tensor()) return;
+  work.type = a.type;
+  const bool in_place = at[1] == 2, is_bool = at[1] == 1;
+  const Amount count = elements(in_place ? a.dims : broadcast(a.dims, b.is_tensor() ? b.dims : Dims()));
+  Amount size = size_of(a);
+  if (b.is_tensor() && !in_place && !b.dims.empty()) size = a.dims.empty() ? size_of(b) : std::max(size, size_of(b));
+  if (is_bool) size = 1;
+  work.flops = count;
+  work.bytes = sum({bytes_of(a), b.is_tensor() ? bytes_of(b) : Amount(0), times(count, size)});
+}
+
+// at: the input; 1: a bare number is the dimension, too. Without dimensions all are reduced.
+void reduce(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
+  const ArgumentPlaces& at = rule.at;
+  const Argument& in = argument(args, 0);
+  if (in.dims.empty() && !in.is_tensor()) return;
+  work.type = in.type;
+  work.flops = elements(in.dims);
+  const auto rank = static_cast<std::int64_t>(in.dims.size());
+  Dims out;
+  for (std::size_t i = 1; i < args.size(); ++i) {
+    const bool is_list = args[i].value.starts_with('[');
+    const auto over = is_list || at[1] == 1 ? args[i].numbers() : std::nullopt;
+    if (!over) continue;
+    if (over->empty()) break;
+    out = in.dims;
+    for (const std::int64_t dim : *over) {
+      const std::int64_t place = dim < 0 ? dim + rank : dim;
+      if (place < 0 || place >= rank) {
+        if (rank > 0) work.missing = "a dimension that it does not have";
+        continue;
+      }
+      out[static_cast<std::size_t>(place)] = 1;
+    }
+    break;
+  }
+  if (work.missing.empty()) work.bytes = plus(bytes_of(in), bytes_of(elements(out), in));
+}
+
+// at: the table, what is looked up, the argument with the dimension; -1: rows. gather: one element each.
+void gather(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
+  const ArgumentPlaces& at = rule.at;
+  const Argument &table = argument(args, at[0]), &index = argument(args, at[1]);
+  if (table.dims.empty() || !index.is_tensor()) return;
+  work.type = table.type;
+  work.flops = 0;
+  Amount count = elements(index.dims);
+  if (at[2] != 0) {
+    const auto dim = at[2] < 0 ? std::optional(Dims{0}) : argument(args, at[2]).numbers();
+    const auto rank = static_cast<std::int64_t>(table.dims.size());
+    if (!dim || dim->size() != 1 || dim->front() >= rank || dim->front() < -rank) {
+      work.missing = "dimension not recorded";
+      return;
+    }
+    for (std::int64_t i = 0; i < rank; ++i) {
+      if (i != (dim->front() + rank) % rank) count = times(count, table.dims[static_cast<std::size_t>(i)]);
+    }
+  }
+  work.bytes = plus(times(bytes_of(count, table), 2), bytes_of(index));
+}
+
+// at: x [T, H], w1 [E, 2F or F, H], w2 [E, H, F], then the weights or ids of the chosen experts [T, topk].
+void moe(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
+  const ArgumentPlaces& at = rule.at;
+  const Argument &x = argument(args, at[0]), &w1 = argument(args, at[1]), &w2 = argument(args, at[2]),
+                 &top = argument(args, at[3]);
+  work.type = x.type;
+  if (x.dims.size() != 2 || w1.dims.size() != 3 || w2.dims.size() != 3 || top.dims.size() != 2 ||
+      top.dims[0] != x.dims[0]) {
+    work.missing = "experts per token not in the shapes";
+    return;
+  }
+  const std::int64_t tokens = x.dims[0], hidden = x.dims[1], experts = w1.dims[0], inner = w2.dims[2];
+  const std::int64_t gates = inner > 0 && w1.dims[1] % inner == 0 ? w1.dims[1] / inner : 0;
+  if (w1.dims[2] != hidden || w2.dims[1] != hidden || gates < 1 || gates > 2) {
+    work.missing = "weights are packed";  // four bits a value, or tiles
+    return;
+  }
+  const Amount chosen = times(tokens, top.dims[1]);
+  work.flops = product({2, chosen, gates + 1, hidden, inner});
+  const Amount used = chosen ? Amount(std::min(*chosen, experts)) : chosen;
+  const Amount one = plus(bytes_of(product({w1.dims[1], hidden}), w1), bytes_of(product({hidden, inner}), w2));
+  work.bytes = plus(times(used, one), times(bytes_of(x), 2));
+}
+
+// at: A [T, K], B [E, K, N]: each row of A by the matrix of its group.
+void grouped_gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
+  const Argument &a = argument(args, rule.at[0]), &b = argument(args, rule.at[1]);
+  if (a.dims.size() != 2 || b.dims.size() != 3) {
+    work.missing = "not rows and a matrix a group";
+    return;
+  }
+  work.type = a.type;
+  work.b = 1, work.m = a.dims[0], work.k = a.dims[1], work.n = b.dims[2];
+  work.flops = product({2, work.m, work.n, work.k});
+  const Amount groups = std::min(a.dims[0], b.dims[0]);
+  work.bytes =
+      sum({bytes_of(a), bytes_of(product({groups, b.dims[1], b.dims[2]}), b), bytes_of(times(work.m, work.n), a)});
+}
+
+}  // namespace tracedb

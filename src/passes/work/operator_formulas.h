@@ -1,0 +1,53 @@
+// The formulas of operator_work.cc: each reads the places of arguments that a rule names. What the figures mean, and
+// where the formulas are from: schema/METRICS.md 13.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+#include "passes/work/operator_work.h"
+
+namespace tracedb {
+
+using Args = std::span<const Argument>;
+
+struct ArgumentPlaces {
+  constexpr ArgumentPlaces(std::initializer_list<int> list) {
+    for (const int place : list) at.at(count++) = place;
+  }
+  constexpr int operator[](std::size_t i) const { return at.at(i); }
+  std::array<int, 7> at = {};
+  std::size_t count = 0;
+};
+
+// What a formula reads besides the arguments: places of arguments, or how each is used.
+struct FormulaRule {
+  std::string_view name;
+  WorkFamily family;
+  void (*formula)(Args, const FormulaRule&, const StepLengths*, OperatorWork&);
+  ArgumentPlaces at = {};
+  std::string_view uses = {};  // by argument: r read, w written, b both, d read and one result like it written, t two
+  int per_element = 0;         // FLOPs per element of argument at[0], else of the first tensor
+};
+
+// The argument at a place; an absent one where there is none.
+const Argument& argument(Args args, int place);
+bool is_given(const Argument& tensor);  // and has dimensions
+
+void gemm(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+void attention(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+void attention_of_step(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+void convolution(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+void convolution_backward(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+void moved(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+void batch_norm(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+void binary(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+void reduce(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+void gather(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+void moe(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+void grouped_gemm(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+
+}  // namespace tracedb

@@ -1,0 +1,289 @@
+#include "passes/work/operator_work.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <unordered_map>
+
+#include "passes/work/operator_formulas.h"
+
+namespace tracedb {
+namespace {
+
+using Of = WorkFamily;
+
+// The operators that are known, by name; a name that ends with * stands for all that begin so. Operators of several
+// names and one formula are in the lists below.
+constexpr int kForward = 2, kBackward = 5, kNormFlops = 5, kNormBackwardFlops = 9, kScaledResult = 2, kBytesOnly = -1;
+const auto kRules = std::to_array<FormulaRule>({
+    {"aten::mm", Of::kGemm, gemm, {0, 1, -1, 2, 0}},
+    {"aten::bmm", Of::kGemm, gemm, {0, 1, -1, 2, 0}},
+    {"aten::addmm", Of::kGemm, gemm, {1, 2, 0, 5, 0}},
+    {"aten::addmm_", Of::kGemm, gemm, {1, 2, 0, -1, 0}},
+    {"aten::baddbmm", Of::kGemm, gemm, {1, 2, 0, 5, 0}},
+    {"aten::_addmm_activation", Of::kGemm, gemm, {1, 2, 0, -1, 0}},
+    {"aten::_scaled_mm", Of::kGemm, gemm, {0, 1, -1, -1, 0}, {}, kScaledResult},
+    {"aten::linear", Of::kGemm, gemm, {0, 1, 2, -1, 1}},
+    {"aiter::gemm_a16w16", Of::kGemm, gemm, {0, 1, 2, -1, 1}},
+    {"aiter::gemm_a8w8*", Of::kGemm, gemm, {0, 1, -1, -1, 1}, {}, kScaledResult},
+    {"vllm::rocm_unquantized_gemm", Of::kGemm, gemm, {0, 1, 2, -1, 1}},
+    {"_C::cutlass_scaled_mm", Of::kGemm, gemm, {1, 2, -1, 0, 0}},
+    {"sgl_kernel::fp8_scaled_mm", Of::kGemm, gemm, {0, 1, -1, -1, 0}, {}, kScaledResult},
+    {"sgl_kernel::int8_scaled_mm", Of::kGemm, gemm, {0, 1, -1, -1, 0}, {}, kScaledResult},
+    {"aten::_grouped_mm", Of::kMoe, grouped_gemm, {0, 1}},
+    {"aten::_scaled_dot_product_flash_attention", Of::kAttention, attention, {0, 1, 2, 4, 0, -1, -1}, {}, kForward},
+    {"aten::_scaled_dot_product_efficient_attention", Of::kAttention, attention, {0, 1, 2, 6, 0, 3, -1}, {}, kForward},
+    {"aten::_scaled_dot_product_cudnn_attention", Of::kAttention, attention, {0, 1, 2, 6, 0, 3, -1}, {}, kForward},
+    {"aten::_flash_attention_forward", Of::kAttention, attention, {0, 1, 2, 8, 1, -1, 3}, {}, kForward},
+    {"flash_attn::_flash_attn_forward", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1}, {}, kForward},
+    {"aiter::_flash_attn_forward", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1}, {}, kForward},
+    {"aiter::mha_fwd", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1}, {}, kForward},
+    {"aiter::fmha_v3_fwd", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1}, {}, kForward},
+    {"aiter::wrapper_fmha_v3_fwd", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1}, {}, kForward},
+    {"flash_attn_3::fwd", Of::kAttention, attention, {0, 1, 2, 24, 1, -1, 7}, {}, kForward},
+    {"aten::_scaled_dot_product_flash_attention_backward",
+     Of::kAttention,
+     attention,
+     {1, 2, 3, 11, 0, -1, -1},
+     {},
+     kBackward},
+    {"aten::_scaled_dot_product_efficient_attention_backward",
+     Of::kAttention,
+     attention,
+     {1, 2, 3, 11, 0, 4, -1},
+     {},
+     kBackward},
+    {"aten::_scaled_dot_product_cudnn_attention_backward",
+     Of::kAttention,
+     attention,
+     {1, 2, 3, 14, 0, 8, -1},
+     {},
+     kBackward},
+    {"aten::_flash_attention_backward", Of::kAttention, attention, {1, 2, 3, 11, 1, -1, 6}, {}, kBackward},
+    {"flash_attn::_flash_attn_backward", Of::kAttention, attention, {1, 2, 3, 11, 1, -1, -1}, {}, kBackward},
+    {"aiter::_flash_attn_backward", Of::kAttention, attention, {1, 2, 3, 11, 1, -1, -1}, {}, kBackward},
+    {"aiter::mha_bwd", Of::kAttention, attention, {1, 2, 3, 8, 1, -1, -1}, {}, kBackward},
+    {"flash_attn::_flash_attn_varlen_forward", Of::kAttention, attention_of_step, {0, 1, 2}},
+    {"aiter::_flash_attn_varlen_forward", Of::kAttention, attention_of_step, {0, 1, 2}},
+    {"aiter::mha_batch_prefill", Of::kAttention, attention_of_step, {0, 1, 2}},
+    {"vllm::unified_attention_with_output", Of::kAttention, attention_of_step, {0, 1, 2}},
+    {"aiter::mha_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2}},
+    {"aiter::fmha_v3_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2}},
+    {"aiter::wrapper_mha_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2}},
+    {"aiter::wrapper_fmha_v3_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2}},
+    {"aten::convolution", Of::kConvolution, convolution},
+    {"aten::convolution_backward", Of::kConvolution, convolution_backward},
+    {"aiter::fused_moe*", Of::kMoe, moe, {0, 1, 2, 3}},
+    {"sgl_kernel::fused_experts*", Of::kMoe, moe, {0, 1, 2, 3}},
+    {"vllm::inplace_fused_experts", Of::kMoe, moe, {0, 1, 2, 3}},
+    {"vllm::outplace_fused_experts", Of::kMoe, moe, {0, 1, 2, 3}},
+    {"sglang::inplace_fused_experts", Of::kMoe, moe, {0, 1, 2, 3}},
+    {"sglang::outplace_fused_experts", Of::kMoe, moe, {0, 1, 2, 3}},
+    {"aten::layer_norm", Of::kNorm, moved, {}, "d.rr", kNormFlops},
+    {"aten::native_layer_norm", Of::kNorm, moved, {}, "d.rr", kNormFlops},
+    {"aten::group_norm", Of::kNorm, moved, {}, "d.rr", kNormFlops},
+    {"aten::native_group_norm", Of::kNorm, moved, {}, "drr", kNormFlops},
+    {"aten::rms_norm", Of::kNorm, moved, {}, "d.r", kNormFlops},
+    {"aten::_fused_rms_norm", Of::kNorm, moved, {}, "d.r", kNormFlops},
+    {"aten::batch_norm", Of::kNorm, batch_norm, {0, 5}, {}, kNormFlops},
+    {"aten::native_batch_norm", Of::kNorm, batch_norm, {0, 5}, {}, kNormFlops},
+    {"aten::cudnn_batch_norm", Of::kNorm, batch_norm, {0, 5}, {}, kNormFlops},
+    {"aten::miopen_batch_norm", Of::kNorm, batch_norm, {0, 5}, {}, kNormFlops},
+    {"aten::_native_batch_norm_legit", Of::kNorm, batch_norm, {0, 5}, {}, kNormFlops},
+    {"aten::native_batch_norm_backward", Of::kNorm, moved, {}, "drt..rr", kNormBackwardFlops},
+    {"aten::cudnn_batch_norm_backward", Of::kNorm, moved, {}, "rdt..rr", kNormBackwardFlops},
+    {"aten::miopen_batch_norm_backward", Of::kNorm, moved, {}, "rdt..rr", kNormBackwardFlops},
+    {"aten::native_layer_norm_backward", Of::kNorm, moved, {}, "dr.rrdw", kNormBackwardFlops},
+    {"aten::native_group_norm_backward", Of::kNorm, moved, {}, "drrrt", kNormBackwardFlops},
+    {"_C::rms_norm", Of::kNorm, moved, {1}, "wrr", kNormFlops},
+    {"_C::fused_add_rms_norm", Of::kNorm, moved, {0}, "bbr", kNormFlops + 1},
+    {"aiter::rmsnorm", Of::kNorm, moved, {1}, "wrr", kNormFlops},
+    {"aiter::add_rmsnorm", Of::kNorm, moved, {1}, "wrrwr", kNormFlops + 1},
+    {"aiter::_groupnorm_run", Of::kNorm, moved, {}, "d.rr", kNormFlops},
+    {"sgl_kernel::rmsnorm", Of::kNorm, moved, {1}, "wrr", kNormFlops},
+    {"sgl_kernel::fused_add_rmsnorm", Of::kNorm, moved, {0}, "bbr", kNormFlops + 1},
+    {"_C::silu_and_mul", Of::kElementwise, moved, {0}, "wr", 2},
+    {"_C::gelu_and_mul", Of::kElementwise, moved, {0}, "wr", 2},
+    {"sgl_kernel::silu_and_mul", Of::kElementwise, moved, {0}, "wr", 2},
+    {"_C::static_scaled_fp8_quant", Of::kElementwise, moved, {1}, "wrr", 1},
+    {"_C::dynamic_scaled_fp8_quant", Of::kElementwise, moved, {1}, "wrw", 2},
+    {"_C::rotary_embedding", Of::kElementwise, moved, {}, "rbb", kBytesOnly},
+    {"sgl_kernel::rotary_embedding", Of::kElementwise, moved, {}, "rbb", kBytesOnly},
+    {"sglang::store_cache", Of::kCopy, moved, {}, "dd..r"},
+    {"aten::gelu_backward", Of::kElementwise, moved, {}, "dr", 1},
+    {"aten::silu_backward", Of::kElementwise, moved, {}, "dr", 1},
+    {"aten::native_dropout_backward", Of::kElementwise, moved, {}, "dr", 1},
+    {"aten::addcmul", Of::kElementwise, moved, {}, "drr", kBytesOnly},
+    {"aten::addcdiv", Of::kElementwise, moved, {}, "drr", kBytesOnly},
+    {"aten::addcmul_", Of::kElementwise, moved, {}, "brr", kBytesOnly},
+    {"aten::addcdiv_", Of::kElementwise, moved, {}, "brr", kBytesOnly},
+    {"aten::lerp_", Of::kElementwise, moved, {}, "br", kBytesOnly},
+    {"aten::copy_", Of::kCopy, moved, {}, "wr"},
+    {"aten::clone", Of::kCopy, moved, {}, "d"},
+    {"aten::contiguous", Of::kCopy, moved, {}, "d"},
+    {"aten::fill_", Of::kCopy, moved, {}, "w"},
+    {"aten::zero_", Of::kCopy, moved, {}, "w"},
+    {"aten::_softmax", Of::kReduce, moved, {}, "d", 5},
+    {"aten::_log_softmax", Of::kReduce, moved, {}, "d", 5},
+    {"aten::_softmax_backward_data", Of::kReduce, moved, {}, "dr", 5},
+    {"aten::_log_softmax_backward_data", Of::kReduce, moved, {}, "dr", 5},
+    {"aten::cumsum", Of::kReduce, moved, {}, "d", 1},
+    {"aten::embedding", Of::kGather, gather, {0, 1, -1}},
+    {"aten::index_select", Of::kGather, gather, {0, 2, 1}},
+    {"aten::gather", Of::kGather, gather, {0, 2, 0}},
+    {"triton_poi_*", Of::kGenerated, moved, {}, "*", kBytesOnly},
+    {"triton_red_*", Of::kGenerated, moved, {}, "*", kBytesOnly},
+    {"triton_per_*", Of::kGenerated, moved, {}, "*", kBytesOnly},
+});
+
+// Without "aten::"; a name with _ behind it is the form in place.
+constexpr auto kUnary = std::to_array<std::string_view>(
+    {"sigmoid",   "silu",        "gelu",  "neg",        "rsqrt",       "sqrt",  "pow",      "clamp",      "clamp_min",
+     "clamp_max", "relu",        "exp",   "log",        "sin",         "cos",   "tanh",     "abs",        "reciprocal",
+     "erf",       "erfinv",      "floor", "ceil",       "round",       "trunc", "sign",     "leaky_relu", "hardtanh",
+     "elu",       "exp2",        "log2",  "log1p",      "expm1",       "mish",  "softplus", "hardswish",  "hardsigmoid",
+     "square",    "bitwise_not", "logit", "nan_to_num", "log_sigmoid", "tan",   "atan",     "asin",       "acos"});
+constexpr auto kBinary = std::to_array<std::string_view>({"add",
+                                                          "sub",
+                                                          "mul",
+                                                          "div",
+                                                          "rsub",
+                                                          "maximum",
+                                                          "minimum",
+                                                          "remainder",
+                                                          "fmod",
+                                                          "floor_divide",
+                                                          "bitwise_and",
+                                                          "bitwise_or",
+                                                          "bitwise_xor",
+                                                          "sigmoid_backward",
+                                                          "threshold_backward",
+                                                          "tanh_backward",
+                                                          "atan2",
+                                                          "hypot",
+                                                          "leaky_relu_backward",
+                                                          "hardtanh_backward"});
+constexpr auto kComparison =
+    std::to_array<std::string_view>({"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor"});
+constexpr auto kReduction = std::to_array<std::string_view>(
+    {"sum", "mean", "norm", "linalg_norm", "linalg_vector_norm", "std", "var", "logsumexp", "amin", "amax", "prod"});
+constexpr auto kExtreme = std::to_array<std::string_view>({"max", "min"});
+
+// pow with a tensor of exponents is a binary operation.
+void unary(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work) {
+  if (rule.name == "pow" && is_given(argument(args, 1))) {
+    binary(args, rule, step, work);
+  } else {
+    moved(args.first(std::min<std::size_t>(args.size(), 1)), rule, step, work);
+  }
+}
+
+class FormulaRules {
+ public:
+  FormulaRules() {
+    for (const FormulaRule& rule : kRules) {
+      if (rule.name.ends_with('*')) {
+        prefixes_.push_back(&rule);
+      } else {
+        by_name_.emplace(rule.name, rule);
+      }
+    }
+    for (const std::string_view name : kUnary) {
+      add(name, {name, Of::kElementwise, unary, {0, 0}, "d", 1});
+      add(std::string(name) + "_", {name, Of::kElementwise, unary, {0, 2}, "b", 1});
+    }
+    for (const std::string_view name : kBinary) {
+      add(name, {name, Of::kElementwise, binary, {0, 0}});
+      add(std::string(name) + "_", {name, Of::kElementwise, binary, {0, 2}});
+    }
+    for (const std::string_view name : kComparison) add(name, {name, Of::kElementwise, binary, {0, 1}});
+    for (const std::string_view name : kReduction) add(name, {name, Of::kReduce, reduce, {0, 0}});
+    for (const std::string_view name : kExtreme) add(name, {name, Of::kReduce, reduce, {0, 1}});
+  }
+
+  const FormulaRule* find(std::string_view name) const {
+    const auto found = by_name_.find(std::string(name));
+    if (found != by_name_.end()) return &found->second;
+    for (const FormulaRule* rule : prefixes_) {
+      if (name.starts_with(rule->name.substr(0, rule->name.size() - 1))) return rule;
+    }
+    return nullptr;
+  }
+
+ private:
+  void add(std::string_view name, const FormulaRule& rule) { by_name_.emplace("aten::" + std::string(name), rule); }
+
+  std::unordered_map<std::string, FormulaRule> by_name_;
+  std::vector<const FormulaRule*> prefixes_;
+};
+
+const FormulaRule* rule_of(std::string_view name) {
+  static const FormulaRules kAll;
+  return kAll.find(name);
+}
+
+// "sq32sk55086sqsq32sqsk55086", or with " c_sq=" before each.
+std::optional<std::int64_t> number_behind(std::string_view text, std::string_view key) {
+  for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
+    std::int64_t value = 0;
+    const char* begin = text.data() + at + key.size();
+    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
+    if (error == std::errc{} && end != begin) return value >= 0 ? std::optional(value) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<RequestLengths> request_lengths(std::string_view text, std::string_view before, std::string_view behind) {
+  const auto of = [&](std::string_view name) {
+    return number_behind(text, std::string(before) + std::string(name) + std::string(behind));
+  };
+  const auto q = of("sq"), k = of("sk"), qq = of("sqsq"), qk = of("sqsk");
+  if (!q || !k || !qq || !qk) return std::nullopt;
+  return RequestLengths{*q, *k, *qq, *qk};
+}
+
+}  // namespace
+
+std::string_view family_name(WorkFamily family) {
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"", "gemm", "attention", "convolution", "moe", "norm", "elementwise", "copy", "reduce", "gather", "generated"});
+  return kNames.at(static_cast<std::size_t>(family));
+}
+
+WorkFamily family_of(std::string_view operator_name) {
+  const FormulaRule* rule = rule_of(operator_name);
+  return rule == nullptr ? WorkFamily::kNone : rule->family;
+}
+
+bool needs_step_lengths(std::string_view operator_name) {
+  const FormulaRule* rule = rule_of(operator_name);
+  return rule != nullptr && rule->formula == attention_of_step;
+}
+
+OperatorWork work_of(std::string_view operator_name, const std::vector<Argument>& arguments,
+                     const StepLengths* lengths) {
+  OperatorWork work;
+  const FormulaRule* rule = rule_of(operator_name);
+  if (rule == nullptr) return work;
+  rule->formula(arguments, *rule, lengths, work);
+  work.family = rule->family;
+  if (arguments.empty()) work.missing = "shapes not recorded";
+  if (!work.bytes && work.missing.empty()) work.missing = "size of a type not known, or a product too large";
+  return work;
+}
+
+std::optional<StepLengths> step_lengths(std::string_view annotation) {
+  const std::size_t half = annotation.find("_generation_");
+  if (annotation.starts_with("execute_") && half != std::string_view::npos) {
+    const auto context = request_lengths(annotation.substr(0, half), "", "");
+    const auto generation = request_lengths(annotation.substr(half), "", "");
+    if (context && generation) return StepLengths{*context, *generation};
+    return std::nullopt;
+  }
+  if (!annotation.starts_with("step[")) return std::nullopt;
+  const auto context = request_lengths(annotation, "c_", "="), generation = request_lengths(annotation, "g_", "=");
+  if (!context && !generation) return std::nullopt;
+  return StepLengths{context.value_or(RequestLengths{}), generation.value_or(RequestLengths{})};
+}
+
+}  // namespace tracedb

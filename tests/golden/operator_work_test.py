@@ -1,0 +1,77 @@
+"""FLOPs and bytes of operators: every argument set of the reference, exactly, as table operator_work has them; and gemms and
+roofline against the sums of that table."""
+import csv
+import gzip
+import io
+import json
+
+from trace_cases import REFERENCE, TRACES, edit_database, equal, ingest, make_trace, require, rows, run
+
+SETS = "SELECT name, shape, w.types, concrete_inputs, flops, bytes FROM operator_work w LEFT JOIN op_shape s ON s.id = w.shape_id"
+
+
+def tuples(text):
+    """JSON as the reference writes keys: nested tuples, as Python prints them."""
+    def convert(value):
+        return tuple(map(convert, value)) if isinstance(value, list) else value
+
+    return str(convert(json.loads(text))) if text is not None else "()"
+
+
+def reference_sets(path):
+    csv.field_size_limit(1 << 27)
+    with gzip.open(path) as file:
+        return {(row["name"], row["dims"], row["types"], row["concrete"]): tuple(int(row[key]) if row[key] else None for key in ("flops", "bytes"))
+                for row in csv.DictReader(io.TextIOWrapper(file, encoding="utf-8"))}
+
+
+def trace_called(name):
+    """dlrm_8rank__worker0 is the file worker0.pt.trace.json.gz of the folder dlrm_8rank."""
+    *folder, file = name.split("__")
+    found = [path for path in sorted((TRACES / "kineto").joinpath(*folder).glob(f"{file}.*")) if path.name.removesuffix(".gz").endswith(".json")]
+    plain = [path for path in found if path.name in (f"{file}.json.gz", f"{file}.json")] or found
+    equal(len(plain), 1, f"traces called {name}")
+    return plain[0]
+
+
+def check_sets(reference, index):
+    ingest(trace_called(reference.name.removesuffix(".csv.gz")), index)
+    ours = {(row["name"], *(tuples(row[key]) for key in ("shape", "types", "concrete_inputs"))): (row["flops"], row["bytes"])
+            for row in rows("sql", index, SETS)}
+    theirs = reference_sets(reference)
+    for key, figures in theirs.items():
+        equal(ours.get(key), figures, f"FLOPs and bytes of {key}")
+
+
+def check_sums(folder):
+    """Each device event is in one row; gemms are the rows of roofline that are products."""
+    index = ingest(make_trace(folder / "s.json", "--layers", 3, "--steps", 4, "--graphs", "off", "--shapes", "on"), folder / "s.tracedb")
+    for options in ((), ("--step", 1)):
+        where = f"WHERE step_id = (SELECT id FROM step WHERE sequence = {options[1]})" if options else ""
+        total = sum(rows("sql", index, f"SELECT total(dur) AS t FROM {table} {where}")[0]["t"] for table in ("kernel", "memory_op"))
+        roofline = rows("roofline", index, "--limit", 0, *options)
+        equal(sum(row["busy"] for row in roofline), total, f"busy of roofline {options}")
+        products = rows("gemms", index, "--limit", 0, *options)
+        require(products, "no product of matrices was planted")
+        for figure in ("busy", "calls", "flops", "bytes"):
+            equal(sum(row[figure] for row in products), sum(row[figure] for row in roofline if row["family"] == "gemm"), f"{figure} of gemms {options}")
+        for row in products:
+            equal(row["flops"], 2 * row["calls"] * row["b"] * row["m"] * row["n"] * row["k"], f"FLOPs of {row}")
+
+
+def check_words(folder):
+    """A device without peaks, and shapes that cannot be, are said."""
+    index = ingest(make_trace(folder / "w.json", "--layers", 2, "--steps", 2, "--graphs", "off", "--shapes", "on"), folder / "w.tracedb")
+    edit_database(index, "UPDATE device SET name = 'Fancy 9000', memory_bytes = NULL",
+                  """UPDATE op_shape SET dims = replace(dims, '[[', '[[-') WHERE id = (
+                     SELECT shape_id FROM cpu_op o JOIN string s ON s.id = o.name_id WHERE s.value IN ('aten::mm', 'aten::addmm', 'aten::linear') LIMIT 1)""")
+    said = run("trace-query", "gemms", index).stderr
+    for text in ("Fancy 9000", "bad shape: ", "a dimension is negative"):
+        require(text in said, f"{text!r} is not said: {said}")
+    equal({row["peak_pct"] for row in rows("gemms", index)}, {None}, "shares of unknown peaks")
+
+
+def main(cases, folder):
+    cases.each_apart((check_sums, check_words))
+    for reference in sorted((REFERENCE / "analyses/model").glob("*.csv.gz")):
+        cases.run_apart(reference.name.split(".")[0], lambda own, reference=reference: check_sets(reference, own / "x.tracedb"))

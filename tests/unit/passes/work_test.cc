@@ -1,0 +1,156 @@
+// FLOPs and bytes of operators by their arguments, and the peaks of devices.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "passes/work/device_peaks.h"
+#include "passes/work/operator_work.h"
+
+namespace tracedb {
+namespace {
+
+std::string text_of(Amount amount) { return amount ? std::to_string(*amount) : "-"; }
+
+std::string work_text(std::string_view name, std::string_view dims, std::string_view types, std::string_view strides,
+                      std::string_view values, const StepLengths* lengths = nullptr) {
+  const Arguments arguments = read_arguments(dims, types, strides, values);
+  if (!arguments.problem.empty()) return std::string(arguments.problem);
+  const OperatorWork work = work_of(name, arguments.list, lengths);
+  std::string text = fmt::format("{} {}", text_of(work.flops), text_of(work.bytes));
+  if (!work.layout.empty()) text += " " + work.layout;
+  return work.missing.empty() ? text : text + " " + std::string(work.missing);
+}
+
+struct WorkCase {
+  const char *name, *dims, *types, *strides, *values;
+  const char* expected;  // FLOPs, bytes, layout, what is missing
+};
+
+constexpr const char* kBf16x2 = R"(["c10::BFloat16","c10::BFloat16"])";
+constexpr const char* kFloat2 = R"(["float","float"])";
+constexpr const char* kFloat3 = R"(["float","float","float"])";
+constexpr const char* kConvolution = R"(["float","float","float","","","","","",""])";
+constexpr const char* kNoBias = R"(["float","float","","","","","","",""])";
+constexpr const char* kAttentionTypes = R"(["c10::Half","c10::Half","c10::Half","Scalar","Scalar"])";
+
+// Worked out by hand.
+const std::vector<WorkCase> kCases = {
+    {"aten::mm", "[[2,3],[3,5]]", kBf16x2, "[[3,1],[5,1]]", "", "60 62 NN"},
+    {"aten::mm", "[[2,3],[3,5]]", kBf16x2, "[[3,1],[1,3]]", "", "60 62 NT"},
+    {"aten::mm", "[[2,3],[3,5]]", R"(["c10::Half","float"])", "", "", "60 112"},  // the result is float
+    {"aten::mm", "[[2,3],[3,5],[2,5]]", R"(["c10::Half","c10::Half","float"])", "", "", "60 82"},  // `out` says so
+    {"aten::mm", "[[2,3],[3,5]]", R"(["c10::Half","c10::New"])", "", "",
+     "60 - size of a type not known, or a product too large"},
+    {"aten::bmm", "[[4,2,3],[4,3,5]]", kBf16x2, "", "", "240 248"},
+    {"aten::addmm", "[[5],[2,3],[3,5]]", kFloat3, "", "", "60 144"},
+    {"aten::linear", "[[7,2,3],[5,3],[]]", R"(["float","float",""])", "", "", "420 508"},
+    {"aten::_scaled_mm", "[[2,16],[16,4]]", R"(["c10::Float4_e2m1fn_x2","c10::Float4_e2m1fn_x2"])", "", "", "512 112"},
+    {"aten::mm", "[[4294967296,4294967296],[4294967296,2]]", kFloat2, "", "",
+     "- - size of a type not known, or a product too large"},
+    {"aten::mm", "[[0,3],[3,5]]", kFloat2, "", "", "0 60"},
+    {"aten::mm", "[]", "[]", "", "", "- - shapes not recorded"},
+    {"aten::mm", "[[-1,3],[3,5]]", kFloat2, "", "", "a dimension is negative"},
+    {"aten::mm", R"([["a",3],[3,5]])", kFloat2, "", "", "a dimension is no number"},
+    {"aten::mm", "[[2,3],[3,5]", kFloat2, "", "", "the list of dimensions is cut short"},
+    {"aten::mm", "[[2,3],[3,5]]", R"(["float"])", "", "", "not as many types as arguments"},
+    {"aten::mm", "[[1e30,3],[3,5]]", kFloat2, "", "", "a dimension is no number"},
+    {"aten::_scaled_dot_product_flash_attention", "[[1,8,4,16],[1,2,6,16],[1,2,6,16],[],[]]", kAttentionTypes, "",
+     R"(["","","","0.","False"])", "12288 2816"},
+    {"aten::_scaled_dot_product_flash_attention", "[[1,8,4,16],[1,2,6,16],[1,2,6,16],[],[]]", kAttentionTypes, "",
+     R"(["","","","0.","True"])", "8192 2816"},
+    {"aten::_scaled_dot_product_flash_attention", "[[1,8,4,16],[1,2,6,16],[1,2,6,16],[],[]]", kAttentionTypes, "", "",
+     "- 2816 whether it is causal is not recorded"},
+    {"aten::_scaled_dot_product_flash_attention", "[[1,8,8,16],[1,2,6,16],[1,2,6,16],[],[]]", kAttentionTypes, "",
+     R"(["","","","0.","True"])", "- 4864 causal with fewer keys than queries"},
+    {"aten::convolution", "[[1,4,8,8],[6,2,3,3],[6],[],[],[],[],[],[]]", kConvolution, "",
+     R"(["","","","[1, 1]","[1]","[1, 1]","False","[0, 0]","2"])", "13824 3016"},
+    {"aten::convolution", "[[1,4,8,8],[4,3,2,2],[],[],[],[],[],[],[]]", kNoBias, "",
+     R"(["","","","[2, 2]","[0, 0]","[1, 1]","True","[0, 0]","1"])", "6144 4288"},
+    {"aten::convolution", "[[1,4,8,8],[6,2,3,3],[6],[],[],[],[],[],[]]", kConvolution, "", "",
+     "- - stride and padding not recorded"},
+    {"aten::convolution", "[[1,4,8,8],[6,2,3,3],[6],[],[],[],[],[],[]]", kConvolution, "",
+     R"(["","","","[0, 0]","[1]","[1, 1]","False","[0, 0]","2"])", "- - stride and padding not recorded"},
+    {"aten::add", "[[2,1,3],[4,1],[]]", R"(["float","c10::Half","Scalar"])", "", "", "24 128"},
+    {"aten::add_", "[[2,3],[],[]]", R"(["c10::Half","Scalar","Scalar"])", "", "", "6 24"},
+    {"aten::mul", "[[],[5]]", R"(["double","c10::Half"])", "", "", "5 28"},
+    {"aten::eq", "[[8],[8]]", kFloat2, "", "", "8 72"},
+    {"aten::copy_", "[[8],[8]]", R"(["float","c10::Half"])", "", "", "0 48"},
+    {"aten::fill_", "[[8],[]]", R"(["float","Scalar"])", "", "", "0 32"},
+    {"aten::sum", "[[2,3,4],[],[],[]]", R"(["float","ScalarList","Scalar",""])", "", R"(["","[0, -1]","False",""])",
+     "24 108"},
+    {"aten::sum", "[[2,3,4],[]]", R"(["float",""])", "", R"(["",""])", "24 100"},
+    {"aten::sum", "[[2,3],[]]", R"(["float","ScalarList"])", "", R"(["","[7]"])",
+     "6 - a dimension that it does not have"},
+    {"aten::max", "[[2,3],[],[]]", R"(["float","Scalar","Scalar"])", "", R"(["","1","False"])", "6 32"},
+    {"aten::batch_norm", "[[2,3],[3],[3],[3],[3],[]]", R"(["float","float","float","float","float","Bool"])", "",
+     R"(["","","","","","True"])", "30 120"},
+    {"aten::batch_norm", "[[2,3],[3],[3],[3],[3],[]]", R"(["float","float","float","float","float","Bool"])", "",
+     R"(["","","","","","False"])", "30 96"},
+    {"aten::batch_norm", "[[2,3],[3],[3],[3],[3],[]]", R"(["float","float","float","float","float","Bool"])", "", "",
+     "30 - whether it trains is not recorded"},
+    {"aten::embedding", "[[100,8],[2,3]]", R"(["c10::Half","long int"])", "", "", "0 240"},
+    {"aiter::fused_moe", "[[4,16],[8,64,16],[8,16,32],[4,2]]", R"(["c10::Half","c10::Half","c10::Half","float"])", "",
+     "", "24576 24832"},
+    {"aiter::fused_moe", "[[4,16],[8,64,8],[8,16,16],[4,2]]", R"(["c10::Half","signed char","signed char","float"])",
+     "", "", "- - weights are packed"},
+    {"triton_poi_fused_add_0", "[[8],[8],[]]", R"(["float","c10::Half","Scalar"])", "", "", "- 48"},
+    {"aten::unheard_of", "[[8]]", R"(["float"])", "", "", "- -"},
+};
+
+}  // namespace
+
+TEST_CASE("an operator's FLOPs and bytes follow from its arguments") {
+  for (const WorkCase& one : kCases) {
+    CAPTURE(std::string(one.name));
+    CAPTURE(std::string(one.dims));
+    CHECK(work_text(one.name, one.dims, one.types, one.strides, one.values) == std::string(one.expected));
+  }
+}
+
+TEST_CASE("attention whose lengths are in a tensor takes them from the annotation of the step") {
+  const auto lengths = step_lengths("execute_5_context_1(sq4sk4sqsq16sqsk16)_generation_1(sq1sk9sqsq1sqsk9)");
+  REQUIRE(lengths);
+  constexpr const char* kName = "flash_attn::_flash_attn_varlen_forward";
+  constexpr const char *kDims = "[[5,8,16],[13,2,16],[13,2,16]]", *kTypes = R"(["c10::Half","c10::Half","c10::Half"])";
+  // context: 2 * 16 - 16 pairs, generation: 2 * 9
+  CHECK(work_text(kName, kDims, kTypes, "", "", &*lengths) == "8704 4224");
+  CHECK(work_text(kName, kDims, kTypes, "", "") == "- - lengths not recorded");
+  CHECK(step_lengths("step[EXTEND bs=2 c_sq=4 c_sk=4 c_sqsq=16 c_sqsk=16]"));
+  for (const char* text : {"execute_context_1(888_788544)_generation_0(0)", "step[DECODE bs=16]", "execute_5", "",
+                           "execute_1_context_1(sq-1sk4sqsq16sqsk16)_generation_1(sq1sk9sqsq1sqsk9)"}) {
+    CHECK_FALSE(step_lengths(text));
+  }
+}
+
+TEST_CASE("peaks of devices are their units by clock and operations") {
+  for (const DevicePeaks& one : device_peaks()) {
+    if (!one.ghz || !one.operations) continue;
+    const double peak = one.bf16 ? *one.bf16 : one.fp16.value();
+    CAPTURE(one.name);
+    CHECK(std::abs(one.units * *one.ghz * *one.operations / 1000 - peak) <= 0.01 * peak);
+  }
+}
+
+TEST_CASE("a device is known by name, memory and multiprocessors") {
+  const auto document = [](std::string_view name, std::int64_t gb, std::int64_t units) {
+    const DevicePeaks* peaks = peaks_of(name, gb * 1'000'000'000, units);
+    return peaks == nullptr ? "" : fmt::format("{} {}", peaks->name, peaks->memory_gb_s.value());
+  };
+  CHECK(document("NVIDIA A100-PG509-200", 42, 108) == "A100 1555");
+  CHECK(document("NVIDIA A100-SXM4-80GB", 85, 108) == "A100 2039");
+  CHECK(document("NVIDIA H100 PCIe", 85, 114) == "H100 PCIe 2000");
+  CHECK(document("NVIDIA H100 80GB HBM3", 0, 0) == "H100 3350");
+  CHECK(document("NVIDIA H100 80GB HBM3", 85, 60).empty());  // a part of one
+  CHECK(document("Fancy 9000", 85, 108).empty());
+  const DevicePeaks* h100 = peaks_of("NVIDIA H100 80GB HBM3", 0, 0);
+  REQUIRE(h100 != nullptr);
+  CHECK(h100->rate(WorkFamily::kGemm, "float", false) == 66.9);
+  CHECK(h100->rate(WorkFamily::kGemm, "float", true) == 494.7);
+  CHECK(h100->rate(WorkFamily::kNorm, "c10::BFloat16", false) == 66.9);
+  CHECK_FALSE(h100->rate(WorkFamily::kGemm, "long int", false));
+}
+
+}  // namespace tracedb
