@@ -101,10 +101,10 @@ int print_completion(std::span<const std::string> words) {
     std::cout << to_lines(complete_program(commands(), words));
     return 0;
   }
-  const Command* command = known_command(words.front());
+  const bool is_command = known_command(words.front()) != nullptr;
   std::vector<std::string> args{std::string(kCompleteOption)};
-  args.insert(args.end(), words.begin() + (command == nullptr ? 0 : 1), words.end());
-  return run_command(command == nullptr ? *known_command("info") : *command, args);
+  args.insert(args.end(), words.begin() + (is_command ? 1 : 0), words.end());
+  return run_command(find_command(is_command ? words.front() : "info"), args);
 }
 
 int dispatch(std::span<const std::string> args) {

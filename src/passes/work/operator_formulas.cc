@@ -152,6 +152,24 @@ struct ConvolutionShape {
   Amount flops;
 };
 
+struct ConvolutionSide {
+  std::int64_t in = 0, kernel = 0, stride = 0, padding = 0, dilation = 0, output_padding = 0;
+};
+
+// Of one dimension; nullopt: they cannot be.
+Amount output_size(const ConvolutionSide& side, bool transposed) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 30U;  // what follows cannot overflow
+  for (const std::int64_t value :
+       {side.in, side.kernel, side.stride, side.padding, side.dilation, side.output_padding}) {
+    if (value < 0 || value >= kHuge) return std::nullopt;
+  }
+  const std::int64_t reach = side.dilation * (side.kernel - 1) + 1, padded = side.in + 2 * side.padding;
+  if (side.stride == 0 || (!transposed && padded < reach)) return std::nullopt;
+  const std::int64_t size = transposed ? (side.in - 1) * side.stride - 2 * side.padding + reach + side.output_padding
+                                       : (padded - reach) / side.stride + 1;
+  return size < 0 ? std::nullopt : Amount(size);
+}
+
 // nullopt: what it takes is not recorded. `at`: of x; w and bias follow, then stride, padding, dilation, transposed,
 // output padding, groups.
 std::optional<ConvolutionShape> convolution_shape(Args args, int at) {
@@ -174,17 +192,10 @@ std::optional<ConvolutionShape> convolution_shape(Args args, int at) {
   const Amount channels = *transposed ? times(w.dims[1], groups->front()) : w.dims[0];
   shape.out = {x.dims[0], channels.value_or(0)};
   for (std::size_t i = 0; i < spatial; ++i) {
-    constexpr std::int64_t kHuge = std::int64_t{1} << 31U;  // what follows cannot overflow
-    const std::int64_t in = x.dims[i + 2], kernel = w.dims[i + 2];
-    for (const std::int64_t value : {in, kernel, stride[i], padding[i], dilation[i], more[i]}) {
-      if (value < 0 || value >= kHuge) return std::nullopt;
-    }
-    const std::int64_t reach = dilation[i] * (kernel - 1) + 1, padded = in + 2 * padding[i];
-    if (stride[i] == 0 || (!*transposed && padded < reach)) return std::nullopt;
-    const std::int64_t size =
-        *transposed ? (in - 1) * stride[i] - 2 * padding[i] + reach + more[i] : (padded - reach) / stride[i] + 1;
-    if (size < 0) return std::nullopt;
-    shape.out.push_back(size);
+    const Amount size =
+        output_size({x.dims[i + 2], w.dims[i + 2], stride[i], padding[i], dilation[i], more[i]}, *transposed);
+    if (!size) return std::nullopt;
+    shape.out.push_back(*size);
   }
   const Dims per_channel(w.dims.begin() + 1, w.dims.end());
   shape.flops = product({2, elements(*transposed ? x.dims : shape.out), elements(per_channel)});
