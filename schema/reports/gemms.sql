@@ -32,7 +32,7 @@ figures AS (
          iif(count(all_bytes) = count(*), sum(all_bytes), NULL) AS bytes,
          iif(count(compute) = count(*), sum(compute), NULL) AS compute,
          iif(count(moving) = count(*), sum(moving), NULL) AS moving,
-         max(peak_tflops) AS peak, max(kernel_names) AS kernel_names, max(missing) AS missing
+         max(kernel_names) AS kernel_names
   FROM work WHERE m IS NOT NULL
   GROUP BY name, b, m, n, k, type, types, layout),
 roofs AS (SELECT *, max(compute, moving) AS roof FROM figures)

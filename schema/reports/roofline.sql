@@ -1,5 +1,5 @@
 -- Work of operators by their shapes, against the peaks of the device. FLOPs count a multiply-add as 2; bytes are what must be
--- moved at least. Roof: the longer of FLOPs / peak and bytes / bandwidth. % of roof: roof by busy; above 105 % (!) the data
+-- moved at least. Roof: the longer of FLOPs / peak and bytes / bandwidth. % of roof: roof by busy; above 105 % the data
 -- were in a cache, or peak or shape are not what they seem. Bound names the limit that the roof has, not a cause:
 -- far below its roof an operator is bound by neither.
 -- column: name   | Operator | text  | label | 7 | of the operator; [not modelled]: device work without a known one
@@ -29,8 +29,8 @@ figures AS (
          iif(count(all_bytes) = count(*), sum(all_bytes), NULL) AS bytes,
          iif(count(compute) = count(*), sum(compute), NULL) AS compute,
          iif(count(moving) = count(*), sum(moving), NULL) AS moving,
-         max(peak_tflops) AS peak, max(kernel_names) AS kernel_names, max(missing) AS missing
-  FROM work WHERE true
+         max(missing) AS missing
+  FROM work
   GROUP BY name, family, shape, types, flops, bytes),
 roofs AS (SELECT *, max(compute, moving) AS roof FROM figures)
 SELECT name, family, shape, types, launching, busy,

@@ -68,6 +68,8 @@ def check_words(folder):
     said = run("trace-query", "gemms", index).stderr
     for text in ("Fancy 9000", "bad shape: ", "a dimension is negative"):
         require(text in said, f"{text!r} is not said: {said}")
+    graphs = ingest(make_trace(folder / "g.json", "--layers", 2, "--steps", 2, "--shapes", "off"), folder / "g.tracedb")
+    require("no product of matrices has its shapes" in run("trace-query", "gemms", graphs).stderr, "an empty table without a reason")
     equal({row["peak_pct"] for row in rows("gemms", index)}, {None}, "shares of unknown peaks")
 
 

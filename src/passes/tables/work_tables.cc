@@ -2,7 +2,6 @@
 // `gemms` and `roofline` (schema/reports) select from it. Linear but for the sorting of device events.
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -38,7 +37,7 @@ class Texts {
 
 // Of one operator with the same arguments.
 struct WorkGroup {
-  std::uint32_t name = 0, shape = 0;  // ids
+  std::uint32_t shape = 0;  // id in op_shape
   std::string operator_name;
   Arguments arguments;
   OperatorWork work;
@@ -46,7 +45,6 @@ struct WorkGroup {
   std::int64_t launching = 0;  // with device work of its own: what the sums are of
   std::int64_t busy = 0, kernels = 0, waiting = 0, short_calls = 0;
   Amount flops = 0, bytes = 0;
-  std::uint32_t device = 0;                               // of most of it: of the last
   std::unordered_map<std::uint32_t, std::int64_t> names;  // kernel time by name id
   std::uint32_t last_name = 0;                            // the next kernel often has the same name
   std::int64_t* last_time = nullptr;
@@ -108,7 +106,7 @@ class WorkSummer {
       group_[i] = static_cast<std::uint32_t>(place);
       if (fresh) {
         WorkGroup& group = groups.emplace_back();
-        group.name = names[i], group.shape = shapes[i];
+        group.shape = shapes[i];
         group.operator_name = name_of.of(names[i])[0];
         const auto texts = shape_of.of(shapes[i]);
         group.arguments = read_arguments(texts[0], texts[1], texts[2], texts[3]);
@@ -169,7 +167,7 @@ class WorkSummer {
           call.annotation = event.annotation;
         }
         if (event.launch > 0 && event.launch <= call_ts.size() && call_dur[event.launch - 1] != kUnknownValue) {
-          const std::int64_t returned = call_ts[event.launch - 1] + call_dur[event.launch - 1];
+          const std::int64_t returned = saturating_add(call_ts[event.launch - 1], call_dur[event.launch - 1]);
           call.delay = saturating_add(call.delay, std::max<std::int64_t>(event.begin - std::max(returned, until), 0));
         }
         if (event.end > call.until) {
@@ -317,7 +315,8 @@ PassTable operator_work_table() {
                {"busy", kInteger, "ns", "time during which a call's device work ran, summed over the calls"},
                {"waiting", kInteger, "ns", "busy of calls that waited longer for their launches than they ran"},
                {"short", kInteger, "ns", "busy of calls of less than 5 us"},
-               {"flops", kInteger, "count", "of one call: a multiply-add is 2; NULL: not known"},
+               {"flops", kInteger, "count",
+                "of one call, the last where they differ by step: a multiply-add is 2; NULL: not known"},
                {"bytes", kInteger, "bytes", "that one call must read and write at least; NULL: not known"},
                {"all_flops", kInteger, "count", "of the launching calls"},
                {"all_bytes", kInteger, "bytes", "of the launching calls"},

@@ -395,6 +395,10 @@ void finish_work(const CommandLine&, Workload& workload, TraceReport& result) {
     notes.emplace_back("no device work is selected");
     return;
   }
+  if (result.report.rows.empty()) {
+    notes.emplace_back(
+        "no product of matrices has its shapes: record them with record_shapes=True; graph replays have no operators");
+  }
   notes.push_back(fmt::format("{:.1f} % of the device time is of operators whose work is known",
                               100 * all.real(1) / static_cast<double>(all.int64(0))));
   if (all.int64(4) > 0) {
