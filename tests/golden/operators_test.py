@@ -4,6 +4,7 @@ from collections import defaultdict
 
 from trace_cases import equal, ingest, kineto_traces, make_trace, open_index, require, rows, run
 
+COLUMNS = {"": (), "shape": ("dims", "types"), "args": ("dims", "types", "strides", "concrete_inputs")}  # of op_shape
 FIGURES = ("calls", "host_total", "host_self", "device_total", "device_self", "device_busy", "kernels", "launch_delay")
 
 
@@ -16,18 +17,18 @@ def union(intervals):
     return total
 
 
-def expected(index, by_shape, step=None):
-    """{(name, shape): figures} of all device work, or of a step's."""
+def expected(index, by, step=None):
+    """{(name, texts of the arguments ...): figures} of all device work, or of a step's."""
     with open_index(index) as db:
-        dims = {shape: key for shape, *key in db.execute("SELECT id, dims, types FROM op_shape")} if by_shape else {}
-        ops = {op: ((name, *dims.get(shape, (None, None))) if by_shape else (name,), dur or 0, parent) for op, name, shape, dur, parent in db.execute(
+        none = ("[no operator]", *(None for _ in COLUMNS[by]))
+        texts = {shape: [text or None for text in key] for shape, *key in db.execute(", ".join(("SELECT id", *COLUMNS[by])) + " FROM op_shape")}
+        ops = {op: ((name, *texts.get(shape, none[1:])), dur or 0, parent) for op, name, shape, dur, parent in db.execute(
             "SELECT o.id, s.value, o.shape_id, o.dur, o.parent_id FROM cpu_op o JOIN string s ON s.id = o.name_id")}
         where = "" if step is None else f"WHERE step_id = (SELECT id FROM step ORDER BY id LIMIT 1 OFFSET {step})"
         events = [(*row, table == "kernel") for table in ("kernel", "memory_op") for row in db.execute(
             f"SELECT ts, coalesce(dur, 0), cpu_op_id, launch_id FROM {table} {where}")]
         calls = {call: ts + dur for call, ts, dur in db.execute("SELECT id, ts, dur FROM runtime_call WHERE dur IS NOT NULL")}
     out = defaultdict(lambda: dict.fromkeys(FIGURES, 0) | {"intervals": [], "delays": []})
-    none = ("[no operator]", None, None) if by_shape else ("[no operator]",)
     launched, seen = set(), set()
     for begin, dur, op, launch, kernel in sorted(events, key=lambda event: (event[0], not event[4])):
         own = out[ops[op][0] if op in ops else none]
@@ -64,14 +65,15 @@ def expected(index, by_shape, step=None):
     return dict(out)
 
 
-def found(index, by_shape, *options):
-    table = rows("operators", index, "--limit", 0, *(("--by", "shape") if by_shape else ()), *options)
-    return {(row["name"], row["shape"], row["types"]) if by_shape else (row["name"],): {name: row[name] for name in FIGURES} for row in table}
+def found(index, by, *options):
+    table = rows("operators", index, "--limit", 0, *(("--by", by) if by else ()), *options)
+    keys = ["name", *("shape" if column == "dims" else column for column in COLUMNS[by])]
+    return {tuple(row[key] for key in keys): {name: row[name] for name in FIGURES} for row in table}
 
 
 def check_trace(index):
-    for by_shape in (False, True):
-        ours, theirs = found(index, by_shape), expected(index, by_shape)
+    for by in COLUMNS:
+        ours, theirs = found(index, by), expected(index, by)
         equal(sorted(map(str, ours)), sorted(map(str, theirs)), "operators")
         for key, figures in theirs.items():
             equal(ours[key], figures, f"{key}")
@@ -80,7 +82,7 @@ def check_trace(index):
 def check_selection(folder):
     index = ingest(make_trace(folder / "s.json", "--layers", 3, "--steps", 5, "--graphs", "off", "--shapes", "on"), folder / "s.tracedb")
     for step in (0, 3):
-        equal(found(index, False, "--step", step), expected(index, False, step), f"step {step}")
+        equal(found(index, "", "--step", step), expected(index, "", step), f"step {step}")
     check_trace(index)
 
 
@@ -89,7 +91,7 @@ def check_without(folder):
     index = ingest(make_trace(folder / "g.json", "--layers", 2, "--steps", 3, "--mix", "D"), folder / "g.tracedb")
     with open_index(index) as db:
         require(db.execute("SELECT count(*) FROM kernel WHERE cpu_op_id IS NULL").fetchone()[0] > 0, "graphs have operators")
-    require(("[no operator]",) in found(index, False), "no row of work without an operator")
+    require(("[no operator]",) in found(index, ""), "no row of work without an operator")
     check_trace(index)
 
 

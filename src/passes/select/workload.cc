@@ -145,7 +145,13 @@ void keep_classes(const Index& index, const KernelClasses& classes, const Select
   }
 }
 
-std::vector<bool> step_ids(const StepSet& set, const Selection& selection) {
+void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+std::vector<bool> selected_steps(const StepSet& set, const Selection& selection) {
   std::vector<bool> out(set.steps.size() + 1);
   const bool any = selection.steps.empty();
   const bool any_phase = selection.phases.empty();
@@ -158,12 +164,6 @@ std::vector<bool> step_ids(const StepSet& set, const Selection& selection) {
   }
   return out;
 }
-
-void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
-  all.insert(all.end(), more.begin(), more.end());
-}
-
-}  // namespace
 
 bool Selection::empty() const {
   return devices.empty() && streams.empty() && !names_steps() && !names_kernels() && !from && !to;
@@ -215,7 +215,7 @@ EventFilter::EventFilter(const Index& index, const Selection& selection, const F
     memory_.stream = memory.ids("stream_id");
   }
   if (inputs.steps != nullptr) {
-    steps_ = step_ids(*inputs.steps, selection);
+    steps_ = selected_steps(*inputs.steps, selection);
     kernels_.step = inputs.steps->of_kernel;
     memory_.step = inputs.steps->of_memory;
   }

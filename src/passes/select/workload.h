@@ -53,6 +53,9 @@ struct Selection {
 // each.
 std::vector<std::string> missing_steps(const Selection& selection, const StepSet& set);
 
+// By place of the step + 1, whether the selection asks for it by number and kind; [0]: for what is in none.
+std::vector<bool> selected_steps(const StepSet& set, const Selection& selection);
+
 // What --from and --to of a selection are about.
 enum class Times {
   kOfStart,  // like its other parts: what starts outside is left out

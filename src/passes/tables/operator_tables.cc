@@ -165,18 +165,25 @@ std::vector<std::string> texts_of(const Index& index, const char* sql) {
   return out;
 }
 
-// The shapes of arguments that operators were called with: dimensions and types. Strides and values may differ.
-struct Shapes {
-  std::vector<std::string> dims, types;  // by id of op_shape
-  std::vector<std::uint32_t> alike;      // the first id with these dimensions and types
+enum class RowsBy { kName, kShape, kArguments };
 
-  explicit Shapes(const Index& index)
-      : dims(texts_of(index, "SELECT id, dims FROM op_shape")),
-        types(texts_of(index, "SELECT id, types FROM op_shape")) {
-    types.resize(dims.size());
-    std::map<std::pair<std::string_view, std::string_view>, std::uint32_t> first;
-    for (std::uint32_t id = 0; id < dims.size(); ++id) {
-      alike.push_back(first.try_emplace({dims[id], types[id]}, id).first->second);
+// What operators were called with. Of kShape, dimensions and types alone: strides and values may differ.
+struct Shapes {
+  std::vector<std::vector<std::string>> texts;  // by column, then by id of op_shape
+  std::vector<std::uint32_t> alike;             // the first id with the same texts
+
+  Shapes(const Index& index, RowsBy by) {
+    for (const char* sql : {"SELECT id, dims FROM op_shape", "SELECT id, types FROM op_shape",
+                            "SELECT id, strides FROM op_shape", "SELECT id, concrete_inputs FROM op_shape"}) {
+      texts.push_back(texts_of(index, sql));
+      texts.back().resize(texts.front().size());
+      if (by == RowsBy::kShape && texts.size() == 2) break;
+    }
+    std::map<std::vector<std::string_view>, std::uint32_t> first;
+    for (std::uint32_t id = 0; id < texts.front().size(); ++id) {
+      std::vector<std::string_view> key;
+      for (const auto& column : texts) key.emplace_back(column[id]);
+      alike.push_back(first.try_emplace(std::move(key), id).first->second);
     }
   }
 };
@@ -187,17 +194,18 @@ std::string_view operator_name(Statement& name_of, std::uint32_t id) {
   return name_of.step() ? name_of.text(0) : "[no name]";
 }
 
-// 0: there is none.
+// Empty: not recorded; as are all of id 0.
 void add_shape(const Shapes& shapes, std::uint32_t id, TableRows& rows) {
-  for (const auto* texts : {&shapes.dims, &shapes.types}) {
-    rows.add(id > 0 ? std::optional(std::string_view((*texts)[id])) : std::nullopt);
+  for (const auto& column : shapes.texts) {
+    rows.add(id > 0 && !column[id].empty() ? std::optional(std::string_view(column[id])) : std::nullopt);
   }
 }
 
-template <bool kByShape>
+template <RowsBy kBy>
 void fill_operators(Workload& workload, const PassOptions&, TableRows& rows) {
-  const std::optional<Shapes> shapes = kByShape ? std::optional<Shapes>(workload.index()) : std::nullopt;
-  OperatorSummer summer(workload, kByShape ? std::span(shapes->alike) : std::span<const std::uint32_t>());
+  std::optional<Shapes> shapes;
+  if (kBy != RowsBy::kName) shapes.emplace(workload.index(), kBy);
+  OperatorSummer summer(workload, shapes ? std::span(shapes->alike) : std::span<const std::uint32_t>());
   summer.run();
   const Index& index = workload.index();
   Statement name_of(index.database(), "SELECT value FROM string WHERE id = ?");
@@ -206,7 +214,7 @@ void fill_operators(Workload& workload, const PassOptions&, TableRows& rows) {
     const bool is_operator = g < summer.keys.size();
     if (sums.calls == 0 && sums.device_total == 0 && sums.kernels == 0) continue;
     rows.add(is_operator ? operator_name(name_of, summer.keys[g].first) : kNoOperator);
-    if (kByShape) add_shape(*shapes, is_operator ? summer.keys[g].second : 0, rows);
+    if (shapes) add_shape(*shapes, is_operator ? summer.keys[g].second : 0, rows);
     const auto of_host = [&](std::int64_t value) { return is_operator ? std::optional(value) : std::nullopt; };
     rows.add(of_host(sums.calls)).add(of_host(sums.host_total)).add(of_host(sums.host_self));
     rows.add(sums.device_total).add(sums.device_self).add(sums.device_busy).add(sums.kernels);
@@ -214,13 +222,16 @@ void fill_operators(Workload& workload, const PassOptions&, TableRows& rows) {
   }
 }
 
-template <bool kByShape>
+template <RowsBy kBy>
 PassTable table_of_operators() {
   using enum ColumnType;
   std::vector<PassColumn> columns = {
       column("name", kText, "", "of the operator; [no operator]: device work without one", "Operator", "label", "7"),
       column("shape", kText, "", "dimensions of its inputs; NULL: not recorded", "Input Dims", "", "6"),
       column("types", kText, "", "of its inputs; NULL: not recorded", "Input Types", "", "3"),
+      column("strides", kText, "", "of its inputs; NULL: not recorded", "Input Strides", "", "2"),
+      column("concrete_inputs", kText, "", "values of inputs that are no tensors; NULL: not recorded", "Values", "",
+             "2"),
       column("calls", kInteger, "count", "calls; of a selection, those that launched some of it", "Calls", "sum", "5"),
       column("host_total", kInteger, "ns", "time in its calls; where it is nested in itself, of the outermost",
              "Host Total", "", "4"),
@@ -235,22 +246,35 @@ PassTable table_of_operators() {
              "", "2"),
       derived("device_pct", kReal, "percent", "device_self as a share of all device work selected", "Device (%)", "sum",
               "5", "100.0 * device_self / nullif(total(device_self) OVER (), 0)")};
-  if (!kByShape) columns.erase(columns.begin() + 1, columns.begin() + 3);
-  return {kByShape ? "operator_shapes" : "operators",
-          kByShape ? "framework operators by name, shapes and types of their inputs" : "framework operators by name",
+  // Those that name the arguments come second.
+  constexpr std::ptrdiff_t kShown = kBy == RowsBy::kName ? 0 : (kBy == RowsBy::kShape ? 2 : 4), kAll = 4;
+  columns.erase(columns.begin() + 1 + kShown, columns.begin() + 1 + kAll);
+  std::string names, order;
+  for (std::ptrdiff_t i = 0; i <= kShown; ++i) {
+    names += " " + std::string(columns[static_cast<std::size_t>(i)].name);
+    order += ", " + std::string(columns[static_cast<std::size_t>(i)].name);
+  }
+  static const std::string kOrder = "device_self DESC, host_self DESC" + order;
+  constexpr std::string_view kTable =
+      kBy == RowsBy::kName ? "operators" : (kBy == RowsBy::kShape ? "operator_shapes" : "operator_arguments");
+  constexpr std::string_view kMeaning =
+      kBy == RowsBy::kName ? "framework operators by name"
+                           : (kBy == RowsBy::kShape ? "framework operators by name, shapes and types of their inputs"
+                                                    : "framework operators by name and all that is recorded of inputs");
+  return {kTable,
+          kMeaning,
           std::move(columns),
-          fill_operators<kByShape>,
-          {kByShape ? "operator_shapes" : "operators",
-           kByShape ? "device_pct device_self device_total device_busy host_self host_total calls kernels launch_delay "
-                      "name shape types"
-                    : "device_pct device_self device_total device_busy host_self host_total calls kernels launch_delay "
-                      "name",
-           kByShape ? "device_self DESC, host_self DESC, name, shape, types" : "device_self DESC, host_self DESC, name",
-           "", "Sums of device_self are the time of all device work selected."}};
+          fill_operators<kBy>,
+          {kTable,
+           "device_pct device_self device_total device_busy host_self host_total calls kernels launch_delay" + names,
+           kOrder, "", "Sums of device_self are the time of all device work selected."}};
 }
 
 }  // namespace
 
-std::vector<PassTable> operator_tables() { return {table_of_operators<false>(), table_of_operators<true>()}; }
+std::vector<PassTable> operator_tables() {
+  return {table_of_operators<RowsBy::kName>(), table_of_operators<RowsBy::kShape>(),
+          table_of_operators<RowsBy::kArguments>()};
+}
 
 }  // namespace tracedb

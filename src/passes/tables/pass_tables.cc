@@ -18,6 +18,7 @@ PassTable gaps_by_cause_table();
 PassTable gap_groups_table();
 PassTable step_figures_table();
 PassTable phases_table();
+PassTable breakdown_table();
 PassTable launch_calls_table();
 PassTable comms_table();
 PassTable copies_table();
@@ -38,7 +39,8 @@ std::vector<PassTable> all_tables() {
     out.insert(out.end(), tables.begin(), tables.end());
   const auto others = {step_figures_table(), phases_table(),    launch_calls_table(), comms_table(),
                        copies_table(),       call_tree_table(), sequences_table(),    kernel_classes_table(),
-                       roles_table(),        coverage_table(),  issue_words_table(),  operator_work_table()};
+                       roles_table(),        coverage_table(),  issue_words_table(),  operator_work_table(),
+                       breakdown_table()};
   out.insert(out.end(), others.begin(), others.end());
   return out;
 }

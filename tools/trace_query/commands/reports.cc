@@ -370,6 +370,46 @@ void finish_operators(const CommandLine&, Workload& workload, TraceReport& resul
   result.warnings.emplace_back("the trace records no operators: profile the CPU, too");
 }
 
+// What the steps spend much of their time on, that no kernel computes in: TensorBoard's limits.
+Notes breakdown_findings(Database& database) {
+  Statement sums(
+      database,
+      "SELECT total(length), total(data_loader), total(exposed_comm), total(computing + exposed_comm + copy), "
+      "total(runtime + operators) FROM temp.step_breakdown");
+  if (!sums.step() || sums.real(0) <= 0) return {};
+  const auto percent = [&](int column) { return 100 * sums.real(column) / sums.real(0); };
+  constexpr double kMostLoading = 5, kMostComm = 10, kLeastBusy = 50;
+  Notes out;
+  if (percent(1) > kMostLoading) {
+    out.push_back(fmt::format("input bound: {:.1f} % of the time waits for the data loader", percent(1)));
+  }
+  if (percent(2) > kMostComm) {
+    out.push_back(fmt::format("{:.1f} % of the time is communication with no computation beside it", percent(2)));
+  }
+  if (percent(3) < kLeastBusy) {
+    out.push_back(
+        fmt::format("devices are busy for {:.1f} % of the time; for {:.1f} % of it operators or runtime calls "
+                    "are open instead",
+                    percent(3), percent(4)));
+  }
+  return out;
+}
+
+void finish_breakdown(const CommandLine& line, Workload& workload, TraceReport& result) {
+  append(result.warnings, workload.steps().notes);
+  append(result.warnings, workload.missing_notes());
+  if (result.report.rows.empty()) {
+    result.warnings.emplace_back(workload.steps().steps.empty() ? "the trace has no steps that could be selected"
+                                                                : "no step matches the selection");
+  }
+  if (is_by(line, "device")) add_extremes(result.report);
+  if (!line.has("no-findings")) append(result.warnings, breakdown_findings(workload.index().database()));
+}
+
+void add_findings(CommandLine& line) {
+  line.add("no-findings", OptionKind::kFlag, "only the table: without what stands out in it");
+}
+
 std::string peaks_note(const Index& index) {
   if (const DevicePeaks* peaks = peaks_of(index)) {
     return fmt::format("peaks of {}: dense, {}{}", peaks->name, peaks->document,
@@ -450,12 +490,13 @@ std::vector<Command> report_commands() {
                     "  trace-query kernels trace.json.gz --limit 10\n"
                     "  trace-query kernels trace.json.gz --phase decode --name 'ncclDevKernel*' --csv",
                     {{"", "kernels"}, by_pass("kernels_by_pass")}, of_layers, finish_kernels, nullptr, prepare_kernels),
-      table_command(
-          "operators", "time of framework operators on the host, and of what they launch on the device",
-          "  trace-query operators trace.json.gz --limit 20\n"
-          "  trace-query operators trace.json.gz --by shape --phase decode",
-          {{"", "operators"}, {"--by shape", "operator_shapes", "a row for each name, shapes and types of inputs"}},
-          of_layers, finish_operators),
+      table_command("operators", "time of framework operators on the host, and of what they launch on the device",
+                    "  trace-query operators trace.json.gz --limit 20\n"
+                    "  trace-query operators trace.json.gz --by shape --phase decode",
+                    {{"", "operators"},
+                     {"--by shape", "operator_shapes", "a row for each name, shapes and types of inputs"},
+                     {"--by args", "operator_arguments", "and for each strides and values"}},
+                    of_layers, finish_operators),
       table_command("gemms", "matrix products by sizes and types: FLOPs, bytes, rates, share of the device's peak",
                     "  trace-query gemms trace.json.gz --limit 20\n"
                     "  trace-query gemms trace.json.gz --phase decode --wide",
@@ -471,6 +512,13 @@ std::vector<Command> report_commands() {
                     "  trace-query steps trace.json.gz --steady --csv\n"
                     "  trace-query steps trace.json.gz --step-regex '^iter_(?<kind>[a-z]+)_(?<context>[0-9]+)'",
                     {{"", "steps"}}, of_steps, finish_steps, add_steady),
+      table_command("breakdown", "where the time of a step goes: device, runtime calls, data loader, operators, other",
+                    "  trace-query breakdown trace.json.gz\n"
+                    "  trace-query breakdown trace.json.gz --by phase --columns phase,steps,length,busy_pct",
+                    {{"", "breakdown"},
+                     {"--by phase", "breakdown_by_phase", "a row for each kind of step"},
+                     {"--by device", "breakdown_by_device", "a row for each device; mean, min and max of several"}},
+                    {kPlaces, kSteps, kRules, kRows, kOutput, kExplain, kInput}, finish_breakdown, add_findings),
       table_command(
           "layers", "kernel time by layer of the model, head and tail of each step",
           "  trace-query layers trace.json.gz --phase decode\n"

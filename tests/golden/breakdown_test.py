@@ -1,0 +1,107 @@
+"""`breakdown`: rows against shares worked out here instant by instant, of synthetic and real traces; and against the TensorBoard
+plugin where its steps are ours."""
+import gzip
+import json
+
+from operator_work_test import trace_called
+from trace_cases import REFERENCE, equal, ingest, kineto_traces, make_trace, open_index, require, rows, run
+
+SHARES = ("computing", "exposed_comm", "copy", "runtime", "data_loader", "operators", "other")
+# Figures of the plugin's row of a step: its copies may overlap with communication, so of the device the sum alone.
+DEVICE, RUNTIME, LOADER, LENGTH = slice(0, 4), 4, 5, 8
+
+
+def spans(index, device):
+    """[(begin, end, share)] of everything on a device and the host."""
+    with open_index(index) as db:
+        streams = {stream for stream, of in db.execute("SELECT id, device_id FROM stream") if of == device}
+        out = [(ts, ts + dur, 2 if kind == "copy_kernel" else 1 if kind in ("comm", "comm_compute") else 0)
+               for ts, dur, kind, stream in db.execute("SELECT ts, coalesce(dur, 0), kind, stream_id FROM kernel") if stream in streams]
+        out += [(ts, ts + dur, 0 if kind == "memset" else 2)
+                for ts, dur, kind, stream in db.execute("SELECT ts, coalesce(dur, 0), kind, stream_id FROM memory_op") if stream in streams]
+        out += [(ts, ts + dur, 3) for ts, dur in db.execute("SELECT ts, coalesce(dur, 0) FROM runtime_call")]
+        for table, share in (("cpu_op", 5), ("annotation", None)):
+            for ts, dur, name in db.execute(f"SELECT e.ts, coalesce(e.dur, 0), s.value FROM {table} e JOIN string s ON s.id = e.name_id"):
+                loads = name.startswith(("enumerate(DataLoader)#", "enumerate(DataPipe)#"))
+                if loads or share:
+                    out.append((ts, ts + dur, 4 if loads else share))
+    return out
+
+
+def shares_of(window, events):
+    """Each instant goes to the first share that has an event then."""
+    begin, end = window
+    edges = sorted(edge for a, b, share in events if a < end and b > begin
+                   for edge in ((max(a, begin), share, 1), (min(b, end), share, -1)))
+    out, open_, at = [0] * 7, [0] * 6, begin
+    for time, share, change in [*edges, (end, 0, 0)]:
+        out[next((i for i, count in enumerate(open_) if count), 6)] += time - at
+        open_[share] += change
+        at = time
+    return out
+
+
+def check_rows(index):
+    found = rows("breakdown", index, "--limit", 0)
+    for device in {row["device_id"] for row in rows("sql", index, "SELECT DISTINCT device_id FROM step_breakdown")}:
+        events = spans(index, device)
+        for row in rows("sql", index, f"SELECT * FROM step_breakdown WHERE device_id IS {device if device else 'NULL'}"):
+            ours = [row[share] for share in SHARES]
+            equal(ours, shares_of((row["ts"], row["ts"] + row["length"]), events), f"shares of step {row['step']}")
+    for row in found:
+        equal(sum(row[share] for share in SHARES), row["length"], "sum of the shares")
+    return found
+
+
+def check_sums(index):
+    """What is by phase or device adds up to the rows; a selection picks rows and leaves their figures."""
+    every = rows("breakdown", index, "--limit", 0)
+    for by in ("phase", "device"):
+        for share in ("length", *SHARES):
+            equal(sum(row[share] for row in rows("breakdown", index, "--by", by, "--limit", 0) if row.get(by) not in ("mean", "min", "max")),
+                  sum(row[share] for row in every), f"{share} by {by}")
+    equal(rows("breakdown", index, "--step", every[-1]["step"]), [row for row in every if row["step"] == every[-1]["step"]], "one step")
+    cut = every[0]["ts"] + every[0]["length"] // 2
+    first = rows("breakdown", index, "--step", every[0]["step"], "--to", cut)[0]
+    equal((first["ts"], first["length"]), (every[0]["ts"], cut - every[0]["ts"]), "a step that --to cuts")
+    equal(rows("breakdown", index, "--phase", "none"), [], "steps of no kind")
+
+
+def check_plugin(reference, index):
+    """Lengths, device time, runtime calls and data loader of its steps, where it begins and ends them as we do and knows all work."""
+    theirs = json.loads(gzip.decompress(reference.read_bytes()))
+    ingest(trace_called(reference.name.removesuffix(".json.gz")), index)
+    ours = {(row["name"] or "").removeprefix("ProfilerStep#"): row for row in rows("breakdown", index, "--limit", 0)}
+    same = 0
+    # The plugin does not know calls of the driver.
+    drives = rows("sql", index, "SELECT count(*) AS n FROM runtime_call c JOIN string s ON s.id = c.name_id WHERE s.value GLOB 'cu[A-Z]*'")[0]["n"]
+    for name, *figures in theirs.get("breakdown_us") or ():
+        row = ours.get(name)
+        if row is None or abs(row["length"] / 1000 - figures[LENGTH]) > 0.01:
+            continue
+        busy = sum(row[share] for share in SHARES[:3]) / 1000
+        if abs(busy - sum(figures[DEVICE])) < 0.01:
+            same += 1
+            require(drives or abs(row["runtime"] / 1000 - figures[RUNTIME]) < 0.01, f"runtime of step {name}: {row['runtime']}, theirs {figures[RUNTIME]}")
+            require(abs(row["data_loader"] / 1000 - figures[LOADER]) < 0.01, f"data loader of step {name}")
+    return same
+
+
+def check_made(folder):
+    for name, options in {"train": ("--model", "train", "--streams", 3), "serve": ("--mix", "P,D*4", "--streams", 2, "--tensor-parallel", 2)}.items():
+        index = ingest(make_trace(folder / f"{name}.json", "--layers", 3, "--steps", 6, *options), folder / f"{name}.tracedb")
+        equal(len(check_rows(index)), 6, "steps")
+        check_sums(index)
+
+
+def check_plugins(folder):
+    references = sorted((REFERENCE / "analyses/tensorboard_more").glob("*.json.gz"))
+    if references:
+        same = sum(check_plugin(reference, folder / f"{reference.name}.tracedb") for reference in references)
+        require(same >= 12, f"only {same} steps of the plugin are ours")
+
+
+def main(cases, folder):
+    cases.each_apart((check_made, check_plugins))
+    for path in kineto_traces():
+        cases.run_apart(path.name, lambda own, path=path: check_rows(ingest(path, own / "x.tracedb")))
