@@ -72,7 +72,7 @@ Command table_command(std::string_view name, std::string_view summary, std::stri
                       decltype(Command::prepare) prepare = nullptr);
 
 // By the file that defines them; report_commands(): those that are little more than tables.
-std::vector<Command> report_commands(), compare_commands(), fleet_commands();
+std::vector<Command> report_commands(), operator_commands(), compare_commands(), fleet_commands();
 Command info_command(), page_command(), ranks_command(), model_command(), aie_command(), rules_command(), sql_command(),
     export_command(), schema_command(), verify_command();
 

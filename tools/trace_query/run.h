@@ -16,6 +16,10 @@ struct TraceReport {
   std::vector<std::string> warnings;  // why it is empty, what it leaves out
 };
 
+inline void append(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+  notes.insert(notes.end(), more.begin(), more.end());
+}
+
 // Prints `make(index)` for each input; `name` is the report's name in JSON.
 int run_trace_reports(const CommandLine& line, const std::string& name,
                       const std::function<TraceReport(const Index&)>& make);

@@ -217,6 +217,7 @@ PassOptions requested_pass_options(const CommandLine& line) {
   options.frames = requested_frames(line);
   if (const auto time = line.text("min-dur")) options.least_gap = parse_time(*time);
   options.all_frames = line.has("all-frames");
+  options.follow_backward = line.has("backward");
   return options;
 }
 

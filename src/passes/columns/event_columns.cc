@@ -17,7 +17,8 @@ std::span<const std::string_view> kinds_of(std::string_view table) {
 
 ScanColumn scan_column(std::string_view table, std::string_view name) {
   const bool number = name == "ts" || name == "dur" || name == "bytes" || name == "external_id" ||
-                      name == "correlation" || name == "graph_id" || name == "graph_node_id";
+                      name == "correlation" || name == "sequence_number" || name == "graph_id" ||
+                      name == "graph_node_id";
   if (number) return {name, ScanType::kNumber, {}};
   if (name == "bandwidth_gb_s") return {name, ScanType::kReal, {}};
   if (name == "direction") return {name, ScanType::kChoice, copy_directions()};

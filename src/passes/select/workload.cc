@@ -206,7 +206,7 @@ EventFilter::EventFilter(const Index& index, const Selection& selection, const F
   }
   if (selection.names_kernels()) {
     names_ = name_ids(index, selection);
-    if (!selection.ops.empty()) keep_classes(index, *inputs.classes, selection, names_);
+    if (!selection.ops.empty() && inputs.classes != nullptr) keep_classes(index, *inputs.classes, selection, names_);
     kernels_.name = kernels.ids("name_id");
   }
   if (places) {

@@ -1,7 +1,6 @@
 // Framework operators by name, and by name and shapes: their time on the host, and on the device that of what they
 // launch. Linear but for the sorting of device events.
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "base/dense_index.h"
 #include "base/statistics.h"
 #include "base/unknown.h"
+#include "passes/select/selected_events.h"
 #include "passes/tables/pass_tables.h"
 
 namespace tracedb {
@@ -17,16 +17,9 @@ namespace {
 constexpr std::string_view kNoOperator = "[no operator]";
 constexpr std::size_t kDeepest = 4096;  // of nested operators; deeper, or in a circle, only a damaged index has them
 
-struct OperatorSums {
-  std::int64_t calls = 0, host_total = 0, host_self = 0;
-  std::int64_t device_total = 0, device_self = 0, device_busy = 0, kernels = 0;
-  std::int64_t busy_until = std::numeric_limits<std::int64_t>::min();  // of the events so far, in order of start
+struct OperatorSums : DeviceSums {
+  std::int64_t calls = 0, host_total = 0, host_self = 0, device_self = 0;
   std::vector<std::int64_t> delays;  // from the return of a launching call to the start of its first kernel
-  void add_event(std::int64_t begin, std::int64_t end) {
-    device_total = saturating_add(device_total, end - begin);
-    if (end > busy_until) device_busy = saturating_add(device_busy, end - std::max(begin, busy_until));
-    busy_until = std::max(busy_until, end);
-  }
 };
 
 class OperatorSummer {
@@ -56,33 +49,6 @@ class OperatorSummer {
   std::vector<OperatorSums> sums;
 
  private:
-  struct DeviceEvent {
-    std::int64_t begin = 0, end = 0;
-    std::uint32_t op = 0, launch = 0;  // ids; 0: not known
-    bool kernel = false;
-  };
-
-  std::vector<DeviceEvent> device_events() const {
-    std::vector<DeviceEvent> out;
-    const EventFilter filter = workload_.filter();
-    const auto before = [](const DeviceEvent& x, const DeviceEvent& y) { return x.begin < y.begin; };
-    const auto add = [&](const EventColumns& events, bool kernel, auto keeps) {
-      const auto ts = events.int64s("ts"), dur = events.int64s("dur");
-      const auto op = events.ids("cpu_op_id"), launch = events.ids("launch_id");
-      out.reserve(out.size() + ts.size());
-      const auto first = static_cast<std::ptrdiff_t>(out.size());
-      for (std::size_t i = 0; i < ts.size(); ++i) {
-        if (keeps(i)) out.push_back({ts[i], ts[i] + duration_or_zero(dur[i]), op[i], launch[i], kernel});
-      }
-      // Rows are in order of start in all but damaged indexes.
-      if (!std::is_sorted(out.begin() + first, out.end(), before)) std::sort(out.begin() + first, out.end(), before);
-      std::inplace_merge(out.begin(), out.begin() + first, out.end(), before);
-    };
-    add(workload_.events().kernels, true, [&](std::size_t row) { return filter.keeps_kernel(row); });
-    add(workload_.events().memory, false, [&](std::size_t row) { return filter.keeps_memory_op(row); });
-    return out;
-  }
-
   // An event counts once for each group that it is below, however often that is nested in itself.
   void add_device_events() {
     const auto parents = columns_.ids("parent_id");
@@ -90,12 +56,13 @@ class OperatorSummer {
     launches_.assign(group_.size(), false);
     std::vector<bool> seen(call_ts.size(), false);
     std::vector<std::uint32_t> chain;
-    for (const DeviceEvent& event : device_events()) {
-      const bool has_op = event.op > 0 && event.op <= group_.size();
-      OperatorSums& own = sums[has_op ? group_[event.op - 1] : keys.size()];
-      own.device_self = saturating_add(own.device_self, event.end - event.begin);
+    const EventIds op_of(workload_.events(), "cpu_op_id");
+    for_each_selected(workload_, [&](const DeviceEvent& event) {
+      std::uint32_t op = op_of[event.ref];
+      const bool has_op = op > 0 && op <= group_.size();
+      OperatorSums& own = sums[has_op ? group_[op - 1] : keys.size()];
+      own.device_self = saturating_add(own.device_self, event.end - event.ts);
       chain.clear();
-      std::uint32_t op = has_op ? event.op : 0;
       for (std::size_t depth = 0; op > 0 && op <= group_.size() && depth < kDeepest; ++depth) {
         launches_[op - 1] = true;
         const std::uint32_t group = group_[op - 1];
@@ -103,17 +70,13 @@ class OperatorSummer {
         op = parents[op - 1];
       }
       if (!has_op) chain.push_back(static_cast<std::uint32_t>(keys.size()));
-      for (const std::uint32_t group : chain) {
-        sums[group].add_event(event.begin, event.end);
-        sums[group].kernels += event.kernel ? 1 : 0;
-      }
+      for (const std::uint32_t group : chain) sums[group].add(event);
       const std::size_t call = event.launch;
-      if (!event.kernel || call == 0 || call > seen.size() || seen[call - 1] || call_dur[call - 1] == kUnknownValue) {
-        continue;
-      }
+      if (event.ref.is_memory_op || call == 0 || call > seen.size() || seen[call - 1]) return;
+      if (call_dur[call - 1] == kUnknownValue) return;
       seen[call - 1] = true;
-      own.delays.push_back(std::max<std::int64_t>(event.begin - call_ts[call - 1] - call_dur[call - 1], 0));
-    }
+      own.delays.push_back(std::max<std::int64_t>(event.ts - call_ts[call - 1] - call_dur[call - 1], 0));
+    });
   }
 
   // Of a selection, those that launched some of it.
@@ -212,12 +175,12 @@ void fill_operators(Workload& workload, const PassOptions&, TableRows& rows) {
   for (std::size_t g = 0; g < summer.sums.size(); ++g) {
     OperatorSums& sums = summer.sums[g];
     const bool is_operator = g < summer.keys.size();
-    if (sums.calls == 0 && sums.device_total == 0 && sums.kernels == 0) continue;
+    if (sums.calls == 0 && sums.total == 0 && sums.kernels == 0) continue;
     rows.add(is_operator ? operator_name(name_of, summer.keys[g].first) : kNoOperator);
     if (shapes) add_shape(*shapes, is_operator ? summer.keys[g].second : 0, rows);
     const auto of_host = [&](std::int64_t value) { return is_operator ? std::optional(value) : std::nullopt; };
     rows.add(of_host(sums.calls)).add(of_host(sums.host_total)).add(of_host(sums.host_self));
-    rows.add(sums.device_total).add(sums.device_self).add(sums.device_busy).add(sums.kernels);
+    rows.add(sums.total).add(sums.device_self).add(sums.busy).add(sums.kernels);
     rows.add(sums.delays.empty() ? std::nullopt : std::optional(median(std::span(sums.delays))));
   }
 }

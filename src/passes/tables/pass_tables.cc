@@ -29,13 +29,14 @@ PassTable roles_table();
 PassTable coverage_table();
 PassTable issue_words_table();
 std::vector<PassTable> operator_tables();
+std::vector<PassTable> module_tables();
 PassTable operator_work_table();
 
 namespace {
 
 std::vector<PassTable> all_tables() {
   std::vector<PassTable> out = {timeline_table(), idle_gaps_table(), gaps_by_cause_table(), gap_groups_table()};
-  for (const auto& tables : {kernel_group_tables(), layer_tables(), operator_tables()})
+  for (const auto& tables : {kernel_group_tables(), layer_tables(), operator_tables(), module_tables()})
     out.insert(out.end(), tables.begin(), tables.end());
   const auto others = {step_figures_table(), phases_table(),    launch_calls_table(), comms_table(),
                        copies_table(),       call_tree_table(), sequences_table(),    kernel_classes_table(),

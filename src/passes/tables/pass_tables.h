@@ -39,8 +39,9 @@ struct PassOptions {
   std::string (*sequence_name)(const std::string&) = nullptr;  // how a kernel of one is written; null: as it is
   CallTreeView view = CallTreeView::kTree;
   FrameChoice frames = {};
-  bool all_frames = false;      // also those that only call one other frame
-  std::size_t most_frames = 0;  // only the largest
+  bool all_frames = false;       // also those that only call one other frame
+  std::size_t most_frames = 0;   // only the largest
+  bool follow_backward = false;  // backward work belongs to the module of its forward operator
 };
 
 // A column of a table and of the report on it. What `others` and `fit` say: report/sql_report.h.

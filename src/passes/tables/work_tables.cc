@@ -8,6 +8,7 @@
 
 #include "base/dense_index.h"
 #include "base/unknown.h"
+#include "passes/select/selected_events.h"
 #include "passes/tables/pass_tables.h"
 #include "passes/work/device_peaks.h"
 #include "passes/work/operator_work.h"
@@ -117,68 +118,39 @@ class WorkSummer {
     call_of_.resize(names.size());
   }
 
-  struct DeviceEvent {
-    std::int64_t begin = 0, end = 0;
-    std::uint32_t op = 0, launch = 0, name = 0, stream = 0, annotation = 0;  // ids; 0: not known
-  };
-
-  std::vector<DeviceEvent> device_events() const {
-    std::vector<DeviceEvent> out;
-    const auto before = [](const DeviceEvent& x, const DeviceEvent& y) { return x.begin < y.begin; };
-    const EventFilter filter = workload_.filter();
-    const auto add = [&](const EventColumns& events, bool kernel, auto keeps) {
-      const auto ts = events.int64s("ts"), dur = events.int64s("dur");
-      const auto op = events.ids("cpu_op_id"), launch = events.ids("launch_id"), stream = events.ids("stream_id"),
-                 annotation = events.ids("annotation_id");
-      const auto name = kernel ? events.ids("name_id") : std::span<const std::uint32_t>();
-      out.reserve(out.size() + ts.size());
-      const auto first = static_cast<std::ptrdiff_t>(out.size());
-      for (std::size_t i = 0; i < ts.size(); ++i) {
-        if (!keeps(i)) continue;
-        out.push_back({ts[i], ts[i] + duration_or_zero(dur[i]), op[i], launch[i], kernel ? name[i] : 0, stream[i],
-                       annotation[i]});
-      }
-      // Rows are in order of start in all but damaged indexes.
-      if (!std::is_sorted(out.begin() + first, out.end(), before)) std::sort(out.begin() + first, out.end(), before);
-      std::inplace_merge(out.begin(), out.begin() + first, out.end(), before);
-    };
-    add(workload_.events().kernels, true, [&](std::size_t row) { return filter.keeps_kernel(row); });
-    add(workload_.events().memory, false, [&](std::size_t row) { return filter.keeps_memory_op(row); });
-    return out;
-  }
-
   void add_events() {
     const auto call_ts = calls_.int64s("ts"), call_dur = calls_.int64s("dur");
+    const EventIds op_of(workload_.events(), "cpu_op_id"), annotation_of(workload_.events(), "annotation_id");
+    const auto name = workload_.events().kernels.ids("name_id");
     std::unordered_map<std::uint32_t, std::int64_t> stream_until;
-    const std::vector<DeviceEvent> events = device_events();
-    std::int64_t last = kNever;
-    for (const DeviceEvent& event : events) {
+    std::int64_t first = kNever, last = kNever;
+    for_each_selected(workload_, [&](const DeviceEvent& event) {
+      if (first == kNever) first = event.ts;
       last = std::max(last, event.end);
       std::int64_t& until = stream_until.try_emplace(event.stream, kNever).first->second;
-      const std::uint32_t owner = event.op > 0 && event.op <= owner_.size() ? owner_[event.op - 1] : 0;
+      const std::uint32_t op = op_of[event.ref];
+      const std::uint32_t owner = op > 0 && op <= owner_.size() ? owner_[op - 1] : 0;
       if (owner == 0) {
-        unmodelled = saturating_add(unmodelled, event.end - event.begin);
+        unmodelled = saturating_add(unmodelled, event.end - event.ts);
       } else {
         WorkGroup& group = groups[group_[owner - 1]];
         Call& call = call_of_[owner - 1];
         if (call.until == kNever) {
           ++group.launching;
           launching_.push_back(owner - 1);
-          call.annotation = event.annotation;
+          call.annotation = annotation_of[event.ref];
         }
         if (event.launch > 0 && event.launch <= call_ts.size() && call_dur[event.launch - 1] != kUnknownValue) {
           const std::int64_t returned = saturating_add(call_ts[event.launch - 1], call_dur[event.launch - 1]);
-          call.delay = saturating_add(call.delay, std::max<std::int64_t>(event.begin - std::max(returned, until), 0));
+          call.delay = saturating_add(call.delay, std::max<std::int64_t>(event.ts - std::max(returned, until), 0));
         }
-        if (event.end > call.until) {
-          call.busy = saturating_add(call.busy, event.end - std::max(event.begin, call.until));
-        }
+        if (event.end > call.until) call.busy = saturating_add(call.busy, event.end - std::max(event.ts, call.until));
         call.until = std::max(call.until, event.end);
-        if (event.name > 0) group.add_kernel(event.name, event.end - event.begin);
+        if (!event.ref.is_memory_op) group.add_kernel(name[event.ref.id - 1], event.end - event.ts);
       }
       until = std::max(until, event.end);
-    }
-    if (!events.empty()) span = last - events.front().begin;
+    });
+    span = last - first;
   }
 
   // Of the innermost annotation around that gives them; null: none does.

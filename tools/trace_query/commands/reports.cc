@@ -10,7 +10,6 @@
 #include "export/folded_stacks.h"
 #include "passes/columns/event_columns.h"
 #include "passes/tables/pass_tables.h"
-#include "passes/work/device_peaks.h"
 #include "report/escape.h"
 #include "trace/format_holds.h"
 #include "trace/python_frame.h"
@@ -216,8 +215,6 @@ int run_stacks(const Command& command, std::span<const std::string> args) {
              }});
 }
 
-void append(Notes& notes, const Notes& more) { notes.insert(notes.end(), more.begin(), more.end()); }
-
 // Of a report split by pass.
 void add_pass_note(const Index& index, Notes& notes) {
   const EventColumns kernels(index, "kernel", {"pass"});
@@ -364,109 +361,6 @@ void finish_declared(const CommandLine& line, Workload& workload, TraceReport& r
   if (result.report.rows.empty()) result.warnings.emplace_back(command.empty_note);
 }
 
-void finish_operators(const CommandLine&, Workload& workload, TraceReport& result) {
-  result.warnings = workload.selection_notes();
-  if (workload.index().database().query_int64("SELECT EXISTS (SELECT 1 FROM cpu_op)") == 1) return;
-  result.warnings.emplace_back("the trace records no operators: profile the CPU, too");
-}
-
-// What the steps spend much of their time on, that no kernel computes in: TensorBoard's limits.
-Notes breakdown_findings(Database& database) {
-  Statement sums(
-      database,
-      "SELECT total(length), total(data_loader), total(exposed_comm), total(computing + exposed_comm + copy), "
-      "total(runtime + operators) FROM temp.step_breakdown");
-  if (!sums.step() || sums.real(0) <= 0) return {};
-  const auto percent = [&](int column) { return 100 * sums.real(column) / sums.real(0); };
-  constexpr double kMostLoading = 5, kMostComm = 10, kLeastBusy = 50;
-  Notes out;
-  if (percent(1) > kMostLoading) {
-    out.push_back(fmt::format("input bound: {:.1f} % of the time waits for the data loader", percent(1)));
-  }
-  if (percent(2) > kMostComm) {
-    out.push_back(fmt::format("{:.1f} % of the time is communication with no computation beside it", percent(2)));
-  }
-  if (percent(3) < kLeastBusy) {
-    out.push_back(
-        fmt::format("devices are busy for {:.1f} % of the time; for {:.1f} % of it operators or runtime calls "
-                    "are open instead",
-                    percent(3), percent(4)));
-  }
-  return out;
-}
-
-void finish_breakdown(const CommandLine& line, Workload& workload, TraceReport& result) {
-  append(result.warnings, workload.steps().notes);
-  append(result.warnings, workload.missing_notes());
-  if (result.report.rows.empty()) {
-    result.warnings.emplace_back(workload.steps().steps.empty() ? "the trace has no steps that could be selected"
-                                                                : "no step matches the selection");
-  }
-  if (is_by(line, "device")) add_extremes(result.report);
-  if (!line.has("no-findings")) append(result.warnings, breakdown_findings(workload.index().database()));
-}
-
-void add_findings(CommandLine& line) {
-  line.add("no-findings", OptionKind::kFlag, "only the table: without what stands out in it");
-}
-
-std::string peaks_note(const Index& index) {
-  if (const DevicePeaks* peaks = peaks_of(index)) {
-    return fmt::format("peaks of {}: dense, {}{}", peaks->name, peaks->document,
-                       peaks->kind == "unchecked" ? "; not compared with that document" : ", " + peaks->kind);
-  }
-  Statement names(index.database(),
-                  "SELECT group_concat(name, ', ') FROM (SELECT DISTINCT coalesce(name, 'a device without a name') AS "
-                  "name FROM device WHERE used = 1 ORDER BY name)");
-  const bool any = names.step() && !names.is_null(0);
-  return fmt::format("no shares of a peak: schema/devices has none for {}", any ? names.text(0) : "this device");
-}
-
-void finish_work(const CommandLine&, Workload& workload, TraceReport& result) {
-  Notes& notes = result.warnings = workload.selection_notes();
-  Database& database = workload.index().database();
-  Statement all(database,
-                "SELECT sum(busy), total(iif(coalesce(all_flops, all_bytes) IS NULL, 0, busy)), "
-                "total(iif(matrix = 1, all_flops / peak_tflops / 1000, 0)), max(all_span), "
-                "sum(matrix = 1 AND launching > 0 AND all_flops / peak_tflops IS NULL), "
-                "sum(matrix = 1 AND launching > 0 AND type = 'float' AND peak_tflops IS NOT NULL "
-                "AND kernel_names NOT LIKE '%tf32%' AND kernel_names NOT LIKE '%s1688%') FROM temp.operator_work");
-  if (!all.step() || all.is_null(0) || all.int64(0) == 0) {
-    notes.emplace_back("no device work is selected");
-    return;
-  }
-  if (result.report.rows.empty()) {
-    notes.emplace_back(
-        "no product of matrices has its shapes: record them with record_shapes=True; graph replays have no operators");
-  }
-  notes.push_back(fmt::format("{:.1f} % of the device time is of operators whose work is known",
-                              100 * all.real(1) / static_cast<double>(all.int64(0))));
-  if (all.int64(4) > 0) {
-    notes.push_back(fmt::format("MFU is not known: {} on matrix units {} no FLOPs, or no peak",
-                                counted(all.int64(4), "operator and shape", "operators and shapes"),
-                                all.int64(4) == 1 ? "has" : "have"));
-  } else if (all.real(2) > 0 && all.int64(3) > 0) {
-    notes.push_back(fmt::format(
-        "MFU {:.1f} %: matrix products, attention and convolutions at the device's peak, by the {} from the first to "
-        "the "
-        "last of this work",
-        100 * all.real(2) / static_cast<double>(all.int64(3)), brief_time(static_cast<double>(all.int64(3)))));
-  }
-  notes.push_back(peaks_note(workload.index()));
-  const DevicePeaks* peaks = peaks_of(workload.index());
-  if (all.int64(5) > 0 && peaks != nullptr && peaks->tf32) {
-    notes.emplace_back("products of float are held against the fp32 peak: whether TF32 was allowed is not recorded");
-  }
-  Statement bad(database,
-                "SELECT sum(calls), name, missing, shape FROM temp.operator_work WHERE bad_shape = 1 "
-                "GROUP BY name, missing ORDER BY 1 DESC, 2, 3 LIMIT 3");
-  while (bad.step()) {
-    constexpr std::size_t kReadable = 60;
-    notes.push_back(fmt::format("bad shape: {} of {}, {}: {}", counted(bad.int64(0), "call"), bad.text(1), bad.text(2),
-                                shorten_middle(std::string(bad.text(3)), kReadable)));
-  }
-}
-
 }  // namespace
 
 std::vector<Command> report_commands() {
@@ -490,21 +384,6 @@ std::vector<Command> report_commands() {
                     "  trace-query kernels trace.json.gz --limit 10\n"
                     "  trace-query kernels trace.json.gz --phase decode --name 'ncclDevKernel*' --csv",
                     {{"", "kernels"}, by_pass("kernels_by_pass")}, of_layers, finish_kernels, nullptr, prepare_kernels),
-      table_command("operators", "time of framework operators on the host, and of what they launch on the device",
-                    "  trace-query operators trace.json.gz --limit 20\n"
-                    "  trace-query operators trace.json.gz --by shape --phase decode",
-                    {{"", "operators"},
-                     {"--by shape", "operator_shapes", "a row for each name, shapes and types of inputs"},
-                     {"--by args", "operator_arguments", "and for each strides and values"}},
-                    of_layers, finish_operators),
-      table_command("gemms", "matrix products by sizes and types: FLOPs, bytes, rates, share of the device's peak",
-                    "  trace-query gemms trace.json.gz --limit 20\n"
-                    "  trace-query gemms trace.json.gz --phase decode --wide",
-                    {{"", "gemms"}}, usual, finish_work),
-      table_command("roofline", "work of operators by shape against the peaks of the device, and what bounds them",
-                    "  trace-query roofline trace.json.gz\n"
-                    "  trace-query roofline trace.json.gz --step 3 --csv",
-                    {{"", "roofline"}}, usual, finish_work),
       table_command("phases", "steps by kind: prefill, decode, mixed, train, ...", "  trace-query phases trace.json.gz",
                     {{"", "phases"}}, of_steps, finish_phases, add_steady),
       table_command("steps", "the steps of the workload: kind, requests, tokens, time on host and device",
@@ -512,13 +391,6 @@ std::vector<Command> report_commands() {
                     "  trace-query steps trace.json.gz --steady --csv\n"
                     "  trace-query steps trace.json.gz --step-regex '^iter_(?<kind>[a-z]+)_(?<context>[0-9]+)'",
                     {{"", "steps"}}, of_steps, finish_steps, add_steady),
-      table_command("breakdown", "where the time of a step goes: device, runtime calls, data loader, operators, other",
-                    "  trace-query breakdown trace.json.gz\n"
-                    "  trace-query breakdown trace.json.gz --by phase --columns phase,steps,length,busy_pct",
-                    {{"", "breakdown"},
-                     {"--by phase", "breakdown_by_phase", "a row for each kind of step"},
-                     {"--by device", "breakdown_by_device", "a row for each device; mean, min and max of several"}},
-                    {kPlaces, kSteps, kRules, kRows, kOutput, kExplain, kInput}, finish_breakdown, add_findings),
       table_command(
           "layers", "kernel time by layer of the model, head and tail of each step",
           "  trace-query layers trace.json.gz --phase decode\n"
@@ -572,6 +444,9 @@ std::vector<Command> report_commands() {
                     add_sequence_choices, prepare_sequences),
       table_command("warnings", "what makes answers about this trace less certain, how much it affects, what to do",
                     "  trace-query warnings trace.json.gz", {{"", "warnings"}}, of_steps, finish_warnings)};
+  std::vector<Command> of_operators = operator_commands();
+  const auto behind_kernels = out.begin() + 2;
+  out.insert(behind_kernels, of_operators.begin(), of_operators.end());
   for (const std::string_view name : report_names()) {
     const std::optional<ReportCommand> declared = report_command(report_script(name));
     if (!declared) continue;

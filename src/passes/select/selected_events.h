@@ -1,0 +1,54 @@
+// The device events that a selection leaves, in one walk, for sums by what launched them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+
+#include "base/unknown.h"
+#include "passes/select/device_columns.h"
+
+namespace tracedb {
+
+// Calls visit(DeviceEvent) for each kernel, copy and fill that is selected, in order of start.
+template <class Visit>
+void for_each_selected(Workload& workload, Visit visit) {
+  const DeviceColumns columns(workload, LaneBy::kDevice, Times::kOfStart);
+  for_each_in_order(columns.work(), [&](const DeviceEvent& event) {
+    if (!event.left_out) visit(event);
+  });
+}
+
+// A column of ids that both tables of device events have. The tables must outlive the object.
+class EventIds {
+ public:
+  EventIds(const EventTables& events, std::string_view column)
+      : kernels_(events.kernels.ids(column)), memory_(events.memory.ids(column)) {}
+  // 0: not known.
+  std::uint32_t operator[](const EventRef& event) const {
+    return (event.is_memory_op ? memory_ : kernels_)[event.id - 1];
+  }
+
+ private:
+  std::span<const std::uint32_t> kernels_, memory_;
+};
+
+// Of some device events, in ns.
+struct DeviceSums {
+  std::int64_t total = 0, busy = 0, kernels = 0;  // sum, union and number
+
+  // In order of start.
+  void add(const DeviceEvent& event) {
+    total = saturating_add(total, event.end - event.ts);
+    if (event.end > until_) busy = saturating_add(busy, event.end - std::max(event.ts, until_));
+    until_ = std::max(until_, event.end);
+    kernels += event.ref.is_memory_op ? 0 : 1;
+  }
+
+ private:
+  std::int64_t until_ = std::numeric_limits<std::int64_t>::min();
+};
+
+}  // namespace tracedb

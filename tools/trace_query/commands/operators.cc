@@ -1,0 +1,192 @@
+// What operators and modules take, and where the time of steps goes: what they answer is in passes/tables and
+// schema/reports.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text/amounts.h"
+#include "report/escape.h"
+#include "passes/tables/pass_tables.h"
+#include "passes/work/device_peaks.h"
+#include "trace_query/command.h"
+#include "trace_query/run.h"
+
+namespace tracedb {
+namespace {
+
+using enum OptionGroup;
+using Notes = std::vector<std::string>;
+
+void finish_operators(const CommandLine&, Workload& workload, TraceReport& result) {
+  result.warnings = workload.selection_notes();
+  if (workload.index().database().query_int64("SELECT EXISTS (SELECT 1 FROM cpu_op)") == 1) return;
+  result.warnings.emplace_back("the trace records no operators: profile the CPU, too");
+}
+
+// What the steps spend much of their time on, that no kernel computes in: TensorBoard's limits.
+Notes breakdown_findings(Database& database) {
+  Statement sums(
+      database,
+      "SELECT total(length), total(data_loader), total(exposed_comm), total(computing + exposed_comm + copy), "
+      "total(runtime + operators) FROM temp.step_breakdown");
+  if (!sums.step() || sums.real(0) <= 0) return {};
+  const auto percent = [&](int column) { return 100 * sums.real(column) / sums.real(0); };
+  constexpr double kMostLoading = 5, kMostComm = 10, kLeastBusy = 50;
+  Notes out;
+  if (percent(1) > kMostLoading) {
+    out.push_back(fmt::format("input bound: {:.1f} % of the time waits for the data loader", percent(1)));
+  }
+  if (percent(2) > kMostComm) {
+    out.push_back(fmt::format("{:.1f} % of the time is communication with no computation beside it", percent(2)));
+  }
+  if (percent(3) < kLeastBusy) {
+    out.push_back(
+        fmt::format("devices are busy for {:.1f} % of the time; for {:.1f} % of it operators or runtime calls "
+                    "are open instead",
+                    percent(3), percent(4)));
+  }
+  return out;
+}
+
+void finish_breakdown(const CommandLine& line, Workload& workload, TraceReport& result) {
+  append(result.warnings, workload.steps().notes);
+  append(result.warnings, workload.missing_notes());
+  if (result.report.rows.empty()) {
+    result.warnings.emplace_back(workload.steps().steps.empty() ? "the trace has no steps that could be selected"
+                                                                : "no step matches the selection");
+  }
+  if (line.text("by") == "device") add_extremes(result.report);
+  if (!line.has("no-findings")) append(result.warnings, breakdown_findings(workload.index().database()));
+}
+
+void add_findings(CommandLine& line) {
+  line.add("no-findings", OptionKind::kFlag, "only the table: without what stands out in it");
+}
+
+void add_backward(CommandLine& line) {
+  line.add("backward", OptionKind::kFlag,
+           "backward work belongs to the module of its forward operator, by autograd's sequence numbers");
+}
+
+void finish_modules(const CommandLine& line, Workload& workload, TraceReport& result) {
+  Notes& notes = result.warnings = workload.selection_notes();
+  Report& report = result.report;
+  Database& database = workload.index().database();
+  const std::size_t name = find_column(report.columns, "module").value();
+  const auto is_module = [&](const Row& row) { return !std::get<std::string>(row[name]).starts_with('['); };
+  if (std::ranges::none_of(report.rows, is_module)) {
+    notes.emplace_back(
+        database.query_int64("SELECT id FROM stack LIMIT 1")
+            ? "the Python stacks show no call of an nn.Module"
+            : "the trace has no Python stacks: profile with with_stack=True, and ingest without --no-stacks");
+    return;
+  }
+  if (!workload.selection().empty()) {
+    notes.emplace_back("calls and host time are not known of a selection: a Python call has no step, device or kernel");
+  }
+  if (!line.has("tree") || line.renderer().audience != Audience::kHuman) return;
+  const std::size_t depth = find_column(report.columns, "depth").value();
+  for (Row& row : report.rows) {
+    constexpr std::int64_t kDeepestShown = 32;
+    const std::int64_t indent = 2 * std::min(std::get<std::int64_t>(row[depth]), kDeepestShown);
+    row[name] = std::string(static_cast<std::size_t>(indent), ' ') + std::get<std::string>(row[name]);
+  }
+  remove_column(report, "depth");
+}
+
+std::string peaks_note(const Index& index) {
+  if (const DevicePeaks* peaks = peaks_of(index)) {
+    return fmt::format("peaks of {}: dense, {}{}", peaks->name, peaks->document,
+                       peaks->kind == "unchecked" ? "; not compared with that document" : ", " + peaks->kind);
+  }
+  Statement names(index.database(),
+                  "SELECT group_concat(name, ', ') FROM (SELECT DISTINCT coalesce(name, 'a device without a name') AS "
+                  "name FROM device WHERE used = 1 ORDER BY name)");
+  const bool any = names.step() && !names.is_null(0);
+  return fmt::format("no shares of a peak: schema/devices has none for {}", any ? names.text(0) : "this device");
+}
+
+void finish_work(const CommandLine&, Workload& workload, TraceReport& result) {
+  Notes& notes = result.warnings = workload.selection_notes();
+  Database& database = workload.index().database();
+  Statement all(database,
+                "SELECT sum(busy), total(iif(coalesce(all_flops, all_bytes) IS NULL, 0, busy)), "
+                "total(iif(matrix = 1, all_flops / peak_tflops / 1000, 0)), max(all_span), "
+                "sum(matrix = 1 AND launching > 0 AND all_flops / peak_tflops IS NULL), "
+                "sum(matrix = 1 AND launching > 0 AND type = 'float' AND peak_tflops IS NOT NULL "
+                "AND kernel_names NOT LIKE '%tf32%' AND kernel_names NOT LIKE '%s1688%') FROM temp.operator_work");
+  if (!all.step() || all.is_null(0) || all.int64(0) == 0) {
+    notes.emplace_back("no device work is selected");
+    return;
+  }
+  if (result.report.rows.empty()) {
+    notes.emplace_back(
+        "no product of matrices has its shapes: record them with record_shapes=True; graph replays have no operators");
+  }
+  notes.push_back(fmt::format("{:.1f} % of the device time is of operators whose work is known",
+                              100 * all.real(1) / static_cast<double>(all.int64(0))));
+  if (all.int64(4) > 0) {
+    notes.push_back(fmt::format("MFU is not known: {} on matrix units {} no FLOPs, or no peak",
+                                counted(all.int64(4), "operator and shape", "operators and shapes"),
+                                all.int64(4) == 1 ? "has" : "have"));
+  } else if (all.real(2) > 0 && all.int64(3) > 0) {
+    notes.push_back(fmt::format(
+        "MFU {:.1f} %: matrix products, attention and convolutions at the device's peak, by the {} from the first to "
+        "the "
+        "last of this work",
+        100 * all.real(2) / static_cast<double>(all.int64(3)), brief_time(static_cast<double>(all.int64(3)))));
+  }
+  notes.push_back(peaks_note(workload.index()));
+  const DevicePeaks* peaks = peaks_of(workload.index());
+  if (all.int64(5) > 0 && peaks != nullptr && peaks->tf32) {
+    notes.emplace_back("products of float are held against the fp32 peak: whether TF32 was allowed is not recorded");
+  }
+  Statement bad(database,
+                "SELECT sum(calls), name, missing, shape FROM temp.operator_work WHERE bad_shape = 1 "
+                "GROUP BY name, missing ORDER BY 1 DESC, 2, 3 LIMIT 3");
+  while (bad.step()) {
+    constexpr std::size_t kReadable = 60;
+    notes.push_back(fmt::format("bad shape: {} of {}, {}: {}", counted(bad.int64(0), "call"), bad.text(1), bad.text(2),
+                                shorten_middle(std::string(bad.text(3)), kReadable)));
+  }
+}
+
+}  // namespace
+
+std::vector<Command> operator_commands() {
+  const std::vector<OptionGroup> of_layers = {kSelection, kLayers, kSteps,   kCapture, kRules,
+                                              kRows,      kOutput, kExplain, kInput};
+  const std::vector<OptionGroup> usual = {kSelection, kSteps, kRules, kRows, kOutput, kExplain, kInput};
+  return {
+      table_command("operators", "time of framework operators on the host, and of what they launch on the device",
+                    "  trace-query operators trace.json.gz --limit 20\n"
+                    "  trace-query operators trace.json.gz --by shape --phase decode",
+                    {{"", "operators"},
+                     {"--by shape", "operator_shapes", "a row for each name, shapes and types of inputs"},
+                     {"--by args", "operator_arguments", "and for each strides and values"},
+                     {"--by module", "operator_modules", "a row for each name and class of nn.Module around it"}},
+                    of_layers, finish_operators, add_backward),
+      table_command("modules", "time of nn.Modules on the host, and of what they launch on the device, by class",
+                    "  trace-query modules trace.json.gz\n"
+                    "  trace-query modules trace.json.gz --tree --limit 50\n"
+                    "  trace-query modules training.json.gz --backward",
+                    {{"", "modules"}, {"--tree", "module_tree", "each module by itself, below those that call it"}},
+                    usual, finish_modules, add_backward),
+      table_command("gemms", "matrix products by sizes and types: FLOPs, bytes, rates, share of the device's peak",
+                    "  trace-query gemms trace.json.gz --limit 20\n"
+                    "  trace-query gemms trace.json.gz --phase decode --wide",
+                    {{"", "gemms"}}, usual, finish_work),
+      table_command("roofline", "work of operators by shape against the peaks of the device, and what bounds them",
+                    "  trace-query roofline trace.json.gz\n"
+                    "  trace-query roofline trace.json.gz --step 3 --csv",
+                    {{"", "roofline"}}, usual, finish_work),
+      table_command("breakdown", "where the time of a step goes: device, runtime calls, data loader, operators, other",
+                    "  trace-query breakdown trace.json.gz\n"
+                    "  trace-query breakdown trace.json.gz --by phase --columns phase,steps,length,busy_pct",
+                    {{"", "breakdown"},
+                     {"--by phase", "breakdown_by_phase", "a row for each kind of step"},
+                     {"--by device", "breakdown_by_device", "a row for each device; mean, min and max of several"}},
+                    {kPlaces, kSteps, kRules, kRows, kOutput, kExplain, kInput}, finish_breakdown, add_findings)};
+}
+
+}  // namespace tracedb
