@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace tracedb {
 
@@ -14,5 +15,8 @@ struct Script {
 
 std::span<const Script> scripts();               // sorted by name
 std::string_view script(std::string_view name);  // throws std::out_of_range for an unknown name: our own bug
+
+// Of a script that is a table: its lines but for empty ones and comments (#).
+std::vector<std::string_view> data_lines(std::string_view text);
 
 }  // namespace tracedb

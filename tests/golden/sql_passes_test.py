@@ -17,6 +17,10 @@ SAME = (
     ("kernels_by_name", "name, instances, med", "kernels", ("--phase", "decode")),
     ("kernels_by_name", "name, instances, total_time", "kernels", ("--layer", "1..2")),
     ("kernels_by_pass", "name, pass, instances", "kernels --by pass", ()),
+    ("kernel_launches", "name, grid, instances, registers, occupancy_pct", "kernels --by launch", ("--phase", "decode")),
+    ("step_breakdown", "step, length, computing, other", "breakdown", ("--phase", "decode")),
+    ("modules", "module, calls, device_self", "modules", ()),
+    ("operator_modules", "name, module, calls", "operators --by module", ("--phase", "decode")),
     ("ops", "op, names, instances, p99", "ops", ()),
     ("ops", "op, instances, total_time", "ops", ("--rules", "wafer", "--device", "0")),
     ("ops_by_pass", "op, pass, total_time", "ops --by pass", ()),
@@ -134,6 +138,14 @@ def check_reports(index):
                                     sql(index, "SELECT layer l, layer_part p, sum(dur) s FROM kernels GROUP BY 1, 2",
                                         *options)})
         equal(dict(sums), {row["layer"]: row["total_time"] for row in rows("layers", index, *options)}, f"layers {options}")
+
+
+def check_launch_configs(index):
+    """The same kernels as the view has, by what they were launched with."""
+    columns = "name, grid, block, registers, shared_memory"
+    sums = "count(*) instances, sum(dur) total_time, min(dur) min"
+    expected = sql(index, f"SELECT {columns}, {sums} FROM kernels GROUP BY {columns}")
+    equal(in_order(sql(index, f"SELECT {columns}, instances, total_time, min FROM kernel_launches")), in_order(expected), "kernel_launches")
 
 
 def check_other_views(index):
@@ -326,7 +338,7 @@ def main(cases, folder):
     cases.each((check_causes, check_schema, check_names, check_guards), index)
     index, _, labels = planted(folder, *OPTIONS, name="words")
     cases.run("truth", check_truth, index, labels)
-    cases.each((check_reports, check_other_views, check_function, check_function_help, check_stock,
+    cases.each((check_reports, check_launch_configs, check_other_views, check_function, check_function_help, check_stock,
                 check_still_safe, check_notes, check_wrong_options), index)
     cases.run("damaged", check_damaged, folder, index)
     cases.run("empty", check_empty, folder)

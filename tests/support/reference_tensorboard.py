@@ -50,6 +50,10 @@ class TensorBoard(Steps):
                              lambda rules, d=int(device), kind=kind: self.device_figure(d, kind, rules))
 
     def device_figure(self, device, kind, rules):
+        if kind == "tc":
+            times = [(row["matrix_units"], row["total_time"]) for row in
+                     self.index.report("kernels", "--by", "launch", "--limit", 0, "--device", device)]
+            return sum(time for uses, time in times if uses == "yes") / max(1, sum(time for _, time in times))
         return self.device_figures(rules).get(device, {}).get(kind)
 
     def our_operators(self):
@@ -79,14 +83,14 @@ class TensorBoard(Steps):
 
     def kernel_figures(self):
         ours = {row["name"]: row for row in self.index.report("kernels")}
-        shape = dict((row[0], row[1:]) for row in self.index.rows(KERNEL_SHAPE_SQL))
+        shape = {row["name"]: row for row in self.index.query(KERNEL_SHAPE_SQL)}
         yield Figure("kernels/rows", len(self.theirs["kernels"]), len(ours))
         for row in self.theirs["kernels"]:
             mine = ours.get(row["name"])
             values = mine and {"count": mine["instances"], "sum": mine["total_time"] / 1000, "mean": mine["avg"] / 1000,
                                "max": mine["max"] / 1000, "min": mine["min"] / 1000,
-                               "blocks_per_sm": shape[row["name"]][0], "occupancy": shape[row["name"]][1],
-                               "tc_used": None}
+                               "blocks_per_sm": shape[row["name"]]["blocks"], "occupancy": shape[row["name"]]["occupancy"],
+                               "tc_used": {"yes": True, "no": False}.get(shape[row["name"]]["matrix_units"], "not known")}
             for column, value in (values or {}).items():
                 yield Figure(f"kernels/{row['name']}/{column}", row[column], value, 1e-6)
 
@@ -158,9 +162,9 @@ FROM cpu_op o JOIN string n ON n.id = o.name_id LEFT JOIN op_shape s ON s.id = o
 LEFT JOIN inner_time i ON i.id = o.id LEFT JOIN below b ON b.id = o.id LEFT JOIN launched l ON l.op = o.id
 GROUP BY 1, 2"""
 KERNEL_SHAPE_SQL = """
-SELECT n.name, coalesce(sum(coalesce(l.blocks_per_sm, 0) * k.dur) / sum(k.dur), 0),
-       coalesce(sum(coalesce(l.occupancy_pct, 0) * k.dur) / sum(k.dur), 0)
-FROM kernel k JOIN kernel_name n ON n.id = k.name_id LEFT JOIN launch_config l ON l.id = k.launch_config_id GROUP BY 1"""
+SELECT name, matrix_units, coalesce(sum(blocks_per_sm * total_time) / sum(total_time), 0) AS blocks,
+       coalesce(sum(occupancy_pct * total_time) / sum(total_time), 0) AS occupancy
+FROM kernel_launches GROUP BY name"""
 KERNEL_OPERATOR_SQL = """
 SELECT n.name, coalesce(t.value, 'CallTreeRoot'), count(*), sum(k.dur), l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y,
        l.block_z, l.registers, l.shared_memory

@@ -38,6 +38,9 @@ SHARES = {
 NO_SHEETS = {"gpu_timeline", "kernel_summary", "earlier_gpu_timeline", "earlier_kernel_summary", "ops_summary",
              "ops_unique_args", "ops_summary_by_category", "unified_perf_summary", "short_kernels_summary", "coll_analysis"}
 KERNEL_COLUMNS = {"sum": sum, "count": len, "mean": statistics.fmean, "min": min, "max": max}
+OUR_WORK_SQL = """
+SELECT w.name, w.shape, w.types, s.strides, s.concrete_inputs, flops, bytes, busy, all_flops, all_bytes, busy_min, busy_med, busy_max
+FROM operator_work w JOIN op_shape s ON s.id = w.shape_id"""
 COLLECTIVE_SQL = """
 SELECT c.group_name, c.ranks, c.name, c.group_size, c.dtype, c.in_elements, c.out_elements, s.number, k.dur
 FROM collective c JOIN kernel k ON k.id = c.kernel_id JOIN stream s ON s.id = k.stream_id"""
@@ -130,7 +133,7 @@ class TraceLens(TraceLensModel):
     def taxonomy_figures(self):
         for row in self.theirs.get("ops_summary_by_category", []):
             for column in ("Count", "total_direct_kernel_time_ms"):
-                yield Figure(f"ops_summary_by_category/{row['op category']}/{column}", number(row[column]), None)
+                yield Figure(f"ops_summary_by_category/{row['op category']}/{column}", number(row[column]), "classes of kernels")
 
     def row_figures(self, report, row, key, columns):
         name = f"{report}/{key[0]} {row['Input Dims']}"
@@ -142,11 +145,34 @@ class TraceLens(TraceLensModel):
                              lambda rules, own=own: self.by_arguments(rules, every).get(key, {}).get(own))
         yield from self.modelled(name, row)
 
-    @staticmethod
-    def modelled(name, row):
+    @lru_cache(maxsize=None)
+    def our_work(self):
+        """{name and arguments: FLOPs and bytes of a call, and of all with what they took}; what is no operator of ours that is
+        known to compute has no entry."""
+        return {tuple([row["name"], *(plain(row[column]) for column in ("shape", "types", "strides", "concrete_inputs"))]): row
+                for row in self.index.query(OUR_WORK_SQL)}
+
+    def modelled(self, name, row):
+        """Of one call; rates are of all calls together, so that only their middle can be compared."""
+        first = "_first" if "Input Dims_first" in row else ""
+        mine = self.our_work().get((row["name"], *(plain(row[f"{column}{first}"]) for column in ARGUMENTS)))
+        flops, size = (mine["flops"], mine["bytes"]) if mine else (None, None)
+        ours = {"GFLOPS": flops is not None and flops / 1e9, "Data Moved (MB)": size is not None and size / 2**20,
+                "FLOPS/Byte": flops is not None and bool(size) and flops / size}
+        if mine and mine["busy"]:
+            rates = {"TFLOPS/s": mine["all_flops"] is not None and mine["all_flops"] / mine["busy"] / 1000,
+                     "TB/s": mine["all_bytes"] is not None and mine["all_bytes"] / mine["busy"] / 1000}
+            ours |= {f"{rate}_mean": value for rate, value in rates.items()}
+            for spread, busy in (("min", "busy_max"), ("median", "busy_med"), ("max", "busy_min")):
+                for rate, amount in (("TFLOPS/s", flops), ("TB/s", size)):
+                    ours[f"{rate}_{spread}"] = amount is not None and mine[busy] and amount / mine[busy] / 1000
         for column, text in row.items():
             if column.startswith(MODELLED):
-                yield Figure(f"{name}/{column}", number(text), None)
+                spread = column.endswith("_std")
+                value = ours.get(column.removesuffix("_first"), False)
+                # Their times are floats of microseconds: 2 ns are no difference.
+                tolerance = 2 * value / max(1, mine["busy_min"] or 0) if "/s_" in column and value else 1e-6
+                yield Figure(f"{name}/{column}", number(text), None if spread else "not known" if value is False else value, tolerance)
 
     def sheet_figures(self, report, row):
         """A row of GEMM, SDPA, ...: operators of one name and one set of parameters, with or without work; in Reduce_bwd

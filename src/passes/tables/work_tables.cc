@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/dense_index.h"
+#include "base/statistics.h"
 #include "base/unknown.h"
 #include "passes/select/selected_events.h"
 #include "passes/tables/pass_tables.h"
@@ -46,6 +47,7 @@ struct WorkGroup {
   std::int64_t launching = 0;  // with device work of its own: what the sums are of
   std::int64_t busy = 0, kernels = 0, waiting = 0, short_calls = 0;
   Amount flops = 0, bytes = 0;
+  std::vector<std::int64_t> busy_of_calls;
   std::unordered_map<std::uint32_t, std::int64_t> names;  // kernel time by name id
   std::uint32_t last_name = 0;                            // the next kernel often has the same name
   std::int64_t* last_time = nullptr;
@@ -174,6 +176,7 @@ class WorkSummer {
       WorkGroup& group = groups[group_[op]];
       const Call& call = call_of_[op];
       group.busy = saturating_add(group.busy, call.busy);
+      group.busy_of_calls.push_back(call.busy);
       if (call.delay > call.busy) group.waiting = saturating_add(group.waiting, call.busy);
       if (call.busy < kShort) group.short_calls = saturating_add(group.short_calls, call.busy);
       if (needs_step_lengths(group.operator_name)) {
@@ -210,8 +213,18 @@ std::string kernel_names(const WorkGroup& group, Texts& names) {
   return out;
 }
 
+void add_spread(TableRows& rows, std::vector<std::int64_t>& values) {
+  if (values.empty()) {
+    rows.add_null().add_null().add_null();
+    return;
+  }
+  const double middle = median(std::span(values));
+  const auto [least, most] = std::ranges::minmax(values);
+  rows.add(least).add(middle).add(most);
+}
+
 void fill_work(Workload& workload, const PassOptions&, TableRows& rows) {
-  const WorkSummer summer(workload);
+  WorkSummer summer(workload);
   const Index& index = workload.index();
   const DevicePeaks* peaks = peaks_of(index);
   Texts shape_of(index, "SELECT dims, types FROM op_shape WHERE id = ?"),
@@ -219,7 +232,7 @@ void fill_work(Workload& workload, const PassOptions&, TableRows& rows) {
   const auto text = [&rows](const std::string& value) {
     rows.add(value.empty() ? std::nullopt : std::optional(std::string_view(value)));
   };
-  for (const WorkGroup& group : summer.groups) {
+  for (WorkGroup& group : summer.groups) {
     const OperatorWork& work = group.work;
     const bool wrong = !group.arguments.problem.empty();
     const auto amount = [&](Amount value) { return wrong ? std::nullopt : value; };
@@ -246,6 +259,7 @@ void fill_work(Workload& workload, const PassOptions&, TableRows& rows) {
     text(kernels);
     text(std::string(wrong ? group.arguments.problem : work.missing));
     rows.add(std::int64_t{wrong}).add(summer.span);
+    add_spread(rows, group.busy_of_calls);
   }
   if (summer.unmodelled == 0) return;
   constexpr std::size_t kUntilBusy = 14, kBehindBusy = 12;
@@ -253,7 +267,7 @@ void fill_work(Workload& workload, const PassOptions&, TableRows& rows) {
   for (std::size_t i = 1; i < kUntilBusy; ++i) rows.add_null();
   rows.add(summer.unmodelled);
   for (std::size_t i = 0; i < kBehindBusy; ++i) rows.add_null();
-  rows.add(summer.span);
+  rows.add(summer.span).add_null().add_null().add_null();
 }
 
 std::vector<PassColumn> columns_of(std::initializer_list<TableColumn> columns) {
@@ -266,40 +280,43 @@ std::vector<PassColumn> columns_of(std::initializer_list<TableColumn> columns) {
 
 PassTable operator_work_table() {
   using enum ColumnType;
-  return {"operator_work",
-          "framework operators whose work is known, by name and arguments; [not modelled]: device work of no such one",
-          columns_of(
-              {{"name", kText, "", "of the operator"},
-               {"family", kText, "",
-                "gemm, attention, convolution, moe, norm, elementwise, copy, reduce, gather, generated"},
-               {"shape", kText, "", "dimensions of its inputs"},
-               {"types", kText, "", "of its inputs"},
-               {"shape_id", kInteger, "", "op_shape: strides and values"},
-               {"b", kInteger, "count", "matrices in the batch"},
-               {"m", kInteger, "count", "rows of the result"},
-               {"n", kInteger, "count", "columns of the result"},
-               {"k", kInteger, "count", "length of the sums"},
-               {"type", kText, "", "of its first operand"},
-               {"layout", kText, "", "N: row-major, T: column-major; of A and B"},
-               {"calls", kInteger, "count", "calls in the trace, selected or not"},
-               {"launching", kInteger, "count", "calls with selected device work that belongs to no operator below"},
-               {"kernels", kInteger, "count", "kernels of these calls"},
-               {"busy", kInteger, "ns", "time during which a call's device work ran, summed over the calls"},
-               {"waiting", kInteger, "ns", "busy of calls that waited longer for their launches than they ran"},
-               {"short", kInteger, "ns", "busy of calls of less than 5 us"},
-               {"flops", kInteger, "count",
-                "of one call, the last where they differ by step: a multiply-add is 2; NULL: not known"},
-               {"bytes", kInteger, "bytes", "that one call must read and write at least; NULL: not known"},
-               {"all_flops", kInteger, "count", "of the launching calls"},
-               {"all_bytes", kInteger, "bytes", "of the launching calls"},
-               {"peak_tflops", kReal, "TFLOP/s", "of the device for this type; NULL: not known"},
-               {"peak_gb_s", kReal, "GB/s", "of the device's memory; NULL: not known"},
-               {"matrix", kInteger, "", "1: its multiplications count for MFU"},
-               {"kernel_names", kText, "", "the three that ran longest"},
-               {"missing", kText, "", "why a figure is not known"},
-               {"bad_shape", kInteger, "", "1: the shapes of its inputs cannot be, see missing"},
-               {"all_span", kInteger, "ns", "from the first to the last device work selected; the same in each row"}}),
-          fill_work};
+  return {
+      "operator_work",
+      "framework operators whose work is known, by name and arguments; [not modelled]: device work of no such one",
+      columns_of({{"name", kText, "", "of the operator"},
+                  {"family", kText, "",
+                   "gemm, attention, convolution, moe, norm, elementwise, copy, reduce, gather, generated"},
+                  {"shape", kText, "", "dimensions of its inputs"},
+                  {"types", kText, "", "of its inputs"},
+                  {"shape_id", kInteger, "", "op_shape: strides and values"},
+                  {"b", kInteger, "count", "matrices in the batch"},
+                  {"m", kInteger, "count", "rows of the result"},
+                  {"n", kInteger, "count", "columns of the result"},
+                  {"k", kInteger, "count", "length of the sums"},
+                  {"type", kText, "", "of its first operand"},
+                  {"layout", kText, "", "N: row-major, T: column-major; of A and B"},
+                  {"calls", kInteger, "count", "calls in the trace, selected or not"},
+                  {"launching", kInteger, "count", "calls with selected device work that belongs to no operator below"},
+                  {"kernels", kInteger, "count", "kernels of these calls"},
+                  {"busy", kInteger, "ns", "time during which a call's device work ran, summed over the calls"},
+                  {"waiting", kInteger, "ns", "busy of calls that waited longer for their launches than they ran"},
+                  {"short", kInteger, "ns", "busy of calls of less than 5 us"},
+                  {"flops", kInteger, "count",
+                   "of one call, the last where they differ by step: a multiply-add is 2; NULL: not known"},
+                  {"bytes", kInteger, "bytes", "that one call must read and write at least; NULL: not known"},
+                  {"all_flops", kInteger, "count", "of the launching calls"},
+                  {"all_bytes", kInteger, "bytes", "of the launching calls"},
+                  {"peak_tflops", kReal, "TFLOP/s", "of the device for this type; NULL: not known"},
+                  {"peak_gb_s", kReal, "GB/s", "of the device's memory; NULL: not known"},
+                  {"matrix", kInteger, "", "1: its multiplications count for MFU"},
+                  {"kernel_names", kText, "", "the three that ran longest"},
+                  {"missing", kText, "", "why a figure is not known"},
+                  {"bad_shape", kInteger, "", "1: the shapes of its inputs cannot be, see missing"},
+                  {"all_span", kInteger, "ns", "from the first to the last device work selected; the same in each row"},
+                  {"busy_min", kInteger, "ns", "busy of the fastest call"},
+                  {"busy_med", kReal, "ns", "median of the calls"},
+                  {"busy_max", kInteger, "ns", "busy of the slowest call"}}),
+      fill_work};
 }
 
 }  // namespace tracedb

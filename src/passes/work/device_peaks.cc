@@ -60,9 +60,7 @@ std::span<const DevicePeaks> device_peaks() {
   static const std::vector<DevicePeaks> kAll = [] {
     constexpr std::string_view kRow = "device ";
     std::vector<DevicePeaks> out;
-    for (std::string_view rest = script("devices/peaks"); !rest.empty();) {
-      const std::string_view line = rest.substr(0, rest.find('\n'));
-      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    for (const std::string_view line : data_lines(script("devices/peaks"))) {
       if (line.starts_with(kRow)) out.push_back(peaks_from(line.substr(kRow.size())));
     }
     return out;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "passes/work/device_peaks.h"
+#include "passes/work/matrix_units.h"
 #include "passes/work/operator_work.h"
 
 namespace tracedb {
@@ -99,6 +100,25 @@ const std::vector<WorkCase> kCases = {
     {"triton_poi_fused_add_0", "[[8],[8],[]]", R"(["float","c10::Half","Scalar"])", "", "", "- 48"},
     {"aten::unheard_of", "[[8]]", R"(["float"])", "", "", "- -"},
 };
+
+TEST_CASE("names of kernels say whether they run on matrix units") {
+  for (const auto& [name, expected] : std::vector<std::pair<const char*, std::optional<bool>>>{
+           {"sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x64x64", true},
+           {"sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma_aligna4", false},
+           {"void cutlass::Kernel2<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>(Params)", false},
+           {"void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16>(Params)", true},
+           {"volta_sgemm_128x64_nt", false},
+           {"volta_h884gemm_128x64_ldg8_nn", true},
+           {"nvjet_tst_128x256_64x4_2x1_v_bz_TNT", true},
+           {"Cijk_Ailk_Bljk_BBS_BH_MT64x64x64_MI16x16x16x1_SN_1LDSB0", true},
+           {"Cijk_Ailk_Bljk_SB_MT64x64x16_SE_1LDSB0", std::nullopt},
+           {"igemm_fwd_gtcx3_nhwc_bf16_bx0_ex1_bt128x128x32", true},
+           {"void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>", false},
+           {"my_fused_kernel", std::nullopt},
+           {"", std::nullopt}}) {
+    CHECK_MESSAGE(runs_on_matrix_units(name) == expected, name);
+  }
+}
 
 }  // namespace
 

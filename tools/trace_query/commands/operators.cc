@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/text/amounts.h"
-#include "report/escape.h"
 #include "passes/tables/pass_tables.h"
 #include "passes/work/device_peaks.h"
+#include "report/escape.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
 
@@ -44,6 +44,19 @@ Notes breakdown_findings(Database& database) {
         fmt::format("devices are busy for {:.1f} % of the time; for {:.1f} % of it operators or runtime calls "
                     "are open instead",
                     percent(3), percent(4)));
+  }
+  // Of a device that has them: compute capability 7.0 and more, CDNA.
+  Statement units(
+      database,
+      "SELECT total(total_time), total(iif(matrix_units = 'yes', total_time, 0)), (SELECT total(iif(matrix = 1, "
+      "busy, 0)) FROM temp.operator_work) FROM temp.kernel_launches WHERE (SELECT min(CAST(compute_capability AS "
+      "REAL)) FROM "
+      "device WHERE used = 1 AND vendor = 'nvidia') > 6.9");
+  if (units.step() && units.real(0) > 0 && units.real(1) == 0 && units.real(2) > 0) {
+    out.push_back(fmt::format(
+        "tensor cores unused: no kernel's name shows them, but at least {:.1f} % of the kernel time is of matrix "
+        "products, attention and convolutions",
+        100 * units.real(2) / units.real(0)));
   }
   return out;
 }

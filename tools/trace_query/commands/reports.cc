@@ -383,7 +383,11 @@ std::vector<Command> report_commands() {
       table_command("kernels", "kernel time by name",
                     "  trace-query kernels trace.json.gz --limit 10\n"
                     "  trace-query kernels trace.json.gz --phase decode --name 'ncclDevKernel*' --csv",
-                    {{"", "kernels"}, by_pass("kernels_by_pass")}, of_layers, finish_kernels, nullptr, prepare_kernels),
+                    {{"", "kernels"},
+                     by_pass("kernels_by_pass"),
+                     {"--by launch", "kernel_launches",
+                      "a row for each name and launch configuration: grid, block, registers, occupancy, matrix units"}},
+                    of_layers, finish_kernels, nullptr, prepare_kernels),
       table_command("phases", "steps by kind: prefill, decode, mixed, train, ...", "  trace-query phases trace.json.gz",
                     {{"", "phases"}}, of_steps, finish_phases, add_steady),
       table_command("steps", "the steps of the workload: kind, requests, tokens, time on host and device",

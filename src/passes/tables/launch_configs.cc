@@ -1,0 +1,107 @@
+// Kernels by name and launch configuration: how much of the multiprocessors they use.
+#include <optional>
+#include <tuple>
+
+#include "base/dense_index.h"
+#include "passes/select/selected_events.h"
+#include "passes/tables/pass_tables.h"
+#include "passes/work/matrix_units.h"
+
+namespace tracedb {
+namespace {
+
+struct LaunchedAlike {
+  std::uint32_t name = 0, config = 0;  // ids
+  std::int64_t min = std::numeric_limits<std::int64_t>::max(), max = 0, known = 0;
+  DeviceSums sums;
+};
+
+std::optional<std::string_view> matrix_units_text(std::string_view kernel_name) {
+  const std::optional<bool> uses = runs_on_matrix_units(kernel_name);
+  return uses ? std::optional<std::string_view>(*uses ? "yes" : "no") : std::nullopt;
+}
+
+void fill_launch_configs(Workload& workload, const PassOptions&, TableRows& rows) {
+  const EventColumns& kernels = workload.events().kernels;
+  const auto names = kernels.ids("name_id"), configs = kernels.ids("launch_config_id");
+  const auto dur = kernels.int64s("dur");
+  DenseIndex known;
+  std::vector<LaunchedAlike> groups;
+  for_each_selected(workload, [&](const DeviceEvent& event) {
+    if (event.ref.is_memory_op) return;
+    const std::size_t row = event.ref.id - 1;
+    const auto [place, is_new] = known.index_of(std::uint64_t{names[row]} << 32U | configs[row]);
+    if (is_new) groups.emplace_back().name = names[row], groups.back().config = configs[row];
+    LaunchedAlike& group = groups[place];
+    group.sums.add(event);
+    if (dur[row] == kUnknownValue) return;
+    ++group.known;
+    group.min = std::min(group.min, event.end - event.ts);
+    group.max = std::max(group.max, event.end - event.ts);
+  });
+  // Profilers write negative numbers and 0 where they know none.
+  Statement config_of(
+      workload.index().database(),
+      "SELECT grid_x || ',' || grid_y || ',' || grid_z, block_x || ',' || block_y || ',' || block_z, "
+      "registers, shared_memory, iif(occupancy_pct > 0, occupancy_pct, NULL), "
+      "iif(theoretical_occupancy_pct > 0, theoretical_occupancy_pct, NULL), iif(blocks_per_sm > 0, "
+      "blocks_per_sm, NULL), iif(warps_per_sm > 0, warps_per_sm, NULL) FROM launch_config WHERE id = ?");
+  Statement name_of(workload.index().database(), "SELECT name FROM kernel_name WHERE id = ?");
+  for (const LaunchedAlike& group : groups) {
+    const auto range = [&](std::int64_t value) { return group.known > 0 ? std::optional(value) : std::nullopt; };
+    name_of.reset();
+    name_of.bind(1, std::int64_t{group.name});
+    const std::string name(name_of.step() ? name_of.text(0) : "[no name]");
+    rows.add(name).add(matrix_units_text(name)).add(group.sums.kernels).add(group.known).add(group.sums.total);
+    rows.add(range(group.min)).add(range(group.max));
+    config_of.reset();
+    config_of.bind(1, std::int64_t{group.config});
+    const bool has_config = config_of.step();
+    constexpr int kTexts = 2, kIntegers = 4, kAll = 8;
+    for (int i = 0; i < kAll; ++i) {
+      if (!has_config || config_of.is_null(i)) {
+        rows.add_null();
+      } else if (i < kTexts) {
+        rows.add(config_of.text(i));
+      } else if (i < kIntegers) {
+        rows.add(config_of.int64(i));
+      } else {
+        rows.add(config_of.real(i));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+PassTable launch_configs_table() {
+  using enum ColumnType;
+  return {
+      "kernel_launches",
+      "kernels by name and launch configuration",
+      {column("name", kText, "", "kernel name", "Name", "label", "names"),
+       column("matrix_units", kText, "",
+              "yes, no: whether its name says that it runs on tensor cores or matrix cores; NULL: not known",
+              "Matrix Units", "", "4"),
+       column("instances", kInteger, "count", "number of kernels", "Instances", "sum", "6"),
+       column("known", kInteger, "count", "kernels with a known duration"),
+       column("total_time", kInteger, "ns", "sum of the durations", "Total Time", "sum", "8"),
+       column("min", kInteger, "ns", "shortest", "Min", "min"), column("max", kInteger, "ns", "longest", "Max", "max"),
+       column("grid", kText, "", "blocks of the launch; NULL: not recorded", "Grid", "", "7"),
+       column("block", kText, "", "threads of a block", "Block", "", "6"),
+       column("registers", kInteger, "count", "per thread", "Registers", "", "4"),
+       column("shared_memory", kInteger, "bytes", "per block", "Shared Memory", "", "3"),
+       column("occupancy_pct", kReal, "percent", "achieved, as the profiler estimates it", "Occupancy (%)", "", "5"),
+       column("theoretical_occupancy_pct", kReal, "percent", "what the configuration allows, as the profiler says",
+              "Theoretical (%)", "", "2"),
+       column("blocks_per_sm", kReal, "ratio", "blocks of the launch by multiprocessors", "Blocks/SM", "", "5"),
+       column("warps_per_sm", kReal, "ratio", "warps of the launch by multiprocessors", "Warps/SM", "", "2"),
+       kTimeShare, kMeanTime},
+      fill_launch_configs,
+      {"kernel_launches",
+       "time_pct total_time instances avg min max matrix_units occupancy_pct theoretical_occupancy_pct "
+       "blocks_per_sm warps_per_sm registers shared_memory grid block name",
+       "total_time DESC, name, grid, block, registers, shared_memory"}};
+}
+
+}  // namespace tracedb

@@ -1,0 +1,60 @@
+#include "passes/work/matrix_units.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/text/json_text.h"
+#include "sql/scripts.h"
+
+namespace tracedb {
+namespace {
+
+struct NameRule {
+  bool uses = false;
+  std::vector<std::string_view> parts;  // in this order in the name
+};
+
+NameRule rule_from(std::string_view line) {
+  const std::size_t space = line.find(' ');
+  const std::string_view answer = line.substr(0, space);
+  if (space == std::string_view::npos || (answer != "yes" && answer != "no")) {
+    throw std::logic_error("schema/devices/matrix_units.rules: " + std::string(line));
+  }
+  NameRule out{answer == "yes", {}};
+  for (std::string_view rest = trim_json_space(line.substr(space)); !rest.empty();) {
+    const std::size_t star = rest.find('*');
+    out.parts.push_back(rest.substr(0, star));
+    rest.remove_prefix(std::min(star == std::string_view::npos ? star : star + 1, rest.size()));
+  }
+  return out;
+}
+
+bool fits(const NameRule& rule, std::string_view name) {
+  return std::ranges::all_of(rule.parts, [&](std::string_view part) {
+    const std::size_t at = name.find(part);
+    name.remove_prefix(std::min(at == std::string_view::npos ? at : at + part.size(), name.size()));
+    return at != std::string_view::npos;
+  });
+}
+
+const std::vector<NameRule>& all_rules() {
+  static const std::vector<NameRule> kRules = [] {
+    std::vector<NameRule> out;
+    for (const std::string_view line : data_lines(script("devices/matrix_units"))) out.push_back(rule_from(line));
+    return out;
+  }();
+  return kRules;
+}
+
+}  // namespace
+
+std::optional<bool> runs_on_matrix_units(std::string_view kernel_name) {
+  for (const NameRule& rule : all_rules()) {
+    if (fits(rule, kernel_name)) return rule.uses;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tracedb
