@@ -6,11 +6,12 @@ counted AS (
          coalesce(sum(stored) FILTER (WHERE ph IS NOT 'C'), 0) AS stored_plain,
          coalesce(sum(stored) FILTER (WHERE ph IS 'C'), 0) AS stored_counters
   FROM event_count),
--- A counter event may hold several series, so its rows are counted apart: at least one for each event stored.
+-- Rows of memory_event describe rows of instant. A counter event may hold several series, so its rows are counted apart: at least one for each event stored.
 present AS (
   SELECT (SELECT count(*) FROM kernel) + (SELECT count(*) FROM memory_op) + (SELECT count(*) FROM runtime_call)
        + (SELECT count(*) FROM cpu_op) + (SELECT count(*) FROM annotation) + (SELECT count(*) FROM slice)
-       + (SELECT count(*) FROM instant) + (SELECT coalesce(sum(n), 0) FROM packed_block) AS plain,
+       + (SELECT count(*) FROM instant) + (SELECT coalesce(sum(n), 0) FROM packed_block
+          WHERE event_table <> 'memory_event') AS plain,
          (SELECT count(*) FROM counter) AS counters),
 -- Kernels of AI Engine tiles are made of marks, which have rows of their own.
 derived AS (SELECT coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'kernels_from_marks'), 0) AS n),
@@ -19,7 +20,8 @@ largest AS (
   SELECT (SELECT coalesce(max(id), 0) FROM kernel) + (SELECT coalesce(max(id), 0) FROM memory_op)
        + (SELECT coalesce(max(id), 0) FROM runtime_call) + (SELECT coalesce(max(id), 0) FROM cpu_op)
        + (SELECT coalesce(max(id), 0) FROM annotation) + (SELECT coalesce(max(id), 0) FROM slice)
-       + (SELECT coalesce(max(id), 0) FROM instant) + (SELECT coalesce(sum(n), 0) FROM packed_block) AS plain,
+       + (SELECT coalesce(max(id), 0) FROM instant) + (SELECT coalesce(sum(n), 0) FROM packed_block
+          WHERE event_table <> 'memory_event') AS plain,
          (SELECT coalesce(max(id), 0) FROM counter) AS counters),
 kernels AS (
   SELECT count(*) AS n, coalesce(bounded_sum(dur), 0) AS total,

@@ -49,10 +49,18 @@ constexpr std::array<ScanColumn, 6> kFlowColumns = {{{"ts"},
                                                      {"process_id", ScanType::kId, {}},
                                                      {"thread_id", ScanType::kId, {}}}};
 
-constexpr std::array<PackedTable, 4> kTables = {{{"kernel", kKernelColumns},
+constexpr std::array<ScanColumn, 6> kMemoryColumns = {{{"instant_id", ScanType::kId, {}},
+                                                       {"device_type"},
+                                                       {"device_id"},
+                                                       {"ended"},
+                                                       {"total_change"},
+                                                       {"reserved_change"}}};
+
+constexpr std::array<PackedTable, 5> kTables = {{{"kernel", kKernelColumns},
                                                  {"runtime_call", kCallColumns},
                                                  {"python_call", kPythonColumns, true},
-                                                 {"flow_unmatched", kFlowColumns, true}}};
+                                                 {"flow_unmatched", kFlowColumns, true},
+                                                 {"memory_event", kMemoryColumns, true}}};
 
 [[noreturn]] void fail_damaged(const Database& database, std::string_view table, std::string_view column) {
   throw Error(ErrorCode::kInput, fmt::format("{}: packed column {} of table {} is damaged: build the index again "
@@ -223,6 +231,7 @@ bool BlockReader::next() {
   while (block_ < blocks_.size()) {
     held_ = block_++;
     first_ = *held_ * kBlockRows;
+    rows_ = blocks_[*held_].rows;
     const auto read = [&](Column& column) { return read_block(column, blocks_[*held_].rows); };
     const bool sound = std::ranges::all_of(columns_, read);
     database_.release_page_cache();

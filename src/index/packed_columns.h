@@ -1,6 +1,6 @@
 // Reads columns of event tables from packed_column (column_codec.h), several times as fast as from a table. Of kernel
-// and runtime_call the packed columns are second copies; python_call and flow_unmatched are packed alone, without a
-// table (schema/packed.sql).
+// and runtime_call the packed columns are second copies; python_call, flow_unmatched and memory_event are packed alone,
+// without a table (schema/packed.sql).
 //
 // For databases opened kReadOnly. A second copy that cannot be, or has not as many rows as the table, gives
 // Error{kInput}; that its values are those of the table is for `verify` to say. Of a table that is packed alone a
@@ -63,6 +63,7 @@ class BlockReader {
 
   bool next();                                                  // false: there is no further block
   void skip_to(std::size_t row) { block_ = row / kBlockRows; }  // the next block is the one that holds it
+  [[nodiscard]] std::size_t rows() const { return rows_; }      // of the block
   [[nodiscard]] std::size_t first() const { return first_; }    // row of the block's first, whose id is first() + 1
   // By position among the columns that were asked for; valid until next().
   [[nodiscard]] std::span<const std::int64_t> numbers(std::size_t column) const { return columns_[column].numbers; }
@@ -84,7 +85,7 @@ class BlockReader {
   std::vector<PackedBlock> blocks_;
   std::vector<Column> columns_;
   Statement data_;
-  std::size_t block_ = 0, first_ = 0;
+  std::size_t block_ = 0, first_ = 0, rows_ = 0;
   std::optional<std::size_t> held_;  // the block whose values the columns have
 };
 

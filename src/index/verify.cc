@@ -82,11 +82,12 @@ std::vector<std::string> faults_alone(const Index& index, const PackedTable& tab
   const std::optional<Error> failure = catch_error([&] {
     const std::vector<PackedBlock> blocks = packed_blocks(database, table.name);
     const auto dur = std::ranges::find(table.columns, "dur", &ScanColumn::name);
+    const bool has_times = table.columns.front().name == "ts";
     BlockReader reader(database, table.name, table.columns);
     while (reader.next()) {
-      const auto ts = reader.numbers(0);
-      PackedBlock found{ts.size()};
-      for (std::size_t i = 0; i < ts.size(); ++i) {
+      PackedBlock found{reader.rows()};
+      for (std::size_t i = 0; i < found.rows && has_times; ++i) {
+        const auto ts = reader.numbers(0);
         const bool lasts = dur != table.columns.end();
         found.add(ts[i], lasts ? reader.numbers(static_cast<std::size_t>(dur - table.columns.begin()))[i] : 0);
       }

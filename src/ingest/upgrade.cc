@@ -43,6 +43,10 @@ std::set<std::string> names_of(Database& database, const std::string& sql) {
   return names;
 }
 
+bool has_table(Database& database, std::string_view name) {
+  return database.query_int64(fmt::format("SELECT 1 FROM sqlite_schema WHERE name = '{}'", name)).has_value();
+}
+
 }  // namespace
 
 void read_unpacked(Database& old, const PackedTable& table,
@@ -86,7 +90,7 @@ UpgradeOutcome upgrade_index(const std::filesystem::path& index, const std::atom
   IndexWriter writer(index, no_texts, cancel);
   for (std::size_t i = 0; i < kEventTables; ++i) {
     const PackedTable* const packed = packed_table(kEventTableNames[i]);
-    if (packed == nullptr || !packed->alone) continue;
+    if (packed == nullptr || !packed->alone || !has_table(old, packed->name)) continue;
     read_unpacked(old, *packed, [&](std::span<const std::int64_t> cells) {
       writer.add({static_cast<EventTable>(i), {cells.begin(), cells.end()}});
     });

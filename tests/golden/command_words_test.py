@@ -27,7 +27,6 @@ REFUSED = [
                                    (("report", "A", "-o", "OUT/x.txt"), ".txt", ".html, .htm"),
                                    (("export", "A", "-o", "OUT/x.json.gz"), ".gz", ".json, .speedscope.json"))],
     (("diff", "A", "B"), 2, "no command 'diff': trace-query compare BASELINE CANDIDATE"),
-    (("memory", "A"), 2, "trace-query memcpys TRACE"),
     (("ui", "A"), 2, "trace-query report TRACE -o x.html"),
     (("summary", "A"), 2, "trace-query info TRACE"),
     (("stats", "A"), 2, "trace-query kernels TRACE"),

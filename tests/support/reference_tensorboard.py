@@ -136,17 +136,20 @@ class TensorBoard(Steps):
         return out
 
     def memory_figures(self):
-        ours = {(kind, number): value for kind, number, value in self.index.rows(
-            "SELECT json_extract(args, '$.\"Device Type\"'), json_extract(args, '$.\"Device Id\"'), "
-            "max(json_extract(args, '$.\"Total Allocated\"')) FROM event_argument WHERE event_table = 'instant' "
-            "AND json_extract(args, '$.\"Total Allocated\"') IS NOT NULL GROUP BY 1, 2")}
+        ours = {row["device"]: row["peak"] for row in self.index.report("memory")}
         for key, value in (self.theirs.get("peaks") or {}).items():
             kind, number = key.strip("()").rsplit(", ", 1)
-            yield Figure(f"peaks/{key}", value, ours.get((1 if "CUDA" in kind else 0, int(number))))
+            yield Figure(f"peaks/{key}", value, ours.get(f"cuda {number}" if "CUDA" in kind else "cpu"))
+        within = {row["device"]: row["n"] for row in self.index.query(ALLOCATING_SQL)}
         for device, value in (self.theirs["mem"] or {}).items():
-            yield Figure(f"mem/{device}", value, None)
+            yield Figure(f"mem/{device}", value, within.get(device.replace("CPU", "cpu").replace("GPU", "cuda ")))
 
 
+ALLOCATING_SQL = """
+WITH RECURSIVE up(device, id) AS (
+  SELECT device, cpu_op_id FROM memory_events WHERE cpu_op_id IS NOT NULL
+  UNION SELECT up.device, o.parent_id FROM up JOIN cpu_op o ON o.id = up.id WHERE o.parent_id IS NOT NULL)
+SELECT up.device, count(DISTINCT o.name_id) AS n FROM up JOIN cpu_op o ON o.id = up.id GROUP BY 1"""
 OUR_OPERATORS_SQL = """
 WITH launched(op, device) AS (
   SELECT cpu_op_id, sum(dur) FROM (SELECT cpu_op_id, dur FROM kernel UNION ALL SELECT cpu_op_id, dur FROM memory_op)

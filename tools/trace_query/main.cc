@@ -68,7 +68,6 @@ bool is_input(const std::string& word) {
 // Words of other tools, and what there is instead.
 constexpr std::string_view kOtherCommands[][2] = {
     {"diff", "compare BASELINE CANDIDATE"},
-    {"memory", "memcpys TRACE has copies and fills; nothing reports allocations"},
     {"ui", "report TRACE -o x.html is a page for a browser, export TRACE -o x.json a file for ui.perfetto.dev"},
     {"summary", "info TRACE says what it is, report TRACE -o x.html is a page about it, ops TRACE sums by operation"},
     {"stats", "kernels TRACE sums by kernel, ops TRACE by operation, phases TRACE by kind of step"},
@@ -176,7 +175,7 @@ std::span<const Command> commands() {
     const auto add = [&](const std::vector<Command>& more) { out.insert(out.end(), more.begin(), more.end()); };
     add(compare_commands());
     add(report_commands());
-    add({ranks_command()});
+    add({memory_command(), ranks_command()});
     add(fleet_commands());
     add({model_command(), aie_command(), rules_command(), sql_command(), export_command(), schema_command(),
          verify_command()});

@@ -61,20 +61,6 @@ void add_name(const std::string& text, Selection& selection) {
   }
 }
 
-// "12345", "12345ns", "1.5us", "250ms", "2s" -> ns.
-std::int64_t parse_time(const std::string& text) {
-  const std::size_t end = text.find_first_not_of("0123456789.");
-  const std::string unit_text = end == std::string::npos ? "ns" : text.substr(end);
-  const auto unit = time_unit_from(unit_text);
-  const std::string digits = text.substr(0, end);
-  const auto value = parse_double(digits);
-  if (!unit || *unit == TimeUnit::kAuto || !value || *value * nanoseconds_per(*unit) > 9e18) {
-    throw Error(ErrorCode::kUsage, fmt::format("time '{}': give a number with ns, us, ms or s", text));
-  }
-  if (const auto whole = parse_int64(digits)) return *whole * static_cast<std::int64_t>(nanoseconds_per(*unit));
-  return std::llround(*value * nanoseconds_per(*unit));
-}
-
 // --device --stream --step --phase --layer --op --name --from --to. Empty when nothing was selected.
 Selection selection_of(const CommandLine& line) {
   Selection selection;
@@ -116,6 +102,19 @@ FrameChoice requested_frames(const CommandLine& line) {
 }
 
 }  // namespace
+
+std::int64_t parse_time(const std::string& text) {
+  const std::size_t end = text.find_first_not_of("0123456789.");
+  const std::string unit_text = end == std::string::npos ? "ns" : text.substr(end);
+  const auto unit = time_unit_from(unit_text);
+  const std::string digits = text.substr(0, end);
+  const auto value = parse_double(digits);
+  if (!unit || *unit == TimeUnit::kAuto || !value || *value * nanoseconds_per(*unit) > 9e18) {
+    throw Error(ErrorCode::kUsage, fmt::format("time '{}': give a number with ns, us, ms or s", text));
+  }
+  if (const auto whole = parse_int64(digits)) return *whole * static_cast<std::int64_t>(nanoseconds_per(*unit));
+  return std::llround(*value * nanoseconds_per(*unit));
+}
 
 std::string selection_text(const CommandLine& line) {
   std::string text;

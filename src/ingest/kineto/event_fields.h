@@ -71,6 +71,11 @@ enum class EventField : std::uint8_t {
   kModel,
   kElements,
   kDataType,
+  kAddress,
+  kDeviceType,
+  kDeviceId,
+  kTotalAllocated,
+  kTotalReserved,
   kCount
 };
 

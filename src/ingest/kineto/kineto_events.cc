@@ -237,6 +237,11 @@ void KinetoEvents::add_endpoint(Event& event) {
 void KinetoEvents::add_instant(Event& event) {
   auto record = common<InstantRecord>(event);
   record.bytes = ids_.integer(event, EventField::kBytes);
+  record.address = event.integer(EventField::kAddress);
+  record.device_type = event.integer(EventField::kDeviceType);
+  record.device_id = event.integer(EventField::kDeviceId);
+  record.total_allocated = event.integer(EventField::kTotalAllocated);
+  record.total_reserved = event.integer(EventField::kTotalReserved);
   event.batch.instants.push_back(record);
 }
 

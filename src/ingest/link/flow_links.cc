@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <unordered_map>
+#include <utility>
 
 #include "base/unknown.h"
 
@@ -46,12 +49,51 @@ void emit_slices(TraceStore& store, RowStream& rows) {
   store.slices.release();
 }
 
+// Makes rows of memory_event, in which what follows from the rows before is 0.
+class MemoryEvents {
+ public:
+  void add(const InstantRecord& event, std::uint32_t instant, RowStream& rows) {
+    if (event.device_type == kUnknownValue || event.bytes < kLeastNumber) return;
+    Device& device = devices_[{event.device_type, event.device_id}];
+    const std::int64_t change = change_of(device.allocated, event.total_allocated, event.bytes);
+    const std::int64_t reserved = change_of(device.reserved, event.total_reserved, 0);
+    const std::uint32_t row = ++rows_;
+    std::int64_t ended = event.address == kUnknownValue ? kUnknownValue : 0;
+    if (event.address != kUnknownValue) {
+      const auto alive = device.alive.find(event.address);
+      if (alive != device.alive.end()) ended = row - alive->second;
+      if (event.bytes > 0) device.alive[event.address] = row;
+      if (event.bytes < 0 && alive != device.alive.end()) device.alive.erase(alive);
+    }
+    rows.row(EventTable::kMemoryEvent, 0, {instant, event.device_type, event.device_id, ended, change, reserved});
+  }
+
+ private:
+  struct Device {
+    std::int64_t allocated = 0, reserved = 0;
+    std::unordered_map<std::int64_t, std::uint32_t> alive;  // row of the allocation by address
+  };
+  // From the last total to `now`, but for `bytes`; modulo 2^64, as whoever wrote the trace chose its numbers.
+  static std::int64_t change_of(std::int64_t& last, std::int64_t now, std::int64_t bytes) {
+    const auto out = static_cast<std::int64_t>(static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(last) -
+                                               static_cast<std::uint64_t>(bytes));
+    if (now == kUnknownValue || out < kLeastNumber) return kUnknownValue;
+    last = now;
+    return out;
+  }
+
+  std::map<std::pair<std::int64_t, std::int64_t>, Device> devices_;
+  std::uint32_t rows_ = 0;
+};
+
 void emit_instants(TraceStore& store, RowStream& rows) {
   store.instants.start();
+  MemoryEvents memory;
   for (; const InstantRecord* instant = store.instants.peek(); store.instants.pop()) {
-    rows.row(EventTable::kInstant, instant->args,
-             {instant->ts - store.first_ts, id_cell(instant->category), instant->name,
-              process_of(store, instant->track), instant->track, instant->bytes});
+    const std::uint32_t id = rows.row(EventTable::kInstant, instant->args,
+                                      {instant->ts - store.first_ts, id_cell(instant->category), instant->name,
+                                       process_of(store, instant->track), instant->track, instant->bytes});
+    memory.add(*instant, id, rows);
   }
   store.instants.release();
 }

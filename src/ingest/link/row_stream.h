@@ -27,13 +27,14 @@ enum class EventTable : std::uint8_t {
   kSlice,
   kInstant,
   kFlowUnmatched,
+  kMemoryEvent,
   kCount,
   kCounter = kCount  // its rows take another way
 };
 inline constexpr std::size_t kEventTables = static_cast<std::size_t>(EventTable::kCount);
 inline constexpr std::array<std::string_view, kEventTables + 1> kEventTableNames = {
-    "annotation", "cpu_op", "python_call", "runtime_call",   "kernel",
-    "memory_op",  "slice",  "instant",     "flow_unmatched", "counter"};
+    "annotation", "cpu_op",  "python_call",    "runtime_call", "kernel", "memory_op",
+    "slice",      "instant", "flow_unmatched", "memory_event", "counter"};
 
 struct RowBlock {
   EventTable table{};

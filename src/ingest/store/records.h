@@ -78,6 +78,8 @@ struct TaskRecord {
 struct InstantRecord {
   std::int64_t ts, bytes;
   std::uint32_t category, name, track, args;
+  // Of an allocation or a free; device_type: a number of c10.
+  std::int64_t address, device_type, device_id, total_allocated, total_reserved;
 };
 
 struct CounterRecord {
@@ -136,6 +138,10 @@ Record record_of(std::int64_t ts, std::int64_t dur, std::uint32_t name, std::uin
   if constexpr (requires { record.external_id; }) record.external_id = kUnknownValue;
   if constexpr (requires { record.sequence_number; }) record.sequence_number = kUnknownValue;
   if constexpr (requires { record.bytes; }) record.bytes = kUnknownValue;
+  if constexpr (requires { record.device_type; }) {
+    record.address = record.device_type = record.device_id = kUnknownValue;
+    record.total_allocated = record.total_reserved = kUnknownValue;
+  }
   return record;
 }
 

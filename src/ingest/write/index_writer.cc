@@ -77,7 +77,8 @@ std::vector<TableLayout> create_schema(const std::filesystem::path& path) {
 // that of a caller or one called.
 ColumnCoding coding_of(const PackedTable& table, std::string_view name) {
   const bool differences = name == "ts" || name == "launch_id" || name == "cpu_op_id" || name == "annotation_id" ||
-                           name == "step_id" || (table.alone && (name == "stack_id" || name == "flow_id"));
+                           name == "step_id" ||
+                           (table.alone && (name == "stack_id" || name == "flow_id" || name == "instant_id"));
   return differences ? ColumnCoding::kDifferences : ColumnCoding::kValues;
 }
 
@@ -188,7 +189,7 @@ void ColumnPacker::measure_times() {
   };
   const std::int64_t* const ts = frame_of("ts");
   const std::int64_t* const dur = frame_of("dur");
-  for (std::size_t i = 0; i < in_frame_; ++i) blocks_.back().add(ts[i], dur == nullptr ? 0 : dur[i]);
+  for (std::size_t i = 0; ts != nullptr && i < in_frame_; ++i) blocks_.back().add(ts[i], dur == nullptr ? 0 : dur[i]);
 }
 
 void ColumnPacker::close_frame() {

@@ -28,8 +28,8 @@ class EventColumns {
   EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> together = {});
 
   [[nodiscard]] std::size_t size() const { return rows_ ? *rows_ : count_rows(); }  // rows
-  // ts and dur, in ns, bytes, external_id, correlation, sequence_number, graph_id and graph_node_id, and the bits of bandwidth_gb_s, a
-  // double; an unknown one is kUnknownValue. The span lives as long as the object.
+  // ts and dur, in ns, bytes, external_id, correlation, sequence_number, graph_id and graph_node_id, and the bits of
+  // bandwidth_gb_s, a double; an unknown one is kUnknownValue. The span lives as long as the object.
   [[nodiscard]] std::span<const std::int64_t> int64s(std::string_view column) const;
   // Ids (name_id, stream_id, step_id ...), kind (not of annotations and operators), direction of memory_op, pass of
   // kernel and memory_op; 0: unknown. "kind" is a kind of trace/event_names.h, "direction" is a place in

@@ -226,7 +226,8 @@ TEST_CASE("every key of an event and its arguments is known") {
       "Python parent id|Sequence number|Fwd thread id|Input Dims,Input dims|Input type|Input Strides|"
       "Concrete Inputs|Collective name|In msg nelems|Out msg nelems|Group size|dtype|Process Group Name|"
       "Process Group Description|Process Group Ranks|Seq|Comms Id|Src Rank|Dst Rank|name|labels|sort_index|kind|"
-      "kernel_type|connection_id|Task Type,task type|Model Id,model id|count|data_type";
+      "kernel_type|connection_id|Task Type,task type|Model Id,model id|count|data_type|Addr|Device Type|Device Id|"
+      "Total Allocated|Total Reserved";
   std::size_t field = 0;
   for (const std::string& spellings : split(kKeys, '|')) {
     for (const std::string& key : split(spellings, ',')) {

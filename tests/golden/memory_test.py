@@ -1,0 +1,182 @@
+"""`memory`: figures of real traces against the reference, which is worked out from the JSON; and made allocations with leaks,
+memory from before the trace, addresses that are used again, several devices and missing totals, against what was planted."""
+import gzip
+import json
+import random
+
+from operator_work_test import trace_called
+from trace_cases import REFERENCE, equal, ingest, refused, require, rows, run
+
+KINDS = {0: "cpu", 1: "cuda", 6: "hip", 9: "xla", 12: "xpu", 19: "mtia"}
+
+
+def device_name(kind, number):
+    return KINDS[kind] if number < 0 else f"{KINDS[kind]} {number}"
+
+
+def ours(index, device):
+    """What the reference calls its figures, from the table."""
+    where = f"FROM memory_events WHERE device = '{device}'"
+    one = rows("sql", index, f"""SELECT count(*) AS events, sum(bytes > 0) AS allocations, sum(bytes < 0) AS frees, total(max(bytes, 0)) AS bytes_allocated,
+        -total(min(bytes, 0)) AS bytes_freed, total(bytes) AS net_bytes, sum(bytes > 0 AND ended_by IS NULL AND has_address) AS alive_at_end,
+        total(iif(bytes > 0 AND ended_by IS NULL AND has_address, bytes, 0)) AS bytes_alive_at_end, max(has_address) AS has_addresses,
+        sum(bytes < 0 AND ended_id IS NULL AND has_address) AS frees_of_unknown_addresses,
+        sum(ended_id IS NOT NULL AND (bytes > 0 OR -bytes <> (SELECT a.bytes FROM memory_events a WHERE a.id = e.ended_id)))
+          AS address_reused_or_size_differs {where.replace('memory_events', 'memory_events e')}""")[0]
+    return {key: bool(value) if key == "has_addresses" else int(value or 0) for key, value in one.items()}
+
+
+def check_reference(reference, index):
+    theirs = json.loads(reference.read_text())
+    ingest(trace_called(reference.name.removesuffix(".json")), index)
+    report = {row["device"]: row for row in rows("memory", index)}
+    annotations = {row["v"] for row in rows("sql", index, "SELECT DISTINCT s.value AS v FROM annotation a JOIN string s ON s.id = a.name_id")}
+    for key, figures in theirs["devices"].items():
+        device = device_name(*map(int, key.split("/")))
+        mine = ours(index, device)
+        for name, value in mine.items():
+            equal(value, figures[name], f"{name} of {device}")
+        row = report[device]
+        totals = figures["peak_total_allocated"] is not None
+        equal(row["peak"], figures["peak_total_allocated"] if totals else figures["peak_of_deltas"], f"peak of {device}")
+        equal(row["peak_reserved"], figures["peak_total_reserved"], f"peak reserved of {device}")
+        equal(row["relative"], 0 if totals else figures["events"], f"events of {device} without a total")
+        first = rows("sql", index, f"SELECT ts, allocated, bytes FROM memory_events WHERE device = '{device}' ORDER BY id LIMIT 1")[0]
+        if totals:
+            equal(row["peak_ts"] - first["ts"], figures["peak_ts_ns_from_first"], f"when {device} peaks")
+            equal(first["allocated"], figures["first_total_allocated"], f"first total of {device}")
+            equal(row["last"], figures["last_total_allocated"], f"last total of {device}")
+            equal(row["before"], first["allocated"] - first["bytes"], f"what {device} had before")
+        at_peak = {row["what"]: row["bytes"] for row in rows("memory", "--at", "peak", "--limit", 0, index) if row["device"] == device}
+        alive = {name: size for name, size in at_peak.items() if name not in ("[before the trace]", "[addresses not recorded]")}
+        equal(sum(at_peak.values()), row["peak"], f"sum of what {device} has at the peak")
+        equal(sum(alive.values()), figures["bytes_live_at_peak_allocated_in_trace"], f"what of {device} the trace allocated")
+        for name, size in figures["live_at_peak_by_operator"].items():
+            equal(alive.get("[none]" if name == "(no operator)" else name), size, f"{name} at the peak of {device}")
+        by = {row["what"]: [row["allocations"], row["allocated"], -row["freed"]] for row in rows("memory", "--by", "operator", "--limit", 0, index)
+              if row["device"] == device}
+        for name, counts in figures["by_operator"].items():
+            if name != "(no operator)" and name not in annotations:  # old profilers call annotations operators
+                equal(by[name], counts, f"{name} on {device}")
+
+
+def check_plugin(reference, index):
+    """The plugin's allocations by operator; it knows CUDA and the CPU, and takes annotations of old profilers for operators."""
+    theirs = json.loads(gzip.decompress(reference.read_bytes())).get("memory_by_operator") or {}
+    if not theirs:
+        return 0
+    ingest(trace_called(reference.name.removesuffix(".json.gz")), index)
+    at = theirs["columns"].index("self_allocation"), theirs["columns"].index("self_allocations")
+    compared = 0
+    mine = {(row["device"], row["what"]): row for row in rows("memory", "--by", "operator", "--limit", 0, index)}
+    for device, by_operator in theirs["devices"].items():
+        for name, values in by_operator.items():
+            row = mine.get((device.replace("CPU", "cpu").replace("GPU", "cuda "), name), {"allocated": 0, "allocations": 0})
+            if name.startswith(("aten::", "c10d::")):
+                equal((row["allocated"], row["allocations"]), tuple(values[column] for column in at), f"{name} on {device}")
+                compared += 1
+    return compared
+
+
+def check_plugins(folder):
+    references = sorted((REFERENCE / "analyses/tensorboard_more").glob("*.json.gz"))
+    compared = sum(check_plugin(reference, folder / f"{reference.name}.tracedb") for reference in references)
+    require(compared > 60 or not references, f"only {compared} operators of the plugin compared")
+
+
+def planted(path, seed, totals=True, addresses=True):
+    """Allocations and frees of two devices and the CPU in nested operators and steps; what is true of them."""
+    rng = random.Random(seed)
+    events, truth, ts = [], {}, 1000
+    for step in range(6):
+        begin = ts
+        for _ in range(40):
+            kind, number = rng.choice([(1, 0), (6, 1), (0, -1)])
+            own = truth.setdefault(device_name(kind, number), {"total": 5000, "alive": {}, "peak": 0, "leaks": {}, "unknown": 0})
+            name = rng.choice(["aten::empty", "aten::cat"])
+            events.append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 7, "ts": ts, "dur": 5})
+            if own["alive"] and rng.random() < 0.45:
+                address = rng.choice(sorted(own["alive"]))
+                size = -own["alive"].pop(address)[0]
+            elif rng.random() < 0.05:
+                address, size = rng.randrange(1 << 40, 1 << 41), -64  # allocated before the trace
+                own["unknown"] += 1
+            else:
+                address, size = rng.randrange(1 << 47), rng.randrange(1, 1 << 20)
+                own["alive"][address] = size, step
+            own["total"] += size
+            own["peak"] = max(own["peak"], own["total"])
+            args = {"Device Type": kind, "Device Id": number, "Bytes": size}
+            args |= {"Addr": address} if addresses else {}
+            args |= {"Total Allocated": own["total"], "Total Reserved": 1 << 24} if totals else {}
+            events.append({"ph": "i", "s": "t", "name": "[memory]", "pid": 1, "tid": 7, "ts": ts + 2, "args": args})
+            ts += 10
+        for own in truth.values():
+            for size, made in own["alive"].values():
+                if made == step - 2:
+                    own["leaks"][made] = own["leaks"].get(made, 0) + size
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 7, "ts": begin - 1, "dur": ts - begin})
+    rng.shuffle(events)
+    path.write_text(json.dumps({"traceEvents": events}))
+    return truth
+
+
+def check_planted(folder):
+    for seed in range(4):
+        path = folder / f"p{seed}.json"
+        truth = planted(path, seed)
+        index = ingest(path, folder / f"p{seed}.tracedb")
+        found = {row["device"]: row for row in rows("memory", index)}
+        leaks = rows("memory", "--leaks", "--limit", 0, index)
+        for device, own in truth.items():
+            row = found[device]
+            equal((row["peak"], row["last"], row["before"], row["relative"]), (own["peak"], own["total"], 5000, 0), f"totals of {device}")
+            equal(row["alive"], sum(size for size, _ in own["alive"].values()), f"alive on {device}")
+            equal(ours(index, device)["frees_of_unknown_addresses"], own["unknown"], f"unknown frees on {device}")
+            mine = {}
+            for leak in leaks:
+                if leak["device"] == device:
+                    mine[leak["step"]] = mine.get(leak["step"], 0) + leak["bytes"]
+            equal(mine, own["leaks"], f"leaks of {device}")
+            middle = max(row["ts"] for row in rows("memory", "--curve", "--limit", 0, index)) // 2
+            last = [row for row in rows("memory", "--curve", "--limit", 0, index) if row["ts"] <= middle and row["device"] == device][-1]
+            equal(sum(row["bytes"] for row in rows("memory", "--at", middle, "--by", "step", index) if row["device"] == device), last["allocated"],
+                  f"what {device} has in the middle")
+
+
+def check_missing(folder):
+    """No totals, no addresses, no allocations, and an index from before they were kept."""
+    truth = planted(folder / "t.json", 9, totals=False)
+    index = ingest(folder / "t.json", folder / "t.tracedb")
+    for row in rows("memory", index):
+        equal((row["peak"], row["before"], row["peak_reserved"]), (truth[row["device"]]["peak"] - 5000, None, None), "figures without totals")
+    planted(folder / "a.json", 9, addresses=False)
+    index = ingest(folder / "a.json", folder / "a.tracedb")
+    equal({row["alive"] for row in rows("memory", index)}, {None}, "alive without addresses")
+    equal({row["what"] for row in rows("memory", "--at", "peak", index)}, {"[addresses not recorded]"}, "at the peak without addresses")
+    require("addresses" in run("trace-query", "memory", "--leaks", index).stderr, "it is not said that leaks cannot be known")
+    (folder / "n.json").write_text('{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]}')
+    said = run("trace-query", "memory", ingest(folder / "n.json", folder / "n.tracedb")).stderr
+    require("profile_memory=True" in said, f"it is not said how to record allocations: {said}")
+    for wrong in (("--by", "kernel"), ("--curve", "--leaks"), ("--at", "noon")):
+        refused(2, "", "trace-query", "memory", *wrong, index)
+
+
+def check_hostile(folder):
+    """Numbers as large as there are, and events that are none."""
+    big = (1 << 63) - 1
+    args = [{"Device Type": 1, "Device Id": 0, "Bytes": big, "Addr": 1, "Total Allocated": big}, {"Device Type": 1, "Device Id": 0, "Bytes": -big - 1},
+            {"Device Type": 1, "Device Id": 0, "Bytes": big, "Addr": 1, "Total Allocated": -big}, {"Device Type": "x", "Bytes": 5},
+            {"Device Type": 99, "Device Id": big, "Bytes": "7", "Addr": "0x10", "Total Reserved": []}, {}]
+    events = [{"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": i, "args": arg} for i, arg in enumerate(args)]
+    (folder / "h.json").write_text(json.dumps({"traceEvents": events}))
+    index = ingest(folder / "h.json", folder / "h.tracedb")
+    for options in ((), ("--by", "line"), ("--at", "peak"), ("--leaks",), ("--curve",)):
+        run("trace-query", "memory", *options, index)
+    run("trace-query", "verify", index)
+
+
+def main(cases, folder):
+    cases.each_apart((check_planted, check_missing, check_hostile, check_plugins))
+    for reference in sorted((REFERENCE / "analyses/memory").glob("*.json")):
+        cases.run_apart(reference.name, lambda own, reference=reference: check_reference(reference, own / "x.tracedb"))

@@ -1,0 +1,90 @@
+// Memory that frameworks allocate and free. What it answers is in passes/tables/memory_tables.cc and schema/reports.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "trace_query/command.h"
+#include "trace_query/run.h"
+#include "trace_query/workload.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kParts[] = {"operator", "module", "line", "step"};
+
+void finish_memory(Workload& workload, TraceReport& result) {
+  Database& database = workload.index().database();
+  if (!database.query_int64("SELECT 1 FROM temp.memory_events LIMIT 1")) {
+    result.warnings.emplace_back(
+        database.query_int64(
+            "SELECT 1 FROM instant i JOIN string s ON s.id = i.name_id WHERE s.value = '[memory]' LIMIT 1")
+            ? "this index does not have the arguments of allocations yet: trace-ingest --force TRACE"
+            : "the trace has no allocations: record them with profile_memory=True");
+  } else if (result.report.rows.empty()) {
+    result.warnings.emplace_back("nothing of that kind was allocated");
+  }
+  if (const auto share = find_column(result.report.columns, "device_pct")) {
+    constexpr double kNearlyFull = 90;
+    for (const Row& row : result.report.rows) {
+      const auto* percent = std::get_if<double>(&row[*share]);
+      if (percent == nullptr || *percent <= kNearlyFull) continue;
+      result.warnings.push_back(fmt::format("{} is nearly full: {:.1f} % of its memory at the peak",
+                                            std::get<std::string>(row.front()), *percent));
+    }
+  }
+  if (database.query_int64("SELECT 1 FROM temp.memory_events WHERE NOT has_address LIMIT 1")) {
+    result.warnings.emplace_back("addresses are not recorded: which allocations are alive, or leak, is not known");
+  }
+  if (database.query_int64("SELECT 1 FROM temp.memory_events WHERE is_relative LIMIT 1")) {
+    result.warnings.emplace_back("the trace has no totals: peaks are of what was allocated in it, less what was freed");
+  }
+}
+
+int run_memory(const Command& command, std::span<const std::string> args) {
+  using enum OptionGroup;
+  CommandLine line(command, {kSteps, kRules, kRows, kOutput, kExplain, kInput});
+  line.add("by", OptionKind::kValue, "operator, module, line (of Python), step: by what allocated it");
+  line.add("at", OptionKind::kValue,
+           "what was allocated at a time (12345, 1.5ms, 2s) or at the peak of each device: peak; with --by");
+  line.add("curve", OptionKind::kFlag, "a row for each allocation and free: totals over time");
+  line.add("leaks", OptionKind::kFlag,
+           "what a step allocated that is not freed at the end of the second step after it");
+  if (!line.parse(args)) return 0;
+  const std::optional<std::string> by = line.text("by"), at = line.text("at");
+  if (by && std::ranges::find(kParts, *by) == std::end(kParts)) {
+    throw Error(ErrorCode::kUsage, fmt::format("--by {}: there are operator, module, line and step", *by));
+  }
+  if (int{line.has("curve")} + int{line.has("leaks")} + int{at || by} > 1) {
+    throw Error(ErrorCode::kUsage, "--curve, --leaks, --by and --at: give one; only --at goes with --by");
+  }
+  Parameters parameters = {{"by", by.value_or("operator")}, {"at", Cell()}};
+  if (at && *at != "peak") parameters["at"] = parse_time(*at);
+  const char* script = line.has("curve")   ? "memory_curve"
+                       : line.has("leaks") ? "memory_leaks"
+                       : at                ? "memory_at"
+                       : by                ? "memory_by"
+                                           : "memory";
+  return run_pass_reports(line, {"memory", script, requested_pass_options(line), parameters,
+                                 [](Workload& workload, TraceReport& result) { finish_memory(workload, result); }});
+}
+
+}  // namespace
+
+Command memory_command() {
+  return {"memory",
+          "memory of devices and the host: peaks, what was allocated then, by operator, leaks",
+          "memory [options] TRACE|INDEX...",
+          "  trace-query memory trace.json.gz\n"
+          "  trace-query memory trace.json.gz --by operator\n"
+          "  trace-query memory trace.json.gz --at peak --by module\n"
+          "  trace-query memory trace.json.gz --curve --csv -o curve.csv",
+          run_memory,
+          {{"", "memory"},
+           {"--by operator", "memory_by", "by what allocated it"},
+           {"--at peak", "memory_at", "what was allocated at a time"},
+           {"--leaks", "memory_leaks", "what steps leave behind"},
+           {"--curve", "memory_curve", "each allocation and free"}}};
+}
+
+}  // namespace tracedb
