@@ -102,7 +102,11 @@ const std::vector<WorkCase> kCases = {
 };
 
 TEST_CASE("names of kernels say whether they run on matrix units") {
-  for (const auto& [name, expected] : std::vector<std::pair<const char*, std::optional<bool>>>{
+  struct NamedKernel {
+    const char* name;
+    std::optional<bool> expected;
+  };
+  for (const NamedKernel& kernel : std::vector<NamedKernel>{
            {"sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x64x64", true},
            {"sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma_aligna4", false},
            {"void cutlass::Kernel2<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>(Params)", false},
@@ -116,7 +120,7 @@ TEST_CASE("names of kernels say whether they run on matrix units") {
            {"void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>", false},
            {"my_fused_kernel", std::nullopt},
            {"", std::nullopt}}) {
-    CHECK_MESSAGE(runs_on_matrix_units(name) == expected, name);
+    CHECK_MESSAGE(runs_on_matrix_units(kernel.name) == kernel.expected, kernel.name);
   }
 }
 
