@@ -10,7 +10,7 @@
 -- column: data_loader  | Data Loader  | ns      | sum   | 5 | else the data loader gives a batch
 -- column: operators    | Operators    | ns      | sum   | 5 | else a framework operator is open on some thread
 -- column: other        | Other        | ns      | sum   | 6 | nothing of these
-SELECT coalesce(d.ordinal, d.name), count(DISTINCT step), sum(length), 100.0 * sum(computing + exposed_comm + copy) / sum(length), sum(computing),
-       sum(exposed_comm), sum(copy), sum(runtime), sum(data_loader), sum(operators), sum(other)
+SELECT coalesce(d.ordinal, d.name), count(DISTINCT step), sum(length),
+       100.0 * sum(computing + exposed_comm + copy) / sum(length), sum(computing), sum(exposed_comm), sum(copy), sum(runtime), sum(data_loader), sum(operators), sum(other)
 FROM temp.step_breakdown b LEFT JOIN device d ON d.id = b.device_id
 GROUP BY device_id ORDER BY sum(length) DESC, 1;

@@ -43,10 +43,6 @@ std::set<std::string> names_of(Database& database, const std::string& sql) {
   return names;
 }
 
-bool has_table(Database& database, std::string_view name) {
-  return database.query_int64(fmt::format("SELECT 1 FROM sqlite_schema WHERE name = '{}'", name)).has_value();
-}
-
 }  // namespace
 
 void read_unpacked(Database& old, const PackedTable& table,
@@ -86,17 +82,18 @@ UpgradeOutcome upgrade_index(const std::filesystem::path& index, const std::atom
   }
   if (!old.query_int64("SELECT 1 FROM meta WHERE key = 'complete'")) refuse(index, "the index was never finished");
 
+  const std::set<std::string> tables = names_of(old, "SELECT name FROM sqlite_schema WHERE type = 'table'");
   const Interner no_texts;
   IndexWriter writer(index, no_texts, cancel);
   for (std::size_t i = 0; i < kEventTables; ++i) {
     const PackedTable* const packed = packed_table(kEventTableNames[i]);
-    if (packed == nullptr || !packed->alone || !has_table(old, packed->name)) continue;
+    if (packed == nullptr || !packed->alone || !tables.contains(std::string(packed->name))) continue;
     read_unpacked(old, *packed, [&](std::span<const std::int64_t> cells) {
       writer.add({static_cast<EventTable>(i), {cells.begin(), cells.end()}});
     });
   }
   writer.finish_rows();
-  for (const std::string& table : names_of(old, "SELECT name FROM sqlite_schema WHERE type = 'table'")) {
+  for (const std::string& table : tables) {
     writer.copy_rows(old, table);
   }
   Statement texts(old, "SELECT id, flow_id FROM flow_unmatched WHERE typeof(flow_id) = 'text'");

@@ -94,6 +94,31 @@ def check_made(folder):
         check_sums(index)
 
 
+def check_words(folder):
+    """What stands out is said with its number, only above its limit, and not at all where that is asked for."""
+    def said(name, loading, kernel, *options):
+        events = [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 100},
+                  {"ph": "X", "cat": "cpu_op", "name": "enumerate(DataLoader)#_Iter.__next__", "pid": 1, "tid": 1, "ts": 0, "dur": loading},
+                  {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10 + loading, "dur": 20, "args": {
+                      "External id": 3, "Input Dims": [[4, 8], [8, 2]], "Input type": ["float", "float"], "Concrete Inputs": ["", ""]}},
+                  {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 12 + loading, "dur": 2,
+                   "args": {"correlation": 3, "External id": 3}},
+                  {"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": 15 + loading, "dur": 80 - loading,
+                   "args": {"correlation": 3, "External id": 3, "device": 0, "stream": 7}}]
+        device = {"id": 0, "name": "Fancy", "computeMajor": 8, "computeMinor": 0}
+        path = folder / f"{name}.json"
+        path.write_text(json.dumps({"deviceProperties": [device], "traceEvents": events}))
+        return run("trace-query", "breakdown", *options, ingest(path, folder / f"{name}.tracedb")).stderr
+
+    loads = said("loads", 60, "volta_sgemm_64x32")
+    for text in ("input bound: 60.0 % of the time", "devices are busy for 20.0 %", "tensor cores unused", "at least 100.0 % of the kernel time"):
+        require(text in loads, f"{text!r} is not said: {loads}")
+    computes = said("computes", 4, "nvjet_tst_128x256")
+    for text in ("input bound", "busy for", "tensor cores"):
+        require(text not in computes, f"{text!r} is said: {computes}")
+    require("input bound" not in said("quiet", 60, "volta_sgemm_64x32", "--no-findings"), "findings are said in spite of --no-findings")
+
+
 def check_plugins(folder):
     references = sorted((REFERENCE / "analyses/tensorboard_more").glob("*.json.gz"))
     if references:
@@ -102,6 +127,6 @@ def check_plugins(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_made, check_plugins))
+    cases.each_apart((check_made, check_words, check_plugins))
     for path in kineto_traces():
         cases.run_apart(path.name, lambda own, path=path: check_rows(ingest(path, own / "x.tracedb")))

@@ -162,6 +162,21 @@ def check_missing(folder):
         refused(2, "", "trace-query", "memory", *wrong, index)
 
 
+def check_some_totals(folder):
+    """An event without a total goes on from the last one; a device that is nearly full is said."""
+    def event(ts, size, **args):
+        return {"ph": "i", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": ts, "args": {"Device Type": 1, "Device Id": 0, "Bytes": size, "Addr": ts} | args}
+
+    events = [event(1, 100, **{"Total Allocated": 5100, "Total Reserved": 9500}), event(2, 300), event(3, 50, **{"Total Allocated": 5450})]
+    kernel = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1, "args": {"device": 0, "stream": 7}}
+    (folder / "s.json").write_text(json.dumps({"deviceProperties": [{"id": 0, "name": "Fancy", "totalGlobalMem": 10000}], "traceEvents": [*events, kernel]}))
+    index = ingest(folder / "s.json", folder / "s.tracedb")
+    equal([row["allocated"] for row in rows("memory", "--curve", index)], [5100, 5400, 5450], "totals")
+    said = run("trace-query", "memory", index).stderr
+    for text in ("cuda 0 is nearly full: 95.0 %", "some or all events have no totals"):
+        require(text in said, f"{text!r} is not said: {said}")
+
+
 def check_hostile(folder):
     """Numbers as large as there are, and events that are none."""
     big = (1 << 63) - 1
@@ -177,6 +192,6 @@ def check_hostile(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_missing, check_hostile, check_plugins))
+    cases.each_apart((check_planted, check_missing, check_some_totals, check_hostile, check_plugins))
     for reference in sorted((REFERENCE / "analyses/memory").glob("*.json")):
         cases.run_apart(reference.name, lambda own, reference=reference: check_reference(reference, own / "x.tracedb"))

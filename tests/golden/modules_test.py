@@ -3,11 +3,12 @@ traces; and against TraceLens' tree of modules and its operators by module."""
 import csv
 import gzip
 import io
+import json
 from collections import defaultdict
 
 from operator_work_test import trace_called
 from operators_test import union
-from trace_cases import REFERENCE, equal, ingest, kineto_traces, make_trace, open_index, require, rows, run
+from trace_cases import REFERENCE, equal, ingest, kineto_traces, make_trace, open_index, refused, require, rows, run
 
 PREFIX = "nn.Module: "
 FIGURES = ("calls", "host_total", "host_self", "device_total", "device_self", "device_busy", "kernels")
@@ -36,11 +37,12 @@ def module_paths(db, by_class):
 
 def forward_paths(db, paths):
     """{operator: path of the forward operator that has its sequence number, or that of one around it}"""
-    ops = {op: (parent, number) for op, parent, number in db.execute("SELECT id, parent_id, sequence_number FROM cpu_op")}
+    ops = {op: (parent, (process, number) if isinstance(number, int) and number >= 0 else None) for op, parent, number, process in db.execute(
+        "SELECT o.id, o.parent_id, o.sequence_number, t.process_id FROM cpu_op o JOIN thread t ON t.id = o.thread_id")}
 
     def numbers(op):
         while op in ops:
-            if isinstance(ops[op][1], int) and ops[op][1] >= 0:
+            if ops[op][1]:
                 yield op, ops[op][1]
             op = ops[op][0]
 
@@ -120,6 +122,28 @@ def check_training(folder):
     require("of a selection" in said, f"it is not said why there are no calls: {said}")
 
 
+def check_processes(folder):
+    """Ranks in one trace: both count their sequence numbers from 0, and their modules differ."""
+    events = []
+
+    def add(cat, name, pid, tid, ts, dur, **args):
+        events.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": args})
+
+    for pid, module in ((1, "Alpha_0"), (2, "Beta_0")):
+        add("python_function", f"nn.Module: {module}", pid, 10, 0, 90, **{"Python id": pid, "Python parent id": None})
+        for step, (tid, ts, name) in enumerate(((10, 10, "aten::mm"), (11, 200, "autograd::engine::evaluate_function: MmBackward0"))):
+            launch = pid * 10 + step
+            add("cpu_op", name, pid, tid, ts, 20, **{"Sequence number": 5, "External id": launch} | ({"Fwd thread id": 1} if step else {}))
+            add("cuda_runtime", "cudaLaunchKernel", pid, tid, ts + 5, 2, correlation=launch, **{"External id": launch})
+            add("kernel", "gemm", pid - 1, 7, ts + 10, 3 * pid, correlation=launch, device=pid - 1, stream=7, **{"External id": launch})
+    (folder / "p.json").write_text(json.dumps({"traceEvents": events}))
+    index = ingest(folder / "p.json", folder / "p.tracedb")
+    equal({key: figures["device_self"] for key, figures in found(index, False, "--backward").items()}, {"Alpha": 6000, "Beta": 12000},
+          "backward work of two processes")
+    equal(found(index, False, "--backward"), expected(index, False, True), "with the backward pass")
+    refused(2, "--backward needs --by module", "trace-query", "operators", "--backward", index)
+
+
 def read(path):
     with gzip.open(path) as file:
         return list(csv.DictReader(io.TextIOWrapper(file, encoding="utf-8")))
@@ -151,7 +175,7 @@ def check_tracelens(folder, index):
 
 
 def main(cases, folder):
-    cases.each_apart((check_training,))
+    cases.each_apart((check_training, check_processes))
     for path in kineto_traces():
         cases.run_apart(path.name, lambda own, path=path: check_trace(ingest(path, own / "x.tracedb")))
     for reference in sorted((REFERENCE / "analyses/tracelens_roofline").glob("*")):

@@ -1,5 +1,6 @@
 // Where the time of each step goes, on the device and, while that waits, on the host: schema/METRICS.md 14. Linear but
 // for the steps, each of which takes a few binary searches.
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <unordered_map>
@@ -126,12 +127,16 @@ void add_times(TableRows& rows, const Extent& window, const Covers& covers) {
   rows.add(window.length() - before);
 }
 
-// Where there are no steps: a row for each device, from the first to the last of what is recorded.
+// Where there are no steps: a row for each device, from the first to the last of what is recorded; without device
+// work, one of the host.
 void add_whole_trace(const Selection& selection, const DeviceColumns& columns, const std::vector<Covers>& covers,
                      TableRows& rows) {
   if (selection.names_steps() || !selection.devices.empty() || !selection.streams.empty()) return;
   const Window cut = window_of(selection);
-  for (std::size_t lane = covers.size() > 1 ? 1 : 0; lane < covers.size(); ++lane) {
+  const auto works = [](const Covers& own) { return own[kOnDevice - 1].bounds().length() > 0; };
+  const bool any = std::ranges::any_of(covers, works);
+  for (std::size_t lane = 0; lane < covers.size(); ++lane) {
+    if (any ? !works(covers[lane]) : lane > 0) continue;
     Extent window = covers[lane].back().bounds();
     window = {std::max(window.begin, cut.from), std::min(window.end, cut.to)};
     if (window.length() == 0) continue;

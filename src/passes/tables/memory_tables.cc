@@ -181,12 +181,16 @@ void fill_memory_events(Workload& workload, const PassOptions&, TableRows& rows)
   for (std::size_t i = 0; i < events.size(); ++i) {
     const std::int64_t id = events.device_id[i];
     std::int64_t& sum = sums[{events.device_type[i], id}];
-    sum = saturating_add(sum, events.bytes[i]);
+    // Where no total is recorded, it goes on from the last one.
+    const bool is_relative = events.allocated[i] == kUnknownValue;
+    sum = is_relative ? saturating_add(sum, events.bytes[i]) : events.allocated[i];
     const bool on_host = id == kUnknownValue || id < 0;
     rows.add(i + 1).add(events.ts[i]).add(device_text(events.device_type[i], id));
     rows.add(on_host ? std::nullopt : std::optional(id)).add(events.bytes[i]);
-    rows.add(events.allocated[i] == kUnknownValue ? sum : events.allocated[i]).add(known(events.reserved[i]));
-    rows.add(std::int64_t{events.allocated[i] == kUnknownValue}).add(std::int64_t{events.has_address[i]});
+    rows.add(sum)
+        .add(known(events.reserved[i]))
+        .add(std::int64_t{is_relative})
+        .add(std::int64_t{events.has_address[i]});
     rows.add(known_id(events.ended[i])).add(known_id(freed[i + 1]));
     rows.add(freed[i + 1] == kNoRow ? std::nullopt : std::optional(events.ts[freed[i + 1] - 1]));
     name_of.reset();
@@ -208,9 +212,11 @@ PassTable memory_events_table() {
       {column("id", kInteger, "", "from 1"), column("ts", kInteger, "ns", "since the begin of the trace"),
        column("device", kText, "", "cpu, cuda 0, hip 0, ..."), column("device_number", kInteger, "", "NULL: the CPU"),
        column("bytes", kInteger, "bytes", "allocated; negative: freed"),
-       column("allocated", kInteger, "bytes", "on the device after it; where is_relative, since the first event"),
+       column(
+           "allocated", kInteger, "bytes",
+           "on the device after it; where is_relative, by the bytes since the last recorded total, or the first event"),
        column("reserved", kInteger, "bytes", "by the allocator, after it; NULL: not recorded"),
-       column("is_relative", kInteger, "", "1: the trace has no totals"),
+       column("is_relative", kInteger, "", "1: no total is recorded"),
        column("has_address", kInteger, "", "0: the trace does not say which allocation is freed"),
        column("ended_id", kInteger, "",
               "id of the allocation that it frees; of an allocation: whose address it has again"),

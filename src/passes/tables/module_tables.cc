@@ -15,8 +15,6 @@
 namespace tracedb {
 namespace {
 
-enum class ModuleRows { kByClass, kTree, kByOperator };
-
 struct ModuleNode {
   std::uint32_t parent = kNoNode, frame = kNoFrame, depth = 0;
   std::uint32_t group = 0;  // row
@@ -67,22 +65,24 @@ struct ModulePaths {
   }
 };
 
-// By sequence number: the module of the forward operator that autograd recorded under it, the last one to have it.
+// By process and sequence number: the module of the forward operator that autograd recorded under it, the last one to
+// have it.
 class ForwardModules {
  public:
   ForwardModules(const Workload& workload, const EventTables& events, const ModulePaths& paths)
       : operators_(workload.index(), "cpu_op"),
         parents_(operators_.ids("parent_id")),
+        threads_(operators_.ids("thread_id")),
         sequence_(operators_.int64s("sequence_number")) {
+    Statement threads(workload.index().database(), "SELECT process_id FROM thread ORDER BY id");
+    while (threads.step()) process_of_thread_.push_back(threads.id(0));
     const auto ops = events.kernels.ids("cpu_op_id"), stacks = events.kernels.ids("stack_id"),
                pass = events.kernels.ids("pass");
     for (std::size_t i = 0; i < ops.size(); ++i) {
       const std::uint32_t node = paths.node(stacks[i]);
       if (pass[i] != kForward || node == kNoNode) continue;
-      for_each_sequence(ops[i], [&](std::int64_t number, std::uint32_t op) {
-        const auto [place, is_new] = numbers_.index_of(static_cast<std::uint64_t>(number));
-        if (is_new) last_.emplace_back();
-        if (op >= last_[place].op) last_[place] = {op, node};
+      for_each_sequence(ops[i], [&](Last& last, std::uint32_t op) {
+        if (op >= last.op) last = {op, node};
         return false;
       });
     }
@@ -90,10 +90,8 @@ class ForwardModules {
   // kNoNode: not known.
   std::uint32_t node(std::uint32_t op) {
     std::uint32_t out = kNoNode;
-    for_each_sequence(op, [&](std::int64_t number, std::uint32_t) {
-      const auto [place, is_new] = numbers_.index_of(static_cast<std::uint64_t>(number));
-      if (is_new) last_.emplace_back();
-      out = last_[place].node;
+    for_each_sequence(op, [&](const Last& last, std::uint32_t) {
+      out = last.node;
       return out != kNoNode;
     });
     return out;
@@ -107,19 +105,29 @@ class ForwardModules {
     std::uint32_t op = 0, node = kNoNode;
   };
 
-  // From the operator outwards, until visit(sequence number, operator) is true.
+  // From the operator outwards, until visit(what its sequence number has, operator) is true.
   template <class Visit>
-  void for_each_sequence(std::uint32_t op, Visit visit) const {
+  void for_each_sequence(std::uint32_t op, Visit visit) {
     constexpr int kMostAround = 256;
+    constexpr unsigned kNumberBits = 40;  // larger numbers than training counts to are left out
     for (int depth = 0; op > 0 && op <= sequence_.size() && depth < kMostAround; ++depth) {
-      if (sequence_[op - 1] >= 0 && visit(sequence_[op - 1], op)) return;
+      const std::int64_t number = sequence_[op - 1];
+      if (number >= 0 && number >> kNumberBits == 0) {
+        const std::uint32_t thread = threads_[op - 1];
+        const std::uint64_t process =
+            thread > 0 && thread <= process_of_thread_.size() ? process_of_thread_[thread - 1] : 0;
+        const auto [place, is_new] = numbers_.index_of(process << kNumberBits | static_cast<std::uint64_t>(number));
+        if (is_new) last_.emplace_back();
+        if (visit(last_[place], op)) return;
+      }
       op = parents_[op - 1];
     }
   }
 
   EventColumns operators_;
-  std::span<const std::uint32_t> parents_;
+  std::span<const std::uint32_t> parents_, threads_;
   std::span<const std::int64_t> sequence_;
+  std::vector<std::uint32_t> process_of_thread_;  // by id - 1
   DenseIndex numbers_;
   std::vector<Last> last_;  // by place in `numbers_`
 };

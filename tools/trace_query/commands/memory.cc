@@ -37,7 +37,8 @@ void finish_memory(Workload& workload, TraceReport& result) {
     result.warnings.emplace_back("addresses are not recorded: which allocations are alive, or leak, is not known");
   }
   if (database.query_int64("SELECT 1 FROM temp.memory_events WHERE is_relative LIMIT 1")) {
-    result.warnings.emplace_back("the trace has no totals: peaks are of what was allocated in it, less what was freed");
+    result.warnings.emplace_back(
+        "some or all events have no totals: there, peaks are of what was allocated in the trace, less what was freed");
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/text/amounts.h"
 #include "passes/tables/pass_tables.h"
 #include "passes/work/device_peaks.h"
@@ -79,6 +80,13 @@ void add_findings(CommandLine& line) {
 void add_backward(CommandLine& line) {
   line.add("backward", OptionKind::kFlag,
            "backward work belongs to the module of its forward operator, by autograd's sequence numbers");
+}
+
+// In the other tables of operators there is no module that it could change.
+void prepare_operators(const CommandLine& line, PassOptions&) {
+  if (line.has("backward") && line.text("by") != "module") {
+    throw Error(ErrorCode::kUsage, "--backward needs --by module: it changes nothing else here");
+  }
 }
 
 void finish_modules(const CommandLine& line, Workload& workload, TraceReport& result) {
@@ -178,7 +186,7 @@ std::vector<Command> operator_commands() {
                      {"--by shape", "operator_shapes", "a row for each name, shapes and types of inputs"},
                      {"--by args", "operator_arguments", "and for each strides and values"},
                      {"--by module", "operator_modules", "a row for each name and class of nn.Module around it"}},
-                    of_layers, finish_operators, add_backward),
+                    of_layers, finish_operators, add_backward, prepare_operators),
       table_command("modules", "time of nn.Modules on the host, and of what they launch on the device, by class",
                     "  trace-query modules trace.json.gz\n"
                     "  trace-query modules trace.json.gz --tree --limit 50\n"
