@@ -17,7 +17,7 @@ write_page(man1/trace-query.1 ${QUERY} --man)
 write_page(man5/tracedb.5 ${QUERY} --man tracedb)
 # Each line of the answer is a command, a TAB and its summary.
 execute_process(COMMAND ${QUERY} --complete help "" OUTPUT_VARIABLE commands COMMAND_ERROR_IS_FATAL ANY)
-string(REGEX MATCHALL "(^|\n)[a-z]+\t" commands "${commands}")
+string(REGEX MATCHALL "(^|\n)[a-z-]+\t" commands "${commands}")
 foreach(command IN LISTS commands)
   string(STRIP "${command}" command)
   write_page(man1/trace-query-${command}.1 ${QUERY} ${command} --man)

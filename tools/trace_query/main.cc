@@ -175,7 +175,7 @@ std::span<const Command> commands() {
     const auto add = [&](const std::vector<Command>& more) { out.insert(out.end(), more.begin(), more.end()); };
     add(compare_commands());
     add(report_commands());
-    add({memory_command(), ranks_command()});
+    add({memory_command(), critical_path_command(), ranks_command()});
     add(fleet_commands());
     add({model_command(), aie_command(), rules_command(), sql_command(), export_command(), schema_command(),
          verify_command()});

@@ -103,6 +103,24 @@ FrameChoice requested_frames(const CommandLine& line) {
 
 }  // namespace
 
+DurationChange parse_change(const std::string& text) {
+  constexpr std::size_t kMostDigits = 9;
+  const std::size_t colon = text.rfind(':');
+  const std::string factor = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const std::size_t point = std::min(factor.find('.'), factor.size());
+  const std::string digits = factor.substr(0, point) + factor.substr(std::min(point + 1, factor.size()));
+  const bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_number || digits.size() > kMostDigits || colon == 0) {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("--what-if {}: give WHAT:FACTOR, as in dense_gemm:0.8, 'aten::mm:0.5' or "
+                            "comm:0, with at most {} digits",
+                            text, kMostDigits));
+  }
+  DurationChange out{text.substr(0, colon), parse_int64(digits).value(), 1};
+  for (std::size_t i = point + 1; i < factor.size(); ++i) out.denominator *= 10;
+  return out;
+}
+
 std::int64_t parse_time(const std::string& text) {
   const std::size_t end = text.find_first_not_of("0123456789.");
   const std::string unit_text = end == std::string::npos ? "ns" : text.substr(end);
@@ -215,6 +233,9 @@ PassOptions requested_pass_options(const CommandLine& line) {
   options.sequence_least = line.number("least").value_or(options.sequence_least);
   options.frames = requested_frames(line);
   if (const auto time = line.text("min-dur")) options.least_gap = parse_time(*time);
+  if (const auto time = line.text("wait")) options.late = parse_time(*time);
+  for (const std::string& change : line.list("what-if")) options.what_if.push_back(parse_change(change));
+  options.queue_limit = line.number("queue-limit").value_or(options.queue_limit);
   options.all_frames = line.has("all-frames");
   options.follow_backward = line.has("backward");
   return options;

@@ -81,9 +81,11 @@ constexpr Key kArgumentKeys[] = {
     {"memory bandwidth (GB/s)", EventField::kBandwidth},
     {"theoretical occupancy %", EventField::kTheoreticalOccupancy},
     {"Process Group Description", EventField::kGroupDescription},
+    {"wait_on_stream", EventField::kWaitStream},
+    {"wait_on_cuda_event_record_corr_id", EventField::kWaitCorrelation},
 };
 
-constexpr std::size_t kLongestFieldName = 32;
+constexpr std::size_t kLongestFieldName = 33;
 
 // first[n] is the number of the first entry that can have length n in a table ordered by length.
 template <std::size_t N>

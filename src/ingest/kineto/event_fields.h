@@ -76,6 +76,8 @@ enum class EventField : std::uint8_t {
   kDeviceId,
   kTotalAllocated,
   kTotalReserved,
+  kWaitStream,
+  kWaitCorrelation,
   kCount
 };
 

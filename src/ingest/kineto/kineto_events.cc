@@ -22,6 +22,12 @@ std::int64_t bandwidth_of(std::string_view token) {
   return value > 0 ? std::bit_cast<std::int64_t>(value) : kUnknownValue;
 }
 
+// Kineto writes "none" as -1, with 32 bits and no sign too.
+std::int64_t known_id(std::int64_t number) {
+  constexpr std::int64_t kNone = std::numeric_limits<std::uint32_t>::max();
+  return number < 0 || number == kNone ? kUnknownValue : number;
+}
+
 }  // namespace
 
 struct KinetoEvents::Event : RawEvent {
@@ -214,7 +220,14 @@ void KinetoEvents::add_task(Event& event) {
 void KinetoEvents::add_other(Event& event) {
   if (event.category == 0 && (event.gives(EventField::kConnection) || event.gives(EventField::kTaskType)))
     return add_task(event);
-  event.batch.slices.push_back(common<SliceRecord>(event));
+  auto record = common<SliceRecord>(event);
+  if (event.gives(EventField::kCat) && raw_string(event[EventField::kCat]) == "cuda_sync") {
+    record.is_sync = 1;
+    record.sync_correlation = ids_.integer(event, EventField::kCorrelation);
+    record.wait_stream = known_id(event.integer(EventField::kWaitStream));
+    record.wait_correlation = known_id(event.integer(EventField::kWaitCorrelation));
+  }
+  event.batch.slices.push_back(record);
 }
 
 void KinetoEvents::add_endpoint(Event& event) {

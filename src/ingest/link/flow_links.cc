@@ -39,12 +39,17 @@ constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
 std::int64_t process_of(const TraceStore& store, std::uint32_t thread) { return store.threads[thread - 1].process; }
 
 void emit_slices(TraceStore& store, RowStream& rows) {
+  const std::vector<std::uint32_t> streams = streams_of_threads(store);
   store.slices.start();
   for (; const SliceRecord* slice = store.slices.peek(); store.slices.pop()) {
     const std::uint32_t id = rows.row(EventTable::kSlice, slice->args,
                                       {slice->ts - store.first_ts, slice->dur, id_cell(slice->category), slice->name,
                                        process_of(store, slice->track), slice->track});
     rows.argument(EventTable::kSlice, id, slice->end_args);
+    if (slice->is_sync == 0) continue;
+    rows.row(EventTable::kSync, 0,
+             {slice->ts - store.first_ts, slice->dur, slice->name, id_cell(streams[slice->track - 1]),
+              slice->sync_correlation, slice->wait_stream, slice->wait_correlation});
   }
   store.slices.release();
 }

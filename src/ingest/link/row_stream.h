@@ -28,13 +28,14 @@ enum class EventTable : std::uint8_t {
   kInstant,
   kFlowUnmatched,
   kMemoryEvent,
+  kSync,
   kCount,
   kCounter = kCount  // its rows take another way
 };
 inline constexpr std::size_t kEventTables = static_cast<std::size_t>(EventTable::kCount);
 inline constexpr std::array<std::string_view, kEventTables + 1> kEventTableNames = {
     "annotation", "cpu_op",  "python_call",    "runtime_call", "kernel", "memory_op",
-    "slice",      "instant", "flow_unmatched", "memory_event", "counter"};
+    "slice",      "instant", "flow_unmatched", "memory_event", "sync",   "counter"};
 
 struct RowBlock {
   EventTable table{};

@@ -63,7 +63,9 @@ struct AnnotationRecord {
 struct SliceRecord {
   std::int64_t ts, dur;
   std::uint32_t category, name, track, args;
-  std::uint32_t end_args, unused;  // of the end, where it is an event of its own
+  std::uint32_t end_args;     // of the end, where it is an event of its own
+  std::uint32_t is_sync = 0;  // 1: a recorded synchronisation, which has the rest, as of table sync
+  std::int64_t sync_correlation = kUnknownValue, wait_stream = kUnknownValue, wait_correlation = kUnknownValue;
 };
 
 // An event with a duration and no category whose arguments are those of a task or of its launch, as Ascend's profilers

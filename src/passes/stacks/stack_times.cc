@@ -143,6 +143,14 @@ StackPaths stack_paths(std::span<const Index* const> indexes, const FrameChoice&
   return out;
 }
 
+InnermostModules::InnermostModules(const Index& index)
+    : paths_(stack_paths(std::vector<const Index*>{&index}, {Frames::kModuleClasses})), frames_(paths_.stacks.size()) {
+  for (std::size_t id = 1; id < frames_.size(); ++id) {
+    const StackEntry& entry = paths_.stacks[id];
+    frames_[id] = entry.frame != kNoFrame ? entry.frame : frames_[entry.parent];
+  }
+}
+
 StackTimes stack_times(Workload& workload, const FrameChoice& choice) {
   std::vector<const Index*> indexes = {&workload.index()};
   if (workload.capture() != nullptr) indexes.push_back(&workload.capture()->index);

@@ -39,6 +39,22 @@ struct StackPaths {
 };
 StackPaths stack_paths(std::span<const Index* const> indexes, const FrameChoice& choice);
 
+// By stack, the class of its innermost nn.Module: "Linear".
+class InnermostModules {
+ public:
+  explicit InnermostModules(const Index& index);
+  [[nodiscard]] std::string_view of(std::uint32_t stack) const {  // "": there is none
+    return stack < frames_.size() ? std::string_view(paths_.frames[frames_[stack]]) : std::string_view();
+  }
+  // The same as a number, for text(); 0: there is none.
+  [[nodiscard]] std::uint32_t id_of(std::uint32_t stack) const { return stack < frames_.size() ? frames_[stack] : 0; }
+  [[nodiscard]] std::string_view text(std::uint32_t id) const { return paths_.frames[id]; }
+
+ private:
+  StackPaths paths_;
+  std::vector<std::uint32_t> frames_;  // by stack; places in paths_.frames, of which the first is empty
+};
+
 struct StackTimes {
   std::vector<StackEntry> stacks;   // by stack id, then those of the capture; frames are positions in `frames`
   std::vector<PathTime> times;      // of each of them; element 0: kernels without a stack

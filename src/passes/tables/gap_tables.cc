@@ -136,11 +136,6 @@ void add_no_host(TableRows& rows) {
 }
 
 // Ids of a kernel and of a memory operation, of which the event has one.
-void add_event(TableRows& rows, const EventRef& event) {
-  const std::optional<std::uint32_t> id = event.id == 0 ? std::nullopt : std::optional(event.id);
-  rows.add(event.is_memory_op ? std::nullopt : id).add(event.is_memory_op ? id : std::nullopt);
-}
-
 std::optional<std::int64_t> as_number(std::optional<bool> value) {
   return value ? std::optional<std::int64_t>(*value ? 1 : 0) : std::nullopt;
 }

@@ -154,24 +154,13 @@ std::string device_text(std::int64_t type, std::int64_t number) {
   return number == kUnknownValue || number < 0 ? name : name + " " + std::to_string(number);
 }
 
-// By stack, the frame of the class of its innermost module; kNoFrame: none.
-std::vector<std::uint32_t> modules_of(const StackPaths& modules) {
-  std::vector<std::uint32_t> out(modules.stacks.size(), kNoFrame);
-  for (std::size_t id = 1; id < out.size(); ++id) {
-    const StackEntry& entry = modules.stacks[id];
-    out[id] = entry.frame != kNoFrame ? entry.frame : out[entry.parent];
-  }
-  return out;
-}
-
 void fill_memory_events(Workload& workload, const PassOptions&, TableRows& rows) {
   const Index& index = workload.index();
   const MemoryEvents events(index);
   if (events.size() == 0) return;
   const std::vector<std::uint32_t> ops = operators_of(index, events), stacks = stacks_of(index, events),
                                    steps = steps_of(workload.steps(), events);
-  const StackPaths modules = stack_paths(std::vector<const Index*>{&index}, {Frames::kModuleClasses});
-  const std::vector<std::uint32_t> module_of = modules_of(modules);
+  const InnermostModules modules(index);
   std::vector<std::uint32_t> freed(events.size() + 1, kNoRow);  // by row of an allocation: what ended it
   for (std::uint32_t row = 1; row <= events.size(); ++row) freed[events.ended[row - 1]] = row;
   Statement name_of(index.database(), "SELECT s.value FROM cpu_op o JOIN string s ON s.id = o.name_id WHERE o.id = ?");
@@ -196,8 +185,8 @@ void fill_memory_events(Workload& workload, const PassOptions&, TableRows& rows)
     name_of.reset();
     name_of.bind(1, std::int64_t{ops[i]});
     rows.add(ops[i] != 0 && name_of.step() ? std::optional(name_of.text(0)) : std::nullopt).add(known_id(ops[i]));
-    const std::uint32_t module = stacks[i] < module_of.size() ? module_of[stacks[i]] : kNoFrame;
-    rows.add(module == kNoFrame ? std::nullopt : std::optional<std::string_view>(modules.frames[module]));
+    const std::string_view module = modules.of(stacks[i]);
+    rows.add(module.empty() ? std::nullopt : std::optional(module));
     rows.add(known_id(stacks[i])).add(steps[i] == 0 ? std::nullopt : std::optional(std::int64_t{steps[i]} - 1));
   }
 }

@@ -23,6 +23,8 @@ PassTable launch_calls_table();
 PassTable launch_configs_table();
 PassTable memory_events_table();
 PassTable comms_table();
+std::vector<PassTable> critical_path_tables();
+std::vector<PassTable> queue_tables();
 PassTable copies_table();
 PassTable call_tree_table();
 PassTable sequences_table();
@@ -38,7 +40,8 @@ namespace {
 
 std::vector<PassTable> all_tables() {
   std::vector<PassTable> out = {timeline_table(), idle_gaps_table(), gaps_by_cause_table(), gap_groups_table()};
-  for (const auto& tables : {kernel_group_tables(), layer_tables(), operator_tables(), module_tables()})
+  for (const auto& tables : {kernel_group_tables(), layer_tables(), operator_tables(), module_tables(),
+                             critical_path_tables(), queue_tables()})
     out.insert(out.end(), tables.begin(), tables.end());
   const auto others = {step_figures_table(), phases_table(),         launch_calls_table(), comms_table(),
                        copies_table(),       call_tree_table(),      sequences_table(),    kernel_classes_table(),

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,13 @@ enum class StepChoice {
 
 enum class CallTreeView { kTree, kCallers, kFlat };
 
+// Durations that a question changes: of kernels of an operation class or name, "comm", "launch" or "host", to a
+// fraction of them.
+struct DurationChange {
+  std::string what;
+  std::int64_t numerator = 1, denominator = 1;
+};
+
 // What options besides the selection say. A limit of 0: none.
 struct PassOptions {
   LaneBy lanes = LaneBy::kDevice;
@@ -39,9 +47,12 @@ struct PassOptions {
   std::string (*sequence_name)(const std::string&) = nullptr;  // how a kernel of one is written; null: as it is
   CallTreeView view = CallTreeView::kTree;
   FrameChoice frames = {};
-  bool all_frames = false;       // also those that only call one other frame
-  std::size_t most_frames = 0;   // only the largest
-  bool follow_backward = false;  // backward work belongs to the module of its forward operator
+  bool all_frames = false;              // also those that only call one other frame
+  std::size_t most_frames = 0;          // only the largest
+  std::int64_t late = 10'000;           // ns; of the critical path, see ReleaseGraph
+  std::vector<DurationChange> what_if;  // each by itself
+  std::int64_t queue_limit = 1024;      // launches that a queue takes before further ones wait
+  bool follow_backward = false;         // backward work belongs to the module of its forward operator
 };
 
 // A column of a table and of the report on it. What `others` and `fit` say: report/sql_report.h.
@@ -100,6 +111,12 @@ std::span<const PassTable> pass_tables();
 // A report as report/sql_report.h reads it: of a table, else schema/reports/NAME.sql. Valid as long as the program.
 std::string_view report_script(std::string_view name);
 std::vector<std::string_view> report_names();  // of all reports, sorted
+
+// Cells kernel_id and memory_op_id: one of them, or none.
+inline void add_event(TableRows& rows, const EventRef& event) {
+  const std::optional<std::uint32_t> id = event.id == 0 ? std::nullopt : std::optional(event.id);
+  rows.add(event.is_memory_op ? std::nullopt : id).add(event.is_memory_op ? id : std::nullopt);
+}
 
 // Makes all of them known to a database. What is asked for the workload must outlive its last statement; the options
 // are copied.

@@ -54,6 +54,12 @@ class Cover {
     return window.length() == 0 ? 0 : until(window.end) - until(window.begin);
   }
 
+  // The last stretch that is covered and begins before a moment; of no length: there is none.
+  [[nodiscard]] Extent last_before(std::int64_t time) const {
+    const auto next = std::ranges::lower_bound(parts_, time, {}, &Part::begin);
+    return next == parts_.begin() ? Extent{} : Extent(*std::prev(next));
+  }
+
   // From its begin to its end; of no length where nothing is covered.
   [[nodiscard]] Extent bounds() const {
     return parts_.empty() ? Extent{} : Extent{parts_.front().begin, parts_.back().end};

@@ -227,7 +227,7 @@ TEST_CASE("every key of an event and its arguments is known") {
       "Concrete Inputs|Collective name|In msg nelems|Out msg nelems|Group size|dtype|Process Group Name|"
       "Process Group Description|Process Group Ranks|Seq|Comms Id|Src Rank|Dst Rank|name|labels|sort_index|kind|"
       "kernel_type|connection_id|Task Type,task type|Model Id,model id|count|data_type|Addr|Device Type|Device Id|"
-      "Total Allocated|Total Reserved";
+      "Total Allocated|Total Reserved|wait_on_stream|wait_on_cuda_event_record_corr_id";
   std::size_t field = 0;
   for (const std::string& spellings : split(kKeys, '|')) {
     for (const std::string& key : split(spellings, ',')) {

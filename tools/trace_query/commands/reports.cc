@@ -262,6 +262,10 @@ void finish_launches(const CommandLine&, Workload& workload, TraceReport& result
                 "the trace has neither kernels nor calls that launch some");
 }
 
+void add_queue_limit(CommandLine& line) {
+  line.add("queue-limit", OptionKind::kValue, "At Limit is the time with that many or more (1024)");
+}
+
 void finish_memcpys(const CommandLine&, Workload& workload, TraceReport& result) {
   explain_empty(workload, result, "SELECT id FROM memory_op LIMIT 1", "no copy or fill matches the selection",
                 "the trace has no copies or fills");
@@ -422,6 +426,13 @@ std::vector<Command> report_commands() {
                     "  trace-query launches trace.json.gz\n"
                     "  trace-query launches trace.json.gz --phase decode --csv",
                     {{"", "launches"}}, usual, finish_launches),
+      table_command("queue", "launched work that waits in the queue of each stream, and the rate of copies, over time",
+                    "  trace-query queue trace.json.gz\n"
+                    "  trace-query queue trace.json.gz --series --stream 7 --csv",
+                    {{"", "queue"},
+                     {"--series", "queue_series", "a row for each launch and each start"},
+                     {"--bandwidth", "copy_bandwidth", "a row for each start and end of a copy, by direction"}},
+                    usual, finish_launches, add_queue_limit),
       table_command("comms", "communication by collective: time, exposed time, size, bandwidth",
                     "  trace-query comms trace.json.gz\n"
                     "  trace-query comms trace.json.gz --phase decode --csv",

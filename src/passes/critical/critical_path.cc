@@ -1,0 +1,485 @@
+#include "passes/critical/critical_path.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "base/unknown.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max() / 4;  // a time that never comes
+
+PathKind kind_of(const Activity& activity) {
+  if (communicates(activity.work)) return PathKind::kCommunication;
+  if (activity.work == Work::kCopy) return PathKind::kCopy;
+  return activity.ref.is_memory_op ? PathKind::kFill : PathKind::kComputation;
+}
+
+PathKind kind_of(ReleaseKind kind) {
+  constexpr PathKind kKinds[] = {PathKind::kLaunchDelay, PathKind::kStreamGap, PathKind::kEventGap,
+                                 PathKind::kInferredWait};
+  return kKinds[static_cast<std::size_t>(kind)];
+}
+
+// Walks back from the end of a window.
+class Walk {
+ public:
+  Walk(const CriticalPaths& paths, const PathWindow& window)
+      : paths_(paths), graph_(paths.graph()), window_(window), now_(window.end), thread_(window.thread) {
+    find_last();
+  }
+
+  std::vector<PathSegment> run() {
+    while (now_ > window_.begin) {
+      const std::int64_t before = now_;
+      activity_ == kNoActivity ? step_on_host() : step_on_device();
+      // Activities without a duration may release each other at one moment, in a circle if their file is damaged.
+      stalled_ = now_ < before ? 0 : stalled_ + 1;
+      if (stalled_ > kMostStalled) add({window_.begin, 0, PathKind::kUnknownWait});
+    }
+    std::ranges::reverse(segments_);
+    return std::move(segments_);
+  }
+
+ private:
+  static constexpr std::size_t kMostStalled = 100000;
+
+  // What ends last; of activities the one that begins last.
+  void find_last() {
+    const auto all = graph_.activities();
+    const auto ends = [&](std::uint32_t one) { return std::min(all[one].end, window_.end); };
+    std::uint32_t best = kNoActivity;
+    const auto begun = std::ranges::lower_bound(all, window_.end, {}, &Activity::ts);
+    for (auto i = static_cast<std::uint32_t>(begun - all.begin()); i-- > 0 && activity_ == kNoActivity;) {
+      if (all[i].end == window_.end) activity_ = i;
+      if (best == kNoActivity || ends(i) > ends(best)) best = i;
+      if (i > 0 && paths_.latest_end_until(i - 1) < ends(best)) break;
+    }
+    const bool host_ends = thread_ != 0 && window_.host_end >= window_.end;
+    if (activity_ == kNoActivity && !host_ends && best != kNoActivity) {
+      if (ends(best) < window_.end) add({ends(best), 0, PathKind::kUnknownWait});
+      activity_ = best;
+    }
+  }
+
+  // A segment from its ts to what is already there.
+  void add(PathSegment segment) {
+    segment.ts = std::max(segment.ts, window_.begin);
+    segment.end = now_;
+    if (segment.ts >= now_) return;
+    now_ = segment.ts;
+    segments_.push_back(segment);
+  }
+
+  void step_on_device() {
+    const Activity& one = graph_.activities()[activity_];
+    add({one.ts, 0, kind_of(one), activity_});
+    const std::optional<Release> release = graph_.binding(activity_);
+    if (!release) return add({window_.begin, 0, PathKind::kUnknownWait, activity_});
+    const bool is_launch = release->kind == ReleaseKind::kLaunch;
+    PathSegment gap{release->at, 0, kind_of(release->kind), activity_};
+    gap.is_inferred = release->kind == ReleaseKind::kInferred;
+    if (is_launch) gap.call = one.call, gap.thread = graph_.thread_of(one.call);
+    if (graph_.is_late(one, *release)) gap.kind = PathKind::kUnknownWait;
+    add(gap);
+    activity_ = release->activity;
+    if (is_launch) thread_ = gap.thread;
+  }
+
+  // The last call of a thread that returned, or will, after what it waited for ended before now; null: there is none.
+  [[nodiscard]] const SynchronisingCall* last_wait() const {
+    const auto calls = paths_.waits(thread_);
+    auto next = std::ranges::upper_bound(calls, now_, {}, [](const SynchronisingCall* call) { return call->end; });
+    const auto ended = [&](const SynchronisingCall& call) { return graph_.activities()[call.source].end < now_; };
+    if (next != calls.end() && (*next)->ts < now_ && ended(**next)) return *next;
+    while (next != calls.begin()) {
+      if (ended(**--next)) return *next;
+    }
+    return nullptr;
+  }
+
+  void step_on_host() {
+    const Extent last =
+        thread_ < graph_.threads() ? graph_.open_on(thread_).last_before(now_) : Extent{window_.begin, window_.begin};
+    const bool is_open = last.length() > 0 && last.end >= now_;
+    const std::int64_t from = last.length() == 0 ? window_.begin : is_open ? last.begin : last.end;
+    const PathSegment host{from, 0, PathKind::kHost, kNoActivity, thread_};
+    if (const SynchronisingCall* wait = last_wait()) {
+      const std::int64_t source = graph_.activities()[wait->source].end;
+      if (wait->end >= from && wait->end > source) {
+        if (wait->end < now_) add({wait->end, 0, PathKind::kHost, kNoActivity, thread_});
+        add({source, 0, PathKind::kSyncReturn, wait->source, thread_, wait->call, wait->is_inferred});
+        activity_ = wait->source;
+        return;
+      }
+    }
+    if (is_open) return add(host);
+    std::int64_t latest = from;
+    std::uint32_t giver = thread_;
+    for (const std::uint32_t other : paths_.threads(graph_.process_of(thread_))) {
+      if (other == thread_) continue;
+      const Extent there = graph_.open_on(other).last_before(now_);
+      if (there.length() == 0 || std::min(there.end, now_) <= latest) continue;
+      latest = std::min(there.end, now_);
+      giver = other;
+    }
+    if (giver == thread_) return add(host);  // that is, a gap
+    add({latest, 0, PathKind::kHandOver, kNoActivity, thread_});
+    thread_ = giver;
+  }
+
+  const CriticalPaths& paths_;
+  const ReleaseGraph& graph_;
+  const PathWindow& window_;
+  std::int64_t now_;
+  std::uint32_t activity_ = kNoActivity;  // where the walk is; kNoActivity: on the thread
+  std::uint32_t thread_;
+  std::size_t stalled_ = 0;
+  std::vector<PathSegment> segments_;
+};
+
+SmallestDelays smallest_delays(const ReleaseGraph& graph) {
+  SmallestDelays out;
+  out.after.fill(kUnknownValue);
+  const auto keep = [](std::int64_t& least, std::int64_t delay) {
+    least = least == kUnknownValue ? delay : std::min(least, delay);
+  };
+  const auto all = graph.activities();
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    const std::optional<Release> release = graph.binding(i);
+    if (!release || graph.is_late(all[i], *release)) continue;
+    const bool overlaps = release->kind == ReleaseKind::kStream && all[release->activity].end > all[i].ts;
+    if (!overlaps) keep(out.after[static_cast<std::size_t>(release->kind)], all[i].ts - release->at);
+  }
+  for (const SynchronisingCall& call : graph.calls()) {
+    if (call.source == kNoActivity) {
+      if (!call.may_have_waited) keep(out.without_wait, call.end - call.ts);
+    } else {
+      keep(out.to_return, call.end - all[call.source].end);
+    }
+  }
+  return out;
+}
+
+// How long after something that must end first something else ended or began, at least. `is_known`: else it is 0 for
+// want of better, and at most `most`.
+struct Delay {
+  std::int64_t ns = 0, most = 0;
+  bool is_known = true;
+};
+Delay delay_of(bool is_binding, std::int64_t observed, std::int64_t least) {
+  if (is_binding || observed <= 0) return {observed, observed};
+  return {least == kUnknownValue ? 0 : std::min(least, observed), observed, least != kUnknownValue};
+}
+
+// What happens in a window, and the delays between. The length of the window follows from it forwards, slack backwards.
+class Model {
+ public:
+  Model(const CriticalPaths& paths, const PathWindow& window)
+      : graph_(paths.graph()), window_(window), delays_(paths.delays()) {
+    const auto all = graph_.activities();
+    const auto begins = std::ranges::lower_bound(all, window.begin, {}, &Activity::ts);
+    const auto ends = std::ranges::lower_bound(all, window.end, {}, &Activity::ts);
+    first_ = static_cast<std::uint32_t>(begins - all.begin());
+    last_ = static_cast<std::uint32_t>(ends - all.begin());
+  }
+
+  [[nodiscard]] std::uint32_t first() const { return first_; }
+  [[nodiscard]] std::uint32_t last() const { return last_; }
+  [[nodiscard]] bool has(std::uint32_t activity) const { return activity >= first_ && activity < last_; }
+  // Of the window, not of what follows.
+  [[nodiscard]] bool counts(const Activity& activity) const { return activity.end <= window_.end; }
+
+  // Calls visit(Release, Delay) for what an activity of the window waited for.
+  template <class Visit>
+  void for_each_delay(std::uint32_t activity, Visit visit) const {
+    const Activity& one = graph_.activities()[activity];
+    const std::optional<Release> binding = graph_.binding(activity);
+    graph_.for_each_release(activity, [&](const Release& release) {
+      const bool is_binding = release.kind == binding->kind && release.activity == binding->activity;
+      // Of what overlaps, from its end: less than none.
+      const std::int64_t at =
+          release.kind == ReleaseKind::kStream ? graph_.activities()[release.activity].end : release.at;
+      visit(release, delay_of(is_binding, one.ts - at, delays_.after[static_cast<std::size_t>(release.kind)]));
+    });
+  }
+  // The same for a call: visit(activity, Delay).
+  template <class Visit>
+  void for_each_delay(const SynchronisingCall& call, Visit visit) const {
+    for (const std::uint32_t one : call.awaited)
+      visit(one, delay_of(one == call.source, call.end - graph_.activities()[one].end, delays_.to_return));
+  }
+  // How long a call that waited would have taken without waiting.
+  [[nodiscard]] Delay own_time(const SynchronisingCall& call) const {
+    return delay_of(false, call.end - call.ts, delays_.without_wait);
+  }
+
+  // What happens in the window, in order of time.
+  struct Moment {
+    enum class What : std::uint8_t { kReturn, kCall, kLaunch, kStart };  // of those at one time in this order
+    std::int64_t at = 0;
+    What what = What::kReturn;
+    std::uint32_t place = 0;  // of synchronising calls that in calls(), of launches the id, of starts the activity
+    friend bool operator<(const Moment& a, const Moment& b) { return std::tie(a.at, a.what) < std::tie(b.at, b.what); }
+  };
+  [[nodiscard]] std::vector<Moment> moments() const {
+    using enum Moment::What;
+    std::vector<Moment> starts, others, out;
+    const auto all = graph_.activities();
+    std::vector<std::uint32_t> launches;
+    for (std::uint32_t i = first_; i < last_; ++i) {
+      starts.push_back({all[i].ts, kStart, i});
+      if (all[i].call != 0 && graph_.call_ts(all[i].call) >= window_.begin) launches.push_back(all[i].call);
+    }
+    std::ranges::sort(launches);
+    launches.erase(std::unique(launches.begin(), launches.end()), launches.end());
+    for (const std::uint32_t call : launches) others.push_back({graph_.call_ts(call), kLaunch, call});
+    const auto calls = graph_.calls();
+    const auto ended = std::ranges::lower_bound(calls, window_.begin, {}, &SynchronisingCall::end);
+    for (auto i = static_cast<std::uint32_t>(ended - calls.begin()); i < calls.size() && calls[i].end <= window_.end;
+         ++i) {
+      if (calls[i].ts < window_.begin) continue;
+      others.push_back({calls[i].ts, kCall, i});
+      others.push_back({calls[i].end, kReturn, i});
+    }
+    std::stable_sort(others.begin(), others.end());
+    std::merge(starts.begin(), starts.end(), others.begin(), others.end(), std::back_inserter(out));
+    return out;
+  }
+
+ private:
+  const ReleaseGraph& graph_;
+  const PathWindow& window_;
+  const SmallestDelays& delays_;
+  std::uint32_t first_ = 0, last_ = 0;
+};
+
+// How much later each process is than it was, from one moment to the next.
+class HostShift {
+ public:
+  HostShift(DurationFactor factor, std::int64_t begin) : factor_(factor), begin_(begin) {}
+  std::int64_t at(std::uint32_t process, std::int64_t ts) {
+    Host& host = hosts_.try_emplace(process, Host{begin_, 0}).first->second;
+    if (ts > host.now) {
+      host.shift += factor_.of(ts - host.now) - (ts - host.now);
+      host.now = ts;
+    }
+    return host.shift;
+  }
+  // A call that waits returns.
+  void set(std::uint32_t process, std::int64_t end, std::int64_t shift) { hosts_[process] = {end, shift}; }
+
+ private:
+  struct Host {
+    std::int64_t now = 0, shift = 0;
+  };
+  DurationFactor factor_;
+  std::int64_t begin_;
+  std::unordered_map<std::uint32_t, Host> hosts_;
+};
+
+// The latest of some times, some of which are only known to lie between two.
+struct Latest {
+  std::int64_t time = -kUnbounded, most = -kUnbounded;
+  void add(std::int64_t base, const Delay& delay) {
+    time = std::max(time, base + delay.ns);
+    most = std::max(most, base + (delay.is_known ? delay.ns : delay.most));
+  }
+  [[nodiscard]] bool is_lower_bound() const { return most > time; }
+};
+
+// Moves what happens in a window to where it would be under other durations.
+class Forwards {
+ public:
+  Forwards(const CriticalPaths& paths, const PathWindow& window, const WhatIf& change)
+      : graph_(paths.graph()),
+        window_(window),
+        change_(change),
+        model_(paths, window),
+        host_(change.host, window.begin) {
+    for (std::uint32_t i = model_.first(); i < model_.last(); ++i) new_ends_.push_back(graph_.activities()[i].end);
+  }
+
+  WhatIfLength run() {
+    using enum Model::Moment::What;
+    for (const Model::Moment& moment : model_.moments()) {
+      if (moment.what == kStart) move_start(moment.place);
+      if (moment.what == kReturn) move_return(moment.place);
+      if (moment.what == kLaunch) of_launch_[moment.place] = shift(graph_.thread_of(moment.place), moment.at);
+      if (moment.what == kCall) of_call_[moment.place] = shift(graph_.calls()[moment.place].thread, moment.at);
+    }
+    if (window_.host_end <= window_.end)
+      end_ = std::max(end_, window_.host_end + shift(window_.thread, window_.host_end));
+    return {std::max(end_, window_.begin) - window_.begin, is_lower_bound_};
+  }
+
+ private:
+  std::int64_t shift(std::uint32_t thread, std::int64_t ts) { return host_.at(graph_.process_of(thread), ts); }
+  [[nodiscard]] std::int64_t end_of(std::uint32_t activity) const {
+    return model_.has(activity) ? new_ends_[activity - model_.first()] : graph_.activities()[activity].end;
+  }
+
+  void move_return(std::uint32_t place) {
+    const SynchronisingCall& call = graph_.calls()[place];
+    Latest returns;
+    if (call.source == kNoActivity) {
+      returns.add(call.end + of_call_.at(place), {});
+    } else {
+      returns.add(call.ts + of_call_.at(place), model_.own_time(call));
+    }
+    model_.for_each_delay(call, [&](std::uint32_t one, const Delay& delay) { returns.add(end_of(one), delay); });
+    is_lower_bound_ |= returns.is_lower_bound();
+    host_.set(graph_.process_of(call.thread), call.end, returns.time - call.end);
+  }
+
+  void move_start(std::uint32_t activity) {
+    const Activity& one = graph_.activities()[activity];
+    Latest starts;
+    model_.for_each_delay(activity, [&](const Release& release, Delay delay) {
+      if (release.kind != ReleaseKind::kLaunch) return starts.add(end_of(release.activity), delay);
+      const auto shift = of_launch_.find(one.call);  // not there: launched before the window
+      delay.ns = change_.launch_delay.of(delay.ns);
+      delay.most = change_.launch_delay.of(delay.most);
+      starts.add(release.at + (shift == of_launch_.end() ? 0 : shift->second), delay);
+    });
+    if (starts.time == -kUnbounded) starts.time = one.ts;  // nothing is known to have released it
+    is_lower_bound_ |= starts.is_lower_bound();
+    const std::int64_t end = starts.time + change_.activities(one).of(one.end - one.ts);
+    new_ends_[activity - model_.first()] = end;
+    if (model_.counts(one)) end_ = std::max(end_, end);
+  }
+
+  const ReleaseGraph& graph_;
+  const PathWindow& window_;
+  const WhatIf& change_;
+  Model model_;
+  HostShift host_;
+  std::vector<std::int64_t> new_ends_;                                   // of the activities of the model
+  std::unordered_map<std::uint32_t, std::int64_t> of_launch_, of_call_;  // shifts of the host
+  std::int64_t end_ = -kUnbounded;
+  bool is_lower_bound_ = false;
+};
+
+// Finds the latest ends of activities that move nothing. `with_longest`: delays that were never observed are as long as
+// they may be.
+class Backwards {
+ public:
+  Backwards(const Model& model, const CriticalPaths& paths, const PathWindow& window, bool with_longest)
+      : graph_(paths.graph()), window_(window), model_(model), with_longest_(with_longest) {}
+
+  // Of the activities of the model.
+  std::vector<std::int64_t> run() {
+    using enum Model::Moment::What;
+    for (std::uint32_t i = model_.first(); i < model_.last(); ++i)
+      latest_.push_back(model_.counts(graph_.activities()[i]) ? window_.end : kUnbounded);
+    if (window_.host_end <= window_.end) host(window_.thread) = window_.end - window_.host_end;
+    const std::vector<Model::Moment> moments = model_.moments();
+    for (auto moment = moments.rbegin(); moment != moments.rend(); ++moment) {
+      if (moment->what == kStart) bound_releases(moment->place);
+      if (moment->what == kReturn) bound_awaited(moment->place);
+      if (moment->what == kCall) lower(host(graph_.calls()[moment->place].thread), of_call_.at(moment->place));
+      const auto launch = moment->what == kLaunch ? of_launch_.find(moment->place) : of_launch_.end();
+      if (launch != of_launch_.end()) lower(host(graph_.thread_of(moment->place)), launch->second);
+    }
+    return std::move(latest_);
+  }
+
+ private:
+  static void lower(std::int64_t& value, std::int64_t bound) { value = std::min(value, bound); }
+  void lower_end(std::uint32_t activity, std::int64_t bound) {
+    if (model_.has(activity)) lower(latest_[activity - model_.first()], bound);
+  }
+  // By how much the host of a thread's process may be later from the moment on.
+  std::int64_t& host(std::uint32_t thread) {
+    return hosts_.try_emplace(graph_.process_of(thread), kUnbounded).first->second;
+  }
+  [[nodiscard]] std::int64_t ns(const Delay& delay) const {
+    return with_longest_ && !delay.is_known ? delay.most : delay.ns;
+  }
+
+  void bound_releases(std::uint32_t activity) {
+    const Activity& one = graph_.activities()[activity];
+    const std::int64_t start = latest_[activity - model_.first()] - (one.end - one.ts);
+    model_.for_each_delay(activity, [&](const Release& release, const Delay& delay) {
+      if (release.kind != ReleaseKind::kLaunch) return lower_end(release.activity, start - ns(delay));
+      lower(of_launch_.try_emplace(one.call, kUnbounded).first->second, start - ns(delay) - release.at);
+    });
+  }
+
+  void bound_awaited(std::uint32_t place) {
+    const SynchronisingCall& call = graph_.calls()[place];
+    std::int64_t& later = host(call.thread);
+    model_.for_each_delay(call,
+                          [&](std::uint32_t one, const Delay& delay) { lower_end(one, call.end + later - ns(delay)); });
+    of_call_[place] = call.source == kNoActivity ? later : later + (call.end - call.ts) - ns(model_.own_time(call));
+    later = kUnbounded;
+  }
+
+  const ReleaseGraph& graph_;
+  const PathWindow& window_;
+  const Model& model_;
+  bool with_longest_;
+  std::vector<std::int64_t> latest_;
+  std::unordered_map<std::uint32_t, std::int64_t> hosts_, of_launch_, of_call_;  // by how much they may be later
+};
+
+}  // namespace
+
+std::int64_t DurationFactor::of(std::int64_t ns) const {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(ns, numerator, &product)) return ns / denominator * numerator;
+  return product / denominator;
+}
+
+CriticalPaths::CriticalPaths(const ReleaseGraph& graph)
+    : graph_(graph), delays_(smallest_delays(graph)), waits_(graph.threads()) {
+  for (const SynchronisingCall& call : graph.calls()) {
+    if (call.source != kNoActivity && call.thread < waits_.size()) waits_[call.thread].push_back(&call);
+  }
+  for (std::uint32_t thread = 0; thread < graph.threads(); ++thread) {
+    if (graph.open_on(thread).bounds().length() > 0) threads_[graph.process_of(thread)].push_back(thread);
+  }
+  for (const Activity& one : graph.activities())
+    latest_ends_.push_back(latest_ends_.empty() ? one.end : std::max(latest_ends_.back(), one.end));
+}
+
+std::span<const SynchronisingCall* const> CriticalPaths::waits(std::uint32_t thread) const {
+  return thread < waits_.size() ? std::span<const SynchronisingCall* const>(waits_[thread])
+                                : std::span<const SynchronisingCall* const>();
+}
+
+std::span<const std::uint32_t> CriticalPaths::threads(std::uint32_t process) const {
+  const auto found = threads_.find(process);
+  return found == threads_.end() ? std::span<const std::uint32_t>() : found->second;
+}
+
+std::vector<PathSegment> CriticalPaths::path(const PathWindow& window) const { return Walk(*this, window).run(); }
+
+WhatIfLength CriticalPaths::what_if(const PathWindow& window, const WhatIf& change) const {
+  return Forwards(*this, window, change).run();
+}
+
+std::vector<Slack> CriticalPaths::slack(const PathWindow& window) const {
+  const Model model(*this, window);
+  const std::vector<std::int64_t> latest = Backwards(model, *this, window, false).run();
+  const std::vector<std::int64_t> least = Backwards(model, *this, window, true).run();
+  std::vector<Slack> out;
+  for (std::uint32_t i = model.first(); i < model.last(); ++i) {
+    const Activity& one = graph_.activities()[i];
+    if (!model.counts(one)) continue;
+    const auto slack = [&](std::int64_t until) {
+      return until < kUnbounded / 2 ? std::max<std::int64_t>(until - one.end, 0) : kUnknownValue;
+    };
+    out.push_back({i, slack(latest[i - model.first()]), slack(least[i - model.first()])});
+  }
+  return out;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,370 @@
+#include "passes/critical/release_graph.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/unknown.h"
+#include "index/packed_columns.h"
+
+namespace tracedb {
+namespace {
+
+// On each thread when anything that is recorded there was open. The rows of each table must come in order of ts.
+class OpenTimes {
+ public:
+  explicit OpenTimes(std::size_t threads) : spans_(threads), covers_(threads) {}
+  void add(std::int64_t ts, std::int64_t dur, std::uint32_t thread) {
+    if (thread >= spans_.size()) return;
+    std::vector<Extent>& spans = spans_[thread];
+    const std::int64_t end = saturating_add(ts, duration_or_zero(dur));
+    if (!spans.empty() && ts <= spans.back().end) {
+      spans.back().end = std::max(spans.back().end, end);
+    } else {
+      spans.push_back({ts, end});
+    }
+  }
+  void finish_table() {
+    for (std::size_t i = 0; i < spans_.size(); ++i) {
+      if (!spans_[i].empty()) covers_[i] = covers_[i].united(Cover(spans_[i]));
+      spans_[i].clear();
+    }
+  }
+  std::vector<Cover> take() { return std::move(covers_); }
+
+ private:
+  std::vector<std::vector<Extent>> spans_;
+  std::vector<Cover> covers_;
+};
+
+}  // namespace
+
+// A row of table sync whose call is known.
+struct ReleaseGraph::Recorded {
+  enum class Kind { kStreamWait, kStream, kContext, kEvent } kind = Kind::kContext;
+  static Kind kind_of(std::string_view name) {
+    if (name == "Stream Wait Event") return Kind::kStreamWait;
+    if (name == "Stream Sync") return Kind::kStream;
+    return name == "Event Sync" ? Kind::kEvent : Kind::kContext;
+  }
+  std::uint32_t call = 0, recorded_by = 0;  // ids in runtime_call; 0: not known
+  std::uint32_t stream = 0;                 // that waits or is waited for; 0: not known
+  std::vector<std::uint32_t> wait_streams;  // with the number of the one that is waited for
+};
+
+HostColumns::HostColumns(const Index& index)
+    : calls(index, "runtime_call"),
+      operators(index, "cpu_op", {"ts", "dur", "thread_id", "name_id"}),
+      annotations(index, "annotation", {"ts", "dur", "thread_id", "name_id"}) {}
+
+ReleaseGraph::ReleaseGraph(const Index& index, const EventTables& events, const HostColumns& host, std::int64_t late)
+    : index_(index),
+      host_(host),
+      late_(late),
+      call_ts_(host.calls.int64s("ts")),
+      call_dur_(host.calls.int64s("dur")),
+      call_thread_(host.calls.ids("thread_id")),
+      device_of_stream_(events.device_of_stream) {
+  read_threads();
+  read_activities(events);
+  order_streams();
+  const std::vector<Recorded> recorded = read_recorded();
+  add_recorded(recorded);
+  infer_releases();
+  add_calls(recorded);
+  std::ranges::sort(calls_, {}, [](const SynchronisingCall& call) { return std::tuple(call.end, call.ts, call.call); });
+}
+
+void ReleaseGraph::read_threads() {
+  Database& database = index_.database();
+  Statement threads(database, "SELECT id, process_id FROM thread ORDER BY id");
+  while (threads.step()) {
+    process_of_thread_.resize(threads.id(0) + std::size_t{1});
+    process_of_thread_[threads.id(0)] = threads.id(1);
+  }
+  OpenTimes open(process_of_thread_.size());
+  for (std::size_t i = 0; i < call_ts_.size(); ++i) open.add(call_ts_[i], call_dur_[i], call_thread_[i]);
+  open.finish_table();
+  for (const EventColumns* columns : {&host_.operators, &host_.annotations}) {
+    const auto ts = columns->int64s("ts"), dur = columns->int64s("dur");
+    const auto thread = columns->ids("thread_id");
+    for (std::size_t i = 0; i < ts.size(); ++i) {
+      if (thread[i] != 0) open.add(ts[i], dur[i], thread[i]);
+    }
+    open.finish_table();
+  }
+  BlockReader python(database, "python_call", packed_table("python_call")->columns);
+  while (python.next()) {
+    for (std::size_t i = 0; i < python.rows(); ++i)
+      open.add(python.numbers(0)[i], python.numbers(1)[i], python.ids(2)[i]);
+  }
+  open.finish_table();
+  open_ = open.take();
+}
+
+void ReleaseGraph::read_activities(const EventTables& events) {
+  const DeviceColumns columns(events, LaneBy::kDevice);
+  activities_.reserve(events.kernels.size() + events.memory.size());
+  for_each_in_order(columns.work(), [&](const DeviceEvent& event) {
+    const std::uint32_t call = event.launch <= call_ts_.size() ? event.launch : 0;
+    const std::uint32_t device = event.stream < device_of_stream_.size() ? device_of_stream_[event.stream] : 0;
+    activities_.push_back({event.ts, event.end, event.ref, event.stream, device, call, kNoActivity, event.work});
+  });
+}
+
+void ReleaseGraph::order_streams() {
+  for (std::uint32_t i = 0; i < activities_.size(); ++i) {
+    Activity& one = activities_[i];
+    if (one.stream >= of_stream_.size()) of_stream_.resize(one.stream + std::size_t{1});
+    std::vector<std::uint32_t>& stream = of_stream_[one.stream];
+    if (!stream.empty() && activities_[stream.back()].ts < one.ts) one.before = stream.back();
+    if (!stream.empty() && activities_[stream.back()].ts == one.ts) one.before = activities_[stream.back()].before;
+    stream.push_back(i);
+  }
+  launched_on_.resize(of_stream_.size());
+  const auto call = [&](std::uint32_t activity) { return activities_[activity].call; };
+  for (std::size_t stream = 0; stream < of_stream_.size(); ++stream) {
+    std::vector<std::uint32_t>& launched = launched_on_[stream];
+    for (const std::uint32_t one : of_stream_[stream]) {
+      if (call(one) != 0) launched.push_back(one);
+    }
+    // Calls are numbered in order of time.
+    if (!std::ranges::is_sorted(launched, {}, call)) std::ranges::stable_sort(launched, {}, call);
+  }
+}
+
+std::optional<Release> ReleaseGraph::binding(std::uint32_t activity) const {
+  std::optional<Release> last;
+  for_each_release(activity, [&](const Release& release) {
+    if (!last || release.at >= last->at) last = release;  // of those at one time: inferred, event, stream, launch
+  });
+  return last;
+}
+
+// Of what ended on other streams of the device while an activity did not start though all that is known was there: the
+// last. `last`: what each stream began so far.
+std::uint32_t ReleaseGraph::last_elsewhere(const Activity& one, std::int64_t known,
+                                           std::span<const std::uint32_t> streams,
+                                           std::span<const std::uint32_t> last) const {
+  std::uint32_t found = kNoActivity;
+  std::int64_t latest = std::max(known, one.ts - late_ - 1);
+  for (const std::uint32_t stream : streams) {
+    if (stream == one.stream) continue;
+    std::uint32_t other = last[stream];
+    while (other != kNoActivity && activities_[other].end > one.ts) other = activities_[other].before;
+    if (other == kNoActivity || activities_[other].ts >= one.ts || activities_[other].end <= latest) continue;
+    latest = activities_[other].end;
+    found = other;
+  }
+  return found;
+}
+
+void ReleaseGraph::infer_releases() {
+  std::vector<std::vector<std::uint32_t>> streams;  // by device
+  for (std::uint32_t stream = 0; stream < of_stream_.size(); ++stream) {
+    const std::uint32_t device = stream < device_of_stream_.size() ? device_of_stream_[stream] : 0;
+    if (device >= streams.size()) streams.resize(device + std::size_t{1});
+    if (!of_stream_[stream].empty()) streams[device].push_back(stream);
+  }
+  std::vector<std::uint32_t> last(of_stream_.size(), kNoActivity);
+  for (std::uint32_t i = 0; i < activities_.size(); ++i) {
+    const Activity& one = activities_[i];
+    const std::optional<Release> known = binding(i);
+    if (known && is_late(one, *known)) {
+      const std::uint32_t found = last_elsewhere(one, known->at, streams[one.device], last);
+      if (found != kNoActivity) inferred_.emplace_back(i, found);
+    }
+    last[one.stream] = i;
+  }
+}
+
+// Calls by the correlations that table sync names. A correlation is unique only together with its process.
+class ReleaseGraph::CallsByCorrelation {
+ public:
+  CallsByCorrelation(const ReleaseGraph& graph, Database& database) : graph_(graph) {
+    std::unordered_set<std::int64_t> wanted;
+    Statement numbers(database, "SELECT correlation FROM sync UNION SELECT wait_correlation FROM sync");
+    while (numbers.step()) {
+      if (!numbers.is_null(0)) wanted.insert(numbers.int64(0));
+    }
+    const auto correlation = graph.host_.calls.int64s("correlation");
+    for (std::uint32_t i = 0; i < correlation.size(); ++i) {
+      if (wanted.contains(correlation[i])) calls_.emplace(correlation[i], i + 1);
+    }
+  }
+  // The nearest in time of those that have it; `process` 0: of any. 0: there is none.
+  [[nodiscard]] std::uint32_t find(const Statement& row, int column, std::int64_t ts, std::uint32_t process) const {
+    if (row.is_null(column)) return 0;
+    using Distance = std::pair<std::int64_t, std::uint32_t>;
+    Distance best{std::numeric_limits<std::int64_t>::max(), 0};
+    const auto [first, last] = calls_.equal_range(row.int64(column));
+    for (auto one = first; one != last; ++one) {
+      if (process != 0 && graph_.process_of(graph_.thread_of(one->second)) != process) continue;
+      const std::int64_t at = graph_.call_ts(one->second);
+      best = std::min(best, Distance{std::max(at, ts) - std::min(at, ts), one->second});
+    }
+    return best.second;
+  }
+
+ private:
+  const ReleaseGraph& graph_;
+  std::unordered_multimap<std::int64_t, std::uint32_t> calls_;
+};
+
+std::vector<ReleaseGraph::Recorded> ReleaseGraph::read_recorded() {
+  Database& database = index_.database();
+  std::vector<Recorded> out;
+  if (!database.query_int64("SELECT 1 FROM sync LIMIT 1")) return out;
+  const CallsByCorrelation calls(*this, database);
+  std::map<std::int64_t, std::vector<std::uint32_t>> streams;  // by number
+  Statement numbers(database, "SELECT id, number FROM stream WHERE typeof(number) = 'integer' ORDER BY id");
+  while (numbers.step()) {
+    if (numbers.id(0) < launched_on_.size()) streams[numbers.int64(1)].push_back(numbers.id(0));
+  }
+  Statement rows(database,
+                 "SELECT s.ts, t.value, s.stream_id, s.correlation, s.wait_stream, s.wait_correlation "
+                 "FROM sync s JOIN string t ON t.id = s.name_id ORDER BY s.id");
+  while (rows.step()) {
+    Recorded one;
+    one.kind = Recorded::kind_of(rows.text(1));
+    one.stream = rows.is_null(2) ? 0 : rows.id(2);
+    one.call = calls.find(rows, 3, rows.int64(0), 0);
+    if (one.call == 0) continue;
+    one.recorded_by = calls.find(rows, 5, rows.int64(0), process_of(thread_of(one.call)));
+    if (!rows.is_null(4)) one.wait_streams = streams[rows.int64(4)];
+    std::erase_if(one.wait_streams, [&](std::uint32_t stream) {
+      return one.stream != 0 && device_of_stream_[stream] != device_of_stream_[one.stream];
+    });
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+// The last activity of a stream that the process launched before a call; a process of 0: any.
+std::uint32_t ReleaseGraph::last_launched(std::uint32_t stream, std::uint32_t before_call,
+                                          std::uint32_t process) const {
+  const std::vector<std::uint32_t>& launched = launched_on_[stream];
+  const std::int64_t ts = call_ts(before_call);
+  auto found =
+      std::ranges::lower_bound(launched, ts, {}, [&](std::uint32_t one) { return call_ts(activities_[one].call); });
+  while (found != launched.begin()) {
+    --found;
+    if (process_of(thread_of(activities_[*found].call)) == process) return *found;
+  }
+  return kNoActivity;
+}
+
+// A wait binds what its stream launches next.
+void ReleaseGraph::add_recorded(const std::vector<Recorded>& recorded) {
+  for (const Recorded& one : recorded) {
+    if (one.kind != Recorded::Kind::kStreamWait || one.recorded_by == 0 || one.stream >= launched_on_.size()) continue;
+    const std::vector<std::uint32_t>& launched = launched_on_[one.stream];
+    const auto next = std::ranges::upper_bound(launched, call_ts(one.call), {},
+                                               [&](std::uint32_t after) { return call_ts(activities_[after].call); });
+    if (next == launched.end()) continue;
+    for (const std::uint32_t stream : one.wait_streams) {
+      const std::uint32_t source = last_launched(stream, one.recorded_by, process_of(thread_of(one.recorded_by)));
+      if (source != kNoActivity && source != *next) event_waits_.emplace_back(*next, source);
+    }
+  }
+  std::ranges::sort(event_waits_);
+}
+
+// Of what the process launched before `ts`, or somebody unknown, the last that ended behind it, at `end` at the latest.
+std::uint32_t ReleaseGraph::last_ended_inside(std::int64_t ts, std::int64_t end, std::uint32_t process) const {
+  std::uint32_t best = kNoActivity;
+  for (const std::vector<std::uint32_t>& stream : of_stream_) {
+    const auto started = [&](std::uint32_t one) { return activities_[one].ts; };
+    for (auto next = std::ranges::upper_bound(stream, end, {}, started); next != stream.begin();) {
+      const Activity& one = activities_[*--next];
+      if (one.end > end) continue;  // still running then
+      if (one.end <= ts || (best != kNoActivity && one.end <= activities_[best].end)) break;
+      if (one.call != 0 && (call_ts(one.call) >= ts || process_of(thread_of(one.call)) != process)) continue;
+      best = *next;
+    }
+  }
+  return best;
+}
+
+void ReleaseGraph::add_call(std::uint32_t id, bool is_inferred, const std::vector<std::uint32_t>& awaited) {
+  SynchronisingCall call{call_ts(id), call_end(id), id, thread_of(id), kNoActivity, is_inferred, false, {}};
+  for (const std::uint32_t one : awaited) {
+    const std::int64_t end = activities_[one].end;
+    if (end > call.end) continue;  // what still runs when it returns cannot be what it waits for
+    call.awaited.push_back(one);
+    if (end > call.ts && (call.source == kNoActivity || end > activities_[call.source].end)) call.source = one;
+  }
+  call.may_have_waited =
+      call.source == kNoActivity && last_ended_inside(call.ts, call.end, process_of(call.thread)) != kNoActivity;
+  calls_.push_back(std::move(call));
+}
+
+std::vector<std::uint32_t> ReleaseGraph::awaited_by(std::uint32_t call, const Recorded* record, bool all) const {
+  std::vector<std::uint32_t> out;
+  const std::uint32_t process = process_of(thread_of(call));
+  if (record != nullptr && record->kind == Recorded::Kind::kStream && record->stream != 0) {
+    out = {last_launched(record->stream, call, process)};
+  } else if (record != nullptr && record->kind == Recorded::Kind::kEvent) {
+    for (const std::uint32_t stream : record->wait_streams) {
+      if (record->recorded_by != 0) out.push_back(last_launched(stream, record->recorded_by, process));
+    }
+  } else if (record != nullptr || all) {
+    for (std::uint32_t stream = 0; stream < launched_on_.size(); ++stream)
+      out.push_back(last_launched(stream, call, process));
+  }
+  if (record == nullptr) out.push_back(last_ended_inside(call_ts(call), call_end(call), process));
+  std::ranges::sort(out);
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  std::erase(out, kNoActivity);
+  return out;
+}
+
+void ReleaseGraph::add_calls(const std::vector<Recorded>& recorded) {
+  std::unordered_map<std::uint32_t, const Recorded*> by_call;
+  for (const Recorded& one : recorded) by_call.emplace(one.call, &one);
+  std::unordered_map<std::uint32_t, bool> names;  // of calls that wait: whether for all that the process launched
+  Statement waiting(
+      index_.database(),
+      "SELECT id, value GLOB '*Device*' OR value GLOB '*Ctx*' OR value GLOB '*Context*' FROM string WHERE "
+      "value GLOB '*Synchronize*' OR value IN ('cudaMemcpy', 'hipMemcpy', 'hipMemcpyWithStream')");
+  while (waiting.step()) names.emplace(waiting.id(0), waiting.int64(1) != 0);
+  const auto name = host_.calls.ids("name_id");
+  for (std::uint32_t call = 1; call <= name.size(); ++call) {
+    const auto found = names.find(name[call - 1]);
+    if (found == names.end()) continue;
+    const auto record = by_call.find(call);
+    const Recorded* const known = record == by_call.end() ? nullptr : record->second;
+    add_call(call, known == nullptr, awaited_by(call, known, found->second));
+  }
+  add_copies();
+}
+
+// Calls that return when their own copy is done wait for it, whatever their name.
+void ReleaseGraph::add_copies() {
+  std::map<std::uint32_t, std::uint32_t> last;  // by call
+  const auto kinds = host_.calls.ids("kind");
+  for (std::uint32_t i = 0; i < activities_.size(); ++i) {
+    const Activity& one = activities_[i];
+    if (one.work != Work::kCopy || one.call == 0 || static_cast<CallKind>(kinds[one.call - 1]) != CallKind::kCopy)
+      continue;
+    if (one.end <= call_ts(one.call) || one.end > call_end(one.call)) continue;
+    const auto [place, is_new] = last.emplace(one.call, i);
+    if (!is_new && one.end > activities_[place->second].end) place->second = i;
+  }
+  for (SynchronisingCall& call : calls_) {
+    const auto own = last.find(call.call);
+    if (own == last.end()) continue;
+    if (call.is_inferred) {  // its own rather than any that ended in it
+      call.source = own->second;
+      call.awaited = {own->second};
+    }
+    last.erase(own);
+  }
+  for (const auto& [call, own] : last) add_call(call, true, {own});
+}
+
+}  // namespace tracedb

@@ -1,0 +1,143 @@
+// What let each piece of device work start, and what each synchronising call waited for, as far as the trace tells:
+// schema/METRICS.md 17 has the rules. Times are ns on the clock of the trace; an unknown duration counts as none.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "passes/select/device_columns.h"
+#include "passes/time/cover.h"
+
+namespace tracedb {
+
+inline constexpr std::uint32_t kNoActivity = 0xffffffff;
+
+// A kernel, copy or fill.
+struct Activity {
+  std::int64_t ts = 0, end = 0;
+  EventRef ref;
+  std::uint32_t stream = 0, device = 0;
+  std::uint32_t call = 0;              // that launched it, id in runtime_call; 0: none is known
+  std::uint32_t before = kNoActivity;  // on its stream
+  Work work = Work::kCompute;
+};
+
+enum class ReleaseKind : std::uint8_t {
+  kLaunch,    // the end of its launch, or its own start where that is earlier
+  kStream,    // the end of the activity before it on its stream
+  kEvent,     // the end of an activity that its stream was told to wait for
+  kInferred,  // the end of one on another stream, shortly before it: nothing recorded explains its start
+};
+inline constexpr std::size_t kReleaseKinds = 4;
+
+struct Release {
+  ReleaseKind kind = ReleaseKind::kLaunch;
+  std::uint32_t activity = kNoActivity;  // of all but kLaunch
+  std::int64_t at = 0;                   // not behind the start of what it releases
+};
+
+// A call of which the name or the trace says that it may wait for the device.
+struct SynchronisingCall {
+  std::int64_t ts = 0, end = 0;
+  std::uint32_t call = 0, thread = 0;
+  std::uint32_t source =
+      kNoActivity;           // that ended inside the call, the last that it waited for; kNoActivity: it did not wait
+  bool is_inferred = false;  // by its name: not recorded
+  bool may_have_waited = false;        // without a source: something ended in it, of which that is not known
+  std::vector<std::uint32_t> awaited;  // activities that it must outlast, source among them
+};
+
+// What host threads did: columns ts, dur, thread_id and name_id of these tables.
+struct HostColumns {
+  EventColumns calls, operators, annotations;  // an annotation of thread 0 is on a stream
+  explicit HostColumns(const Index& index);
+};
+
+class ReleaseGraph {
+ public:
+  // `late`: ns behind all recorded releases from which on another one is inferred. Reads what it needs; all that is
+  // given must outlive the object.
+  ReleaseGraph(const Index& index, const EventTables& events, const HostColumns& host, std::int64_t late);
+
+  [[nodiscard]] std::span<const Activity> activities() const { return activities_; }  // in order of ts
+  [[nodiscard]] std::span<const SynchronisingCall> calls() const { return calls_; }   // in order of end
+  [[nodiscard]] std::int64_t call_ts(std::uint32_t call) const { return call_ts_[call - 1]; }
+  [[nodiscard]] std::int64_t call_end(std::uint32_t call) const {
+    return saturating_add(call_ts(call), duration_or_zero(call_dur_[call - 1]));
+  }
+  [[nodiscard]] std::uint32_t thread_of(std::uint32_t call) const { return call_thread_[call - 1]; }
+  [[nodiscard]] std::uint32_t process_of(std::uint32_t thread) const {
+    return thread < process_of_thread_.size() ? process_of_thread_[thread] : 0;
+  }
+  [[nodiscard]] std::size_t threads() const { return process_of_thread_.size(); }
+  // When anything was open on a host thread.
+  [[nodiscard]] const Cover& open_on(std::uint32_t thread) const { return open_[thread]; }
+
+  // Calls visit(Release) for all that had to be there before the activity could start.
+  template <class Visit>
+  void for_each_release(std::uint32_t activity, Visit visit) const {
+    const Activity& one = activities_[activity];
+    if (one.call != 0) visit(Release{ReleaseKind::kLaunch, kNoActivity, std::min(call_end(one.call), one.ts)});
+    if (one.before != kNoActivity)
+      visit(Release{ReleaseKind::kStream, one.before, std::min(activities_[one.before].end, one.ts)});
+    visit_waits(event_waits_, ReleaseKind::kEvent, activity, visit);
+    visit_waits(inferred_, ReleaseKind::kInferred, activity, visit);
+  }
+  // The last of them, which let it start; nullopt: none is known.
+  [[nodiscard]] std::optional<Release> binding(std::uint32_t activity) const;
+  // Whether it started that much later that something unknown must have held it up.
+  [[nodiscard]] bool is_late(const Activity& activity, const Release& binding) const {
+    return activity.ts - binding.at > late_;
+  }
+
+ private:
+  using Wait = std::pair<std::uint32_t, std::uint32_t>;  // an activity, and the one it had to wait for
+  struct Recorded;
+  class CallsByCorrelation;
+
+  template <class Visit>
+  void visit_waits(const std::vector<Wait>& waits, ReleaseKind kind, std::uint32_t activity, Visit& visit) const {
+    for (auto wait = std::lower_bound(waits.begin(), waits.end(), Wait{activity, 0});
+         wait != waits.end() && wait->first == activity; ++wait) {
+      // What overlaps did not wait.
+      if (activities_[wait->second].end <= activities_[activity].ts)
+        visit(Release{kind, wait->second, activities_[wait->second].end});
+    }
+  }
+  void read_activities(const EventTables& events);
+  void read_threads();
+  void order_streams();
+  std::uint32_t last_elsewhere(const Activity& one, std::int64_t known, std::span<const std::uint32_t> streams,
+                               std::span<const std::uint32_t> last) const;
+  void infer_releases();
+  std::vector<Recorded> read_recorded();
+  void add_recorded(const std::vector<Recorded>& recorded);
+  void add_calls(const std::vector<Recorded>& recorded);
+  void add_copies();
+  [[nodiscard]] std::uint32_t last_launched(std::uint32_t stream, std::uint32_t before_call,
+                                            std::uint32_t process) const;
+  std::uint32_t last_ended_inside(std::int64_t ts, std::int64_t end, std::uint32_t process) const;
+  [[nodiscard]] std::vector<std::uint32_t> awaited_by(std::uint32_t call, const Recorded* record, bool all) const;
+  void add_call(std::uint32_t id, bool is_inferred, const std::vector<std::uint32_t>& awaited);
+
+  const Index& index_;
+  const HostColumns& host_;
+  std::int64_t late_;
+  std::span<const std::int64_t> call_ts_, call_dur_;
+  std::span<const std::uint32_t> call_thread_;
+  std::vector<Activity> activities_;
+  std::vector<std::vector<std::uint32_t>> of_stream_;    // by stream: activities in order of ts
+  std::vector<std::vector<std::uint32_t>> launched_on_;  // the same in order of their launch, if that is known
+  std::vector<std::uint32_t> device_of_stream_;
+  std::vector<Wait> event_waits_, inferred_;  // sorted
+  std::vector<SynchronisingCall> calls_;
+  std::vector<std::uint32_t> process_of_thread_;  // by thread
+  std::vector<Cover> open_;                       // by thread
+};
+
+}  // namespace tracedb

@@ -1,0 +1,399 @@
+// The critical path of steps, or of the whole trace: its parts, their sums, slack, and lengths under other durations.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "base/error.h"
+#include "base/unknown.h"
+#include "passes/critical/critical_path.h"
+#include "passes/critical/host_pieces.h"
+#include "passes/select/selected_events.h"
+#include "passes/stacks/stack_times.h"
+#include "passes/tables/pass_tables.h"
+
+namespace tracedb {
+namespace {
+
+struct StepWindow : PathWindow {
+  std::optional<std::int64_t> step;  // number; nullopt: of no step
+};
+
+// Of each selected step, from its start to the later of its own end and that of its device work.
+std::vector<StepWindow> windows_of_steps(Workload& workload, const ReleaseGraph& graph) {
+  const StepSet& set = workload.steps();
+  const std::vector<bool> selected = selected_steps(set, workload.selection());
+  std::vector<StepWindow> out(set.steps.size());
+  for (StepWindow& window : out) window.begin = std::numeric_limits<std::int64_t>::max();
+  for (const Activity& one : graph.activities()) {
+    const std::uint32_t step = (one.ref.is_memory_op ? set.of_memory : set.of_kernel)[one.ref.id - 1];
+    if (step == 0 || step > out.size()) continue;
+    out[step - 1].begin = std::min(out[step - 1].begin, one.ts);
+    out[step - 1].end = std::max(out[step - 1].end, one.end);
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const StepFacts& step = set.steps[i];
+    out[i].step = static_cast<std::int64_t>(i);
+    out[i].host_end = std::numeric_limits<std::int64_t>::max();
+    if (step.ts == kUnknownValue) continue;
+    out[i].begin = step.ts;
+    const std::int64_t end = saturating_add(step.ts, duration_or_zero(step.dur));
+    out[i].end = std::max(out[i].end, end);
+    if (step.on_device) continue;
+    out[i].host_end = end;
+    out[i].thread = step.track;
+  }
+  std::size_t next = 0;
+  std::erase_if(out, [&](const StepWindow& window) { return !selected[++next] || window.end <= window.begin; });
+  return out;
+}
+
+// From the first to the last event, or what of it is asked for.
+std::vector<StepWindow> whole_trace(const Selection& selection, const ReleaseGraph& graph) {
+  StepWindow out;
+  out.begin = std::numeric_limits<std::int64_t>::max();
+  for (const Activity& one : graph.activities()) {
+    out.begin = std::min(out.begin, one.ts);
+    out.end = std::max(out.end, one.end);
+  }
+  const Window cut = window_of(selection);
+  for (std::uint32_t thread = 0; thread < graph.threads(); ++thread) {
+    const Extent open = graph.open_on(thread).bounds();
+    if (open.length() == 0) continue;
+    out.begin = std::min(out.begin, open.begin);
+    if (open.end > out.host_end) out.host_end = open.end, out.thread = thread;
+  }
+  out.end = std::max(out.end, out.host_end);
+  out.begin = std::max(out.begin, cut.from);
+  out.end = std::min(out.end, cut.to);
+  if (out.thread == 0) out.host_end = std::numeric_limits<std::int64_t>::max();
+  return out.end > out.begin ? std::vector{out} : std::vector<StepWindow>{};
+}
+
+struct PathsOfTrace {
+  HostColumns host;
+  ReleaseGraph graph;
+  CriticalPaths paths;
+  std::vector<StepWindow> windows;
+
+  PathsOfTrace(Workload& workload, const PassOptions& options)
+      : host(workload.index()),
+        graph(workload.index(), workload.events(), host, options.late),
+        paths(graph),
+        windows(workload.selection().names_steps() ? windows_of_steps(workload, graph)
+                                                   : whole_trace(workload.selection(), graph)) {}
+};
+
+// What parts of paths are called.
+class Words {
+ public:
+  Words(Workload& workload, const HostColumns& host)
+      : classes_(workload.classes()),
+        modules_(workload.index()),
+        names_(workload.events(), "name_id"),
+        operators_(workload.events(), "cpu_op_id"),
+        stacks_(workload.events(), "stack_id"),
+        operator_names_(host.operators.ids("name_id")),
+        call_names_(host.calls.ids("name_id")),
+        texts_(workload.index().database(), "SELECT value FROM string WHERE id = ?") {}
+
+  // String ids; 0: none.
+  [[nodiscard]] std::uint32_t name(const PathPiece& piece, const Activity* activity) const {
+    const PathSegment& segment = piece.segment;
+    if (segment.call != 0) return call_names_[segment.call - 1];
+    return is_device_work(segment.kind) && activity != nullptr ? names_[activity->ref] : piece.name;
+  }
+  [[nodiscard]] std::uint32_t operator_name(const PathPiece& piece, const Activity* activity) const {
+    const std::uint32_t op =
+        activity == nullptr || piece.segment.kind == PathKind::kSyncReturn ? 0 : operators_[activity->ref];
+    return op == 0 ? piece.innermost_op : operator_names_[op - 1];
+  }
+  [[nodiscard]] std::uint32_t module(const PathPiece& piece, const Activity* activity) const {
+    const bool of_activity = activity != nullptr && piece.segment.kind != PathKind::kSyncReturn;
+    return modules_.id_of(of_activity ? stacks_[activity->ref] : piece.stack);
+  }
+  [[nodiscard]] std::optional<std::string_view> module_text(std::uint32_t id) const {
+    return id == 0 ? std::nullopt : std::optional(modules_.text(id));
+  }
+  [[nodiscard]] std::optional<std::string_view> class_of(PathKind kind, const Activity* activity) const {
+    if (activity == nullptr || activity->ref.is_memory_op || !is_device_work(kind)) return std::nullopt;
+    return classes_.class_of(names_[activity->ref]);
+  }
+  std::optional<std::string_view> text(std::uint32_t id) {
+    if (id == 0) return std::nullopt;
+    const auto [place, is_new] = known_.try_emplace(id);
+    if (is_new) {
+      texts_.reset();
+      texts_.bind(1, std::int64_t{id});
+      if (texts_.step()) place->second = texts_.text(0);
+    }
+    return place->second;
+  }
+  static bool is_device_work(PathKind kind) { return kind <= PathKind::kFill; }
+
+ private:
+  const KernelClasses& classes_;
+  InnermostModules modules_;
+  EventIds names_, operators_, stacks_;
+  std::span<const std::uint32_t> operator_names_, call_names_;
+  Statement texts_;
+  std::map<std::uint32_t, std::string> known_;
+};
+
+std::optional<std::int64_t> known_id(std::uint32_t id) {
+  return id == 0 ? std::nullopt : std::optional(std::int64_t{id});
+}
+
+// Calls visit(window, piece, activity or null) for all parts of the paths.
+template <class Visit>
+void for_each_part(Workload& workload, const PathsOfTrace& all, Visit visit) {
+  std::vector<PathSegment> segments;
+  std::vector<std::size_t> ends;  // by window: the place behind its last
+  for (const StepWindow& window : all.windows) {
+    const std::vector<PathSegment> path = all.paths.path(window);
+    segments.insert(segments.end(), path.begin(), path.end());
+    ends.push_back(segments.size());
+  }
+  std::size_t window = 0;
+  for_each_piece(workload.index(), all.host, segments, [&](const PathPiece& piece) {
+    while (piece.of >= ends[window]) ++window;
+    const std::uint32_t one = piece.segment.activity;
+    visit(all.windows[window], piece, one == kNoActivity ? nullptr : &all.graph.activities()[one]);
+  });
+}
+
+void fill_path(Workload& workload, const PassOptions& options, TableRows& rows) {
+  const PathsOfTrace all(workload, options);
+  Words words(workload, all.host);
+  for_each_part(workload, all, [&](const StepWindow& window, const PathPiece& piece, const Activity* activity) {
+    const PathSegment& segment = piece.segment;
+    rows.add(window.step).add(segment.ts).add(segment.end).add(segment.end - segment.ts);
+    rows.add(kPathKindNames[static_cast<std::size_t>(segment.kind)]);
+    rows.add(activity == nullptr ? std::nullopt : known_id(activity->device)).add(known_id(segment.thread));
+    rows.add(words.text(words.name(piece, activity))).add(words.class_of(segment.kind, activity));
+    rows.add(words.text(words.operator_name(piece, activity)));
+    rows.add(words.module_text(words.module(piece, activity))).add(std::int64_t{segment.is_inferred});
+    add_event(rows, activity == nullptr ? EventRef{} : activity->ref);
+    rows.add(known_id(segment.call));
+  });
+}
+
+void fill_sums(Workload& workload, const PassOptions& options, TableRows& rows) {
+  const PathsOfTrace all(workload, options);
+  Words words(workload, all.host);
+  struct Sum {
+    std::int64_t time = 0, parts = 0, inferred = 0;
+    std::optional<std::string_view> class_name;
+  };
+  // By step, kind, name, operator, module, device, thread.
+  using Key = std::tuple<std::optional<std::int64_t>, PathKind, std::uint32_t, std::uint32_t, std::uint32_t,
+                         std::uint32_t, std::uint32_t>;
+  std::map<Key, Sum> sums;
+  for_each_part(workload, all, [&](const StepWindow& window, const PathPiece& piece, const Activity* activity) {
+    const PathSegment& segment = piece.segment;
+    Sum& sum = sums[{window.step, segment.kind, words.name(piece, activity), words.operator_name(piece, activity),
+                     words.module(piece, activity), activity == nullptr ? 0 : activity->device, segment.thread}];
+    sum.time = saturating_add(sum.time, segment.end - segment.ts);
+    ++sum.parts;
+    sum.inferred += segment.is_inferred ? 1 : 0;
+    sum.class_name = words.class_of(segment.kind, activity);
+  });
+  for (const auto& [key, sum] : sums) {
+    const auto& [step, kind, name, op, module, device, thread] = key;
+    rows.add(step).add(kPathKindNames[static_cast<std::size_t>(kind)]).add(words.text(name)).add(sum.class_name);
+    rows.add(words.text(op)).add(words.module_text(module)).add(known_id(device)).add(known_id(thread));
+    rows.add(sum.time).add(sum.parts).add(sum.inferred);
+  }
+}
+
+void fill_slack(Workload& workload, const PassOptions& options, TableRows& rows) {
+  const PathsOfTrace all(workload, options);
+  const EventIds names(workload.events(), "name_id");
+  Words words(workload, all.host);
+  for (const StepWindow& window : all.windows) {
+    for (const Slack& slack : all.paths.slack(window)) {
+      const Activity& one = all.graph.activities()[slack.activity];
+      rows.add(window.step).add(one.ts).add(one.end - one.ts);
+      for (const std::int64_t ns : {slack.ns, slack.least})
+        rows.add(ns == kUnknownValue ? std::nullopt : std::optional(ns));
+      rows.add(words.text(names[one.ref])).add(words.class_of(PathKind::kComputation, &one)).add(known_id(one.stream));
+      add_event(rows, one.ref);
+    }
+  }
+}
+
+void fill_releases(Workload& workload, const PassOptions& options, TableRows& rows) {
+  constexpr std::string_view kNames[] = {"launch", "stream", "event", "inferred"};
+  const HostColumns host(workload.index());
+  const ReleaseGraph graph(workload.index(), workload.events(), host, options.late);
+  const auto all = graph.activities();
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    const std::optional<Release> binding = graph.binding(i);
+    graph.for_each_release(i, [&](const Release& release) {
+      const bool is_launch = release.kind == ReleaseKind::kLaunch;
+      add_event(rows, all[i].ref);
+      rows.add(kNames[static_cast<std::size_t>(release.kind)]).add(release.at).add(all[i].ts - release.at);
+      rows.add(std::int64_t{binding->kind == release.kind && binding->activity == release.activity});
+      add_event(rows, is_launch ? EventRef{} : all[release.activity].ref);
+      rows.add(is_launch ? known_id(all[i].call) : std::nullopt);
+    });
+  }
+  for (const SynchronisingCall& call : graph.calls()) {
+    for (const std::uint32_t one : call.awaited) {
+      add_event(rows, {});
+      rows.add(call.is_inferred ? "inferred_return" : "return").add(all[one].end).add(call.end - all[one].end);
+      rows.add(std::int64_t{one == call.source});
+      add_event(rows, all[one].ref);
+      rows.add(known_id(call.call));
+    }
+  }
+}
+
+// Which activities a change is about: comm, an operation class, kernels by name, else what operators of a name launch.
+class Changed {
+ public:
+  Changed(Workload& workload, const std::string& what)
+      : comm_(what == "comm"), copy_(what == "copy"), operators_(workload.events(), "cpu_op_id") {
+    if (comm_) return;
+    Selection selection;
+    const auto& declared = workload.classes().declared();
+    if (std::ranges::find(declared, what) == declared.end()) {
+      if (keep_names(workload, what) || keep_operators(workload, what)) return;
+    }
+    selection.ops = {what};
+    selection.op_option = "--what-if ";
+    keep(workload, selection);  // where it is none, this fails and says which there are
+  }
+  [[nodiscard]] bool has(const Activity& activity) const {
+    if (comm_) return communicates(activity.work);
+    if (!is_operator_.empty()) return has_id(is_operator_, operators_[activity.ref]);
+    if (activity.ref.is_memory_op) return copy_ && activity.work == Work::kCopy;
+    return filter_->keeps_kernel(activity.ref.id - 1);
+  }
+
+ private:
+  void keep(Workload& workload, const Selection& selection) {
+    filter_.emplace(EventFilter(workload.index(), selection, {workload.events(), &workload.classes()}, Times::kWindow));
+  }
+  bool keep_names(Workload& workload, const std::string& what) {
+    Selection selection;
+    selection.name_glob = what;
+    keep(workload, selection);
+    for (std::size_t i = 0; i < workload.events().kernels.size(); ++i) {
+      if (filter_->keeps_kernel(i)) return true;
+    }
+    return false;
+  }
+  bool keep_operators(Workload& workload, const std::string& what) {
+    Statement found(workload.index().database(),
+                    "SELECT o.id FROM cpu_op o JOIN string s ON s.id = o.name_id WHERE s.value GLOB ? ORDER BY o.id");
+    found.bind(1, what);
+    while (found.step()) {
+      is_operator_.resize(found.id(0) + std::size_t{1});
+      is_operator_[found.id(0)] = true;
+    }
+    return !is_operator_.empty();
+  }
+
+  bool comm_, copy_;
+  EventIds operators_;
+  std::vector<bool> is_operator_;  // by id in cpu_op
+  std::optional<EventFilter> filter_;
+};
+
+void fill_what_if(Workload& workload, const PassOptions& options, TableRows& rows) {
+  const PathsOfTrace all(workload, options);
+  const auto total = [&](const WhatIf& change) {
+    WhatIfLength out;
+    for (const StepWindow& window : all.windows) {
+      const WhatIfLength one = all.paths.what_if(window, change);
+      out.length = saturating_add(out.length, one.length);
+      out.is_lower_bound |= one.is_lower_bound;
+    }
+    return out;
+  };
+  const auto unchanged = [](const Activity&) { return DurationFactor{}; };
+  std::int64_t length = 0;
+  for (const StepWindow& window : all.windows) length = saturating_add(length, window.end - window.begin);
+  const WhatIfLength floor = total({[](const Activity&) { return DurationFactor{0, 1}; }, {}, {}});
+  for (const DurationChange& change : options.what_if) {
+    const DurationFactor factor{change.numerator, change.denominator};
+    WhatIf what{unchanged, {}, {}};
+    std::optional<Changed> changed;
+    if (change.what == "launch") {
+      what.launch_delay = factor;
+    } else if (change.what == "host") {
+      what.host = factor;
+    } else {
+      changed.emplace(workload, change.what);
+      what.activities = [&](const Activity& one) { return changed->has(one) ? factor : DurationFactor{}; };
+    }
+    const WhatIfLength result = total(what);
+    rows.add(change.what).add(static_cast<double>(change.numerator) / static_cast<double>(change.denominator));
+    rows.add(length).add(result.length).add(length - result.length).add(floor.length);
+    rows.add(std::int64_t{result.is_lower_bound}).add(std::int64_t{floor.is_lower_bound}).add(all.windows.size());
+  }
+}
+
+}  // namespace
+
+std::vector<PassTable> critical_path_tables() {
+  using enum ColumnType;
+  const auto step = column("step", kInteger, "", "number of the step; NULL: the whole trace");
+  const auto kind =
+      column("kind", kText, "",
+             "computation, communication, copy, fill; launch_delay, stream_gap, event_gap, inferred_wait, "
+             "unknown_wait: before what starts then; sync_return, hand_over, host, host_gap");
+  const auto name = column("name", kText, "", "of the kernel or copy, the call, or what is innermost on the host");
+  const auto op_class = column("class", kText, "", "operation class of a kernel");
+  const auto op = column("operator", kText, "", "that launched it, or the innermost on the host");
+  const auto module = column("module", kText, "", "class of the innermost nn.Module around it");
+  const auto device = column("device_id", kInteger, "", "id in device");
+  const auto thread = column("thread_id", kInteger, "", "id in thread, of the host");
+  const auto kernel = column("kernel_id", kInteger, "", "that runs, or starts next");
+  const auto memory = column("memory_op_id", kInteger, "", "the same of copies and fills");
+  return {
+      {"critical_path",
+       "parts of the critical path, which tile each step or the trace",
+       {step, column("ts", kInteger, "ns", "start"), column("end", kInteger, "ns", "start of the next"),
+        column("length", kInteger, "ns", "from start to end"), kind, device, thread, name, op_class, op, module,
+        column("inferred", kInteger, "", "1: what leads here is not recorded"), kernel, memory,
+        column("call_id", kInteger, "", "id in runtime_call: that launched, or returns")},
+       fill_path},
+      {"critical_path_sums",
+       "the critical path by step, kind, name, operator, module and place",
+       {step, kind, name, op_class, op, module, device, thread, column("time", kInteger, "ns", "on the path"),
+        column("parts", kInteger, "count", "parts of it"),
+        column("inferred", kInteger, "count", "parts that follow from what is not recorded")},
+       fill_sums},
+      {"path_slack",
+       "how much later each kernel, copy and fill may end alone without a later end of its step or the trace",
+       {step, column("ts", kInteger, "ns", "start"), column("dur", kInteger, "ns", "duration"),
+        column("slack", kInteger, "ns", "0: on a critical path; NULL: any time"),
+        column("slack_least", kInteger, "ns", "the same if delays that were never observed are as long as they may be"),
+        name, op_class, column("stream_id", kInteger, "", "id in stream"), kernel, memory},
+       fill_slack},
+      {"releases",
+       "what let each kernel, copy and fill start, and what calls that waited returned after",
+       {kernel, memory, column("kind", kText, "", "launch, stream, event, inferred; of calls return, inferred_return"),
+        column("at", kInteger, "ns", "when it was there"),
+        column("delay", kInteger, "ns", "from then to the start, or return"),
+        column("is_last", kInteger, "", "1: no other came later, and of calls: it ended inside the call"),
+        column("source_kernel_id", kInteger, "", "whose end it is"),
+        column("source_memory_op_id", kInteger, "", "the same of copies and fills"),
+        column("call_id", kInteger, "", "id in runtime_call: the launch, or the call that waited")},
+       fill_releases},
+      {"path_what_if",
+       "how long the selected steps, or the trace, would be with other durations",
+       {column("what", kText, "", "operation class, kernel name, comm, launch, host"),
+        column("factor", kReal, "", "of its durations"), column("length", kInteger, "ns", "as it was"),
+        column("new_length", kInteger, "ns", "as it would be"), column("saving", kInteger, "ns", "by how much less"),
+        column("floor", kInteger, "ns", "with no device work at all"),
+        column("is_lower_bound", kInteger, "", "1: a delay that matters was never observed, and counts as none"),
+        column("floor_is_lower_bound", kInteger, "", "the same for floor"),
+        column("windows", kInteger, "count", "steps, or 1")},
+       fill_what_if}};
+}
+
+}  // namespace tracedb

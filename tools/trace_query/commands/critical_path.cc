@@ -1,0 +1,122 @@
+// The critical path of steps or of the trace, and what follows from it: passes/critical and schema/reports.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text/amounts.h"
+#include "trace_query/command.h"
+#include "trace_query/run.h"
+#include "trace_query/workload.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kPathParts[] = {"kind", "class", "name", "operator", "module", "step", "device"};
+
+// How much of the paths rests on what is not recorded.
+std::vector<std::string> certainty_notes(Database& database) {
+  Statement sums(
+      database,
+      "SELECT total(time), total(iif(kind = 'inferred_wait', time, 0)), total(iif(kind = 'unknown_wait', time, 0)), "
+      "total(iif(kind = 'sync_return', parts, 0)), total(iif(kind = 'sync_return', inferred, 0)), "
+      "(SELECT count(*) FROM sync), (SELECT count(*) FROM runtime_call WHERE kind = 'sync') FROM "
+      "temp.critical_path_sums");
+  if (!sums.step() || sums.real(0) <= 0) return {};
+  constexpr double kMuch = 5;
+  const double inferred = 100 * sums.real(1) / sums.real(0), unknown = 100 * sums.real(2) / sums.real(0);
+  const bool unrecorded = sums.int64(5) == 0 && sums.int64(6) > 0;
+  std::vector<std::string> out;
+  const bool partly = inferred + unknown > kMuch || sums.real(4) > 0 || unrecorded;
+  if (partly) {
+    out.push_back(
+        fmt::format("partly inferred: {:.0f} of {:.0f} returns of waiting calls are not recorded; {:.1f} % of the "
+                    "path waits for what only ended shortly before, {:.1f} % for nothing that is known",
+                    sums.real(4), sums.real(3), inferred, unknown));
+  } else if (inferred + unknown > 0) {
+    out.push_back(
+        fmt::format("{:.1f} % of the path is inferred, {:.1f} % waits for nothing that is known", inferred, unknown));
+  }
+  if (unrecorded) {
+    out.emplace_back(
+        "the trace does not record what calls and streams wait for (cuda_sync): waits are inferred from names and "
+        "times");
+  }
+  return out;
+}
+
+void finish_path(const CommandLine& line, Workload& workload, TraceReport& result) {
+  if (workload.selection().names_steps()) append(result.warnings, workload.steps().notes);
+  append(result.warnings, workload.missing_notes());
+  Database& database = workload.index().database();
+  if (result.report.rows.empty()) {
+    result.warnings.emplace_back(workload.selection().empty() ? "the trace has no events with a duration"
+                                                              : "nothing of the trace is selected");
+    return;
+  }
+  append(result.warnings, certainty_notes(database));
+  if (line.has("what-if") && find_column(result.report.columns, "certainty")) {
+    for (const Row& row : result.report.rows) {
+      if (std::get<std::string>(row[*find_column(result.report.columns, "certainty")]) != "at least") continue;
+      result.warnings.push_back(
+          fmt::format("{}: the new length is a lower bound: a delay that it needs was never observed",
+                      std::get<std::string>(row.front())));
+    }
+  }
+}
+
+int run_critical_path(const Command& command, std::span<const std::string> args) {
+  using enum OptionGroup;
+  CommandLine line(command, {kPlaces, kSteps, kRules, kRows, kOutput, kExplain, kInput});
+  line.add("by", OptionKind::kValue, "kind, class, name, operator, module, step, device: sums of the path (kind)");
+  line.add("parts", OptionKind::kFlag, "the parts of the path in order of time");
+  line.add("slack", OptionKind::kFlag, "how much longer each kernel and copy may take alone");
+  line.add(
+      "what-if", OptionKind::kList,
+      "WHAT:FACTOR: how long it would be if an operation class, kernel (GLOB), operator (GLOB), comm, launch (delays) "
+      "or host took that part of its time; may be given several times");
+  line.add("wait", OptionKind::kValue,
+           "a start that much behind all that is recorded must have waited for more (10us)");
+  if (!line.parse(args)) return 0;
+  const std::optional<std::string> by = line.text("by");
+  if (by && std::ranges::find(kPathParts, *by) == std::end(kPathParts)) {
+    throw Error(ErrorCode::kUsage, fmt::format("--by {}: there are {}", *by, fmt::join(kPathParts, ", ")));
+  }
+  if (line.has("device") || line.has("stream")) {
+    throw Error(ErrorCode::kUsage,
+                "a path leads through all devices and streams: select it by --step, --phase, --from, --to");
+  }
+  if (int{line.has("parts")} + int{line.has("slack")} + int{line.has("what-if")} + int{by.has_value()} > 1) {
+    throw Error(ErrorCode::kUsage, "--parts, --slack, --what-if and --by: give one");
+  }
+  const char* script = line.has("parts")     ? "critical_path_parts"
+                       : line.has("slack")   ? "path_slack"
+                       : line.has("what-if") ? "path_what_if"
+                                             : "critical_path";
+  return run_pass_reports(line,
+                          {"critical-path",
+                           script,
+                           requested_pass_options(line),
+                           {{"by", by.value_or("kind")}},
+                           [&](Workload& workload, TraceReport& result) { finish_path(line, workload, result); }});
+}
+
+}  // namespace
+
+Command critical_path_command() {
+  return {
+      "critical-path",
+      "what a step, or the trace, waited for from its end back to its start; slack; what other durations would bring",
+      "critical-path [options] TRACE|INDEX...",
+      "  trace-query critical-path trace.json.gz\n"
+      "  trace-query critical-path trace.json.gz --step 3 --by name --limit 20\n"
+      "  trace-query critical-path trace.json.gz --step 3 --parts\n"
+      "  trace-query critical-path trace.json.gz --what-if dense_gemm:0.8 --what-if comm:0",
+      run_critical_path,
+      {{"", "critical_path"},
+       {"--parts", "critical_path_parts", "its parts in order of time"},
+       {"--slack", "path_slack", "how much longer each kernel and copy may take alone"},
+       {"--what-if comm:0", "path_what_if", "other durations"}}};
+}
+
+}  // namespace tracedb
