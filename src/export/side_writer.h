@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -38,6 +39,8 @@ class SideWriter {
   void write_host_events();
   void write_device_events();
   void write_marks();
+  void write_path();
+  void write_queues();
   void write_names() { tracks_.write_names(file_.events); }
 
  private:
@@ -54,6 +57,8 @@ class SideWriter {
   // The part of a slice that is within the window, and what is cut off as arguments.
   void clip(TraceSlice& slice, std::int64_t ts, std::int64_t end, JsonWriter& args) const;
 
+  // The track of what runs in a part of the critical path: of a kernel, copy or host thread.
+  std::optional<EventTrack> track_of(const Statement& part);
   [[nodiscard]] std::vector<HostEvent> find_host_events() const;
   void write_gpu_annotations();
   void write_instants();

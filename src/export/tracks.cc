@@ -25,7 +25,7 @@ T& element(std::vector<T>& list, std::size_t id) {
   return list[id];
 }
 
-constexpr std::string_view kMarkNames[] = {"steps", "annotations", "layers", "roles", "idle causes"};
+constexpr std::string_view kMarkNames[] = {"steps", "annotations", "layers", "roles", "idle causes", "critical path"};
 
 }  // namespace
 

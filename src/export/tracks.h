@@ -41,7 +41,7 @@ struct TrackPrefix {
 };
 
 // Marks that are drawn above the streams of a device.
-enum class MarkTrack : std::uint8_t { kSteps, kAnnotations, kLayers, kRoles, kIdle };
+enum class MarkTrack : std::uint8_t { kSteps, kAnnotations, kLayers, kRoles, kIdle, kPath };
 
 // The index and the numbers must outlive the object.
 class TraceTracks {

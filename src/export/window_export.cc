@@ -246,6 +246,8 @@ WindowCounts write_windows(std::ostream& out, std::span<const WindowSide> sides)
     writer.write_host_events();
     writer.write_device_events();
     writer.write_marks();
+    if (side.with_path) writer.write_path();
+    if (side.with_queues) writer.write_queues();
     writer.write_names();
   }
   file.events.finish();

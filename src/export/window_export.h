@@ -1,6 +1,7 @@
 // Writes windows of one or two traces as one Chrome JSON: processes, threads, streams, python frames, operators,
 // runtime calls, annotations, kernels, copies and fills, counters, a flow from each launch to what it launched; above
-// the streams of each device its steps, layers, roles and idle times by cause.
+// the streams of each device its steps, layers, roles and idle times by cause. On demand the critical path of the
+// selection, with flows from track to track along it, and the queues and copy rates as counters.
 //
 // Events carry the arguments that Kineto gives them, so that trace-ingest reads a window as it reads a trace: its
 // kernels, launches and flows are those of the trace. What lasts beyond the window is cut off there, and says so
@@ -51,13 +52,14 @@ struct WindowSide {
   Workload& workload;
   const TraceWindow& window;
   std::string prefix;  // of the names of its processes; "" where it is the only one
+  bool with_path = false, with_queues = false;
 };
 
 struct WindowCounts {
   std::int64_t kernels = 0, memory_ops = 0, host_events = 0, flows = 0;
 };
 
-// Category of what is derived: the marks above the streams. A window of a window leaves such slices out.
+// Category of what is derived: marks above the streams, counters. A window of a window leaves it out.
 inline constexpr std::string_view kMarkCategory = "tracedb";
 
 // One side: times count from meta.base_time_ns, which is the baseTimeNanoseconds of the file. Two: the first kernel

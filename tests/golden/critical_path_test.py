@@ -221,8 +221,27 @@ def check_queue(folder):
     equal(round(row["mean"] * 91), 10 + 20 + 30 + 20 + 10 + 1, "mean over time")
 
 
+def check_export(folder):
+    """The path on a track of its own, arrows along it, queues as counters; the window is read as the trace, and without them."""
+    index = ingest(PLANTED / "case08.json", folder / "p.tracedb")
+    run("trace-query", "export", index, "-q", "--critical-path", "--queues", "-o", folder / "w.json")
+    events = json.loads((folder / "w.json").read_text())["traceEvents"]
+    marks = {(event["pid"], event["tid"]) for event in events if event["ph"] == "M" and event["name"] == "thread_name" and event["args"]["name"] == "critical path"}
+    parts = [event for event in events if event["ph"] == "X" and (event["pid"], event["tid"]) in marks]
+    path = path_of(index)
+    equal(len(parts), len(path), "parts on the track")
+    equal(round(sum(event["dur"] for event in parts) * 1000), path[-1][1] - path[0][0], "their length")
+    require(any(event["ph"] == "C" and event["name"] == "queue of stream 7" for event in events), "queues")
+    window = ingest(folder / "w.json", folder / "w.tracedb")
+    for statement in ("SELECT count(*) AS n, count(launch_id) AS linked, sum(dur) AS dur FROM kernel", "SELECT count(*) AS n FROM runtime_call"):
+        equal(rows("sql", window, statement), rows("sql", index, statement), statement)
+    run("trace-query", "export", window, "-q", "-o", folder / "again.json")
+    again = json.loads((folder / "again.json").read_text())["traceEvents"]
+    require(not any(event["ph"] == "C" and event.get("cat") == "tracedb" for event in again), "counters of a window in its window")
+
+
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_scaled, check_bad, check_queue))
+    cases.each_apart((check_planted, check_edges, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

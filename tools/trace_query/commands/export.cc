@@ -62,7 +62,11 @@ int write_perfetto(const CommandLine& line) {
   for (const OpenedTrace& trace : inputs.traces) {
     Workload& workload = workloads.emplace_back(trace.index, requested.rules(), requested.options());
     const TraceWindow& window = windows.emplace_back(find_window(workload, gaps));
-    sides.push_back({workload, window, inputs.traces.size() == 1 ? "" : sides.empty() ? "A: " : "B: "});
+    sides.push_back({workload, window,
+                     inputs.traces.size() == 1 ? ""
+                     : sides.empty()           ? "A: "
+                                               : "B: ",
+                     line.has("critical-path"), line.has("queues")});
     const std::string path = printable_path(inputs.paths[sides.size() - 1]);
     for (const std::string& text : workload.selection_notes()) {
       note(line, inputs.traces.size() == 1 ? text : fmt::format("{}: {}", path, text));
@@ -92,7 +96,8 @@ int write_perfetto(const CommandLine& line) {
 }
 
 int write_stacks(const CommandLine& line, bool speedscope) {
-  refuse_options(line, speedscope ? "speedscope" : "collapsed", {"top-gaps", "night", "job"});
+  refuse_options(line, speedscope ? "speedscope" : "collapsed",
+                 {"top-gaps", "critical-path", "queues", "night", "job"});
   const FrameChoice frames = requested_pass_options(line).frames;
   const RequestedWorkload requested(line);
   const ExportInputs inputs = open_inputs(line);
@@ -119,7 +124,8 @@ int write_stacks(const CommandLine& line, bool speedscope) {
 }
 
 int write_parquet(const CommandLine& line) {
-  refuse_options(line, "parquet", {"top-gaps", "compare", "by", "own", "modules", "each-module"});
+  refuse_options(line, "parquet",
+                 {"top-gaps", "critical-path", "queues", "compare", "by", "own", "modules", "each-module"});
   const std::string target = line.text("output").value_or("-");
   if (target == "-") {
     throw Error(ErrorCode::kUsage, "export: name a folder or a file to write, as in -o kernels or -o kernels.parquet");
@@ -243,6 +249,10 @@ int run(const Command& command, std::span<const std::string> args) {
   line.add("compare", OptionKind::kValue,
            "put a second trace beside it: perfetto with the first kernels of both at the same time, speedscope as a "
            "second profile; collapsed with both times in a line");
+  line.add("critical-path", OptionKind::kFlag,
+           "perfetto: also the critical path of the selection, on a track and as arrows");
+  line.add("queues", OptionKind::kFlag,
+           "perfetto: also what waits in each stream, and the rate of copies, as counters");
   line.add("top-gaps", OptionKind::kValue, "perfetto: only around the N longest times at which a device ran nothing");
   add_by_frames(line);
   add_frame_options(line);
