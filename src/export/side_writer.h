@@ -1,5 +1,6 @@
-// The events of one of the traces of an exported window. In four files: what they have in common and the order of
-// things (window_export.cc), the device's events (side_writer.cc), the host's (side_writer.cc), marks (side_writer.cc).
+// The events of one of the traces of an exported window. What all have in common and the order of things:
+// window_export.cc; events of the device and the host, and marks: side_writer.cc; the critical path and queues:
+// path_writer.cc.
 #pragma once
 
 #include <cstdint>

@@ -20,6 +20,7 @@ class RenderedJson final : public TableRenderer {
     } else {
       out_ << "{\"schema\": " << json_string(fmt::format("tracedb.{}/{}", head.name, head.version))
            << ",\n \"inputs\": " << json_list(head.inputs) << ",\n";
+      if (head.page && head.page->total != kAllRows) out_ << " \"total_rows\": " << head.page->total << ",\n";
       in_section_ = !head.section.empty();
     }
     begun_ = true;

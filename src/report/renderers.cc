@@ -16,6 +16,8 @@ constexpr Renderer kRenderers[] = {
      make_json_renderer},
     {"jsonl", "one JSON object per row and line", "jsonl ndjson", Audience::kMachine, Tables::kOneDocument,
      make_jsonl_renderer},
+    {"compact", "JSON for agents: columns once, rows as lists, what is empty left out; --budget bounds its bytes", "",
+     Audience::kMachine, Tables::kSeparate, make_compact_renderer},
     {"markdown", "a table for documents", "md markdown", Audience::kHuman, Tables::kSeparate, make_markdown_renderer},
 };
 
@@ -32,7 +34,8 @@ const Renderer* find_renderer(std::string_view name) {
 
 const Renderer* find_renderer_of_file(std::string_view path) {
   const std::size_t dot = path.rfind('.');
-  if (dot == std::string_view::npos || path.find('/', dot) != std::string_view::npos) return nullptr;
+  if (dot == std::string_view::npos || dot + 1 == path.size() || path.find('/', dot) != std::string_view::npos)
+    return nullptr;
   const std::string ending = fmt::format(" {} ", path.substr(dot + 1));
   for (const Renderer& renderer : renderers()) {
     if (fmt::format(" {} ", renderer.endings).find(ending) != std::string::npos) return &renderer;

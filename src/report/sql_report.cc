@@ -117,7 +117,9 @@ Report run_report(Database& database, std::string_view script_text, const Parame
 
 void render(const Report& report, const ReportHead& head, std::span<const std::string> warnings,
             TableRenderer& renderer) {
-  renderer.begin(head, report.columns);
+  ReportHead told = head;
+  told.page = report.page;
+  renderer.begin(told, report.columns);
   for (const Row& row : report.rows) renderer.row(row);
   for (const Row& row : report.footer) renderer.row(row);
   renderer.end(warnings);

@@ -30,8 +30,9 @@ namespace tracedb {
 struct Report {
   std::vector<Column> columns;
   std::vector<Row> rows;
-  std::vector<Row> footer = {};  // about all rows: behind them whatever the order and the limit
-  bool whole = false;            // rows that say different things: no limit cuts any off
+  std::vector<Row> footer = {};      // about all rows: behind them whatever the order and the limit
+  bool whole = false;                // rows that say different things: no limit cuts any off
+  std::optional<RowPage> page = {};  // of `rows`; nullopt: not told
 };
 
 // Names of parameters without ':'. Parameters of the script that are missing here are NULL.

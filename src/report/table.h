@@ -62,15 +62,26 @@ struct RenderOptions {
   std::size_t width = 0;                 // of a line of a table: longer texts lose their middle; 0: any
   bool one_row_as_list = true;           // a table of one row is printed as items and values
   bool color = false;                    // for a terminal: verdicts stand out
+  std::size_t budget = 0;                // bytes of a compact document, at most; 0: any
   bool guard_formulas = true;            // CSV and TSV cells that a spreadsheet would compute get a leading '
 };
 
+inline constexpr std::size_t kAllRows = ~std::size_t{0};
+
+// Which rows of a table are printed, where that is to be said.
+struct RowPage {
+  std::size_t offset = 0;  // rows left out before the first
+  std::size_t listed = 0;  // rows printed, without those about others; kAllRows: all that come
+  std::size_t total = 0;   // rows there are; kAllRows: those left out and all that come
+};
+
 struct ReportHead {
-  std::string name;                 // "kernels": schema "tracedb.kernels/1"
-  std::vector<std::string> inputs;  // files it was made from
-  std::string section = {};         // of a report that is several tables
-  int version = 1;                  // of the shape: schema "tracedb.compare/2"
-  bool member = false;              // of a section: in JSON a member of the document, before `sections`
+  std::string name;                  // "kernels": schema "tracedb.kernels/1"
+  std::vector<std::string> inputs;   // files it was made from
+  std::string section = {};          // of a report that is several tables
+  int version = 1;                   // of the shape: schema "tracedb.compare/2"
+  bool member = false;               // of a section: in JSON a member of the document, before `sections`
+  std::optional<RowPage> page = {};  // nullopt: not told
 };
 
 // Called begin, row for each row, end; once. Renderers of whole documents (Renderer::tables) take begin again before

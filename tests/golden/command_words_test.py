@@ -24,7 +24,7 @@ REFUSED = [
                                    (("ops", "A", "-o", "OUT/x.html"), ".html", ".txt, .csv"),
                                    (("compare", "A", "B", "-o", "OUT/x.xlsx"), ".xlsx", ".txt, .csv"),
                                    (("sql", "A", "SELECT 1", "-o", "OUT/x.db"), ".db", ".txt, .csv"),
-                                   (("report", "A", "-o", "OUT/x.txt"), ".txt", ".html, .htm"),
+                                   (("report", "A", "-o", "OUT/x.doc"), ".doc", ".html, .htm, .txt"),
                                    (("export", "A", "-o", "OUT/x.json.gz"), ".gz", ".json, .speedscope.json"))],
     (("diff", "A", "B"), 2, "no command 'diff': trace-query compare BASELINE CANDIDATE"),
     (("ui", "A"), 2, "trace-query report TRACE -o x.html"),

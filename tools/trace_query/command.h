@@ -74,7 +74,7 @@ Command table_command(std::string_view name, std::string_view summary, std::stri
 // By the file that defines them; report_commands(): those that are little more than tables.
 std::vector<Command> report_commands(), operator_commands(), compare_commands(), fleet_commands();
 Command info_command(), page_command(), ranks_command(), model_command(), aie_command(), rules_command(), sql_command(),
-    export_command(), schema_command(), verify_command(), memory_command(), critical_path_command();
+    export_command(), schema_command(), verify_command(), memory_command(), critical_path_command(), mcp_command();
 
 // `ranks` of the inputs of a command line, as a page.
 int run_ranks_page(const CommandLine& line);

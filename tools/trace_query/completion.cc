@@ -71,6 +71,10 @@ Candidates format_words(std::string_view command) {
       out.words.push_back({std::string(format.name), std::string(format.what)});
     return out;
   }
+  if (command == "report") {
+    for (const char* format : {"html", "table", "markdown", "json"}) out.words.push_back({format});
+    return out;
+  }
   for (const Renderer& renderer : renderers()) out.words.push_back({std::string(renderer.name)});
   return out;
 }

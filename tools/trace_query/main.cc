@@ -23,6 +23,7 @@
 #include "shared/progress.h"
 #include "sql/database.h"
 #include "trace_query/command.h"
+#include "trace_query/commands/mcp/agents_guide.h"
 #include "trace_query/completion.h"
 #include "trace_query/limits.h"
 #include "trace_query/manual.h"
@@ -126,6 +127,10 @@ int dispatch(std::span<const std::string> args) {
     return 0;
   }
   if (name == kCompleteOption) return print_completion(args.subspan(1));
+  if (name == "help" && args[1] == "agents") {
+    std::cout << kAgentsGuide;
+    return 0;
+  }
   if (name == "help") {
     const Command& command = find_command(args[1]);
     const int code = run_command(command, std::vector<std::string>{"--help"});
@@ -178,7 +183,7 @@ std::span<const Command> commands() {
     add({memory_command(), critical_path_command(), ranks_command()});
     add(fleet_commands());
     add({model_command(), aie_command(), rules_command(), sql_command(), export_command(), schema_command(),
-         verify_command()});
+         verify_command(), mcp_command()});
     return out;
   }();
   return kCommands;

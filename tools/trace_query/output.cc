@@ -72,7 +72,8 @@ bool is_written_directly(const fs::path& path, const fs::path& folder) {
 
 bool names_inputs(const CommandLine& line) {
   const Renderer& renderer = line.renderer();
-  return line.inputs().size() > 1 || (renderer.audience == Audience::kMachine && renderer.name != "json");
+  return line.inputs().size() > 1 ||
+         (renderer.audience == Audience::kMachine && renderer.name != "json" && renderer.name != "compact");
 }
 
 void note(const CommandLine& line, const std::string& text) {
@@ -83,6 +84,10 @@ std::size_t row_limit(const CommandLine& line) {
   if (!line.knows("limit")) return 0;
   const bool for_reading = line.text("output").value_or("-") == "-" && line.renderer().name == "table";
   return static_cast<std::size_t>(line.number("limit").value_or(for_reading ? kUsualRows : 0));
+}
+
+std::size_t row_offset(const CommandLine& line) {
+  return line.knows("offset") ? static_cast<std::size_t>(line.number("offset").value_or(0)) : 0;
 }
 
 Output::Output(const CommandLine& line)
@@ -98,6 +103,7 @@ Output::Output(const CommandLine& line)
 std::unique_ptr<TableRenderer> Output::renderer() {
   RenderOptions options;
   options.time_unit = line_.time_unit();
+  options.budget = static_cast<std::size_t>(line_.number("budget").value_or(0));
   options.guard_formulas = !line_.has("raw-cells");
   const bool terminal = !target_.is_file() && isatty(STDOUT_FILENO) == 1;
   options.color = line_.color(terminal);
@@ -127,7 +133,9 @@ void Output::arranged_section(Report report, const ReportHead& head) {
     return write(report, head, {});
   }
   if (line_.renderer().name == "jsonl") add_text_column(report, "section", "Section", head.section);
-  document_->begin(head, report.columns);
+  ReportHead told = head;
+  told.page = report.page;
+  document_->begin(told, report.columns);
   for (const Row& row : report.rows) document_->row(row);
 }
 
@@ -184,6 +192,13 @@ void Output::arrange(Report& report) {
   if (const auto sort = line_.text("sort")) sort_rows(report, parse_sort_key(*sort));
   const std::size_t rows = report.rows.size();
   const std::size_t limit = row_limit(line_);
+  const std::size_t offset = row_offset(line_);
+  if (line_.knows("offset") && !report.whole) {
+    report.rows.erase(report.rows.begin(), report.rows.begin() + static_cast<std::ptrdiff_t>(std::min(offset, rows)));
+    const std::size_t left = report.rows.size();
+    const bool told = offset > 0 || line_.has("total") || line_.renderer().name == "compact";
+    if (told) report.page = RowPage{offset, limit == 0 ? left : std::min(limit, left), rows};
+  }
   limit_rows(report, limit);
   if (!line_.has("limit") && report.rows.size() < rows) {
     cut_rows_ += rows - limit;

@@ -63,6 +63,9 @@ struct InputReport {
 // How many rows --limit leaves; 0: all. Files and machines get everything, a terminal what can be taken in.
 std::size_t row_limit(const CommandLine& line);
 
+// Rows that --offset leaves out before the first.
+std::size_t row_offset(const CommandLine& line);
+
 // A line on standard error, but for --quiet.
 void note(const CommandLine& line, const std::string& text);
 

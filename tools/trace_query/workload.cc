@@ -49,11 +49,31 @@ void add_layer(const std::string& text, Selection& selection) {
   selection.layer = text;
 }
 
+// Of a name without its middle, as tables for people have them; "": it is whole.
+std::string glob_of_shortened(std::string_view text) {
+  constexpr std::string_view kMiddle = "…";
+  if (text.find(kMiddle) == std::string_view::npos) return "";
+  std::string out = "*";
+  for (std::size_t i = 0; i < text.size();) {
+    if (text.substr(i).starts_with(kMiddle)) {
+      out += '*';
+      i += kMiddle.size();
+    } else if (const char c = text[i++]; c == '*' || c == '?' || c == '[') {
+      (out += '[').append(1, c) += ']';
+    } else {
+      out += c;
+    }
+  }
+  return out + "*";
+}
+
 void add_name(const std::string& text, Selection& selection) {
   if (text.size() > 1 && text.starts_with('/') && text.ends_with('/')) {
     const std::string pattern = text.substr(1, text.size() - 2);
     if (const std::string fault = RegularExpression(pattern).fault(); !fault.empty()) fail("name", text, fault);
     selection.name_regex = pattern;
+  } else if (const std::string pattern = glob_of_shortened(text); !pattern.empty()) {
+    selection.name_glob = pattern;
   } else if (text.find_first_of("*?[") != std::string::npos) {
     selection.name_glob = text;
   } else {

@@ -1,6 +1,13 @@
-#include <utility>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
 #include "base/text/amounts.h"
+#include "present/page_text.h"
+#include "report/json_text.h"
 #include "report_page/trace_page.h"
 #include "trace_query/command.h"
 #include "trace_query/output.h"
@@ -10,11 +17,50 @@ namespace tracedb {
 namespace {
 
 void add_page_choices(CommandLine& line) {
-  line.add("output,o", OptionKind::kOutputFile, "the file to write: x.html (default: standard output)");
+  line.add("output,o", OptionKind::kOutputFile,
+           "the file to write: x.html; x.txt, x.md, x.json: its sentences (default: standard output)");
+  line.add("format", OptionKind::kValue,
+           "html, or its sentences alone: table (text), markdown, json (default: by the file)");
+  line.add("width", OptionKind::kValue, "characters in a line of text (default: those of the terminal, at most 80)");
   line.add("device", OptionKind::kList, "only these devices, by number: 0 or 0,1");
   line.add("step", OptionKind::kList, "only step A, or steps A..B, A.., ..B, or several: 1,3,7..9");
   line.add("phase", OptionKind::kList,
            "only steps of these kinds: prefill, decode, mixed, train, other, unknown, unit; several: decode,mixed");
+}
+
+std::string format_of(const CommandLine& line) {
+  constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
+      {".html", "html"}, {".htm", "html"}, {".txt", "table"}, {".md", "markdown"}, {".json", "json"}};
+  std::string format = line.text("format").value_or("");
+  const std::string file = line.text("output").value_or("-");
+  for (const auto& [ending, name] : kEndings) {
+    if (format.empty() && file.ends_with(ending)) format = name;
+  }
+  const bool is_known =
+      std::ranges::find(kEndings, format, [](const auto& one) { return one.second; }) != std::end(kEndings);
+  if (is_known) return format;
+  if (line.has("format"))
+    throw Error(ErrorCode::kUsage, fmt::format("--format {}: html, table, markdown or json", format));
+  std::vector<std::string> known;
+  for (const auto& [ending, name] : kEndings) known.emplace_back(ending);
+  refuse_unknown_ending(file, known);
+  return "html";
+}
+
+std::string sentences_json(const std::string& input, const Page& page) {
+  constexpr std::string_view kKinds[] = {"headline", "heading", "item", "command"};
+  JsonWriter out;
+  out.open('{')
+      .member("schema", "tracedb.report/1")
+      .member("inputs", std::vector<std::string>{input})
+      .key("blocks")
+      .open('[');
+  for (const Block& block : page) {
+    out.open('{').member("kind", kKinds[static_cast<std::size_t>(block.kind)]).member("text", block.text);
+    if (!block.id.empty()) out.member("id", block.id).key("figures").json(json_object(block.figures));
+    out.close('}');
+  }
+  return out.close(']').close('}').take() + "\n";
 }
 
 int run_report_command(const Command& command, std::span<const std::string> args) {
@@ -22,7 +68,11 @@ int run_report_command(const Command& command, std::span<const std::string> args
                              OptionGroup::kInput});
   add_page_choices(line);
   if (!line.parse(args)) return 0;
-  if (line.inputs().size() != 1) return run_ranks_page(line);
+  const std::string format = format_of(line);
+  if (line.inputs().size() != 1) {
+    if (format == "html") return run_ranks_page(line);
+    throw Error(ErrorCode::kUsage, "report: sentences are of one trace; of a job, trace-query ranks prints them");
+  }
   const std::string& input = line.inputs()[0];
   const RequestedWorkload requested(line);
   Output output(line);
@@ -33,8 +83,14 @@ int run_report_command(const Command& command, std::span<const std::string> args
   const CycleWords cycles(trace.index.meta("time_unit") == "cycle");
   const std::string selection = requested.selection().empty() ? "" : selection_text(line);
   ReportPage page = trace_page(workload, {input, selection});
-  if (page.pictures.empty()) output.note(page.text.front().text);
-  output.print_page(std::move(page));
+  if (format == "html") {
+    if (page.pictures.empty()) output.note(page.text.front().text);
+    output.print_page(std::move(page));
+  } else {
+    output.stream() << (format == "json"       ? sentences_json(input, page.text)
+                        : format == "markdown" ? page_markdown(page.text)
+                                               : page_text(page.text, output.page_width()));
+  }
   output.finish();
   for (const std::string& lost : trace.index.database().take_notes()) output.note(lost);
   return 0;

@@ -100,7 +100,9 @@ void add_gap_options(CommandLine& line) {
 
 // The longest are not the first in another order.
 void prepare_gaps(const CommandLine& line, PassOptions& options) {
-  options.most_gaps = line.has("sort") ? 0 : row_limit(line);
+  const bool needs_all =
+      line.has("sort") || line.has("offset") || line.has("total") || line.renderer().name == "compact";
+  options.most_gaps = needs_all ? 0 : row_limit(line);
 }
 
 void finish_gaps(const CommandLine& line, Workload& workload, TraceReport& result) {

@@ -62,6 +62,7 @@ class Answers {
         human_(line.renderer().audience == Audience::kHuman),
         max_rows_(max_rows),
         limit_(row_limit(line)),
+        offset_(row_offset(line)),
         output_(output),
         head_{"sql", {line.inputs().begin(), line.inputs().end()}},
         document_(output.document()),
@@ -80,7 +81,7 @@ class Answers {
 
   IndexSet& indexes_;
   bool human_;
-  std::size_t max_rows_, limit_;  // of those printed, 0: all
+  std::size_t max_rows_, limit_, offset_;  // limit_: of those printed, 0: all
   Output& output_;
   ReportHead head_;
   TableRenderer* document_;            // of all statements; null: each has its own table
@@ -92,6 +93,8 @@ std::unique_ptr<TableRenderer> Answers::begin_table(std::vector<Column> columns)
   if (numbered_) columns.insert(columns.begin(), {"statement", "Statement", Unit::kAny, OthersAggregate::kNone});
   auto own = document_ != nullptr ? nullptr : output_.renderer();
   output_.separate("");
+  // How many there are is known behind the last.
+  if (offset_ > 0 || own) head_.page = RowPage{offset_, kAllRows, kAllRows};
   (own ? *own : *document_).begin(head_, columns);
   return own;
 }
@@ -130,16 +133,17 @@ void Answers::print_rows(UserSql& sql, Statement& statement) {
       break;
     }
     for (int c = 0; c < count; ++c) read_printable_cell(statement, c, row[first + static_cast<std::size_t>(c)]);
-    if (limit_ == 0 || rows < limit_) {
+    const bool is_before = rows < offset_;
+    if (!is_before && (limit_ == 0 || rows - offset_ < limit_)) {
       human_ ? shown.rows.push_back(row) : renderer.row(row);
     }
     ++rows;
   }
   output_.shorten_names(shown);
   for (const Row& each : shown.rows) renderer.row(each);
-  if (limit_ != 0 && rows > limit_) {
-    warnings_.push_back(
-        fmt::format("statement {}: {}; --limit 0 shows all", sql.number(), counted(rows - limit_, "more row")));
+  if (limit_ != 0 && rows > offset_ + limit_) {
+    warnings_.push_back(fmt::format("statement {}: {}; --limit 0 shows all", sql.number(),
+                                    counted(rows - offset_ - limit_, "more row")));
   }
   if (own) end_table(renderer);
 }
@@ -287,6 +291,7 @@ void add_sql_options(CommandLine& line) {
   line.add("recipe", OptionKind::kValue, "run this query of the cookbook; --param sets its parameters");
   line.add("recipes", OptionKind::kFlag, "list the queries of the cookbook: the question and the parameters of each");
   line.add("plan", OptionKind::kFlag, "show how each statement would be answered, and do not run it");
+  line.add("offset", OptionKind::kValue, "without the first N rows of each statement, which runs again for each page");
   line.add("limit,n", OptionKind::kValue,
            "print N rows of each statement; 0: all (default: 30 for a table on standard output, else 0)");
   line.add("threads", OptionKind::kValue,

@@ -1,0 +1,42 @@
+// A question that another process of this program answers: its limits are its own, and nothing it does harms the one
+// that asked. One thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/files/file_descriptor.h"
+
+namespace tracedb {
+
+class Question {
+ public:
+  // Starts `trace-query WORDS`, without standard input; it ends with this process. Error{kResource} where it cannot be
+  // started.
+  explicit Question(std::span<const std::string> words);
+  ~Question() { stop(); }
+  Question(const Question&) = delete;
+  Question& operator=(const Question&) = delete;
+
+  // To be polled for input.
+  [[nodiscard]] int output() const { return output_.get(); }
+  [[nodiscard]] int errors() const { return errors_.get(); }
+  // Takes what there is. True: it has ended, and the rest is known.
+  bool read();
+  void stop();  // at once, whatever it does
+
+  [[nodiscard]] int exit_code() const { return exit_code_; }             // 128 + the signal where one ended it
+  [[nodiscard]] const std::string& printed() const { return printed_; }  // to be thrown away where exit_code() is not 0
+  [[nodiscard]] std::string message() const;                             // what it said went wrong, in one line
+
+ private:
+  pid_t pid_ = -1;
+  FileDescriptor output_, errors_;
+  std::string printed_, said_;
+  int exit_code_ = 0;
+};
+
+}  // namespace tracedb

@@ -1,0 +1,413 @@
+#include "trace_query/commands/mcp/mcp_tools.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/text/closest_name.h"
+#include "ingest/trace_list.h"
+#include "report/json_text.h"
+#include "trace_query/command.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kIndexEnding = ".tracedb";
+
+std::string text_of(const python::Value& arguments, std::string_view name) {
+  const python::Value* const found = arguments.find(name);
+  return found == nullptr ? "" : python::str(*found);
+}
+
+void add_option(McpQuestion& to, const python::Value& arguments, std::string_view name, const char* option) {
+  const python::Value* const found = arguments.find(name);
+  if (found != nullptr) to.words.insert(to.words.end(), {option, python::str(*found)});
+}
+
+void add_all(McpQuestion& to, const python::Value& arguments,
+             std::span<const std::pair<std::string_view, const char*>> options) {
+  for (const auto& [name, option] : options) add_option(to, arguments, name, option);
+}
+
+McpQuestion table_of(std::vector<std::string> words) {
+  words.insert(words.end(), {"--format", "compact"});
+  return {std::move(words), true, {}};
+}
+
+McpQuestion ask_list_indexes(const IndexNames& names, const python::Value& arguments) {
+  McpQuestion out = table_of({"ls"});
+  out.words.insert(out.words.end(), names.given().begin(), names.given().end());
+  out.words.insert(out.words.end(),
+                   {"--columns", "index_path,state,gpu,framework,model,rank,steps,period,kernels,date"});
+  add_option(out, arguments, "where", "--where");
+  return out;
+}
+
+McpQuestion ask_report(const IndexNames& names, const python::Value& arguments) {
+  const std::string path = names.path_of(text_of(arguments, "index"));
+  McpQuestion out{{"report", path, "--format", "table", "--width", "100"}, false, names.identity(path)};
+  add_option(out, arguments, "phase", "--phase");
+  return out;
+}
+
+McpQuestion ask_table(const IndexNames& names, const python::Value& arguments) {
+  const std::string path = names.path_of(text_of(arguments, "index"));
+  McpQuestion out = table_of({text_of(arguments, "report"), path});
+  constexpr std::pair<std::string_view, const char*> kOptions[] = {
+      {"phase", "--phase"}, {"step", "--step"}, {"layer", "--layer"},     {"op", "--op"},          {"name", "--name"},
+      {"by", "--by"},       {"sort", "--sort"}, {"columns", "--columns"}, {"what_if", "--what-if"}};
+  add_all(out, arguments, kOptions);
+  const std::string limit = text_of(arguments, "limit");
+  out.words.insert(out.words.end(), {"--limit", limit.empty() ? "20" : limit});
+  out.identity = names.identity(path);
+  return out;
+}
+
+McpQuestion ask_compare(const IndexNames& names, const python::Value& arguments) {
+  const std::string a = names.path_of(text_of(arguments, "baseline")),
+                    b = names.path_of(text_of(arguments, "candidate"));
+  const std::string section = text_of(arguments, "section");
+  McpQuestion out = section.empty() || section == "page" ? McpQuestion{{"compare", a, b, "--width", "100"}, false, {}}
+                                                         : table_of({"compare", a, b, "--section", section});
+  add_option(out, arguments, "phase", "--phase");
+  out.identity = names.identity(a) + names.identity(b);
+  return out;
+}
+
+McpQuestion ask_trend(const IndexNames& names, const python::Value& arguments) {
+  McpQuestion out = table_of({"trend"});
+  out.words.insert(out.words.end(), names.given().begin(), names.given().end());
+  constexpr std::pair<std::string_view, const char*> kOptions[] = {
+      {"metric", "--metric"}, {"where", "--where"}, {"phase", "--phase"}};
+  add_all(out, arguments, kOptions);
+  return out;
+}
+
+McpQuestion ask_ranks(const IndexNames& names, const python::Value& arguments) {
+  McpQuestion out{{"ranks", names.folder_of(text_of(arguments, "folder")), "--width", "100"}, false, {}};
+  add_option(out, arguments, "phase", "--phase");
+  return out;
+}
+
+McpQuestion ask_sql(const IndexNames& names, const python::Value& arguments) {
+  const python::Value* const query = arguments.find("query");
+  const python::Value* const recipe = arguments.find("recipe");
+  if ((query == nullptr) == (recipe == nullptr)) {
+    throw Error(ErrorCode::kUsage, "give either query or recipe (explain without a topic lists the recipes)");
+  }
+  constexpr std::size_t kMostIndexes = 50;
+  McpQuestion out = table_of({"sql", "--max-rows", "10000"});
+  const std::vector<python::Value>& indexes = arguments.find("indexes")->items;
+  if (indexes.empty() || indexes.size() > kMostIndexes) throw Error(ErrorCode::kUsage, "indexes: give 1 to 50");
+  for (const python::Value& index : indexes) {
+    const std::string path = names.path_of(python::str(index));
+    out.words.push_back(path);
+    out.identity += names.identity(path);
+  }
+  if (recipe != nullptr) out.words.insert(out.words.end(), {"--recipe", python::str(*recipe)});
+  if (const python::Value* const params = arguments.find("params")) {
+    for (const python::Member& one : params->members)
+      out.words.insert(out.words.end(), {"--param", one.key + "=" + python::str(one.value)});
+  }
+  if (query != nullptr) out.words.push_back(python::str(*query));
+  return out;
+}
+
+McpQuestion ask_explain(const IndexNames&, const python::Value& arguments) {
+  const std::string topic = text_of(arguments, "topic");
+  if (topic.empty() || topic == "agents") return {{"help", "agents"}, false, {}};
+  if (topic == "recipes") return {{"sql", "--recipes"}, false, {}};
+  if (known_command(topic) != nullptr) return {{"help", topic}, false, {}};
+  return table_of({"schema", "--object", topic});
+}
+
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> out;
+  std::string word;
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '\'') {
+      quoted = !quoted;
+    } else if (c != ' ' || quoted) {
+      word += c;
+    } else if (!word.empty()) {
+      out.push_back(std::move(word));
+      word.clear();
+    }
+  }
+  if (!word.empty()) out.push_back(std::move(word));
+  return out;
+}
+
+// Whether a tool takes this value of an argument.
+bool takes(const McpTool& tool, std::string_view name, const std::string& value) {
+  const auto found = std::ranges::find(tool.arguments, name, &McpTool::Argument::name);
+  return found != tool.arguments.end() &&
+         (found->choices.empty() || std::ranges::find(found->choices, value) != found->choices.end());
+}
+
+// A call for the words of a command line; "": no tool answers it.
+std::string call_of(const std::vector<std::string>& words, const std::map<std::string, std::string>& sides) {
+  if (words.size() < 2) return "";
+  const bool compares = words[1] == "compare";
+  const McpTool& tool = *std::ranges::find(mcp_tools(), compares ? "compare" : "table", &McpTool::name);
+  if (!compares && !takes(tool, "report", words[1])) return "";
+  JsonWriter out;
+  out.open('{');
+  if (!compares) out.member("report", words[1]);
+  std::size_t inputs = 0;
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (const auto side = sides.find(words[i]); side != sides.end()) {
+      out.member(!compares ? "index" : inputs++ == 0 ? "baseline" : "candidate", side->second);
+      continue;
+    }
+    const std::string name = words[i].starts_with("--") ? words[i].substr(2) : "";
+    if (i + 1 == words.size() || !takes(tool, name, words[i + 1])) return "";
+    out.member(name, words[++i]);
+  }
+  return compares && inputs != 2 ? "" : fmt::format("next: {} {}", tool.name, out.close('}').take());
+}
+
+// Of one trace, with rows: what `table` can ask for.
+std::vector<std::string> table_names() {
+  std::vector<std::string> out;
+  for (const Command& command : commands()) {
+    if (!command.tables.empty() && command.name != "rules") out.emplace_back(command.name);
+  }
+  return out;
+}
+
+}  // namespace
+
+void IndexNames::look_again() {
+  paths_.clear();
+  for (const std::string& given : given_) {
+    std::error_code error;
+    const std::filesystem::path folder = std::filesystem::canonical(given, error);
+    if (error) continue;
+    const bool is_folder = std::filesystem::is_directory(folder, error);
+    if (!is_folder) {
+      paths_[folder.stem().string()] = given;
+      continue;
+    }
+    for (const std::filesystem::path& path :
+         list_traces({std::filesystem::path(given)}, {"*.tracedb"}, {}, Indexes::kTake).traces) {
+      const std::filesystem::path real = std::filesystem::canonical(path, error);
+      if (error) continue;
+      const std::string below = real.lexically_relative(folder).string();
+      if (below.starts_with("..") || !below.ends_with(kIndexEnding)) continue;
+      const std::string name = below.substr(0, below.size() - kIndexEnding.size());
+      paths_[given_.size() > 1 ? folder.filename().string() + "/" + name : name] = path.string();
+    }
+  }
+}
+
+std::string IndexNames::path_of(const std::string& name) const {
+  std::string wanted = name;
+  if (wanted.ends_with(kIndexEnding)) wanted.resize(wanted.size() - kIndexEnding.size());
+  if (const auto found = paths_.find(wanted); found != paths_.end()) return found->second;
+  std::vector<std::string> all, parts;
+  for (const auto& [one, path] : paths_) {
+    all.push_back(one);
+    if (!wanted.empty() && one.find(wanted) != std::string::npos) parts.push_back(one);
+  }
+  if (parts.size() == 1) return paths_.at(parts.front());
+  constexpr std::size_t kMostNamed = 3;
+  if (parts.empty()) {
+    if (const std::string near = closest_name(wanted, all); !near.empty()) parts = {near};
+  }
+  if (parts.empty()) parts = all;
+  const std::size_t more = parts.size() - std::min(parts.size(), kMostNamed);
+  parts.resize(parts.size() - more);
+  throw Error(ErrorCode::kUsage,
+              fmt::format("no single index '{}': {}{}; list_indexes has all", name, fmt::join(parts, ", "),
+                          more > 0 ? fmt::format(" and {} more", more) : ""));
+}
+
+std::string IndexNames::folder_of(const std::string& name) const {
+  for (const std::string& given : given_) {
+    const std::filesystem::path folder(given);
+    const std::string prefix = given_.size() > 1 ? folder.filename().string() + "/" : "";
+    for (const auto& [one, path] : paths_) {
+      if (name == "." || name.empty()) return given;
+      const bool is_below = one.starts_with(name + "/") && one.starts_with(prefix);
+      if (is_below) return (folder / name.substr(std::min(prefix.size(), name.size()))).string();
+    }
+  }
+  throw Error(ErrorCode::kUsage, fmt::format("no folder '{}' with indexes in it; '.' is all of them", name));
+}
+
+std::string IndexNames::without_paths(std::string text) const {
+  const auto replace_all = [&](const std::string& what, const std::string& by) {
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+      text.replace(at, what.size(), by);
+  };
+  // The longest first: one may begin as another does.
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& [name, path] : paths_) all.emplace_back(path, name);
+  std::ranges::sort(all, [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  for (const auto& [path, name] : all) replace_all(path, name);
+  for (const std::string& given : given_) replace_all(given + "/", "");
+  return text;
+}
+
+std::string IndexNames::identity(const std::string& path) const {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return path;
+  return fmt::format("{}:{};", path, status.st_size);
+}
+
+std::string with_calls(const std::string& page, const IndexNames& names, const std::vector<std::string>& question) {
+  std::map<std::string, std::string> sides;  // as pages name them
+  const bool compares = question.front() == "compare";
+  for (std::size_t i = 1; i < question.size() && i <= (compares ? 2U : 1U); ++i)
+    sides[compares ? (i == 1 ? "$A" : "$B") : "$T"] = names.without_paths(question[i]);
+  std::string out;
+  for (std::size_t begin = 0; begin < page.size();) {
+    std::size_t end = std::min(page.find('\n', begin), page.size());
+    std::string line = page.substr(begin, end - begin);
+    while (line.ends_with('\\') && end < page.size()) {  // goes on in the next one
+      const std::size_t next = std::min(page.find('\n', end + 1), page.size());
+      line.back() = ' ';
+      line += page.substr(end + 1, next - end - 1);
+      end = next;
+    }
+    begin = end + 1;
+    const std::size_t text = std::min(line.find_first_not_of(' '), line.size());
+    const std::string_view rest = std::string_view(line).substr(text);
+    if (text > 0 && rest.size() > 1 && rest[1] == '=' && sides.contains("$" + std::string(rest.substr(0, 1)))) continue;
+    if (text > 0 && rest.starts_with("trace-query ")) {
+      const std::string call = call_of(words_of(rest), sides);
+      if (call.empty()) continue;  // a person's
+      line = line.substr(0, text) + call;
+    }
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::span<const McpTool> mcp_tools() {
+  static const std::vector<McpTool> kTools = [] {
+    const McpTool::Argument index{"index", "name of an index as list_indexes has it, or its unique part",
+                                  McpTool::Argument::Type::kText, true};
+    const McpTool::Argument cursor{"cursor", "nextCursor of the answer before"};
+    const McpTool::Argument phase{"phase", "kind of step: prefill, decode, mixed, train"};
+    std::vector<McpTool> out = {
+        {"list_indexes",
+         "Indexes of profiler traces: GPU, framework, model, rank, steps, period (ns), kernels, date.",
+         {{"where", "SQL over the columns of ls, as in: gpu LIKE '%H100%'"}, cursor},
+         ask_list_indexes},
+        {"report", "What one trace is and what to look at first, in sentences.", {index, phase, cursor}, ask_report},
+        {"table",
+         "Rows of one report about one trace, largest first. Times are ns.",
+         {index,
+          {"report", "which table", McpTool::Argument::Type::kText, true, table_names()},
+          phase,
+          {"step", "3, 3..9"},
+          {"layer", "7, 0..3"},
+          {"op", "operation class, as ops has them"},
+          {"name", "GLOB of kernel names"},
+          {"by", "another grouping of the report, as its help says"},
+          {"sort", "column, or column:asc"},
+          {"columns", "only these, by commas"},
+          {"what_if", "of critical-path: WHAT:FACTOR, as in dense_gemm:0.8"},
+          {"limit", "rows (20)", McpTool::Argument::Type::kInteger},
+          cursor},
+         ask_table},
+        {"compare",
+         "Why one trace is slower or faster than another: verdict, reasons in order of size, fusions, warnings.",
+         {{"baseline", "index", McpTool::Argument::Type::kText, true},
+          {"candidate", "index", McpTool::Argument::Type::kText, true},
+          phase,
+          {"section",
+           "page (sentences), or rows of a section",
+           McpTool::Argument::Type::kText,
+           false,
+           {"page", "verdict", "reasons", "ledger", "fusion", "operations", "layers", "roles", "kernels", "steps",
+            "alignment", "same-kernels", "warnings"}},
+          cursor},
+         ask_compare},
+        {"trend",
+         "A figure of many traces in order of time, and where its level changes.",
+         {{"metric", "period, span, op:CLASS, kernel:NAME"}, {"where", "SQL over the columns of ls"}, phase, cursor},
+         ask_trend},
+        {"ranks",
+         "The ranks of one job: who waits for whom in collectives, and why.",
+         {{"folder", "of the job, as names of indexes begin; .: all", McpTool::Argument::Type::kText, true},
+          phase,
+          cursor},
+         ask_ranks},
+        {"sql",
+         "Read-only SQL on one or several indexes (a first one named main; explain kernels: columns), or a recipe.",
+         {{"indexes", "names", McpTool::Argument::Type::kTexts, true},
+          {"query", "one SELECT"},
+          {"recipe", "name of a question of the cookbook: explain recipes"},
+          {"params", "values of :name", McpTool::Argument::Type::kObject},
+          cursor},
+         ask_sql},
+        {"explain",
+         "What to ask, and what names mean. Topics: recipes, a command, a table or view of SQL.",
+         {{"topic", "nothing: a guide"}, cursor},
+         ask_explain}};
+    return out;
+  }();
+  return kTools;
+}
+
+void check_arguments(const McpTool& tool, const python::Value& arguments) {
+  std::vector<std::string> known;
+  for (const McpTool::Argument& one : tool.arguments) known.emplace_back(one.name);
+  for (const python::Member& given : arguments.members) {
+    const auto found = std::ranges::find(tool.arguments, given.key, &McpTool::Argument::name);
+    if (found == tool.arguments.end()) {
+      throw Error(ErrorCode::kUsage, fmt::format("{} has no argument '{}'{}; it has {}", tool.name, given.key,
+                                                 did_you_mean(given.key, known), fmt::join(known, ", ")));
+    }
+    const python::Kind kind = given.value.kind;
+    const bool fits = found->type == McpTool::Argument::Type::kText      ? kind == python::Kind::kText
+                      : found->type == McpTool::Argument::Type::kInteger ? kind == python::Kind::kInt
+                      : found->type == McpTool::Argument::Type::kObject  ? kind == python::Kind::kDict
+                                                                         : kind == python::Kind::kList;
+    if (!fits)
+      throw Error(ErrorCode::kUsage, fmt::format("argument '{}' of {} is of another type", given.key, tool.name));
+    if (!found->choices.empty() && std::ranges::find(found->choices, given.value.text) == found->choices.end()) {
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("{} '{}': there are {}", given.key, given.value.text, fmt::join(found->choices, ", ")));
+    }
+  }
+  for (const McpTool::Argument& one : tool.arguments) {
+    if (one.is_required && arguments.find(one.name) == nullptr)
+      throw Error(ErrorCode::kUsage, fmt::format("{} needs the argument '{}': {}", tool.name, one.name, one.meaning));
+  }
+}
+
+std::string tools_json() {
+  constexpr std::string_view kTypes[] = {"string", "integer", "array", "object"};
+  JsonWriter out;
+  out.open('[');
+  for (const McpTool& tool : mcp_tools()) {
+    out.open('{').member("name", tool.name).member("description", tool.description).key("inputSchema").open('{');
+    out.member("type", "object").key("properties").open('{');
+    std::vector<std::string> required;
+    for (const McpTool::Argument& one : tool.arguments) {
+      out.key(one.name).open('{').member("type", kTypes[static_cast<std::size_t>(one.type)]);
+      out.member("description", one.meaning);
+      if (one.type == McpTool::Argument::Type::kTexts) out.key("items").json(R"({"type":"string"})");
+      if (one.type == McpTool::Argument::Type::kObject) out.key("additionalProperties").json(R"({"type":"string"})");
+      if (!one.choices.empty()) out.member("enum", one.choices);
+      out.close('}');
+      if (one.is_required) required.emplace_back(one.name);
+    }
+    out.close('}').member("required", required).key("additionalProperties").json("false").close('}');
+    out.key("annotations")
+        .json(R"({"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false})");
+    out.close('}');
+  }
+  return out.close(']').take();
+}
+
+}  // namespace tracedb
