@@ -4,7 +4,7 @@ import json
 import subprocess
 import time
 
-from trace_cases import REFERENCE, equal, ingest, kineto_traces, make_trace, program, refused, require, rows, run
+from trace_cases import REFERENCE, Skip, equal, ingest, kineto_traces, make_trace, program, refused, require, rows, run
 
 META = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
                   "io.modelcontextprotocol/clientCapabilities": {}}}
@@ -50,6 +50,9 @@ class Client:
 
     def table(self, tool, **arguments):
         return json.loads(self.text(tool, **arguments).splitlines()[0])
+
+    def children(self):
+        return subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True).stdout.split()
 
     def close(self):
         self.process.stdin.close()
@@ -114,8 +117,7 @@ def check_schemas(folder):
     try:
         import jsonschema
     except ImportError:
-        print("skip: python3-jsonschema is not there")
-        return
+        raise Skip("python3-jsonschema is not there")
     client = Client(indexes(folder))
     for version, meta in (("2025-11-25", {}), ("2026-07-28", META)):
         path = REFERENCE / "mcp" / f"schema-{version}.json"
@@ -149,6 +151,32 @@ def check_questions(folder):
     client.close()
 
 
+def check_every_table(folder):
+    """Whatever the list of tables offers is answered; no path of the machine is in any answer."""
+    client = Client(indexes(folder))
+    tools = {tool["name"]: tool for tool in client.ask("tools/list")["result"]["tools"]}
+    for report in tools["table"]["inputSchema"]["properties"]["report"]["enum"]:
+        require(str(folder) not in client.text("table", index="a", report=report), f"a path in {report}")
+    for section in tools["compare"]["inputSchema"]["properties"]["section"]["enum"]:
+        require(str(folder) not in client.text("compare", baseline="a", candidate="b", section=section), f"a path in {section}")
+    client.close()
+
+
+def check_options(folder):
+    """A text is what it is: no option, no file, whatever it begins with."""
+    client = Client(indexes(folder))
+    (folder / "secret.sql").write_text("SELECT 'secret' AS s")
+    other = folder.parent / "outside.tracedb"
+    for query in (f"-f{folder / 'secret.sql'}", f"--file={folder / 'secret.sql'}", "-", "--recipes", "--help", f"-o{folder / 'written'}", str(other)):
+        client.fails("SQL", "sql", indexes=["a"], query=query)
+    equal(client.table("sql", indexes=["a"], query="-- a comment\nSELECT 1 AS one")["rows"], [[1]], "a comment first")
+    client.fails("--phase", "table", index="a", report="kernels", phase=f"--output={folder / 'written'}")
+    client.fails("--columns", "table", index="a", report="kernels", columns=f"-o{folder / 'written'}")
+    client.fails("--output", "explain", topic=f"--output={folder / 'written'}")
+    require(not (folder / "written").exists(), "a file was written")
+    client.close()
+
+
 def check_errors(folder):
     client = Client(indexes(folder))
     client.fails("no single index 'nope'", "table", index="nope", report="kernels")
@@ -173,13 +201,17 @@ def check_cancel(folder):
     endless = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"
     client.send(json.dumps({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": {"name": "sql", "arguments": {"indexes": ["a"], "query": endless}}}))
     require(client.table("table", index="a", report="ops")["rows"], "another question while one runs")
+    require(client.children(), "the endless question has ended")
     client.send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"slow"}}')
+    client.ask("ping")
+    equal(client.children(), [], "processes of a question that was cancelled")
     for number in range(20):  # more than run at once
         client.send(json.dumps({"jsonrpc": "2.0", "id": 1000 + number, "method": "tools/call", "params": {"name": "table", "arguments": {"index": "a", "report": "ops"}}}))
     equal(sorted(client.read()["id"] for _ in range(20)), list(range(1000, 1020)), "answers")
     client.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "sql", "arguments": {"indexes": ["a"], "query": endless}}}))
     time.sleep(0.3)
-    children = subprocess.run(["pgrep", "-P", str(client.process.pid)], capture_output=True, text=True).stdout.split()
+    children = client.children()
+    require(children, "no question runs")
     client.close()
     left = [child for child in children if subprocess.run(["kill", "-0", child], capture_output=True).returncode == 0]
     equal(left, [], "processes left behind")
@@ -220,6 +252,7 @@ def check_formats(folder):
         compact = json.loads(text)
         require(len(text) <= budget and compact["rows"], f"{len(text)} bytes for {budget}")
         equal(compact.get("next_offset", len(everything)), len(compact["rows"]), "where the rest begins")
+    refused(2, "--budget bounds --format compact", "trace-query", "kernels", index, "--budget", "100", "--json")
     text = run("trace-query", "report", index, "--format", "table").stdout
     equal(text, (run("trace-query", "report", index, "-o", folder / "r.txt"), (folder / "r.txt").read_text())[1], "report as text")
     blocks = json.loads(run("trace-query", "report", index, "--format", "json").stdout)["blocks"]
@@ -237,20 +270,22 @@ def check_formats(folder):
 def check_budget(cases, folder):
     """No answer about any trace is over its budget."""
     traces = kineto_traces()
+    if not traces:
+        raise Skip("no real traces")
     for trace in traces:
         run("trace-ingest", "-q", "-o", folder / (trace.name.split(".")[0] + ".tracedb"), trace, check=False)
     client = Client(folder)
     names = [path.name.removesuffix(".tracedb") for path in sorted(folder.glob("*.tracedb"))]
     for name in names:
-        client.call("report", index=name)
+        client.text("report", index=name)
         for report in ("kernels", "gaps", "stacks", "operators", "layers", "info", "warnings"):
-            client.call("table", index=name, report=report, limit=200)
+            client.text("table", index=name, report=report, limit=200)
     for a, b in zip(names, names[1:]):
-        client.call("compare", baseline=a, candidate=b)
+        client.text("compare", baseline=a, candidate=b)
     client.close()
     print(f"{len(names)} traces")
 
 
 def main(cases, folder):
-    cases.each_apart((check_protocol, check_schemas, check_questions, check_errors, check_cancel, check_foreign, check_cursors, check_formats))
+    cases.each_apart((check_protocol, check_schemas, check_questions, check_every_table, check_options, check_errors, check_cancel, check_foreign, check_cursors, check_formats))
     cases.run_apart("budget", lambda own: check_budget(cases, own))

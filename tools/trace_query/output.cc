@@ -92,6 +92,8 @@ std::size_t row_offset(const CommandLine& line) {
 
 Output::Output(const CommandLine& line)
     : line_(line), target_(line.text("output")), width_(table_width(line, target_.is_file())) {
+  if (line.has("budget") && line.renderer().name != "compact")
+    throw Error(ErrorCode::kUsage, "--budget bounds --format compact alone");
   if (!target_.is_file()) return;
   const std::string file = *line.text("output");
   const std::string_view named = format_of_name(file), written = line.written_format();

@@ -121,8 +121,7 @@ FrameChoice requested_frames(const CommandLine& line) {
   return choice;
 }
 
-}  // namespace
-
+// "dense_gemm:0.8": split at the last colon. Error{kUsage} for anything else.
 DurationChange parse_change(const std::string& text) {
   constexpr std::size_t kMostDigits = 9;
   const std::size_t colon = text.rfind(':');
@@ -140,6 +139,8 @@ DurationChange parse_change(const std::string& text) {
   for (std::size_t i = point + 1; i < factor.size(); ++i) out.denominator *= 10;
   return out;
 }
+
+}  // namespace
 
 std::int64_t parse_time(const std::string& text) {
   const std::size_t end = text.find_first_not_of("0123456789.");

@@ -55,9 +55,6 @@ void add_by_frames(CommandLine& line);          // --by module, line
 // "12345", "12345ns", "1.5us", "250ms", "2s" -> ns. Error{kUsage} for anything else.
 std::int64_t parse_time(const std::string& text);
 
-// "dense_gemm:0.8": split at the last colon. Error{kUsage} for anything else.
-DurationChange parse_change(const std::string& text);
-
 PassOptions requested_pass_options(const CommandLine& line);  // of those that the command knows
 
 }  // namespace tracedb

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <deque>
 #include <filesystem>
 #include <iostream>
 #include <list>
@@ -237,11 +236,11 @@ class McpServer {
     if (asked.exit_code() != 0)
       return send_text(call.id, call.is_stateless, names_.without_paths(asked.message()), true);
     const std::string text = names_.without_paths(asked.printed());
-    const bool is_page = call.question.words.front() == "report" || call.question.words.front() == "compare";
-    send_text(call.id, call.is_stateless,
-              call.question.is_table ? tables_of(text, call.bound)
-              : is_page              ? part_of(with_calls(text, names_, call.question.words), call)
-                                     : part_of(text, call),
+    const std::string_view command = call.question.words.front();
+    const std::string page = command == "report" || command == "compare" ? with_calls(text, names_, call.question.words)
+                             : command == "info"                         ? with_file_names(text)
+                                                                         : text;
+    send_text(call.id, call.is_stateless, call.question.is_table ? tables_of(text, call.bound) : part_of(page, call),
               false);
   }
 

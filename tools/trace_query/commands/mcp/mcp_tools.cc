@@ -56,6 +56,7 @@ McpQuestion ask_report(const IndexNames& names, const python::Value& arguments) 
 
 McpQuestion ask_table(const IndexNames& names, const python::Value& arguments) {
   const std::string path = names.path_of(text_of(arguments, "index"));
+  if (text_of(arguments, "report") == "info") return {{"info", path, "--width", "100"}, false, names.identity(path)};
   McpQuestion out = table_of({text_of(arguments, "report"), path});
   constexpr std::pair<std::string_view, const char*> kOptions[] = {
       {"phase", "--phase"}, {"step", "--step"}, {"layer", "--layer"},     {"op", "--op"},          {"name", "--name"},
@@ -113,7 +114,10 @@ McpQuestion ask_sql(const IndexNames& names, const python::Value& arguments) {
     for (const python::Member& one : params->members)
       out.words.insert(out.words.end(), {"--param", one.key + "=" + python::str(one.value)});
   }
-  if (query != nullptr) out.words.push_back(python::str(*query));
+  if (query == nullptr) return out;
+  // Neither an option nor the name of a file, whatever it looks like: both have no white space there.
+  const std::string text = python::str(*query);
+  out.words.push_back((text.starts_with('-') ? " " : "") + text + "\n");
   return out;
 }
 
@@ -253,6 +257,18 @@ std::string IndexNames::without_paths(std::string text) const {
   for (const auto& [path, name] : all) replace_all(path, name);
   for (const std::string& given : given_) replace_all(given + "/", "");
   return text;
+}
+
+std::string with_file_names(const std::string& page) {
+  std::string out;
+  for (std::size_t i = 0; i < page.size();) {
+    const bool begins = page[i] == '/' && (i == 0 || page[i - 1] == ' ');
+    const std::size_t end = begins ? std::min(page.find_first_of(" \n", i), page.size()) : i + 1;
+    const std::size_t slash = begins ? page.rfind('/', end - 1) : i;
+    out += begins ? page.substr(slash + 1, end - slash - 1) : page.substr(i, 1);
+    i = end;
+  }
+  return out;
 }
 
 std::string IndexNames::identity(const std::string& path) const {

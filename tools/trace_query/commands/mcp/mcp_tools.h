@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,6 +50,9 @@ struct McpTool {
   std::vector<Argument> arguments;
   McpQuestion (*question)(const IndexNames& names, const python::Value& arguments);
 };
+
+// A page with names of files in the place of their absolute paths, which words begin with.
+std::string with_file_names(const std::string& page);
 
 // A page of sentences with calls of tools in the place of commands; those that no tool answers are left out.
 std::string with_calls(const std::string& page, const IndexNames& names, const std::vector<std::string>& question);
