@@ -17,6 +17,14 @@ SELECT
     AS layer_part,                   -- trace-query sql: layer, or head or tail of the step; NULL: unknown
   v.input_dims
     AS input_dims,                   -- trace-query sql: shapes of the operator's inputs: JSON text as in the trace
+  v.hlo_module
+    AS hlo_module,                   -- trace-query sql: of XLA's kernels the program: jit_train_step; NULL: not known
+  v.hlo_op
+    AS hlo_op,                       -- trace-query sql: of XLA's kernels the operation: fusion.3
+  v.hlo_opcode
+    AS hlo_opcode,                   -- trace-query sql: of the operation: fusion, dot, custom-call ...
+  v.hlo_shape
+    AS hlo_shape,                    -- trace-query sql: of its result: f32[8,128]
   v.role
     AS role,                         -- trace-query sql: at its place in the model: qkv_proj, gate_up ...; NULL: not known
   v.role_source

@@ -13,8 +13,9 @@ present AS (
        + (SELECT count(*) FROM instant) + (SELECT coalesce(sum(n), 0) FROM packed_block
           WHERE event_table <> 'memory_event') AS plain,
          (SELECT count(*) FROM counter) AS counters),
--- Kernels of AI Engine tiles are made of marks, which have rows of their own.
-derived AS (SELECT coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'kernels_from_marks'), 0) AS n),
+-- Kernels of AI Engine tiles are made of marks, operators of XLA of launches, which have rows of their own.
+derived AS (SELECT coalesce(sum(CAST(value AS INTEGER)), 0) AS n FROM meta
+            WHERE key IN ('kernels_from_marks', 'operators_from_events')),
 -- Reports use the largest id as the number of rows.
 largest AS (
   SELECT (SELECT coalesce(max(id), 0) FROM kernel) + (SELECT coalesce(max(id), 0) FROM memory_op)
@@ -53,7 +54,7 @@ FROM counted
 UNION ALL
 SELECT 'rows', stored_plain + d.n = p.plain AND stored_counters <= p.counters AND p.plain = l.plain AND p.counters = l.counters,
        format('%,d rows in the event tables for %,d events stored', p.plain + p.counters, stored_plain + stored_counters)
-       || iif(d.n = 0, '', format('; %,d kernels are made of several events', d.n))
+       || iif(d.n = 0, '', format('; %,d of them are made of other events', d.n))
        || iif(p.plain = l.plain AND p.counters = l.counters, '', '; ids have holes')
 FROM counted, present p, largest l, derived d
 UNION ALL

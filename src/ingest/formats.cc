@@ -9,7 +9,9 @@
 
 #include "base/error.h"
 #include "base/failure.h"
+#include "base/files/file_descriptor.h"
 #include "base/files/input_file.h"
+#include "base/stream/compressed_source.h"
 #include "ingest/ascend/database.h"
 #include "ingest/ascend/kernel_csv.h"
 #include "ingest/nsys/database.h"
@@ -18,6 +20,8 @@
 #include "ingest/rocm/databases.h"
 #include "ingest/rocm/rocprof_json.h"
 #include "ingest/rows/row_sink.h"
+#include "ingest/xla/xla_json.h"
+#include "ingest/xla/xplane.h"
 #include "sql/source_database.h"
 
 namespace tracedb {
@@ -96,7 +100,56 @@ void read_database(const TraceInput& input, const IngestOptions& options, TraceS
   store.finish();
 }
 
+// The bytes of `source` in a file without a name.
+TempFile spooled(ByteSource& source, const std::filesystem::path& directory) {
+  TempFile file(directory);
+  std::string piece(std::size_t{1} << 20U, '\0');
+  while (const std::size_t got = source.read(piece.data(), piece.size())) {
+    file.append(std::as_bytes(std::span(piece.data(), got)));
+  }
+  return file;
+}
+
+// A protobuf is read in any order: from the file itself, or from a copy where it is compressed or comes from a pipe.
+void read_xplane(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
+  RowSink sink = row_sink(input, options, store);
+  const auto read_all = [&](const ProtoFile::Read& read, std::uint64_t size) {
+    facts.bytes = size;
+    ProtoFile file(read, size);
+    store.derived_rows = read_xspace(file, printable_path(input.file), sink, facts);
+  };
+  std::error_code error;
+  std::string magic(4, '\0');
+  const bool regular = input.file != "-" && std::filesystem::is_regular_file(input.file, error);
+  std::optional<InputFile> own;
+  if (regular) magic.resize(own.emplace(input.file, options.cancel).read_at(0, magic.data(), magic.size()));
+  if (regular && !is_gzip(magic) && !is_zstd(magic)) {
+    read_all([&](std::uint64_t at, char* into, std::size_t size) { return own->read_at(at, into, size); }, own->size());
+  } else {
+    const TempFile copy = spooled(input.source, store.spool(1).directory);
+    const auto read = [&](std::uint64_t at, char* into, std::size_t size) {
+      const auto there =
+          static_cast<std::size_t>(std::min<std::uint64_t>(size, copy.size() - std::min(at, copy.size())));
+      copy.read(at, std::as_writable_bytes(std::span(into, there)));
+      return there;
+    };
+    read_all(read, copy.size());
+  }
+  store.operators_by_external_id = true;
+  sink.finish();
+  store.finish();
+}
+
+void read_xla_trace(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
+  RowSink sink = row_sink(input, options, store);
+  store.derived_rows = read_xla_json(input.source, sink, facts);
+  store.operators_by_external_id = true;
+  sink.finish();
+  store.finish();
+}
+
 constexpr std::array kXplane = {".xplane.pb"sv, ".xplane.pb.gz"sv};
+constexpr std::array kRiegeli = {".xplane.riegeli"sv};
 constexpr std::array kNsys = {".nsys-rep"sv, ".qdrep"sv};
 constexpr std::array kNcu = {".ncu-rep"sv};
 constexpr std::array kCsv = {".csv"sv};
@@ -104,8 +157,6 @@ constexpr std::array kCsv = {".csv"sv};
 constexpr std::string_view kDecompress = "decompress it first; traces may be plain, gzip or zstd";
 constexpr std::string_view kDatabase =
     "compressed, cut off or from a pipe it cannot be read; give the database as the profiler wrote it";
-constexpr std::string_view kXspace =
-    "TensorBoard or 'go tool pprof' reads it; 'nsys profile' or rocprofv3 records what can be read here";
 constexpr std::string_view kUnpack = "unpack it, and give the trace that is in it";
 
 // A recording, or an archive that may hold one.
@@ -129,7 +180,9 @@ constexpr std::array kFormats = {
     recording("a database of Ascend's profiler", by_bytes<begins_as_ascend_database>, kDatabase),
     recording("an SQLite database that is not a tracedb index", by_bytes<begins_as_sqlite>,
               "give the trace itself, or the index that trace-ingest made of it"),
-    named("a TensorFlow or JAX profile (XSpace protobuf)", kXplane, kXspace),
+    TraceFormat{.name = "xplane", .sniff = by_bytes<begins_as_xspace>, .read = read_xplane, .extensions = kXplane},
+    named("a JAX profile beyond 2 GiB (XSpace in Riegeli records)", kRiegeli,
+          "profile fewer steps, so that JAX writes an xplane.pb, or turn its Python tracer off"),
     named("an Nsight Systems report", kNsys,
           "'nsys export --type sqlite' makes a database of it, which can be read here"),
     named("an Nsight Compute report", kNcu, "'ncu --import' reads it"),
@@ -147,9 +200,9 @@ constexpr std::array kFormats = {
                 .sniff = by_bytes<begins_as_pickle>,
                 .advice = "docs.pytorch.org/memory_viz reads memory snapshots; give the profiler's trace here",
                 .certain = false},
-    TraceFormat{.name = "a profile of TensorFlow, JAX (XSpace) or pprof (protobuf)",
-                .sniff = by_bytes<begins_as_profile_message>,
-                .advice = kXspace,
+    TraceFormat{.name = "a pprof profile, as JAX writes for the memory of its devices",
+                .sniff = by_bytes<begins_as_pprof>,
+                .advice = "'go tool pprof' reads it; jax.profiler.trace records an xplane.pb, which can be read here",
                 .certain = false},
     TraceFormat{.name = "a Perfetto trace (protobuf)",
                 .sniff = by_bytes<begins_as_perfetto>,
@@ -174,6 +227,7 @@ constexpr std::array kFormats = {
                 .irreplaceable = false,
                 .certain = false,
                 .extensions = kCsv},
+    TraceFormat{.name = "xla-json", .sniff = by_bytes<begins_as_xla_json>, .read = read_xla_trace},
     TraceFormat{.name = "aie", .sniff = by_bytes<begins_as_aie_trace>, .read = read_aie},
     // Distinguished from the last line by the names of processes, which may be anywhere in it; the second one by any
     // sign of another program (ingest.h).

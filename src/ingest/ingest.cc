@@ -228,8 +228,11 @@ class Ingest {
     writer.meta("links_confirmed_by_flow", devices_.flows.confirmed);
     writer.meta("links_contradicted_by_flow", devices_.flows.contradicted);
     writer.meta("links_made_by_flow", devices_.flows.linked);
-    if (store_.derived_kernels > 0)
-      writer.meta("kernels_from_marks", static_cast<std::int64_t>(store_.derived_kernels));
+    if (store_.derived_rows > 0) {
+      // Of tiles kernels, of XLA the operators.
+      writer.meta(facts_.vendor == "aie" ? "kernels_from_marks" : "operators_from_events",
+                  static_cast<std::int64_t>(store_.derived_rows));
+    }
     count_events();
     writer.meta("events_read", static_cast<std::int64_t>(result_.events_read));
     writer.meta("events_stored", static_cast<std::int64_t>(result_.events_stored));

@@ -140,6 +140,8 @@ constexpr std::array kKinds = {
     SourceKind{"msprof_", ".json", "calls beside the kernels"},
     SourceKind{"kernel_details", ".csv", "kernels and their shapes"},
     SourceKind{"op_summary", ".csv", "kernels and their shapes"},
+    SourceKind{".xplane.pb", ".xplane.pb", "programs, launch configurations and all events"},
+    SourceKind{".trace.json", ".trace.json", "kernels and calls"},
 };
 // What the profilers write beside them, as far as it is searched for, and is no trace.
 constexpr std::array<std::string_view, 5> kOtherFiles = {"communication.json", "communication_matrix.json",
@@ -232,7 +234,7 @@ class Runs {
 const std::vector<std::string>& default_globs() {
   static const std::vector<std::string> kGlobs = {
       "*.json",      "*.json.gz", "*.json.zst", "kernel_details*.csv", "op_summary*.csv", "*profiler*.db",
-      "msprof_*.db", "*.sqlite",  "*.rpd",      "*_results.db"};
+      "msprof_*.db", "*.sqlite",  "*.rpd",      "*_results.db",        "*.xplane.pb",     "*.xplane.pb.gz"};
   return kGlobs;
 }
 

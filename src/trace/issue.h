@@ -64,6 +64,12 @@ enum class IssueKind {
   kPythonParentMissing,
   kFlowContradictsLaunch,
   kKernelWithoutStep,
+  kKernelWithoutHlo,
+  kImpossibleConfig,
+  kBackwardArrow,
+  kEventLimit,
+  kDroppedEvents,
+  kProfilerMessage,
 };
 
 enum class Severity { kInfo, kWarning, kDataLoss };

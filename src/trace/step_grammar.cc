@@ -186,7 +186,12 @@ std::string step_rules_hash() {
 bool is_optimizer_step(std::string_view annotation) { return annotation.starts_with("Optimizer.step#"); }
 
 bool is_backward_operator(std::string_view name) {
-  return name.starts_with("autograd::engine::") || name.starts_with("torch::autograd::") || is_backward_node(name);
+  // JAX: the place of an operation in the transformed program.
+  const bool transposed = name.starts_with("transpose(") || name.find("/transpose(") != std::string_view::npos ||
+                          name.find("/rematted_computation/") != std::string_view::npos ||
+                          name.find("/checkpoint/") != std::string_view::npos;
+  return transposed || name.starts_with("autograd::engine::") || name.starts_with("torch::autograd::") ||
+         is_backward_node(name);
 }
 
 }  // namespace tracedb

@@ -31,7 +31,7 @@ NameId KernelNameTable::intern(std::string_view name, std::string_view short_nam
 
 std::vector<NameId> KernelNameTable::intern_kernels(const Index& index, const KernelClasses& classes) {
   std::vector<NameId> numbers;
-  Statement rows(index.database(), "SELECT id, name, short_name FROM kernel_name ORDER BY id");
+  Statement rows(index.database(), kKernelTexts);
   while (rows.step()) {
     const std::uint32_t id = rows.id(0);
     if (id >= numbers.size()) numbers.resize(id + std::size_t{1}, 0);

@@ -54,20 +54,21 @@ class Finder {
     store_.annotations.start();
     for (; const AnnotationRecord* event = store_.annotations.peek(); store_.annotations.pop()) {
       ++annotation;
-      if (name_of(event->name)) marks_.push_back({*event, annotation, end_of(event->ts, event->dur)});
+      if (name_of(*event)) marks_.push_back({*event, annotation, end_of(event->ts, event->dur)});
     }
   }
 
-  const std::optional<Name>& name_of(std::uint32_t name) {
-    const auto [entry, is_new] = names_.try_emplace(name);
-    const std::string_view text = store_.strings.text(name);
+  const std::optional<Name>& name_of(const AnnotationRecord& event) {
+    const auto [entry, is_new] = names_.try_emplace(event.name);
+    const std::string_view text = store_.strings.text(event.name);
+    if (!entry->second && event.is_step != 0) entry->second = Name{StepInfo{}, StepScope::kProcess};
     if (!is_new) return entry->second;
     if (const auto info = parse_step(text)) entry->second = Name{*info, step_scope(text)};
     return entry->second;
   }
 
   std::uint32_t new_step(const NamedAnnotation& mark) {
-    out_.steps.push_back({mark.annotation, name_of(mark.event.name)->info, mark.event.ts});
+    out_.steps.push_back({mark.annotation, name_of(mark.event)->info, mark.event.ts});
     return static_cast<std::uint32_t>(out_.steps.size());
   }
 
@@ -320,6 +321,12 @@ class Sweep {
     if (record.external_id != kUnknownValue)
       links_.operator_by_external_id.set(record.external_id, process_of(record.track), id, record.ts);
     thread.annotations.advance(record.ts);
+    if (record.stack != 0) {
+      std::uint32_t own = 0;
+      for (const std::uint32_t frame : store_.stacks[record.stack - 1]) own = links_.stacks.child(own, frame_id(frame));
+      links_.stack_of_operator.resize(id + 1);
+      links_.stack_of_operator[id] = own;
+    }
     links_.pass_of_operator.push_back(pass_origin(record.track, record.ts, backward));
     thread.operators.push(end_of(record.ts, record.dur), {record.external_id, id, depth, backward});
   }

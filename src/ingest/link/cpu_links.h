@@ -102,7 +102,9 @@ struct CpuLinks {
   std::size_t calling_processes = 0;         // processes with runtime calls
   OperatorTable operator_by_external_id;     // for kernels whose launch is not in the trace
   std::vector<PassOrigin> pass_of_operator;  // by id - 1
-  std::optional<PassFinder> passes;          // finished
+  std::vector<std::uint32_t>
+      stack_of_operator;             // by id, as far as there is one: of operators that have their own; 0: not
+  std::optional<PassFinder> passes;  // finished
 
   explicit CpuLinks(const SpoolOptions& options) : launches(options) {}
 };

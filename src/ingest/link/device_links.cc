@@ -29,10 +29,24 @@ class LaunchResolver {
   }
 
   Origin origin_of(const DeviceRecord& event) {
+    Origin origin = linked_origin(event);
+    if (store_.operators_by_external_id) {
+      if (const std::uint32_t own = operator_by_external_id(event)) {
+        origin.cpu_op = own;
+        origin.pass = cpu_.pass_of_operator[own - 1];
+      }
+    }
+    if (origin.cpu_op < cpu_.stack_of_operator.size() && cpu_.stack_of_operator[origin.cpu_op] != 0)
+      origin.stack = cpu_.stack_of_operator[origin.cpu_op];
+    return origin;
+  }
+
+ private:
+  Origin linked_origin(const DeviceRecord& event) {
     if (const std::optional<LaunchRecord> launch = launch_of(event)) {
       if (launch->ts > event.ts) store_.issues.add(IssueKind::kLaunchAfterKernel, -1, store_.strings.text(event.name));
       if (flow_table_.size() > 0) check(event, *launch);
-      return store_.operators_by_flow ? with_operator_of_flow(event, launch->origin) : launch->origin;
+      return flows_.for_users ? with_operator_of_flow(event, launch->origin) : launch->origin;
     }
     const Origin* flow = origin_by_flow(event);
     Origin origin = flow == nullptr ? Origin{} : *flow;
@@ -43,7 +57,6 @@ class LaunchResolver {
     return origin;
   }
 
- private:
   [[nodiscard]] std::uint32_t device_of(const DeviceRecord& event) const {
     return store_.streams[event.stream - 1].device;
   }
@@ -197,9 +210,11 @@ class LaunchResolver {
   // Of a launch that a queue's thread makes for an operator on another one.
   Origin with_operator_of_flow(const DeviceRecord& event, Origin origin) {
     const Origin* asked = origin_by_flow(event);
-    if (asked == nullptr || origin.cpu_op != 0) return origin;
-    origin.cpu_op = asked->cpu_op;
-    origin.pass = asked->pass;
+    if (asked == nullptr || (origin.cpu_op != 0 && store_.operators_by_flow)) return origin;
+    if (origin.cpu_op == 0) {
+      origin.cpu_op = asked->cpu_op;
+      origin.pass = asked->pass;
+    }
     if (origin.stack == 0) origin.stack = asked->stack;
     if (origin.annotation == 0) origin.annotation = asked->annotation;
     if (origin.step == 0) origin.step = asked->step;

@@ -129,7 +129,8 @@ void match(TraceStore& store, const std::vector<FlowRecord>& ends, FlowsByTime& 
 
 FlowLinks::FlowLinks(const TraceStore& store)
     : by_id(store.spool(4)),
-      needed(store.uncorrelated > 0 || store.calls.size() == 0 || store.operators_by_flow),
+      needed(store.uncorrelated > 0 || store.calls.size() == 0 || store.operators_by_flow || store.handoffs.size() > 0),
+      for_users(store.operators_by_flow || store.handoffs.size() > 0),
       by_start(store.spool(4)),
       origins(store.spool(4)),
       stream_of_thread_(streams_of_threads(store)) {}
@@ -179,6 +180,11 @@ void emit_flows(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& tex
   match(store, ends, unmatched);
   links.add(ends);
   store.flows.release();
+  store.handoffs.start();
+  for (; const HandoffRecord* work = store.handoffs.peek(); store.handoffs.pop()) {
+    links.by_start.push({kUnknownValue, work->ts, work->asked_ts, work->stream, work->track});
+  }
+  store.handoffs.release();
   if (unmatched.size() > 0) store.issues.add(IssueKind::kUnmatchedFlow, -1, {}, unmatched.size());
   unmatched.start();
   for (; const FlowRecord* flow = unmatched.peek(); unmatched.pop()) {

@@ -65,6 +65,7 @@ class FlowLinks {
   ExternalSorter<FlowArrow, ByFlowKey> by_id;
   // Only where links must be made by flows.
   bool needed;
+  bool for_users;  // also where the launch is known: another thread may have asked for it
   ExternalSorter<FlowArrow, ByFlowStart> by_start;
   ExternalSorter<FlowOrigin, ByFlowEnd> origins;
 

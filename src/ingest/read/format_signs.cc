@@ -87,12 +87,17 @@ bool begins_as_tar(std::string_view head) {
 }
 bool begins_as_compressed(std::string_view head) { return is_gzip(head) || is_zstd(head); }
 
-// The message in field 1: {1: id, 2: name of a plane}, {1: type, 2: unit}.
-bool begins_as_profile_message(std::string_view head) {
+// The message in field 1: {1: id, 2: name of a plane}.
+bool begins_as_xspace(std::string_view head) {
+  const std::string_view begin = head.substr(0, 48);
+  return begin.starts_with('\x0a') &&
+         (contains(begin, "/host:") || contains(begin, "/device:") || contains(begin, "Task Environment"));
+}
+// The same: {1: type, 2: unit}.
+bool begins_as_pprof(std::string_view head) {
   const std::string_view begin = head.substr(0, 24);
-  if (!begin.starts_with('\x0a')) return false;
   const bool numbers = begin.size() > 8 && begin[1] >= 4 && begin[1] <= 6 && begin[2] == '\x08';
-  return contains(begin, "/host:") || contains(begin, "/device:") || (numbers && contains(begin.substr(4, 3), "\x10"));
+  return begin.starts_with('\x0a') && numbers && contains(begin.substr(4, 3), "\x10");
 }
 // Field 1 with a length.
 bool begins_as_perfetto(std::string_view head) {

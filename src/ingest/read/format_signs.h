@@ -35,8 +35,9 @@ bool begins_as_lz4(std::string_view head);
 bool begins_as_compressed(std::string_view head);  // by gzip or zstd: what decompressed to this was compressed twice
 
 bool begins_as_pickle(std::string_view head);
-// A protobuf message that begins with a plane, as XSpace of TensorFlow, or with a type and its unit, as pprof.
-bool begins_as_profile_message(std::string_view head);
+bool begins_as_xspace(
+    std::string_view head);  // a protobuf message that begins with a plane, as JAX and TensorFlow write it
+bool begins_as_pprof(std::string_view head);     // one that begins with a type and its unit
 bool begins_as_perfetto(std::string_view head);  // a protobuf message that holds messages, as the traces of Perfetto
 bool begins_as_git_lfs(std::string_view head);
 bool begins_as_markup(std::string_view head);

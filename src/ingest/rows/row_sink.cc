@@ -97,6 +97,14 @@ std::uint32_t RowSink::shape(const ShapeDefinition& shape) {
   return entry.id;
 }
 
+std::uint32_t RowSink::stack(const std::vector<std::uint32_t>& frames) {
+  if (frames.empty()) return 0;
+  const Interner::Entry entry =
+      paths_.intern({reinterpret_cast<const char*>(frames.data()), frames.size() * sizeof(std::uint32_t)});
+  if (entry.is_new) batch_.stacks.push_back(frames);
+  return entry.id;
+}
+
 std::uint32_t RowSink::collective(const CollectiveRecord& record) {
   batch_.collectives.push_back(record);
   return static_cast<std::uint32_t>(batch_.collectives.size());

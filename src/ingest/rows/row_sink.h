@@ -61,6 +61,8 @@ class RowSink {
   }
   std::uint32_t config(const LaunchConfig& config);
   std::uint32_t shape(const ShapeDefinition& shape);
+  // A call path of an operator itself, for OperatorRecord::stack: ids of the frames' names, outermost first. 0: none.
+  std::uint32_t stack(const std::vector<std::uint32_t>& frames);
   [[nodiscard]] bool keeps_stacks() const { return stacks_ == StackCalls::kKeep; }
   // For DeviceRecord::collective of the next record.
   std::uint32_t collective(const CollectiveRecord& record);
@@ -75,6 +77,7 @@ class RowSink {
   void add(const InstantRecord& record) { push(batch_.instants, record); }
   void add(const CounterRecord& record) { push(batch_.counters, record); }
   void add(const FlowRecord& record) { push(batch_.flows, record); }
+  void add_handoff(const HandoffRecord& record) { push(batch_.handoffs, record); }
   // Records of which no more is known. `track`: of thread() or stream().
   void add_call(const TimeSpan& span, std::string_view name, std::uint32_t track, std::int64_t correlation);
   void add_annotation(const TimeSpan& span, std::string_view name, std::uint32_t track);
@@ -109,7 +112,7 @@ class RowSink {
   std::size_t records_ = 0;  // in batch_
   std::uint64_t rows_ = 0;   // read
   std::vector<EventCount> kinds_;
-  Interner texts_, threads_, streams_, configs_, shapes_;
+  Interner texts_, threads_, streams_, configs_, shapes_, paths_;
   std::vector<bool> replaced_;  // by text: it was not storable as it is
   std::string key_;             // scratch
   // Names of threads and shapes refer to texts that others have, too: what they may take together.

@@ -110,6 +110,7 @@ struct EventBatch {
   std::vector<StreamDefinition> streams;
   std::vector<LaunchConfig> configs;
   std::vector<ShapeDefinition> shapes;
+  std::vector<std::vector<std::uint32_t>> stacks;  // of operators: ids of the frames' names, outermost first
 
   std::vector<PythonRecord> python;
   std::vector<OperatorRecord> operators;
@@ -122,6 +123,7 @@ struct EventBatch {
   std::vector<InstantRecord> instants;
   std::vector<CounterRecord> counters;
   std::vector<FlowRecord> flows;
+  std::vector<HandoffRecord> handoffs;
   std::vector<SliceEndpointRecord> endpoints;
   std::vector<MetadataRecord> metadata;
   std::vector<std::string> args;  // with keep_args: JSON text; `args` of a record counts from 1 within the batch

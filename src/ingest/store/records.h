@@ -36,7 +36,8 @@ inline constexpr std::uint32_t kRootPythonId = 0xFFFFFFFE;  // given as null: ou
 struct OperatorRecord {
   std::int64_t ts, dur, external_id, sequence_number;
   std::uint32_t name, track, shape, args;
-  std::uint32_t is_forward, unused;  // is_forward: 1 where the trace says that it is the backward of no operator
+  std::uint32_t is_forward;  // 1 where the trace says that it is the backward of no operator
+  std::uint32_t stack;       // where its own is known: position + 1 in TraceStore::stacks; 0: its calls tell
 };
 
 struct CallRecord {
@@ -56,8 +57,9 @@ struct DeviceRecord {
 
 struct AnnotationRecord {
   std::int64_t ts, dur, external_id;
-  std::uint32_t name, track;  // track: thread id, or stream id where on_device
-  std::uint32_t on_device, args;
+  std::uint32_t name, track;         // track: thread id, or stream id where on_device
+  std::uint16_t on_device, is_step;  // is_step: marks one whatever its name
+  std::uint32_t args;
 };
 
 struct SliceRecord {
@@ -98,6 +100,13 @@ enum class EventIdType : std::uint8_t { kNone, kInteger, kNegative, kHex, kText 
 struct EventId {
   std::uint64_t number = 0;  // a negative one as its two's complement; of text its string id
   EventIdType type = EventIdType::kNone;
+};
+
+// Device work that one thread launches for another: where it was asked for.
+struct HandoffRecord {
+  std::int64_t ts;        // of the device event
+  std::int64_t asked_ts;  // when the thread asked
+  std::uint32_t stream, track;
 };
 
 struct FlowRecord {

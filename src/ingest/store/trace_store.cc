@@ -207,7 +207,7 @@ class TilePairs {
       record.dur = kernel.duration();
       store_.device_events.push(record);
     }
-    store_.derived_kernels += pairs.kernels.size();
+    store_.derived_rows += pairs.kernels.size();
   }
 
   TileEvent event_of(std::uint32_t name) {
@@ -303,6 +303,7 @@ TraceStore::TraceStore(const StoreOptions& options)
       instants(spool_share(options, 2)),
       counters(spool_share(options, 2)),
       flows(spool_share(options, 6)),
+      handoffs(spool_share(options, 2)),
       options_(options) {}
 
 SpoolOptions TraceStore::spool(unsigned share) const { return spool_share(options_, share); }
@@ -349,6 +350,11 @@ void TraceStore::define(const EventBatch& batch, WorkerIds& ids) {
     ids.configs.push_back(config_id(config));
   }
   for (const ShapeDefinition& shape : batch.shapes) ids.shapes.push_back(shape_id(shape));
+  for (const std::vector<std::uint32_t>& stack : batch.stacks) {
+    stacks.emplace_back();
+    for (const std::uint32_t frame : stack) stacks.back().push_back(global(ids.strings, frame));
+    ids.stacks.push_back(static_cast<std::uint32_t>(stacks.size()));
+  }
 }
 
 template <class Record>
@@ -361,6 +367,7 @@ void TraceStore::to_global(Record& record, const WorkerIds& ids) const {
   if constexpr (requires { record.sequence_number; }) numbers_to_global(ids, record.sequence_number);
   if constexpr (requires { record.bytes; }) numbers_to_global(ids, record.bytes);
   if constexpr (requires { record.shape; }) record.shape = global(ids.shapes, record.shape);
+  if constexpr (requires { record.stack; }) record.stack = global(ids.stacks, record.stack);
   if constexpr (requires { record.scope; }) record.scope = global(ids.scopes, record.scope);
   if constexpr (requires { record.on_device; }) {
     record.track = global(record.on_device != 0 ? ids.streams : ids.threads, record.track);
@@ -415,6 +422,9 @@ void TraceStore::add_events(EventBatch& batch, const WorkerIds& ids) {
     rewrite_id(record.id);
     if (record.ph == 'f') keep_backward_end(record);
   });
+  for (const HandoffRecord& record : batch.handoffs) {
+    handoffs.push({record.ts, record.asked_ts, global(ids.streams, record.stream), global(ids.threads, record.track)});
+  }
   for (const std::string& text : batch.args) args.push(text);
 }
 

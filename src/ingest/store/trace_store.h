@@ -80,7 +80,7 @@ struct StoreOptions {
 
 // From a worker's local ids (position + 1) to those of the store.
 struct WorkerIds {
-  std::vector<std::uint32_t> strings, numbers, scopes, threads, streams, configs, shapes;
+  std::vector<std::uint32_t> strings, numbers, scopes, threads, streams, configs, shapes, stacks;
 };
 
 class TraceStore {
@@ -101,6 +101,7 @@ class TraceStore {
   std::unordered_map<std::string, std::uint32_t> stream_tracks;  // by track_text() of what its events are drawn on
   std::vector<LaunchConfig> configs;
   std::vector<ShapeDefinition> shapes;
+  std::vector<std::vector<std::uint32_t>> stacks;
   std::vector<CollectiveRecord> collectives;
   TextSpool args;
 
@@ -115,17 +116,19 @@ class TraceStore {
   ExternalSorter<InstantRecord, ByTimestamp> instants;
   ExternalSorter<CounterRecord, ByTimestamp> counters;
   ExternalSorter<FlowRecord, ByFlow> flows;
+  ExternalSorter<HandoffRecord, ByTimestamp> handoffs;
   std::vector<FlowEnd> backward_flow_ends;  // of category `fwdbwd`: from a forward operator to its backward one
 
-  bool operators_by_flow = false;  // a launch's own thread has no operators: flows to device events tell them
+  bool operators_by_external_id = false;  // of device events, before all others
+  bool operators_by_flow = false;         // a launch's own thread has no operators: flows to device events tell them
 
   Kinds kinds;
   std::unordered_map<std::uint32_t, std::int64_t>
       slice_times;  // ns by category, of slices that the trace has as one event
   std::int64_t first_ts = kUnknownValue;
-  std::uint64_t read_to = 0;          // position in the trace behind what was added
-  std::uint64_t uncorrelated = 0;     // device events without a correlation
-  std::uint64_t derived_kernels = 0;  // made of several events, which are stored too
+  std::uint64_t read_to = 0;       // position in the trace behind what was added
+  std::uint64_t uncorrelated = 0;  // device events without a correlation
+  std::uint64_t derived_rows = 0;  // kernels and operators made of several events, which are stored too
   IssueLog issues;
 
   [[nodiscard]] std::uint32_t string_id(std::string_view text) { return strings.intern(text).id; }

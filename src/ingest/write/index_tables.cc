@@ -10,6 +10,8 @@
 #include "base/text/json_text.h"
 #include "base/unknown.h"
 #include "ingest/write/index_writer.h"
+#include "trace/event_names.h"
+#include "trace/hlo_kernel.h"
 
 namespace tracedb {
 namespace {
@@ -125,7 +127,7 @@ static_assert(std::size(kSkipReasons) == static_cast<std::size_t>(SkipReason::kC
 void IndexWriter::write_dictionaries(TraceStore& store, const CpuLinks& cpu, const DeviceLinks& devices) {
   Statement name(*database_, "INSERT INTO kernel_name VALUES (?, ?, ?)");
   for (const std::uint32_t id : devices.kernel_names) {
-    const std::string_view text = store.strings.text(id);
+    const std::string_view text = kernel_of_text(store.strings.text(id));
     insert_row(name, id, text, short_name(text));
   }
   Statement frame(*database_, "INSERT INTO frame VALUES (NULL, ?, ?, ?, ?)");

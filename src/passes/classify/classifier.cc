@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include "base/text/characters.h"
+#include "trace/hlo_kernel.h"
 
 namespace tracedb {
 
@@ -26,6 +29,18 @@ ClassId Classifier::class_id(const std::string& name) {
 }
 
 Classification Classifier::classify(std::string_view name) {
+  if (const auto hlo = parse_hlo_kernel(name)) {
+    hlo_name_ = "hlo";
+    const auto letters = [this](std::string_view part) {
+      std::ranges::copy_if(part, std::back_inserter(hlo_name_), [](unsigned char c) { return std::isalnum(c) != 0; });
+    };
+    // Without HLO the operation's own name, which XLA begins with the opcode: "all-reduce-start.3".
+    letters(hlo->opcode.empty() ? hlo->op.substr(0, hlo->op.find('.')) : hlo->opcode);
+    if (!hlo->target.empty()) hlo_name_ += "::";
+    letters(hlo->target);
+    const Classification by_operation = classify(std::string_view(hlo_name_));
+    return by_operation.rule_id != kNoRule ? by_operation : classify(hlo->kernel);
+  }
   scan_.look_at(name);
   const RuleId rule = scan_.next_rule(0);
   return rule == kNoRule ? Classification{} : Classification{class_id(scan_.class_name(rule)), rule};

@@ -91,6 +91,7 @@ class Classifier {
   Classifier(const Classifier&) = delete;
   Classifier& operator=(const Classifier&) = delete;
 
+  // Of XLA's kernels (trace/hlo_kernel.h) by what the operation does, else by the kernel's name.
   Classification classify(std::string_view name);
   Explanation explain(std::string_view name);
   // All rules whose terms hold, in order; the first one decides.
@@ -114,6 +115,7 @@ class Classifier {
   NameScan scan_;
   std::vector<std::string> classes_;
   std::unordered_map<std::string, ClassId> class_ids_;
+  std::string hlo_name_;  // scratch
 };
 
 }  // namespace tracedb

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "trace/hlo_kernel.h"
 #include "trace/kernel_name.h"
 
 namespace tracedb {
@@ -22,6 +23,9 @@ const CompiledRules& ActiveRules::compiled() const {
 }
 
 std::string normalised_name(std::string_view name) {
+  if (const auto hlo = parse_hlo_kernel(name)) {
+    return normalised_name(hlo->kernel).append(name.substr(hlo->kernel.size()));
+  }
   std::string text = name.starts_with("_Z") ? readable_name(name) : std::string(name);
   std::size_t number = 0;
   const bool generated = text.starts_with("triton_") && text.find("_fused_") != std::string::npos;
@@ -35,7 +39,7 @@ KernelClasses::KernelClasses(const Index& index, const CompiledRules& rules)
     : entries_(1), declared_(rules.rules().classes), traits_(1, kOtherTrait) {
   Classifier classifier(rules, platform_of(index));
   std::map<ClassId, Traits> traits_of_id;
-  Statement names(index.database(), "SELECT id, name FROM kernel_name ORDER BY id");
+  Statement names(index.database(), kKernelTexts);
   while (names.step()) {
     const std::size_t id = names.id(0);
     const Classification result = classifier.classify(names.text(1));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/hlo_kernel.h"
+
 namespace tracedb {
 
 KernelKind kind_of_class(std::string_view class_name) {
@@ -18,10 +20,11 @@ KernelKind kind_of_class(std::string_view class_name) {
 KernelKinds::KernelKinds() : classifier_(default_rules()) {}
 
 KernelKind KernelKinds::of(std::string_view name) {
-  if (is_copy_kernel(name)) return KernelKind::kCopyKernel;
+  const std::string_view kernel = kernel_of_text(name);
+  if (is_copy_kernel(kernel)) return KernelKind::kCopyKernel;
   const KernelKind kind = kind_of_class(classifier_.class_name(classifier_.classify(name).class_id));
   // The class names what the rules find in a fused name; what else it computes may be known by its function alone.
-  return kind == KernelKind::kComm && also_computes(name) ? KernelKind::kCommCompute : kind;
+  return kind == KernelKind::kComm && also_computes(kernel) ? KernelKind::kCommCompute : kind;
 }
 
 }  // namespace tracedb

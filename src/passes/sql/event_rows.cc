@@ -145,6 +145,10 @@ constexpr Column<KernelRows> kKernelColumns[] = {
     {number_expression("layer"), [](K k) { return k.layer(); }, true},
     {text_expression("layer_part"), [](K k) { return k.layer_part(); }, true},
     {text("input_dims"), [](K k) { return k.input_dims(); }, true},
+    {text_expression("hlo_module"), [](K k) { return k.hlo(&HloKernel::module); }, true},
+    {text_expression("hlo_op"), [](K k) { return k.hlo(&HloKernel::op); }, true},
+    {text_expression("hlo_opcode"), [](K k) { return k.hlo(&HloKernel::opcode); }, true},
+    {text_expression("hlo_shape"), [](K k) { return k.hlo(&HloKernel::shape); }, true},
     {text_expression("role"), [](K k) { return k.role(); }, true},
     {text_expression("role_source"), [](K k) { return k.role_source(); }, true},
     {number_expression("role_confidence_pct"), [](K k) { return k.role_confidence(); }, true},
@@ -433,6 +437,19 @@ ArrayColumn KernelRows::input_dims() const {
   const EventColumns operators(index_, "cpu_op");
   return ArrayColumn::of_values(through(all_ids("cpu_op_id"), operators.ids("shape_id")),
                                 values_by_id(index_, "SELECT id, dims FROM op_shape"));
+}
+
+ArrayColumn KernelRows::hlo(std::string_view HloKernel::*part) const {
+  ArrayValues values;
+  Statement names(index_.database(), kKernelTexts);
+  while (names.step()) {
+    const auto own = parse_hlo_kernel(names.text(1));
+    if (!own || ((*own).*part).empty()) continue;
+    const std::uint32_t id = names.id(0);
+    if (id >= values.size()) values.resize(std::size_t{id} + 1);
+    values[id] = std::string((*own).*part);
+  }
+  return ArrayColumn::of_values(all_ids("name_id"), std::move(values));
 }
 
 // The innermost nn.Module of each stack. A parent comes before its children.

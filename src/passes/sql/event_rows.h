@@ -11,6 +11,7 @@
 
 #include "passes/select/workload.h"
 #include "sql/tables/array_column.h"
+#include "trace/hlo_kernel.h"
 
 namespace tracedb {
 
@@ -55,6 +56,7 @@ class KernelRows {
   // The name of the row in `table` that has the id in `column`.
   [[nodiscard]] ArrayColumn name_of(std::string_view column, std::string_view table) const;
   [[nodiscard]] ArrayColumn input_dims() const;
+  [[nodiscard]] ArrayColumn hlo(std::string_view HloKernel::*part) const;
   [[nodiscard]] ArrayColumn module() const;
 
   // What passes find.

@@ -3,15 +3,17 @@
 
 #include "passes/columns/group_stats.h"
 #include "passes/tables/pass_tables.h"
+#include "trace/hlo_kernel.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {
 namespace {
 
 constexpr std::string_view kNoPass = "[no pass]";
+constexpr std::string_view kNoHlo = "[no HLO operation]";
 constexpr std::string_view kNameless = "[no name]";  // a name id that is not in kernel_name: a damaged index
 
-enum class GroupBy { kName, kOp, kRole };
+enum class GroupBy { kName, kOp, kRole, kHlo };
 
 // Groups by the id of a kernel's name, where names that are alike are one, or by its role.
 class Labels {
@@ -31,8 +33,11 @@ class Labels {
       }
       return;
     }
-    Statement rows(workload.index().database(), "SELECT id, name FROM kernel_name ORDER BY id");
-    while (rows.step()) enter(rows.id(0), rows.text(1));
+    Statement rows(workload.index().database(), kKernelTexts);
+    while (rows.step()) {
+      const auto hlo = by == GroupBy::kHlo ? parse_hlo_kernel(rows.text(1)) : std::nullopt;
+      enter(rows.id(0), by == GroupBy::kName ? rows.text(1) : hlo ? rows.text(1).substr(hlo->kernel.size()) : kNoHlo);
+    }
   }
   [[nodiscard]] GroupId of(std::size_t row) const {
     if (roles_ != nullptr) return static_cast<GroupId>(roles_->of(row).role);
@@ -98,6 +103,25 @@ std::vector<std::int64_t> distinct_names(std::span<const GroupId> groups, std::s
   return out;
 }
 
+// What an index has of an HLO operation, by one of its runs, and what its name says.
+void add_hlo(const Index& index, std::string_view text, std::uint32_t cpu_op, TableRows& rows) {
+  const HloKernel hlo = parse_hlo_kernel(text).value_or(HloKernel{{}, {}, text, {}, {}, {}});
+  const auto known = [](std::string_view part) { return part.empty() ? std::nullopt : std::optional(part); };
+  Statement more(
+      index.database(),
+      "SELECT s.concrete_inputs ->> '$[0].hlo_category', s.concrete_inputs ->> '$[0].flops', "
+      "s.concrete_inputs ->> '$[0].bytes_accessed', t.value FROM cpu_op c LEFT JOIN op_shape s ON s.id = c.shape_id "
+      "JOIN string t ON t.id = c.name_id WHERE c.id = ?");
+  more.bind(1, std::int64_t{cpu_op});
+  const bool found = more.step();
+  const auto number = [&](int column) {
+    return found && !more.is_null(column) ? std::optional(more.int64(column)) : std::nullopt;
+  };
+  rows.add(hlo.op).add(known(hlo.module)).add(known(hlo.opcode)).add(known(hlo.target)).add(known(hlo.shape));
+  rows.add(found && !more.is_null(0) ? known(more.text(0)) : std::nullopt).add(number(1)).add(number(2));
+  rows.add(found ? known(more.text(3)) : std::nullopt);
+}
+
 void fill_groups(Workload& workload, TableRows& rows, GroupBy by, bool by_pass) {
   const EventTables& tables = workload.events();
   const EventColumns& kernels = tables.kernels;
@@ -112,6 +136,10 @@ void fill_groups(Workload& workload, TableRows& rows, GroupBy by, bool by_pass) 
   }
   const GroupedEvents events{kernels.int64s("ts"), kernels.int64s("dur"), kernels.ids("stream_id"),
                              tables.device_of_stream, groups};
+  std::vector<std::uint32_t> run_of(by == GroupBy::kHlo ? labels.count() : 0);  // a cpu_op of each
+  for (std::size_t i = 0; i < groups.size() && !run_of.empty(); ++i) {
+    if (groups[i] != kNoGroup && run_of[groups[i]] == 0) run_of[groups[i]] = kernels.ids("cpu_op_id")[i];
+  }
   const std::vector<GroupStats> stats = group_stats(events, labels.count() * split.parts());
   const std::vector<std::int64_t> names =
       distinct_names(groups, name, stats.size(), (by_pass && by == GroupBy::kOp) || by == GroupBy::kRole);
@@ -120,7 +148,11 @@ void fill_groups(Workload& workload, TableRows& rows, GroupBy by, bool by_pass) 
     const GroupStats& own = stats[g];
     if (own.count == 0) continue;
     const auto known = [&](auto value) { return own.known > 0 ? std::optional(value) : std::nullopt; };
-    rows.add(labels.label(g / split.parts()));
+    if (by == GroupBy::kHlo) {
+      add_hlo(workload.index(), labels.label(g), run_of[g], rows);
+    } else {
+      rows.add(labels.label(g / split.parts()));
+    }
     if (by_pass) rows.add(split.label(g));
     rows.add(names[g]).add(own.count).add(own.known).add(own.total).add(own.busy);
     rows.add(known(own.min)).add(known(own.max)).add(known(own.median)).add(known(own.p90)).add(known(own.p99));
@@ -154,6 +186,20 @@ std::vector<PassColumn> columns(GroupBy by, bool by_pass) {
       kTimeShare,
       kMeanTime,
       kBusyShare};
+  if (by == GroupBy::kHlo) {
+    out.front() = column("hlo_op", kText, "", "HLO operation: fusion.3, or [no HLO operation]", "HLO Op", "label");
+    const PassColumn more[] = {
+        column("hlo_module", kText, "", "program: jit_train_step", "Module", "", "1"),
+        column("opcode", kText, "", "fusion, dot, custom-call ...; NULL: the trace has no HLO", "Opcode", "", "3"),
+        column("target", kText, "", "of a custom call: __cublas$gemm", "Target", "", "8"),
+        column("shape", kText, "", "of the result: f32[8,128]", "Shape", "", "5"),
+        column("category", kText, "", "as XLA says on a TPU: convolution fusion, data formatting ...", "Category", "",
+               "9"),
+        column("flops", kInteger, "count", "of one run, as XLA estimates them", "FLOPs", "", "9"),
+        column("bytes_accessed", kInteger, "bytes", "of one run, as XLA estimates them", "Bytes", "", "9"),
+        column("op_name", kText, "", "place in the model: jit(f)/layers_3/attn/dot_general", "Op Name", "", "7")};
+    out.insert(out.begin() + 1, std::begin(more), std::end(more));
+  }
   if (by_pass) {
     out.insert(out.begin() + 1,
                column("pass", kText, "", "pass of training: forward, backward, optimizer", "Pass", "", "5"));
@@ -196,7 +242,12 @@ std::vector<PassTable> kernel_group_tables() {
       table<kOp, true>("ops_by_pass", "kernel time by operation class and pass of training",
                        {"ops_by_pass", std::string(kKernelFigures) + "names pass op", "total_time DESC, op, pass"}),
       table<kRole, false>("ops_by_role", "kernel time by role in the model",
-                          {"ops_by_role", std::string(kKernelFigures) + "names role", "total_time DESC, role"})};
+                          {"ops_by_role", std::string(kKernelFigures) + "names role", "total_time DESC, role"}),
+      table<kHlo, false>("ops_by_hlo", "kernel time by HLO operation",
+                         {"ops_by_hlo",
+                          std::string(kKernelFigures) + "names opcode target shape category flops bytes_accessed "
+                                                        "hlo_module hlo_op op_name",
+                          "total_time DESC, hlo_module, hlo_op, opcode, shape"})};
 }
 
 PassTable kernel_classes_table() {

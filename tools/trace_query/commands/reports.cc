@@ -375,17 +375,19 @@ std::vector<Command> report_commands() {
   const std::vector<OptionGroup> of_steps = {kSteps, kRules, kRows, kOutput, kExplain, kInput};
   const std::vector<OptionGroup> usual = {kSelection, kSteps, kRules, kRows, kOutput, kExplain, kInput};
   std::vector<Command> out = {
-      table_command("ops", "kernel time by operation: attention, GEMM, norm, communication, ...",
-                    "  trace-query ops trace.json.gz --phase decode\n"
-                    "  trace-query ops trace.json.gz --by role\n"
-                    "  trace-query ops training.json.gz --by pass\n"
-                    "  trace-query kernels trace.json.gz --op attention_decode\n"
-                    "  trace-query rules show trace.json.gz       which name has which class, and why",
-                    {{"", "ops"},
-                     by_pass("ops_by_pass"),
-                     {"--by role", "ops_by_role",
-                      "a row for each role in the model (qkv_proj, o_proj, gate_up, down, router, experts ...)"}},
-                    of_layers, finish_kernels, nullptr, prepare_kernels),
+      table_command(
+          "ops", "kernel time by operation: attention, GEMM, norm, communication, ...",
+          "  trace-query ops trace.json.gz --phase decode\n"
+          "  trace-query ops trace.json.gz --by role\n"
+          "  trace-query ops training.json.gz --by pass\n"
+          "  trace-query kernels trace.json.gz --op attention_decode\n"
+          "  trace-query rules show trace.json.gz       which name has which class, and why",
+          {{"", "ops"},
+           by_pass("ops_by_pass"),
+           {"--by role", "ops_by_role",
+            "a row for each role in the model (qkv_proj, o_proj, gate_up, down, router, experts ...)"},
+           {"--by hlo", "ops_by_hlo", "of XLA: a row for each HLO operation, with its program and its shape"}},
+          of_layers, finish_kernels, nullptr, prepare_kernels),
       table_command("kernels", "kernel time by name",
                     "  trace-query kernels trace.json.gz --limit 10\n"
                     "  trace-query kernels trace.json.gz --phase decode --name 'ncclDevKernel*' --csv",

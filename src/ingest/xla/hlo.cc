@@ -1,0 +1,321 @@
+#include "ingest/xla/hlo.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <protozero/pbf_reader.hpp>
+#include <set>
+
+#include "base/text/characters.h"
+#include "ingest/rows/source_rows.h"
+
+namespace tracedb {
+namespace {
+
+// Names of the values of PrimitiveType of xla/xla_data.proto, by number.
+constexpr std::array<std::string_view, 29> kTypes = {
+    "",         "pred", "s8",  "s16",           "s32",        "s64",        "u8",   "u16",   "u32",   "u64",
+    "f16",      "f32",  "f64", "tuple",         "opaque",     "c64",        "bf16", "token", "c128",  "f8e5m2",
+    "f8e4m3fn", "s4",   "u4",  "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "s2",   "u2",    "f8e4m3"};
+
+std::string type_name(std::uint64_t type) {
+  return type < kTypes.size() ? std::string(kTypes[type]) : fmt::format("type{}", type);
+}
+
+constexpr int kDeepest = 8;  // of tuples in tuples
+
+struct HloShape {
+  std::string type;  // "f32"; of a tuple empty
+  std::string dims;  // "8,128"
+  std::string text;  // "f32[8,128]"
+};
+
+// A repeated integer may be packed or not.
+template <class Reader>
+void append_integers(Reader& reader, std::vector<std::int64_t>& out) {
+  if (reader.wire_type() == protozero::pbf_wire_type::length_delimited) {
+    const auto range = reader.get_packed_int64();
+    std::copy(range.begin(), range.end(), std::back_inserter(out));
+  } else {
+    out.push_back(reader.get_int64());
+  }
+}
+
+HloShape shape_of(protozero::data_view view, int depth = 0) {
+  HloShape out;
+  std::vector<std::int64_t> dims;
+  std::string parts;
+  bool tuple = false;
+  protozero::pbf_reader shape(view);
+  while (shape.next()) {
+    if (shape.tag() == 2) {
+      const auto type = static_cast<std::uint64_t>(shape.get_enum());
+      tuple = kTypes.size() > type && kTypes[type] == "tuple";
+      out.type = type_name(type);
+    } else if (shape.tag() == 3) {
+      append_integers(shape, dims);
+    } else if (shape.tag() == 4 && depth < kDeepest) {
+      parts += (parts.empty() ? "" : ", ") + shape_of(shape.get_view(), depth + 1).text;
+    } else {
+      shape.skip();
+    }
+  }
+  out.dims = fmt::format("{}", fmt::join(dims, ","));
+  out.text = tuple ? "(" + parts + ")" : fmt::format("{}[{}]", out.type, out.dims);
+  if (tuple) out.type.clear();
+  return out;
+}
+
+struct HloInstruction {
+  std::string name, opcode, target, op_name, source_file;
+  std::int64_t source_line = 0;
+  HloShape shape;
+  std::uint64_t id = 0, frame = 0;
+  std::vector<std::int64_t> operands, called;
+};
+
+void read_metadata(protozero::pbf_reader metadata, HloInstruction& out) {
+  while (metadata.next()) {
+    switch (metadata.tag()) {
+      case 2:
+        out.op_name = metadata.get_string();
+        break;
+      case 3:
+        out.source_file = metadata.get_string();
+        break;
+      case 4:
+        out.source_line = metadata.get_int64();
+        break;
+      case 15:
+        out.frame = static_cast<std::uint64_t>(metadata.get_int64());
+        break;
+      default:
+        metadata.skip();
+    }
+  }
+}
+
+// Throws protozero::exception for what is damaged.
+HloInstruction instruction_of(std::string_view bytes) {
+  HloInstruction out;
+  protozero::pbf_reader reader(protozero::data_view(bytes.data(), bytes.size()));
+  while (reader.next()) {
+    switch (reader.tag()) {
+      case 1:
+        out.name = reader.get_string();
+        break;
+      case 2:
+        out.opcode = reader.get_string();
+        break;
+      case 3:
+        out.shape = shape_of(reader.get_view());
+        break;
+      case 7:
+        read_metadata(reader.get_message(), out);
+        break;
+      case 28:
+        out.target = reader.get_string();
+        break;
+      case 35:
+        out.id = static_cast<std::uint64_t>(reader.get_int64());
+        break;
+      case 36:
+        append_integers(reader, out.operands);
+        break;
+      case 38:
+        append_integers(reader, out.called);
+        break;
+      default:
+        reader.skip();
+    }
+  }
+  return out;
+}
+
+std::vector<std::uint64_t> numbers(const std::vector<std::int64_t>& values) { return {values.begin(), values.end()}; }
+
+std::string quoted_list(const std::vector<std::string>& values, bool lists) {
+  std::string out;
+  for (const std::string& value : values)
+    out += (out.empty() ? "" : ", ") + (lists ? "[" + value + "]" : quote_json(value));
+  return "[" + out + "]";
+}
+
+// Behind wrappers: "transpose(jvp(layers_3))" is "layers_3".
+std::string_view unwrapped(std::string_view part) {
+  while (part.ends_with(')')) {
+    const std::size_t open = part.find('(');
+    if (open == std::string_view::npos) break;
+    if (part.substr(0, open) == "jit" || part.substr(0, open) == "pjit") return {};
+    part = part.substr(open + 1, part.size() - open - 2);
+  }
+  return part;
+}
+
+}  // namespace
+
+std::vector<std::string> scopes_of(std::string_view op_name) {
+  static const std::set<std::string_view> kAdded = {"",
+                                                    "while",
+                                                    "body",
+                                                    "cond",
+                                                    "scan",
+                                                    "main",
+                                                    "checkpoint",
+                                                    "remat",
+                                                    "remat2",
+                                                    "pjit",
+                                                    "closed_call",
+                                                    "core_call",
+                                                    "rematted_computation",
+                                                    "custom_jvp_call",
+                                                    "custom_vjp_call",
+                                                    "custom_vjp_call_jaxpr",
+                                                    "shard_map",
+                                                    "xla_call",
+                                                    "branch_0_fun",
+                                                    "branch_1_fun",
+                                                    "true_fun",
+                                                    "false_fun"};
+  std::vector<std::string> out;
+  for (std::size_t begin = 0, end = 0; (end = op_name.find('/', begin)) != std::string_view::npos; begin = end + 1) {
+    const std::string_view scope = unwrapped(op_name.substr(begin, end - begin));
+    if (!kAdded.contains(scope)) out.emplace_back(scope);
+  }
+  return out;
+}
+
+void HloModules::index(Module& module) {
+  module.indexed = true;
+  ProtoRange rest = module.proto;
+  while (const auto field = file_.next(rest)) {
+    if (field->number != 1 || !field->is_range) continue;
+    ProtoRange body = field->range;
+    while (const auto part = file_.next(body)) {
+      if (part->number == 1 && part->is_range) module.name = file_.bytes(part->range);
+      if (part->number == 3 && part->is_range) index_computation(module, part->range);
+      if (part->number == 17 && part->is_range) module.frames = part->range;
+    }
+  }
+}
+
+void HloModules::index_computation(Module& module, ProtoRange computation) {
+  ProtoRange rest = computation;
+  while (const auto field = file_.next(rest)) {
+    if (field->number == 5 && !field->is_range) module.computations[field->value] = computation;
+    if (field->number != 2 || !field->is_range) continue;
+    ProtoRange body = field->range;
+    std::string name;
+    std::uint64_t id = 0;
+    while (const auto part = file_.next(body)) {
+      if (part->number == 1 && part->is_range) name = file_.bytes(part->range);
+      if (part->number == 35 && !part->is_range) id = part->value;
+    }
+    module.by_name.try_emplace(std::move(name), field->range);
+    module.by_id.try_emplace(id, field->range);
+  }
+}
+
+HloOp HloModules::find(std::uint64_t program, std::string_view module, std::string_view op) {
+  HloOp out;
+  out.module = module;
+  out.op = op;
+  const auto found = modules_.find(program);
+  if (found == modules_.end()) return out;
+  Module& own = found->second;
+  if (!own.indexed) index(own);
+  if (out.module.empty()) out.module = own.name;
+  const auto place = own.by_name.find(out.op);
+  if (place == own.by_name.end()) return out;
+  try {
+    const HloInstruction instruction = instruction_of(file_.bytes(place->second));
+    out.opcode = instruction.opcode;
+    out.target = instruction.target;
+    out.shape = instruction.shape.text;
+    out.op_name = instruction.op_name;
+    if (out.op_name.empty()) out.op_name = inner_op_name(own, numbers(instruction.called));
+    if (!instruction.source_file.empty()) {
+      out.frames.push_back(fmt::format("{}({}): {}", instruction.source_file, instruction.source_line, op));
+    }
+    if (instruction.frame != 0) out.frames = frames_of(own, instruction.frame);
+    std::vector<std::string> dims, types;
+    for (const std::uint64_t id : numbers(instruction.operands)) {
+      const auto operand = own.by_id.find(id);
+      if (operand == own.by_id.end()) continue;
+      const HloShape shape = instruction_of(file_.bytes(operand->second)).shape;
+      dims.push_back(shape.dims);
+      types.push_back(shape.type);
+    }
+    out.dims = quoted_list(dims, true);
+    out.types = quoted_list(types, false);
+  } catch (const protozero::exception&) {
+    return out;  // as far as it could be read
+  }
+  return out;
+}
+
+// Of a fusion: the last one in what it calls that names a place in the model.
+std::string HloModules::inner_op_name(const Module& module, const std::vector<std::uint64_t>& computations) {
+  std::string out;
+  for (const std::uint64_t id : computations) {
+    const auto computation = module.computations.find(id);
+    if (computation == module.computations.end()) continue;
+    ProtoRange rest = computation->second;
+    while (const auto field = file_.next(rest)) {
+      if (field->number != 2 || !field->is_range) continue;
+      HloInstruction inner = instruction_of(file_.bytes(field->range));
+      if (inner.op_name.find('/') != std::string::npos) out = std::move(inner.op_name);
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> HloModules::frames_of(const Module& module, std::uint64_t frame) {
+  constexpr std::size_t kDeepestStack = 200;  // parents of a damaged file may form a loop
+  struct Location {
+    std::uint64_t file = 0, function = 0, line = 0, parent = 0;
+  };
+  std::vector<std::string> files, functions, out;
+  std::vector<Location> locations, frames;
+  const std::string_view bytes = file_.bytes(module.frames);
+  protozero::pbf_reader reader(protozero::data_view(bytes.data(), bytes.size()));
+  while (reader.next()) {
+    if (reader.tag() == 1 || reader.tag() == 2) {
+      (reader.tag() == 1 ? files : functions).push_back(reader.get_string());
+      continue;
+    }
+    if (reader.tag() != 3 && reader.tag() != 4) {
+      reader.skip();
+      continue;
+    }
+    const bool is_location = reader.tag() == 3;
+    Location own;
+    protozero::pbf_reader part = reader.get_message();
+    while (part.next()) {
+      const auto tag = part.tag();
+      if (tag > 3 || part.wire_type() != protozero::pbf_wire_type::varint) {
+        part.skip();
+        continue;
+      }
+      const auto value = static_cast<std::uint64_t>(part.get_int64());
+      (tag == 1 ? own.file : tag == 2 ? (is_location ? own.function : own.parent) : own.line) = value;
+    }
+    (is_location ? locations : frames).push_back(own);
+  }
+  while (frame > 0 && frame <= frames.size() && out.size() < kDeepestStack) {
+    const Location& own = frames[frame - 1];
+    frame = own.parent;
+    if (own.file == 0 || own.file > locations.size()) continue;
+    const Location& place = locations[own.file - 1];
+    const auto text = [](const std::vector<std::string>& texts, std::uint64_t id) {
+      return id > 0 && id <= texts.size() ? texts[id - 1] : std::string("?");
+    };
+    out.push_back(fmt::format("{}({}): {}", text(files, place.file), place.line, text(functions, place.function)));
+  }
+  std::ranges::reverse(out);
+  return out;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,710 @@
+#include "ingest/xla/xla_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "base/text/decimal.h"
+#include "ingest/rows/source_rows.h"
+#include "trace/event_names.h"
+#include "trace/hlo_kernel.h"
+#include "trace/python_frame.h"
+
+namespace tracedb {
+namespace {
+
+using std::string_view_literals::operator""sv;  // NOLINT(misc-unused-using-decls): used by the literals below
+
+struct NamedStat {
+  std::string_view name;
+  XlaStat stat;
+};
+constexpr NamedStat kStats[] = {
+    {"correlation_id", XlaStat::kCorrelation},
+    {"kernel_details", XlaStat::kKernelDetails},
+    {"memcpy_details", XlaStat::kCopyDetails},
+    {"memset_details", XlaStat::kFillDetails},
+    {"hlo_op", XlaStat::kHloOp},
+    {"hlo_module", XlaStat::kHloModule},
+    {"program_id", XlaStat::kProgram},
+    {"name", XlaStat::kName},
+    {"tf_op", XlaStat::kTfOp},
+    {"step_num", XlaStat::kStep},
+    {"_pt", XlaStat::kProducerType},
+    {"_p", XlaStat::kProducer},
+    {"_ct", XlaStat::kConsumerType},
+    {"_c", XlaStat::kConsumer},
+    {"run_id", XlaStat::kRun},
+    {"hlo_category", XlaStat::kHloCategory},
+    {"flops", XlaStat::kFlops},
+    {"bytes_accessed", XlaStat::kBytesAccessed},
+    {"source", XlaStat::kSource},
+    {"shape_with_layout", XlaStat::kShape},
+    {"allocator_name", XlaStat::kAllocator},
+    {"bytes_allocated", XlaStat::kBytesAllocated},
+    {"bytes_reserved", XlaStat::kBytesReserved},
+    {"peak_bytes_in_use", XlaStat::kPeakBytes},
+    {"theoretical_occupancy_pct", XlaStat::kOccupancy},
+};
+
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
+}
+
+// The number in "/device:GPU:3" behind `kind`, which a viewer may have put a host's name before; kUnknownValue: none.
+std::int64_t ordinal_of(std::string_view plane, std::string_view kind) {
+  const std::size_t at = plane.find(kind);
+  if (at == std::string_view::npos) return kUnknownValue;
+  return parse_int64(plane.substr(at + kind.size())).value_or(kUnknownValue);
+}
+
+// "file.py:12 fn" as other profilers write it: "file.py(12): fn".
+std::string python_name(std::string_view name) {
+  const std::size_t blank = name.find(' ');
+  const std::size_t colon = name.substr(0, blank).rfind(':');
+  if (blank == std::string_view::npos || colon == std::string_view::npos) return std::string(name);
+  const std::string_view line = name.substr(colon + 1, blank - colon - 1);
+  if (!parse_int64(line)) return std::string(name);
+  return fmt::format("{}({}): {}", name.substr(0, colon), line, name.substr(blank + 1));
+}
+
+// Whether a call is one of an API ("cuLaunchKernel", "hipMemcpyAsync"): older files name it by the kernel it launches.
+bool is_api_call(std::string_view name) {
+  for (const std::string_view prefix : {"cuda"sv, "cu"sv, "hip"sv}) {
+    if (name.starts_with(prefix) && name.size() > prefix.size() && name[prefix.size()] >= 'A' &&
+        name[prefix.size()] <= 'Z')
+      return true;
+  }
+  return contains_any(name, {"emcpy", "emset", "hsa_"});
+}
+
+// Calls that share a correlation with device work, but cannot have launched it.
+bool cannot_launch(std::string_view name) {
+  return contains_any(name, {"WaitEvent", "LaunchHostFunc", "EventRecord", "EventQuery", "Synchronize"});
+}
+
+// What the runtime of XLA calls its own work, as far as the names do not say so by "::".
+bool is_runtime_name(std::string_view name) {
+  constexpr std::array kNames = {"ParseArguments"sv,
+                                 "CheckArguments"sv,
+                                 "cpp_pjit_shard_arg_fallback"sv,
+                                 "shard_args"sv,
+                                 "DevicePut"sv,
+                                 "RecordUsage"sv,
+                                 "ComputeSemaphoreAcquire"sv,
+                                 "Resolve constant globals"sv,
+                                 "Build buffer allocations"sv,
+                                 "MakeOutputBuffers"sv,
+                                 "ThenExecuteCallback"sv};
+  return contains_any(name, {"::", ":XLA GPU module", "PJRT_", "linkage"}) ||
+         std::ranges::find(kNames, name) != kNames.end();
+}
+
+// "%fusion.2 = f32[8,128]{1,0} fusion(...), kind=kLoop": what is between the shape and its operands.
+std::string_view opcode_of_text(std::string_view text) {
+  const std::size_t equals = text.find(" = ");
+  if (equals == std::string_view::npos) return {};
+  std::size_t at = equals + 3;
+  int depth = 0;
+  for (; at < text.size() && (depth > 0 || text[at] != ' '); ++at) {
+    if (text[at] == '(' || text[at] == '{' || text[at] == '[') ++depth;
+    if (text[at] == ')' || text[at] == '}' || text[at] == ']') --depth;
+  }
+  if (at == text.size()) return {};
+  const std::string_view rest = text.substr(at + 1);
+  return rest.substr(0, rest.find_first_of("( "));
+}
+
+// "bf16[8,128]{1,0:T(8,128)}" without its layout.
+std::string without_layout(std::string_view shape) {
+  std::string out;
+  int depth = 0;
+  for (const char c : shape) {
+    depth += c == '{' ? 1 : 0;
+    if (depth == 0) out += c;
+    depth -= c == '}' ? 1 : 0;
+  }
+  return out;
+}
+
+std::int64_t rounded_ns(std::int64_t ps) {
+  constexpr std::int64_t kHalf = 500;
+  return ps / 1000 + (ps % 1000 >= kHalf ? 1 : ps % 1000 <= -kHalf ? -1 : 0);
+}
+
+}  // namespace
+
+XlaStat xla_stat(std::string_view name) {
+  const auto* const found = std::ranges::find(kStats, name, &NamedStat::name);
+  return found == std::end(kStats) ? XlaStat::kNone : found->stat;
+}
+
+std::int64_t XlaEvent::number(XlaStat stat) const {
+  if (!has(stat)) return kUnknownValue;
+  const XlaValue& value = values[static_cast<std::size_t>(stat)];
+  return value.text.empty() ? value.number : parse_int64(value.text).value_or(kUnknownValue);
+}
+
+RowSink::Kind XlaRows::kind(Counted as) {
+  constexpr std::array kNames = {"kernel"sv,          "gpu_memcpy"sv,      "gpu_memset"sv, "runtime"sv,
+                                 "python_function"sv, "user_annotation"sv, "traceme"sv,    "memory"sv};
+  std::optional<RowSink::Kind>& known = kinds_[static_cast<std::size_t>(as)];
+  if (!known) known = sink_.kind(kNames[static_cast<std::size_t>(as)], as == Counted::kCounter ? "C"sv : "X"sv);
+  return *known;
+}
+void XlaRows::count(Counted as) { sink_.read(kind(as)); }
+
+void XlaRows::begin_plane(const XlaPlane& plane) {
+  const std::int64_t gpu = ordinal_of(plane.name, "/device:GPU:");
+  const std::int64_t tpu = ordinal_of(plane.name, "/device:TPU:");
+  const bool host = plane.name.find("/host:") != std::string_view::npos;
+  plane_ = gpu >= 0 ? Plane::kGpu : tpu >= 0 ? Plane::kTpu : host ? Plane::kHost : Plane::kOther;
+  device_ = {std::max(gpu, tpu), {}};
+  // Threads have one number in all planes of the host.
+  process_ = {kUnknownValue, host ? "/host:CPU" : std::string(plane.name)};
+  stream_ = 0;
+  if (plane.vendor == "Nvidia") facts_.vendor = "nvidia";
+  if (plane.vendor == "AMD") facts_.vendor = "amd";
+  if (plane_ == Plane::kTpu) facts_.vendor = "google";
+  if ((plane_ != Plane::kGpu && plane_ != Plane::kTpu) || plane.numbers.empty()) return;
+  const auto number = [&](std::string_view key) {
+    const auto found = std::ranges::find(plane.numbers, key, &std::pair<std::string_view, std::int64_t>::first);
+    return found == plane.numbers.end() ? kUnknownValue : found->second;
+  };
+  append_device(devices_, device_.number, plane.model,
+                {{"totalGlobalMem", number("memory_size")},
+                 {"numSms", number("core_count")},
+                 {"computeMajor", number("compute_cap_major")},
+                 {"computeMinor", number("compute_cap_minor")}});
+}
+
+void XlaRows::begin_line(std::int64_t id, std::string_view name) {
+  if (!tpu_events_.empty()) add_tpu_ops();
+  line_name_ = name;
+  line_ = Line::kOther;
+  if (plane_ == Plane::kHost) line_ = Line::kHost;
+  if (plane_ == Plane::kGpu && name.starts_with("Stream #")) line_ = Line::kStream;
+  if (plane_ == Plane::kGpu || plane_ == Plane::kTpu) {
+    if (name == "Steps") line_ = Line::kSteps;
+    if (name == "XLA Modules") line_ = Line::kModules;
+  }
+  if (plane_ == Plane::kTpu && name == "XLA Ops") line_ = Line::kOps;
+  if (plane_ == Plane::kTpu && name == "Async XLA Ops") line_ = Line::kAsyncOps;
+  const bool device_work = line_ == Line::kStream || line_ == Line::kOps || line_ == Line::kAsyncOps;
+  if (line_ == Line::kStream) stream_ = sink_.stream(device_, {id, {}});
+  if (line_ == Line::kOps || line_ == Line::kAsyncOps) stream_ = sink_.stream(device_, {kUnknownValue, line_name_});
+  if ((line_ == Line::kSteps || line_ == Line::kModules) && stream_ == 0) {
+    stream_ = sink_.stream(device_, {kUnknownValue, plane_ == Plane::kTpu ? "XLA Ops" : "Steps"});
+  }
+  if (device_work && plane_ == Plane::kGpu) return;
+  const TrackKey tid{id, {}};
+  track_ = sink_.thread(process_, tid);
+  sink_.name_process(process_, process_.text);
+  sink_.name_thread(process_, tid, name);
+}
+
+void XlaRows::skip(SkipReason reason, std::uint64_t events) {
+  sink_.read(kind(Counted::kSlice), events);
+  sink_.skip(kind(Counted::kSlice), reason, events);
+}
+
+void XlaRows::add(const XlaEvent& event) {
+  switch (line_) {
+    case Line::kStream:
+      return device_event(event);
+    case Line::kOps:
+    case Line::kAsyncOps:
+      return tpu_event(event);
+    case Line::kSteps:
+      return device_step(event);
+    case Line::kModules:
+      return module_run(event);
+    case Line::kHost:
+      return host_event(event);
+    case Line::kOther:
+      count(Counted::kSlice);
+      return sink_.add_slice(line_name_, {event.ts, event.dur}, event.name, track_);
+  }
+}
+
+std::uint32_t XlaRows::op_of(const XlaEvent& event, std::string_view module, std::string_view op) {
+  const std::int64_t program = event.number(XlaStat::kProgram);
+  const bool of_tf = plane_ == Plane::kTpu || !event.has(XlaStat::kHloOp);
+  const std::string_view path = event.text(of_tf ? XlaStat::kTfOp : XlaStat::kName);
+  const auto [known, is_new] =
+      op_ids_.try_emplace(fmt::format("{}\n{}\n{}", program, module, op), static_cast<std::uint32_t>(ops_.size()));
+  if (!is_new) return known->second;
+  Op out;
+  out.hlo.module = module;
+  out.hlo.op = op;
+  if (hlo_ != nullptr) out.hlo = hlo_->find(static_cast<std::uint64_t>(program), module, op);
+  HloOp& hlo = out.hlo;
+  if (hlo.opcode.empty()) hlo.opcode = opcode_of_text(event.name);
+  if (hlo.shape.empty()) hlo.shape = without_layout(event.text(XlaStat::kShape));
+  if (hlo.op_name.empty() && path.find('/') != std::string_view::npos) {
+    hlo.op_name = path.substr(0, path.rfind(':'));  // behind it the type, on a TPU nothing
+  }
+  if (const std::string_view source = event.text(XlaStat::kSource); hlo.frames.empty() && !source.empty()) {
+    const std::size_t colon = source.rfind(':');
+    const std::string_view line = colon == std::string_view::npos ? "0"sv : source.substr(colon + 1);
+    hlo.frames.push_back(fmt::format("{}({}): {}", source.substr(0, colon), line, op));
+  }
+  std::vector<std::uint32_t> frames;
+  for (const std::string& frame : hlo.frames) frames.push_back(sink_.text(frame));
+  for (const std::string& scope : scopes_of(hlo.op_name)) {
+    frames.push_back(sink_.text(std::string(kModuleFrame) + scope));
+  }
+  out.stack = sink_.stack(frames);
+  out.name = sink_.text(!hlo.op_name.empty() ? hlo.op_name : !hlo.opcode.empty() ? hlo.opcode : hlo.op);
+  std::string more;
+  const auto note = [&](std::string_view key, const std::string& value) {
+    more += fmt::format("{}\"{}\": {}", more.empty() ? "" : ", ", key, value);
+  };
+  if (const auto text = event.text(XlaStat::kHloCategory); !text.empty()) note("hlo_category", quote_json(text));
+  for (const auto& [key, stat] :
+       {std::pair("flops"sv, XlaStat::kFlops), {"bytes_accessed"sv, XlaStat::kBytesAccessed}}) {
+    if (const std::int64_t value = event.number(stat); value != kUnknownValue) note(key, std::to_string(value));
+  }
+  if (!hlo.dims.empty() || !more.empty()) {
+    out.shape = sink_.shape({hlo.dims, hlo.types, {}, more.empty() ? "" : "[{" + more + "}]"});
+  }
+  op_names_.insert(sink_.text(hlo.op));
+  ops_.push_back(std::move(out));
+  return known->second;
+}
+
+std::uint32_t XlaRows::kernel_name(std::string_view kernel, std::uint32_t op) {
+  const auto [known, is_new] = kernel_names_.try_emplace({std::string(kernel), op}, 0);
+  if (!is_new) return known->second;
+  const HloOp& hlo = ops_[op].hlo;
+  known->second = op == 0
+                      ? sink_.text(kernel)
+                      : sink_.text(hlo_kernel_text({kernel, hlo.module, hlo.op, hlo.opcode, hlo.target, hlo.shape}));
+  return known->second;
+}
+
+// "regs:38 static_shared:0 dynamic_shared:0 grid:160,1,1 block:1024,1,1 occ_pct:50", in any order.
+std::uint32_t XlaRows::config_of(const XlaEvent& event) {
+  const std::string_view details = event.text(XlaStat::kKernelDetails);
+  if (details.empty()) return 0;
+  const auto [known, is_new] = config_ids_.try_emplace(std::string(details), 0);
+  if (!is_new) return known->second;
+  constexpr std::int64_t kMostRegisters = 512, kMostThreads = 1024, kMostShared = std::int64_t{1} << 20U;
+  LaunchConfig config = unknown_launch_config();
+  std::int64_t shared = 0;
+  bool shares = false;
+  const auto size = [&](std::string_view text, std::size_t first) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::size_t comma = text.find(',');
+      config.values[first + i] = parse_int64(text.substr(0, comma)).value_or(kUnknownValue);
+      text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    }
+  };
+  for (std::string_view rest = details; !rest.empty();) {
+    const std::size_t blank = rest.find(' ');
+    const std::string_view word = rest.substr(0, blank);
+    rest = blank == std::string_view::npos ? std::string_view() : rest.substr(blank + 1);
+    const std::size_t colon = word.find(':');
+    if (colon == std::string_view::npos) continue;
+    const std::string_view key = word.substr(0, colon), value = word.substr(colon + 1);
+    const std::int64_t number = parse_int64(value).value_or(kUnknownValue);
+    if (key == "grid") size(value, 0);
+    if (key == "block") size(value, 3);
+    if (key == "regs") config.values[6] = number;
+    if (key == "occ_pct" && number > 0) config.rates[1] = static_cast<double>(number);
+    if ((key == "static_shared" || key == "dynamic_shared" || key == "shm" || key == "group_mem") && number >= 0 &&
+        number <= kMostShared) {
+      shares = true;
+      shared += number;
+    }
+  }
+  if (shares) config.values[7] = shared;
+  const auto refuse = [&](std::int64_t& value) {
+    value = kUnknownValue;
+    sink_.issue(IssueKind::kImpossibleConfig, -1, details);
+  };
+  std::int64_t threads = 1;
+  for (std::size_t i = 3; i < 6; ++i) {
+    const std::int64_t side = config.values[i];
+    threads = side > 0 && side <= kMostThreads ? threads * side : kMostThreads + 1;
+  }
+  if (config.values[3] != kUnknownValue && threads > kMostThreads) {
+    for (std::size_t i = 3; i < 6; ++i) config.values[i] = kUnknownValue;
+    sink_.issue(IssueKind::kImpossibleConfig, -1, details);
+  }
+  if (config.values[6] != kUnknownValue && (config.values[6] <= 0 || config.values[6] > kMostRegisters))
+    refuse(config.values[6]);
+  if (shared > kMostShared) refuse(config.values[7]);
+  known->second = sink_.config(config);
+  return known->second;
+}
+
+// Text id of a name that says which way a copy goes; 0: nothing does.
+std::uint32_t XlaRows::copy_direction(std::string_view name, std::string_view details) {
+  struct Way {
+    std::string_view word, kineto;
+  };
+  constexpr Way kWays[] = {{"H2D", "Memcpy HtoD"},           {"D2H", "Memcpy DtoH"},
+                           {"D2D", "Memcpy DtoD"},           {"P2P", "Memcpy PtoP"},
+                           {"HostToDevice", "Memcpy HtoD"},  {"DeviceToHost", "Memcpy DtoH"},
+                           {"DeviceToDevice", "Memcpy DtoD"}};
+  const auto kind_at = [&](std::string_view key) {
+    const std::size_t at = details.find(key);
+    const std::string_view rest = at == std::string_view::npos ? std::string_view() : details.substr(at + key.size());
+    return rest.substr(0, rest.find(' '));
+  };
+  const std::string_view from = kind_at("kind_src:"), to = kind_at("kind_dst:");
+  const auto side = [](std::string_view kind) { return kind.starts_with("device") ? 'D' : 'H'; };
+  if (!from.empty() && !to.empty()) return sink_.text(fmt::format("Memcpy {}to{}", side(from), side(to)));
+  for (const Way& way : kWays) {
+    if (name.find(way.word) != std::string_view::npos) return sink_.text(way.kineto);
+  }
+  return 0;
+}
+
+void XlaRows::device_event(const XlaEvent& event) {
+  const bool copy = event.has(XlaStat::kCopyDetails), fill = event.has(XlaStat::kFillDetails);
+  count(copy ? Counted::kMemcpy : fill ? Counted::kMemset : Counted::kKernel);
+  std::uint32_t op = 0, tf_op = 0;
+  if (const std::string_view name = event.text(XlaStat::kHloOp); !name.empty()) {
+    op = op_of(event, event.text(XlaStat::kHloModule), name);
+  } else if (const std::string_view path = event.text(XlaStat::kTfOp); !path.empty() && path != "XlaModule:") {
+    tf_op = op_of(event, {}, path.substr(0, path.rfind(':')));  // TensorFlow's own operation, without a program
+  }
+  const std::string_view details = event.text(copy ? XlaStat::kCopyDetails : XlaStat::kFillDetails);
+  const std::uint32_t name = copy || fill ? sink_.text(event.name) : kernel_name(event.name, op);
+  auto record = record_of<DeviceRecord>({event.ts, event.dur}, name, stream_);
+  const std::int64_t correlation = event.number(XlaStat::kCorrelation);
+  if (correlation > 0) record.correlation = correlation;
+  if (copy || fill) {
+    record.type = copy ? DeviceEventType::kMemcpy : DeviceEventType::kMemset;
+    const std::size_t at = details.find("size:");
+    const std::string_view size = at == std::string_view::npos ? std::string_view() : details.substr(at + 5);
+    record.graph_id_or_bytes = parse_int64(size.substr(0, size.find(' '))).value_or(kUnknownValue);
+    if (copy) record.config = copy_direction(event.name, details);
+  } else {
+    record.config = config_of(event);
+    if (op == 0 && tf_op == 0) sink_.issue(IssueKind::kKernelWithoutHlo, -1, event.name);
+  }
+  if (correlation > 0) work_.push_back({correlation, event.ts, std::max(op, tf_op), name, stream_});
+  sink_.add(record);
+}
+
+void XlaRows::add_annotation_of_device(const TimeSpan& span, std::string_view name, std::uint32_t stream,
+                                       bool is_step) {
+  auto record = record_of<AnnotationRecord>(span, sink_.text(name), stream);
+  record.on_device = 1;
+  record.is_step = is_step ? 1 : 0;
+  sink_.add(record);
+}
+
+void XlaRows::device_step(const XlaEvent& event) {
+  count(Counted::kAnnotation);
+  const TimeSpan span{event.ts, event.dur};
+  const auto number = parse_int64(event.name);
+  if (!number) return add_annotation_of_device(span, event.name, stream_, false);
+  if (plane_ == Plane::kGpu) return device_steps_.push_back({span, *number, stream_});
+  tpu_steps_ = true;
+  sink_.add_device_step(span, *number, stream_);
+}
+
+void XlaRows::module_run(const XlaEvent& event) {
+  count(Counted::kAnnotation);
+  if (plane_ == Plane::kGpu) return add_annotation_of_device({event.ts, event.dur}, event.name, stream_, false);
+  runs_.push_back({event.ts, event.ts + event.dur, event.number(XlaStat::kRun), std::string(event.name),
+                   std::string(event.name.substr(0, event.name.find('('))), stream_});
+}
+
+// Of a TPU whose profile has no steps, the runs of the program that takes the most time are the steps.
+void XlaRows::add_runs() {
+  std::map<std::string_view, std::int64_t> time;
+  for (const Run& run : runs_) time[run.name] += run.end - run.ts;
+  const auto most = std::ranges::max_element(time, {}, &std::pair<const std::string_view, std::int64_t>::second);
+  for (const Run& run : runs_) {
+    add_annotation_of_device({run.ts, run.end - run.ts}, run.name, run.stream, !tpu_steps_ && run.name == most->first);
+  }
+  runs_.clear();
+}
+
+void XlaRows::tpu_event(const XlaEvent& event) {
+  const auto later =
+      std::ranges::upper_bound(runs_, event.ts, {}, &Run::ts);  // in order of time, as one device runs them
+  const auto before = later == runs_.begin() ? runs_.end() : std::prev(later);
+  const auto run = before == runs_.end() || before->end <= event.ts ? runs_.end() : before;
+  std::string_view name = event.display_name.empty() ? event.name : event.display_name;
+  if (name.starts_with('%')) name = name.substr(1, name.find(' ') - 1);
+  const std::uint32_t op = op_of(event, run == runs_.end() ? std::string_view() : std::string_view(run->module), name);
+  const std::int64_t run_id = run == runs_.end() ? kUnknownValue : run->run;
+  const std::string& opcode = ops_[op].hlo.opcode;
+  if (line_ == Line::kOps || contains_any(opcode, {"all-", "collective", "reduce-scatter", "send", "recv"})) {
+    count(Counted::kKernel);
+    const TpuEvent own{event.ts, event.dur, event.start_ps, event.dur_ps, run_id, op, kernel_name(name, op)};
+    tpu_events_.push_back(own);
+    if (line_ == Line::kAsyncOps) add_tpu_ops();  // they overlap, and none is inside another
+    return;
+  }
+  count(Counted::kMemcpy);
+  auto record = record_of<DeviceRecord>({event.ts, event.dur}, sink_.text(name), stream_);
+  record.type = DeviceEventType::kMemcpy;
+  record.graph_id_or_bytes = event.number(XlaStat::kBytesAccessed);
+  record.correlation = run_id;
+  sink_.add(record);
+}
+
+// An operation with others inside (while, call) is left the time that is not theirs.
+void XlaRows::add_tpu_ops() {
+  std::ranges::sort(tpu_events_, [](const TpuEvent& a, const TpuEvent& b) {
+    return std::tie(a.start_ps, b.dur_ps) < std::tie(b.start_ps, a.dur_ps);
+  });
+  std::vector<TpuEvent*> open;
+  for (TpuEvent& event : tpu_events_) {
+    while (!open.empty() && open.back()->start_ps + open.back()->dur_ps <= event.start_ps) open.pop_back();
+    if (!open.empty()) open.back()->inner_ps += event.dur_ps;
+    open.push_back(&event);
+  }
+  for (const TpuEvent& event : tpu_events_) {
+    const std::int64_t own =
+        event.inner_ps == 0 ? event.dur : rounded_ns(std::max<std::int64_t>(0, event.dur_ps - event.inner_ps));
+    auto record = record_of<DeviceRecord>({event.ts, own}, event.name, stream_);
+    record.correlation = event.run;
+    record.external_id = ++next_external_id_;
+    sink_.add(record);
+    add_operator(ops_[event.op], {event.ts, event.dur}, track_, next_external_id_);
+  }
+  tpu_events_.clear();
+}
+
+void XlaRows::add_operator(const Op& op, const TimeSpan& span, std::uint32_t track, std::int64_t external_id) {
+  auto record = record_of<OperatorRecord>(span, op.name, track);
+  record.external_id = external_id;
+  record.shape = op.shape;
+  record.stack = op.stack;
+  sink_.add(record);
+  ++derived_rows_;
+}
+
+void XlaRows::memory_event(const XlaEvent& event) {
+  count(Counted::kCounter);
+  auto record = record_of<CounterRecord>(event.ts, 0, sink_.text(event.text(XlaStat::kAllocator)), track_);
+  record.category = sink_.text("memory");
+  for (const auto& [series, stat] : {std::pair("bytes_allocated"sv, XlaStat::kBytesAllocated),
+                                     {"bytes_reserved"sv, XlaStat::kBytesReserved},
+                                     {"peak_bytes_in_use"sv, XlaStat::kPeakBytes}}) {
+    const std::int64_t value = event.number(stat);
+    record.series = sink_.text(series);
+    record.value = value == kUnknownValue ? std::numeric_limits<double>::quiet_NaN() : static_cast<double>(value);
+    sink_.add(record);
+    record.continued = 1;
+  }
+}
+
+void XlaRows::host_event(const XlaEvent& event) {
+  const TimeSpan span{event.ts, event.dur};
+  if (event.has(XlaStat::kAllocator) && contains_any(event.name, {"MemoryAllocation", "MemoryDeallocation"}))
+    return memory_event(event);
+  const std::int64_t end = event.ts + event.dur;
+  if (event.has(XlaStat::kProducer))
+    producers_.push_back(
+        {event.number(XlaStat::kProducerType), event.number(XlaStat::kProducer), event.ts, end, track_});
+  if (event.has(XlaStat::kConsumer))
+    consumers_.push_back(
+        {event.number(XlaStat::kConsumerType), event.number(XlaStat::kConsumer), event.ts, end, track_});
+  const bool enqueues = event.name.find("EnqueueProgram") != std::string_view::npos;
+  const std::int64_t correlation = event.number(enqueues ? XlaStat::kRun : XlaStat::kCorrelation);
+  if (correlation > 0) {
+    count(Counted::kCall);
+    const std::string_view name = enqueues || is_api_call(event.name) ? event.name : "launch"sv;
+    calls_.push_back(
+        {event.ts, event.dur, cannot_launch(name) ? kUnknownValue : correlation, sink_.text(name), track_});
+    return;
+  }
+  if (event.name.starts_with('$')) {
+    count(Counted::kPython);
+    if (!sink_.keeps_stacks()) return sink_.skip(kind(Counted::kPython), SkipReason::kOption);
+    auto record = record_of<PythonRecord>(span, sink_.text(python_name(event.name.substr(1))), track_);
+    record.python_id = record.parent_id = kNoPythonId;
+    return sink_.add(record);
+  }
+  if (const std::int64_t step = event.number(XlaStat::kStep); step != kUnknownValue) {
+    count(Counted::kAnnotation);
+    auto record = record_of<AnnotationRecord>(span, sink_.text(fmt::format("{} {}", event.name, step)), track_);
+    record.is_step = tpu_steps_ ? 0 : 1;
+    host_steps_ = true;
+    return sink_.add(record);
+  }
+  const std::uint32_t name = sink_.text(event.name);
+  if (op_names_.contains(name)) {
+    count(Counted::kSlice);
+    return spans_.push_back({event.ts, event.dur, name, track_});
+  }
+  if (event.name.starts_with("PjitFunction(") || (!event.has_stats && !is_runtime_name(event.name))) {
+    count(Counted::kAnnotation);
+    return sink_.add_annotation(span, event.name, track_);
+  }
+  count(Counted::kSlice);
+  sink_.add_slice("traceme", span, event.name, track_);
+}
+
+void XlaRows::end_plane() {
+  if (!tpu_events_.empty()) add_tpu_ops();
+  add_runs();
+}
+
+// Newer ROCm has calls on lines "Host Threads/ID" apart from the thread's own line, which is the one whose events
+// named as the operations hold the calls in time.
+void XlaRows::move_calls_to_their_threads() {
+  std::map<std::uint32_t, std::map<std::uint32_t, std::size_t>> votes;  // by the calls' track and that of the events
+  std::map<std::uint32_t, std::size_t> voters;
+  const auto op_at = [&](std::int64_t correlation) {
+    const auto found = std::ranges::lower_bound(work_, correlation, {}, &DeviceWork::correlation);
+    return found == work_.end() || found->correlation != correlation ? 0 : found->op;
+  };
+  std::map<std::uint32_t, std::vector<const NamedSpan*>> by_track;
+  for (const NamedSpan& span : spans_) by_track[span.track].push_back(&span);
+  for (const Call& call : calls_) {
+    const std::uint32_t op = op_at(call.correlation);
+    if (op == 0 || by_track.contains(call.track)) continue;
+    ++voters[call.track];
+    const std::uint32_t name = sink_.text(ops_[op].hlo.op);
+    for (const auto& [track, spans] : by_track) {
+      const auto later = std::ranges::upper_bound(spans, call.ts, {}, [](const NamedSpan* span) { return span->ts; });
+      if (later == spans.begin()) continue;
+      const NamedSpan& span = **std::prev(later);
+      if (span.name == name && span.ts + span.dur >= call.ts + call.dur) ++votes[call.track][track];
+    }
+  }
+  std::map<std::uint32_t, std::uint32_t> own;
+  for (const auto& [track, counts] : votes) {
+    const std::size_t needed = voters[track] - voters[track] / 10;
+    std::uint32_t chosen = 0;
+    for (const auto& [other, n] : counts) {
+      if (n >= needed) chosen = chosen == 0 ? other : std::numeric_limits<std::uint32_t>::max();
+    }
+    if (chosen != 0 && chosen != std::numeric_limits<std::uint32_t>::max()) own[track] = chosen;
+  }
+  for (Call& call : calls_) {
+    if (const auto found = own.find(call.track); found != own.end()) call.track = found->second;
+  }
+}
+
+// One for each run of an operation: the event of its name around its launches, else from the first of them to the last.
+void XlaRows::add_operators() {
+  const auto by_place = [](const auto& a, const auto& b) { return std::tie(a.track, a.ts) < std::tie(b.track, b.ts); };
+  std::ranges::sort(spans_, by_place);
+  move_calls_to_their_threads();
+  std::ranges::sort(calls_, by_place);
+  std::uint32_t open_op = 0, open_track = 0;
+  TimeSpan open{};
+  std::vector<std::uint32_t> launched;  // names of its kernels: one that comes again is of the next run
+  const auto close = [&] {
+    if (open_op != 0) add_operator(ops_[open_op], open, open_track, kUnknownValue);
+    open_op = 0;
+  };
+  for (const Call& call : calls_) {
+    const auto work = std::ranges::lower_bound(work_, call.correlation, {}, &DeviceWork::correlation);
+    const std::uint32_t op = work == work_.end() || work->correlation != call.correlation ? 0 : work->op;
+    if (op == 0) continue;
+    const std::uint32_t name = sink_.text(ops_[op].hlo.op);
+    const NamedSpan here{call.ts, 0, 0, call.track};
+    auto later = std::upper_bound(spans_.begin(), spans_.end(), here, by_place);
+    if (later != spans_.begin()) {
+      NamedSpan& span = *std::prev(later);
+      if (span.track == call.track && span.name == name && span.ts + span.dur >= call.ts) {
+        span.op = op;
+        continue;
+      }
+    }
+    if (op != open_op || call.track != open_track || std::ranges::find(launched, work->name) != launched.end()) {
+      close();
+      launched.clear();
+      open = {call.ts, call.dur};
+      open_op = op;
+      open_track = call.track;
+    }
+    launched.push_back(work->name);
+    open.dur = std::max(open.dur, call.ts + call.dur - open.ts);
+  }
+  close();
+  for (const NamedSpan& span : spans_) {
+    if (span.op != 0) {
+      add_operator(ops_[span.op], {span.ts, span.dur}, span.track, kUnknownValue);
+      --derived_rows_;  // it is the event itself
+    } else {
+      auto record = record_of<SliceRecord>({span.ts, span.dur}, span.name, span.track);
+      record.category = sink_.text("traceme");
+      sink_.add(record);
+    }
+  }
+}
+
+// Where the work of a call was asked for: back along the arrows from thread to thread.
+std::pair<std::uint32_t, std::int64_t> XlaRows::user_of(std::uint32_t track, std::int64_t ts) const {
+  constexpr int kMostHops = 16;
+  for (int hop = 0; hop < kMostHops; ++hop) {
+    auto later = std::upper_bound(
+        consumers_.begin(), consumers_.end(), std::tuple(track, ts),
+        [](const auto& place, const Arrow& arrow) { return place < std::tuple(arrow.track, arrow.ts); });
+    if (later == consumers_.begin()) break;
+    const Arrow& around = *std::prev(later);
+    if (around.track != track || around.end < ts) break;
+    const auto from =
+        std::lower_bound(producers_.begin(), producers_.end(), std::tuple(around.type, around.id),
+                         [](const Arrow& arrow, const auto& key) { return std::tuple(arrow.type, arrow.id) < key; });
+    if (from == producers_.end() || from->type != around.type || from->id != around.id) break;
+    if (from->ts > around.ts) {
+      sink_.issue(IssueKind::kBackwardArrow, -1, fmt::format("{} {}", around.type, around.id));
+      break;
+    }
+    track = from->track;
+    ts = from->ts;
+  }
+  return {track, ts};
+}
+
+void XlaRows::add_handoffs() {
+  std::ranges::sort(producers_, [](const Arrow& a, const Arrow& b) {
+    return std::tie(a.type, a.id, a.ts) < std::tie(b.type, b.id, b.ts);
+  });
+  std::ranges::sort(consumers_, [](const Arrow& a, const Arrow& b) {
+    return std::tie(a.track, a.ts, b.end) < std::tie(b.track, b.ts, a.end);
+  });
+  // Only the outermost of those inside one another.
+  std::vector<Arrow> outermost;
+  for (const Arrow& arrow : consumers_) {
+    const bool inside =
+        !outermost.empty() && outermost.back().track == arrow.track && arrow.end <= outermost.back().end;
+    if (!inside) outermost.push_back(arrow);
+  }
+  consumers_ = std::move(outermost);
+  for (const Call& call : calls_) {
+    const auto [track, ts] = user_of(call.track, call.ts);
+    if (track == call.track) continue;
+    auto work = std::ranges::lower_bound(work_, call.correlation, {}, &DeviceWork::correlation);
+    for (; work != work_.end() && work->correlation == call.correlation; ++work) {
+      sink_.add_handoff({work->ts, ts, work->stream, track});
+    }
+  }
+}
+
+void XlaRows::finish() {
+  std::ranges::stable_sort(work_, {}, &DeviceWork::correlation);
+  for (const DeviceStep& step : device_steps_) {
+    if (host_steps_) {
+      add_annotation_of_device(step.span, fmt::format("step {}", step.number), step.stream, false);
+    } else {
+      sink_.add_device_step(step.span, step.number, step.stream);
+    }
+  }
+  add_operators();
+  add_handoffs();
+  for (const Call& call : calls_) {
+    auto record = record_of<CallRecord>({call.ts, call.dur}, call.name, call.track);
+    record.correlation = call.correlation;
+    sink_.add(record);
+  }
+  if (!devices_.empty()) facts_.header.push_back({"deviceProperties", "[" + devices_ + "]", -1});
+}
+
+}  // namespace tracedb

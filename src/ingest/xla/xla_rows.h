@@ -1,0 +1,207 @@
+// Events of XLA's profiles (XSpace of JAX, TensorFlow and PyTorch/XLA, in either form) to records: which lines of which
+// planes are the device's work, what launched it, and which HLO operation it is.
+//
+// Planes, lines and stats: tsl/profiler/protobuf/xplane.proto and tsl/profiler/utils/xplane_schema.cc of XLA.
+// Device planes come before those of the host. One thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/unknown.h"
+#include "ingest/read/trace_header.h"
+#include "ingest/rows/row_sink.h"
+#include "ingest/xla/hlo.h"
+
+namespace tracedb {
+
+// The stats of an event that say something; all others are left aside.
+enum class XlaStat : std::uint8_t {
+  kNone,
+  kCorrelation,
+  kKernelDetails,
+  kCopyDetails,
+  kFillDetails,
+  kHloOp,
+  kHloModule,
+  kProgram,
+  kName,
+  kTfOp,
+  kStep,
+  kProducerType,
+  kProducer,
+  kConsumerType,
+  kConsumer,
+  kRun,
+  kHloCategory,
+  kFlops,
+  kBytesAccessed,
+  kSource,
+  kShape,
+  kAllocator,
+  kBytesAllocated,
+  kBytesReserved,
+  kPeakBytes,
+  kOccupancy,
+  kCount
+};
+// By the name of the stat, as both forms write it. kNone: another one.
+XlaStat xla_stat(std::string_view name);
+
+struct XlaValue {
+  std::int64_t number = kUnknownValue;
+  double real = 0;
+  std::string_view text;
+};
+
+struct XlaEvent {
+  std::string_view name, display_name;                                     // display_name: empty where there is none
+  std::int64_t ts = 0, dur = 0;                                            // ns, rounded once
+  std::int64_t start_ps = 0, dur_ps = 0;                                   // start_ps: within its line
+  std::uint64_t given = 0;                                                 // a bit a stat
+  bool has_stats = false;                                                  // of any name
+  std::array<XlaValue, static_cast<std::size_t>(XlaStat::kCount)> values;  // those that are given
+
+  void set(XlaStat stat, const XlaValue& value) {
+    if (stat == XlaStat::kNone) return;
+    values[static_cast<std::size_t>(stat)] = value;
+    given |= std::uint64_t{1} << static_cast<unsigned>(stat);
+  }
+  [[nodiscard]] bool has(XlaStat stat) const { return (given >> static_cast<unsigned>(stat) & 1) != 0; }
+  // kUnknownValue, empty: not given. The JSON form writes numbers as texts.
+  [[nodiscard]] std::int64_t number(XlaStat stat) const;
+  [[nodiscard]] std::string_view text(XlaStat stat) const {
+    return has(stat) ? values[static_cast<std::size_t>(stat)].text : std::string_view();
+  }
+};
+
+struct XlaPlane {
+  std::string_view name;
+  // Of a device, as deviceProperties names them; kUnknownValue: not given.
+  std::vector<std::pair<std::string_view, std::int64_t>> numbers = {};
+  std::string_view vendor = {}, model = {};
+};
+
+class XlaRows {
+ public:
+  // `hlo`: null where the form has none. Borrows all.
+  XlaRows(RowSink& sink, TraceFacts& facts, HloModules* hlo) : sink_(sink), facts_(facts), hlo_(hlo) {}
+
+  void begin_plane(const XlaPlane& plane);
+  void begin_line(std::int64_t id, std::string_view name);
+  void add(const XlaEvent& event);
+  void skip(SkipReason reason, std::uint64_t events = 1);  // of the line
+  void end_plane();
+  void finish();
+
+  [[nodiscard]] std::uint64_t derived_rows() const { return derived_rows_; }
+
+ private:
+  enum class Plane : std::uint8_t { kOther, kGpu, kTpu, kHost };
+  enum class Line : std::uint8_t { kOther, kStream, kSteps, kModules, kOps, kAsyncOps, kHost };
+
+  // An HLO operation that ran, with the ids of what is stored of it.
+  struct Op {
+    HloOp hlo;
+    std::uint32_t name = 0, shape = 0, stack = 0;  // of its cpu_op
+  };
+  struct DeviceWork {  // that a call launched
+    std::int64_t correlation, ts;
+    std::uint32_t op, name, stream;
+  };
+  struct Call {
+    std::int64_t ts, dur, correlation;
+    std::uint32_t name, track;
+  };
+  struct NamedSpan {  // of the host, named as an operation
+    std::int64_t ts, dur;
+    std::uint32_t name, track;
+    std::uint32_t op = 0;  // that was launched in it
+  };
+  struct Arrow {  // one end of work handed to another thread
+    std::int64_t type, id, ts, end;
+    std::uint32_t track;
+  };
+  struct TpuEvent {
+    std::int64_t ts, dur, start_ps, dur_ps, run;
+    std::uint32_t op, name;
+    std::int64_t inner_ps = 0;  // of the operations in it
+  };
+  struct Run {  // of a program on a TPU
+    std::int64_t ts, end, run;
+    std::string name, module;
+    std::uint32_t stream;
+  };
+  struct DeviceStep {
+    TimeSpan span;
+    std::int64_t number;
+    std::uint32_t stream;
+  };
+
+  enum class Counted : std::uint8_t {
+    kKernel,
+    kMemcpy,
+    kMemset,
+    kCall,
+    kPython,
+    kAnnotation,
+    kSlice,
+    kCounter,
+    kCount
+  };
+  void count(Counted as);
+  RowSink::Kind kind(Counted as);
+  void device_event(const XlaEvent& event);
+  void tpu_event(const XlaEvent& event);
+  void add_tpu_ops();
+  void host_event(const XlaEvent& event);
+  void memory_event(const XlaEvent& event);
+  void device_step(const XlaEvent& event);
+  void module_run(const XlaEvent& event);
+  void add_annotation_of_device(const TimeSpan& span, std::string_view name, std::uint32_t stream, bool is_step);
+  void add_runs();
+  std::uint32_t op_of(const XlaEvent& event, std::string_view module, std::string_view op);
+  std::uint32_t kernel_name(std::string_view kernel, std::uint32_t op);
+  std::uint32_t config_of(const XlaEvent& event);
+  std::uint32_t copy_direction(std::string_view name, std::string_view details);
+  void add_operator(const Op& op, const TimeSpan& span, std::uint32_t track, std::int64_t external_id);
+  void add_operators();
+  void add_handoffs();
+  void move_calls_to_their_threads();
+  [[nodiscard]] std::pair<std::uint32_t, std::int64_t> user_of(std::uint32_t track, std::int64_t ts) const;
+
+  RowSink& sink_;
+  TraceFacts& facts_;
+  HloModules* hlo_;
+  Plane plane_ = Plane::kOther;
+  Line line_ = Line::kOther;
+  TrackKey device_, process_;
+  std::string line_name_, devices_;
+  std::uint32_t stream_ = 0, track_ = 0;
+  std::array<std::optional<RowSink::Kind>, static_cast<std::size_t>(Counted::kCount)> kinds_;
+  std::map<std::string, std::uint32_t, std::less<>> op_ids_, config_ids_;
+  std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> kernel_names_;  // by kernel and operation
+  std::vector<Op> ops_ = std::vector<Op>(1);                                     // element 0: none
+  std::vector<DeviceWork> work_;
+  std::vector<Call> calls_;
+  std::vector<NamedSpan> spans_;
+  std::vector<Arrow> producers_, consumers_;
+  std::vector<TpuEvent> tpu_events_;
+  std::vector<Run> runs_;
+  std::vector<DeviceStep> device_steps_;  // of GPUs: derived from those of the host, where it has any
+  bool host_steps_ = false, tpu_steps_ = false;
+  std::unordered_set<std::uint32_t> op_names_;  // text ids of the names of operations that ran
+  std::uint64_t derived_rows_ = 0;
+  std::int64_t next_external_id_ = 0;
+};
+
+}  // namespace tracedb

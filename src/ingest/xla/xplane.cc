@@ -1,0 +1,459 @@
+#include "ingest/xla/xplane.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <protozero/pbf_reader.hpp>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/unknown.h"
+#include "ingest/rows/source_rows.h"
+#include "ingest/xla/xla_rows.h"
+
+namespace tracedb {
+namespace {
+
+// Numbers of fields.
+struct Space {
+  static constexpr std::uint32_t kPlanes = 1, kErrors = 2, kWarnings = 3, kHostnames = 4;
+};
+struct PlaneField {
+  static constexpr std::uint32_t kName = 2, kLines = 3, kEvents = 4, kStats = 5, kOwnStats = 6;
+};
+struct LineField {
+  static constexpr std::uint32_t kId = 1, kName = 2, kTimestamp = 3, kEvents = 4, kDisplayName = 11;
+};
+
+constexpr std::int64_t kUnixTime = 1'000'000'000'000'000'000;  // from here on a time of a line is one since 1970
+
+protozero::pbf_reader reader_of(std::string_view bytes) {
+  return protozero::pbf_reader(protozero::data_view(bytes.data(), bytes.size()));
+}
+std::string_view view_of(protozero::data_view view) { return {view.data(), view.size()}; }
+
+// Ids of one plane to positions: small ones through a list.
+class Positions {
+ public:
+  void set(std::uint64_t id, std::uint32_t position) {
+    if (id >= kFew) {
+      others_[id] = position;
+      return;
+    }
+    if (id >= few_.size()) few_.resize(id + 1, kNone);
+    few_[id] = position;
+  }
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t id) const {
+    if (id < few_.size() && few_[id] != kNone) return few_[id];
+    const auto found = others_.find(id);
+    return found == others_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  static constexpr std::uint64_t kFew = std::uint64_t{1} << 20U;
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  std::vector<std::uint32_t> few_;
+  std::unordered_map<std::uint64_t, std::uint32_t> others_;
+};
+
+struct StatName {
+  std::string name;
+  XlaStat stat = XlaStat::kNone;
+};
+
+class Plane;
+
+struct OwnedStat {  // of the metadata of an event: holds for every one of them
+  XlaStat stat = XlaStat::kNone;
+  XlaValue value;  // its text is in `text`, or a name of the plane
+  std::string text;
+};
+
+struct EventName {
+  std::string name, display_name;
+  std::vector<OwnedStat> stats;
+  bool has_stats = false;
+};
+
+struct LinePlace {
+  ProtoRange range;
+  std::int64_t id = 0, timestamp = 0;
+  std::string name;
+};
+
+class XSpaceReader {
+ public:
+  XSpaceReader(ProtoFile& file, std::string name, RowSink& sink, TraceFacts& facts)
+      : file_(file), name_(std::move(name)), sink_(sink), facts_(facts), hlo_(file), rows_(sink, facts, &hlo_) {}
+
+  std::uint64_t run() {
+    find_planes();
+    if (planes_.empty()) refuse();
+    const auto order = [](const Place& place) {
+      return place.name == "Task Environment"   ? 0
+             : place.name == "/host:metadata"   ? 1
+             : place.name.starts_with("/host:") ? 3
+                                                : 2;
+    };
+    std::ranges::stable_sort(planes_, {}, order);
+    for (const Place& place : planes_) read_plane(place);
+    rows_.finish();
+    return rows_.derived_rows();
+  }
+
+ private:
+  struct Place {
+    std::string name;
+    ProtoRange range;
+  };
+
+  [[noreturn]] void refuse() {
+    const std::string_view head = file_.bytes({0, std::min<std::uint64_t>(file_.size(), 4096)});
+    const char* why = "a protobuf, but no XSpace that can be read: damaged, or of another program";
+    if (file_.size() == 0) {
+      why =
+          "empty: XLA writes nothing when a profile exceeds 2 GiB; profile fewer steps, or turn the Python tracer off";
+    } else if (head.find("\xEF\xBF\xBD") != std::string_view::npos) {
+      why = "damaged: copied as text (bytes replaced); copy the file once more, as binary";
+    }
+    throw Error(ErrorCode::kInput, fmt::format("{}: {}", name_, why));
+  }
+
+  void find_planes() {
+    ProtoRange rest{0, file_.size()};
+    std::string hosts;
+    while (const auto field = file_.next(rest)) {
+      if (!field->is_range) continue;
+      if (field->number == Space::kPlanes) planes_.push_back({name_of_plane(field->range), field->range});
+      if (field->number == Space::kErrors || field->number == Space::kWarnings) note_message(file_.bytes(field->range));
+      if (field->number == Space::kHostnames)
+        hosts += (hosts.empty() ? "" : ", ") + quote_json(file_.bytes(field->range));
+    }
+    if (!hosts.empty()) facts_.header.push_back({"hostnames", "[" + hosts + "]", -1});
+    if (!rest.empty()) note_cut(rest);
+  }
+
+  void note_message(std::string_view message) {
+    const bool lost = message.find("drop") != std::string_view::npos;
+    sink_.issue(lost ? IssueKind::kDroppedEvents : IssueKind::kProfilerMessage, -1, message);
+  }
+
+  std::string name_of_plane(ProtoRange plane) {
+    while (const auto field = file_.next(plane)) {
+      if (field->number == PlaneField::kName && field->is_range) return std::string(file_.bytes(field->range));
+    }
+    return {};
+  }
+
+  // What is behind the last whole plane: the events of the one that is cut have no names.
+  void note_cut(ProtoRange rest) {
+    if (planes_.empty() && rest.begin == 0) return;  // nothing in it is an XSpace
+    facts_.complete = false;
+    std::string whole;
+    for (const Place& place : planes_) whole += (whole.empty() ? "" : ", ") + place.name;
+    sink_.issue(IssueKind::kTruncated, static_cast<std::int64_t>(rest.begin),
+                fmt::format("whole planes: {}", whole.empty() ? "none" : whole));
+    std::uint64_t lost = 0;
+    for (ProtoRange left{rest.begin, file_.size()}; !left.empty();) {
+      // Into the plane and its lines, whose lengths go beyond the end.
+      const std::string_view head = file_.bytes({left.begin, std::min(left.end, left.begin + kLongestHead)});
+      const std::optional<std::size_t> length = head_of_cut(head);
+      if (!length) break;
+      left.begin += *length;
+      std::string line;
+      while (const auto field = file_.next(left)) {
+        if (field->number == LineField::kEvents && field->is_range) ++lost;
+        if (field->number == PlaneField::kLines && field->is_range) lost += events_in(field->range);
+      }
+    }
+    if (lost > 0) rows_.skip(SkipReason::kMalformed, lost);
+  }
+
+  static constexpr std::uint64_t kLongestHead = 20;
+  // The length of a key and a length; nullopt: something else, or nothing behind it.
+  static std::optional<std::size_t> head_of_cut(std::string_view head) {
+    const char* at = head.data();
+    const char* const end = at + head.size();
+    try {
+      const std::uint64_t key = protozero::decode_varint(&at, end);
+      if ((key & 7U) != 2) return std::nullopt;
+      protozero::decode_varint(&at, end);
+    } catch (const protozero::exception&) {
+      return std::nullopt;
+    }
+    const auto length = static_cast<std::size_t>(at - head.data());
+    return length < head.size() ? std::optional(length) : std::nullopt;
+  }
+
+  std::uint64_t events_in(ProtoRange line) {
+    std::uint64_t events = 0;
+    while (const auto field = file_.next(line))
+      events += field->number == LineField::kEvents && field->is_range ? 1 : 0;
+    return events;
+  }
+
+  void read_plane(const Place& place) {
+    lines_.clear();
+    events_.clear();
+    stats_.clear();
+    event_at_ = {};
+    stat_at_ = {};
+    std::vector<ProtoRange> own_stats, names;
+    ProtoRange rest = place.range;
+    while (const auto field = file_.next(rest)) {
+      if (!field->is_range) continue;
+      if (field->number == PlaneField::kLines) lines_.push_back({field->range, 0, 0, {}});
+      if (field->number == PlaneField::kEvents) names.push_back(field->range);
+      if (field->number == PlaneField::kStats) add_stat_name(field->range);
+      if (field->number == PlaneField::kOwnStats) own_stats.push_back(field->range);
+    }
+    if (!rest.empty()) sink_.issue(IssueKind::kDamagedTable, static_cast<std::int64_t>(rest.begin), place.name);
+    if (place.name == "/host:metadata") {
+      for (const ProtoRange& name : names) add_program(name);
+      return;
+    }
+    for (const ProtoRange& name : names) add_event_name(name);
+    begin_plane(place.name, own_stats);
+    for (LinePlace& line : lines_) look_at(line);
+    // What the others are to be placed in comes first.
+    std::ranges::stable_sort(
+        lines_, {}, [](const LinePlace& line) { return line.name == "XLA Modules" || line.name == "Steps" ? 0 : 1; });
+    for (const LinePlace& line : lines_) read_line(line);
+    rows_.end_plane();
+  }
+
+  // A map's entry: its key, and the message that is its value.
+  struct Entry {
+    std::uint64_t key = 0;
+    ProtoRange value;
+  };
+  Entry entry_of(ProtoRange range) {
+    Entry entry;
+    while (const auto field = file_.next(range)) {
+      if (field->number == 1 && !field->is_range) entry.key = field->value;
+      if (field->number == 2 && field->is_range) entry.value = field->range;
+    }
+    return entry;
+  }
+
+  void add_stat_name(ProtoRange range) {
+    Entry entry = entry_of(range);
+    StatName out;
+    while (const auto field = file_.next(entry.value)) {
+      if (field->number == 2 && field->is_range) out.name = file_.bytes(field->range);
+    }
+    out.stat = xla_stat(out.name);
+    stat_at_.set(entry.key, static_cast<std::uint32_t>(stats_.size()));
+    stats_.push_back(std::move(out));
+  }
+
+  void add_event_name(ProtoRange range) {
+    Entry entry = entry_of(range);
+    EventName out;
+    while (const auto field = file_.next(entry.value)) {
+      if (!field->is_range) continue;
+      if (field->number == 2) out.name = file_.bytes(field->range);
+      if (field->number == 4) out.display_name = file_.bytes(field->range);
+      if (field->number != 5) continue;
+      out.has_stats = true;
+      OwnedStat own;
+      if (!read_stat(file_.bytes(field->range), own.stat, own.value) || own.stat == XlaStat::kNone) continue;
+      own.text = own.value.text;
+      out.stats.push_back(std::move(own));
+    }
+    event_at_.set(entry.key, static_cast<std::uint32_t>(events_.size()));
+    events_.push_back(std::move(out));
+  }
+
+  // Programs are events of this plane that never happen: their id is the program's, and a stat is its HloProto.
+  void add_program(ProtoRange range) {
+    Entry entry = entry_of(range);
+    while (const auto field = file_.next(entry.value)) {
+      if (field->number != 5 || !field->is_range) continue;
+      ProtoRange stat = field->range;
+      while (const auto part = file_.next(stat)) {
+        if (part->number == 6 && part->is_range) hlo_.add(entry.key, part->range);
+      }
+    }
+  }
+
+  void begin_plane(const std::string& name, const std::vector<ProtoRange>& own_stats) {
+    XlaPlane plane{.name = name};
+    std::string vendor, model;
+    for (const ProtoRange& range : own_stats) {
+      const std::string_view bytes = file_.bytes(range);
+      XlaStat stat{};
+      XlaValue value;
+      if (!read_stat(bytes, stat, value)) continue;
+      if (last_stat_ == "device_vendor") vendor = value.text;
+      if (last_stat_ == "device_type_string") model = value.text;
+      if (last_stat_ == "profile_start_time" && value.number != kUnknownValue) profile_start_ = value.number;
+      for (const std::string_view key : {"memory_size", "core_count", "compute_cap_major", "compute_cap_minor"}) {
+        if (last_stat_ == key) plane.numbers.emplace_back(key, value.number);
+      }
+    }
+    if (name == "Task Environment" && profile_start_) facts_.time_zero_ns = *profile_start_;
+    plane.vendor = vendor;
+    plane.model = model;
+    rows_.begin_plane(plane);
+  }
+
+  // false: damaged, or of no name. Its text is valid as long as `bytes` and the plane.
+  bool read_stat(std::string_view bytes, XlaStat& stat, XlaValue& value) {
+    stat = XlaStat::kNone;
+    value = {};
+    last_stat_ = {};
+    try {
+      protozero::pbf_reader reader = reader_of(bytes);
+      while (reader.next()) {
+        switch (reader.tag()) {
+          case 1:
+            if (const auto at = stat_at_.find(static_cast<std::uint64_t>(reader.get_int64()))) {
+              stat = stats_[*at].stat;
+              last_stat_ = stats_[*at].name;
+            }
+            break;
+          case 2:
+            value.real = reader.get_double();
+            break;
+          case 3:
+          case 4:
+            value.number = reader.get_int64();
+            break;
+          case 5:
+            value.text = view_of(reader.get_view());
+            break;
+          case 7:
+            if (const auto at = stat_at_.find(reader.get_uint64())) value.text = stats_[*at].name;
+            break;
+          default:
+            reader.skip();
+        }
+      }
+    } catch (const protozero::exception&) {
+      return false;
+    }
+    return !last_stat_.empty();
+  }
+
+  void look_at(LinePlace& line) {
+    std::string display_name;
+    ProtoRange rest = line.range;
+    while (const auto field = file_.next(rest)) {
+      if (field->number == LineField::kEvents) {
+        if (!line.name.empty()) break;  // names come first
+        continue;
+      }
+      if (field->number == LineField::kId) line.id = static_cast<std::int64_t>(field->value);
+      if (field->number == LineField::kTimestamp) line.timestamp = static_cast<std::int64_t>(field->value);
+      if (field->number == LineField::kName && field->is_range) line.name = file_.bytes(field->range);
+      if (field->number == LineField::kDisplayName && field->is_range) display_name = file_.bytes(field->range);
+    }
+    if (line.name.empty()) line.name = display_name;
+  }
+
+  void read_line(const LinePlace& line) {
+    rows_.begin_line(line.id, line.name);
+    ProtoRange rest = line.range;
+    while (const auto field = file_.next(rest)) {
+      if (field->number == LineField::kEvents && field->is_range) read_event(line, field->range);
+    }
+    if (!rest.empty()) sink_.issue(IssueKind::kDamagedTable, static_cast<std::int64_t>(rest.begin), line.name);
+  }
+
+  void read_event(const LinePlace& line, ProtoRange range) {
+    std::uint64_t id = 0;
+    std::int64_t offset = 0;
+    bool timed = true;
+    event_.given = 0;
+    event_.has_stats = false;
+    event_.dur_ps = 0;
+    try {
+      protozero::pbf_reader reader = reader_of(file_.bytes(range));
+      while (reader.next()) {
+        switch (reader.tag()) {
+          case 1:
+            id = static_cast<std::uint64_t>(reader.get_int64());
+            break;
+          case 2:
+            offset = reader.get_int64();
+            break;
+          case 3:
+            event_.dur_ps = reader.get_int64();
+            break;
+          case 4:
+            add_stat(view_of(reader.get_view()));
+            break;
+          case 5:
+            timed = false;
+            reader.skip();
+            break;
+          default:
+            reader.skip();
+        }
+      }
+    } catch (const protozero::exception&) {
+      sink_.issue(IssueKind::kMalformedRow, static_cast<std::int64_t>(range.begin), line.name);
+      return rows_.skip(SkipReason::kMalformed);
+    }
+    const std::int64_t zero = line.timestamp >= kUnixTime && profile_start_ ? *profile_start_ : 0;
+    event_.start_ps = offset;
+    event_.dur = rounded(event_.dur_ps);
+    if (!timed || __builtin_sub_overflow(line.timestamp, zero, &event_.ts) ||
+        __builtin_add_overflow(event_.ts, rounded(offset), &event_.ts) || !is_time(event_.ts) || event_.dur < 0) {
+      sink_.issue(timed ? IssueKind::kBadTimestamp : IssueKind::kMissingTimestamp,
+                  static_cast<std::int64_t>(range.begin), line.name);
+      return rows_.skip(SkipReason::kNoTimestamp);
+    }
+    const auto at = event_at_.find(id);
+    if (!at) sink_.issue(IssueKind::kMissingName, static_cast<std::int64_t>(range.begin), std::to_string(id));
+    static const EventName kNoName;
+    const EventName& name = at ? events_[*at] : kNoName;
+    event_.name = name.name;
+    event_.display_name = name.display_name;
+    event_.has_stats |= name.has_stats;
+    for (const OwnedStat& own : name.stats) {
+      XlaValue value = own.value;
+      value.text = own.text;
+      if (!event_.has(own.stat)) event_.set(own.stat, value);
+    }
+    rows_.add(event_);
+  }
+
+  void add_stat(std::string_view bytes) {
+    XlaStat stat{};
+    XlaValue value;
+    event_.has_stats = true;
+    if (read_stat(bytes, stat, value)) event_.set(stat, value);
+  }
+
+  static std::int64_t rounded(std::int64_t ps) {
+    constexpr std::int64_t kHalf = 500;
+    return ps / 1000 + (ps % 1000 >= kHalf ? 1 : ps % 1000 <= -kHalf ? -1 : 0);
+  }
+
+  ProtoFile& file_;
+  std::string name_;
+  RowSink& sink_;
+  TraceFacts& facts_;
+  HloModules hlo_;
+  XlaRows rows_;
+  std::vector<Place> planes_;
+  std::optional<std::int64_t> profile_start_;
+  // Of the plane at hand.
+  std::vector<LinePlace> lines_;
+  std::vector<EventName> events_;
+  std::vector<StatName> stats_;
+  Positions event_at_, stat_at_;
+  XlaEvent event_;
+  std::string_view last_stat_;  // name of the one that was read last
+};
+
+}  // namespace
+
+std::uint64_t read_xspace(ProtoFile& file, const std::string& name, RowSink& sink, TraceFacts& facts) {
+  return XSpaceReader(file, name, sink, facts).run();
+}
+
+}  // namespace tracedb

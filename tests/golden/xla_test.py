@@ -1,0 +1,277 @@
+"""Profiles of XLA: a real run in both forms against its truth, and generated ones of NVIDIA's GPUs and of TPUs, whole and damaged."""
+import json
+import random
+
+from trace_cases import TRACES, Skip, equal, ingest, require, rows, run, sql, verify_index
+from xplane import Plane, message, metadata, program, space
+
+RUN = TRACES / "xla"
+GOLDEN = TRACES.parent / "golden/xla/jax_conv_mi300.json"
+
+
+def table(index, statement):
+    return [tuple(row.values()) for row in sql(index, statement)]
+
+
+def real(folder, ending):
+    trace = RUN / f"jax_conv_mi300.{ending}"
+    if not trace.is_file() or not GOLDEN.is_file():
+        raise Skip(f"{trace.name} is not here")
+    index = folder / "run.tracedb"
+    ingest(trace, index, "--force")
+    verify_index(index)
+    return index, json.loads(GOLDEN.read_text())
+
+
+def check_sums_of_a_real_run(folder):
+    for ending in ("xplane.pb", "trace.json.gz"):
+        index, truth = real(folder, ending)
+        equal(table(index, "SELECT name, count(*) AS n, sum(dur) AS ns FROM kernels GROUP BY name ORDER BY name"),
+              sorted((name, own["count"], own["total_rounded_ns"]) for name, own in truth["kernels"]["by_name"].items()), "kernels by name")
+        equal(sorted(table(index, "SELECT hlo_module, hlo_op, name, count(*) AS n, sum(dur) AS ns FROM kernels GROUP BY 1, 2, 3")),
+              sorted((own["hlo_module"], own["hlo_op"], own["kernel"], own["count"], own["total_rounded_ns"])
+                     for own in truth["kernels"]["by_hlo_op"]), "kernels by HLO operation")
+        streams = {(device["ordinal"], line["stream"]): (line["kernels"]["count"] + line["memcpys"]["count"], line["total_ps"] // 1000)
+                   for device in truth["devices"] for line in device.get("lines", []) if line["events"]}
+        found = table(index, "SELECT device, stream, count(*) AS n, sum(dur) AS ns FROM (SELECT device, stream, dur FROM kernels UNION ALL "
+                             "SELECT device, stream, dur FROM memcpys) GROUP BY 1, 2")
+        equal({row[:2]: row[2:] for row in found}, streams, "events by stream")
+        equal(table(index, "SELECT name, count(*) AS n, sum(bytes) AS b, sum(dur) AS ns FROM memcpys GROUP BY 1"),
+              [(name.split()[1], own["count"], own["bytes"], own["total_ps"] // 1000)
+               for name, own in truth["memcpys"]["by_device_and_name"].items()], "copies")
+
+
+def check_links_of_a_real_run(folder):
+    index, truth = real(folder, "xplane.pb")
+    counts = table(index, "SELECT count(launch_id) AS l, count(CASE WHEN a LIKE 'PjitFunction(%' THEN 1 END) AS p FROM "
+                          "(SELECT launch_id, (SELECT value FROM annotation n JOIN string s ON s.id = n.name_id WHERE n.id = annotation_id) AS a "
+                          "FROM kernel UNION ALL SELECT launch_id, (SELECT value FROM annotation n JOIN string s ON s.id = n.name_id "
+                          "WHERE n.id = annotation_id) FROM memory_op)")
+    # Copies are asked for by Python before the function runs.
+    equal(counts[0][0], truth["links_to_the_user"]["with_launch"], "device events with a call")
+    framed = table(index, "SELECT count(stack_id) AS n FROM memory_op")[0][0]
+    equal(framed, truth["links_to_the_user"]["reaching_a_python_frame"], "launches that reach Python")
+    equal(table(index, "SELECT count(*) AS n FROM kernels WHERE annotation LIKE 'PjitFunction(%'"), [(25,)], "kernels in a function")
+    for op in truth["hlo_modules"][-1]["ops_of_kernels"]:
+        own = truth["hlo_modules"][-1]["ops_of_kernels"][op]
+        found = table(index, f"SELECT DISTINCT hlo_opcode, hlo_shape, cpu_op FROM kernels WHERE hlo_op = '{op}'")
+        equal(found, [(own["opcode"], own["shape"], own["op_name"])], op)
+        frames = table(index, "WITH RECURSIVE up(id, parent_id, frame_id) AS (SELECT id, parent_id, frame_id FROM stack WHERE id = "
+                              f"(SELECT stack_id FROM kernels WHERE hlo_op = '{op}' LIMIT 1) UNION ALL SELECT b.id, b.parent_id, b.frame_id "
+                              "FROM up JOIN stack b ON b.id = up.parent_id) SELECT s.value FROM up JOIN frame f ON f.id = up.frame_id "
+                              "JOIN string s ON s.id = f.name_id")
+        equal([text.replace("(", ":", 1).replace("): ", " ", 1) for (text,) in frames], own["stack"], f"source of {op}")
+    configs = table(index, "SELECT grid, block, registers, count(*) AS n FROM kernels GROUP BY 1, 2, 3 ORDER BY 1")
+    equal(configs, sorted((own["grid"], own["block"], None, own["count"]) for own in truth["kernels"]["launch_configs"]), "configurations")
+    equal(table(index, "SELECT count(*) AS n FROM python_calls"), [(truth["host"]["python_calls"],)], "Python calls")
+
+
+def check_forms_of_a_real_run_are_equal(folder):
+    ask = ("SELECT k.correlation, n.name, k.dur, k.hlo_op, r.dur AS called, s.value AS call FROM kernels k JOIN kernel_name n ON n.name = "
+           "k.name LEFT JOIN runtime_call r ON r.id = k.launch_id LEFT JOIN string s ON s.id = r.name_id GROUP BY k.id ORDER BY 1")
+    equal(*(table(real(folder, ending)[0], ask) for ending in ("xplane.pb", "trace.json.gz")), "kernels and their calls")
+
+
+def gpu(refs=True, vendor="Nvidia"):
+    """Two steps of two layers, forward and backward, a collective, a captured graph; launched by a thread of the runtime."""
+    device = Plane("/device:GPU:0", refs, device_vendor=vendor, core_count=132, memory_size=80 << 30, compute_cap_major=9, compute_cap_minor=0)
+    host = Plane("/host:CPU", refs)
+    details = "regs:38 static_shared:0 dynamic_shared:4096 grid:160,1,1 block:1024,1,1 occ_pct:50"
+    ops = [("loop_convert_fusion", "loop_convert_fusion.1"), ("sm90_xmma_gemm_bf16", "cublas-gemm.2"), ("loop_convert_fusion", "loop_convert_fusion.3"),
+           ("sm90_xmma_gemm_bf16", "cublas-gemm.4"), ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", "all-reduce-start.5"), ("loop_add_fusion", "loop_add_fusion.6")]
+    kernels, calls, user = [], [], []
+    for step in range(2):
+        start = step * 100_000_000
+        user += [("train", start, 50_000_000, {"step_num": step}), ("PjitFunction(f)", start + 1_000_000, 2_000_000, {}),
+                 ("Execute", start + 1_500_000, 0, {"_pt": 5, "_p": step + 1}), ("$model.py:7 loss", start + 1_100_000, 1_000_000, {})]
+        calls.append(("EnqueueExecution", start + 4_000_000, 40_000_000, {"_ct": 5, "_c": step + 1}))
+        for place, (kernel, op) in enumerate(ops):
+            link = step * 10 + place + 1
+            at = start + 5_000_000 + place * 5_000_000
+            calls.append(("cuLaunchKernel", at, 1_000_000, {"correlation_id": link}))
+            kernels.append((kernel, at + 2_000_500, 1_499_500, {"correlation_id": link, "kernel_details": details, "hlo_op": op,
+                                                                "hlo_module": "jit_f", "program_id": 7}))
+        calls.append(("cuGraphLaunch", start + 36_000_000, 1_000_000, {"correlation_id": step * 10 + 9}))
+        kernels.append(("graph_kernel", start + 38_000_000, 1_000_000, {"correlation_id": step * 10 + 9}))
+    path = lambda text: {"f7": message(f2=text)}
+    f32, layers = (11, (8, 128)), ["jit(f)/jit(main)/jvp(layers_0)/mlp/add", "jit(f)/jit(main)/jvp(layers_0)/mlp/dot_general",
+                                   "jit(f)/jit(main)/jvp(layers_1)/mlp/add", "jit(f)/jit(main)/transpose(jvp(layers_1))/mlp/dot_general"]
+    code = [program(7, "jit_f", [
+        (1, "loop_convert_fusion.1", "fusion", f32, path(layers[0]) | {"f36": [2]}), (2, "cublas-gemm.2", "custom-call", f32, path(layers[1]) | {"f28": "__cublas$gemm"}),
+        (3, "loop_convert_fusion.3", "fusion", (16, (8, 128)), path(layers[2])), (4, "cublas-gemm.4", "custom-call", f32, path(layers[3]) | {"f28": "__cublas$gemm"}),
+        (5, "all-reduce-start.5", "all-reduce-start", f32, {}), (6, "loop_add_fusion.6", "fusion", f32, {})])]
+    planes = [metadata(code), device.line(14, "Stream #14(Compute)", kernels), host.line(3, "python", user), host.line(-7, "pool/-7", calls),
+              Plane("Task Environment", profile_start_time=1_700_000_000_000_000_000)]
+    return [planes[0], device, host, planes[-1]]
+
+
+def made(folder, planes, name="host.xplane.pb", **more):
+    trace, index = folder / name, folder / (name + ".tracedb")
+    trace.write_bytes(space(planes, **more))
+    ingest(trace, index, "--force")
+    verify_index(index)
+    return index
+
+
+def check_gpu(folder):
+    index = made(folder, gpu(), f2="3 events were dropped", f3="a warning", f4=["one", "two"])
+    equal(table(index, "SELECT name, hlo_op, op, kind, pass, count(*) AS n, sum(dur) AS ns FROM kernels GROUP BY name, hlo_op ORDER BY hlo_op, name"), [
+        ("graph_kernel", None, "other", "compute", "forward", 2, 2000),
+        ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", "all-reduce-start.5", "communication", "comm", "forward", 2, 3000),
+        ("sm90_xmma_gemm_bf16", "cublas-gemm.2", "dense_gemm", "compute", "forward", 2, 3000),
+        ("sm90_xmma_gemm_bf16", "cublas-gemm.4", "dense_gemm", "compute", "backward", 2, 3000),
+        ("loop_add_fusion", "loop_add_fusion.6", "elementwise", "compute", "forward", 2, 3000),
+        ("loop_convert_fusion", "loop_convert_fusion.1", "copy", "compute", "forward", 2, 3000),
+        ("loop_convert_fusion", "loop_convert_fusion.3", "copy", "compute", "forward", 2, 3000)], "operations")
+    equal(table(index, "SELECT DISTINCT registers, shared_memory, grid, block, theoretical_occupancy_pct FROM kernels WHERE grid IS NOT NULL"),
+          [(38, 4096, "160,1,1", "1024,1,1", 50.0)], "configuration")
+    equal(table(index, "SELECT step, annotation, module, count(*) AS n FROM kernels GROUP BY 1, 2, 3 ORDER BY 1, 3"),
+          [(step, "PjitFunction(f)", module, n) for step in (0, 1) for module, n in ((None, 3), ("mlp", 4))], "step, function and module")
+    equal(table(index, "SELECT name FROM steps ORDER BY step"), [("train 0",), ("train 1",)], "steps")
+    issues = dict(table(index, "SELECT kind, sample FROM issue"))
+    equal({kind: issues.get(kind) for kind in ("dropped_events", "profiler_message", "kernel_without_hlo")},
+          {"dropped_events": "3 events were dropped", "profiler_message": "a warning", "kernel_without_hlo": "graph_kernel"}, "issues")
+    equal(table(index, "SELECT value FROM meta WHERE key IN ('trace.hostnames', 'base_time_ns', 'vendor') ORDER BY key"),
+          [(str(1_700_000_000_000_000_000 + 1000),), ('["one","two"]',), ("nvidia",)], "facts")
+    hlo = rows("ops", index, "--by", "hlo")
+    equal({row["hlo_op"]: (row["opcode"], row["target"], row["shape"], row["instances"]) for row in hlo}["cublas-gemm.2"],
+          ("custom-call", "__cublas$gemm", "f32[8,128]", 2), "ops --by hlo")
+    # The same kernel of two operations, or of two shapes, is not one.
+    equal(len([row for row in rows("kernels", index) if row["name"].startswith("loop_convert_fusion")]), 2, "rows of kernels")
+    equal(table(made(folder, gpu(refs=False), "texts.xplane.pb"), "SELECT name, hlo_op, dur, step FROM kernels ORDER BY id"),
+          table(index, "SELECT name, hlo_op, dur, step FROM kernels ORDER BY id"), "refs and texts")
+    said = run("trace-query", "compare", index, index).stdout
+    require("7 of 7 aligned kernels" in " ".join(said.split()) and "2 of 2 layers the same" in said, f"compared with itself: {said}")
+
+
+def tpu():
+    device = Plane("/device:TPU:0", device_type_string="TPU v6 Lite", peak_teraflops_per_second=918.0)
+    text = lambda op, shape, code: f"%{op} = {shape}{{1,0:T(8,128)}} {code}(%p), kind=kLoop"
+    body, dot, gather = text("while.1", "f32[8]", "while"), text("fusion.2", "f32[8,128]", "fusion"), text("all-gather-start.3", "f32[64]", "all-gather-start")
+    device.named(body, "while.1", hlo_category="while")
+    device.named(dot, "fusion.2", hlo_category="convolution fusion", flops=2048, bytes_accessed=512, tf_op="jit(f)/layers_0/dot_general:",
+                 source="model.py:9", shape_with_layout="f32[8,128]{1,0:T(8,128)}")
+    device.named(gather, "all-gather-start.3")
+    copy = text("copy-start.4", "f32[8]", "copy-start")
+    device.named(copy, "copy-start.4", bytes_accessed=4096)
+    runs = [(f"jit_f({number})", at * 1_000_000, 90_000_000, {"run_id": 5 + at}) for number, at in ((11, 0), (11, 100))]
+    ops = [event for at in (0, 100) for event in (
+        (body, (at + 10) * 1_000_000, 50_000_000, {}), (dot, (at + 12) * 1_000_000, 20_000_500, {}), (dot, (at + 40) * 1_000_000, 10_000_000, {}),
+        (dot, (at + 70) * 1_000_000, 5_000_000, {}))]
+    device.line(3, "XLA Ops", ops).line(2, "XLA Modules", runs)
+    device.line(4, "Async XLA Ops", [(gather, 15_000_000, 30_000_000, {}), (copy, 20_000_000, 8_000_000, {})])
+    host = Plane("/host:CPU").line(1, "main", [("DoEnqueueProgram", (at - 1) * 1_000_000 + 1_000_000, 500_000, {"run_id": 5 + at}) for at in (0, 100)])
+    return [device, host]
+
+
+def check_tpu(folder):
+    index = made(folder, tpu())
+    equal(table(index, "SELECT hlo_op, hlo_module, op, kind, count(*) AS n, sum(dur) AS ns FROM kernels GROUP BY 1 ORDER BY 1"), [
+        ("all-gather-start.3", "jit_f", "communication", "comm", 1, 30_000),
+        ("fusion.2", "jit_f", "other", "compute", 6, 2 * (20_001 + 10_000 + 5_000)),
+        ("while.1", "jit_f", "other", "compute", 2, 2 * rounded(50_000_000 - 30_000_500))], "own times")
+    equal(table(index, "SELECT name, bytes FROM memcpys"), [("copy-start.4", 4096)], "asynchronous copies")
+    equal(table(index, "SELECT step, count(*) AS n FROM kernels WHERE stream = 'XLA Ops' GROUP BY 1"), [(0, 4), (1, 4)], "runs of the program are the steps")
+    equal(table(index, "SELECT count(launch_id) AS l, count(cpu_op_id) AS o FROM kernel"), [(9, 9)], "links")
+    found = {row["hlo_op"]: (row["category"], row["flops"], row["bytes_accessed"], row["shape"], row["op_name"]) for row in rows("ops", index, "--by", "hlo")}
+    equal(found["fusion.2"], ("convolution fusion", 2048, 512, "f32[8,128]", "jit(f)/layers_0/dot_general"), "what XLA says")
+    equal(table(index, "SELECT DISTINCT module FROM kernels WHERE hlo_op = 'fusion.2'"), [("layers_0",)], "layers")
+    # With a line of steps they are those.
+    planes = tpu()
+    planes[0].line(1, "Steps", [("41", 0, 95_000_000, {}), ("42", 100_000_000, 90_000_000, {})])
+    equal(table(made(folder, planes), "SELECT name FROM steps ORDER BY step"), [("ProfilerStep#41",), ("ProfilerStep#42",)], "steps")
+
+
+def rounded(ps):
+    return (ps + 500) // 1000
+
+
+def check_whatever_is_cut_or_changed(folder):
+    """No end and no byte makes it crash, and what is kept adds up."""
+    whole = space(gpu()[1:])
+    trace, index = folder / "cut.xplane.pb", folder / "cut.tracedb"
+    seed = random.Random(7)
+    pieces = [whole[:end] for end in range(0, len(whole), 37)]
+    for _ in range(150):
+        changed = bytearray(whole)
+        for _ in range(seed.randint(1, 4)):
+            changed[seed.randrange(len(changed))] = seed.randrange(256)
+        pieces.append(bytes(changed))
+    kept = 0
+    for data in pieces:
+        trace.write_bytes(data)
+        index.unlink(missing_ok=True)
+        done = run("trace-ingest", trace, "-o", index, "--force", check=False)
+        require(done.returncode in (0, 3), f"{len(data)} bytes: exit {done.returncode}: {done.stderr}")
+        require("\n" not in done.stderr.strip() or done.returncode == 0, f"more than one line: {done.stderr}")
+        if done.returncode == 0:
+            kept += 1
+            verify_index(index)
+    require(kept > len(pieces) // 3, f"only {kept} of {len(pieces)} were read")
+
+
+def check_a_cut_file_keeps_whole_planes(folder):
+    planes = gpu()[1:]
+    device = len(space(planes[:1]))
+    whole = space(planes)
+    (folder / "a.xplane.pb").write_bytes(whole[:device + 700])
+    ingest(folder / "a.xplane.pb", folder / "a.tracedb")
+    equal(table(folder / "a.tracedb", "SELECT count(*) AS n FROM kernel"), [(14,)], "kernels of the whole plane")
+    sample, = table(folder / "a.tracedb", "SELECT sample FROM issue WHERE kind = 'truncated'")
+    equal(sample, ("whole planes: /device:GPU:0",), "what is whole")
+    lost, = table(folder / "a.tracedb", "SELECT sum(skipped) AS n FROM event_count")[0]
+    require(lost > 5, f"{lost} events are counted as lost")
+
+
+def check_what_is_no_profile(folder):
+    cases = {"empty.xplane.pb": (b"", "exceeds 2 GiB"), "text.xplane.pb": (space(gpu()).decode("utf8", "replace").encode(), "copied as text"),
+             "host.xplane.riegeli": (b"riegeli", "Riegeli"), "other.xplane.pb": (b"\x7fELF" + bytes(99), "no XSpace"),
+             "memory.prof": (message(f1=message(f1=1, f2=2)) + message(f6=["", "space", "bytes"]), "pprof")}
+    for name, (data, said) in cases.items():
+        (folder / name).write_bytes(data)
+        done = run("trace-ingest", folder / name, check=False)
+        equal(done.returncode, 3, f"exit of {name}")
+        require(said in done.stderr and done.stderr.count("\n") == 1, f"{name}: {done.stderr}")
+
+
+def check_folders(folder):
+    """A folder of a run: one index a host; of both forms of one host the protobuf."""
+    where = folder / "plugins/profile/2026_01_01"
+    where.mkdir(parents=True)
+    for host in ("a", "b"):
+        (where / f"{host}.xplane.pb").write_bytes(space(gpu()))
+    (where / "a.trace.json").write_text(json.dumps({"traceEvents": json_events() + [{}]}))
+    done = run("trace-ingest", folder)
+    equal(sorted(path.name for path in where.glob("*.tracedb")), ["a.xplane.pb.tracedb", "b.xplane.pb.tracedb"], "indexes")
+    require("a.trace.json" in done.stderr + done.stdout, f"the other form is not named: {done.stderr}")
+
+
+def json_events():
+    name = lambda what, pid, tid, text: {"ph": "M", "pid": pid, "tid": tid, "name": what, "args": {"name": text}}
+    return [name("process_name", 1, 0, "host one /device:GPU:0"), name("thread_name", 1, 14, "Stream #14(Compute)"),
+            name("thread_name", 1, 99, "XLA Ops"), name("process_name", 701, 0, "/host:CPU"), name("thread_name", 701, 5, "main"),
+            {"ph": "X", "pid": 1, "tid": 14, "ts": 10.0005, "dur": 2.0005, "name": "k.kd", "args": {"correlation_id": "4", "hlo_op": "dot.1", "hlo_module": "jit_f"}},
+            {"ph": "X", "pid": 1, "tid": 14, "ts": 13, "dur": 0.000001, "name": "CopyHostToDevice", "args": {"correlation_id": "5", "memcpy_details": "kind_src:pinned kind_dst:device size:64 dest:0 async:1"}},
+            {"ph": "X", "pid": 1, "tid": 99, "ts": 10, "dur": 5, "name": "dot.1"},
+            {"ph": "X", "pid": 701, "tid": 5, "ts": 8, "dur": 1, "name": "cuLaunchKernel", "args": {"correlation_id": "4"}}]
+
+
+def check_json(folder):
+    trace, index = folder / "b.trace.json", folder / "b.tracedb"
+    text = json.dumps({"displayTimeUnit": "ns", "traceEvents": json_events() + [{}]})
+    for written in (text, text.replace('": ', '" : ')):
+        trace.write_text(written)
+        ingest(trace, index, "--force")
+        verify_index(index)
+        equal(table(index, "SELECT name, short_name, dur, hlo_op, op, launch_id FROM kernels"), [("k.kd", "k", 2001, "dot.1", "dense_gemm", 1)], "kernel")
+        equal(table(index, "SELECT direction, bytes, dur FROM memcpys"), [("HtoD", 64, 0)], "copy")
+        equal(table(index, "SELECT count(*) AS n FROM issue WHERE severity <> 'info'"), [(0,)], "issues")
+        equal(table(index, "SELECT value FROM meta WHERE key = 'format'"), [("xla-json",)], "format")
+    trace.write_text(text[:-60])
+    equal(run("trace-ingest", trace, "-o", index, "--force", "--strict", check=False).returncode != 0, True, "a cut one")
+    equal(table(index, "SELECT count(*) AS n FROM kernels") if index.exists() else [(1,)], [(1,)], "what is before the end")
+
+
+def main(cases, folder):
+    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_tpu,
+                      check_a_cut_file_keeps_whole_planes, check_whatever_is_cut_or_changed, check_what_is_no_profile, check_folders, check_json])
