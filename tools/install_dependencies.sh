@@ -8,7 +8,7 @@
 set -eu
 
 required="g++ cmake ninja-build pkg-config libsqlite3-dev libsimdjson-dev libxxhash-dev libboost-program-options-dev
-  libfmt-dev libre2-dev libyaml-cpp-dev zlib1g-dev libzstd-dev node-d3"  # node-d3: draws the pictures of reports
+  libfmt-dev libre2-dev libyaml-cpp-dev libprotozero-dev zlib1g-dev libzstd-dev node-d3"  # node-d3: draws the pictures of reports
 for_tests="doctest-dev python3 sqlite3"
 # Faster gzip, where zlib does the work otherwise; the shell of trace-query sql.
 optional="libisal-dev sqlite3"

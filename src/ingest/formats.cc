@@ -60,12 +60,15 @@ bool by_tables(const FileHead& head) {
   return sign(head.tables());
 }
 
-RowSink row_sink(const TraceInput& input, const IngestOptions& options, TraceStore& store) {
+// `position`: how far reading got, where the source is not what is read.
+RowSink row_sink(const TraceInput& input, const IngestOptions& options, TraceStore& store,
+                 const std::uint64_t* position = nullptr) {
   const StackCalls stacks =
       options.events.python_calls == PythonCalls::kKeep ? StackCalls::kKeep : StackCalls::kLeaveOut;
-  return {store, stacks, [&](std::uint64_t rows) {
+  return {store, stacks, [&, position](std::uint64_t rows) {
             check_cancelled(options);
-            input.observer.progress({input.source.consumed(), input.file_size, rows, false});
+            const std::uint64_t done = position == nullptr ? input.source.consumed() : *position;
+            input.observer.progress({done, input.file_size, rows, false});
           }};
 }
 
@@ -112,7 +115,8 @@ TempFile spooled(ByteSource& source, const std::filesystem::path& directory) {
 
 // A protobuf is read in any order: from the file itself, or from a copy where it is compressed or comes from a pipe.
 void read_xplane(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
-  RowSink sink = row_sink(input, options, store);
+  std::uint64_t position = 0;
+  RowSink sink = row_sink(input, options, store, &position);
   const auto read_all = [&](const ProtoFile::Read& read, std::uint64_t size) {
     facts.bytes = size;
     ProtoFile file(read, size);
@@ -124,7 +128,11 @@ void read_xplane(const TraceInput& input, const IngestOptions& options, TraceSto
   std::optional<InputFile> own;
   if (regular) magic.resize(own.emplace(input.file, options.cancel).read_at(0, magic.data(), magic.size()));
   if (regular && !is_gzip(magic) && !is_zstd(magic)) {
-    read_all([&](std::uint64_t at, char* into, std::size_t size) { return own->read_at(at, into, size); }, own->size());
+    const auto read = [&](std::uint64_t at, char* into, std::size_t size) {
+      position = at + size;
+      return own->read_at(at, into, size);
+    };
+    read_all(read, own->size());
   } else {
     const TempFile copy = spooled(input.source, store.spool(1).directory);
     const auto read = [&](std::uint64_t at, char* into, std::size_t size) {

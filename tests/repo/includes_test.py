@@ -46,6 +46,7 @@ ROOMS = {
     "ingest/ascend": {"read", "store", "rows"},
     "ingest/nsys": {"read", "store", "rows"},
     "ingest/rocm": {"read", "store", "rows"},
+    "ingest/xla": {"read", "store", "kineto", "rows"},
     "ingest/link": {"read", "store"},
     "ingest/write": {"read", "store", "link"},
     "passes/columns": set(),
@@ -82,6 +83,7 @@ LIBRARIES = {
     r"boost/math/.*": ["src/compare/runs/set_statistics.cc"],
     r"re2/.*": ["src/base/text/regular_expression.cc"],
     r"yaml-cpp/.*": ["src/ascend/op_mapping.cc"],
+    r"protozero/.*": ["src/ingest/xla/"],
     r"isa-l.*": ["src/base/stream/compressed_source.cc"],
     r"sqlite3\.h": ["src/sql/"],
     r"sqlite3ext\.h": ["src/sql/host/"],
@@ -90,7 +92,8 @@ LIBRARIES = {
     r"doctest/.*": [],
 }
 # What is thrown goes through to one of these.
-CATCHERS = ("src/base/parallel.h", "src/base/failure.h", "tools/trace_ingest/main.cc", "tools/trace_query/main.cc", "tools/make_trace/main.cc")
+CATCHERS = ("src/base/parallel.h", "src/base/failure.h", "tools/trace_ingest/main.cc", "tools/trace_query/main.cc", "tools/make_trace/main.cc",
+            "src/ingest/xla/proto_file.h")
 CATCH = re.compile(r"\bcatch \(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

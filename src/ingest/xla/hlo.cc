@@ -229,7 +229,8 @@ HloOp HloModules::find(std::uint64_t program, std::string_view module, std::stri
   if (out.module.empty()) out.module = own.name;
   const auto place = own.by_name.find(out.op);
   if (place == own.by_name.end()) return out;
-  try {
+  // Where it is damaged, as far as it can be read.
+  decodes([&] {
     const HloInstruction instruction = instruction_of(file_.bytes(place->second));
     out.opcode = instruction.opcode;
     out.target = instruction.target;
@@ -250,9 +251,7 @@ HloOp HloModules::find(std::uint64_t program, std::string_view module, std::stri
     }
     out.dims = quoted_list(dims, true);
     out.types = quoted_list(types, false);
-  } catch (const protozero::exception&) {
-    return out;  // as far as it could be read
-  }
+  });
   return out;
 }
 

@@ -1,7 +1,6 @@
 #include "ingest/xla/proto_file.h"
 
 #include <algorithm>
-#include <protozero/exception.hpp>
 #include <protozero/types.hpp>
 #include <protozero/varint.hpp>
 
@@ -28,36 +27,35 @@ std::optional<ProtoField> ProtoFile::next(ProtoRange& rest) {
   const char* at = text.data();
   const char* const end = at + text.size();
   ProtoField field;
-  try {
+  bool known = true;
+  const bool whole = decodes([&] {
     const std::uint64_t key = protozero::decode_varint(&at, end);
     field.number = static_cast<std::uint32_t>(key >> 3U);
-    const auto type = static_cast<protozero::pbf_wire_type>(key & 7U);
     const auto fixed = [&](std::size_t size) {
       if (static_cast<std::size_t>(end - at) < size) throw protozero::end_of_buffer_exception();
       std::copy_n(at, size, reinterpret_cast<char*>(&field.value));
       at += size;
     };
-    if (type == protozero::pbf_wire_type::varint) {
-      field.value = protozero::decode_varint(&at, end);
-    } else if (type == protozero::pbf_wire_type::fixed64) {
-      fixed(8);
-    } else if (type == protozero::pbf_wire_type::fixed32) {
-      fixed(4);
-    } else if (type == protozero::pbf_wire_type::length_delimited) {
-      const std::uint64_t length = protozero::decode_varint(&at, end);
-      const std::uint64_t begin = rest.begin + static_cast<std::uint64_t>(at - text.data());
-      if (length > rest.end - begin) return std::nullopt;
-      field.is_range = true;
-      field.range = {begin, begin + length};
-      rest.begin = begin + length;
-      return field;
-    } else {
-      return std::nullopt;
+    switch (static_cast<protozero::pbf_wire_type>(key & 7U)) {
+      case protozero::pbf_wire_type::varint:
+        field.value = protozero::decode_varint(&at, end);
+        break;
+      case protozero::pbf_wire_type::fixed64:
+        return fixed(8);
+      case protozero::pbf_wire_type::fixed32:
+        return fixed(4);
+      case protozero::pbf_wire_type::length_delimited:
+        field.value = protozero::decode_varint(&at, end);
+        field.is_range = true;
+        break;
+      default:
+        known = false;
     }
-  } catch (const protozero::exception&) {
-    return std::nullopt;
-  }
-  rest.begin += static_cast<std::uint64_t>(at - text.data());
+  });
+  const std::uint64_t begin = rest.begin + static_cast<std::uint64_t>(at - text.data());
+  if (!whole || !known || (field.is_range && field.value > rest.end - begin)) return std::nullopt;
+  if (field.is_range) field.range = {begin, begin + field.value};
+  rest.begin = field.is_range ? field.range.end : begin;
   return field;
 }
 

@@ -8,10 +8,23 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <protozero/exception.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tracedb {
+
+// Runs `decode`, which reads a message with protozero. false: it is damaged, and was read up to there.
+template <class Decode>
+bool decodes(Decode decode) {
+  try {
+    decode();
+  } catch (const protozero::exception&) {
+    return false;
+  }
+  return true;
+}
 
 // Bytes of the file.
 struct ProtoRange {

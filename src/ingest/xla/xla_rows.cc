@@ -8,6 +8,7 @@
 
 #include "base/text/decimal.h"
 #include "ingest/rows/source_rows.h"
+#include "ingest/xla/xla_names.h"
 #include "trace/event_names.h"
 #include "trace/hlo_kernel.h"
 #include "trace/python_frame.h"
@@ -48,91 +49,6 @@ constexpr NamedStat kStats[] = {
     {"peak_bytes_in_use", XlaStat::kPeakBytes},
     {"theoretical_occupancy_pct", XlaStat::kOccupancy},
 };
-
-bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
-}
-
-// The number in "/device:GPU:3" behind `kind`, which a viewer may have put a host's name before; kUnknownValue: none.
-std::int64_t ordinal_of(std::string_view plane, std::string_view kind) {
-  const std::size_t at = plane.find(kind);
-  if (at == std::string_view::npos) return kUnknownValue;
-  return parse_int64(plane.substr(at + kind.size())).value_or(kUnknownValue);
-}
-
-// "file.py:12 fn" as other profilers write it: "file.py(12): fn".
-std::string python_name(std::string_view name) {
-  const std::size_t blank = name.find(' ');
-  const std::size_t colon = name.substr(0, blank).rfind(':');
-  if (blank == std::string_view::npos || colon == std::string_view::npos) return std::string(name);
-  const std::string_view line = name.substr(colon + 1, blank - colon - 1);
-  if (!parse_int64(line)) return std::string(name);
-  return fmt::format("{}({}): {}", name.substr(0, colon), line, name.substr(blank + 1));
-}
-
-// Whether a call is one of an API ("cuLaunchKernel", "hipMemcpyAsync"): older files name it by the kernel it launches.
-bool is_api_call(std::string_view name) {
-  for (const std::string_view prefix : {"cuda"sv, "cu"sv, "hip"sv}) {
-    if (name.starts_with(prefix) && name.size() > prefix.size() && name[prefix.size()] >= 'A' &&
-        name[prefix.size()] <= 'Z')
-      return true;
-  }
-  return contains_any(name, {"emcpy", "emset", "hsa_"});
-}
-
-// Calls that share a correlation with device work, but cannot have launched it.
-bool cannot_launch(std::string_view name) {
-  return contains_any(name, {"WaitEvent", "LaunchHostFunc", "EventRecord", "EventQuery", "Synchronize"});
-}
-
-// What the runtime of XLA calls its own work, as far as the names do not say so by "::".
-bool is_runtime_name(std::string_view name) {
-  constexpr std::array kNames = {"ParseArguments"sv,
-                                 "CheckArguments"sv,
-                                 "cpp_pjit_shard_arg_fallback"sv,
-                                 "shard_args"sv,
-                                 "DevicePut"sv,
-                                 "RecordUsage"sv,
-                                 "ComputeSemaphoreAcquire"sv,
-                                 "Resolve constant globals"sv,
-                                 "Build buffer allocations"sv,
-                                 "MakeOutputBuffers"sv,
-                                 "ThenExecuteCallback"sv};
-  return contains_any(name, {"::", ":XLA GPU module", "PJRT_", "linkage"}) ||
-         std::ranges::find(kNames, name) != kNames.end();
-}
-
-// "%fusion.2 = f32[8,128]{1,0} fusion(...), kind=kLoop": what is between the shape and its operands.
-std::string_view opcode_of_text(std::string_view text) {
-  const std::size_t equals = text.find(" = ");
-  if (equals == std::string_view::npos) return {};
-  std::size_t at = equals + 3;
-  int depth = 0;
-  for (; at < text.size() && (depth > 0 || text[at] != ' '); ++at) {
-    if (text[at] == '(' || text[at] == '{' || text[at] == '[') ++depth;
-    if (text[at] == ')' || text[at] == '}' || text[at] == ']') --depth;
-  }
-  if (at == text.size()) return {};
-  const std::string_view rest = text.substr(at + 1);
-  return rest.substr(0, rest.find_first_of("( "));
-}
-
-// "bf16[8,128]{1,0:T(8,128)}" without its layout.
-std::string without_layout(std::string_view shape) {
-  std::string out;
-  int depth = 0;
-  for (const char c : shape) {
-    depth += c == '{' ? 1 : 0;
-    if (depth == 0) out += c;
-    depth -= c == '}' ? 1 : 0;
-  }
-  return out;
-}
-
-std::int64_t rounded_ns(std::int64_t ps) {
-  constexpr std::int64_t kHalf = 500;
-  return ps / 1000 + (ps % 1000 >= kHalf ? 1 : ps % 1000 <= -kHalf ? -1 : 0);
-}
 
 }  // namespace
 
@@ -285,83 +201,15 @@ std::uint32_t XlaRows::kernel_name(std::string_view kernel, std::uint32_t op) {
   return known->second;
 }
 
-// "regs:38 static_shared:0 dynamic_shared:0 grid:160,1,1 block:1024,1,1 occ_pct:50", in any order.
 std::uint32_t XlaRows::config_of(const XlaEvent& event) {
   const std::string_view details = event.text(XlaStat::kKernelDetails);
   if (details.empty()) return 0;
   const auto [known, is_new] = config_ids_.try_emplace(std::string(details), 0);
   if (!is_new) return known->second;
-  constexpr std::int64_t kMostRegisters = 512, kMostThreads = 1024, kMostShared = std::int64_t{1} << 20U;
-  LaunchConfig config = unknown_launch_config();
-  std::int64_t shared = 0;
-  bool shares = false;
-  const auto size = [&](std::string_view text, std::size_t first) {
-    for (std::size_t i = 0; i < 3; ++i) {
-      const std::size_t comma = text.find(',');
-      config.values[first + i] = parse_int64(text.substr(0, comma)).value_or(kUnknownValue);
-      text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
-    }
-  };
-  for (std::string_view rest = details; !rest.empty();) {
-    const std::size_t blank = rest.find(' ');
-    const std::string_view word = rest.substr(0, blank);
-    rest = blank == std::string_view::npos ? std::string_view() : rest.substr(blank + 1);
-    const std::size_t colon = word.find(':');
-    if (colon == std::string_view::npos) continue;
-    const std::string_view key = word.substr(0, colon), value = word.substr(colon + 1);
-    const std::int64_t number = parse_int64(value).value_or(kUnknownValue);
-    if (key == "grid") size(value, 0);
-    if (key == "block") size(value, 3);
-    if (key == "regs") config.values[6] = number;
-    if (key == "occ_pct" && number > 0) config.rates[1] = static_cast<double>(number);
-    if ((key == "static_shared" || key == "dynamic_shared" || key == "shm" || key == "group_mem") && number >= 0 &&
-        number <= kMostShared) {
-      shares = true;
-      shared += number;
-    }
-  }
-  if (shares) config.values[7] = shared;
-  const auto refuse = [&](std::int64_t& value) {
-    value = kUnknownValue;
-    sink_.issue(IssueKind::kImpossibleConfig, -1, details);
-  };
-  std::int64_t threads = 1;
-  for (std::size_t i = 3; i < 6; ++i) {
-    const std::int64_t side = config.values[i];
-    threads = side > 0 && side <= kMostThreads ? threads * side : kMostThreads + 1;
-  }
-  if (config.values[3] != kUnknownValue && threads > kMostThreads) {
-    for (std::size_t i = 3; i < 6; ++i) config.values[i] = kUnknownValue;
-    sink_.issue(IssueKind::kImpossibleConfig, -1, details);
-  }
-  if (config.values[6] != kUnknownValue && (config.values[6] <= 0 || config.values[6] > kMostRegisters))
-    refuse(config.values[6]);
-  if (shared > kMostShared) refuse(config.values[7]);
-  known->second = sink_.config(config);
+  const KernelDetails read = kernel_details(details);
+  if (read.impossible) sink_.issue(IssueKind::kImpossibleConfig, -1, details);
+  known->second = sink_.config(read.config);
   return known->second;
-}
-
-// Text id of a name that says which way a copy goes; 0: nothing does.
-std::uint32_t XlaRows::copy_direction(std::string_view name, std::string_view details) {
-  struct Way {
-    std::string_view word, kineto;
-  };
-  constexpr Way kWays[] = {{"H2D", "Memcpy HtoD"},           {"D2H", "Memcpy DtoH"},
-                           {"D2D", "Memcpy DtoD"},           {"P2P", "Memcpy PtoP"},
-                           {"HostToDevice", "Memcpy HtoD"},  {"DeviceToHost", "Memcpy DtoH"},
-                           {"DeviceToDevice", "Memcpy DtoD"}};
-  const auto kind_at = [&](std::string_view key) {
-    const std::size_t at = details.find(key);
-    const std::string_view rest = at == std::string_view::npos ? std::string_view() : details.substr(at + key.size());
-    return rest.substr(0, rest.find(' '));
-  };
-  const std::string_view from = kind_at("kind_src:"), to = kind_at("kind_dst:");
-  const auto side = [](std::string_view kind) { return kind.starts_with("device") ? 'D' : 'H'; };
-  if (!from.empty() && !to.empty()) return sink_.text(fmt::format("Memcpy {}to{}", side(from), side(to)));
-  for (const Way& way : kWays) {
-    if (name.find(way.word) != std::string_view::npos) return sink_.text(way.kineto);
-  }
-  return 0;
 }
 
 void XlaRows::device_event(const XlaEvent& event) {
@@ -383,7 +231,8 @@ void XlaRows::device_event(const XlaEvent& event) {
     const std::size_t at = details.find("size:");
     const std::string_view size = at == std::string_view::npos ? std::string_view() : details.substr(at + 5);
     record.graph_id_or_bytes = parse_int64(size.substr(0, size.find(' '))).value_or(kUnknownValue);
-    if (copy) record.config = copy_direction(event.name, details);
+    const std::string way = copy ? copy_direction(event.name, details) : std::string();
+    if (!way.empty()) record.config = sink_.text(way);
   } else {
     record.config = config_of(event);
     if (op == 0 && tf_op == 0) sink_.issue(IssueKind::kKernelWithoutHlo, -1, event.name);
@@ -508,7 +357,7 @@ void XlaRows::host_event(const XlaEvent& event) {
   if (event.has(XlaStat::kProducer))
     producers_.push_back(
         {event.number(XlaStat::kProducerType), event.number(XlaStat::kProducer), event.ts, end, track_});
-  if (event.has(XlaStat::kConsumer))
+  if (event.has(XlaStat::kConsumer) && event.dur > 0)  // one without length holds no call
     consumers_.push_back(
         {event.number(XlaStat::kConsumerType), event.number(XlaStat::kConsumer), event.ts, end, track_});
   const bool enqueues = event.name.find("EnqueueProgram") != std::string_view::npos;
@@ -678,13 +527,18 @@ void XlaRows::add_handoffs() {
     if (!inside) outermost.push_back(arrow);
   }
   consumers_ = std::move(outermost);
-  for (const Call& call : calls_) {
+  // A profile may use a number more than once: the last call before the work is its own.
+  std::ranges::sort(calls_, [](const Call& a, const Call& b) {
+    return std::tie(a.correlation, a.ts) < std::tie(b.correlation, b.ts);
+  });
+  for (const DeviceWork& work : work_) {
+    const auto later =
+        std::upper_bound(calls_.begin(), calls_.end(), std::tuple(work.correlation, work.ts),
+                         [](const auto& key, const Call& call) { return key < std::tuple(call.correlation, call.ts); });
+    if (later == calls_.begin() || std::prev(later)->correlation != work.correlation) continue;
+    const Call& call = *std::prev(later);
     const auto [track, ts] = user_of(call.track, call.ts);
-    if (track == call.track) continue;
-    auto work = std::ranges::lower_bound(work_, call.correlation, {}, &DeviceWork::correlation);
-    for (; work != work_.end() && work->correlation == call.correlation; ++work) {
-      sink_.add_handoff({work->ts, ts, work->stream, track});
-    }
+    if (track != call.track) sink_.add_handoff({work.ts, ts, work.stream, track});
   }
 }
 

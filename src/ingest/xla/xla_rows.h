@@ -172,7 +172,6 @@ class XlaRows {
   std::uint32_t op_of(const XlaEvent& event, std::string_view module, std::string_view op);
   std::uint32_t kernel_name(std::string_view kernel, std::uint32_t op);
   std::uint32_t config_of(const XlaEvent& event);
-  std::uint32_t copy_direction(std::string_view name, std::string_view details);
   void add_operator(const Op& op, const TimeSpan& span, std::uint32_t track, std::int64_t external_id);
   void add_operators();
   void add_handoffs();

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/unknown.h"
 #include "ingest/rows/source_rows.h"
+#include "ingest/xla/xla_names.h"
 #include "ingest/xla/xla_rows.h"
 
 namespace tracedb {
@@ -175,15 +176,13 @@ class XSpaceReader {
   static std::optional<std::size_t> head_of_cut(std::string_view head) {
     const char* at = head.data();
     const char* const end = at + head.size();
-    try {
-      const std::uint64_t key = protozero::decode_varint(&at, end);
-      if ((key & 7U) != 2) return std::nullopt;
+    std::uint64_t key = 0;
+    const bool whole = decodes([&] {
+      key = protozero::decode_varint(&at, end);
       protozero::decode_varint(&at, end);
-    } catch (const protozero::exception&) {
-      return std::nullopt;
-    }
+    });
     const auto length = static_cast<std::size_t>(at - head.data());
-    return length < head.size() ? std::optional(length) : std::nullopt;
+    return whole && (key & 7U) == 2 && length < head.size() ? std::optional(length) : std::nullopt;
   }
 
   std::uint64_t events_in(ProtoRange line) {
@@ -304,7 +303,7 @@ class XSpaceReader {
     stat = XlaStat::kNone;
     value = {};
     last_stat_ = {};
-    try {
+    const bool whole = decodes([&] {
       protozero::pbf_reader reader = reader_of(bytes);
       while (reader.next()) {
         switch (reader.tag()) {
@@ -331,10 +330,8 @@ class XSpaceReader {
             reader.skip();
         }
       }
-    } catch (const protozero::exception&) {
-      return false;
-    }
-    return !last_stat_.empty();
+    });
+    return whole && !last_stat_.empty();
   }
 
   void look_at(LinePlace& line) {
@@ -369,7 +366,7 @@ class XSpaceReader {
     event_.given = 0;
     event_.has_stats = false;
     event_.dur_ps = 0;
-    try {
+    const bool whole = decodes([&] {
       protozero::pbf_reader reader = reader_of(file_.bytes(range));
       while (reader.next()) {
         switch (reader.tag()) {
@@ -393,15 +390,16 @@ class XSpaceReader {
             reader.skip();
         }
       }
-    } catch (const protozero::exception&) {
+    });
+    if (!whole) {
       sink_.issue(IssueKind::kMalformedRow, static_cast<std::int64_t>(range.begin), line.name);
       return rows_.skip(SkipReason::kMalformed);
     }
     const std::int64_t zero = line.timestamp >= kUnixTime && profile_start_ ? *profile_start_ : 0;
     event_.start_ps = offset;
-    event_.dur = rounded(event_.dur_ps);
+    event_.dur = rounded_ns(event_.dur_ps);
     if (!timed || __builtin_sub_overflow(line.timestamp, zero, &event_.ts) ||
-        __builtin_add_overflow(event_.ts, rounded(offset), &event_.ts) || !is_time(event_.ts) || event_.dur < 0) {
+        __builtin_add_overflow(event_.ts, rounded_ns(offset), &event_.ts) || !is_time(event_.ts) || event_.dur < 0) {
       sink_.issue(timed ? IssueKind::kBadTimestamp : IssueKind::kMissingTimestamp,
                   static_cast<std::int64_t>(range.begin), line.name);
       return rows_.skip(SkipReason::kNoTimestamp);
@@ -426,11 +424,6 @@ class XSpaceReader {
     XlaValue value;
     event_.has_stats = true;
     if (read_stat(bytes, stat, value)) event_.set(stat, value);
-  }
-
-  static std::int64_t rounded(std::int64_t ps) {
-    constexpr std::int64_t kHalf = 500;
-    return ps / 1000 + (ps % 1000 >= kHalf ? 1 : ps % 1000 <= -kHalf ? -1 : 0);
   }
 
   ProtoFile& file_;

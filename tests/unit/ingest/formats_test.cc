@@ -50,8 +50,8 @@ TEST_CASE("formats are told by how they begin") {
       {tar_of("trace.json"), "tar"},
       {"\x1f\x8b\x08", "compressed twice"},
       {"\x0a\x20\x08\x01\x12", "Perfetto"},
-      {"\x0a\xe3\xdc\x07\x12\x0e/host:metadata\"", "XSpace"},
-      {"\x0a\x20\x08\x01\x12\x0d/device:GPU:0\x1a", "XSpace"},
+      {"\x0a\xe3\xdc\x07\x12\x0e/host:metadata\"", "xplane"},
+      {"\x0a\x20\x08\x01\x12\x0d/device:GPU:0\x1a", "xplane"},
       {"\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12", "pprof"},
       {"\x0a\x04\x08\x01\x10\x02\x12\x04\x0a\x01\x01", "pprof"},
       {"\x80\x04\x95", "pickle"},
@@ -64,7 +64,7 @@ TEST_CASE("formats are told by how they begin") {
     CHECK(name_of(c.head).find(c.word) != std::string::npos);
   }
   CHECK(name_of("whatever", "run.nsys-rep").find("Nsight Systems report") != std::string::npos);
-  CHECK(name_of("\x0a\x10", "host.xplane.pb").find("XSpace") != std::string::npos);
+  CHECK(name_of("\x0a\x10", "host.xplane.pb") == "xplane");
 }
 
 TEST_CASE("what no other line knows is for the reader of JSON traces") {
