@@ -32,6 +32,8 @@ class HostFrames {
  public:
   HostFrames(const Index& index, const ComparedTrace& trace) : index_(index), trace_(trace) {}
 
+  [[nodiscard]] const Index& index() const { return index_; }
+
   // All at once, since each call reads all that the host did. nullopt: there is no such time, or nothing recorded in
   // it.
   [[nodiscard]] std::vector<std::optional<HostFrame>> find(std::span<const HostQuestion> questions) const;

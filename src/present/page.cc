@@ -50,6 +50,7 @@ class Writer : PageWriter {
     if (!one_step()) verdicts();
     for (std::size_t i = 0; i < std::min(input_.reasons.size(), kMostGroups); ++i) why(input_.reasons[i], i == 0);
     fusions();
+    memory();
     warnings();
     more();
     return take();
@@ -318,6 +319,39 @@ class Writer : PageWriter {
     }
     if (all > said)
       add(BlockKind::kItem, say("compare.more_fusions", "{n} more: --section fusion", {{"n", all - said}}));
+  }
+
+  // The peak that changed most, where that is more than a percent, and worth a thought.
+  void memory() {
+    if (input_.in.memory == nullptr) return;
+    const auto change = [](const MemoryChange& own) { return own.candidate - own.baseline; };
+    const MemoryChange* most = nullptr;
+    for (const MemoryChange& own : *input_.in.memory) {
+      constexpr std::int64_t kLeast = 1'000'000;
+      const bool told =
+          own.operator_name.empty() && std::abs(change(own)) >= kLeast && std::abs(change(own)) * 100 > own.baseline;
+      if (told && (most == nullptr || std::abs(change(own)) > std::abs(change(*most)))) most = &own;
+    }
+    if (most == nullptr) return;
+    Sentence by;
+    // Behind the peak of a device come its operators, the largest change first.
+    const MemoryChange* next = most + 1;
+    if (next != &*input_.in.memory->end() && next->device == most->device &&
+        (change(*next) > 0) == (change(*most) > 0)) {
+      by = say("memory.by", "; {operator} alone {change:+bytes}",
+               {{"change", change(*next)}, {"operator", next->operator_name}});
+    }
+    add(BlockKind::kHeading, "Memory");
+    add(BlockKind::kItem,
+        say("compare.memory", "{device}: peak {baseline:bytes} -> {candidate:bytes} ({change:+bytes}){by}",
+            {{"device", most->device},
+             {"baseline", most->baseline},
+             {"candidate", most->candidate},
+             {"change", change(*most)},
+             {"by", by}}),
+        "-");
+    const std::string next_command = "trace-query compare $A $B --section memory";
+    if (commands_.insert(next_command).second) add(BlockKind::kCommand, next_command, "   ");
   }
 
   void warnings() {

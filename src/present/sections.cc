@@ -228,7 +228,7 @@ const std::string& kernel_text(NameId name, const SectionInput& input) {
 
 std::span<const Section> compare_sections() {
   using enum Section::Candidates;
-  static constexpr std::array<Section, 15> kSections = {{
+  static constexpr std::array<Section, 17> kSections = {{
       {"verdict", "how long steps take in either trace, and whether that is a change", verdict_columns, verdict_section,
        kStacked, true, true},
       {"reasons", "why: parts of the change in order of size, with evidence", reason_columns, reason_section, kStacked,
@@ -250,6 +250,9 @@ std::span<const Section> compare_sections() {
        roles_section, kJoined},
       {"kernels", "the same by pairs of aligned kernels, and by name where none is aligned", kernels_columns,
        kernels_section},
+      {"operators", "framework operators that are new, gone, called more often, or slower", operators_columns,
+       operators_section},
+      {"memory", "peaks of allocated memory, and which operators allocated it", memory_columns, memory_section},
       {"steps", "distributions over steps, with 95 % intervals", [] { return columns_of(measured_change_fields()); },
        steps, kJoined},
       {"alignment", "pairs of kernels that do the same work in both traces", alignment_columns, alignment_section},

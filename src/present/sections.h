@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/memory_peaks.h"
 #include "compare/reasons.h"
 #include "present/cells.h"
 #include "report/sql_report.h"
@@ -26,6 +27,7 @@ struct SectionInput {
   const GateResult* gate = nullptr;
   const HostFrames* baseline_hosts = nullptr;  // of reasons
   const HostFrames* candidate_hosts = nullptr;
+  const std::vector<MemoryChange>* memory = nullptr;  // null: not asked for
   [[nodiscard]] ReasonSources sources() const {
     return {baseline, candidate, kernel_names, baseline_hosts, candidate_hosts};
   }
@@ -101,6 +103,11 @@ std::vector<Column> alignment_columns();
 Report alignment_section(const SectionInput& input);
 std::vector<Column> fusion_columns();
 Report fusion_section(const SectionInput& input);
+
+std::vector<Column> operators_columns();
+Report operators_section(const SectionInput& input);
+std::vector<Column> memory_columns();
+Report memory_section(const SectionInput& input);
 
 Report sentence_section(const SectionInput& input);  // what the page says
 

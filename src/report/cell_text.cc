@@ -37,16 +37,6 @@ std::string human_number(double value, Unit unit, TimeUnit time_unit, std::optio
   }
 }
 
-std::string bytes_text(double bytes) {
-  static constexpr const char* kNames[] = {"bytes", "KB", "MB", "GB", "TB"};
-  std::size_t power = 0;
-  while (std::fabs(bytes) >= 1000 && power + 1 < std::size(kNames)) {
-    bytes /= 1000;
-    ++power;
-  }
-  return power == 0 ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{:.2f} {}", bytes, kNames[power]);
-}
-
 std::string text_of(const Cell& cell, Unit unit, TimeUnit time_unit, std::optional<int> decimals) {
   if (std::holds_alternative<std::monostate>(cell)) return "-";
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;

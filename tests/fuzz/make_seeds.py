@@ -11,6 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from ascend_files import Run, write_csv, write_database  # noqa: E402
 from rocprof_files import RocprofRun  # noqa: E402
+from xplane import gpu, json_events, space, tpu  # noqa: E402
 
 THREAD = {"pid": 100, "tid": 101}
 
@@ -213,6 +214,9 @@ def tables():
            .replace(b"Start Time", b"Task Start Time").replace(b"Duration(us)", b"Task Duration(us)")}
     out |= {f"csv_{name}": b"\0" + content for name, content in csv.items()}
     out |= {"rocprof": b"\2" + json_text, "rocprof_cut": b"\2" + json_text[:-700], "tiles": b"\2" + json.dumps(tiles).encode()}
+    spaces = {"gpu": space(gpu()), "texts": space(gpu(refs=False)), "tpu": space(tpu()), "no_names": space(gpu())[:-900]}
+    out |= {f"xspace_{name}": b"\3" + content for name, content in spaces.items()}
+    out["xla_json"] = b"\2" + json.dumps({"traceEvents": json_events() + [{}]}).encode()
     return out
 
 

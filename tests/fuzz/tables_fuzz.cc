@@ -1,4 +1,4 @@
-// Formats that are no list of events: kernel tables (CSV), databases of profilers, JSON of rocprofv3. Whatever is in
+// Formats that are no list of events: kernel tables (CSV), databases of profilers, JSON of rocprofv3, XSpace. Whatever is in
 // such a file, ingest makes an index that passes verify, in which every row is stored or skipped with a reason, and the
 // same one in little memory; or it refuses the file.
 //
@@ -16,7 +16,8 @@ namespace tracedb {
 namespace {
 
 void check_tables(FuzzInput input) {
-  constexpr std::array<std::string_view, 3> kNames = {"kernel_details_rank3.csv", "run_profiler.db", "1_results.json"};
+  constexpr std::array<std::string_view, 4> kNames = {"kernel_details_rank3.csv", "run_profiler.db", "1_results.json",
+                                                      "host.xplane.pb"};
   const std::string_view name = kNames[input.byte() % kNames.size()];
   const TempDirectory folder;
   const std::filesystem::path file = folder.write(std::string(name), std::string(input.rest()));

@@ -15,7 +15,7 @@ from trace_cases import TRACES, as_json, equal, require, run, skip_without_trace
 
 FOLDER = TRACES / "kineto"
 LEAST_STEPS = 5  # for a verdict
-SECTIONS = "verdict,reasons,sentences,fusion,warnings"
+SECTIONS = "verdict,reasons,sentences,fusion,warnings,memory"
 WORDS = {"the throughput": -1, "less": -1, "faster": -1, "more": 1, "longer": 1, "slower": 1, "as long": 1}
 
 
@@ -218,6 +218,15 @@ class Compared:
 
     def say_more_warnings(self, told):
         require(0 < told["n"] < len(self.data["warnings"]), told.sentence)
+
+    def say_memory(self, told):
+        rows = [row for row in self.data["memory"] if row["device"] == told["device"]]
+        equal((rows[0]["what"], told["baseline"], told["candidate"], told["change"]), ("[peak]", *(rows[0][key] for key in ("baseline", "candidate", "change"))), "peak")
+        require(abs(told["change"]) >= max(1_000_000, rows[0]["baseline"] / 100), told.sentence)
+        _, by = told.clause("by")
+        if by:
+            equal((by["operator"], by["change"]), (rows[1]["what"], rows[1]["change"]), "by what")
+            require(by["change"] * told["change"] > 0, told.sentence)
 
     def say_more_kinds(self, told):
         require(told["n"] > 0, told.sentence)

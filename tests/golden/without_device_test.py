@@ -41,7 +41,6 @@ FOREIGN = {
     "neuron": (trace(*named("NeuronCore 0"), x("Matmult")), "Neuron", "table slice"),
     "tensorflow timeline": (trace(*named("/job:localhost/replica:0/task:0/device:CPU:0 Compute"), x("MatMul", "Op")),
                             "TensorFlow", "nsys profile"),
-    "xla": (trace(*named("/device:GPU:0", "/host:CPU"), x("fusion")), "XLA", "nsys profile"),
     "rpd json": (trace({"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": "Hip 7"}}, x("gemm")), "rpd2tracing", ".rpd"),
     "memory timeline": ([[1, 2, 3], [[4], [5]]], "memory timeline", "export_chrome_trace"),
     "list": ([1, 2, 3], "no events", "exported"),
@@ -51,6 +50,7 @@ FOREIGN = {
 HOST = {
     "kineto": (trace(x("aten::mm", "cpu_op"), x("step", "user_annotation"), schemaVersion=1), NO_DEVICE, "ProfilerActivity"),
     "operators": (trace(x("aten::mm", "cpu_op")), NO_DEVICE, "ProfilerActivity"),
+    "xla": (trace(*named("/device:GPU:0", "/host:CPU"), x("fusion")), "XLA", "jax.profiler.trace"),
     "empty object": ({}, "holds 0 events", "exported"),
     "no events": (trace(), "holds 0 events", "exported"),
     "empty list": ([], "holds 0 events", "exported"),
@@ -61,11 +61,10 @@ DEVICE = {
     "copy alone": trace(x("Memcpy HtoD", "gpu_memcpy")),
     "kernel in a browser": trace(x("gemm", "kernel"), x("RunTask", "toplevel"), viztracer_metadata={}),
 }
-REAL = {"other/rpd_matmul.json": "rpd2tracing", "xla/jax_conv_mi300.trace.json.gz": "XLA"}
+REAL = {"other/rpd_matmul.json": "rpd2tracing"}
 REAL_HOST = {"cpu_only_rank34": "", "no_rank": "", "cupti_counters_a100": "",
              "mtia_inference": "1,313 mtia_ccp_events (812 ms) are device events of a category that is not read yet"}
-PROTOBUF = {"x.pb.gz": (b"\x0a\x20\x08\x01\x12\x0d/device:GPU:0\x1a", "XSpace"),
-            "cpu.pb.gz": (b"\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12\x10", "pprof")}
+PROTOBUF = {"cpu.pb.gz": (b"\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12\x10", "pprof")}
 
 
 def first_lines(path, folder):

@@ -3,7 +3,7 @@ import json
 import random
 
 from trace_cases import TRACES, Skip, equal, ingest, require, rows, run, sql, verify_index
-from xplane import Plane, message, metadata, program, space
+from xplane import gpu, json_events, message, space, tpu
 
 RUN = TRACES / "xla"
 GOLDEN = TRACES.parent / "golden/xla/jax_conv_mi300.json"
@@ -72,39 +72,6 @@ def check_forms_of_a_real_run_are_equal(folder):
     equal(*(table(real(folder, ending)[0], ask) for ending in ("xplane.pb", "trace.json.gz")), "kernels and their calls")
 
 
-def gpu(refs=True, vendor="Nvidia"):
-    """Two steps of two layers, forward and backward, a collective, a captured graph; launched by a thread of the runtime."""
-    device = Plane("/device:GPU:0", refs, device_vendor=vendor, core_count=132, memory_size=80 << 30, compute_cap_major=9, compute_cap_minor=0)
-    host = Plane("/host:CPU", refs)
-    details = "regs:38 static_shared:0 dynamic_shared:4096 grid:160,1,1 block:1024,1,1 occ_pct:50"
-    ops = [("loop_convert_fusion", "loop_convert_fusion.1"), ("sm90_xmma_gemm_bf16", "cublas-gemm.2"), ("loop_convert_fusion", "loop_convert_fusion.3"),
-           ("sm90_xmma_gemm_bf16", "cublas-gemm.4"), ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", "all-reduce-start.5"), ("loop_add_fusion", "loop_add_fusion.6")]
-    kernels, calls, user = [], [], []
-    for step in range(2):
-        start = step * 100_000_000
-        user += [("train", start, 50_000_000, {"step_num": step}), ("PjitFunction(f)", start + 1_000_000, 2_000_000, {}),
-                 ("Execute", start + 1_500_000, 0, {"_pt": 5, "_p": step + 1}), ("$model.py:7 loss", start + 1_100_000, 1_000_000, {})]
-        calls.append(("EnqueueExecution", start + 4_000_000, 40_000_000, {"_ct": 5, "_c": step + 1}))
-        for place, (kernel, op) in enumerate(ops):
-            link = step * 10 + place + 1
-            at = start + 5_000_000 + place * 5_000_000
-            calls.append(("cuLaunchKernel", at, 1_000_000, {"correlation_id": link}))
-            kernels.append((kernel, at + 2_000_500, 1_499_500, {"correlation_id": link, "kernel_details": details, "hlo_op": op,
-                                                                "hlo_module": "jit_f", "program_id": 7}))
-        calls.append(("cuGraphLaunch", start + 36_000_000, 1_000_000, {"correlation_id": step * 10 + 9}))
-        kernels.append(("graph_kernel", start + 38_000_000, 1_000_000, {"correlation_id": step * 10 + 9}))
-    path = lambda text: {"f7": message(f2=text)}
-    f32, layers = (11, (8, 128)), ["jit(f)/jit(main)/jvp(layers_0)/mlp/add", "jit(f)/jit(main)/jvp(layers_0)/mlp/dot_general",
-                                   "jit(f)/jit(main)/jvp(layers_1)/mlp/add", "jit(f)/jit(main)/transpose(jvp(layers_1))/mlp/dot_general"]
-    code = [program(7, "jit_f", [
-        (1, "loop_convert_fusion.1", "fusion", f32, path(layers[0]) | {"f36": [2]}), (2, "cublas-gemm.2", "custom-call", f32, path(layers[1]) | {"f28": "__cublas$gemm"}),
-        (3, "loop_convert_fusion.3", "fusion", (16, (8, 128)), path(layers[2])), (4, "cublas-gemm.4", "custom-call", f32, path(layers[3]) | {"f28": "__cublas$gemm"}),
-        (5, "all-reduce-start.5", "all-reduce-start", f32, {}), (6, "loop_add_fusion.6", "fusion", f32, {})])]
-    planes = [metadata(code), device.line(14, "Stream #14(Compute)", kernels), host.line(3, "python", user), host.line(-7, "pool/-7", calls),
-              Plane("Task Environment", profile_start_time=1_700_000_000_000_000_000)]
-    return [planes[0], device, host, planes[-1]]
-
-
 def made(folder, planes, name="host.xplane.pb", **more):
     trace, index = folder / name, folder / (name + ".tracedb")
     trace.write_bytes(space(planes, **more))
@@ -142,26 +109,6 @@ def check_gpu(folder):
           table(index, "SELECT name, hlo_op, dur, step FROM kernels ORDER BY id"), "refs and texts")
     said = run("trace-query", "compare", index, index).stdout
     require("7 of 7 aligned kernels" in " ".join(said.split()) and "2 of 2 layers the same" in said, f"compared with itself: {said}")
-
-
-def tpu():
-    device = Plane("/device:TPU:0", device_type_string="TPU v6 Lite", peak_teraflops_per_second=918.0)
-    text = lambda op, shape, code: f"%{op} = {shape}{{1,0:T(8,128)}} {code}(%p), kind=kLoop"
-    body, dot, gather = text("while.1", "f32[8]", "while"), text("fusion.2", "f32[8,128]", "fusion"), text("all-gather-start.3", "f32[64]", "all-gather-start")
-    device.named(body, "while.1", hlo_category="while")
-    device.named(dot, "fusion.2", hlo_category="convolution fusion", flops=2048, bytes_accessed=512, tf_op="jit(f)/layers_0/dot_general:",
-                 source="model.py:9", shape_with_layout="f32[8,128]{1,0:T(8,128)}")
-    device.named(gather, "all-gather-start.3")
-    copy = text("copy-start.4", "f32[8]", "copy-start")
-    device.named(copy, "copy-start.4", bytes_accessed=4096)
-    runs = [(f"jit_f({number})", at * 1_000_000, 90_000_000, {"run_id": 5 + at}) for number, at in ((11, 0), (11, 100))]
-    ops = [event for at in (0, 100) for event in (
-        (body, (at + 10) * 1_000_000, 50_000_000, {}), (dot, (at + 12) * 1_000_000, 20_000_500, {}), (dot, (at + 40) * 1_000_000, 10_000_000, {}),
-        (dot, (at + 70) * 1_000_000, 5_000_000, {}))]
-    device.line(3, "XLA Ops", ops).line(2, "XLA Modules", runs)
-    device.line(4, "Async XLA Ops", [(gather, 15_000_000, 30_000_000, {}), (copy, 20_000_000, 8_000_000, {})])
-    host = Plane("/host:CPU").line(1, "main", [("DoEnqueueProgram", (at - 1) * 1_000_000 + 1_000_000, 500_000, {"run_id": 5 + at}) for at in (0, 100)])
-    return [device, host]
 
 
 def check_tpu(folder):
@@ -244,16 +191,6 @@ def check_folders(folder):
     done = run("trace-ingest", folder)
     equal(sorted(path.name for path in where.glob("*.tracedb")), ["a.xplane.pb.tracedb", "b.xplane.pb.tracedb"], "indexes")
     require("a.trace.json" in done.stderr + done.stdout, f"the other form is not named: {done.stderr}")
-
-
-def json_events():
-    name = lambda what, pid, tid, text: {"ph": "M", "pid": pid, "tid": tid, "name": what, "args": {"name": text}}
-    return [name("process_name", 1, 0, "host one /device:GPU:0"), name("thread_name", 1, 14, "Stream #14(Compute)"),
-            name("thread_name", 1, 99, "XLA Ops"), name("process_name", 701, 0, "/host:CPU"), name("thread_name", 701, 5, "main"),
-            {"ph": "X", "pid": 1, "tid": 14, "ts": 10.0005, "dur": 2.0005, "name": "k.kd", "args": {"correlation_id": "4", "hlo_op": "dot.1", "hlo_module": "jit_f"}},
-            {"ph": "X", "pid": 1, "tid": 14, "ts": 13, "dur": 0.000001, "name": "CopyHostToDevice", "args": {"correlation_id": "5", "memcpy_details": "kind_src:pinned kind_dst:device size:64 dest:0 async:1"}},
-            {"ph": "X", "pid": 1, "tid": 99, "ts": 10, "dur": 5, "name": "dot.1"},
-            {"ph": "X", "pid": 701, "tid": 5, "ts": 8, "dur": 1, "name": "cuLaunchKernel", "args": {"correlation_id": "4"}}]
 
 
 def check_json(folder):

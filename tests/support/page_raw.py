@@ -50,6 +50,13 @@ class Raw:
 
     def __init__(self, path, index):
         events, self.head = read_trace(path)
+        # (type, number): the largest recorded total of its allocations
+        self.peaks = {}
+        for event in events:
+            args = event.get("args") or {}
+            if event.get("name") == "[memory]" and "Total Allocated" in args:
+                key = (args["Device Type"], args["Device Id"])
+                self.peaks[key] = max(self.peaks.get(key, 0), args["Total Allocated"])
         kernels, copies = [], []
         self.calls, self.host_starts, self.launches = [], [], {}
         for event in events:

@@ -9,7 +9,7 @@ from page_reasons import Reasons, check_interval
 from page_text import Told, check_text, count, near, texts_of
 from trace_cases import equal, require
 
-HEADINGS = {"Verdict (one run a side: run-to-run variance is unknown)", "Fusions", "Warnings"}
+HEADINGS = {"Verdict (one run a side: run-to-run variance is unknown)", "Fusions", "Memory", "Warnings"}
 
 
 class Page(Reasons):
@@ -57,6 +57,16 @@ class Page(Reasons):
         printed = [text if text in said else text.partition(" ")[2] for text in texts if text not in HEADINGS]
         equal(printed, said, "what is printed")
         return commands
+
+    def memory(self, told, _):
+        kinds = {"cpu": 0, "cuda": 1, "hip": 6}
+        names = told["device"].split(" / ")
+        for raw, name, key in zip(self.raws, (names[0], names[-1]), ("baseline", "candidate")):
+            kind, _, number = name.partition(" ")
+            equal(told[key], raw.peaks[kinds[kind], int(number or -1)], f"{key}'s peak of {name}")
+        equal(told["change"], told["candidate"] - told["baseline"], "change of the peak")
+        _, by = told.clause("by")  # golden.compare_host works it out
+        require(by is None or by["operator"] and by["change"] * told["change"] > 0, told.sentence)
 
     # The headline.
 

@@ -62,7 +62,8 @@ def check_text(sentence):
             said = re.sub(rf"(?<!\w){re.escape(value.strip())}(?!\w)", " ", said)
             continue
         for part in (abs(value), abs(100 * value)):
-            forms |= {brief(part).split(" ")[0], count(part), *(f"{part:.{n}f}" for n in range(4)), f"{part:.3g}"}
+            scaled = next((part / 1000 ** power for power in (4, 3, 2, 1) if part >= 1000 ** power), part)  # of bytes
+            forms |= {f"{scaled:.2f}", brief(part).split(" ")[0], count(part), *(f"{part:.{n}f}" for n in range(4)), f"{part:.3g}"}
     said = re.sub(r"95 %:|`[^`]*`|--section [\w-]+", " ", said)
     for number in re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)", said):
         require(number in forms, f"{number} is none of the figures of: {sentence}")

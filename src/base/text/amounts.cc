@@ -54,6 +54,16 @@ std::string brief_time(double ns) {
 
 std::string signed_time(double ns) { return (ns > 0 ? "+" : "") + brief_time(ns); }
 
+std::string bytes_text(double bytes) {
+  static constexpr const char* kNames[] = {"bytes", "KB", "MB", "GB", "TB"};
+  std::size_t power = 0;
+  while (std::fabs(bytes) >= 1000 && power + 1 < std::size(kNames)) {
+    bytes /= 1000;
+    ++power;
+  }
+  return power == 0 ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{:.2f} {}", bytes, kNames[power]);
+}
+
 std::string moment_text(std::int64_t ns_since_epoch) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const std::time_t seconds = ns_since_epoch / kSecond;

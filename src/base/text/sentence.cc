@@ -31,6 +31,8 @@ std::string counted_text(double n, std::string_view nouns) {
 std::string number_text(double value, std::string_view form) {
   if (form == "time") return brief_time(value);
   if (form == "+time") return signed_time(value);
+  if (form == "bytes") return bytes_text(value);
+  if (form == "+bytes") return (value > 0 ? "+" : "") + bytes_text(value);
   if (form == "duration") return short_duration_text(value);
   if (form == "count") return count_text(value);
   if (form.starts_with("# ")) return counted_text(value, form.substr(2));

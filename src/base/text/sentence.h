@@ -45,6 +45,7 @@ struct Figure {
 //   {name}           texts, clauses and plain integers
 //   {name:time}      "25.6 ms": three digits; {name:+time} with its sign
 //   {name:duration}  "25.6 ms": at most three digits
+//   {name:bytes}     "61.23 GB"; {name:+bytes} with its sign
 //   {name:count}     "10,858", "1.5"
 //   {name:# layer}   "1 layer", "10,858 layers"; {name:# is|are} "1 is", "2 are"
 //   {name:.0f%}      "54 %" of 0.54, {name:.0fp} "54" of it; otherwise as fmt writes numbers: {name:.3f}

@@ -8,7 +8,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <set>
 
-#include "base/text/characters.h"
+#include "base/statistics.h"
 #include "ingest/rows/source_rows.h"
 
 namespace tracedb {
@@ -27,9 +27,10 @@ std::string type_name(std::uint64_t type) {
 constexpr int kDeepest = 8;  // of tuples in tuples
 
 struct HloShape {
-  std::string type;  // "f32"; of a tuple empty
-  std::string dims;  // "8,128"
-  std::string text;  // "f32[8,128]"
+  std::string type;           // "f32"; of a tuple empty
+  std::string dims;           // "8,128"
+  std::string text;           // "f32[8,128]"
+  std::int64_t elements = 1;  // of a tuple those of its last part
 };
 
 // A repeated integer may be packed or not.
@@ -57,10 +58,15 @@ HloShape shape_of(protozero::data_view view, int depth = 0) {
     } else if (shape.tag() == 3) {
       append_integers(shape, dims);
     } else if (shape.tag() == 4 && depth < kDeepest) {
-      parts += (parts.empty() ? "" : ", ") + shape_of(shape.get_view(), depth + 1).text;
+      const HloShape part = shape_of(shape.get_view(), depth + 1);
+      parts += (parts.empty() ? "" : ", ") + part.text;
+      out.elements = part.elements;
     } else {
       shape.skip();
     }
+  }
+  for (const std::int64_t side : dims) {
+    if (__builtin_mul_overflow(out.elements, side, &out.elements)) out.elements = 0;
   }
   out.dims = fmt::format("{}", fmt::join(dims, ","));
   out.text = tuple ? "(" + parts + ")" : fmt::format("{}[{}]", out.type, out.dims);
@@ -187,6 +193,12 @@ std::vector<std::string> scopes_of(std::string_view op_name) {
   return out;
 }
 
+void HloModules::add(std::uint64_t program, std::string_view name, ProtoRange proto) {
+  modules_.try_emplace(program, Module{proto, {}, {}, {}, {}, {}, false});
+  const auto [known, is_new] = only_program_.try_emplace(std::string(name.substr(0, name.find('('))), program);
+  if (!is_new) known->second = kSeveral;
+}
+
 void HloModules::index(Module& module) {
   module.indexed = true;
   ProtoRange rest = module.proto;
@@ -222,7 +234,11 @@ HloOp HloModules::find(std::uint64_t program, std::string_view module, std::stri
   HloOp out;
   out.module = module;
   out.op = op;
-  const auto found = modules_.find(program);
+  auto found = modules_.find(program);
+  if (found == modules_.end()) {
+    const auto only = only_program_.find(out.module);
+    if (only != only_program_.end()) found = modules_.find(only->second);
+  }
   if (found == modules_.end()) return out;
   Module& own = found->second;
   if (!own.indexed) index(own);
@@ -235,6 +251,7 @@ HloOp HloModules::find(std::uint64_t program, std::string_view module, std::stri
     out.opcode = instruction.opcode;
     out.target = instruction.target;
     out.shape = instruction.shape.text;
+    out.out_elements = instruction.shape.elements;
     out.op_name = instruction.op_name;
     if (out.op_name.empty()) out.op_name = inner_op_name(own, numbers(instruction.called));
     if (!instruction.source_file.empty()) {
@@ -247,6 +264,8 @@ HloOp HloModules::find(std::uint64_t program, std::string_view module, std::stri
       if (operand == own.by_id.end()) continue;
       const HloShape shape = instruction_of(file_.bytes(operand->second)).shape;
       dims.push_back(shape.dims);
+      if (out.dtype.empty()) out.dtype = shape.type;
+      out.in_elements = saturating_add(std::max<std::int64_t>(out.in_elements, 0), shape.elements);
       types.push_back(shape.type);
     }
     out.dims = quoted_list(dims, true);

@@ -11,16 +11,19 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/unknown.h"
 #include "ingest/xla/proto_file.h"
 
 namespace tracedb {
 
 struct HloOp {
   std::string module, op;
-  std::string opcode, target;       // empty: the file has no HLO of it
-  std::string shape;                // of the result: "f32[8,128]", "(f32[8], u8[0])"
-  std::string op_name;              // "jit(train_step)/transpose(jvp(layers_3))/attn/dot_general"; empty: not known
-  std::string dims, types;          // of the operands, a JSON list each; empty: not known
+  std::string opcode, target;  // empty: the file has no HLO of it
+  std::string shape;           // of the result: "f32[8,128]", "(f32[8], u8[0])"
+  std::string op_name;         // "jit(train_step)/transpose(jvp(layers_3))/attn/dot_general"; empty: not known
+  std::string dims, types;     // of the operands, a JSON list each; empty: not known
+  std::string dtype;           // of the elements: "bf16"
+  std::int64_t in_elements = kUnknownValue, out_elements = kUnknownValue;  // of the operands, of the (last) result
   std::vector<std::string> frames;  // of the source, outermost first: "model.py(12): forward"
 };
 
@@ -32,11 +35,10 @@ class HloModules {
  public:
   explicit HloModules(ProtoFile& file) : file_(file) {}
 
-  // `proto`: an HloProto. Nothing is decoded yet.
-  void add(std::uint64_t program, ProtoRange proto) {
-    modules_.try_emplace(program, Module{proto, {}, {}, {}, {}, {}, false});
-  }
-  // What the program says of the operation, else only what is given. `program` 0: not known.
+  // `proto`: an HloProto. Nothing is decoded yet. `name`: "jit_f(15)".
+  void add(std::uint64_t program, std::string_view name, ProtoRange proto);
+  // What the program says of the operation, else only what is given. Where the trace does not give the program, it is
+  // the only one of that module.
   HloOp find(std::uint64_t program, std::string_view module, std::string_view op);
   [[nodiscard]] bool has_programs() const { return !modules_.empty(); }
 
@@ -49,6 +51,7 @@ class HloModules {
     ProtoRange frames;
     bool indexed = false;
   };
+  static constexpr std::uint64_t kSeveral = UINT64_MAX;
   void index(Module& module);
   void index_computation(Module& module, ProtoRange computation);
   std::string inner_op_name(const Module& module, const std::vector<std::uint64_t>& computations);
@@ -56,6 +59,7 @@ class HloModules {
 
   ProtoFile& file_;
   std::unordered_map<std::uint64_t, Module> modules_;
+  std::unordered_map<std::string, std::uint64_t> only_program_;  // by module; kSeveral
 };
 
 }  // namespace tracedb

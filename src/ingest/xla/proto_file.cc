@@ -53,7 +53,7 @@ std::optional<ProtoField> ProtoFile::next(ProtoRange& rest) {
     }
   });
   const std::uint64_t begin = rest.begin + static_cast<std::uint64_t>(at - text.data());
-  if (!whole || !known || (field.is_range && field.value > rest.end - begin)) return std::nullopt;
+  if (!whole || !known || field.number == 0 || (field.is_range && field.value > rest.end - begin)) return std::nullopt;
   if (field.is_range) field.range = {begin, begin + field.value};
   rest.begin = field.is_range ? field.range.end : begin;
   return field;

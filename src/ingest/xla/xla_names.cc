@@ -117,12 +117,18 @@ std::int64_t rounded_ns(std::int64_t ps) {
   return ps / 1000 + (ps % 1000 >= kHalf ? 1 : ps % 1000 <= -kHalf ? -1 : 0);
 }
 
+bool is_collective(std::string_view opcode) {
+  return contains_any(opcode, {"all-", "collective", "reduce-scatter", "send", "recv"});
+}
+
 KernelDetails kernel_details(std::string_view text) {
   constexpr std::int64_t kLargestGrid = std::int64_t{1} << 31U;  // of one side
   constexpr std::int64_t kMostRegisters = 512, kMostThreads = 1024, kMostShared = std::int64_t{1} << 20U;
   KernelDetails out{unknown_launch_config(), false};
   auto& values = out.config.values;
-  const auto number = [text](std::string_view key) { return parse_int64(detail_of(text, key)).value_or(kUnknownValue); };
+  const auto number = [text](std::string_view key) {
+    return parse_int64(detail_of(text, key)).value_or(kUnknownValue);
+  };
   const auto size = [&](std::string_view key, std::size_t first, std::int64_t most) {
     std::string_view rest = detail_of(text, key);
     std::int64_t product = 1;

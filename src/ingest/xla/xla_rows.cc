@@ -212,6 +212,19 @@ std::uint32_t XlaRows::config_of(const XlaEvent& event) {
   return known->second;
 }
 
+// 0: the operation is no collective, or the trace has no HLO of it.
+std::uint32_t XlaRows::collective_of(const HloOp& hlo) {
+  if (!is_collective(hlo.opcode)) return 0;
+  std::string name = hlo.opcode.substr(0, hlo.opcode.rfind("-start"));
+  std::ranges::replace(name, '-', '_');
+  CollectiveRecord record;
+  record.name = sink_.text(name);
+  if (!hlo.dtype.empty()) record.dtype = sink_.text(hlo.dtype);
+  record.in_elements = hlo.in_elements;
+  record.out_elements = hlo.out_elements;
+  return sink_.collective(record);
+}
+
 void XlaRows::device_event(const XlaEvent& event) {
   const bool copy = event.has(XlaStat::kCopyDetails), fill = event.has(XlaStat::kFillDetails);
   count(copy ? Counted::kMemcpy : fill ? Counted::kMemset : Counted::kKernel);
@@ -235,6 +248,7 @@ void XlaRows::device_event(const XlaEvent& event) {
     if (!way.empty()) record.config = sink_.text(way);
   } else {
     record.config = config_of(event);
+    record.collective = collective_of(ops_[op].hlo);
     if (op == 0 && tf_op == 0) sink_.issue(IssueKind::kKernelWithoutHlo, -1, event.name);
   }
   if (correlation > 0) work_.push_back({correlation, event.ts, std::max(op, tf_op), name, stream_});
@@ -287,7 +301,7 @@ void XlaRows::tpu_event(const XlaEvent& event) {
   const std::uint32_t op = op_of(event, run == runs_.end() ? std::string_view() : std::string_view(run->module), name);
   const std::int64_t run_id = run == runs_.end() ? kUnknownValue : run->run;
   const std::string& opcode = ops_[op].hlo.opcode;
-  if (line_ == Line::kOps || contains_any(opcode, {"all-", "collective", "reduce-scatter", "send", "recv"})) {
+  if (line_ == Line::kOps || is_collective(opcode)) {
     count(Counted::kKernel);
     const TpuEvent own{event.ts, event.dur, event.start_ps, event.dur_ps, run_id, op, kernel_name(name, op)};
     tpu_events_.push_back(own);
@@ -319,6 +333,7 @@ void XlaRows::add_tpu_ops() {
     auto record = record_of<DeviceRecord>({event.ts, own}, event.name, stream_);
     record.correlation = event.run;
     record.external_id = ++next_external_id_;
+    record.collective = collective_of(ops_[event.op].hlo);
     sink_.add(record);
     add_operator(ops_[event.op], {event.ts, event.dur}, track_, next_external_id_);
   }

@@ -171,6 +171,7 @@ class XlaRows {
   void add_runs();
   std::uint32_t op_of(const XlaEvent& event, std::string_view module, std::string_view op);
   std::uint32_t kernel_name(std::string_view kernel, std::uint32_t op);
+  std::uint32_t collective_of(const HloOp& hlo);
   std::uint32_t config_of(const XlaEvent& event);
   void add_operator(const Op& op, const TimeSpan& span, std::uint32_t track, std::int64_t external_id);
   void add_operators();

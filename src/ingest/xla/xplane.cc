@@ -268,11 +268,13 @@ class XSpaceReader {
   // Programs are events of this plane that never happen: their id is the program's, and a stat is its HloProto.
   void add_program(ProtoRange range) {
     Entry entry = entry_of(range);
+    std::string name;
     while (const auto field = file_.next(entry.value)) {
+      if (field->number == 2 && field->is_range) name = file_.bytes(field->range);
       if (field->number != 5 || !field->is_range) continue;
       ProtoRange stat = field->range;
       while (const auto part = file_.next(stat)) {
-        if (part->number == 6 && part->is_range) hlo_.add(entry.key, part->range);
+        if (part->number == 6 && part->is_range) hlo_.add(entry.key, name, part->range);
       }
     }
   }

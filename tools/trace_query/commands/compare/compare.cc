@@ -116,7 +116,8 @@ struct Results {
   std::vector<Comparison> comparisons;
   std::vector<GateResult> gates;  // as many, or none
   std::vector<std::string> inputs;
-  std::vector<HostFrames> hosts;  // of each input
+  std::vector<HostFrames> hosts;                       // of each input
+  std::vector<std::vector<MemoryChange>> memory = {};  // of each candidate
 
   [[nodiscard]] SectionInput input(std::size_t i, LedgerBy by, bool human_readable) const {
     return {comparisons[i],
@@ -128,7 +129,8 @@ struct Results {
             human_readable,
             gates.empty() ? nullptr : &gates[i],
             &hosts[0],
-            &hosts[i + 1]};
+            &hosts[i + 1],
+            memory.empty() ? nullptr : &memory[i]};
   }
 };
 
@@ -387,6 +389,12 @@ int run_comparison(const CommandLine& line) {
   Results results{loaded, {}, {}, inputs, {}};
   for (std::size_t i = 0; i < traces.size(); ++i) results.hosts.emplace_back(traces[i].index, loaded.traces[i]);
   std::vector<std::string> notes = compare_all(request, results, output);
+  std::vector<std::vector<MemoryPeak>> peaks;
+  for (const OpenedTrace& trace : traces) {
+    Workload workload(trace.index, rules, {});
+    peaks.push_back(memory_peaks(workload));
+  }
+  for (std::size_t i = 1; i < peaks.size(); ++i) results.memory.push_back(memory_changes(peaks[0], peaks[i]));
   if (const auto step = request.options.step; step && results.comparisons.front().groups.empty()) {
     throw Error(ErrorCode::kUsage, fmt::format("--step {}: {}", *step, why_no_step(results, *step)));
   }

@@ -1,0 +1,32 @@
+// The most memory that a trace has allocated at once, and what that was.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "passes/select/workload.h"
+
+namespace tracedb {
+
+struct MemoryPeak {
+  std::string device;      // "cuda 0", "hip 0", "cpu"
+  std::int64_t bytes = 0;  // allocated, with what was there before the trace where that is recorded
+  std::map<std::string, std::int64_t, std::less<>>
+      of_operators;  // of the trace's allocations alive then; "[none]": outside of all
+};
+
+// Largest peak first; empty: the trace has no events of memory. Adds a table to the workload's index.
+std::vector<MemoryPeak> memory_peaks(Workload& workload);
+
+// Of one device, on both sides: the peak, and what of it the operators allocated; largest change first.
+struct MemoryChange {
+  std::string device, operator_name;  // operator_name "": the peak
+  std::int64_t baseline = 0, candidate = 0;
+};
+// Devices that both sides have.
+std::vector<MemoryChange> memory_changes(const std::vector<MemoryPeak>& baseline,
+                                         const std::vector<MemoryPeak>& candidate);
+
+}  // namespace tracedb

@@ -1,0 +1,127 @@
+#include "compare/operator_changes.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "base/statistics.h"
+#include "base/unknown.h"
+#include "passes/columns/event_columns.h"
+
+namespace tracedb {
+namespace {
+
+struct Side {
+  std::map<std::string, OperatorSums, std::less<>> sums;
+  std::map<std::string, std::string, std::less<>> parents;  // the operator around most of its calls
+};
+
+void add_to(std::int64_t& sum, std::int64_t more) { sum = saturating_add(sum, more); }
+
+Side side_of(const Index& index) {
+  const EventColumns operators(index, "cpu_op", {"name_id", "parent_id", "dur"}), kernels(index, "kernel");
+  const auto names = operators.ids("name_id"), parents = operators.ids("parent_id");
+  const auto durs = operators.int64s("dur");
+  std::vector<OperatorSums> by_name;  // by name_id
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> calls_under;
+  const auto of = [&](std::uint32_t row) -> OperatorSums& {
+    if (names[row] >= by_name.size()) by_name.resize(names[row] + std::size_t{1});
+    return by_name[names[row]];
+  };
+  for (std::uint32_t row = 0; row < names.size(); ++row) {
+    const std::int64_t dur = duration_or_zero(durs[row]);
+    ++of(row).calls;
+    add_to(of(row).host, dur);
+    const bool inside = parents[row] > 0 && parents[row] <= names.size();
+    if (inside) add_to(of(parents[row] - 1).host, -dur);
+    ++calls_under[{names[row], inside ? names[parents[row] - 1] : 0}];
+  }
+  const auto launched_by = kernels.ids("cpu_op_id");
+  const auto kernel_durs = kernels.int64s("dur");
+  for (std::size_t i = 0; i < launched_by.size(); ++i) {
+    if (launched_by[i] > 0 && launched_by[i] <= names.size())
+      add_to(of(launched_by[i] - 1).device, duration_or_zero(kernel_durs[i]));
+  }
+  std::unordered_map<std::uint32_t, std::string> texts;
+  Statement strings(index.database(), "SELECT id, value FROM string WHERE id IN (SELECT DISTINCT name_id FROM cpu_op)");
+  while (strings.step()) texts[strings.id(0)] = strings.text(1);
+  Side out;
+  for (const auto& [id, text] : texts) out.sums[text] = by_name[id];
+  std::map<std::uint32_t, std::int64_t> most;
+  for (const auto& [place, calls] : calls_under) {
+    std::int64_t& best = most[place.first];
+    if (calls <= best) continue;
+    best = calls;
+    out.parents[texts[place.first]] = place.second == 0 ? "" : texts[place.second];
+  }
+  return out;
+}
+
+// Up from `name` on its side to an operator that the other one has.
+std::string common_operator(const std::string& name, const Side& own, const Side& other) {
+  constexpr int kDeepest = 100;  // operators that mostly call themselves
+  std::string at = name;
+  for (int depth = 0; depth < kDeepest && !at.empty() && !other.sums.contains(at); ++depth) {
+    const auto parent = own.parents.find(at);
+    at = parent == own.parents.end() ? "" : parent->second;
+  }
+  return at == name ? "" : at;
+}
+
+OperatorStatus status_of(const OperatorSums& baseline, const OperatorSums& candidate, double baseline_units,
+                         double candidate_units) {
+  constexpr double kSameCalls = 0.01, kSameTime = 0.03;  // shares below which no difference is named
+  if (baseline.calls == 0) return OperatorStatus::kNew;
+  if (candidate.calls == 0) return OperatorStatus::kGone;
+  const auto ratio = [&](std::int64_t before, std::int64_t after) {
+    return (static_cast<double>(after) / candidate_units) / (static_cast<double>(before) / baseline_units);
+  };
+  const double calls = ratio(baseline.calls, candidate.calls);
+  if (std::abs(calls - 1) > kSameCalls) return calls > 1 ? OperatorStatus::kMore : OperatorStatus::kFewer;
+  const bool by_device = baseline.device > 0 && candidate.device > 0;
+  if (!by_device && (baseline.host <= 0 || candidate.host <= 0)) return OperatorStatus::kSame;
+  const double time = by_device ? ratio(baseline.device, candidate.device) : ratio(baseline.host, candidate.host);
+  if (std::abs(time - 1) <= kSameTime) return OperatorStatus::kSame;
+  return time > 1 ? OperatorStatus::kSlower : OperatorStatus::kFaster;
+}
+
+}  // namespace
+
+std::string_view to_string(OperatorStatus status) {
+  constexpr std::array<std::string_view, 7> kNames = {"new", "gone", "more", "fewer", "slower", "faster", "same"};
+  return kNames.at(static_cast<std::size_t>(status));
+}
+
+std::vector<OperatorChange> operator_changes(const Index& baseline, const Index& candidate, double baseline_units,
+                                             double candidate_units) {
+  const Side before = side_of(baseline), after = side_of(candidate);
+  std::map<std::string, OperatorChange> changes;
+  for (const auto& [name, sums] : before.sums) changes[name].baseline = sums;
+  for (const auto& [name, sums] : after.sums) changes[name].candidate = sums;
+  std::vector<OperatorChange> out;
+  for (auto& [name, change] : changes) {
+    const auto per_unit = [&](std::int64_t OperatorSums::*figure) {
+      return static_cast<double>(change.candidate.*figure) / candidate_units -
+             static_cast<double>(change.baseline.*figure) / baseline_units;
+    };
+    change.name = name;
+    change.host_change = per_unit(&OperatorSums::host);
+    change.device_change = per_unit(&OperatorSums::device);
+    change.status = status_of(change.baseline, change.candidate, baseline_units, candidate_units);
+    if (change.status == OperatorStatus::kNew) change.under = common_operator(name, after, before);
+    if (change.status == OperatorStatus::kGone) change.under = common_operator(name, before, after);
+    out.push_back(std::move(change));
+  }
+  std::ranges::stable_sort(out, [](const OperatorChange& a, const OperatorChange& b) {
+    const auto size = [](const OperatorChange& change) {
+      return std::abs(change.host_change) + std::abs(change.device_change);
+    };
+    return size(a) > size(b);
+  });
+  return out;
+}
+
+}  // namespace tracedb

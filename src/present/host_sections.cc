@@ -1,0 +1,109 @@
+// The sections `operators` and `memory`: what the host asked for, and what it allocated.
+#include <cmath>
+
+#include "compare/memory_peaks.h"
+#include "compare/operator_changes.h"
+#include "present/cells.h"
+#include "present/sections.h"
+
+namespace tracedb {
+namespace {
+
+struct OperatorChangeLine {
+  const SectionInput& in;
+  const OperatorChange& change;
+  double baseline_units, candidate_units;
+
+  [[nodiscard]] Cell baseline(std::int64_t OperatorSums::*figure) const {
+    return time_cell(static_cast<double>(change.baseline.*figure) / baseline_units);
+  }
+  [[nodiscard]] Cell candidate(std::int64_t OperatorSums::*figure) const {
+    return time_cell(static_cast<double>(change.candidate.*figure) / candidate_units);
+  }
+};
+
+const Fields<OperatorChangeLine>& operator_change_fields() {
+  using Line = OperatorChangeLine;
+  static const Fields<Line> kFields = {
+      {text_column(
+           "status", "Status",
+           "new, gone, more or fewer calls (by 1 %), slower or faster (by 3 %, on the device, else on the host), same",
+           Fit::kKept),
+       [](const Line& line) { return std::string(to_string(line.change.status)); }},
+      {sum_column("baseline_calls", "n", Unit::kAny,
+                  "calls per step of the baseline, or in all where a trace has no steps"),
+       [](const Line& line) {
+         return count_cell(static_cast<double>(line.change.baseline.calls), std::llround(line.baseline_units),
+                           line.in.human_readable);
+       }},
+      {sum_column("candidate_calls", "n'", Unit::kAny, "calls per step of the candidate"),
+       [](const Line& line) {
+         return count_cell(static_cast<double>(line.change.candidate.calls), std::llround(line.candidate_units),
+                           line.in.human_readable);
+       }},
+      {sum_column("baseline_device", "Device", Unit::kTime,
+                  "kernels that it launches itself, per step of the baseline"),
+       [](const Line& line) { return line.baseline(&OperatorSums::device); }},
+      {sum_column("candidate_device", "Device'", Unit::kTime, "the same of the candidate"),
+       [](const Line& line) { return line.candidate(&OperatorSums::device); }},
+      {sum_column("device_change", "Change", Unit::kTime, "candidate - baseline, on the device", Fit::kKept),
+       [](const Line& line) { return time_cell(line.change.device_change); }},
+      {sum_column("baseline_host", "Host", Unit::kTime,
+                  "on the host, without operators inside, per step of the baseline"),
+       [](const Line& line) { return line.baseline(&OperatorSums::host); }},
+      {sum_column("candidate_host", "Host'", Unit::kTime, "the same of the candidate"),
+       [](const Line& line) { return line.candidate(&OperatorSums::host); }},
+      {sum_column("host_change", "Host Change", Unit::kTime, "candidate - baseline, on the host"),
+       [](const Line& line) { return time_cell(line.change.host_change); }},
+      {text_column("under", "Under",
+                   "of one that is new or gone: the nearest operator around most of its calls that both traces have",
+                   Fit::kNames),
+       [](const Line& line) { return line.change.under.empty() ? Cell{} : Cell(line.change.under); }},
+      {label_column("operator", "Operator", "name of the operator", Fit::kNames),
+       [](const Line& line) { return line.change.name; }},
+  };
+  return kFields;
+}
+
+const Fields<MemoryChange>& memory_fields() {
+  using Line = MemoryChange;
+  static const Fields<Line> kFields = {
+      {text_column("device", "Device", "cuda 0, hip 0, cpu ..."), &Line::device},
+      {figure_column("baseline", "Baseline", Unit::kBytes, "of the baseline", Fit::kKept), &Line::baseline},
+      {figure_column("candidate", "Candidate", Unit::kBytes, "of the candidate", Fit::kKept), &Line::candidate},
+      {figure_column("change", "Change", Unit::kBytes, "candidate - baseline", Fit::kKept),
+       [](const Line& line) { return line.candidate - line.baseline; }},
+      {label_column("what", "What",
+                    "[peak]: most that was allocated at once; an operator: what of that it allocated in the trace",
+                    Fit::kNames),
+       [](const Line& line) { return line.operator_name.empty() ? std::string("[peak]") : line.operator_name; }},
+  };
+  return kFields;
+}
+
+}  // namespace
+
+std::vector<Column> operators_columns() { return columns_of(operator_change_fields()); }
+Report operators_section(const SectionInput& in) {
+  Report out{operators_columns(), {}};
+  if (in.baseline_hosts == nullptr || in.candidate_hosts == nullptr) return out;
+  const auto steps = [](const ComparedTrace& trace) { return static_cast<double>(trace.steps.steps.size()); };
+  const bool by_step = steps(in.baseline) > 0 && steps(in.candidate) > 0;
+  const double baseline_units = by_step ? steps(in.baseline) : 1, candidate_units = by_step ? steps(in.candidate) : 1;
+  const std::vector<OperatorChange> changes =
+      operator_changes(in.baseline_hosts->index(), in.candidate_hosts->index(), baseline_units, candidate_units);
+  for (const OperatorChange& change : changes) {
+    out.rows.push_back(row_of(operator_change_fields(), {in, change, baseline_units, candidate_units}));
+  }
+  return out;
+}
+
+std::vector<Column> memory_columns() { return columns_of(memory_fields()); }
+Report memory_section(const SectionInput& in) {
+  Report out{memory_columns(), {}};
+  if (in.memory == nullptr) return out;
+  for (const MemoryChange& change : *in.memory) out.rows.push_back(row_of(memory_fields(), change));
+  return out;
+}
+
+}  // namespace tracedb

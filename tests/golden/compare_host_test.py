@@ -1,0 +1,69 @@
+"""`compare --section operators` and `--section memory`, and what the page says of memory: generated traces, worked out by hand."""
+import json
+
+from trace_cases import as_json, equal, ingest, require, run
+
+
+def trace(path, operators, allocations, kind=1):
+    """`operators`: (name, parent's place or None, host us, kernel us); one after the other, children inside. Two steps."""
+    events, at, link = [], 0, 0
+    for step in range(2):
+        begin = at
+        for name, inside, host, device in operators:
+            at += 0 if inside else 100
+            place = at + (5 if inside else 0)
+            events.append({"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": place, "dur": host, "name": name})
+            if device:
+                link += 1
+                events.append({"ph": "X", "cat": "cuda_runtime", "pid": 1, "tid": 1, "ts": place + 1, "dur": 1, "name": "cudaLaunchKernel",
+                               "args": {"correlation": link}})
+                events.append({"ph": "X", "cat": "kernel", "pid": 0, "tid": 7, "ts": place + 2, "dur": device, "name": "gemm_kernel",
+                               "args": {"correlation": link, "device": 0, "stream": 7}})
+            total = sum(size for owner, size in allocations if owner == name)
+            if total and step == 0:
+                events.append({"ph": "i", "s": "t", "cat": "cpu_instant_event", "pid": 1, "tid": 1, "ts": place + 1, "name": "[memory]",
+                               "args": {"Device Type": kind, "Device Id": 0, "Addr": 4096 + len(events), "Bytes": total}})
+        at += 200
+        events.append({"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 1, "ts": begin, "dur": at - begin - 10, "name": f"ProfilerStep#{step}"})
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    ingest(path, path.with_suffix(".tracedb"))
+    return path.with_suffix(".tracedb")
+
+
+def both(folder):
+    baseline = trace(folder / "a.json", [("aten::linear", None, 60, 0), ("aten::addmm", 1, 40, 20), ("aten::relu", None, 30, 10)],
+                     [("aten::addmm", 60_000_000), ("aten::relu", 8_000_000)])
+    candidate = trace(folder / "b.json", [("aten::linear", None, 60, 0), ("aten::mm", 1, 30, 25), ("aten::relu", None, 30, 12),
+                                          ("aten::relu", None, 30, 12)],
+                      [("aten::mm", 90_000_000), ("aten::relu", 8_000_000)], kind=6)
+    return baseline, candidate
+
+
+def section(name, *indexes):
+    return as_json("compare", *indexes, "--section", name)["sections"][0]["rows"]
+
+
+def check_operators(folder):
+    found = {row["operator"]: row for row in section("operators", *both(folder))}
+    equal({name: (row["status"], row["under"], row["baseline_calls"], row["candidate_calls"], row["device_change"], row["host_change"])
+           for name, row in found.items()},
+          {"aten::addmm": ("gone", "aten::linear", 1, 0, -20_000, -40_000), "aten::mm": ("new", "aten::linear", 0, 1, 25_000, 30_000),
+           "aten::relu": ("more", None, 1, 2, 14_000, 30_000), "aten::linear": ("slower", None, 1, 1, 0, 10_000)}, "operators")
+    baseline, _ = both(folder)
+    equal({row["status"] for row in section("operators", baseline, baseline)}, {"same"}, "with itself")
+
+
+def check_memory(folder):
+    indexes = both(folder)
+    # Peaks are of one moment: what relu allocates twice is alive twice.
+    equal([(row["device"], row["what"], row["baseline"], row["candidate"], row["change"]) for row in section("memory", *indexes)],
+          [("cuda 0 / hip 0", "[peak]", 68_000_000, 106_000_000, 38_000_000), ("cuda 0 / hip 0", "aten::mm", 0, 90_000_000, 90_000_000),
+           ("cuda 0 / hip 0", "aten::addmm", 60_000_000, 0, -60_000_000), ("cuda 0 / hip 0", "aten::relu", 8_000_000, 16_000_000, 8_000_000)],
+          "memory")
+    said = " ".join(run("trace-query", "compare", *indexes).stdout.split())
+    require("cuda 0 / hip 0: peak 68.00 MB -> 106.00 MB (+38.00 MB); aten::mm alone +90.00 MB" in said, said)
+    require("peak" not in run("trace-query", "compare", indexes[0], indexes[0]).stdout, "an equal peak is not told")
+
+
+def main(cases, folder):
+    cases.each_apart([check_operators, check_memory])
