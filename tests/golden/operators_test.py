@@ -72,11 +72,36 @@ def found(index, by, *options):
 
 
 def check_trace(index):
+    check_tree(index)
     for by in COLUMNS:
         ours, theirs = found(index, by), expected(index, by)
         equal(sorted(map(str, ours)), sorted(map(str, theirs)), "operators")
         for key, figures in theirs.items():
             equal(ours[key], figures, f"{key}")
+
+
+def check_tree(index):
+    """Paths of names, worked out here; those of a name add up to its row."""
+    tree, flat = rows("operators", index, "--tree", "--limit", 0), rows("operators", index, "--limit", 0)
+    with open_index(index) as db:
+        names, paths = [None], [()]
+        for parent, name, dur in db.execute("SELECT o.parent_id, s.value, coalesce(o.dur, 0) FROM cpu_op o JOIN string s ON s.id = o.name_id ORDER BY o.id"):
+            names.append(dur)
+            paths.append((*paths[parent or 0], name))
+    calls, at = {}, []
+    for path, dur in zip(paths[1:], names[1:]):
+        n, total = calls.get(path, (0, 0))
+        calls[path] = (n + 1, total + dur)
+    shown = {}
+    for row in tree:
+        if row["name"] == "[no operator]":
+            continue
+        at = [*at[:row["depth"]], row["name"]]
+        shown[tuple(at)] = (row["calls"], row["host_total"])
+    equal(shown, calls, "paths")
+    for key in ("calls", "host_self", "device_self"):
+        for row in flat:
+            equal(sum(one[key] or 0 for one in tree if one["name"] == row["name"]), row[key] or 0, f"{key} of {row['name']}")
 
 
 def check_selection(folder):

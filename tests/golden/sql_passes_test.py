@@ -111,7 +111,7 @@ def check_guards(index):
 
 
 OPTIONS = ("--layers", 5, "--steps", 6, "--mix", "P,D*2", "--seed", 3, "--tensor-parallel", 2, "--vendor", "nvidia")
-WORDS = ["op", "stack", "layer", "layer_part", "input_dims", "role", "role_source", "role_confidence_pct", "capture_op",
+WORDS = ["op", "stack", "layer", "layer_part", "input_dims", "hlo_module", "hlo_op", "hlo_opcode", "hlo_shape", "role", "role_source", "role_confidence_pct", "capture_op",
          "capture_module"]
 PARTS = {"-1": (None, "head"), "-2": (None, "tail")}
 

@@ -50,7 +50,7 @@ std::string brief_time(double ns);           // "56.8 ms", "2.00 ms", "-787 us":
 std::string signed_time(double ns);          // "+25.6 ms"
 std::string duration_text(double ns);        // "512 ns", "1.234 us", "56.789 ms", "1.234 s", "-3 ns"
 
-std::string bytes_text(double bytes);          // "512 bytes", "61.23 GB": powers of 1000
+std::string bytes_text(double bytes);  // "512 bytes", "61.23 GB": powers of 1000
 
 // 1980, ns since the epoch: clocks that say less count from the start of a machine.
 inline constexpr std::int64_t kFirstDate = 315'532'800'000'000'000;

@@ -40,7 +40,8 @@ std::string normalised_name(std::string_view name);
 
 // The names of an index: what tells its kernels apart. Of XLA's kernels with their operation (trace/hlo_kernel.h).
 inline constexpr std::string_view kKernelTexts =
-    "SELECT n.id, coalesce(s.value, n.name), n.short_name FROM kernel_name n LEFT JOIN string s ON s.id = n.id ORDER "
+    "SELECT n.id, iif(s.value GLOB '* @ */*', s.value, n.name), n.short_name FROM kernel_name n LEFT JOIN string s ON "
+    "s.id = n.id ORDER "
     "BY n.id";
 
 // By id of table kernel_name. Immutable.

@@ -195,26 +195,12 @@ std::vector<ModuleSums> sums_of(Workload& workload, EventModules& modules) {
   return sums;
 }
 
-// Parents before their children, siblings by device time, then time on the host.
-std::vector<std::uint32_t> reading_order(const ModulePaths& paths, const std::vector<ModuleSums>& sums) {
-  std::vector<std::vector<std::uint32_t>> children(paths.nodes.size() + 1);  // the last: roots
-  for (std::uint32_t id = 0; id < paths.nodes.size(); ++id) {
-    const std::uint32_t parent = paths.nodes[id].parent;
-    children[parent == kNoNode ? paths.nodes.size() : parent].push_back(id);
-  }
-  std::vector<std::uint32_t> out, open = {static_cast<std::uint32_t>(paths.nodes.size())};
-  const auto less = [&](std::uint32_t a, std::uint32_t b) {
-    return std::pair(sums[a].total, sums[a].host_total) < std::pair(sums[b].total, sums[b].host_total);
-  };
-  while (!open.empty()) {
-    const std::uint32_t id = open.back();
-    open.pop_back();
-    if (id < paths.nodes.size()) out.push_back(id);
-    std::ranges::reverse(children[id]);  // of equals the first comes off first
-    std::ranges::stable_sort(children[id], less);
-    open.insert(open.end(), children[id].begin(), children[id].end());
-  }
-  return out;
+// Siblings by device time, then time on the host.
+std::vector<std::uint32_t> order_of(const ModulePaths& paths, const std::vector<ModuleSums>& sums) {
+  std::vector<std::uint32_t> parents;
+  const auto none = static_cast<std::uint32_t>(paths.nodes.size());
+  for (const ModuleNode& node : paths.nodes) parents.push_back(node.parent == kNoNode ? none : node.parent);
+  return tree_order(parents, [&](std::uint32_t id) { return std::pair(sums[id].total, sums[id].host_total); });
 }
 
 template <bool kTree>
@@ -232,7 +218,7 @@ void fill_modules(Workload& workload, const PassOptions& options, TableRows& row
     rows.add(own.total).add(own.device_self).add(own.busy).add(own.kernels);
   };
   if constexpr (kTree) {
-    for (const std::uint32_t id : reading_order(paths, sums))
+    for (const std::uint32_t id : order_of(paths, sums))
       add(paths.name(paths.nodes[id]), paths.nodes[id], sums[id], true);
   } else {
     for (std::uint32_t frame = 1; frame < paths.groups; ++frame) add(paths.stacks.frames[frame], {}, sums[frame], true);

@@ -24,17 +24,20 @@ struct OperatorSums : DeviceSums {
 
 class OperatorSummer {
  public:
-  // `shapes`: by id of op_shape, the first that is alike; empty: by name alone.
-  OperatorSummer(Workload& workload, std::span<const std::uint32_t> alike)
+  // `alike`: by id of op_shape, the first that is alike; empty: by name alone. `by_path`: by name below those around
+  // it.
+  OperatorSummer(Workload& workload, std::span<const std::uint32_t> alike, bool by_path = false)
       : workload_(workload), columns_(workload.index(), "cpu_op"), calls_(workload.index(), "runtime_call") {
-    const auto names = columns_.ids("name_id");
+    const auto names = columns_.ids("name_id"), parents = columns_.ids("parent_id");
     const auto shapes = alike.empty() ? std::span<const std::uint32_t>() : columns_.ids("shape_id");
     DenseIndex known;
     group_.reserve(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
-      const std::uint32_t shape = shapes.empty() || shapes[i] >= alike.size() ? 0 : alike[shapes[i]];
-      const auto [place, is_new] = known.index_of(std::uint64_t{names[i]} << 32U | shape);
-      if (is_new) keys.emplace_back(names[i], shape);
+      std::uint32_t other = shapes.empty() || shapes[i] >= alike.size() ? 0 : alike[shapes[i]];
+      // Operators come behind those around them.
+      if (by_path && parents[i] > 0 && parents[i] <= i) other = group_[parents[i] - 1] + 1;
+      const auto [place, is_new] = known.index_of(std::uint64_t{names[i]} << 32U | other);
+      if (is_new) keys.emplace_back(names[i], other);
       group_.push_back(static_cast<std::uint32_t>(place));
     }
     sums.resize(keys.size() + 1);  // the last: no operator
@@ -45,7 +48,8 @@ class OperatorSummer {
     add_calls();
   }
 
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> keys;  // name and shape of each group
+  // Of each group the name, and its shape; by path the group around it, plus 1.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> keys;
   std::vector<OperatorSums> sums;
 
  private:
@@ -185,6 +189,31 @@ void fill_operators(Workload& workload, const PassOptions&, TableRows& rows) {
   }
 }
 
+void fill_tree(Workload& workload, const PassOptions&, TableRows& rows) {
+  OperatorSummer summer(workload, {}, true);
+  summer.run();
+  const auto none = static_cast<std::uint32_t>(summer.keys.size());
+  std::vector<std::uint32_t> parents, depth;
+  for (const auto& [name, around] : summer.keys) {
+    parents.push_back(around == 0 ? none : around - 1);
+    depth.push_back(around == 0 ? 0 : depth[around - 1] + 1);
+  }
+  std::vector<std::uint32_t> order = tree_order(
+      parents, [&](std::uint32_t group) { return std::pair(summer.sums[group].total, summer.sums[group].host_total); });
+  order.push_back(none);
+  Statement name_of(workload.index().database(), "SELECT value FROM string WHERE id = ?");
+  std::int64_t position = 0;
+  for (const std::uint32_t group : order) {
+    const OperatorSums& sums = summer.sums[group];
+    if (sums.calls == 0 && sums.total == 0 && sums.kernels == 0) continue;
+    const auto of_host = [&](std::int64_t value) { return group == none ? std::nullopt : std::optional(value); };
+    rows.add(++position).add(group == none ? kNoOperator : operator_name(name_of, summer.keys[group].first));
+    rows.add(group == none ? 0 : std::int64_t{depth[group]});
+    rows.add(of_host(sums.calls)).add(of_host(sums.host_total)).add(of_host(sums.host_self));
+    rows.add(sums.total).add(sums.device_self).add(sums.busy).add(sums.kernels);
+  }
+}
+
 template <RowsBy kBy>
 PassTable table_of_operators() {
   using enum ColumnType;
@@ -233,11 +262,26 @@ PassTable table_of_operators() {
            kOrder, "", "Sums of device_self are the time of all device work selected."}};
 }
 
+PassTable tree_of_operators() {
+  PassTable out = table_of_operators<RowsBy::kName>();
+  out.name = "operator_tree";
+  out.meaning = "framework operators below those that call them, in reading order";
+  std::erase_if(out.columns, [](const PassColumn& column) { return column.name == "launch_delay"; });
+  using enum ColumnType;
+  out.columns.insert(out.columns.begin() + 1, column("depth", kInteger, "count", "operators around it", "Depth"));
+  out.columns.insert(out.columns.begin(), column("position", kInteger, "", "in reading order, from 1"));
+  out.fill = fill_tree;
+  out.report.name = out.name;
+  out.report.columns = "device_pct device_self device_total device_busy host_self host_total calls kernels depth name";
+  out.report.order = "position";
+  return out;
+}
+
 }  // namespace
 
 std::vector<PassTable> operator_tables() {
   return {table_of_operators<RowsBy::kName>(), table_of_operators<RowsBy::kShape>(),
-          table_of_operators<RowsBy::kArguments>()};
+          table_of_operators<RowsBy::kArguments>(), tree_of_operators()};
 }
 
 }  // namespace tracedb

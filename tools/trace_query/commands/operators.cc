@@ -185,7 +185,8 @@ std::vector<Command> operator_commands() {
                     {{"", "operators"},
                      {"--by shape", "operator_shapes", "a row for each name, shapes and types of inputs"},
                      {"--by args", "operator_arguments", "and for each strides and values"},
-                     {"--by module", "operator_modules", "a row for each name and class of nn.Module around it"}},
+                     {"--by module", "operator_modules", "a row for each name and class of nn.Module around it"},
+                     {"--tree", "operator_tree", "each operator by itself, below those that call it"}},
                     of_layers, finish_operators, add_backward, prepare_operators),
       table_command("modules", "time of nn.Modules on the host, and of what they launch on the device, by class",
                     "  trace-query modules trace.json.gz\n"
