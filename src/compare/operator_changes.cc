@@ -102,7 +102,9 @@ std::vector<OperatorChange> operator_changes(const Index& baseline, const Index&
   for (const auto& [name, sums] : before.sums) changes[name].baseline = sums;
   for (const auto& [name, sums] : after.sums) changes[name].candidate = sums;
   std::vector<OperatorChange> out;
-  for (auto& [name, change] : changes) {
+  for (auto& entry : changes) {
+    const std::string& name = entry.first;
+    OperatorChange& change = entry.second;
     const auto per_unit = [&](std::int64_t OperatorSums::*figure) {
       return static_cast<double>(change.candidate.*figure) / candidate_units -
              static_cast<double>(change.baseline.*figure) / baseline_units;

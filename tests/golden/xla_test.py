@@ -107,6 +107,10 @@ def check_gpu(folder):
     equal(len([row for row in rows("kernels", index) if row["name"].startswith("loop_convert_fusion")]), 2, "rows of kernels")
     equal(table(made(folder, gpu(refs=False), "texts.xplane.pb"), "SELECT name, hlo_op, dur, step FROM kernels ORDER BY id"),
           table(index, "SELECT name, hlo_op, dur, step FROM kernels ORDER BY id"), "refs and texts")
+    apart = made(folder, gpu(apart=True), "apart.xplane.pb")
+    ask = ("SELECT k.name, k.step, k.annotation, k.cpu_op, o.dur AS d FROM kernels k JOIN kernel r ON r.id = k.id LEFT JOIN cpu_op o ON o.id = "
+           "r.cpu_op_id WHERE k.hlo_op IS NOT NULL ORDER BY k.id")
+    equal([(*row[:4], row[4] + 500) for row in table(index, ask)], table(apart, ask), "calls on a line of their own")
     said = run("trace-query", "compare", index, index).stdout
     require("7 of 7 aligned kernels" in " ".join(said.split()) and "2 of 2 layers the same" in said, f"compared with itself: {said}")
 

@@ -86,14 +86,14 @@ def space(planes, **more):
     return message(f1=[plane.bytes() for plane in planes], **more)
 
 
-def gpu(refs=True, vendor="Nvidia"):
-    """Two steps of two layers, forward and backward, a collective, a captured graph; launched by a thread of the runtime."""
+def gpu(refs=True, vendor="Nvidia", apart=False):
+    """`apart`: calls on a line of their own, and events of the operations around them, as newer ROCm has them. Two steps of two layers, forward and backward, a collective, a captured graph; launched by a thread of the runtime."""
     device = Plane("/device:GPU:0", refs, device_vendor=vendor, core_count=132, memory_size=80 << 30, compute_cap_major=9, compute_cap_minor=0)
     host = Plane("/host:CPU", refs)
     details = "regs:38 static_shared:0 dynamic_shared:4096 grid:160,1,1 block:1024,1,1 occ_pct:50"
     ops = [("loop_convert_fusion", "loop_convert_fusion.1"), ("sm90_xmma_gemm_bf16", "cublas-gemm.2"), ("loop_convert_fusion", "loop_convert_fusion.3"),
            ("sm90_xmma_gemm_bf16", "cublas-gemm.4"), ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", "all-reduce-start.5"), ("loop_add_fusion", "loop_add_fusion.6")]
-    kernels, calls, user = [], [], []
+    kernels, calls, user, named = [], [], [], []
     for step in range(2):
         start = step * 100_000_000
         user += [("train", start, 50_000_000, {"step_num": step}), ("PjitFunction(f)", start + 1_000_000, 2_000_000, {}),
@@ -103,6 +103,7 @@ def gpu(refs=True, vendor="Nvidia"):
             link = step * 10 + place + 1
             at = start + 5_000_000 + place * 5_000_000
             calls.append(("cuLaunchKernel", at, 1_000_000, {"correlation_id": link}))
+            named.append((op, at - 100_000, 1_500_000, {}))
             kernels.append((kernel, at + 2_000_500, 1_499_500, {"correlation_id": link, "kernel_details": details, "hlo_op": op,
                                                                 "hlo_module": "jit_f", "program_id": 7}))
         calls.append(("cuGraphLaunch", start + 36_000_000, 1_000_000, {"correlation_id": step * 10 + 9}))
@@ -114,7 +115,8 @@ def gpu(refs=True, vendor="Nvidia"):
         (1, "loop_convert_fusion.1", "fusion", f32, path(layers[0]) | {"f36": [2]}), (2, "cublas-gemm.2", "custom-call", f32, path(layers[1]) | {"f28": "__cublas$gemm"}),
         (3, "loop_convert_fusion.3", "fusion", (16, (8, 128)), path(layers[2])), (4, "cublas-gemm.4", "custom-call", f32, path(layers[3]) | {"f28": "__cublas$gemm"}),
         (5, "all-reduce-start.5", "all-reduce-start", f32, {}), (6, "loop_add_fusion.6", "fusion", f32, {})])]
-    planes = [metadata(code), device.line(14, "Stream #14(Compute)", kernels), host.line(3, "python", user), host.line(-7, "pool/-7", calls),
+    planes = [metadata(code), device.line(14, "Stream #14(Compute)", kernels), host.line(3, "python", user), host.line(-7, "pool/-7", named + [one for one in calls if one[0] == "EnqueueExecution"] if apart else calls),
+              host.line(9, "Host Threads/9", [one for one in calls if one[0] != "EnqueueExecution"] if apart else []),
               Plane("Task Environment", profile_start_time=1_700_000_000_000_000_000)]
     return [planes[0], device, host, planes[-1]]
 

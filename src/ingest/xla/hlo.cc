@@ -149,6 +149,50 @@ std::string quoted_list(const std::vector<std::string>& values, bool lists) {
   return "[" + out + "]";
 }
 
+// StackFrameIndex: ids count from 1, 0 stands for none.
+struct FrameIndex {
+  using Numbers = std::array<std::uint64_t, 4>;  // by number of the field
+  std::vector<std::string> files, functions;
+  std::vector<Numbers> locations;  // file, function, line
+  std::vector<Numbers> frames;     // location, parent
+};
+
+FrameIndex::Numbers numbers_of(protozero::pbf_reader reader) {
+  FrameIndex::Numbers out{};
+  while (reader.next()) {
+    if (reader.tag() < out.size() && reader.wire_type() == protozero::pbf_wire_type::varint) {
+      out[reader.tag()] = static_cast<std::uint64_t>(reader.get_int64());
+    } else {
+      reader.skip();
+    }
+  }
+  return out;
+}
+
+FrameIndex frame_index(std::string_view bytes) {
+  FrameIndex out;
+  protozero::pbf_reader reader(protozero::data_view(bytes.data(), bytes.size()));
+  while (reader.next()) {
+    switch (reader.tag()) {
+      case 1:
+        out.files.push_back(reader.get_string());
+        break;
+      case 2:
+        out.functions.push_back(reader.get_string());
+        break;
+      case 3:
+        out.locations.push_back(numbers_of(reader.get_message()));
+        break;
+      case 4:
+        out.frames.push_back(numbers_of(reader.get_message()));
+        break;
+      default:
+        reader.skip();
+    }
+  }
+  return out;
+}
+
 // Behind wrappers: "transpose(jvp(layers_3))" is "layers_3".
 std::string_view unwrapped(std::string_view part) {
   while (part.ends_with(')')) {
@@ -292,45 +336,17 @@ std::string HloModules::inner_op_name(const Module& module, const std::vector<st
 
 std::vector<std::string> HloModules::frames_of(const Module& module, std::uint64_t frame) {
   constexpr std::size_t kDeepestStack = 200;  // parents of a damaged file may form a loop
-  struct Location {
-    std::uint64_t file = 0, function = 0, line = 0, parent = 0;
+  const FrameIndex index = frame_index(file_.bytes(module.frames));
+  std::vector<std::string> out;
+  const auto text = [](const std::vector<std::string>& texts, std::uint64_t id) {
+    return id > 0 && id <= texts.size() ? texts[id - 1] : std::string("?");
   };
-  std::vector<std::string> files, functions, out;
-  std::vector<Location> locations, frames;
-  const std::string_view bytes = file_.bytes(module.frames);
-  protozero::pbf_reader reader(protozero::data_view(bytes.data(), bytes.size()));
-  while (reader.next()) {
-    if (reader.tag() == 1 || reader.tag() == 2) {
-      (reader.tag() == 1 ? files : functions).push_back(reader.get_string());
-      continue;
-    }
-    if (reader.tag() != 3 && reader.tag() != 4) {
-      reader.skip();
-      continue;
-    }
-    const bool is_location = reader.tag() == 3;
-    Location own;
-    protozero::pbf_reader part = reader.get_message();
-    while (part.next()) {
-      const auto tag = part.tag();
-      if (tag > 3 || part.wire_type() != protozero::pbf_wire_type::varint) {
-        part.skip();
-        continue;
-      }
-      const auto value = static_cast<std::uint64_t>(part.get_int64());
-      (tag == 1 ? own.file : tag == 2 ? (is_location ? own.function : own.parent) : own.line) = value;
-    }
-    (is_location ? locations : frames).push_back(own);
-  }
-  while (frame > 0 && frame <= frames.size() && out.size() < kDeepestStack) {
-    const Location& own = frames[frame - 1];
-    frame = own.parent;
-    if (own.file == 0 || own.file > locations.size()) continue;
-    const Location& place = locations[own.file - 1];
-    const auto text = [](const std::vector<std::string>& texts, std::uint64_t id) {
-      return id > 0 && id <= texts.size() ? texts[id - 1] : std::string("?");
-    };
-    out.push_back(fmt::format("{}({}): {}", text(files, place.file), place.line, text(functions, place.function)));
+  while (frame > 0 && frame <= index.frames.size() && out.size() < kDeepestStack) {
+    const FrameIndex::Numbers& own = index.frames[frame - 1];
+    frame = own[2];
+    if (own[1] == 0 || own[1] > index.locations.size()) continue;
+    const FrameIndex::Numbers& place = index.locations[own[1] - 1];
+    out.push_back(fmt::format("{}({}): {}", text(index.files, place[1]), place[3], text(index.functions, place[2])));
   }
   std::ranges::reverse(out);
   return out;

@@ -145,18 +145,10 @@ void XlaRows::add(const XlaEvent& event) {
   }
 }
 
-std::uint32_t XlaRows::op_of(const XlaEvent& event, std::string_view module, std::string_view op) {
-  const std::int64_t program = event.number(XlaStat::kProgram);
+// By the stats of the event, as far as the program does not say it.
+void XlaRows::complete(HloOp& hlo, const XlaEvent& event) const {
   const bool of_tf = plane_ == Plane::kTpu || !event.has(XlaStat::kHloOp);
   const std::string_view path = event.text(of_tf ? XlaStat::kTfOp : XlaStat::kName);
-  const auto [known, is_new] =
-      op_ids_.try_emplace(fmt::format("{}\n{}\n{}", program, module, op), static_cast<std::uint32_t>(ops_.size()));
-  if (!is_new) return known->second;
-  Op out;
-  out.hlo.module = module;
-  out.hlo.op = op;
-  if (hlo_ != nullptr) out.hlo = hlo_->find(static_cast<std::uint64_t>(program), module, op);
-  HloOp& hlo = out.hlo;
   if (hlo.opcode.empty()) hlo.opcode = opcode_of_text(event.name);
   if (hlo.shape.empty()) hlo.shape = without_layout(event.text(XlaStat::kShape));
   if (hlo.op_name.empty() && path.find('/') != std::string_view::npos) {
@@ -165,8 +157,21 @@ std::uint32_t XlaRows::op_of(const XlaEvent& event, std::string_view module, std
   if (const std::string_view source = event.text(XlaStat::kSource); hlo.frames.empty() && !source.empty()) {
     const std::size_t colon = source.rfind(':');
     const std::string_view line = colon == std::string_view::npos ? "0"sv : source.substr(colon + 1);
-    hlo.frames.push_back(fmt::format("{}({}): {}", source.substr(0, colon), line, op));
+    hlo.frames.push_back(fmt::format("{}({}): {}", source.substr(0, colon), line, hlo.op));
   }
+}
+
+std::uint32_t XlaRows::op_of(const XlaEvent& event, std::string_view module, std::string_view op) {
+  const std::int64_t program = event.number(XlaStat::kProgram);
+  const auto [known, is_new] =
+      op_ids_.try_emplace(fmt::format("{}\n{}\n{}", program, module, op), static_cast<std::uint32_t>(ops_.size()));
+  if (!is_new) return known->second;
+  Op out;
+  out.hlo.module = module;
+  out.hlo.op = op;
+  if (hlo_ != nullptr) out.hlo = hlo_->find(static_cast<std::uint64_t>(program), module, op);
+  HloOp& hlo = out.hlo;
+  complete(hlo, event);
   std::vector<std::uint32_t> frames;
   for (const std::string& frame : hlo.frames) frames.push_back(sink_.text(frame));
   for (const std::string& scope : scopes_of(hlo.op_name)) {
@@ -186,7 +191,8 @@ std::uint32_t XlaRows::op_of(const XlaEvent& event, std::string_view module, std
   if (!hlo.dims.empty() || !more.empty()) {
     out.shape = sink_.shape({hlo.dims, hlo.types, {}, more.empty() ? "" : "[{" + more + "}]"});
   }
-  op_names_.insert(sink_.text(hlo.op));
+  out.event_name = sink_.text(hlo.op);
+  op_names_.insert(out.event_name);
   ops_.push_back(std::move(out));
   return known->second;
 }
@@ -416,40 +422,44 @@ void XlaRows::end_plane() {
   add_runs();
 }
 
-// Newer ROCm has calls on lines "Host Threads/ID" apart from the thread's own line, which is the one whose events
-// named as the operations hold the calls in time.
+// The one of `spans`, which are of one track, that an event named `name` from `ts` on is in; null: none.
+const XlaRows::NamedSpan* XlaRows::span_around(std::span<const NamedSpan> spans, std::uint32_t name, std::int64_t ts) {
+  const auto later = std::ranges::upper_bound(spans, ts, {}, &NamedSpan::ts);
+  if (later == spans.begin()) return nullptr;
+  const NamedSpan& span = *std::prev(later);
+  return span.name == name && span.ts + span.dur >= ts ? &span : nullptr;
+}
+
+std::uint32_t XlaRows::op_of_call(const Call& call) const {
+  const auto work = std::ranges::lower_bound(work_, call.correlation, {}, &DeviceWork::correlation);
+  return work == work_.end() || work->correlation != call.correlation ? 0 : work->op;
+}
+
+// Newer ROCm has calls on lines "Host Threads/ID" apart from the thread's own line, which is the only one whose events
+// named as the operations are around nearly all of the calls in time.
 void XlaRows::move_calls_to_their_threads() {
-  std::map<std::uint32_t, std::map<std::uint32_t, std::size_t>> votes;  // by the calls' track and that of the events
-  std::map<std::uint32_t, std::size_t> voters;
-  const auto op_at = [&](std::int64_t correlation) {
-    const auto found = std::ranges::lower_bound(work_, correlation, {}, &DeviceWork::correlation);
-    return found == work_.end() || found->correlation != correlation ? 0 : found->op;
-  };
-  std::map<std::uint32_t, std::vector<const NamedSpan*>> by_track;
-  for (const NamedSpan& span : spans_) by_track[span.track].push_back(&span);
+  std::map<std::uint32_t, std::span<const NamedSpan>> spans;  // by track
+  for (std::size_t i = 0, begin = 0; i < spans_.size(); ++i) {
+    if (spans_[i].track != spans_[begin].track) begin = i;
+    spans[spans_[i].track] = std::span(spans_).subspan(begin, i + 1 - begin);
+  }
+  std::map<std::uint32_t, std::size_t> calls;                             // by track
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> around;  // by track, and by that of the events
   for (const Call& call : calls_) {
-    const std::uint32_t op = op_at(call.correlation);
-    if (op == 0 || by_track.contains(call.track)) continue;
-    ++voters[call.track];
-    const std::uint32_t name = sink_.text(ops_[op].hlo.op);
-    for (const auto& [track, spans] : by_track) {
-      const auto later = std::ranges::upper_bound(spans, call.ts, {}, [](const NamedSpan* span) { return span->ts; });
-      if (later == spans.begin()) continue;
-      const NamedSpan& span = **std::prev(later);
-      if (span.name == name && span.ts + span.dur >= call.ts + call.dur) ++votes[call.track][track];
+    const std::uint32_t op = op_of_call(call);
+    if (op == 0 || spans.contains(call.track)) continue;
+    ++calls[call.track];
+    for (const auto& [track, own] : spans) {
+      if (span_around(own, ops_[op].event_name, call.ts) != nullptr) ++around[{call.track, track}];
     }
   }
-  std::map<std::uint32_t, std::uint32_t> own;
-  for (const auto& [track, counts] : votes) {
-    const std::size_t needed = voters[track] - voters[track] / 10;
-    std::uint32_t chosen = 0;
-    for (const auto& [other, n] : counts) {
-      if (n >= needed) chosen = chosen == 0 ? other : std::numeric_limits<std::uint32_t>::max();
-    }
-    if (chosen != 0 && chosen != std::numeric_limits<std::uint32_t>::max()) own[track] = chosen;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> own_tracks;
+  for (const auto& [tracks, n] : around) {
+    if (n >= calls[tracks.first] - calls[tracks.first] / 10) own_tracks[tracks.first].push_back(tracks.second);
   }
   for (Call& call : calls_) {
-    if (const auto found = own.find(call.track); found != own.end()) call.track = found->second;
+    const auto found = own_tracks.find(call.track);
+    if (found != own_tracks.end() && found->second.size() == 1) call.track = found->second.front();
   }
 }
 

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -113,6 +114,7 @@ class XlaRows {
   struct Op {
     HloOp hlo;
     std::uint32_t name = 0, shape = 0, stack = 0;  // of its cpu_op
+    std::uint32_t event_name = 0;                  // that events of the host have for it
   };
   struct DeviceWork {  // that a call launched
     std::int64_t correlation, ts;
@@ -176,7 +178,10 @@ class XlaRows {
   void add_operator(const Op& op, const TimeSpan& span, std::uint32_t track, std::int64_t external_id);
   void add_operators();
   void add_handoffs();
+  static const NamedSpan* span_around(std::span<const NamedSpan> spans, std::uint32_t name, std::int64_t ts);
+  [[nodiscard]] std::uint32_t op_of_call(const Call& call) const;
   void move_calls_to_their_threads();
+  void complete(HloOp& hlo, const XlaEvent& event) const;
   [[nodiscard]] std::pair<std::uint32_t, std::int64_t> user_of(std::uint32_t track, std::int64_t ts) const;
 
   RowSink& sink_;
