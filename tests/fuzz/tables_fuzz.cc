@@ -1,6 +1,6 @@
-// Formats that are no list of events: kernel tables (CSV), databases of profilers, JSON of rocprofv3, XSpace. Whatever is in
-// such a file, ingest makes an index that passes verify, in which every row is stored or skipped with a reason, and the
-// same one in little memory; or it refuses the file.
+// Formats that are no list of events: kernel tables (CSV), databases of profilers, JSON of rocprofv3, XSpace. Whatever
+// is in such a file, ingest makes an index that passes verify, in which every row is stored or skipped with a reason,
+// and the same one in little memory; or it refuses the file.
 //
 // Of the input's first byte: how the file is called.
 #include <array>
