@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "trace/hlo_kernel.h"
 #include "trace/kernel_name.h"
 
 namespace tracedb {
@@ -115,6 +116,14 @@ struct Shown {
 };
 
 Shown shown(std::string_view name) {
+  if (const auto hlo = parse_hlo_kernel(name)) {
+    Shown out = shown(hlo->kernel);
+    out.text = hlo->op.starts_with(out.text) ? std::string(hlo->op) : fmt::format("{} @ {}", out.text, hlo->op);
+    if (!hlo->shape.empty()) out.text.append(" ").append(hlo->shape);
+    out.readable = name;
+    out.telling.clear();
+    return out;
+  }
   Shown out{readable_name(name), {}, {}};
   const KernelName split = split_kernel_name(out.readable);
   if (split.path.empty() || split.path.size() == out.readable.size()) {

@@ -97,7 +97,8 @@ std::span<const IssueDescription> descriptions() {
       {kBackwardArrow, "backward_arrow", kWarning,
        "{n:# arrow between threads starts|arrows between threads start} later than {n:it|they} {n:ends|end}, left "
        "aside"},
-      {kEventLimit, "event_limit", kDataLoss, "the trace ends at {n:# limit} of a million events"},
+      {kEventLimit, "event_limit", kDataLoss,
+       "the trace stops at a million events, in {n:# place}: XLA writes no more into this form"},
       {kDroppedEvents, "dropped_events", kDataLoss, "the profiler says in {n:# message} that it dropped events"},
       {kProfilerMessage, "profiler_message", kWarning, "the profiler left {n:# message|messages}"},
       {kMalformedRow, "malformed_row", kDataLoss, "{n:# row of a table cannot|rows of tables cannot} be read, skipped"},

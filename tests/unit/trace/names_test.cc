@@ -25,6 +25,9 @@ std::string joined(const std::vector<std::string>& names) {
 TEST_CASE("what distinguishes a kernel is shown") {
   CHECK(display_name("void at::native::(anonymous namespace)::cunn_SoftMaxForwardReg<float, float, 4>(float*, int)") ==
         "cunn_SoftMaxForwardReg");
+  CHECK(display_name("loop_fusion @ jit_f/loop_fusion.3 = fusion f32[8,128]") == "loop_fusion.3 f32[8,128]");
+  CHECK(display_name("gemm @ jit_f/cublas-gemm.4 = custom-call:__cublas$gemm (f32[8], u8[0])") ==
+        "gemm @ cublas-gemm.4 (f32[8], u8[0])");
   CHECK(display_name("Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT64x288x64_MI16x16x1_SN_LDSB1_AFC1_AFEM1_ASEM1") ==
         "Cijk_Alik_Bljk_BBS_BH_Bias…MT64x288x64");
   CHECK(
