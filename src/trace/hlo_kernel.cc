@@ -3,7 +3,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::string_view kAt = " @ ", kIs = " = ";
+constexpr std::string_view kAtSign = " @ ", kIsSign = " = ";
 
 // Takes what is before `separator` off `text`; all of it where there is none.
 std::string_view take(std::string_view& text, std::string_view separator) {
@@ -17,21 +17,21 @@ std::string_view take(std::string_view& text, std::string_view separator) {
 
 std::string hlo_kernel_text(const HloKernel& kernel) {
   std::string out(kernel.kernel);
-  out.append(kAt).append(kernel.module).append("/").append(kernel.op);
+  out.append(kAtSign).append(kernel.module).append("/").append(kernel.op);
   if (kernel.opcode.empty()) return out;
-  out.append(kIs).append(kernel.opcode);
+  out.append(kIsSign).append(kernel.opcode);
   if (!kernel.target.empty()) out.append(":").append(kernel.target);
   if (!kernel.shape.empty()) out.append(" ").append(kernel.shape);
   return out;
 }
 
 std::optional<HloKernel> parse_hlo_kernel(std::string_view text) {
-  const std::size_t at = text.rfind(kAt);
+  const std::size_t at = text.rfind(kAtSign);
   if (at == std::string_view::npos) return std::nullopt;
   HloKernel out;
   out.kernel = text.substr(0, at);
-  std::string_view rest = text.substr(at + kAt.size());
-  std::string_view place = take(rest, kIs);
+  std::string_view rest = text.substr(at + kAtSign.size());
+  std::string_view place = take(rest, kIsSign);
   const std::size_t slash = place.rfind('/');
   if (slash == std::string_view::npos) return std::nullopt;
   out.module = place.substr(0, slash);

@@ -126,10 +126,10 @@ def check_tpu(folder):
     equal(table(index, "SELECT count(launch_id) AS l, count(cpu_op_id) AS o FROM kernel"), [(9, 9)], "links")
     found = {row["hlo_op"]: (row["category"], row["flops"], row["bytes_accessed"], row["shape"], row["op_name"]) for row in rows("ops", index, "--by", "hlo")}
     equal(found["fusion.2"], ("convolution fusion", 2048, 512, "f32[8,128]", "jit(f)/layers_0/dot_general"), "what XLA says")
-    equal(table(index, "SELECT DISTINCT module FROM kernels WHERE hlo_op = 'fusion.2'"), [("layers_0",)], "layers")
+    equal(table(index, "SELECT DISTINCT module, input_dims FROM kernels WHERE hlo_op = 'fusion.2'"), [("layers_0", "[[64]]")], "layers, operands")
     # With a line of steps they are those.
     planes = tpu()
-    planes[0].line(1, "Steps", [("41", 0, 95_000_000, {}), ("42", 100_000_000, 90_000_000, {})])
+    planes[1].line(1, "Steps", [("41", 0, 95_000_000, {}), ("42", 100_000_000, 90_000_000, {})])
     equal(table(made(folder, planes), "SELECT name FROM steps ORDER BY step"), [("ProfilerStep#41",), ("ProfilerStep#42",)], "steps")
 
 

@@ -138,7 +138,9 @@ def tpu():
     device.line(3, "XLA Ops", ops).line(2, "XLA Modules", runs)
     device.line(4, "Async XLA Ops", [(gather, 15_000_000, 30_000_000, {}), (copy, 20_000_000, 8_000_000, {})])
     host = Plane("/host:CPU").line(1, "main", [("DoEnqueueProgram", (at - 1) * 1_000_000 + 1_000_000, 500_000, {"run_id": 5 + at}) for at in (0, 100)])
-    return [device, host]
+    code = [program(number, "jit_f", [(1, "fusion.2", "fusion", (11, (8, 128)), {"f7": message(f2="jit(f)/other/add")})]) for number in (10, 12)]
+    code.append(program(11, "jit_f", [(1, "fusion.2", "fusion", (11, (8, 128)), {"f36": [2]}), (2, "p.1", "parameter", (11, (64,)), {})]))
+    return [metadata(code), device, host]
 
 
 def json_events():

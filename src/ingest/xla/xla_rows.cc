@@ -161,8 +161,8 @@ void XlaRows::complete(HloOp& hlo, const XlaEvent& event) const {
   }
 }
 
-std::uint32_t XlaRows::op_of(const XlaEvent& event, std::string_view module, std::string_view op) {
-  const std::int64_t program = event.number(XlaStat::kProgram);
+std::uint32_t XlaRows::op_of(const XlaEvent& event, std::int64_t program, std::string_view module,
+                             std::string_view op) {
   const auto [known, is_new] =
       op_ids_.try_emplace(fmt::format("{}\n{}\n{}", program, module, op), static_cast<std::uint32_t>(ops_.size()));
   if (!is_new) return known->second;
@@ -201,9 +201,12 @@ std::uint32_t XlaRows::kernel_name(std::string_view kernel, std::uint32_t op) {
   const auto [known, is_new] = kernel_names_.try_emplace({std::string(kernel), op}, 0);
   if (!is_new) return known->second;
   const HloOp& hlo = ops_[op].hlo;
-  known->second = op == 0
-                      ? sink_.text(kernel)
-                      : sink_.text(hlo_kernel_text({kernel, hlo.module, hlo.op, hlo.opcode, hlo.target, hlo.shape}));
+  // That of a loop has as many parts as the loop has variables.
+  constexpr std::size_t kLongestShape = 200;
+  const std::string shape =
+      hlo.shape.size() <= kLongestShape ? hlo.shape : hlo.shape.substr(0, kLongestShape) + "\u2026";
+  known->second = op == 0 ? sink_.text(kernel)
+                          : sink_.text(hlo_kernel_text({kernel, hlo.module, hlo.op, hlo.opcode, hlo.target, shape}));
   return known->second;
 }
 
@@ -236,9 +239,10 @@ void XlaRows::device_event(const XlaEvent& event) {
   count(copy ? Counted::kMemcpy : fill ? Counted::kMemset : Counted::kKernel);
   std::uint32_t op = 0, tf_op = 0;
   if (const std::string_view name = event.text(XlaStat::kHloOp); !name.empty()) {
-    op = op_of(event, event.text(XlaStat::kHloModule), name);
+    op = op_of(event, event.number(XlaStat::kProgram), event.text(XlaStat::kHloModule), name);
   } else if (const std::string_view path = event.text(XlaStat::kTfOp); !path.empty() && path != "XlaModule:") {
-    tf_op = op_of(event, {}, path.substr(0, path.rfind(':')));  // TensorFlow's own operation, without a program
+    tf_op = op_of(event, kUnknownValue, {},
+                  path.substr(0, path.rfind(':')));  // TensorFlow's own operation, without a program
   }
   const std::string_view details = event.text(copy ? XlaStat::kCopyDetails : XlaStat::kFillDetails);
   const std::uint32_t name = copy || fill ? sink_.text(event.name) : kernel_name(event.name, op);
@@ -282,8 +286,12 @@ void XlaRows::device_step(const XlaEvent& event) {
 void XlaRows::module_run(const XlaEvent& event) {
   count(Counted::kAnnotation);
   if (plane_ == Plane::kGpu) return add_annotation_of_device({event.ts, event.dur}, event.name, stream_, false);
-  runs_.push_back({event.ts, event.ts + event.dur, event.number(XlaStat::kRun), std::string(event.name),
-                   std::string(event.name.substr(0, event.name.find('('))), stream_});
+  // "jit_f(15)": the program's number.
+  const std::size_t open = std::min(event.name.find('('), event.name.size());
+  const std::string_view number = event.name.substr(std::min(open + 1, event.name.size()));
+  runs_.push_back({event.ts, event.ts + event.dur, event.number(XlaStat::kRun),
+                   parse_int64(number.substr(0, number.find(')'))).value_or(kUnknownValue), std::string(event.name),
+                   std::string(event.name.substr(0, open)), stream_});
 }
 
 // Of a TPU whose profile has no steps, the runs of the program that takes the most time are the steps.
@@ -304,12 +312,13 @@ void XlaRows::tpu_event(const XlaEvent& event) {
   const auto run = before == runs_.end() || before->end <= event.ts ? runs_.end() : before;
   std::string_view name = event.display_name.empty() ? event.name : event.display_name;
   if (name.starts_with('%')) name = name.substr(1, name.find(' ') - 1);
-  const std::uint32_t op = op_of(event, run == runs_.end() ? std::string_view() : std::string_view(run->module), name);
-  const std::int64_t run_id = run == runs_.end() ? kUnknownValue : run->run;
+  static const Run kNoRun{};
+  const Run& own_run = run == runs_.end() ? kNoRun : *run;
+  const std::uint32_t op = op_of(event, own_run.program, own_run.module, name);
   const std::string& opcode = ops_[op].hlo.opcode;
   if (line_ == Line::kOps || is_collective(opcode)) {
     count(Counted::kKernel);
-    const TpuEvent own{event.ts, event.dur, event.start_ps, event.dur_ps, run_id, op, kernel_name(name, op)};
+    const TpuEvent own{event.ts, event.dur, event.start_ps, event.dur_ps, own_run.run, op, kernel_name(name, op)};
     tpu_events_.push_back(own);
     if (line_ == Line::kAsyncOps) add_tpu_ops();  // they overlap, and none is inside another
     return;
@@ -318,7 +327,7 @@ void XlaRows::tpu_event(const XlaEvent& event) {
   auto record = record_of<DeviceRecord>({event.ts, event.dur}, sink_.text(name), stream_);
   record.type = DeviceEventType::kMemcpy;
   record.graph_id_or_bytes = event.number(XlaStat::kBytesAccessed);
-  record.correlation = run_id;
+  record.correlation = own_run.run;
   sink_.add(record);
 }
 

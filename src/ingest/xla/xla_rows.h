@@ -139,9 +139,9 @@ class XlaRows {
     std::int64_t inner_ps = 0;  // of the operations in it
   };
   struct Run {  // of a program on a TPU
-    std::int64_t ts, end, run;
-    std::string name, module;
-    std::uint32_t stream;
+    std::int64_t ts = 0, end = 0, run = kUnknownValue, program = kUnknownValue;
+    std::string name = {}, module = {};
+    std::uint32_t stream = 0;
   };
   struct DeviceStep {
     TimeSpan span;
@@ -171,7 +171,8 @@ class XlaRows {
   void module_run(const XlaEvent& event);
   void add_annotation_of_device(const TimeSpan& span, std::string_view name, std::uint32_t stream, bool is_step);
   void add_runs();
-  std::uint32_t op_of(const XlaEvent& event, std::string_view module, std::string_view op);
+  // `program` kUnknownValue, `module` empty: not known.
+  std::uint32_t op_of(const XlaEvent& event, std::int64_t program, std::string_view module, std::string_view op);
   std::uint32_t kernel_name(std::string_view kernel, std::uint32_t op);
   std::uint32_t collective_of(const HloOp& hlo);
   std::uint32_t config_of(const XlaEvent& event);
