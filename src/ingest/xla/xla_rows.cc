@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -213,9 +214,11 @@ std::uint32_t XlaRows::kernel_name(std::string_view kernel, std::uint32_t op) {
 std::uint32_t XlaRows::config_of(const XlaEvent& event) {
   const std::string_view details = event.text(XlaStat::kKernelDetails);
   if (details.empty()) return 0;
-  const auto [known, is_new] = config_ids_.try_emplace(std::string(details), 0);
+  const double occupancy = event.real(XlaStat::kOccupancy);  // percent; 0: not computed
+  const auto [known, is_new] = config_ids_.try_emplace(fmt::format("{} {}", details, occupancy), 0);
   if (!is_new) return known->second;
-  const KernelDetails read = kernel_details(details);
+  KernelDetails read = kernel_details(details);
+  if (std::isnan(read.config.rates[1]) && occupancy > 0 && occupancy <= 100) read.config.rates[1] = occupancy;
   if (read.impossible) sink_.issue(IssueKind::kImpossibleConfig, -1, details);
   known->second = sink_.config(read.config);
   return known->second;
@@ -338,8 +341,9 @@ void XlaRows::add_tpu_ops() {
   });
   std::vector<TpuEvent*> open;
   for (TpuEvent& event : tpu_events_) {
-    while (!open.empty() && open.back()->start_ps + open.back()->dur_ps <= event.start_ps) open.pop_back();
-    if (!open.empty()) open.back()->inner_ps += event.dur_ps;
+    while (!open.empty() && saturating_add(open.back()->start_ps, open.back()->dur_ps) <= event.start_ps)
+      open.pop_back();
+    if (!open.empty()) open.back()->inner_ps = saturating_add(open.back()->inner_ps, event.dur_ps);
     open.push_back(&event);
   }
   for (const TpuEvent& event : tpu_events_) {
@@ -383,13 +387,12 @@ void XlaRows::host_event(const XlaEvent& event) {
   const TimeSpan span{event.ts, event.dur};
   if (event.has(XlaStat::kAllocator) && contains_any(event.name, {"MemoryAllocation", "MemoryDeallocation"}))
     return memory_event(event);
-  const std::int64_t end = event.ts + event.dur;
   if (event.has(XlaStat::kProducer))
-    producers_.push_back(
-        {event.number(XlaStat::kProducerType), event.number(XlaStat::kProducer), event.ts, end, track_});
+    producers_.push_back({event.number(XlaStat::kProducerType), event.number(XlaStat::kProducer), event.ts,
+                          event.ts + event.dur, track_});
   if (event.has(XlaStat::kConsumer) && event.dur > 0)  // one without length holds no call
-    consumers_.push_back(
-        {event.number(XlaStat::kConsumerType), event.number(XlaStat::kConsumer), event.ts, end, track_});
+    consumers_.push_back({event.number(XlaStat::kConsumerType), event.number(XlaStat::kConsumer), event.ts,
+                          event.ts + event.dur, track_});
   const bool enqueues = event.name.find("EnqueueProgram") != std::string_view::npos;
   const std::int64_t correlation = event.number(enqueues ? XlaStat::kRun : XlaStat::kCorrelation);
   if (correlation > 0) {
@@ -439,9 +442,10 @@ const XlaRows::NamedSpan* XlaRows::span_around(std::span<const NamedSpan> spans,
   return span.name == name && span.ts + span.dur >= ts ? &span : nullptr;
 }
 
-std::uint32_t XlaRows::op_of_call(const Call& call) const {
+// What the call launched first, where that is known as an operation; else null.
+const XlaRows::DeviceWork* XlaRows::work_of(const Call& call) const {
   const auto work = std::ranges::lower_bound(work_, call.correlation, {}, &DeviceWork::correlation);
-  return work == work_.end() || work->correlation != call.correlation ? 0 : work->op;
+  return work != work_.end() && work->correlation == call.correlation && work->op != 0 ? &*work : nullptr;
 }
 
 // Newer ROCm has calls on lines "Host Threads/ID" apart from the thread's own line, which is the only one whose events
@@ -455,11 +459,11 @@ void XlaRows::move_calls_to_their_threads() {
   std::map<std::uint32_t, std::size_t> calls;                             // by track
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> around;  // by track, and by that of the events
   for (const Call& call : calls_) {
-    const std::uint32_t op = op_of_call(call);
-    if (op == 0 || spans.contains(call.track)) continue;
+    const DeviceWork* const work = work_of(call);
+    if (work == nullptr || spans.contains(call.track)) continue;
     ++calls[call.track];
     for (const auto& [track, own] : spans) {
-      if (span_around(own, ops_[op].event_name, call.ts) != nullptr) ++around[{call.track, track}];
+      if (span_around(own, ops_[work->op].event_name, call.ts) != nullptr) ++around[{call.track, track}];
     }
   }
   std::map<std::uint32_t, std::vector<std::uint32_t>> own_tracks;
@@ -486,24 +490,22 @@ void XlaRows::add_operators() {
     open_op = 0;
   };
   for (const Call& call : calls_) {
-    const auto work = std::ranges::lower_bound(work_, call.correlation, {}, &DeviceWork::correlation);
-    const std::uint32_t op = work == work_.end() || work->correlation != call.correlation ? 0 : work->op;
-    if (op == 0) continue;
-    const std::uint32_t name = sink_.text(ops_[op].hlo.op);
+    const DeviceWork* const work = work_of(call);
+    if (work == nullptr) continue;
     const NamedSpan here{call.ts, 0, 0, call.track};
     auto later = std::upper_bound(spans_.begin(), spans_.end(), here, by_place);
     if (later != spans_.begin()) {
       NamedSpan& span = *std::prev(later);
-      if (span.track == call.track && span.name == name && span.ts + span.dur >= call.ts) {
-        span.op = op;
+      if (span.track == call.track && span.name == ops_[work->op].event_name && span.ts + span.dur >= call.ts) {
+        span.op = work->op;
         continue;
       }
     }
-    if (op != open_op || call.track != open_track || std::ranges::find(launched, work->name) != launched.end()) {
+    if (work->op != open_op || call.track != open_track || std::ranges::find(launched, work->name) != launched.end()) {
       close();
       launched.clear();
       open = {call.ts, call.dur};
-      open_op = op;
+      open_op = work->op;
       open_track = call.track;
     }
     launched.push_back(work->name);

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "ingest/read/trace_header.h"
 #include "ingest/rows/row_sink.h"
@@ -80,6 +81,10 @@ struct XlaEvent {
   [[nodiscard]] bool has(XlaStat stat) const { return (given >> static_cast<unsigned>(stat) & 1) != 0; }
   // kUnknownValue, empty: not given. The JSON form writes numbers as texts.
   [[nodiscard]] std::int64_t number(XlaStat stat) const;
+  [[nodiscard]] double real(XlaStat stat) const {  // 0: not given
+    const XlaValue& value = values[static_cast<std::size_t>(stat)];
+    return !has(stat) ? 0 : value.text.empty() ? value.real : parse_double(value.text).value_or(0);
+  }
   [[nodiscard]] std::string_view text(XlaStat stat) const {
     return has(stat) ? values[static_cast<std::size_t>(stat)].text : std::string_view();
   }
@@ -180,7 +185,7 @@ class XlaRows {
   void add_operators();
   void add_handoffs();
   static const NamedSpan* span_around(std::span<const NamedSpan> spans, std::uint32_t name, std::int64_t ts);
-  [[nodiscard]] std::uint32_t op_of_call(const Call& call) const;
+  [[nodiscard]] const DeviceWork* work_of(const Call& call) const;
   void move_calls_to_their_threads();
   void complete(HloOp& hlo, const XlaEvent& event) const;
   [[nodiscard]] std::pair<std::uint32_t, std::int64_t> user_of(std::uint32_t track, std::int64_t ts) const;

@@ -63,8 +63,6 @@ struct StatName {
   XlaStat stat = XlaStat::kNone;
 };
 
-class Plane;
-
 struct OwnedStat {  // of the metadata of an event: holds for every one of them
   XlaStat stat = XlaStat::kNone;
   XlaValue value;  // its text is in `text`, or a name of the plane
@@ -162,7 +160,6 @@ class XSpaceReader {
       const std::optional<std::size_t> length = head_of_cut(head);
       if (!length) break;
       left.begin += *length;
-      std::string line;
       while (const auto field = file_.next(left)) {
         if (field->number == LineField::kEvents && field->is_range) ++lost;
         if (field->number == PlaneField::kLines && field->is_range) lost += events_in(field->range);

@@ -389,8 +389,13 @@ int run_comparison(const CommandLine& line) {
   Results results{loaded, {}, {}, inputs, {}};
   for (std::size_t i = 0; i < traces.size(); ++i) results.hosts.emplace_back(traces[i].index, loaded.traces[i]);
   std::vector<std::string> notes = compare_all(request, results, output);
+  // Allocations take time to read: only for those who are told of them.
+  const bool tells_memory =
+      request.page || line.page() || std::ranges::any_of(request.sections, [](const Section* own) {
+        return own->name == "memory" || own->name == "sentences";
+      });
   std::vector<std::vector<MemoryPeak>> peaks;
-  for (const OpenedTrace& trace : traces) {
+  for (const OpenedTrace& trace : tells_memory ? std::span(traces) : std::span(traces).first(0)) {
     Workload workload(trace.index, rules, {});
     peaks.push_back(memory_peaks(workload));
   }
