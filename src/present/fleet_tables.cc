@@ -95,6 +95,7 @@ std::vector<Column> point_columns() {
       text_column("change", "Change", "where the level changes: from which median to which", Fit{8}),
       figure_column("level", "Level", Unit::kCount, "number of changes before it", Fit{3}),
       label_column("name", "Name", "file of the trace", Fit{7}),
+      text_column("index_path", "Index", "path of the index", Fit{1}),
   };
 }
 
@@ -127,6 +128,7 @@ std::vector<Column> catalogue_columns() {
       sum_column("bytes", "Bytes", Unit::kBytes, "size of the index, or of a trace without one", Fit{1}),
       text_column("trace", "Trace", "path of the trace", Fit{1}),
       text_column("index_path", "Index", "path of the index", Fit{1}),
+      text_column("reason", "Reason", "why an index is unusable", Fit{8, true}),
   };
 }
 
@@ -156,7 +158,8 @@ Row catalogue_row(const CatalogueEntry& entry) {
           if_known(std::int64_t{one.complete}),
           static_cast<std::int64_t>(entry.bytes),
           entry.trace.empty() ? Cell() : Cell(entry.trace.string()),
-          entry.index.empty() ? Cell() : Cell(entry.index.string())};
+          entry.index.empty() ? Cell() : Cell(entry.index.string()),
+          text_cell(entry.reason)};
 }
 
 std::optional<double> last_change_pct(const TrendSeries& series) {
@@ -232,7 +235,7 @@ Report trend_points(std::span<const TrendSeries> series, const std::string& metr
       const std::filesystem::path& named = first.trace.empty() ? first.index : first.trace;
       out.rows.push_back({one.label, point.value ? Cell(run) : Cell(), date_of(point), point.dated ? "trace" : "file",
                           point.value ? time_cell(*point.value) : Cell(), change_cell(one, point),
-                          static_cast<std::int64_t>(point.segment), named.filename().string()});
+                          static_cast<std::int64_t>(point.segment), named.filename().string(), first.index.string()});
     }
   }
   return out;

@@ -220,6 +220,20 @@ def tables():
     return out
 
 
+def requests():
+    token = "0123456789abcdef0123456789abcdef"
+    heads = ("", "Connection: close\r\n", "Origin: http://localhost\r\n", "Origin: null\r\n", "If-None-Match: \"1\"\r\nAccept-Encoding: gzip\r\n", "Host: x\r\n")
+    targets = ("", "t/kernels?i=a%2fb&op=gemm", "sql?q=SELECT+1%0A", "../x", "t?i=%00", "static/a.b.js", "x" * 9000)
+    for piece in (b"\x00", b"\x06", b"\xff"):
+        for target in targets:
+            for head in heads:
+                yield piece + f"GET /{token}/{target} HTTP/1.1\r\nHost: localhost\r\n{head}\r\n".encode()
+        start = f"POST /{token}/sql HTTP/1.1\r\nHost: 127.0.0.1:80\r\n"
+        for body in ("Content-Length: 5\r\n\r\nq=1+2", "Transfer-Encoding: chunked\r\n\r\n3\r\nq=1\r\n0\r\n\r\n", "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n",
+                     "Content-Length: 99999999\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nzz\r\n", "Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx"):
+            yield piece + (start + body).encode()
+
+
 def main():
     folder = Path(sys.argv[1])
     shutil.rmtree(folder, ignore_errors=True)
@@ -242,6 +256,7 @@ def main():
                      for i, (name, content) in enumerate(stretched_seeds.items()) if i % 3 == 0},
         "index": indexes(),
         "tables": tables(),
+        "request": {f"{number:03}": content for number, content in enumerate(requests())},
     }
     for target, seeds in targets.items():
         (folder / target).mkdir(parents=True)

@@ -42,7 +42,7 @@ def main(cases, folder):
     names = re.findall(r"^  ([a-z]+) ", help_text.partition("Commands:")[2].partition("\n\n")[0], re.M)
     equal(set(WORDS) - set(names), set(), "words for what is no command")
     require(len(names) > 25, names)
-    for name in names:
+    for name in (name for name in names if name != "serve"):  # which runs until it is ended: serve_test.py
         cases.run(name, ask, folder, "trace-query", name, *WORDS.get(name, (ONE,)))
     for name, words in AGAIN.items():
         cases.run(name, ask, folder, "trace-query", *words)

@@ -101,8 +101,11 @@ class Browser:
 
     def open(self, path, ready="return document.documentElement.dataset.ready === 'yes'"):
         """Loads a file and waits until its script is done."""
-        self._call("POST", f"{self.session}/url", {"url": Path(path).resolve().as_uri()})
+        self.visit(Path(path).resolve().as_uri())
         self.wait(ready)
+
+    def visit(self, address):
+        self._call("POST", f"{self.session}/url", {"url": address})
 
     def wait(self, script):
         for _ in range(1200):

@@ -75,6 +75,7 @@ Command table_command(std::string_view name, std::string_view summary, std::stri
 std::vector<Command> report_commands(), operator_commands(), compare_commands(), fleet_commands();
 Command info_command(), page_command(), ranks_command(), model_command(), aie_command(), rules_command(), sql_command(),
     export_command(), schema_command(), verify_command(), memory_command(), critical_path_command(), mcp_command();
+Command serve_command();  // where it was built: TRACEDB_SERVE
 
 // `ranks` of the inputs of a command line, as a page.
 int run_ranks_page(const CommandLine& line);

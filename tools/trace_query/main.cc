@@ -184,6 +184,9 @@ std::span<const Command> commands() {
     add(fleet_commands());
     add({model_command(), aie_command(), rules_command(), sql_command(), export_command(), schema_command(),
          verify_command(), mcp_command()});
+#ifdef TRACEDB_SERVE
+    add({serve_command()});
+#endif
     return out;
   }();
   return kCommands;

@@ -15,8 +15,8 @@ namespace {
 
 class RenderedHtml final : public BufferedTable {
  public:
-  RenderedHtml(std::ostream& out, std::size_t footer_rows)
-      : BufferedTable(out, {.one_row_as_list = false}), footer_rows_(footer_rows) {}
+  RenderedHtml(std::ostream& out, std::size_t footer_rows, const TableLinks& links)
+      : BufferedTable(out, {.one_row_as_list = false}), footer_rows_(footer_rows), links_(links) {}
 
  private:
   std::string escape(const std::string& text) const override { return html_text(inert_name(text)); }
@@ -33,6 +33,11 @@ class RenderedHtml final : public BufferedTable {
     out_ << (footer_rows_ > 0 ? "</tfoot>\n</table>\n" : "</tbody>\n</table>\n");
   }
 
+  // The text, which is HTML already, as a link where it leads somewhere.
+  static std::string linked(const std::string& text, const std::string& to) {
+    return to.empty() ? text : fmt::format("<a href=\"{}\">{}</a>", html_text(to), text);
+  }
+
   void print_head(const Column& column, const Text& text, std::size_t c) {
     const bool time = column.unit == Unit::kTime;
     out_ << fmt::format("<th scope=\"col\" data-type=\"{}\"", time                    ? "time"
@@ -41,7 +46,7 @@ class RenderedHtml final : public BufferedTable {
     const bool has_unit = column.unit != Unit::kAny && column.unit != Unit::kText;
     if (has_unit) out_ << fmt::format(" data-unit=\"{}\"", to_string(column.unit));
     if (!column.meaning.empty()) out_ << fmt::format(" title=\"{}\"", html_text(column.meaning));
-    out_ << '>' << text.heads[c] << "</th>";
+    out_ << '>' << linked(text.heads[c], links_.head ? links_.head(column) : "") << "</th>";
   }
 
   void print_row(const Text& text, std::size_t r) {
@@ -55,12 +60,13 @@ class RenderedHtml final : public BufferedTable {
         append_plain_text(value, cell, columns()[c].unit, TimeUnit::kNs);
         out_ << fmt::format("<td data-value=\"{}\">", value);
       }
-      out_ << text.rows[r][c] << "</td>";
+      out_ << linked(text.rows[r][c], links_.cell ? links_.cell(columns()[c], cell) : "") << "</td>";
     }
     out_ << "</tr>\n";
   }
 
   std::size_t footer_rows_;
+  const TableLinks& links_;
 };
 
 // The column that names a row comes first, where it stays in view.
@@ -104,7 +110,8 @@ std::size_t rows_within(const Report& report, std::size_t most_bytes) {
 
 }  // namespace
 
-std::string html_table(Report report, const ReportHead& head, std::size_t most_rows, std::size_t most_bytes) {
+std::string html_table(Report report, const ReportHead& head, std::size_t most_rows, std::size_t most_bytes,
+                       const TableLinks& links) {
   drop_unknown_columns(report);
   put_names_first(report);
   const std::size_t rows = std::max<std::size_t>(std::min(most_rows, rows_within(report, most_bytes)), 1);
@@ -115,7 +122,7 @@ std::string html_table(Report report, const ReportHead& head, std::size_t most_r
     report.rows.pop_back();
   }
   std::ostringstream out;
-  RenderedHtml renderer(out, report.footer.size());
+  RenderedHtml renderer(out, report.footer.size(), links);
   render(report, head, {}, renderer);
   return std::move(out).str();
 }

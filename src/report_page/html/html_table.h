@@ -3,14 +3,22 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 
 #include "report/sql_report.h"
 
 namespace tracedb {
 
+// Where a cell, and the head of a column, lead to; "": nowhere.
+struct TableLinks {
+  std::function<std::string(const Column&, const Cell&)> cell = {};
+  std::function<std::string(const Column&)> head = {};
+};
+
 // As many rows as fit into `most_bytes`, and at most `most_rows`; one row [others] stands for those left out. Rows of
 // the footer, and [others], are in its tfoot. The column that names rows comes first, whatever the report has first.
-std::string html_table(Report report, const ReportHead& head, std::size_t most_rows, std::size_t most_bytes);
+std::string html_table(Report report, const ReportHead& head, std::size_t most_rows, std::size_t most_bytes,
+                       const TableLinks& links = {});
 
 }  // namespace tracedb

@@ -11,6 +11,7 @@ struct WebFiles {
   std::string_view style, style_hash;
   std::string_view library, library_hash;
   std::string_view script, script_hash;
+  std::string_view served_style, served_script;  // of pages that a server shows, beside the others
 };
 const WebFiles& web_files();
 

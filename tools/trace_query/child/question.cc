@@ -33,6 +33,9 @@ struct Pipe {
 // In the new process: nothing but system calls until it is another program.
 [[noreturn]] void become(char* const* arguments, int output, int errors, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);  // who asks may wait for its signals otherwise
   const int nothing = ::open("/dev/null", O_RDONLY);
   const bool ready = ::getppid() == parent && nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
                      ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(errors, STDERR_FILENO) >= 0;

@@ -26,6 +26,7 @@ class Question {
   [[nodiscard]] int errors() const { return errors_.get(); }
   // Takes what there is. True: it has ended, and the rest is known.
   bool read();
+  [[nodiscard]] bool has_ended() const { return pid_ <= 0; }
   void stop();  // at once, whatever it does
 
   [[nodiscard]] int exit_code() const { return exit_code_; }             // 128 + the signal where one ended it

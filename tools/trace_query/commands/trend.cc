@@ -185,6 +185,7 @@ void print(const CommandLine& line, Output& output, const TrendRequest& request,
   }
   const auto add = [&](const char* section, Report report) {
     if (human && series.size() == 1 && !line.has("columns")) remove_column(report, "series");
+    if (human && !line.has("columns")) remove_column(report, "index_path");  // of programs
     output.section(std::move(report), {"trend", line.positional(), section});
   };
   if (line.renderer().name == "json") {

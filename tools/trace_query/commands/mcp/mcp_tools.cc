@@ -1,22 +1,17 @@
 #include "trace_query/commands/mcp/mcp_tools.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <map>
 
 #include "base/error.h"
 #include "base/text/closest_name.h"
-#include "ingest/trace_list.h"
 #include "report/json_text.h"
 #include "trace_query/command.h"
 
 namespace tracedb {
 namespace {
-
-constexpr std::string_view kIndexEnding = ".tracedb";
 
 std::string text_of(const python::Value& arguments, std::string_view name) {
   const python::Value* const found = arguments.find(name);
@@ -129,24 +124,6 @@ McpQuestion ask_explain(const IndexNames&, const python::Value& arguments) {
   return table_of({"schema", "--object", topic});
 }
 
-std::vector<std::string> words_of(std::string_view line) {
-  std::vector<std::string> out;
-  std::string word;
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '\'') {
-      quoted = !quoted;
-    } else if (c != ' ' || quoted) {
-      word += c;
-    } else if (!word.empty()) {
-      out.push_back(std::move(word));
-      word.clear();
-    }
-  }
-  if (!word.empty()) out.push_back(std::move(word));
-  return out;
-}
-
 // Whether a tool takes this value of an argument.
 bool takes(const McpTool& tool, std::string_view name, const std::string& value) {
   const auto found = std::ranges::find(tool.arguments, name, &McpTool::Argument::name);
@@ -176,88 +153,7 @@ std::string call_of(const std::vector<std::string>& words, const std::map<std::s
   return compares && inputs != 2 ? "" : fmt::format("next: {} {}", tool.name, out.close('}').take());
 }
 
-// Of one trace, with rows: what `table` can ask for.
-std::vector<std::string> table_names() {
-  std::vector<std::string> out;
-  for (const Command& command : commands()) {
-    if (!command.tables.empty() && command.name != "rules") out.emplace_back(command.name);
-  }
-  return out;
-}
-
 }  // namespace
-
-void IndexNames::look_again() {
-  paths_.clear();
-  for (const std::string& given : given_) {
-    std::error_code error;
-    const std::filesystem::path folder = std::filesystem::canonical(given, error);
-    if (error) continue;
-    const bool is_folder = std::filesystem::is_directory(folder, error);
-    if (!is_folder) {
-      paths_[folder.stem().string()] = given;
-      continue;
-    }
-    for (const std::filesystem::path& path :
-         list_traces({std::filesystem::path(given)}, {"*.tracedb"}, {}, Indexes::kTake).traces) {
-      const std::filesystem::path real = std::filesystem::canonical(path, error);
-      if (error) continue;
-      const std::string below = real.lexically_relative(folder).string();
-      if (below.starts_with("..") || !below.ends_with(kIndexEnding)) continue;
-      const std::string name = below.substr(0, below.size() - kIndexEnding.size());
-      paths_[given_.size() > 1 ? folder.filename().string() + "/" + name : name] = path.string();
-    }
-  }
-}
-
-std::string IndexNames::path_of(const std::string& name) const {
-  std::string wanted = name;
-  if (wanted.ends_with(kIndexEnding)) wanted.resize(wanted.size() - kIndexEnding.size());
-  if (const auto found = paths_.find(wanted); found != paths_.end()) return found->second;
-  std::vector<std::string> all, parts;
-  for (const auto& [one, path] : paths_) {
-    all.push_back(one);
-    if (!wanted.empty() && one.find(wanted) != std::string::npos) parts.push_back(one);
-  }
-  if (parts.size() == 1) return paths_.at(parts.front());
-  constexpr std::size_t kMostNamed = 3;
-  if (parts.empty()) {
-    if (const std::string near = closest_name(wanted, all); !near.empty()) parts = {near};
-  }
-  if (parts.empty()) parts = all;
-  const std::size_t more = parts.size() - std::min(parts.size(), kMostNamed);
-  parts.resize(parts.size() - more);
-  throw Error(ErrorCode::kUsage,
-              fmt::format("no single index '{}': {}{}; list_indexes has all", name, fmt::join(parts, ", "),
-                          more > 0 ? fmt::format(" and {} more", more) : ""));
-}
-
-std::string IndexNames::folder_of(const std::string& name) const {
-  for (const std::string& given : given_) {
-    const std::filesystem::path folder(given);
-    const std::string prefix = given_.size() > 1 ? folder.filename().string() + "/" : "";
-    for (const auto& [one, path] : paths_) {
-      if (name == "." || name.empty()) return given;
-      const bool is_below = one.starts_with(name + "/") && one.starts_with(prefix);
-      if (is_below) return (folder / name.substr(std::min(prefix.size(), name.size()))).string();
-    }
-  }
-  throw Error(ErrorCode::kUsage, fmt::format("no folder '{}' with indexes in it; '.' is all of them", name));
-}
-
-std::string IndexNames::without_paths(std::string text) const {
-  const auto replace_all = [&](const std::string& what, const std::string& by) {
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-      text.replace(at, what.size(), by);
-  };
-  // The longest first: one may begin as another does.
-  std::vector<std::pair<std::string, std::string>> all;
-  for (const auto& [name, path] : paths_) all.emplace_back(path, name);
-  std::ranges::sort(all, [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
-  for (const auto& [path, name] : all) replace_all(path, name);
-  for (const std::string& given : given_) replace_all(given + "/", "");
-  return text;
-}
 
 std::string with_file_names(const std::string& page) {
   std::string out;
@@ -269,12 +165,6 @@ std::string with_file_names(const std::string& page) {
     i = end;
   }
   return out;
-}
-
-std::string IndexNames::identity(const std::string& path) const {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return path;
-  return fmt::format("{}:{};", path, status.st_size);
 }
 
 std::string with_calls(const std::string& page, const IndexNames& names, const std::vector<std::string>& question) {

@@ -1,0 +1,332 @@
+"""`trace-query serve` over plain sockets: what it promises of who may ask, what is answered, and what is left behind."""
+import gzip
+import json
+import os
+import random
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+from hostile_names import NAMES, events_of
+from served import Server, parsed
+from trace_cases import BIN, Skip, equal, ingest, make_trace, require
+
+GUARDS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+                               "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin-allow-popups"}
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+GROWING = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT group_concat(hex(randomblob(1000000))) FROM n"
+VIEWS = ("", "t?i=a", "t/kernels?i=a", "t/gaps?i=a", "t/kernels.csv?i=a", "t/kernels.json?i=a", "t/kernels.md?i=a", "c?a=a&b=b", "c/kernels?a=a&b=b",
+         "trend", "sql?i=a", "sql?i=a&q=SELECT+1", "sql?i=a&recipe=list", "sql?i=a&i=b&q=SELECT+count(*)+FROM+kernels",
+         "sql?i=a&q=SELECT+1&plan=1", "sql?i=a&from-table=kernels", "schema", "help/kernels", "w.json?i=a&step=1", "nights", "k?i=a&name=x")
+
+
+def quoted(text):
+    return "".join(c if c.isalnum() else f"%{ord(c):02X}" for c in text)
+
+
+def children(server):
+    path = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
+    return path.read_text(encoding="ascii").split()
+
+
+def until(true, seconds, what):
+    end = time.monotonic() + seconds
+    while not true():
+        require(time.monotonic() < end, what)
+        time.sleep(0.02)
+
+
+def check_views(server):
+    """Every view answers, with the guards, and no absolute path; so do errors."""
+    for view in (*VIEWS, "no-such-view", "t?i=nobody", "t/kernels?i=a&op=nonsense"):
+        status, headers, body = server.get(view)
+        expected = (404,) if view in ("nights", "no-such-view", "t?i=nobody") else (200, 400)
+        require(status in expected, f"{view}: {status} {body[-300:]}")
+        equal({name: headers.get(name) for name in GUARDS}, GUARDS, f"{view}: guards")
+        require("set-cookie" not in headers, f"{view}: a cookie")
+        require(str(server.folder).encode() not in body, f"{view}: a path of the machine")
+        head = server.get(view, method="HEAD")
+        equal((head[0], head[2]), (status, b""), f"{view}: HEAD")
+    for view in VIEWS:
+        if view not in ("nights",):
+            equal(server.get(view)[0], 200, view)
+
+
+def check_hosts(server):
+    """Only by a name of this machine, and from no other page: 421, 403."""
+    for host in ("127.0.0.1", "localhost", "[::1]", f"127.0.0.1:{server.port}", "localhost:9"):
+        equal(server.get("", host=host)[0], 200, host)
+    for host in ("rebound.example", "127.0.0.1.example", "localhost.example:80", "127.0.0.1:", "127.0.0.1:80x", "", "[::2]", "0.0.0.0"):
+        equal(server.get("", host=host)[0], 421, f"host {host}")
+    equal(parsed(server.raw(f"GET {server.root} HTTP/1.1\r\n\r\n"))[0], 421, "no host")
+    equal(server.get("", "Host: localhost")[0], 421, "two hosts")
+    for header, status in (("Origin: http://127.0.0.1", 200), ("Origin: http://other.example", 403), ("Origin: null", 403), ("Origin: https://127.0.0.1", 403),
+                           ("Sec-Fetch-Site: cross-site", 403), ("Sec-Fetch-Site: same-origin", 200), ("Sec-Fetch-Site: none", 200)):
+        equal(server.get("", header)[0], status, header)
+
+
+def check_token(server):
+    """Without the token there is nothing, not even a page that says so."""
+    token = server.root.strip("/")
+    for path in ("/", "", "/static/", "/t?i=a", f"/{token[:-1]}/", f"/{token}0/", f"/{'0' * 32}/", f"/{token}", f"/x/{token}/", f"//{token}/", f"/{token.upper()}x/"):
+        if path:
+            status, _, body = server.get(path)
+            equal((status, body), (404, b""), path)
+    require(token not in "".join(Path(f"/proc/{server.process.pid}/cmdline").read_text(encoding="utf-8")), "token among the arguments")
+    with Server(server.folder) as other:
+        require(other.root != server.root, "two servers, one token")
+        equal(other.get(server.root)[0], 404, "the token of another server")
+
+
+def check_paths(server):
+    """No path of a request reaches the file system."""
+    outside = Path(server.folder).parent / "outside.tracedb"
+    for path in ("../", "../../etc/passwd", "..%2f", "%2e%2e/", "%2e%2e%2fetc%2fpasswd", "t/..", "t/../t", "static/../x", "static//x", "//", "t//kernels", "t/%00",
+                 "static/d3.js", "static/%2e", "a%00b", "t/kernels.exe", "t/sql", "t/export", "t/report", "t/schema", "t/verify", "c/..", "help/..", "help/x", "k/x", "w.json/x",
+                 "sql/x", "trend/x", "j/x", "schema/x", "t/kernels%2ecsv", "t\\kernels", "t/kernels;x", ".git/config", "t/kernels/", "static", "help"):
+        equal(server.get(path)[0], 404, path)
+    for name in ("../outside", "/etc/passwd", str(outside), "..%2Foutside", "a.tracedb/../b", "link", "", "%ff", "a%0Ab", "-i", "--help", "b%2F..%2Fa"):
+        status, _, body = server.get(f"t?i={name}")
+        require(status in (400, 404), f"{name}: {status} {body[:200]}")
+    equal(server.get("t?i=a%00")[0], 400, "NUL")
+    for option in ("output=/tmp/x", "o=x", "rules=/etc/passwd", "capture=/etc/passwd", "files-from=/etc/passwd", "max-memory=9G", "timeout=9999"):
+        equal(server.get(f"t/kernels?i=a&{option}")[0], 200, f"{option}: not handed on")
+
+
+def check_methods(server):
+    for method in ("PUT", "DELETE", "OPTIONS", "TRACE", "PATCH", "CONNECT"):
+        require(server.get("", method=method)[0] in (404, 405), method)
+    equal(server.get("", method="POST", body="q=1")[0], 404, "POST of a view")
+    status, _, body = server.get("sql", method="POST", body="i=a&q=SELECT+41%2B1+AS+answer")
+    require(status == 200 and b">42</td>" in body, f"POST of a statement: {status}")
+
+
+def check_malformed(server):
+    """Ends the connection, with or without an error; the next one is served."""
+    start = f"POST {server.root}sql HTTP/1.1\r\nHost: localhost\r\n"
+    chunked = "Transfer-Encoding: chunked\r\n"
+    for text, expected in (("\0\1\2\3\r\n\r\n", {0, 400}), ("GET\r\n\r\n", {0, 400}), ("GET / HTTP/9.9\r\n\r\n", {0, 400}), ("GET /\n\n", {0, 400}),
+                           (start + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx", {0, 400}), (start + "Content-Length: -1\r\n\r\n", {0, 400}),
+                           (start + "Content-Length: 3\r\n" + chunked + "\r\n0\r\n\r\n", {0, 400}), (start + chunked + "\r\nzz\r\n", {0, 400}),
+                           (start + chunked + "\r\nfffffffffffffffff\r\n", {0, 400, 413}), (start + f"Content-Length: {10 ** 9}\r\n\r\n", {413}),
+                           (start + chunked + "\r\n" + "ffff\r\n" + "x" * 65535 + "\r\n2\r\nxx\r\n0\r\n\r\n", {413}),
+                           (f"GET {server.root}?x={'y' * 9000} HTTP/1.1\r\n\r\n", {431}), (start + "X: " + "y" * 9000 + "\r\n\r\n", {431}), ("G" * 20000, {0, 400, 431})):
+        status = parsed(server.raw(text))[0]
+        require(status in expected, f"{text[:90]!r}: {status}")
+        equal(server.get("help/kernels")[0], 200, f"after {text[:90]!r}")
+
+
+def check_slow(server):
+    """60 connections that send byte by byte hold nobody up, and are ended whatever they send."""
+    slow = [server.connect() for _ in range(60)]
+    for one in slow:
+        one.sendall(b"G")
+        one.setblocking(False)
+    equal(server.get("help/kernels")[0], 200, "beside slow ones")
+    left, statuses = list(slow), []
+    require(not select.select(left, [], [], 0)[0], "slow ones had to end before another was answered")
+    while left:
+        for one in select.select(left, [], [], 0.5)[0]:
+            try:
+                statuses.append(parsed(one.recv(65536))[0])
+            except ConnectionError:
+                statuses.append(408)
+            left.remove(one)
+        for one in left:
+            try:
+                one.sendall(b"E")
+            except OSError:
+                pass
+    for one in slow:
+        one.close()
+    equal(statuses, [408] * 60, "how slow connections ended")
+
+
+def check_closed_tab(server):
+    """Whoever goes away ends the process that works for him."""
+    with server.connect() as one:
+        one.sendall(f"GET {server.root}sql?i=a&q={quoted(ENDLESS)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        until(lambda: children(server), 5, "no process for a question")
+        for child in children(server):
+            words = Path(f"/proc/{child}/cmdline").read_bytes()
+            require(server.root.strip("/").encode() not in words, "token among the arguments of a process")
+    until(lambda: not children(server), 2, "a process for nobody")
+
+
+def check_limits(server):
+    """Endless and growing statements end, with a word; many pages at once are all answered."""
+    status, _, body = server.get(f"sql?i=a&q={quoted(ENDLESS)}")
+    require(status == 504, f"endless: {status} {body[-200:]}")
+    status, _, body = server.get(f"sql?i=a&q={quoted(GROWING)}")
+    require(status in (400, 422), f"growing: {status} {body[-200:]}")
+    sockets = []
+    for number in range(20):
+        one = server.connect()
+        one.sendall(f"GET {server.root}t/kernels?i=a&step={number % 3} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        sockets.append(one)
+    for one in sockets:
+        with one:
+            require(b" 200 OK" in one.recv(100), "one of 20 pages")
+    waiting = []
+    for number in range(44):  # 4 run at most, 32 wait
+        one = server.connect()
+        one.sendall(f"GET {server.root}sql?i=a&q={quoted(ENDLESS)}+{number} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        waiting.append(one)
+    waiting[-1].settimeout(5)
+    answer = waiting[-1].recv(4000)
+    require(answer.startswith(b"HTTP/1.1 503 ") and b"Retry-After: " in answer, f"beyond what may wait: {answer[:60]}")
+    for one in waiting:
+        one.close()
+    until(lambda: not children(server), 5, "processes for nobody")
+
+
+def check_keeping(server):
+    """A page is not sent twice; files with their content in their name are kept for good; gzip for who takes it."""
+    _, headers, body = server.get("t?i=a")
+    status, _, again = server.get("t?i=a", f"If-None-Match: {headers['etag']}")
+    equal((status, again), (304, b""), f"the same page: {headers}")
+    equal(server.get("t?i=b", f"If-None-Match: {headers['etag']}")[0], 200, "another page")
+    name = body.split(b'static/d3.')[1].split(b'"')[0].decode()
+    _, static, script = server.get(f"static/d3.{name}", "Accept-Encoding: gzip")
+    require("immutable" in static["cache-control"] and static["content-encoding"] == "gzip", str(static))
+    require(b"d3" in gzip.decompress(script)[:3000], "the script")
+    os.utime(Path(server.folder) / "a.tracedb")
+    equal(server.get("t?i=a", f"If-None-Match: {headers['etag']}")[0], 200, "an index that has changed")
+
+
+def check_changes(server):
+    """An index that arrives, is damaged or goes while it is shown: a row, or a word; it is never written to."""
+    folder = Path(server.folder)
+    late = folder / "late.tracedb"
+    shutil.copyfile(folder / "a.tracedb", late)
+    require(b"late" in server.get("")[2], "an index that arrived")
+    equal(server.get("t?i=late")[0], 200, "its page")
+    late.write_bytes(late.read_bytes()[:5000])
+    require(server.get("t?i=late")[0] in (400, 410, 422), "a damaged index")
+    require(b"unusable" in server.get("")[2], "a damaged index in the list")
+    late.unlink()
+    equal(server.get("t?i=late")[0], 404, "an index that is gone")
+
+
+def check_hostile_names(server):
+    """Names that a browser would obey are texts."""
+    for view in ("", "t?i=hostile", "t/kernels?i=hostile", "trend", "k?i=hostile&name=" + quoted("<script>alert(1)</script>")):
+        body = server.get(view)[2].decode()
+        require(re.search(r"<(?!/?(?:a|svg|polyline|circle|table|thead|tbody|tfoot|tr|th|td|h1|h2|p|b|code|nav|main|section|ul|ol|li|div|span|header|footer|form|"
+                          r"label|input|button|textarea|details|summary|html|head|meta|link|title|body|aside|noscript|pre|script (?:defer |type=\"application/json\" id=\"data\"|src=\"\./static/"
+                          r"|src=\"\.\./static/)|/?script>|!DOCTYPE))", body) is None, f"{view}: a tag of a name")
+        require(not re.search(r"(?:href|src|action)=\"(?:javascript|data:text|https?:|//)", body), f"{view}: a link of a name")
+        require(not re.search("[\u202a-\u202e\u2066-\u2069]", body), f"{view}: text that is reordered")
+
+
+def check_reads_only(server):
+    names = sorted(path.name for path in Path(server.folder).iterdir())
+    before = [(Path(server.folder) / name).read_bytes() for name in names]
+    for view in VIEWS:
+        server.get(view)
+    equal(sorted(path.name for path in Path(server.folder).iterdir()), names, "files of the folder")
+    equal([(Path(server.folder) / name).read_bytes() for name in names] == before, True, "their bytes")
+
+
+def memory(server):
+    text = Path(f"/proc/{server.process.pid}/status").read_text(encoding="ascii")
+    return int(text.split("RssAnon:")[1].split()[0])
+
+
+def check_leaves_nothing(server):
+    """After 1,000 requests of which many are broken off: no process, descriptor, or megabyte more."""
+    generator = random.Random(7)
+    def ask(count):
+        for _ in range(count):
+            with server.connect() as one:
+                one.settimeout(10)
+                view = generator.choice((*VIEWS[:9], "static/x", f"sql?i=a&q={quoted(ENDLESS)}"))
+                text = f"GET {server.root}{view} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+                kind = generator.randrange(4)
+                one.sendall(text[:generator.randrange(len(text))] if kind == 0 else text)
+                if kind == 1 and "sql" not in view:
+                    one.recv(generator.choice((1, 1000, 100_000)))
+        until(lambda: not children(server), 10, "processes left")
+        until(lambda: len(os.listdir(f"/proc/{server.process.pid}/fd")) <= descriptors + 1, 10, "descriptors left")
+    descriptors = len(os.listdir(f"/proc/{server.process.pid}/fd"))
+    ask(200)
+    before = memory(server)
+    ask(800)
+    require(memory(server) - before <= 1024, f"memory: {before} then {memory(server)} kB")
+
+
+def check_ends(folder):
+    """Within a second, with all that runs; a port in use is one line; a socket is for its owner and goes with the server."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with Server(folder) as server, server.connect() as one:
+            one.sendall(f"GET {server.root}sql?i=a&q={quoted(ENDLESS)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            until(lambda: children(server), 5, "no process")
+            (child,) = children(server)
+            server.process.send_signal(number)
+            equal(server.process.wait(2), 0, f"signal {number}")
+            until(lambda: not Path(f"/proc/{child}").exists(), 2, "a process is left")
+    with Server(folder) as server:
+        result = subprocess.run([BIN / "trace-query", "serve", "--port", str(server.port), folder], capture_output=True, text=True, check=False, timeout=20)
+        equal((result.returncode, result.stdout, len(result.stderr.splitlines())), (5, "", 1), result.stderr)
+        with socket.socket() as other:
+            addresses = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {"127.0.0.1", "127.0.1.1"}
+            for address in addresses:
+                require(other.connect_ex((address, server.port)) != 0, f"listens on {address}")
+    path = folder.parent / "socket"
+    with Server(folder, "--socket", path) as server:
+        equal(path.stat().st_mode & 0o777, 0o600, "mode of the socket")
+        with socket.socket(socket.AF_UNIX) as one:
+            one.connect(str(path))
+            one.sendall(f"GET {server.root}help/ls HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+            require(one.recv(100).startswith(b"HTTP/1.1 200"), "over the socket")
+    require(not path.exists(), "the socket is left")
+    token = folder.parent / "token"
+    with Server(folder, "--token-file", token) as server:
+        root = server.root
+        equal(token.stat().st_mode & 0o777, 0o600, "mode of the token's file")
+    with Server(folder, "--token-file", token) as server:
+        equal(server.root, root, "the same address again")
+    for arguments, word in ((("--port", "70000", folder), "--port"), ((folder.parent / "none",), "not there"), ((), "name a folder"), (("--socket", path, "--port", "80", folder), "--port"),
+                            (("--token-file", folder / "a.tracedb", folder), "chmod")):
+        result = subprocess.run([BIN / "trace-query", "serve", *map(str, arguments)], capture_output=True, text=True, check=False, timeout=20)
+        require(result.returncode in (2, 3) and word in result.stderr and len(result.stderr.splitlines()) == 1, f"{arguments}: {result.stderr}")
+
+
+def check_follow(folder):
+    with Server(folder) as server:
+        equal(server.get("t?i=link")[0], 404, "a link that leads out")
+    with Server(folder, "--follow") as server:
+        equal(server.get("t?i=link")[0], 200, "with --follow")
+
+
+def main(cases, folder):
+    result = subprocess.run([BIN / "trace-query", "serve", "--help"], capture_output=True, text=True, check=False)
+    if result.returncode == 2:
+        raise Skip("built without serve (TRACEDB_SERVE)")
+    shown = folder / "shown"
+    shown.mkdir()
+    for name in ("a", "b"):
+        ingest(make_trace(folder / f"{name}.json", "--layers", 2, "--steps", 4, "--seed", len(name)), shown / f"{name}.tracedb")
+    hostile = folder / "hostile.json"
+    hostile.write_text(json.dumps({"traceEvents": [event for number, name in enumerate(NAMES) for event in events_of(number, name)]}), encoding="utf-8")
+    ingest(hostile, shown / "hostile.tracedb")
+    outside = folder / "outside.tracedb"
+    shutil.copyfile(shown / "a.tracedb", outside)
+    (shown / "link.tracedb").symlink_to(outside)
+    for name in ("a", "b", "hostile"):  # of an index with its trace, a query may note the trace's new stat
+        (folder / f"{name}.json").unlink()
+    with Server(shown) as server:
+        server.folder = shown
+        for check in (check_views, check_hosts, check_token, check_paths, check_methods, check_malformed, check_keeping, check_changes, check_hostile_names,
+                      check_reads_only, check_closed_tab, check_slow, check_leaves_nothing, check_limits):
+            cases.run(check.__name__[6:], check, server)
+    cases.run("ends", check_ends, shown)
+    cases.run("follow", check_follow, shown)

@@ -1,0 +1,86 @@
+"""A folder of nights of traces with one planted regression, and a server over it, asked over plain sockets."""
+import re
+import socket
+import subprocess
+
+from trace_cases import BIN, ingest, make_trace
+
+DAY = 86_400_000_000_000
+FIRST = 1_750_000_000_000_000_000
+
+
+def dated(path, date):
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r'("baseTimeNanoseconds":) *\d+', rf"\1 {date}", text, count=1), encoding="utf-8")
+    return path
+
+
+MODELS = ("serve", "train", "vision+text", "encoder+decoder", "serve --moe on")
+
+
+def make_nights(folder, nights=30, changed=25):
+    """Two vendors and five models in `nights` nights each, below night-NN/VENDOR-MODEL.tracedb; one becomes slower in its GEMMs
+    at night `changed`. Names of the two traces that the change lies between."""
+    for night in range(nights):
+        (folder / f"night-{night:02}").mkdir(parents=True)
+    for number, (vendor, model) in enumerate((vendor, model) for vendor in ("amd", "nvidia") for model in MODELS):
+        options = ["--vendor", vendor, "--model", *model.split(), "--layers", 2, "--steps", 6, "--graphs", "off", "--shapes", "on"]
+        for night in range(nights):
+            slow = ["--slow", "dense_gemm=2"] if number == 3 and night >= changed else []
+            trace = folder / f"night-{night:02}" / f"{vendor}-{number}.json"
+            ingest(dated(make_trace(trace, "--seed", 100 * number + night, *options, *slow), FIRST + night * DAY + number),
+                   trace.with_suffix(".tracedb"))
+            for left in trace.parent.glob("*.json*"):
+                left.unlink()
+    return f"night-{changed - 1:02}/amd-3", f"night-{nights - 1:02}/amd-3"
+
+
+class Server:
+    """`trace-query serve` over a folder; ended at the end of the `with`."""
+
+    def __init__(self, folder, *options):
+        self.process = subprocess.Popen([BIN / "trace-query", "serve", *map(str, options), folder], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        self.address = self.process.stdout.readline().strip()
+        found = re.fullmatch(r"http://[\w.]+(?::(\d+))?(/[0-9a-f]{32}/)", self.address)
+        if not found:
+            raise AssertionError(f"no address: {self.address!r} {self.process.stderr.read()}")
+        self.port, self.root = int(found[1] or 0), found[2]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.terminate()
+        self.process.wait(10)
+        for pipe in (self.process.stdout, self.process.stderr):
+            pipe.close()
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+
+    def raw(self, text):
+        """The whole answer to these bytes; the connection is closed by the server."""
+        with self.connect() as one:
+            one.sendall(text if isinstance(text, bytes) else text.encode())
+            out = b""
+            while part := one.recv(65536):
+                out += part
+        return out
+
+    def get(self, path, *headers, method="GET", host="127.0.0.1", body=""):
+        """(status, {header: value}, body) of a path below the token; an absolute one is taken as it is."""
+        target = path if path.startswith(("/", "http:")) else self.root + path
+        lines = [f"{method} {target} HTTP/1.1", f"Host: {host}", "Connection: close", *headers]
+        if body:
+            lines.append(f"Content-Length: {len(body)}")
+        return parsed(self.raw("\r\n".join(lines) + "\r\n\r\n" + body))
+
+
+def parsed(answer):
+    head, _, body = answer.partition(b"\r\n\r\n")
+    first, *rest = head.decode("latin-1").split("\r\n")
+    if not first:
+        return 0, {}, b""
+    return int(first.split()[1]), {name.lower(): value for name, value in (line.split(": ", 1) for line in rest)}, body

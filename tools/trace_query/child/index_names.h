@@ -1,0 +1,43 @@
+// What servers know of the command line: names of indexes in, paths out, and the words of a command.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tracedb {
+
+// The indexes below some folders, and files given by themselves. Links that lead elsewhere are left out, unless they
+// are to be followed.
+class IndexNames {
+ public:
+  explicit IndexNames(std::vector<std::string> given, bool follows = false)
+      : given_(std::move(given)), follows_(follows) {}
+
+  void look_again();
+  [[nodiscard]] std::span<const std::string> given() const { return given_; }
+  [[nodiscard]] const std::map<std::string, std::string>& paths() const { return paths_; }  // by name
+  // Error{kUsage}: no index, or several, by that name or part of it; says the closest.
+  [[nodiscard]] std::string path_of(const std::string& name) const;
+  // A folder below one that was given; Error{kUsage}: there is no index in it.
+  [[nodiscard]] std::string folder_of(const std::string& name) const;
+  // The text with names in the place of paths.
+  [[nodiscard]] std::string without_paths(std::string text) const;
+  // Changes where an index is built anew, but for one of the same size; not where only the stat of its trace is noted.
+  [[nodiscard]] std::string identity(const std::string& path) const;
+
+ private:
+  std::vector<std::string> given_;
+  bool follows_;
+  std::map<std::string, std::string> paths_;
+};
+
+// Commands about one trace that print tables.
+std::vector<std::string> table_names();
+
+// The words of a command as pages have it, quoted as shell_word() does.
+std::vector<std::string> words_of(std::string_view line);
+
+}  // namespace tracedb

@@ -1,0 +1,372 @@
+#include "trace_query/commands/serve/catalogue_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/text/amounts.h"
+#include "base/text/characters.h"
+#include "base/text/decimal.h"
+#include "present/page_text.h"
+#include "report_page/html/safe_text.h"
+#include "report_page/served/served_page.h"
+#include "trace_query/commands/serve/answers.h"
+
+namespace tracedb {
+namespace {
+
+using python::Value;
+
+// An index as the trend sees it.
+struct Point {
+  std::string date, change, index;
+  double value = std::nan("");
+  std::int64_t level = 0;
+};
+
+struct Series {
+  std::string label, headline;
+  double change_pct = std::nan("");  // of its last change
+  std::vector<Point> points;         // in order of time
+
+  [[nodiscard]] std::vector<double> values() const {
+    std::vector<double> out;
+    for (const Point& point : points) {
+      if (std::isfinite(point.value)) out.push_back(point.value);
+    }
+    return out;
+  }
+  [[nodiscard]] bool is_slower() const { return change_pct > 0; }
+};
+
+std::vector<Series> read_series(const Value& document) {
+  std::vector<Series> out;
+  std::map<std::string, std::size_t> places;
+  for (const Value& row : rows_of(document, "series")) {
+    places[text_at(row, "series")] = out.size();
+    out.push_back({text_at(row, "series"), text_at(row, "headline"), number_at(row, "change_pct"), {}});
+  }
+  for (const Value& row : rows_of(document, "points")) {
+    const auto found = places.find(text_at(row, "series"));
+    if (found == places.end()) continue;
+    out[found->second].points.push_back({text_at(row, "date"), text_at(row, "change"), text_at(row, "index_path"),
+                                         number_at(row, "value"), static_cast<std::int64_t>(number_at(row, "level"))});
+  }
+  return out;
+}
+
+std::string trace_link(const std::string& index, const std::string& text) {
+  return html_link({text, "t?i=" + url_text(index)});
+}
+std::string comparison_link(const std::string& a, const std::string& b, const std::string& text) {
+  return html_link({text, fmt::format("c?a={}&b={}", url_text(a), url_text(b))});
+}
+
+// The last run before the level that the last run is on; null: the level never changed.
+const Point* before_change(const Series& series) {
+  const Point* out = nullptr;
+  for (const Point& point : series.points) {
+    if (point.level + 1 == series.points.back().level && std::isfinite(point.value)) out = &point;
+  }
+  return out;
+}
+
+std::string percent_text(double percent) { return fmt::format("{:+.1f} %", percent); }
+
+// What became slower, with the way to the reason.
+std::string sentence_html(std::span<const Series> series) {
+  std::vector<const Series*> slower;
+  std::size_t judged = 0;
+  for (const Series& one : series) {
+    judged += one.points.size() > 1 ? 1 : 0;
+    if (one.is_slower() && before_change(one) != nullptr) slower.push_back(&one);
+  }
+  std::ranges::sort(slower, std::greater(), [](const Series* one) { return one->change_pct; });
+  std::string out = "<h1>";
+  out += judged == 0      ? std::string("No series has two runs: nothing can have become slower")
+         : slower.empty() ? fmt::format("None of {} became slower", counted(judged, "series", "series"))
+                          : fmt::format("{} of {} became slower", slower.size(), counted(judged, "series", "series"));
+  out += "</h1>\n<ul class=\"slower\">\n";
+  for (const Series* one : slower) {
+    const Point& last = one->points.back();
+    const std::string way = comparison_link(before_change(*one)->index, last.index, "why");
+    out += fmt::format("<li><b>{}</b> {}: {}, {}</li>\n", percent_text(one->change_pct), way,
+                       html_text(inert_name(one->label)), html_text(one->headline));
+  }
+  return out + "</ul>\n";
+}
+
+struct Entry {
+  const Value* row = nullptr;
+  std::string index, name;  // index: "" where there is none
+  const Series* series = nullptr;
+  bool is_last = false;  // of its series
+
+  [[nodiscard]] double change() const {
+    return series != nullptr && is_last && std::isfinite(series->change_pct) ? series->change_pct : 0;
+  }
+  [[nodiscard]] std::string job() const {
+    const std::size_t slash = index.rfind('/');
+    return slash == std::string::npos ? "" : index.substr(0, slash);
+  }
+  [[nodiscard]] std::string value(std::string_view key) const {
+    if (key == "job") return job();
+    if (key == "night") return text_at(*row, "date").substr(0, 10);
+    return text_at(*row, key);
+  }
+};
+
+std::vector<Entry> read_entries(std::span<const Value> rows, std::span<const Series> series) {
+  std::map<std::string, std::pair<const Series*, bool>> by_index;
+  for (const Series& one : series) {
+    for (const Point& point : one.points) {
+      const bool is_last = &point == &one.points.back();
+      auto& [known, last] = by_index[point.index];
+      // Of several phases, the one that changed.
+      if (known == nullptr || (std::isfinite(one.change_pct) && !std::isfinite(known->change_pct)))
+        known = &one, last = is_last;
+    }
+  }
+  std::vector<Entry> out;
+  for (const Value& row : rows) {
+    Entry one{&row, text_at(row, "index_path"), text_at(row, "name")};
+    if (const auto found = by_index.find(one.index); found != by_index.end())
+      std::tie(one.series, one.is_last) = found->second;
+    out.push_back(one);
+  }
+  return out;
+}
+
+constexpr std::string_view kFacets[] = {"gpu", "framework", "model", "job", "night", "state"};
+
+bool fits(const Entry& entry, const HttpRequest& request) {
+  for (const std::string_view facet : kFacets) {
+    const std::string wanted = request.param(facet), value = entry.value(facet);
+    if (!wanted.empty() && wanted != (value.empty() ? "[none]" : value)) return false;
+  }
+  const std::string filter = request.param("f");
+  if (filter.empty() || !catalogue_where(filter).empty()) return true;
+  std::string text = entry.index + " ";
+  for (const python::Member& cell : entry.row->members) text += python::str(cell.value) + " ";
+  text = ascii_lower(text);
+  for (std::size_t begin = 0; begin < filter.size();) {
+    const std::size_t end = std::min(filter.find(' ', begin), filter.size());
+    if (text.find(ascii_lower(filter.substr(begin, end - begin))) == std::string::npos) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+std::string with_param(const HttpRequest& request, std::string_view name, const std::string& value) {
+  std::string out = "./";
+  char mark = '?';
+  const auto add = [&](std::string_view key, const std::string& text) {
+    out += fmt::format("{}{}={}", mark, key, url_text(text));
+    mark = '&';
+  };
+  for (const auto& [key, text] : request.params) {
+    if (key != name && (key != "offset" || name == "offset")) add(key, text);
+  }
+  if (!value.empty()) add(name, value);
+  return out;
+}
+
+std::string facets_html(std::span<const Entry> entries, const HttpRequest& request) {
+  constexpr std::size_t kMostValues = 12;
+  std::string out = "<aside class=\"facets\" aria-label=\"Narrow the list\">\n";
+  for (const std::string_view facet : kFacets) {
+    std::map<std::string, std::size_t> counts;
+    for (const Entry& entry : entries) ++counts[entry.value(facet)];
+    const std::string chosen = request.param(facet);
+    if (counts.size() < 2 && chosen.empty()) continue;
+    std::vector<std::pair<std::string, std::size_t>> all(counts.begin(), counts.end());
+    std::ranges::stable_sort(all, [facet](const auto& a, const auto& b) {
+      if (a.first.empty() != b.first.empty()) return b.first.empty();
+      return facet == "night" ? a.first > b.first : a.second > b.second;
+    });
+    out += fmt::format("<details{}><summary>{}{}</summary><ul>\n", chosen.empty() ? "" : " open", facet,
+                       chosen.empty() ? "" : ": " + html_text(inert_name(chosen)));
+    if (!chosen.empty()) out += "<li>" + html_link({"all", with_param(request, facet, "")}) + "</li>\n";
+    for (std::size_t i = 0; i < std::min(all.size(), kMostValues); ++i) {
+      const std::string value = all[i].first.empty() ? "[none]" : all[i].first;
+      out += fmt::format("<li>{} {}</li>\n", html_link({value, with_param(request, facet, value)}), all[i].second);
+    }
+    if (all.size() > kMostValues) out += fmt::format("<li>{} more: use the filter</li>\n", all.size() - kMostValues);
+    out += "</ul></details>\n";
+  }
+  return out + "</aside>\n";
+}
+
+void sort_entries(std::vector<Entry>& entries, const std::string& key) {
+  const auto date = [](const Entry& entry) { return text_at(*entry.row, "date"); };
+  if (key == "name") {
+    std::ranges::stable_sort(entries, {}, [](const Entry& entry) { return entry.index + entry.name; });
+  } else if (key == "period" || key == "kernels" || key == "steps") {
+    std::ranges::stable_sort(entries, std::greater(), [&](const Entry& entry) {
+      const double value = number_at(*entry.row, key);
+      return std::isfinite(value) ? value : -1;
+    });
+  } else if (key == "gpu" || key == "framework" || key == "model") {
+    std::ranges::stable_sort(entries, {}, [&](const Entry& entry) { return text_at(*entry.row, key); });
+  } else {
+    std::ranges::stable_sort(entries, std::greater(), date);
+    if (key != "date") std::ranges::stable_sort(entries, std::greater(), &Entry::change);
+  }
+}
+
+// What is wrong with an index, and the command that mends it.
+std::string state_html(const Entry& entry) {
+  const std::string state = text_at(*entry.row, "state"), reason = text_at(*entry.row, "reason");
+  if (state == "indexed" || state == "no trace") return html_text(state);
+  const std::string trace = text_at(*entry.row, "trace");
+  const std::string repair = trace.empty() ? "" : "trace-ingest " + shell_word(trace);
+  return fmt::format("<b>{}</b> {} <code>{}</code>", html_text(state), html_text(inert_name(reason)),
+                     html_text(inert_name(repair)));
+}
+
+std::string row_html(const Entry& entry) {
+  const Value& row = *entry.row;
+  const auto time = [&](std::string_view key) {
+    const double ns = number_at(row, key);
+    return std::isfinite(ns) ? short_duration_text(ns) : std::string("-");
+  };
+  std::string out = "<tr>";
+  for (const char side : {'a', 'b'}) {
+    out += entry.index.empty() ? "<td></td>"
+                               : fmt::format(
+                                     "<td><input type=\"radio\" name=\"{0}\" value=\"{1}\" aria-label=\"{2} {1}\">"
+                                     "</td>",
+                                     side, html_text(entry.index), side == 'a' ? "baseline" : "candidate");
+  }
+  out += fmt::format("<th scope=\"row\">{}</th>",
+                     entry.index.empty() ? html_text(inert_name(entry.name)) : trace_link(entry.index, entry.index));
+  const std::string period = time("period");
+  out += fmt::format("<td class=\"number\">{}</td>",
+                     period == "-" && time("span") != "-" ? time("span") + " span" : period);
+  out += fmt::format("<td>{}</td>", entry.series == nullptr ? "" : sparkline(entry.series->values()));
+  const Point* const before = entry.change() != 0 ? before_change(*entry.series) : nullptr;
+  const double change = entry.change();
+  out +=
+      before == nullptr
+          ? std::string("<td></td>")
+          : fmt::format("<td class=\"{}\">{}</td>", change > 0 ? "slower" : "faster",
+                        comparison_link(before->index, entry.index,
+                                        fmt::format("{} {}", change > 0 ? "slower" : "faster", percent_text(change))));
+  for (const char* key : {"gpu", "framework", "model"})
+    out += fmt::format("<td class=\"name\">{}</td>", html_text(inert_name(text_at(row, key))));
+  const std::string rank = text_at(row, "rank"), job = entry.job();
+  out += fmt::format("<td>{}</td>",
+                     rank.empty() || job.empty() ? html_text(rank) : html_link({rank, "j?f=" + url_text(job)}));
+  for (const char* key : {"steps", "kernels"})
+    out += fmt::format("<td class=\"number\">{}</td>", with_separators(text_at(row, key)));
+  out += fmt::format("<td>{}</td><td>{}</td></tr>\n", html_text(text_at(row, "date")), state_html(entry));
+  return out;
+}
+
+std::string heads_html(const HttpRequest& request) {
+  struct Head {
+    std::string_view text, key, meaning;
+  };
+  constexpr Head kHeads[] = {{"A", "", "baseline of a comparison"},
+                             {"B", "", "candidate of a comparison"},
+                             {"Trace", "name", "name of the index below its folder"},
+                             {"Period", "period", "time from one step to the next, of its main phase; else its span"},
+                             {"Runs", "", "the period of the runs of its series, in order of time"},
+                             {"Change", "change", "of the level of its series, at its last change"},
+                             {"GPU", "gpu", ""},
+                             {"Framework", "framework", "a guess by its Python code"},
+                             {"Model", "model", "a guess by its modules"},
+                             {"Rank", "", "leads to all ranks of the job"},
+                             {"Steps", "steps", ""},
+                             {"Kernels", "kernels", ""},
+                             {"Date (UTC)", "date", "first event of the trace"},
+                             {"State", "", ""}};
+  std::string out = "<thead><tr>";
+  for (const Head& head : kHeads) {
+    const std::string text =
+        head.key.empty() ? html_text(head.text)
+                         : html_link({std::string(head.text), with_param(request, "sort", std::string(head.key))});
+    out += fmt::format("<th scope=\"col\" title=\"{}\">{}</th>", head.meaning, text);
+  }
+  return out + "</tr></thead>\n";
+}
+
+}  // namespace
+
+std::string catalogue_where(const std::string& filter) {
+  const bool is_sql =
+      filter.find_first_of("=<>'") != std::string::npos || ascii_lower(filter).find(" is ") != std::string::npos;
+  return is_sql ? filter : "";
+}
+
+std::string catalogue_html(const std::string& list, const std::string& trend, const HttpRequest& request) {
+  const Value listed = python::read_json(list, "ls");
+  const std::vector<Value> rows = rows_of(listed);
+  std::vector<Series> series;
+  if (!trend.empty()) series = read_series(python::read_json(trend, "trend"));
+  std::vector<Entry> entries = read_entries(rows, series);
+  const std::size_t all = entries.size();
+  std::erase_if(entries, [&](const Entry& entry) { return !fits(entry, request); });
+  sort_entries(entries, request.param("sort"));
+  std::string out = "<main class=\"catalogue\">\n";
+  out += trend.empty() ? "<h1>Looking for what became slower …</h1>\n" : sentence_html(series);
+  out += fmt::format(
+      "<form class=\"filter\" method=\"get\" action=\"./\"><label>Filter <input name=\"f\" id=\"filter\" "
+      "value=\"{}\" placeholder=\"words, or SQL: period &gt; 20e6\"></label>",
+      html_text(request.param("f")));
+  for (const auto& [key, text] : request.params) {
+    if (key != "f" && key != "offset")
+      out += fmt::format("<input type=\"hidden\" name=\"{}\" value=\"{}\">", html_text(key), html_text(text));
+  }
+  out += "<button>Filter</button> " + html_link({"series over time", "trend"}) + "</form>\n";
+  out += facets_html(entries, request);
+  const auto wanted = parse_int64(request.param("offset"));
+  const std::size_t offset = std::min(wanted && *wanted > 0 ? static_cast<std::size_t>(*wanted) : 0, entries.size());
+  const std::size_t end = std::min(offset + kRowsOfPage, entries.size());
+  out += "<form class=\"choose\" method=\"get\" action=\"c\">\n<p><button>Compare A with B</button> ";
+  out += fmt::format("{} of {}", counted(entries.size(), "trace"), all);
+  if (offset > 0)
+    out += " " + html_link({"previous", with_param(request, "offset",
+                                                   offset > kRowsOfPage ? std::to_string(offset - kRowsOfPage) : "")});
+  if (end < entries.size()) out += " " + html_link({"next", with_param(request, "offset", std::to_string(end))});
+  out += "</p>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"data rows\">\n" + heads_html(request) + "<tbody>\n";
+  for (std::size_t i = offset; i < end; ++i) out += row_html(entries[i]);
+  out += "</tbody></table></div></form>\n";
+  if (all == 0) out += "<p class=\"empty\">No index below this folder: trace-ingest makes them.</p>\n";
+  return out + "</main>\n";
+}
+
+std::string trend_html(const std::string& trend) {
+  const Value document = python::read_json(trend, "trend");
+  std::vector<Series> all = read_series(document);
+  std::ranges::stable_sort(all, std::greater(), [](const Series& one) {
+    return std::isfinite(one.change_pct) ? std::abs(one.change_pct) : -1;
+  });
+  std::string out;
+  for (const Series& one : all) {
+    out += fmt::format("<section class=\"series\"><h2>{} {}</h2>\n<p>{}</p>\n", html_text(inert_name(one.label)),
+                       sparkline(one.values()), html_text(one.headline));
+    out += fmt::format(
+        "<details{}><summary>{}</summary>\n<table class=\"data rows\"><thead><tr><th>Date (UTC)</th>"
+        "<th>Value</th><th>Change</th><th>Trace</th><th>Compare</th></tr></thead><tbody>\n",
+        std::isfinite(one.change_pct) ? " open" : "", counted(one.points.size(), "run"));
+    const Point* before = nullptr;
+    for (const Point& point : one.points) {
+      out += fmt::format("<tr{}><td>{}</td><td class=\"number\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                         point.change.empty() ? "" : " class=\"changed\"", html_text(point.date),
+                         std::isfinite(point.value) ? short_duration_text(point.value) : "-", html_text(point.change),
+                         trace_link(point.index, point.index),
+                         before == nullptr ? "" : comparison_link(before->index, point.index, "with the one before"));
+      before = &point;
+    }
+    out += "</tbody></table></details></section>\n";
+  }
+  return out.empty() ? "<p class=\"empty\">No series.</p>\n" : out;
+}
+
+}  // namespace tracedb

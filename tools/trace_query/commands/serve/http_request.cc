@@ -1,0 +1,170 @@
+#include "trace_query/commands/serve/http_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <charconv>
+
+namespace tracedb {
+namespace {
+
+namespace http = boost::beast::http;
+using Message = http::request<http::string_body>;
+
+std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+std::string_view only(const Message& message, http::field name) {
+  return message.count(name) == 1 ? view(message[name]) : std::string_view();
+}
+
+// A tunnel changes the port, so that any may stand there; what matters is that no name of another host does, which
+// somebody else's name server could lead here.
+bool is_own_host(std::string_view host) {
+  for (const std::string_view own : {"127.0.0.1", "localhost", "[::1]"}) {
+    if (!host.starts_with(own)) continue;
+    const std::string_view port = host.substr(own.size());
+    const bool digits = port.size() > 1 && port.front() == ':' &&
+                        std::ranges::all_of(port.substr(1), [](char c) { return c >= '0' && c <= '9'; });
+    if (port.empty() || digits) return true;
+  }
+  return false;
+}
+
+// As long for a right token as for a wrong one.
+bool is_equal(std::string_view a, std::string_view b) {
+  unsigned difference = a.size() == b.size() ? 0U : 1U;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b.empty() ? 0 : b[i % b.size()]);
+  return difference == 0;
+}
+
+// Names of routes need no more, so that nothing can be hidden in them.
+bool is_plain_path(std::string_view path) {
+  const bool known = std::ranges::all_of(path, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.' || c == '/';
+  });
+  return known && path.find("..") == std::string_view::npos && path.find("//") == std::string_view::npos;
+}
+
+bool takes_gzip(std::string_view encodings) {
+  const std::size_t at = encodings.find("gzip");
+  return at != std::string_view::npos && !encodings.substr(at).starts_with("gzip;q=0");
+}
+
+}  // namespace
+
+struct HttpParser::Parser : http::request_parser<http::string_body> {
+  Parser() {
+    header_limit(kMostHeaderBytes);
+    body_limit(kMostBodyBytes);
+    eager(true);
+  }
+};
+
+HttpParser::HttpParser() : parser_(std::make_unique<Parser>()) {}
+HttpParser::~HttpParser() = default;
+HttpParser::HttpParser(HttpParser&&) noexcept = default;
+HttpParser& HttpParser::operator=(HttpParser&&) noexcept = default;
+
+bool HttpParser::is_done() const { return parser_->is_done(); }
+
+std::size_t HttpParser::put(std::string_view bytes) {
+  boost::system::error_code error;
+  const std::size_t taken = parser_->put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
+  if (error == http::error::header_limit ||
+      (error == http::error::need_more && !parser_->is_header_done() && bytes.size() > kMostHeaderBytes)) {
+    refused_ = HttpStatus::kTooLargeHeader;
+  } else if (error == http::error::body_limit) {
+    refused_ = HttpStatus::kTooLargeBody;
+  } else if (error && error != http::error::need_more) {
+    refused_ = HttpStatus::kBadRequest;
+  }
+  return taken;
+}
+
+int HttpParser::read(std::string_view token, HttpRequest& request) const {
+  const Message& message = parser_->get();
+  if (!is_own_host(only(message, http::field::host))) return HttpStatus::kOtherHost;
+  const std::string_view origin = view(message[http::field::origin]);
+  if (message.count(http::field::origin) > 1 ||
+      (!origin.empty() && origin != fmt::format("http://{}", only(message, http::field::host))) ||
+      view(message["Sec-Fetch-Site"]) == "cross-site")
+    return HttpStatus::kForbidden;
+  std::string_view target = view(message.target());
+  const std::size_t mark = std::min(target.find('?'), target.size());
+  const std::string_view path = target.substr(0, mark);
+  const std::size_t slash = path.find('/', 1);
+  const bool has_token = !path.empty() && path.front() == '/' && slash != std::string_view::npos;
+  if (!is_equal(token, has_token ? path.substr(1, slash - 1) : std::string_view()) || !is_plain_path(path))
+    return HttpStatus::kNotFound;
+  request = {};
+  request.path = path.substr(slash + 1);
+  request.is_head = message.method() == http::verb::head;
+  request.is_post = message.method() == http::verb::post;
+  if (!request.is_head && !request.is_post && message.method() != http::verb::get) return HttpStatus::kWrongMethod;
+  request.keeps_open = message.keep_alive();
+  request.takes_gzip = takes_gzip(view(message[http::field::accept_encoding]));
+  request.etag = view(message[http::field::if_none_match]);
+  if (mark < target.size() && !read_params(target.substr(mark + 1), request.params)) return HttpStatus::kBadRequest;
+  if (request.is_post && !read_params(message.body(), request.params)) return HttpStatus::kBadRequest;
+  return 0;
+}
+
+std::string HttpRequest::param(std::string_view name) const {
+  const auto found = std::ranges::find(params, name, [](const auto& one) { return std::string_view(one.first); });
+  return found == params.end() ? "" : found->second;
+}
+
+std::vector<std::string> HttpRequest::all(std::string_view name) const {
+  std::vector<std::string> out;
+  for (const auto& [key, value] : params) {
+    if (key == name) out.push_back(value);
+  }
+  return out;
+}
+
+bool read_params(std::string_view text, std::vector<std::pair<std::string, std::string>>& params) {
+  constexpr int kHex = 16;
+  const auto decode = [](std::string_view part, std::string& out) {
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (part[i] != '%') {
+        out += part[i] == '+' ? ' ' : part[i];
+        continue;
+      }
+      unsigned value = 0;
+      const std::string_view digits = part.substr(i + 1, 2);
+      const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value, kHex);
+      if (digits.size() != 2 || read.ptr != digits.data() + 2 || value == 0) return false;
+      out += static_cast<char>(value);
+      i += 2;
+    }
+    return true;
+  };
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('&', begin), text.size());
+    const std::string_view part = text.substr(begin, end - begin);
+    const std::size_t equals = std::min(part.find('='), part.size());
+    begin = end + 1;
+    std::pair<std::string, std::string> one;
+    if (!decode(part.substr(0, equals), one.first) ||
+        !decode(part.substr(std::min(equals + 1, part.size())), one.second))
+      return false;
+    if (!one.first.empty() && !one.second.empty()) params.push_back(std::move(one));
+  }
+  return true;
+}
+
+std::string url_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                       c == '_' || c == '.' || c == '/';
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,176 @@
+#include "trace_query/commands/serve/view_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "base/text/decimal.h"
+#include "report_page/html/safe_text.h"
+#include "report_page/served/served_page.h"
+#include "trace_query/commands/serve/catalogue_page.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::string_view kOptions[] = {"phase", "device",  "stream", "step",    "layer", "op",      "name",
+                                         "from",  "to",      "by",     "sort",    "own",   "columns", "metric",
+                                         "where", "what-if", "length", "section", "show",  "top",     "object"};
+constexpr std::string_view kFlags[] = {"per-stream", "per-op",  "parts", "slack", "series",
+                                       "bandwidth",  "modules", "tree",  "causes"};
+
+bool is_one_of(std::string_view word, std::span<const std::string_view> list) {
+  return std::ranges::find(list, word) != list.end();
+}
+
+// Where a cell leads to: `route` with the value as `param`, beside what names the trace.
+struct CellRoute {
+  std::string_view column, route, param;
+  std::string_view side = "i";  // which index of the view it is about
+};
+constexpr CellRoute kCellRoutes[] = {{"op", "t/kernels", "op"},
+                                     {"phase", "t/kernels", "phase"},
+                                     {"step", "t/kernels", "step"},
+                                     {"layer", "t/kernels", "layer"},
+                                     {"recipe", "sql", "recipe"},
+                                     {"baseline_kernel", "k", "name", "a"},
+                                     {"candidate_kernel", "k", "name", "b"}};
+
+std::string value_text(const Cell& cell) {
+  const auto* const text = std::get_if<std::string>(&cell);
+  const auto* const number = std::get_if<std::int64_t>(&cell);
+  return text != nullptr ? *text : number != nullptr ? std::to_string(*number) : "";
+}
+
+// What is selected already: the next view is narrower.
+void add_selection(const HttpRequest& request, const CellRoute& route, Params& params) {
+  for (const auto& [name, kept] : request.params) {
+    const bool chooses = is_one_of(name, kOptions) && name != "by" && name != "sort" && name != "columns";
+    if (chooses && name != route.param) params.emplace_back(name, kept);
+  }
+}
+
+}  // namespace
+
+bool is_view_option(std::string_view name) { return is_one_of(name, kOptions); }
+bool is_view_flag(std::string_view name) { return is_one_of(name, kFlags); }
+
+void add_options(Words& words, const Params& params) {
+  for (const auto& [name, value] : params) {
+    if (is_view_flag(name)) words.push_back("--" + name);
+    if (is_view_option(name)) words.push_back(fmt::format("--{}={}", name, value));
+  }
+}
+
+std::string url(std::string route, const Params& params) {
+  char mark = '?';
+  for (const auto& [name, value] : params) {
+    route += fmt::format("{}{}={}", mark, name, url_text(value));
+    mark = '&';
+  }
+  return route;
+}
+
+Params changed(Params params, std::string_view name, const std::string& value) {
+  std::erase_if(params, [&](const auto& one) { return one.first == name; });
+  if (!value.empty()) params.emplace_back(name, value);
+  return params;
+}
+
+std::size_t offset_of(const HttpRequest& request) {
+  const auto offset = parse_int64(request.param("offset"));
+  return offset && *offset > 0 ? static_cast<std::size_t>(*offset) : 0;
+}
+
+std::string glob_of(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool means_more = c == '*' || c == '?' || c == '[' || out.empty();
+    out += means_more && c != '^' ? fmt::format("[{}]", c) : std::string(1, c);
+  }
+  return out;
+}
+
+std::string sql_text(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string html_lines(std::string_view text) {
+  std::string out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    out += html_text(text.substr(begin, end - begin)) + "\n";
+    begin = end + 1;
+  }
+  return out;
+}
+
+std::string paragraphs(const std::vector<std::string>& texts, std::string_view kind) {
+  std::string out;
+  for (const std::string& text : texts) out += fmt::format("<p class=\"{}\">{}</p>\n", kind, html_text(text));
+  return out;
+}
+
+std::string field(std::string_view name, std::string_view value, std::string_view hint) {
+  return fmt::format("<label>{0} <input name=\"{0}\" value=\"{1}\" placeholder=\"{2}\"></label>\n", name,
+                     html_text(value), html_text(hint));
+}
+std::string hidden(std::string_view name, std::string_view value) {
+  return fmt::format("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", name, html_text(value));
+}
+
+std::string selection_form(const HttpRequest& request) {
+  constexpr std::pair<std::string_view, std::string_view> kFields[] = {
+      {"phase", "decode"}, {"step", "3..9"}, {"layer", "7"}, {"op", "dense_gemm"}, {"name", "*gemm*"}};
+  std::string out = "<form class=\"filter\" method=\"get\">\n";
+  for (const auto& [name, value] : request.params) {
+    const bool is_field = std::ranges::find(kFields, std::string_view(name),
+                                            [](const auto& one) { return one.first; }) != std::end(kFields);
+    if (!is_field && name != "offset") out += hidden(name, value);
+  }
+  for (const auto& [name, hint] : kFields) out += field(name, request.param(name), hint);
+  return out + "<button>Filter</button></form>\n";
+}
+
+TableLinks links_of(const HttpRequest& request, const std::string& root, const IndexNames& names) {
+  TableLinks out;
+  out.cell = [&request, root, &names](const Column& column, const Cell& cell) -> std::string {
+    const std::string value = value_text(cell);
+    if (value.empty() || value.starts_with('[')) return "";  // [others], [no step]: no such thing
+    if (column.key == "index_path") return url(root + "t", {{"i", names.without_paths(value)}});
+    const auto found = std::ranges::find(kCellRoutes, column.key, &CellRoute::column);
+    const bool is_kernel = found == std::end(kCellRoutes) && column.fit.names && column.key == "name";
+    if (!is_kernel && found == std::end(kCellRoutes)) return "";
+    const CellRoute route = is_kernel ? CellRoute{"name", "k", "name"} : *found;
+    const std::string index = request.param(route.side);
+    if (index.empty()) return "";
+    Params params = {{"i", index}};
+    if (route.side == "i" && route.route == "t/kernels") add_selection(request, route, params);
+    params.emplace_back(route.param, value);
+    return url(root + std::string(route.route), params);
+  };
+  out.head = [&request](const Column& column) {
+    const bool is_so = request.param("sort") == column.key;
+    return url("", changed(changed(request.params, "offset", ""), "sort", is_so ? column.key + ":asc" : column.key));
+  };
+  return out;
+}
+
+std::string pages_html(const HttpRequest& request, std::int64_t total, std::size_t shown) {
+  const std::size_t offset = offset_of(request);
+  std::string out = "<nav class=\"pages\" aria-label=\"Pages\">";
+  if (total >= 0)
+    out += fmt::format("Rows {} to {} of {} ", std::min(offset + 1, offset + shown), offset + shown, total);
+  if (offset > 0)
+    out += html_link({"previous", url("", changed(request.params, "offset",
+                                                  offset > kRowsOfPage ? std::to_string(offset - kRowsOfPage) : ""))}) +
+           " ";
+  const bool is_more = total >= 0 ? offset + shown < static_cast<std::size_t>(total) : shown >= kRowsOfPage;
+  if (is_more)
+    out += html_link({"next", url("", changed(request.params, "offset", std::to_string(offset + kRowsOfPage)))});
+  return out + "</nav>\n";
+}
+
+}  // namespace tracedb

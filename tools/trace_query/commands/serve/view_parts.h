@@ -1,0 +1,46 @@
+// What views of traces share: options that a query may name, addresses, forms, and where cells of tables lead to.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "report_page/html/html_table.h"
+#include "trace_query/child/index_names.h"
+#include "trace_query/commands/serve/http_request.h"
+
+namespace tracedb {
+
+using Words = std::vector<std::string>;                           // of a command line
+using Params = std::vector<std::pair<std::string, std::string>>;  // of a query
+
+// Whether a query may name it. What may not, and so no file and no limit, is never handed on to a command.
+bool is_view_option(std::string_view name);
+bool is_view_flag(std::string_view name);
+void add_options(Words& words, const Params& params);
+
+std::string url(std::string route, const Params& params);
+// The same with another value of one; "": without it.
+Params changed(Params params, std::string_view name, const std::string& value);
+
+std::size_t offset_of(const HttpRequest& request);  // the first row that is shown
+
+std::string glob_of(std::string_view name);  // a GLOB that this name alone fits
+std::string sql_text(std::string_view text);
+
+std::string html_lines(std::string_view text);  // of several lines, which stay lines
+std::string paragraphs(const std::vector<std::string>& texts, std::string_view kind);
+std::string field(std::string_view name, std::string_view value, std::string_view hint);
+std::string hidden(std::string_view name, std::string_view value);
+
+// To narrow a table about traces; what else the address says stays.
+std::string selection_form(const HttpRequest& request);
+
+// `request` and `names` must stay.
+TableLinks links_of(const HttpRequest& request, const std::string& root, const IndexNames& names);
+
+// total: negative where it is not known.
+std::string pages_html(const HttpRequest& request, std::int64_t total, std::size_t shown);
+
+}  // namespace tracedb
