@@ -1,5 +1,6 @@
 """`trace-query serve` over plain sockets: what it promises of who may ask, what is answered, and what is left behind."""
 import gzip
+import html
 import json
 import os
 import random
@@ -227,6 +228,23 @@ def check_hostile_names(server):
         require(not re.search("[\u202a-\u202e\u2066-\u2069]", body), f"{view}: text that is reordered")
 
 
+def check_words(server):
+    """Of three traces, each a series of one run or two, nothing is said to be unchanged; a kernel is found by its whole name alone."""
+    until(lambda: b"Looking" not in server.get("")[2], 60, "no levels")
+    body = server.get("")[2].decode()
+    require("is shown to have become slower" in body and "too short for a change" in body, body[:1500])
+    sql = "sql.json?i=hostile&q=" + quoted("SELECT DISTINCT name FROM kernels")
+    stored = [row["name"] for row in json.loads(server.get(sql)[2])["rows"]]
+    require(any(len(name) > 1000 for name in stored), "no long name")
+    links = [html.unescape(link) for link in re.findall(r'href="\.\./(k\?[^"]*)"', server.get("t/kernels?i=hostile")[2].decode())]
+    equal(len(links), len([name for name in stored if not name.startswith("[")]), "kernels that can be opened")
+    for name in links:
+        status, _, body = server.get(name)
+        require(status == 200 and b"All of its executions" in body and b"No rows" not in body, f"{name!r}: {status}")
+        rows = body.split(b"All of its executions")[1].split(b"<h2>")[0].count(b"<tr><t")
+        equal(rows, 2, f"{name!r}: its head and one row")
+
+
 def check_reads_only(server):
     names = sorted(path.name for path in Path(server.folder).iterdir())
     before = [(Path(server.folder) / name).read_bytes() for name in names]
@@ -325,7 +343,7 @@ def main(cases, folder):
         (folder / f"{name}.json").unlink()
     with Server(shown) as server:
         server.folder = shown
-        for check in (check_views, check_hosts, check_token, check_paths, check_methods, check_malformed, check_keeping, check_changes, check_hostile_names,
+        for check in (check_views, check_hosts, check_token, check_paths, check_methods, check_malformed, check_keeping, check_changes, check_hostile_names, check_words,
                       check_reads_only, check_closed_tab, check_slow, check_leaves_nothing, check_limits):
             cases.run(check.__name__[6:], check, server)
     cases.run("ends", check_ends, shown)

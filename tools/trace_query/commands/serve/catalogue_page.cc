@@ -78,27 +78,29 @@ const Point* before_change(const Series& series) {
 
 std::string percent_text(double percent) { return fmt::format("{:+.1f} %", percent); }
 
-// What became slower, with the way to the reason.
-std::string sentence_html(std::span<const Series> series) {
+// What became slower, with the way to the reason; and of what that cannot be said.
+std::string sentence_html(const Value& trend, std::span<const Series> series) {
+  if (trend.find("sections") == nullptr) return "<h1>What became slower is not known: trend did not answer</h1>\n";
   std::vector<const Series*> slower;
-  std::size_t judged = 0;
   for (const Series& one : series) {
-    judged += one.points.size() > 1 ? 1 : 0;
     if (one.is_slower() && before_change(one) != nullptr) slower.push_back(&one);
   }
   std::ranges::sort(slower, std::greater(), [](const Series* one) { return one->change_pct; });
-  std::string out = "<h1>";
-  out += judged == 0      ? std::string("No series has two runs: nothing can have become slower")
-         : slower.empty() ? fmt::format("None of {} became slower", counted(judged, "series", "series"))
-                          : fmt::format("{} of {} became slower", slower.size(), counted(judged, "series", "series"));
-  out += "</h1>\n<ul class=\"slower\">\n";
+  const std::string all = counted(series.size(), "series", "series");
+  std::string out = slower.empty() ? fmt::format("<h1>None of {} is shown to have become slower</h1>\n", all)
+                                   : fmt::format("<h1>{} of {} became slower</h1>\n", slower.size(), all);
+  out += "<ul class=\"slower\">\n";
   for (const Series* one : slower) {
-    const Point& last = one->points.back();
-    const std::string way = comparison_link(before_change(*one)->index, last.index, "why");
+    const std::string way = comparison_link(before_change(*one)->index, one->points.back().index, "why");
     out += fmt::format("<li><b>{}</b> {}: {}, {}</li>\n", percent_text(one->change_pct), way,
                        html_text(inert_name(one->label)), html_text(one->headline));
   }
-  return out + "</ul>\n";
+  out += "</ul>\n";
+  if (const Value* const warnings = trend.find("warnings")) {
+    for (const Value& one : warnings->items)
+      out += fmt::format("<p class=\"note\">{}</p>\n", html_text(python::str(one)));
+  }
+  return out;
 }
 
 struct Entry {
@@ -307,14 +309,14 @@ std::string catalogue_where(const std::string& filter) {
 std::string catalogue_html(const std::string& list, const std::string& trend, const HttpRequest& request) {
   const Value listed = python::read_json(list, "ls");
   const std::vector<Value> rows = rows_of(listed);
-  std::vector<Series> series;
-  if (!trend.empty()) series = read_series(python::read_json(trend, "trend"));
+  const Value followed = trend.empty() ? Value() : python::read_json(trend, "trend");
+  const std::vector<Series> series = read_series(followed);
   std::vector<Entry> entries = read_entries(rows, series);
   const std::size_t all = entries.size();
   std::erase_if(entries, [&](const Entry& entry) { return !fits(entry, request); });
   sort_entries(entries, request.param("sort"));
   std::string out = "<main class=\"catalogue\">\n";
-  out += trend.empty() ? "<h1>Looking for what became slower …</h1>\n" : sentence_html(series);
+  out += trend.empty() ? "<h1>Looking for what became slower …</h1>\n" : sentence_html(followed, series);
   out += fmt::format(
       "<form class=\"filter\" method=\"get\" action=\"./\"><label>Filter <input name=\"f\" id=\"filter\" "
       "value=\"{}\" placeholder=\"words, or SQL: period &gt; 20e6\"></label>",

@@ -254,6 +254,7 @@ class HttpServer {
     if (static_cast<std::size_t>(waiting) >= kMostWaiting)
       return refuse(one, HttpStatus::kBusy, "too many questions at once");
     one.state = State::kWaiting;
+    one.deadline = SteadyClock::time_point::max();  // those before it have ends of their own
   }
 
   // As many processes as may run; who asked first comes first.

@@ -185,6 +185,8 @@ HttpPlan TracePages::catalogue(const HttpRequest& request) {
   const std::string command = shown_command(list);
   for (Words* words : {&list, &trend}) words->insert(words->end(), {"--format", "json"});
   add_limits(list);
+  trend.insert(trend.end(),
+               {"--timeout", "600", "--max-memory", "1G"});  // of new indexes it takes long, behind the page
   const auto shown = [this, request, command] {
     ServedPage frame{.title = "Traces", .root = "./", .command = command, .body = {}};
     frame.body = catalogue_html(listed_.list, listed_.trend, request);
@@ -261,8 +263,8 @@ HttpPlan TracePages::kernel(const HttpRequest& request) {
   if (kernel.empty()) throw Error(ErrorCode::kUsage, "no kernel is named");
   const std::string statement = fmt::format(
       "SELECT ts, dur, device, stream, step, layer, phase, op, cpu_op, module, input_dims, grid, block,\n"
-      "       registers, shared_memory, hlo_op\nFROM kernels WHERE name = {}\nORDER BY dur DESC LIMIT 100",
-      sql_text(kernel));
+      "       registers, shared_memory, hlo_op\nFROM kernels WHERE name GLOB {}\nORDER BY dur DESC LIMIT 100",
+      sql_text(glob_of(kernel)));
   const std::string only = "--name=" + glob_of(kernel);
   struct Part {
     std::string_view title;
@@ -355,7 +357,7 @@ HttpPlan TracePages::trend(const HttpRequest& request, const std::string& form) 
            field("where", request.param("where"), "gpu LIKE '%H100%'") + "<button>Show</button></form>\n";
   HttpPlan out = rows_of(std::move(words), frame, request, form, above);
   if (!form.empty()) return out;
-  out.answer = [this, frame, above, request](Questions asked) {
+  out.answer = [this, frame, above](Questions asked) {
     ServedPage made = frame;
     made.body = "<main>\n" + above + trend_html(names_.without_paths(asked.front()->printed())) + "</main>\n";
     return page(std::move(made));
@@ -403,7 +405,7 @@ HttpPlan TracePages::sql(const HttpRequest& request, const std::string& form) {
     words.front() = table;
     words.insert(words.end(), {"--no-ingest", "--explain"});
     add_options(words, request.params);
-    return {.questions = {words}, .answer = [this, frame, request, indexes, above](Questions asked) {
+    return {.questions = {words}, .answer = [this, frame, above](Questions asked) {
               ServedPage out = frame;
               out.body = "<main>\n" + above(names_.without_paths(asked.front()->printed())) + "</main>\n";
               return page(std::move(out));

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/text/decimal.h"
+#include "report/escape.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/served/served_page.h"
 #include "trace_query/commands/serve/catalogue_page.h"
@@ -84,9 +85,20 @@ std::size_t offset_of(const HttpRequest& request) {
 
 std::string glob_of(std::string_view name) {
   std::string out;
-  for (const char c : name) {
-    const bool means_more = c == '*' || c == '?' || c == '[' || out.empty();
-    out += means_more && c != '^' ? fmt::format("[{}]", c) : std::string(1, c);
+  bool is_glob = false;  // without any bracket it would be a text that names contain
+  constexpr std::string_view kLeftOut = "…";
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name.substr(i).starts_with(kLeftOut)) {
+      out += '*';
+      is_glob = true;
+      i += kLeftOut.size() - 1;
+      continue;
+    }
+    const char c = name[i];
+    const bool is_whole = static_cast<unsigned char>(c) < 0x80U && c != '^' && c != ']';  // a character, as it is
+    const bool in_brackets = c == '*' || c == '?' || c == '[' || (!is_glob && is_whole);
+    out += in_brackets ? fmt::format("[{}]", c) : std::string(1, c);
+    is_glob = is_glob || in_brackets;
   }
   return out;
 }
@@ -148,7 +160,8 @@ TableLinks links_of(const HttpRequest& request, const std::string& root, const I
     if (index.empty()) return "";
     Params params = {{"i", index}};
     if (route.side == "i" && route.route == "t/kernels") add_selection(request, route, params);
-    params.emplace_back(route.param, value);
+    constexpr std::size_t kMostPlaces = 600;  // an address has 8 kB, and some names have more
+    params.emplace_back(route.param, route.param == "name" ? shorten_middle(value, kMostPlaces) : value);
     return url(root + std::string(route.route), params);
   };
   out.head = [&request](const Column& column) {

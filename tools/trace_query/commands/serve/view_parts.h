@@ -26,7 +26,8 @@ Params changed(Params params, std::string_view name, const std::string& value);
 
 std::size_t offset_of(const HttpRequest& request);  // the first row that is shown
 
-std::string glob_of(std::string_view name);  // a GLOB that this name alone fits
+// A GLOB that this name alone fits; of one with … in its middle, all that begin and end so.
+std::string glob_of(std::string_view name);
 std::string sql_text(std::string_view text);
 
 std::string html_lines(std::string_view text);  // of several lines, which stay lines
