@@ -6,10 +6,10 @@
 #include <tuple>
 #include <utility>
 
+#include "base/time_cover.h"
 #include "base/unknown.h"
 #include "index/packed_columns.h"
 #include "passes/columns/event_columns.h"
-#include "passes/time/cover.h"
 
 namespace tracedb {
 namespace {
@@ -64,7 +64,7 @@ class EventsDuring {
   std::vector<std::vector<HostEvent>> take() { return std::move(events_); }
 
  private:
-  std::vector<Cover> wanted_;
+  std::vector<TimeCover> wanted_;
   std::vector<std::vector<HostEvent>> events_;
   std::vector<std::size_t> sorted_;  // so many of them, by thread
 };

@@ -30,15 +30,15 @@ class OpenTimes {
   }
   void finish_table() {
     for (std::size_t i = 0; i < spans_.size(); ++i) {
-      if (!spans_[i].empty()) covers_[i] = covers_[i].united(Cover(spans_[i]));
+      if (!spans_[i].empty()) covers_[i] = covers_[i].united(TimeCover(spans_[i]));
       spans_[i].clear();
     }
   }
-  std::vector<Cover> take() { return std::move(covers_); }
+  std::vector<TimeCover> take() { return std::move(covers_); }
 
  private:
   std::vector<std::vector<Extent>> spans_;
-  std::vector<Cover> covers_;
+  std::vector<TimeCover> covers_;
 };
 
 }  // namespace

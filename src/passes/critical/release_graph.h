@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/time_cover.h"
 #include "passes/select/device_columns.h"
-#include "passes/time/cover.h"
 
 namespace tracedb {
 
@@ -76,7 +76,7 @@ class ReleaseGraph {
   }
   [[nodiscard]] std::size_t threads() const { return process_of_thread_.size(); }
   // When anything was open on a host thread.
-  [[nodiscard]] const Cover& open_on(std::uint32_t thread) const { return open_[thread]; }
+  [[nodiscard]] const TimeCover& open_on(std::uint32_t thread) const { return open_[thread]; }
 
   // Calls visit(Release) for all that had to be there before the activity could start.
   template <class Visit>
@@ -137,7 +137,7 @@ class ReleaseGraph {
   std::vector<Wait> event_waits_, inferred_;  // sorted
   std::vector<SynchronisingCall> calls_;
   std::vector<std::uint32_t> process_of_thread_;  // by thread
-  std::vector<Cover> open_;                       // by thread
+  std::vector<TimeCover> open_;                   // by thread
 };
 
 }  // namespace tracedb

@@ -2,21 +2,22 @@
 // for the steps, each of which takes a few binary searches.
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 
+#include "base/time_cover.h"
 #include "base/unknown.h"
 #include "passes/tables/pass_tables.h"
-#include "passes/time/cover.h"
 
 namespace tracedb {
 namespace {
 
-// An instant belongs to the first of them that covers it, else to nothing known.
-constexpr std::size_t kOnDevice = 3;  // computing, communication, copies
-constexpr std::size_t kOnHost = 3;    // runtime calls, the data loader, operators
-constexpr std::size_t kShares = kOnDevice + kOnHost;
-using Covers = std::array<Cover, kShares>;
+// An instant belongs to the first of them that covers it, else to nothing known: of the device computing, communication
+// and copies; of the host runtime calls, the data loader and operators.
+enum Share : std::size_t { kComputing, kExposedComm, kCopying, kRuntime, kLoading, kOperators, kShares };
+using Sums = std::array<std::int64_t, kShares>;
 
 // Of each step, with the work that it launched but not with the step before it on its thread.
 std::vector<Extent> step_windows(const StepSet& set, const EventTables& events, const Window& cut) {
@@ -60,42 +61,117 @@ std::vector<bool> loader_names(const Index& index) {
   return out;
 }
 
-std::array<Cover, kOnHost> host_covers(const Index& index) {
-  std::array<std::vector<Extent>, kOnHost> spans;
-  const std::vector<bool> loaders = loader_names(index);
-  for (const auto& [table, place] :
-       {std::pair("runtime_call", 0), std::pair("cpu_op", 2), std::pair("annotation", 1)}) {
-    const EventColumns columns(index, table);
-    const auto ts = columns.int64s("ts"), dur = columns.int64s("dur");
-    const auto names = columns.ids("name_id");
-    for (std::size_t i = 0; i < ts.size(); ++i) {
-      const bool loads = place != 0 && has_id(loaders, names[i]);
-      if (place == 1 && !loads) continue;
-      spans.at(static_cast<std::size_t>(loads ? 1 : place))
-          .push_back({ts[i], saturating_add(ts[i], duration_or_zero(dur[i]))});
+// What the host does, in order of time.
+class HostEvents {
+ public:
+  explicit HostEvents(const Index& index) : loaders_(loader_names(index)) {
+    for (const auto& [table, share] :
+         {std::pair("runtime_call", kRuntime), std::pair("cpu_op", kOperators), std::pair("annotation", kShares)}) {
+      const EventColumns& columns = *columns_.emplace_back(std::make_unique<EventColumns>(index, table));
+      const bool may_load = share != kRuntime;
+      tables_.push_back({columns.int64s("ts"), columns.int64s("dur"),
+                         may_load ? columns.ids("name_id") : std::span<const std::uint32_t>{}, share});
     }
   }
-  std::array<Cover, kOnHost> out;
-  for (std::size_t i = 0; i < kOnHost; ++i) out.at(i) = Cover(spans.at(i));
-  return out;
-}
 
-// By device: of each share, the union with all before it.
-std::vector<Covers> covers_of_devices(const DeviceWork& work, const Index& index) {
-  std::vector<std::array<std::vector<Extent>, kOnDevice>> spans(work.lanes);
-  for_each_in_order(work, [&](const DeviceEvent& event) {
-    const std::size_t share = event.work == Work::kCopy ? 2 : (communicates(event.work) ? 1 : 0);
-    spans[event.lane].at(share).push_back({event.ts, event.end});
-  });
-  const std::array<Cover, kOnHost> host = host_covers(index);
-  std::vector<Covers> out(work.lanes);
-  for (std::size_t lane = 0; lane < work.lanes; ++lane) {
-    Covers& covers = out[lane];
-    for (std::size_t i = 0; i < kShares; ++i) {
-      Cover own = i < kOnDevice ? Cover(spans[lane].at(i)) : host.at(i - kOnDevice);
-      covers.at(i) = i == 0 ? std::move(own) : covers.at(i - 1).united(own);
+  // Calls visit(share, begin, end) for what begins before `time` and was not visited before.
+  template <class Visit>
+  void advance(std::int64_t time, Visit visit) {
+    for (;;) {
+      Table& first = *std::ranges::min_element(tables_, {}, &Table::begin);
+      if (first.begin() >= time) return;
+      const std::size_t row = first.next++;
+      const bool loads = first.share != kRuntime && has_id(loaders_, first.names[row]);
+      const Share share = loads ? kLoading : first.share;
+      if (share == kShares) continue;
+      visit(share, first.ts[row], saturating_add(first.ts[row], duration_or_zero(first.dur[row])));
     }
   }
+
+ private:
+  struct Table {
+    std::span<const std::int64_t> ts, dur;
+    std::span<const std::uint32_t> names;
+    Share share;  // kShares: only what loads data is told
+    std::size_t next = 0;
+    [[nodiscard]] std::int64_t begin() const {
+      return next < ts.size() ? ts[next] : std::numeric_limits<std::int64_t>::max();
+    }
+  };
+
+  std::vector<bool> loaders_;
+  std::vector<std::unique_ptr<EventColumns>> columns_;
+  std::vector<Table> tables_;
+};
+
+// How much of a lane's time each share and all before it cover, up to where a walk over all events has come.
+class Covered {
+ public:
+  void add(Share share, std::int64_t begin, std::int64_t end) {
+    if (end <= begin) return;
+    first_ = std::min(first_, begin);
+    for (std::size_t i = share; i < kShares; ++i) {
+      const std::int64_t from = std::max(begin, ends_[i]);
+      if (end <= from) continue;
+      sums_[i] = saturating_add(sums_[i], end - from);
+      ends_[i] = end;
+    }
+  }
+  // Before `time`, which is not before the begin of what was added.
+  [[nodiscard]] Sums until(std::int64_t time) const {
+    Sums out = sums_;
+    for (std::size_t i = 0; i < kShares; ++i) out[i] -= std::max<std::int64_t>(ends_[i] - time, 0);
+    return out;
+  }
+  // Of all that was added.
+  [[nodiscard]] Extent bounds() const { return {first_, ends_.back()}; }
+  [[nodiscard]] bool has_work() const { return sums_[kCopying] > 0; }
+
+ private:
+  Sums sums_{}, ends_{};
+  std::int64_t first_ = std::numeric_limits<std::int64_t>::max();
+};
+
+// By window, then lane of the device: ns of each share and all before it. Leaves in `lanes` what all events cover.
+std::vector<std::vector<Sums>> shares_of(std::span<const Extent> windows, const DeviceWork& work, const Index& index,
+                                         std::vector<Covered>& lanes) {
+  struct Edge {
+    std::int64_t time;
+    std::size_t window;
+    bool ends;
+  };
+  std::vector<Edge> edges;
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    if (windows[i].length() == 0) continue;
+    edges.push_back({windows[i].begin, i, false});
+    edges.push_back({windows[i].end, i, true});
+  }
+  std::ranges::sort(edges, {}, &Edge::time);
+  lanes.assign(work.lanes, {});
+  std::vector<std::vector<Sums>> out(windows.size(), std::vector<Sums>(work.lanes));
+  auto next = edges.begin();
+  const auto answer = [&](std::int64_t time) {  // what no event can change that begins at `time` or later
+    for (; next != edges.end() && next->time <= time; ++next) {
+      for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+        const Sums until = lanes[lane].until(next->time);
+        Sums& sums = out[next->window][lane];
+        for (std::size_t i = 0; i < kShares; ++i) sums[i] = next->ends ? until[i] - sums[i] : until[i];
+      }
+    }
+  };
+  HostEvents host(index);
+  const auto on_host = [&](Share share, std::int64_t begin, std::int64_t end) {
+    answer(begin);
+    for (Covered& lane : lanes) lane.add(share, begin, end);
+  };
+  for_each_in_order(work, [&](const DeviceEvent& event) {
+    host.advance(event.ts, on_host);
+    answer(event.ts);
+    lanes[event.lane].add(event.work == Work::kCopy ? kCopying : (communicates(event.work) ? kExposedComm : kComputing),
+                          event.ts, event.end);
+  });
+  host.advance(std::numeric_limits<std::int64_t>::max(), on_host);
+  answer(std::numeric_limits<std::int64_t>::max());
   return out;
 }
 
@@ -116,33 +192,34 @@ std::vector<std::vector<bool>> places_of_steps(Workload& workload, const DeviceW
 }
 
 // Cells behind those that say which step and device: the window and what it is spent on.
-void add_times(TableRows& rows, const Extent& window, const Covers& covers) {
+void add_times(TableRows& rows, const Extent& window, const Sums& covered) {
   rows.add(window.begin).add(window.length());
   std::int64_t before = 0;
-  for (const Cover& cover : covers) {
-    const std::int64_t covered = cover.within(window);
-    rows.add(covered - before);
-    before = covered;
+  for (const std::int64_t sum : covered) {
+    rows.add(sum - before);
+    before = sum;
   }
   rows.add(window.length() - before);
 }
 
 // Where there are no steps: a row for each device, from the first to the last of what is recorded; without device
 // work, one of the host.
-void add_whole_trace(const Selection& selection, const DeviceColumns& columns, const std::vector<Covers>& covers,
-                     TableRows& rows) {
+void add_whole_trace(const Workload& workload, const DeviceColumns& columns, const DeviceWork& work, TableRows& rows) {
+  const Selection& selection = workload.selection();
   if (selection.names_steps() || !selection.devices.empty() || !selection.streams.empty()) return;
   const Window cut = window_of(selection);
-  const auto works = [](const Covers& own) { return own[kOnDevice - 1].bounds().length() > 0; };
-  const bool any = std::ranges::any_of(covers, works);
-  for (std::size_t lane = 0; lane < covers.size(); ++lane) {
-    if (any ? !works(covers[lane]) : lane > 0) continue;
-    Extent window = covers[lane].back().bounds();
-    window = {std::max(window.begin, cut.from), std::min(window.end, cut.to)};
-    if (window.length() == 0) continue;
+  const Extent window{cut.from, cut.to};
+  std::vector<Covered> lanes;
+  const std::vector<Sums> sums = shares_of({&window, 1}, work, workload.index(), lanes).front();
+  const bool any = std::ranges::any_of(lanes, &Covered::has_work);
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    if (any ? !lanes[lane].has_work() : lane > 0) continue;
+    const Extent all = lanes[lane].bounds();
+    const Extent own{std::max(all.begin, cut.from), std::min(all.end, cut.to)};
+    if (own.length() == 0) continue;
     rows.add_null().add_null().add("[whole trace]");
     rows.add(columns.lane_id(lane) == 0 ? std::nullopt : std::optional(columns.lane_id(lane)));
-    add_times(rows, window, covers[lane]);
+    add_times(rows, own, sums[lane]);
   }
 }
 
@@ -151,11 +228,12 @@ void fill_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
   const Selection& selection = workload.selection();
   const DeviceColumns columns(workload.events(), LaneBy::kDevice);
   const DeviceWork work = columns.work();
-  const std::vector<Covers> covers = covers_of_devices(work, workload.index());
-  if (set.steps.empty()) return add_whole_trace(selection, columns, covers, rows);
+  if (set.steps.empty()) return add_whole_trace(workload, columns, work, rows);
   const std::vector<Extent> windows = step_windows(set, workload.events(), window_of(selection));
   const std::vector<std::vector<bool>> places = places_of_steps(workload, work);
   const std::vector<bool> selected = selected_steps(set, selection);
+  std::vector<Covered> lanes;
+  const std::vector<std::vector<Sums>> sums = shares_of(windows, work, workload.index(), lanes);
   const bool names_places = !selection.devices.empty() || !selection.streams.empty();
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
     const StepFacts& step = set.steps[i];
@@ -167,7 +245,7 @@ void fill_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
       rows.add(i).add(to_string(step.info.kind));
       rows.add(set.source == StepSource::kInferred ? std::nullopt : std::optional<std::string_view>(step.name));
       rows.add(columns.lane_id(lane) == 0 ? std::nullopt : std::optional(columns.lane_id(lane)));
-      add_times(rows, windows[i], covers[lane]);
+      add_times(rows, windows[i], sums[i][lane]);
     }
   }
 }
