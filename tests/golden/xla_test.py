@@ -221,6 +221,18 @@ def check_json(folder):
     verify_index(cut)
     equal(table(cut, "SELECT count(*) AS n FROM kernels"), [(1,)], "what is before the end")
     equal(table(cut, "SELECT count(*) AS n FROM issue WHERE kind = 'truncated'"), [(1,)], "that it is cut")
+    # Behind damage the events go on, and what was lost is counted.
+    events = json_events()
+    kernel = json.dumps(next(event for event in events if event.get("name", "").startswith("k.kd")))
+    for damage in (kernel[:-1], kernel.replace('"ph"', '"ph', 1), kernel[:len(kernel) // 2], kernel + "]", '"', "}" + kernel[1:]):
+        texts = [json.dumps(event) for event in events]
+        texts.insert(texts.index(kernel), damage)
+        trace.write_text('{"displayTimeUnit": "ns", "traceEvents": [' + ", ".join(texts) + ", {}]}")
+        ingest(trace, cut, "--force")
+        verify_index(cut)
+        (kernels,) = table(cut, "SELECT count(*) AS n FROM kernels")
+        (issues,) = table(cut, "SELECT count(*) AS n FROM issue WHERE severity <> 'info'")
+        require(kernels[0] == 1 + (damage == kernel + "]") and issues[0] > 0, f"{kernels[0]} kernels, {issues[0]} issues with {damage!r}")
 
 
 def main(cases, folder):

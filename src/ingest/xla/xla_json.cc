@@ -6,6 +6,7 @@
 
 #include "base/text/json_text.h"
 #include "ingest/kineto/event_fields.h"
+#include "ingest/read/json_shape.h"
 #include "ingest/read/json_walk.h"
 #include "ingest/xla/xla_rows.h"
 
@@ -28,15 +29,19 @@ class XlaJson {
       while (walk_.next_element()) {
         const auto offset = static_cast<std::int64_t>(walk_.position());
         const std::string_view text = walk_.value();
-        if (!walk_.broke_off()) add(text, offset);
+        if (walk_.broke_off()) break;
+        if (is_event(text)) {
+          add(text, offset);
+        } else {  // a quote or bracket is missing, so that brackets and quotes of what follows mean nothing
+          walk_.step_back(text);
+          walk_.break_off();
+        }
       }
     }
+    if (walk_.broke_off()) salvage();
     rows_.end_plane();
     rows_.finish();
     facts_.bytes = walk_.position();
-    facts_.complete = !walk_.broke_off();
-    if (walk_.broke_off())
-      sink_.issue(IssueKind::kTruncated, static_cast<std::int64_t>(walk_.position()), walk_.ahead());
     // XLA writes no more than a million, the earliest, and not to the event.
     constexpr std::uint64_t kLimit = 1'000'000, kOrSo = 100;
     if (events_ >= kLimit && events_ <= kLimit + kOrSo) {
@@ -47,6 +52,41 @@ class XlaJson {
 
  private:
   static constexpr std::int64_t kDay = 86'400'000'000'000;  // ns: times in ps have room for a hundred
+
+  static constexpr std::string_view kSign = "\"ph\"";  // in each event, once
+
+  static bool is_event(std::string_view text) {
+    const std::size_t sign = text.find(kSign);
+    return text.starts_with('{') &&
+           (sign == std::string_view::npos || text.find(kSign, sign + 1) == std::string_view::npos);
+  }
+
+  // From where the document broke off to its end: whole events, whatever stands around them.
+  void salvage() {
+    const bool at_end = walk_.ends_in_the_middle();
+    const auto broken = static_cast<std::int64_t>(walk_.position());
+    const std::string sample(walk_.ahead());
+    bool any = false;
+    std::uint64_t lost = 0;
+    while (true) {
+      const std::string_view text = walk_.next_object(kSign, lost);
+      if (text.empty()) break;
+      if (!check_shape(text, kDeepestEvent).has_phase) continue;
+      const auto offset = static_cast<std::int64_t>(walk_.position()) - 1;
+      walk_.pass_object(text);
+      add(text, offset);
+      any = true;
+    }
+    facts_.complete = walk_.closed() && (any || !at_end);
+    if (!facts_.complete && lost > 0) --lost;  // the one that is cut off
+    if (lost > 0) {
+      sink_.issue(IssueKind::kMalformedEvent, broken, sample, lost);
+      rows_.skip(SkipReason::kMalformed, lost);
+    }
+    if (lost == 0 || !facts_.complete) {
+      sink_.issue(facts_.complete ? IssueKind::kStrayText : IssueKind::kTruncated, broken, sample);
+    }
+  }
 
   using Members = std::map<std::string_view, std::string_view>;
 
