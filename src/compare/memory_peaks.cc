@@ -6,8 +6,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "passes/tables/pass_tables.h"
-
 namespace tracedb {
 namespace {
 
@@ -19,11 +17,9 @@ std::string_view place_of(std::string_view device) {
 
 }  // namespace
 
-std::vector<MemoryPeak> memory_peaks(Workload& workload) {
-  Database& database = workload.index().database();
+std::vector<MemoryPeak> memory_peaks(Database& database) {
   std::vector<MemoryPeak> out;
   if (!database.query_int64("SELECT 1 FROM packed_block WHERE event_table = 'memory_event' LIMIT 1")) return out;
-  add_pass_table(workload, "memory_events");
   // What only allocates (aten::empty) says less than who asked it to.
   Statement rows(database, R"sql(
     WITH events AS MATERIALIZED (SELECT id, device, bytes, allocated, ended_by, cpu_op_id FROM temp.memory_events),

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/select/workload.h"
+#include "sql/database.h"
 
 namespace tracedb {
 
@@ -17,8 +17,8 @@ struct MemoryPeak {
       of_operators;  // of the trace's allocations alive then; "[none]": outside of all
 };
 
-// Largest peak first; empty: the trace has no events of memory. Adds a table to the workload's index.
-std::vector<MemoryPeak> memory_peaks(Workload& workload);
+// Largest peak first; empty: the trace has no events of memory. The database has the pass table memory_events.
+std::vector<MemoryPeak> memory_peaks(Database& database);
 
 // Of one device, on both sides: the peak, and what of it the operators allocated; largest change first.
 struct MemoryChange {

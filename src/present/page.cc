@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "present/cells.h"
 #include "present/gate.h"
@@ -51,6 +52,7 @@ class Writer : PageWriter {
     for (std::size_t i = 0; i < std::min(input_.reasons.size(), kMostGroups); ++i) why(input_.reasons[i], i == 0);
     fusions();
     memory();
+    findings();
     warnings();
     more();
     return take();
@@ -354,6 +356,37 @@ class Writer : PageWriter {
     if (commands_.insert(next_command).second) add(BlockKind::kCommand, next_command, "   ");
   }
 
+  // Of one side, or of both but much more of one.
+  void findings() {
+    if (input_.in.candidate_findings == nullptr) return;
+    const auto tell = [&](const std::vector<TraceFinding>& own, const std::vector<TraceFinding>& other,
+                          bool of_candidate) {
+      for (const TraceFinding& finding : own) {
+        constexpr double kMuchMore = 5;  // percent points
+        const auto there = std::ranges::find(other, finding.name, &TraceFinding::name);
+        const bool known = there != other.end();
+        if (!finding.stands_out || (known && there->stands_out && finding.share_pct - there->share_pct < kMuchMore)) {
+          continue;
+        }
+        if (!std::exchange(any_finding_, true)) add(BlockKind::kHeading, "Findings");
+        add(BlockKind::kItem,
+            with(say("finding." + finding.name, "{side}: {finding}{other}",
+                     {{"side", of_candidate ? names_.candidate : names_.baseline},
+                      {"finding", finding.text},
+                      {"other", known ? say("", "; {name}: {other_share:.1f%}",
+                                            {{"name", of_candidate ? names_.baseline : names_.candidate},
+                                             {"other_share", there->share_pct / 100}})
+                                      : Sentence{}}}),
+                 {"share", finding.share_pct / 100}),
+            "-");
+        const std::string next_command = fmt::format("trace-query findings {}", of_candidate ? "$B" : "$A");
+        if (commands_.insert(next_command).second) add(BlockKind::kCommand, next_command, "   ");
+      }
+    };
+    tell(*input_.in.candidate_findings, *input_.in.baseline_findings, true);
+    tell(*input_.in.baseline_findings, *input_.in.candidate_findings, false);
+  }
+
   void warnings() {
     std::size_t said = 0;
     const std::vector<CompareWarning>& all = input_.in.comparison.warnings;
@@ -391,6 +424,7 @@ class Writer : PageWriter {
   const PageInput& input_;
   std::size_t most_, listed_;  // reasons of the first group; fusions and warnings
   std::set<std::string> commands_;
+  bool any_finding_ = false;
   SideNames names_;
   WordsInput words_;
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/findings.h"
 #include "compare/memory_peaks.h"
 #include "compare/reasons.h"
 #include "present/cells.h"
@@ -28,6 +29,8 @@ struct SectionInput {
   const HostFrames* baseline_hosts = nullptr;  // of reasons
   const HostFrames* candidate_hosts = nullptr;
   const std::vector<MemoryChange>* memory = nullptr;  // null: not asked for
+  const std::vector<TraceFinding>* baseline_findings = nullptr;
+  const std::vector<TraceFinding>* candidate_findings = nullptr;  // both or none
   [[nodiscard]] ReasonSources sources() const {
     return {baseline, candidate, kernel_names, baseline_hosts, candidate_hosts};
   }

@@ -14,6 +14,8 @@
 
 #include "base/text/amounts.h"
 #include "base/unknown.h"
+#include "compare/comparison.h"
+#include "compare/findings.h"
 #include "compare/host_frames.h"
 #include "compare/ledger.h"
 #include "compare/trace/recording.h"
@@ -21,6 +23,7 @@
 #include "passes/tables/pass_tables.h"
 #include "passes/time/communication.h"
 #include "present/cells.h"
+#include "present/page_text.h"
 #include "present/reason_words.h"
 #include "present/step_words.h"
 #include "report/escape.h"
@@ -75,6 +78,19 @@ struct GroupTime {
   [[nodiscard]] double idle() const { return of({LedgerKind::kIdle, LedgerKind::kBetween}); }
 };
 
+// What is to be said of one trace, in sentences: what it is, how long its steps take, where that time goes, and what to
+// look at first. Made of measured facts alone.
+struct TraceWordsInput {
+  const Index& index;
+  const ComparedTrace& trace;
+  const KernelNameTable& kernel_names;
+  const Comparison& account;  // account_for()
+  const Report& warnings;     // schema/reports/warnings.sql
+  const std::vector<TraceFinding>& findings;
+  std::string path;       // as the command line has it
+  std::string selection;  // "--phase decode", "" where everything is selected
+};
+
 class TraceWords : PageWriter {
  public:
   explicit TraceWords(const TraceWordsInput& input) : in_(input) {
@@ -97,6 +113,7 @@ class TraceWords : PageWriter {
       steps();
       for (std::size_t i = 0; i < std::min(groups_.size(), kMostGroupsSaid); ++i) where(groups_[i], i == 0);
     }
+    findings();
     warnings();
     more();
     return take();
@@ -438,6 +455,20 @@ class TraceWords : PageWriter {
     }
   }
 
+  void findings() {
+    bool any = false;
+    for (const TraceFinding& finding : in_.findings) {
+      if (!finding.stands_out) continue;
+      if (!any) add(BlockKind::kHeading, "Findings");
+      any = true;
+      add(BlockKind::kItem,
+          with(say("finding." + finding.name, "{finding}", {{"finding", finding.text}}),
+               {"share", finding.share_pct / 100}),
+          "-");
+    }
+    if (any) add(BlockKind::kCommand, "trace-query findings $T", "   ");
+  }
+
   void warnings() {
     const auto severity = find_column(in_.warnings.columns, "severity"),
                finding = find_column(in_.warnings.columns, "finding"),
@@ -492,14 +523,16 @@ ReportPage trace_page(Workload& workload, const TracePageInput& input) {
     page.tables.push_back({table.report, table.title, fmt::format("{} More: trace-query {}", table.note, table.command),
                            std::move(report)});
   }
+  const std::vector<TraceFinding> findings = findings_of(database, true);
   const std::string label = std::filesystem::path(input.path).filename().string();
   const ComparedTraces loaded = take_trace(workload, label);
   const ComparedTrace& trace = loaded.traces.front();
   const Comparison account = account_for(trace, loaded.kernel_names);
   page.title = label;
   page.sides = {{"a", label, label, trace.description.devices}};
-  page.text =
-      trace_words({workload.index(), trace, loaded.kernel_names, account, warnings, input.path, input.selection});
+  page.text = TraceWords({workload.index(), trace, loaded.kernel_names, account, warnings, findings, input.path,
+                          input.selection})
+                  .run();
   const auto roles_of = [&](std::span<const std::uint32_t> rows) {
     LayerSet layers = trace.layers;
     layers.by_step.resize(rows.size());
@@ -510,7 +543,5 @@ ReportPage trace_page(Workload& workload, const TracePageInput& input) {
   add_pictures({{&trace}, {&workload.index()}, {label}, loaded.kernel_names, account, roles_of}, page);
   return page;
 }
-
-Page trace_words(const TraceWordsInput& input) { return TraceWords(input).run(); }
 
 }  // namespace tracedb

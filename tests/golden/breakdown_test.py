@@ -95,8 +95,9 @@ def check_made(folder):
 
 
 def check_words(folder):
-    """What stands out is said with its number, only above its limit, and not at all where that is asked for."""
-    def said(name, loading, kernel, *options):
+    """What stands out is said with its number, only beyond its limit, and not at all where that is asked for; by `breakdown`, the
+    table of findings, the page of a trace and, of one side, that of a comparison."""
+    def made(name, loading, kernel, reserved=10):
         events = [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 100},
                   {"ph": "X", "cat": "cpu_op", "name": "enumerate(DataLoader)#_Iter.__next__", "pid": 1, "tid": 1, "ts": 0, "dur": loading},
                   {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10 + loading, "dur": 20, "args": {
@@ -105,18 +106,37 @@ def check_words(folder):
                    "args": {"correlation": 3, "External id": 3}},
                   {"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": 15 + loading, "dur": 80 - loading,
                    "args": {"correlation": 3, "External id": 3, "device": 0, "stream": 7}}]
-        device = {"id": 0, "name": "Fancy", "computeMajor": 8, "computeMinor": 0}
+        events.append({"ph": "i", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": 12 + loading, "args": {
+            "Device Type": 1, "Device Id": 0, "Addr": 64, "Bytes": 10, "Total Allocated": 10, "Total Reserved": reserved}})
+        device = {"id": 0, "name": "Fancy", "computeMajor": 8, "computeMinor": 0, "totalGlobalMem": 1000}
         path = folder / f"{name}.json"
         path.write_text(json.dumps({"deviceProperties": [device], "traceEvents": events}))
-        return run("trace-query", "breakdown", *options, ingest(path, folder / f"{name}.tracedb")).stderr
+        return ingest(path, folder / f"{name}.tracedb")
+
+    def said(*given, options=()):
+        return run("trace-query", "breakdown", *options, made(*given)).stderr
 
     loads = said("loads", 60, "volta_sgemm_64x32")
-    for text in ("input bound: 60.0 % of the time", "devices are busy for 20.0 %", "tensor cores unused", "at least 100.0 % of the kernel time"):
+    for text in ("input bound: 60.0 % of the time", "devices are busy for 20.0 %", "tensor cores unused", "at least 100.0 % of the device time"):
         require(text in loads, f"{text!r} is not said: {loads}")
     computes = said("computes", 4, "nvjet_tst_128x256")
     for text in ("input bound", "busy for", "tensor cores"):
         require(text not in computes, f"{text!r} is said: {computes}")
-    require("input bound" not in said("quiet", 60, "volta_sgemm_64x32", "--no-findings"), "findings are said in spite of --no-findings")
+    full, empty = made("full", 60, "volta_sgemm_64x32", 910), made("empty", 4, "nvjet_tst_128x256")
+    found = {row["finding"]: (row["share_pct"], row["stands_out"]) for row in rows("findings", full)}
+    equal(found, {"data_loader": (60, 1), "busy": (20, 1), "tensor_cores": (100, 1), "memory": (91, 1), "exposed_comm": (0, 0)}, "findings")
+    equal([row["stands_out"] for row in rows("findings", empty)], [0] * 4, "findings of a trace in which nothing stands out")
+    for row in rows("findings", empty):
+        require("bound" not in row["text"] and "nearly" not in row["text"], f"a share within its limit is blamed: {row}")
+    page = run("trace-query", "report", full, "--format", "markdown").stdout
+    both = run("trace-query", "compare", empty, full).stdout
+    for text in ("input bound: 60.0 % of the time", "tensor cores unused", "nearly full: 91.0 % of the memory of cuda 0"):
+        for where in (page, both):
+            require(" ".join(where.split()).count(text) == 1, f"{text!r} is not said once: {where}")
+    require("data loader; empty: 4.0 %" in " ".join(both.split()), f"the other side's share is not said: {both}")
+    for pair in ((empty, empty), (full, full)):
+        require("Findings" not in run("trace-query", "compare", *pair).stdout, "what both sides have is told as a difference")
+    require("input bound" not in said("quiet", 60, "volta_sgemm_64x32", options=["--no-findings"]), "findings are said in spite of --no-findings")
 
 
 def check_plugins(folder):

@@ -35,13 +35,29 @@ def check_all(sentences, checks, printed):
         require(" ".join(sentence["text"].split()) in " ".join(printed.split()), f"not printed: {sentence['text']}")
 
 
+def check_finding(told, *indexes):
+    """Of one of them, and of no other as much."""
+    tables = [{row["finding"]: row for row in as_json("findings", index)["rows"]} for index in indexes]
+    name = told.sentence["id"].partition(".")[2]
+    texts = [table[name]["text"] if name in table else None for table in tables]
+    require(told["finding"] in texts, told.sentence)
+    own = tables[texts.index(told["finding"])][name]
+    require(own["stands_out"] == 1, told.sentence)
+    near(100 * told["share"], own["share_pct"], "share", 1e-6)
+    other = told.get("other.other_share")
+    if other is not None:
+        require(told["side"] != told["other.name"] and 100 * other < own["share_pct"], told.sentence)
+        require(any(abs(table[name]["share_pct"] - 100 * other) < 1e-6 for table in tables if name in table), told.sentence)
+
+
 class Compared:
     """The sentences of a pair against its tables."""
 
-    def __init__(self, data):
+    def __init__(self, data, *indexes):
         self.data, self.said = data, {}
         self.checks = {f"compare.{name[4:]}": getattr(self, name) for name in dir(self) if name.startswith("say_")}
         self.checks["warning.*"] = self.warning
+        self.checks["finding.*"] = lambda told: told.get("side") and check_finding(told, *indexes)
 
     def rows(self, section, told):
         return [row for row in self.data[section] if row["phase"] == told["phase"]]
@@ -245,7 +261,7 @@ def check_pair(a, b):
     data = sections_of(as_json("compare", "--section", SECTIONS, a, b))
     text = run("trace-query", "compare", "-q", a, b).stdout
     Page.check_printed(text, data["sentences"])
-    check_all(data["sentences"], Compared(data).checks, text)
+    check_all(data["sentences"], Compared(data, a, b).checks, text)
     if a == b:
         equal(data["reasons"], [], "reasons of no change")
         require(not any(row["verdict"] in ("better", "worse") for row in data["verdict"]), "a trace differs from itself")
@@ -267,6 +283,7 @@ class Reported:
         self.parts = {}  # of a phase: the sum of those said
         self.checks = {f"report.{name[4:]}": getattr(self, name) for name in dir(self) if name.startswith("say_")}
         self.checks["warning.*"] = self.warning
+        self.checks["finding.*"] = lambda told: check_finding(told, index)
 
     def total(self, told):
         phase = told["phase"]

@@ -9,7 +9,7 @@ from page_reasons import Reasons, check_interval
 from page_text import Told, check_text, count, near, texts_of
 from trace_cases import equal, require
 
-HEADINGS = {"Verdict (one run a side: run-to-run variance is unknown)", "Fusions", "Memory", "Warnings"}
+HEADINGS = {"Verdict (one run a side: run-to-run variance is unknown)", "Fusions", "Memory", "Findings", "Warnings"}
 
 
 class Page(Reasons):
@@ -37,6 +37,8 @@ class Page(Reasons):
             if kind == "warning":
                 rows["warning"] += 1
                 self.warning(told)
+            elif kind == "finding":
+                self.finding(told)
             elif what == "fusion":
                 rows["fusion"] += 1
                 self.fusion(told, phase)
@@ -48,6 +50,12 @@ class Page(Reasons):
                 require(kind == "compare" and hasattr(self, what), f"a sentence that this test does not know: {sentence}")
                 getattr(self, what)(told, phase)
             require(not told.unread, f"figures that this test does not look at: {told.unread} of {sentence}")
+
+    def finding(self, told):
+        """Its share is checked instant by instant in breakdown_test."""
+        require(told["side"] in self.names and f"{100 * told['share']:.1f} %" in told["finding"], told.sentence)
+        other = told.get("other.name")
+        require(other is None or (other in self.names and other != told["side"] and told["other.other_share"] < told["share"]), told.sentence)
 
     @staticmethod
     def check_printed(text, sentences):

@@ -8,6 +8,7 @@
 #include "base/text/amounts.h"
 #include "passes/tables/pass_tables.h"
 #include "passes/work/device_peaks.h"
+#include "compare/findings.h"
 #include "report/escape.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
@@ -24,44 +25,6 @@ void finish_operators(const CommandLine&, Workload& workload, TraceReport& resul
   result.warnings.emplace_back("the trace records no operators: profile the CPU, too");
 }
 
-// What the steps spend much of their time on, that no kernel computes in: TensorBoard's limits.
-Notes breakdown_findings(Database& database) {
-  Statement sums(
-      database,
-      "SELECT total(length), total(data_loader), total(exposed_comm), total(computing + exposed_comm + copy), "
-      "total(runtime + operators) FROM temp.step_breakdown");
-  if (!sums.step() || sums.real(0) <= 0) return {};
-  const auto percent = [&](int column) { return 100 * sums.real(column) / sums.real(0); };
-  constexpr double kMostLoading = 5, kMostComm = 10, kLeastBusy = 50;
-  Notes out;
-  if (percent(1) > kMostLoading) {
-    out.push_back(fmt::format("input bound: {:.1f} % of the time waits for the data loader", percent(1)));
-  }
-  if (percent(2) > kMostComm) {
-    out.push_back(fmt::format("{:.1f} % of the time is communication with no computation beside it", percent(2)));
-  }
-  if (percent(3) < kLeastBusy) {
-    out.push_back(
-        fmt::format("devices are busy for {:.1f} % of the time; for {:.1f} % of it operators or runtime calls "
-                    "are open instead",
-                    percent(3), percent(4)));
-  }
-  // Of a device that has them: compute capability 7.0 and more, CDNA.
-  Statement units(
-      database,
-      "SELECT total(total_time), total(iif(matrix_units = 'yes', total_time, 0)), (SELECT total(iif(matrix = 1, "
-      "busy, 0)) FROM temp.operator_work) FROM temp.kernel_launches WHERE (SELECT min(CAST(compute_capability AS "
-      "REAL)) FROM "
-      "device WHERE used = 1 AND vendor = 'nvidia') > 6.9");
-  if (units.step() && units.real(0) > 0 && units.real(1) == 0 && units.real(2) > 0) {
-    out.push_back(fmt::format(
-        "tensor cores unused: no kernel's name shows them, but at least {:.1f} % of the kernel time is of matrix "
-        "products, attention and convolutions",
-        100 * units.real(2) / units.real(0)));
-  }
-  return out;
-}
-
 void finish_breakdown(const CommandLine& line, Workload& workload, TraceReport& result) {
   append(result.warnings, workload.steps().notes);
   append(result.warnings, workload.missing_notes());
@@ -70,7 +33,11 @@ void finish_breakdown(const CommandLine& line, Workload& workload, TraceReport& 
                                                                 : "no step matches the selection");
   }
   if (line.text("by") == "device") add_extremes(result.report);
-  if (!line.has("no-findings")) append(result.warnings, breakdown_findings(workload.index().database()));
+  if (!line.has("no-findings")) {
+    for (const TraceFinding& finding : findings_of(workload.index().database())) {
+      if (finding.stands_out) result.warnings.push_back(finding.text);
+    }
+  }
 }
 
 void add_findings(CommandLine& line) {

@@ -118,6 +118,7 @@ struct Results {
   std::vector<std::string> inputs;
   std::vector<HostFrames> hosts;                       // of each input
   std::vector<std::vector<MemoryChange>> memory = {};  // of each candidate
+  std::vector<std::vector<TraceFinding>> findings = {};     // of each input, where they are told
 
   [[nodiscard]] SectionInput input(std::size_t i, LedgerBy by, bool human_readable) const {
     return {comparisons[i],
@@ -130,7 +131,9 @@ struct Results {
             gates.empty() ? nullptr : &gates[i],
             &hosts[0],
             &hosts[i + 1],
-            memory.empty() ? nullptr : &memory[i]};
+            memory.empty() ? nullptr : &memory[i],
+            findings.empty() ? nullptr : &findings[0],
+            findings.empty() ? nullptr : &findings[i + 1]};
   }
 };
 
@@ -389,15 +392,18 @@ int run_comparison(const CommandLine& line) {
   Results results{loaded, {}, {}, inputs, {}};
   for (std::size_t i = 0; i < traces.size(); ++i) results.hosts.emplace_back(traces[i].index, loaded.traces[i]);
   std::vector<std::string> notes = compare_all(request, results, output);
-  // Allocations take time to read: only for those who are told of them.
-  const bool tells_memory =
-      request.page || line.page() || std::ranges::any_of(request.sections, [](const Section* own) {
-        return own->name == "memory" || own->name == "sentences";
-      });
+  // They take time to read: only for those who are told of them.
+  const auto asks = [&](std::string_view section) {
+    return std::ranges::any_of(request.sections, [&](const Section* own) { return own->name == section; });
+  };
+  const bool in_words = request.page || line.page() || asks("sentences");
   std::vector<std::vector<MemoryPeak>> peaks;
-  for (const OpenedTrace& trace : tells_memory ? std::span(traces) : std::span(traces).first(0)) {
+  for (const OpenedTrace& trace : in_words || asks("memory") ? std::span(traces) : std::span(traces).first(0)) {
     Workload workload(trace.index, rules, {});
-    peaks.push_back(memory_peaks(workload));
+    for (const auto* table : {"memory_events", "step_breakdown", "kernel_launches", "operator_work"})
+      add_pass_table(workload, table);
+    peaks.push_back(memory_peaks(trace.index.database()));
+    if (in_words) results.findings.push_back(findings_of(trace.index.database(), true));
   }
   for (std::size_t i = 1; i < peaks.size(); ++i) results.memory.push_back(memory_changes(peaks[0], peaks[i]));
   if (const auto step = request.options.step; step && results.comparisons.front().groups.empty()) {
