@@ -71,6 +71,15 @@ def check_words(folder):
     graphs = ingest(make_trace(folder / "g.json", "--layers", 2, "--steps", 2, "--shapes", "off"), folder / "g.tracedb")
     require("no product of matrices has its shapes" in run("trace-query", "gemms", graphs).stderr, "an empty table without a reason")
     equal({row["peak_pct"] for row in rows("gemms", index)}, {None}, "shares of unknown peaks")
+    own = folder / "own.rules"
+    own.write_text("device Fancy | - | -" + " | 50" * 10 + " | 1000 | - | - | measured | a benchmark of mine\n")
+    for row in rows("gemms", index, "--devices", own):
+        if row["busy"] and row["flops"]:
+            require(abs(row["peak_pct"] - row["flops"] / row["busy"] / 1000 / 50 * 100) < 1e-6, f"share of the peak given: {row}")
+    require("a benchmark of mine, measured" in run("trace-query", "roofline", "--devices", own, index).stderr, "the source of a peak is not said")
+    own.write_text("device Fancy | fast\n")
+    wrong = run("trace-query", "gemms", "--devices", own, index, check=False)
+    require(wrong.returncode == 3 and f"{own}:1: " in wrong.stderr, f"the line that is wrong is not named: {wrong.stderr}")
 
 
 def main(cases, folder):

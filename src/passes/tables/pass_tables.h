@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +35,8 @@ struct DurationChange {
   std::int64_t numerator = 1, denominator = 1;
 };
 
+struct DevicePeaks;
+
 // What options besides the selection say. A limit of 0: none.
 struct PassOptions {
   LaneBy lanes = LaneBy::kDevice;
@@ -53,6 +56,7 @@ struct PassOptions {
   std::vector<DurationChange> what_if;  // each by itself
   std::int64_t queue_limit = 1024;      // launches that a queue takes before further ones wait
   bool follow_backward = false;         // backward work belongs to the module of its forward operator
+  std::shared_ptr<const std::vector<DevicePeaks>> own_peaks;  // before those of the program; null: none
 };
 
 // A column of a table and of the report on it. What `others` and `fit` say: report/sql_report.h.

@@ -41,7 +41,7 @@ class Texts {
 struct WorkGroup {
   std::uint32_t shape = 0;  // id in op_shape
   std::string operator_name;
-  Arguments arguments;
+  OperatorArguments arguments;
   OperatorWork work;
   std::int64_t calls = 0;      // all
   std::int64_t launching = 0;  // with device work of its own: what the sums are of
@@ -223,10 +223,10 @@ void add_spread(TableRows& rows, std::vector<std::int64_t>& values) {
   rows.add(least).add(middle).add(most);
 }
 
-void fill_work(Workload& workload, const PassOptions&, TableRows& rows) {
+void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) {
   WorkSummer summer(workload);
   const Index& index = workload.index();
-  const DevicePeaks* peaks = peaks_of(index);
+  const DevicePeaks* peaks = peaks_of(index, options.own_peaks ? OwnPeaks(*options.own_peaks) : OwnPeaks());
   Texts shape_of(index, "SELECT dims, types FROM op_shape WHERE id = ?"),
       kernel_of(index, "SELECT short_name FROM kernel_name WHERE id = ?");
   const auto text = [&rows](const std::string& value) {

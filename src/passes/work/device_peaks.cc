@@ -1,10 +1,12 @@
 #include "passes/work/device_peaks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <stdexcept>
 
+#include "base/error.h"
+#include "base/text/decimal.h"
 #include "base/text/json_text.h"
 #include "sql/scripts.h"
 
@@ -21,23 +23,34 @@ std::vector<std::string> cells_of(std::string_view line) {
   }
 }
 
-DevicePeaks peaks_from(std::string_view line) {
+// `source`: "FILE:LINE".
+DevicePeaks peaks_from(std::string_view line, const std::string& source) {
   constexpr std::size_t kCells = 18;
+  const auto fail = [&](const std::string& why) { throw Error(ErrorCode::kInput, fmt::format("{}: {}", source, why)); };
   const std::vector<std::string> cells = cells_of(line);
-  if (cells.size() != kCells) throw std::logic_error("schema/devices/peaks.rules: " + std::string(line));
-  const auto number = [&](std::size_t i) {
-    return cells[i] == "-" ? std::nullopt : std::optional(std::strtod(cells[i].c_str(), nullptr));
+  if (cells.size() != kCells) fail(fmt::format("a device has {} cells between bars, not {}", kCells, cells.size()));
+  const auto number = [&](std::size_t i) -> std::optional<double> {
+    if (cells[i] == "-") return std::nullopt;
+    const auto value = parse_double(cells[i]);
+    if (!value || !std::isfinite(*value) || *value <= 0) {
+      fail(fmt::format("cell {} is a number above 0, or -: {}", i + 1, cells[i]));
+    }
+    return value;
   };
   std::size_t i = 0;
   DevicePeaks out;
   out.name = cells[i++];
-  out.memory_gb = number(i++).value();
-  out.units = number(i++).value();
+  if (out.name.empty()) fail("a device has a name");
+  out.memory_gb = number(i++).value_or(0);
+  out.units = number(i++).value_or(0);
   for (auto* rate : {&out.fp64, &out.fp32, &out.tf32, &out.fp16, &out.bf16, &out.fp8, &out.fp4, &out.int8,
                      &out.vector32, &out.vector64, &out.memory_gb_s, &out.ghz, &out.operations}) {
     *rate = number(i++);
   }
   out.kind = cells[i++];
+  if (out.kind != "data sheet" && out.kind != "measured" && out.kind != "unchecked") {
+    fail(fmt::format("the kind of a peak is data sheet, measured or unchecked: {}", out.kind));
+  }
   out.document = cells[i];
   return out;
 }
@@ -56,37 +69,48 @@ std::optional<double> DevicePeaks::rate(WorkFamily family, std::string_view type
   return std::nullopt;
 }
 
+std::vector<DevicePeaks> parse_device_peaks(std::string_view text, const std::string& source) {
+  constexpr std::string_view kRow = "device ";
+  std::vector<DevicePeaks> out;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = text.substr(0, text.find('\n')), words = trim_json_space(line);
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (words.empty() || words.front() == '#') continue;
+    const std::string place = fmt::format("{}:{}", source, number);
+    if (!words.starts_with(kRow)) throw Error(ErrorCode::kInput, place + ": a line begins with 'device' or #");
+    out.push_back(peaks_from(words.substr(kRow.size()), place));
+  }
+  return out;
+}
+
 std::span<const DevicePeaks> device_peaks() {
-  static const std::vector<DevicePeaks> kAll = [] {
-    constexpr std::string_view kRow = "device ";
-    std::vector<DevicePeaks> out;
-    for (const std::string_view line : data_lines(script("devices/peaks"))) {
-      if (line.starts_with(kRow)) out.push_back(peaks_from(line.substr(kRow.size())));
-    }
-    return out;
-  }();
+  static const std::vector<DevicePeaks> kAll =
+      parse_device_peaks(script("devices/peaks"), "schema/devices/peaks.rules");
   return kAll;
 }
 
-const DevicePeaks* peaks_of(std::string_view device_name, std::int64_t memory_bytes, std::int64_t units) {
+const DevicePeaks* peaks_of(std::string_view device_name, std::int64_t memory_bytes, std::int64_t units, OwnPeaks own) {
   constexpr double kNear = 0.1, kGiga = 1e9;
-  for (const DevicePeaks& one : device_peaks()) {
-    const double memory = static_cast<double>(memory_bytes) / kGiga;
-    if (device_name.find(one.name) == std::string_view::npos) continue;
-    if (memory_bytes > 0 && std::abs(memory - one.memory_gb) > kNear * one.memory_gb) continue;
-    if (units > 0 && static_cast<double>(units) != one.units) continue;
-    return &one;
+  const double memory = static_cast<double>(memory_bytes) / kGiga;
+  for (const OwnPeaks rows : {own, device_peaks()}) {
+    for (const DevicePeaks& one : rows) {
+      if (device_name.find(one.name) == std::string_view::npos) continue;
+      const bool other_memory = std::abs(memory - one.memory_gb) > kNear * one.memory_gb;
+      if (memory_bytes > 0 && one.memory_gb > 0 && other_memory) continue;
+      if (units > 0 && one.units > 0 && static_cast<double>(units) != one.units) continue;
+      return &one;
+    }
   }
   return nullptr;
 }
 
-const DevicePeaks* peaks_of(const Index& index) {
+const DevicePeaks* peaks_of(const Index& index, OwnPeaks own) {
   Statement rows(
       index.database(),
       "SELECT coalesce(name, ''), coalesce(sm_count, 0), coalesce(memory_bytes, 0) FROM device WHERE used = 1");
   const DevicePeaks* found = nullptr;
   while (rows.step()) {
-    const DevicePeaks* one = peaks_of(rows.text(0), rows.int64(2), rows.int64(1));
+    const DevicePeaks* one = peaks_of(rows.text(0), rows.int64(2), rows.int64(1), own);
     if (one == nullptr || (found != nullptr && found != one)) return nullptr;
     found = one;
   }

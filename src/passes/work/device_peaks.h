@@ -15,7 +15,7 @@ namespace tracedb {
 
 struct DevicePeaks {
   std::string name, kind, document;
-  double memory_gb = 0, units = 0;
+  double memory_gb = 0, units = 0;  // 0: any
   // 10^12 operations per second; nullopt: not known.
   std::optional<double> fp64, fp32, tf32, fp16, bf16, fp8, fp4, int8, vector32, vector64;
   std::optional<double> memory_gb_s;  // 10^9 bytes per second
@@ -27,9 +27,16 @@ struct DevicePeaks {
 
 std::span<const DevicePeaks> device_peaks();
 
+// Rows as schema/devices/peaks.rules has them; `source` is the file in errors. Error{kInput} for what is none.
+std::vector<DevicePeaks> parse_device_peaks(std::string_view text, const std::string& source);
+
+// Rows that are looked at before those of the program.
+using OwnPeaks = std::span<const DevicePeaks>;
+
 // `units`: multiprocessors; 0 of both: the trace does not say. Null: the device is not known.
-const DevicePeaks* peaks_of(std::string_view device_name, std::int64_t memory_bytes, std::int64_t units);
+const DevicePeaks* peaks_of(std::string_view device_name, std::int64_t memory_bytes, std::int64_t units,
+                            OwnPeaks own = {});
 // Of the one model that the events of a trace ran on. Null: it is not known, or there are several.
-const DevicePeaks* peaks_of(const Index& index);
+const DevicePeaks* peaks_of(const Index& index, OwnPeaks own);
 
 }  // namespace tracedb

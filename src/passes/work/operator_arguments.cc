@@ -130,11 +130,11 @@ std::optional<Dims> Argument::numbers() const {
   return out;
 }
 
-Arguments read_arguments(std::string_view dims, std::string_view types, std::string_view strides,
-                         std::string_view values) {
+OperatorArguments read_arguments(std::string_view dims, std::string_view types, std::string_view strides,
+                                 std::string_view values) {
   const auto shape_list = json_elements(dims), type_list = json_elements(types), stride_list = json_elements(strides),
              value_list = json_elements(values);
-  Arguments out;
+  OperatorArguments out;
   if (!dims.empty() && json_value_length(dims) != dims.size()) out.problem = "the list of dimensions is cut short";
   if (!types.empty() && type_list.size() != shape_list.size()) out.problem = "not as many types as arguments";
   out.list.resize(shape_list.size());

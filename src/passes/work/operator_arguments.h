@@ -40,13 +40,13 @@ struct Argument {
   [[nodiscard]] std::optional<Dims> numbers() const;  // of "[1, 1]" or "1"
 };
 
-struct Arguments {
+struct OperatorArguments {
   std::vector<Argument> list;
   std::string_view problem;  // what is wrong with dimensions that cannot be: then there is no figure; "": nothing
 };
 
 // The four texts as stored; empty ones were not recorded.
-Arguments read_arguments(std::string_view dims, std::string_view types, std::string_view strides,
-                         std::string_view values);
+OperatorArguments read_arguments(std::string_view dims, std::string_view types, std::string_view strides,
+                                 std::string_view values);
 
 }  // namespace tracedb

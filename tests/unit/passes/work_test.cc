@@ -17,7 +17,7 @@ std::string text_of(Amount amount) { return amount ? std::to_string(*amount) : "
 
 std::string work_text(std::string_view name, std::string_view dims, std::string_view types, std::string_view strides,
                       std::string_view values, const StepLengths* lengths = nullptr) {
-  const Arguments arguments = read_arguments(dims, types, strides, values);
+  const OperatorArguments arguments = read_arguments(dims, types, strides, values);
   if (!arguments.problem.empty()) return std::string(arguments.problem);
   const OperatorWork work = work_of(name, arguments.list, lengths);
   std::string text = fmt::format("{} {}", text_of(work.flops), text_of(work.bytes));
@@ -155,6 +155,23 @@ TEST_CASE("peaks of devices are their units by clock and operations") {
     const double peak = one.bf16 ? *one.bf16 : one.fp16.value();
     CAPTURE(one.name);
     CHECK(std::abs(one.units * *one.ghz * *one.operations / 1000 - peak) <= 0.01 * peak);
+  }
+}
+
+TEST_CASE("rows of the user come before those of the program, and say where they are wrong") {
+  const std::string cells = " | - | - | 1 | 2 | - | 3 | 4 | - | - | 5 | 6 | 7 | 8 | - | - | measured | own run";
+  const auto own = parse_device_peaks("# mine\n\n device H100" + cells + "\n", "mine");
+  REQUIRE(own.size() == 1);
+  CHECK(peaks_of("NVIDIA H100 80GB HBM3", 85'000'000'000, 60, own)->bf16 == 4);
+  CHECK(peaks_of("NVIDIA A100-SXM4-80GB", 0, 0, own)->name == "A100");
+  for (const auto& [text, why] :
+       {std::pair<std::string, std::string>{"device H100 | 80", "mine:1: a device has 18 cells"},
+        {"\nH100" + cells, "mine:2: a line begins with"},
+        {"device " + cells, "mine:1: a device has a name"},
+        {"device X | 0" + cells.substr(4), "mine:1: cell 2 is a number above 0"},
+        {"device X | nan" + cells.substr(4), "mine:1: cell 2 is a number above 0"},
+        {"device X" + cells.substr(0, cells.find("meas")) + "guessed | x", "mine:1: the kind"}}) {
+    CHECK_THROWS_WITH_AS(parse_device_peaks(text, "mine"), doctest::Contains(why.c_str()), Error);
   }
 }
 

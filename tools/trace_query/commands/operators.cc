@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "base/error.h"
+#include "base/files/small_file.h"
 #include "base/text/amounts.h"
+#include "compare/findings.h"
 #include "passes/tables/pass_tables.h"
 #include "passes/work/device_peaks.h"
-#include "compare/findings.h"
 #include "report/escape.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
@@ -82,8 +84,22 @@ void finish_modules(const CommandLine& line, Workload& workload, TraceReport& re
   remove_column(report, "depth");
 }
 
-std::string peaks_note(const Index& index) {
-  if (const DevicePeaks* peaks = peaks_of(index)) {
+void add_devices(CommandLine& line) {
+  line.add("devices", OptionKind::kValue,
+           "FILE: peaks of devices, before those of the program, in lines as schema/devices/peaks.rules has them");
+}
+
+std::vector<DevicePeaks> own_peaks(const CommandLine& line) {
+  const auto path = line.text("devices");
+  return path ? parse_device_peaks(read_small_file(*path), *path) : std::vector<DevicePeaks>{};
+}
+
+void prepare_work(const CommandLine& line, PassOptions& options) {
+  options.own_peaks = std::make_shared<const std::vector<DevicePeaks>>(own_peaks(line));
+}
+
+std::string peaks_note(const Index& index, const DevicePeaks* peaks) {
+  if (peaks != nullptr) {
     return fmt::format("peaks of {}: dense, {}{}", peaks->name, peaks->document,
                        peaks->kind == "unchecked" ? "; not compared with that document" : ", " + peaks->kind);
   }
@@ -91,10 +107,11 @@ std::string peaks_note(const Index& index) {
                   "SELECT group_concat(name, ', ') FROM (SELECT DISTINCT coalesce(name, 'a device without a name') AS "
                   "name FROM device WHERE used = 1 ORDER BY name)");
   const bool any = names.step() && !names.is_null(0);
-  return fmt::format("no shares of a peak: schema/devices has none for {}", any ? names.text(0) : "this device");
+  return fmt::format("no shares of a peak: none is known of {} (--devices FILE adds it)",
+                     any ? names.text(0) : "this device");
 }
 
-void finish_work(const CommandLine&, Workload& workload, TraceReport& result) {
+void finish_work(const CommandLine& line, Workload& workload, TraceReport& result) {
   Notes& notes = result.warnings = workload.selection_notes();
   Database& database = workload.index().database();
   Statement all(database,
@@ -124,8 +141,9 @@ void finish_work(const CommandLine&, Workload& workload, TraceReport& result) {
         "last of this work",
         100 * all.real(2) / static_cast<double>(all.int64(3)), brief_time(static_cast<double>(all.int64(3)))));
   }
-  notes.push_back(peaks_note(workload.index()));
-  const DevicePeaks* peaks = peaks_of(workload.index());
+  const std::vector<DevicePeaks> own = own_peaks(line);
+  const DevicePeaks* peaks = peaks_of(workload.index(), own);
+  notes.push_back(peaks_note(workload.index(), peaks));
   if (all.int64(5) > 0 && peaks != nullptr && peaks->tf32) {
     notes.emplace_back("products of float are held against the fp32 peak: whether TF32 was allowed is not recorded");
   }
@@ -164,11 +182,11 @@ std::vector<Command> operator_commands() {
       table_command("gemms", "matrix products by sizes and types: FLOPs, bytes, rates, share of the device's peak",
                     "  trace-query gemms trace.json.gz --limit 20\n"
                     "  trace-query gemms trace.json.gz --phase decode --wide",
-                    {{"", "gemms"}}, usual, finish_work),
+                    {{"", "gemms"}}, usual, finish_work, add_devices, prepare_work),
       table_command("roofline", "work of operators by shape against the peaks of the device, and what bounds them",
                     "  trace-query roofline trace.json.gz\n"
                     "  trace-query roofline trace.json.gz --step 3 --csv",
-                    {{"", "roofline"}}, usual, finish_work),
+                    {{"", "roofline"}}, usual, finish_work, add_devices, prepare_work),
       table_command("breakdown", "where the time of a step goes: device, runtime calls, data loader, operators, other",
                     "  trace-query breakdown trace.json.gz\n"
                     "  trace-query breakdown trace.json.gz --by phase --columns phase,steps,length,busy_pct",
