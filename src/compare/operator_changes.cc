@@ -1,7 +1,6 @@
 #include "compare/operator_changes.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <unordered_map>
@@ -89,6 +88,34 @@ OperatorStatus status_of(const OperatorSums& baseline, const OperatorSums& candi
 }
 
 }  // namespace
+
+ShapeSides shape_sides(Database& database) {
+  Statement rows(database, R"sql(
+    SELECT name, shape, coalesce(types, ''), sum(launching), 1.0 * sum(busy) / sum(launching),
+           iif(count(roof) = count(*), sum(roof) / sum(launching), NULL)
+    FROM (SELECT *, max(all_flops / nullif(peak_tflops, 0) / 1000, all_bytes / nullif(peak_gb_s, 0)) AS roof
+          FROM temp.operator_work WHERE launching > 0 AND shape IS NOT NULL AND NOT bad_shape)
+    GROUP BY name, shape, types HAVING sum(busy) > 0)sql");
+  ShapeSides out;
+  while (rows.step()) {
+    ShapeChange::Side side{rows.int64(3), rows.real(4), std::nullopt};
+    if (!rows.is_null(5) && rows.real(5) > 0) side.roof = rows.real(5);
+    out[{std::string(rows.text(0)), std::string(rows.text(1)), std::string(rows.text(2))}] = side;
+  }
+  return out;
+}
+
+std::vector<ShapeChange> shape_changes(const ShapeSides& before, const ShapeSides& after) {
+  std::vector<ShapeChange> out;
+  for (const auto& [key, side] : before) {
+    if (const auto other = after.find(key); other != after.end())
+      out.push_back({key[0], key[1], key[2], side, other->second});
+  }
+  std::ranges::stable_sort(out, std::ranges::greater{}, [](const ShapeChange& one) {
+    return std::abs(one.change()) * static_cast<double>(std::min(one.baseline.calls, one.candidate.calls));
+  });
+  return out;
+}
 
 std::string_view to_string(OperatorStatus status) {
   constexpr std::array<std::string_view, 7> kNames = {"new", "gone", "more", "fewer", "slower", "faster", "same"};

@@ -1,7 +1,11 @@
-// The framework operators of two traces, by name: which one side adds or lacks, which run more often, or longer.
+// The framework operators of two traces: by name, which one side adds or lacks, which run more often, or longer; by
+// shape, how near both come to the peaks of their devices.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +34,31 @@ struct OperatorChange {
 // Units: steps, or 1 of whole traces. Largest change of host and device first. Linear in the operators and kernels.
 std::vector<OperatorChange> operator_changes(const Index& baseline, const Index& candidate, double baseline_units,
                                              double candidate_units);
+
+// An operator with inputs of the same shapes and types on both sides; ns a call, of calls that launch work themselves.
+struct ShapeChange {
+  struct Side {
+    std::int64_t calls = 0;
+    double busy = 0;             // while work of the call ran on the device
+    std::optional<double> roof;  // the least time by the device's peaks (schema/METRICS.md 13)
+    [[nodiscard]] std::optional<double> share() const { return roof ? std::optional(*roof / busy) : std::nullopt; }
+  };
+  std::string operator_name, shape, types;
+  Side baseline, candidate;
+
+  [[nodiscard]] double change() const { return candidate.busy - baseline.busy; }
+  // Of the change: what the other device brings at an equal share of its peak. The rest is how well it is used.
+  [[nodiscard]] std::optional<double> hardware() const {
+    if (!baseline.roof || !candidate.roof) return std::nullopt;
+    return baseline.busy * (*candidate.roof / *baseline.roof - 1);
+  }
+};
+
+// By operator, shape and types. The database has the pass table operator_work.
+using ShapeSides = std::map<std::array<std::string, 3>, ShapeChange::Side>;
+ShapeSides shape_sides(Database& database);
+
+// What both have, baseline and candidate; the largest change over all calls first.
+std::vector<ShapeChange> shape_changes(const ShapeSides& before, const ShapeSides& after);
 
 }  // namespace tracedb

@@ -1,4 +1,5 @@
-// The sections `operators` and `memory`: what the host asked for, and what it allocated.
+// The sections `operators`, `roofline` and `memory`: what the host asked for, how well the devices did it, and what was
+// allocated.
 #include <cmath>
 
 #include "compare/memory_peaks.h"
@@ -81,7 +82,48 @@ const Fields<MemoryChange>& memory_fields() {
   return kFields;
 }
 
+const Fields<ShapeChange>& shape_fields() {
+  using Line = ShapeChange;
+  const auto share = [](const ShapeChange::Side& side) { return side.share() ? Cell(100 * *side.share()) : Cell{}; };
+  static const Fields<Line> kFields = {
+      {sum_column("baseline_calls", "n", Unit::kAny, "calls of the baseline that launch work, in the whole trace"),
+       [](const Line& line) { return line.baseline.calls; }},
+      {sum_column("candidate_calls", "n'", Unit::kAny, "calls of the candidate"),
+       [](const Line& line) { return line.candidate.calls; }},
+      {figure_column("baseline", "Call", Unit::kTime, "device time of a call of the baseline: while its work ran"),
+       [](const Line& line) { return time_cell(line.baseline.busy); }},
+      {figure_column("candidate", "Call'", Unit::kTime, "the same of the candidate"),
+       [](const Line& line) { return time_cell(line.candidate.busy); }},
+      {figure_column("change", "Change", Unit::kTime, "candidate - baseline", Fit::kKept),
+       [](const Line& line) { return time_cell(line.change()); }},
+      {figure_column("hardware", "Hardware", Unit::kTime,
+                     "of the change: what the peaks of the candidate's device bring at the baseline's share of them",
+                     Fit::kKept),
+       [](const Line& line) { return line.hardware() ? time_cell(*line.hardware()) : Cell{}; }},
+      {figure_column("efficiency", "Efficiency", Unit::kTime, "the rest of it: how well the device is used",
+                     Fit::kKept),
+       [](const Line& line) { return line.hardware() ? time_cell(line.change() - *line.hardware()) : Cell{}; }},
+      {figure_column("baseline_roof_pct", "Roof (%)", Unit::kPercent,
+                     "the least time by the device's peaks as a share of that of a call; see roofline"),
+       [share](const Line& line) { return share(line.baseline); }},
+      {figure_column("candidate_roof_pct", "Roof' (%)", Unit::kPercent, "the same of the candidate"),
+       [share](const Line& line) { return share(line.candidate); }},
+      {text_column("shape", "Shape", "dimensions of its inputs", Fit::kNames), &Line::shape},
+      {text_column("types", "Types", "of its inputs"), &Line::types},
+      {label_column("operator", "Operator", "name of the operator", Fit::kNames), &Line::operator_name},
+  };
+  return kFields;
+}
+
 }  // namespace
+
+std::vector<Column> roofline_columns() { return columns_of(shape_fields()); }
+Report roofline_section(const SectionInput& in) {
+  Report out{roofline_columns(), {}};
+  if (in.shapes == nullptr) return out;
+  for (const ShapeChange& change : *in.shapes) out.rows.push_back(row_of(shape_fields(), change));
+  return out;
+}
 
 std::vector<Column> operators_columns() { return columns_of(operator_change_fields()); }
 Report operators_section(const SectionInput& in) {

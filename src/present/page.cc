@@ -11,11 +11,13 @@
 #include "present/gate.h"
 #include "present/side_names.h"
 #include "present/step_words.h"
+#include "report/escape.h"
 
 namespace tracedb {
 namespace {
 
 constexpr std::size_t kMostLines = 60, kMostReasons = 8, kMostGroups = 3, kMostListed = 3;
+constexpr std::size_t kLongestShape = 60;
 constexpr double kLittle = 0.01;  // of the change: a rest of which nothing is said
 constexpr std::string_view kUnchanged = "{kind}nothing changed: {baseline_time:time}{unit} in both ({change:+.1f%}).";
 constexpr std::string_view kAlike =
@@ -51,6 +53,7 @@ class Writer : PageWriter {
     if (!one_step()) verdicts();
     for (std::size_t i = 0; i < std::min(input_.reasons.size(), kMostGroups); ++i) why(input_.reasons[i], i == 0);
     fusions();
+    roofline();
     memory();
     findings();
     warnings();
@@ -323,6 +326,36 @@ class Writer : PageWriter {
       add(BlockKind::kItem, say("compare.more_fusions", "{n} more: --section fusion", {{"n", all - said}}));
   }
 
+  // The operator of one shape whose change weighs most on another device. A share above the roof is none to judge by,
+  // and a short call shows its launch.
+  void roofline() {
+    if (input_.in.shapes == nullptr) return;
+    constexpr double kShort = 5000, kMostShare = 1.05;  // ns
+    const auto is_judged = [](const ShapeChange::Side& side) {
+      return side.busy >= kShort && side.share() && *side.share() <= kMostShare;
+    };
+    const auto most = std::ranges::find_if(
+        *input_.in.shapes, [&](const ShapeChange& one) { return is_judged(one.baseline) && is_judged(one.candidate); });
+    if (most == input_.in.shapes->end() || std::abs(most->change()) < kLeastChange * most->baseline.busy) return;
+    const double hardware = most->hardware().value();
+    add(BlockKind::kHeading, "Against the peaks of the devices");
+    add(BlockKind::kItem,
+        say("compare.roofline",
+            "{operator} {shape}: {baseline_share:.0f%} of {baseline}'s roof, {candidate_share:.0f%} of {candidate}'s; "
+            "{change:+time} a call, of that {hardware:+time} by the roofs and {efficiency:+time} by their use",
+            {{"operator", most->operator_name},
+             {"shape", shorten_middle(most->shape, kLongestShape)},
+             {"baseline_share", *most->baseline.share()},
+             {"baseline", names_.baseline},
+             {"candidate_share", *most->candidate.share()},
+             {"candidate", names_.candidate},
+             {"change", most->change()},
+             {"hardware", hardware},
+             {"efficiency", most->change() - hardware}}),
+        "-");
+    add(BlockKind::kCommand, "trace-query compare $A $B --section roofline", "   ");
+  }
+
   // The peak that changed most, where that is more than a percent, and worth a thought.
   void memory() {
     if (input_.in.memory == nullptr) return;
@@ -429,12 +462,6 @@ class Writer : PageWriter {
   WordsInput words_;
 };
 
-// " --phase decode"; "" where a trace has no steps, or none of a known kind.
-std::string phase_option(const GroupComparison& group, const SectionInput& in, bool of_candidate) {
-  if (group.group.whole_trace || only_unknown((of_candidate ? in.candidate : in.baseline).steps)) return "";
-  return fmt::format(" --phase {}", to_string((of_candidate ? group.group.candidate : group.group.baseline).kind));
-}
-
 }  // namespace
 
 Page compare_page(const PageInput& input, std::size_t width) {
@@ -531,50 +558,6 @@ Sentence fusion_text(const WordsInput& words, const GroupComparison& group, cons
               {"parts", names},
               {"parts_time", parts},
               {"confidence", fusion.confidence}});
-}
-
-bool only_unknown(const StepSet& steps) {
-  return std::ranges::all_of(steps.steps, [](const StepFacts& step) { return step.info.kind == StepKind::kUnknown; });
-}
-
-std::string next_command(const GroupReasons& group, const Reason& reason, const SectionInput& in,
-                         const std::string& baseline, const std::string& candidate) {
-  const bool of_candidate = reason.change.change > 0;  // the side that takes longer
-  const std::string& side = of_candidate ? candidate : baseline;
-  const std::string phase = phase_option(*group.group, in, of_candidate);
-  const std::string both = phase_option(*group.group, in, group.group->group.baseline.kind == StepKind::kUnknown);
-  const auto one = [&](std::string_view report) { return fmt::format("trace-query {} {}{}", report, side, phase); };
-  const auto pair = [&](std::string_view section) {
-    return fmt::format("trace-query compare {} {} --section {}{}", baseline, candidate, section, both);
-  };
-  switch (reason.cause) {
-    case Cause::kBetweenSteps:
-    case Cause::kRecording:
-    case Cause::kTransition:
-    case Cause::kIdle:
-      return one("gaps");
-    case Cause::kCommunication:
-      return one("comms");
-    case Cause::kCopies:
-      return one("memcpys");
-    case Cause::kOperation:
-      return pair(reason.place.kind == PlaceKind::kLayers && !reason.place.layers.empty() ? "ledger --by layer,op"
-                                                                                          : "kernels");
-    case Cause::kFusion:
-      return pair("fusion");
-    case Cause::kRareSteps:
-    case Cause::kNoStep:
-    case Cause::kOtherSteps:
-      return one("steps");
-    case Cause::kConcurrency:
-      return one("timeline");
-    case Cause::kClocks:
-      return pair("same-kernels");
-    case Cause::kLoad:
-      return pair(
-          fmt::format("ledger --normalise {}", in.comparison.normalise == Normalise::kToken ? "step" : "token"));
-  }
-  return "";
 }
 
 }  // namespace tracedb

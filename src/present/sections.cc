@@ -228,7 +228,7 @@ const std::string& kernel_text(NameId name, const SectionInput& input) {
 
 std::span<const Section> compare_sections() {
   using enum Section::Candidates;
-  static constexpr std::array<Section, 17> kSections = {{
+  static constexpr std::array<Section, 18> kSections = {{
       {"verdict", "how long steps take in either trace, and whether that is a change", verdict_columns, verdict_section,
        kStacked, true, true},
       {"reasons", "why: parts of the change in order of size, with evidence", reason_columns, reason_section, kStacked,
@@ -252,6 +252,8 @@ std::span<const Section> compare_sections() {
        kernels_section},
       {"operators", "framework operators that are new, gone, called more often, or slower", operators_columns,
        operators_section},
+      {"roofline", "operators of the same shapes, and how near both traces come to the peaks of their devices",
+       roofline_columns, roofline_section},
       {"memory", "peaks of allocated memory, and which operators allocated it", memory_columns, memory_section},
       {"steps", "distributions over steps, with 95 % intervals", [] { return columns_of(measured_change_fields()); },
        steps, kJoined},

@@ -8,6 +8,7 @@
 #include "compare/comparison.h"
 #include "compare/findings.h"
 #include "compare/memory_peaks.h"
+#include "compare/operator_changes.h"
 #include "compare/reasons.h"
 #include "present/cells.h"
 #include "report/sql_report.h"
@@ -29,6 +30,7 @@ struct SectionInput {
   const HostFrames* baseline_hosts = nullptr;  // of reasons
   const HostFrames* candidate_hosts = nullptr;
   const std::vector<MemoryChange>* memory = nullptr;  // null: not asked for
+  const std::vector<ShapeChange>* shapes = nullptr;
   const std::vector<TraceFinding>* baseline_findings = nullptr;
   const std::vector<TraceFinding>* candidate_findings = nullptr;  // both or none
   [[nodiscard]] ReasonSources sources() const {
@@ -111,6 +113,8 @@ std::vector<Column> operators_columns();
 Report operators_section(const SectionInput& input);
 std::vector<Column> memory_columns();
 Report memory_section(const SectionInput& input);
+std::vector<Column> roofline_columns();
+Report roofline_section(const SectionInput& input);
 
 Report sentence_section(const SectionInput& input);  // what the page says
 

@@ -1,4 +1,4 @@
-"""`compare --section operators` and `--section memory`, and what the page says of memory: generated traces, worked out by hand."""
+"""`compare --section operators`, `roofline` and `memory`, and what the page says of them: generated traces, worked out by hand."""
 import json
 
 from trace_cases import as_json, equal, ingest, require, run
@@ -65,5 +65,42 @@ def check_memory(folder):
     require("peak" not in run("trace-query", "compare", indexes[0], indexes[0]).stdout, "an equal peak is not told")
 
 
+def check_roofline(folder):
+    """A product of matrices on two devices of known peaks: what the device brings, and how well it is used, worked out here."""
+    def made(name, device, memory, kind, times):
+        events = []
+        for i, dur in enumerate(times):
+            at, ids = 1000 * i, {"External id": i + 1}
+            events += [
+                {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": at, "dur": 10, "args": {
+                    **ids, "Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["c10::BFloat16"] * 2, "Concrete Inputs": ["", ""]}},
+                {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": at + 1, "dur": 2,
+                 "args": {"correlation": i + 1, **ids}},
+                {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": at + 5, "dur": dur,
+                 "args": {"correlation": i + 1, "device": 0, "stream": 7, **ids}}]
+        path = folder / f"{name}.json"
+        properties = {"id": 0, "name": device, "totalGlobalMem": memory, **kind}
+        path.write_text(json.dumps({"deviceProperties": [properties], "traceEvents": events}))
+        run("trace-ingest", "--force", path, "-o", path.with_suffix(".tracedb"))
+        return path.with_suffix(".tracedb")
+
+    flops = 2 * 4096 ** 3
+    h100 = made("h100", "NVIDIA H100 80GB HBM3", 85_000_000_000, {"computeMajor": 9, "computeMinor": 0, "numSms": 132}, [200, 300])
+    mi300 = made("mi300", "AMD Instinct MI300X", 192_000_000_000, {"numSms": 304}, [180, 200])
+    (row,) = section("roofline", h100, mi300)
+    roofs = [flops / peak / 1000 for peak in (989.4, 1307.4)]
+    hardware = 250_000 * (roofs[1] / roofs[0] - 1)
+    for column, value in (("baseline", 250_000), ("candidate", 190_000), ("change", -60_000), ("hardware", hardware), ("efficiency", -60_000 - hardware)):
+        require(abs(row[column] - value) <= 1, f"{column}: {row[column]}, not {value}")
+    for column, value in (("baseline_roof_pct", roofs[0] / 2500), ("candidate_roof_pct", roofs[1] / 1900)):
+        require(abs(row[column] - value) < 1e-6, f"{column}: {row[column]}, not {value}")
+    back = section("roofline", mi300, h100)[0]
+    require(abs(back["hardware"] - 190_000 * (roofs[0] / roofs[1] - 1)) <= 1, f"the other way round: {back}")
+    said = " ".join(run("trace-query", "compare", h100, mi300).stdout.split())
+    require("aten::mm [[4096,4096],[4096,4096]]: 56 % of H100's roof, 55 % of MI300X's; -60.0 us a call, of that "
+            f"{hardware / 1000:+.1f} us by the roofs and {-60_000 - hardware:+.0f} ns by their use" in said, said)
+    require("roof" not in run("trace-query", "compare", h100, h100).stdout, "the roof of one device is told as a difference")
+
+
 def main(cases, folder):
-    cases.each_apart([check_operators, check_memory])
+    cases.each_apart([check_operators, check_memory, check_roofline])

@@ -15,7 +15,7 @@ from trace_cases import TRACES, as_json, equal, require, run, skip_without_trace
 
 FOLDER = TRACES / "kineto"
 LEAST_STEPS = 5  # for a verdict
-SECTIONS = "verdict,reasons,sentences,fusion,warnings,memory"
+SECTIONS = "verdict,reasons,sentences,fusion,warnings,memory,roofline"
 WORDS = {"the throughput": -1, "less": -1, "faster": -1, "more": 1, "longer": 1, "slower": 1, "as long": 1}
 
 
@@ -243,6 +243,15 @@ class Compared:
         if by:
             equal((by["operator"], by["change"]), (rows[1]["what"], rows[1]["change"]), "by what")
             require(by["change"] * told["change"] > 0, told.sentence)
+
+    def say_roofline(self, told):
+        told["baseline"], told["candidate"]
+        rows = [row for row in self.data["roofline"] if row["operator"] == told["operator"] and row["hardware"] is not None]
+        near_row = [row for row in rows if abs(row["change"] - told["change"]) <= 1 and abs(row["hardware"] - told["hardware"]) <= 1
+                    and abs(row["baseline_roof_pct"] - 100 * told["baseline_share"]) < 1e-6
+                    and abs(row["candidate_roof_pct"] - 100 * told["candidate_share"]) < 1e-6]
+        require(near_row and told["shape"].split("…")[0] in near_row[0]["shape"], told.sentence)
+        near(told["hardware"] + told["efficiency"], told["change"], "sum", 1)
 
     def say_more_kinds(self, told):
         require(told["n"] > 0, told.sentence)

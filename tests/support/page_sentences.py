@@ -9,7 +9,8 @@ from page_reasons import Reasons, check_interval
 from page_text import Told, check_text, count, near, texts_of
 from trace_cases import equal, require
 
-HEADINGS = {"Verdict (one run a side: run-to-run variance is unknown)", "Fusions", "Memory", "Findings", "Warnings"}
+HEADINGS = {"Verdict (one run a side: run-to-run variance is unknown)", "Fusions", "Memory", "Findings", "Warnings",
+            "Against the peaks of the devices"}
 
 
 class Page(Reasons):
@@ -75,6 +76,12 @@ class Page(Reasons):
         equal(told["change"], told["candidate"] - told["baseline"], "change of the peak")
         _, by = told.clause("by")  # golden.compare_host works it out
         require(by is None or by["operator"] and by["change"] * told["change"] > 0, told.sentence)
+
+    def roofline(self, told, _):
+        """Its times are worked out in compare_host_test."""
+        equal([told["baseline"], told["candidate"]], self.names, "sides")
+        require(told["operator"] and told["shape"] and 0 < told["baseline_share"] <= 1.05 and 0 < told["candidate_share"] <= 1.05, told.sentence)
+        near(told["hardware"] + told["efficiency"], told["change"], "sum")
 
     # The headline.
 

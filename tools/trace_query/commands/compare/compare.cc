@@ -116,9 +116,10 @@ struct Results {
   std::vector<Comparison> comparisons;
   std::vector<GateResult> gates;  // as many, or none
   std::vector<std::string> inputs;
-  std::vector<HostFrames> hosts;                       // of each input
-  std::vector<std::vector<MemoryChange>> memory = {};  // of each candidate
-  std::vector<std::vector<TraceFinding>> findings = {};     // of each input, where they are told
+  std::vector<HostFrames> hosts;                         // of each input
+  std::vector<std::vector<MemoryChange>> memory = {};    // of each candidate
+  std::vector<std::vector<ShapeChange>> shapes = {};     // of each candidate
+  std::vector<std::vector<TraceFinding>> findings = {};  // of each input, where they are told
 
   [[nodiscard]] SectionInput input(std::size_t i, LedgerBy by, bool human_readable) const {
     return {comparisons[i],
@@ -132,6 +133,7 @@ struct Results {
             &hosts[0],
             &hosts[i + 1],
             memory.empty() ? nullptr : &memory[i],
+            shapes.empty() ? nullptr : &shapes[i],
             findings.empty() ? nullptr : &findings[0],
             findings.empty() ? nullptr : &findings[i + 1]};
   }
@@ -367,6 +369,34 @@ OpenedInputs open_inputs(const CommandLine& line, InputLoop& loop, const Output&
 }
 
 // Opens and loads the traces, prints the requested sections. The exit code: 1 beyond --gate.
+// Memory, findings and operators by shape. They take time to read: only for those who are told of them.
+void read_host_parts(const CompareRequest& request, const CommandLine& line, const std::vector<OpenedTrace>& traces,
+                     const ActiveRules& rules, Results& results) {
+  const auto asks = [&](std::string_view section) {
+    return std::ranges::any_of(request.sections, [&](const Section* own) { return own->name == section; });
+  };
+  const bool in_words = request.page || line.page() || asks("sentences");
+  const auto device = [&](std::size_t i) { return results.loaded.traces[i].description.devices; };
+  const bool others =
+      std::ranges::any_of(traces, [&](const auto& one) { return device(&one - traces.data()) != device(0); });
+  const bool tells_shapes = asks("roofline") || (in_words && others);
+  std::vector<std::vector<MemoryPeak>> peaks;
+  std::vector<ShapeSides> shapes;
+  for (std::size_t i = 0; i < traces.size() && (tells_shapes || in_words || asks("memory")); ++i) {
+    Database& database = traces[i].index.database();
+    Workload workload(traces[i].index, rules, {});
+    for (const auto* table : {"memory_events", "step_breakdown", "kernel_launches", "operator_work"})
+      add_pass_table(workload, table);
+    peaks.push_back(memory_peaks(database));
+    if (in_words) results.findings.push_back(findings_of(database, true));
+    if (tells_shapes) shapes.push_back(shape_sides(database));
+    if (i == 0) continue;
+    results.memory.push_back(memory_changes(peaks[0], peaks[i]));
+    const bool tells = asks("roofline") || (tells_shapes && device(0) != device(i));
+    results.shapes.push_back(tells ? shape_changes(shapes[0], shapes[i]) : std::vector<ShapeChange>());
+  }
+}
+
 int run_comparison(const CommandLine& line) {
   if (line.knows("baseline-file") && (line.has("baseline-file") || line.has("save-baseline"))) {
     return compare_with_file(line);
@@ -392,20 +422,7 @@ int run_comparison(const CommandLine& line) {
   Results results{loaded, {}, {}, inputs, {}};
   for (std::size_t i = 0; i < traces.size(); ++i) results.hosts.emplace_back(traces[i].index, loaded.traces[i]);
   std::vector<std::string> notes = compare_all(request, results, output);
-  // They take time to read: only for those who are told of them.
-  const auto asks = [&](std::string_view section) {
-    return std::ranges::any_of(request.sections, [&](const Section* own) { return own->name == section; });
-  };
-  const bool in_words = request.page || line.page() || asks("sentences");
-  std::vector<std::vector<MemoryPeak>> peaks;
-  for (const OpenedTrace& trace : in_words || asks("memory") ? std::span(traces) : std::span(traces).first(0)) {
-    Workload workload(trace.index, rules, {});
-    for (const auto* table : {"memory_events", "step_breakdown", "kernel_launches", "operator_work"})
-      add_pass_table(workload, table);
-    peaks.push_back(memory_peaks(trace.index.database()));
-    if (in_words) results.findings.push_back(findings_of(trace.index.database(), true));
-  }
-  for (std::size_t i = 1; i < peaks.size(); ++i) results.memory.push_back(memory_changes(peaks[0], peaks[i]));
+  read_host_parts(request, line, traces, rules, results);
   if (const auto step = request.options.step; step && results.comparisons.front().groups.empty()) {
     throw Error(ErrorCode::kUsage, fmt::format("--step {}: {}", *step, why_no_step(results, *step)));
   }
