@@ -11,43 +11,56 @@ SHARES = ("computing", "exposed_comm", "copy", "runtime", "data_loader", "operat
 DEVICE, RUNTIME, LOADER, LENGTH = slice(0, 4), 4, 5, 8
 
 
+PASSES = ("forward", "backward", "optimizer", None)
+# In this order of precedence: (share, pass), then nothing.
+PARTS = [(share, step) for share in range(3) for step in PASSES] + [(3, None), (4, None), (5, None)]
+
+
 def spans(index, device):
-    """[(begin, end, share)] of everything on a device and the host."""
+    """[(begin, end, place in PARTS)] of everything on a device and the host."""
     with open_index(index) as db:
         streams = {stream for stream, of in db.execute("SELECT id, device_id FROM stream") if of == device}
-        out = [(ts, ts + dur, 2 if kind == "copy_kernel" else 1 if kind in ("comm", "comm_compute") else 0)
-               for ts, dur, kind, stream in db.execute("SELECT ts, coalesce(dur, 0), kind, stream_id FROM kernel") if stream in streams]
-        out += [(ts, ts + dur, 0 if kind == "memset" else 2)
-                for ts, dur, kind, stream in db.execute("SELECT ts, coalesce(dur, 0), kind, stream_id FROM memory_op") if stream in streams]
-        out += [(ts, ts + dur, 3) for ts, dur in db.execute("SELECT ts, coalesce(dur, 0) FROM runtime_call")]
+        out = [(ts, ts + dur, 2 if kind == "copy_kernel" else 1 if kind in ("comm", "comm_compute") else 0, step)
+               for ts, dur, kind, stream, step in db.execute("SELECT ts, coalesce(dur, 0), kind, stream_id, pass FROM kernel") if stream in streams]
+        out += [(ts, ts + dur, 0 if kind == "memset" else 2, step)
+                for ts, dur, kind, stream, step in db.execute("SELECT ts, coalesce(dur, 0), kind, stream_id, pass FROM memory_op") if stream in streams]
+        out += [(ts, ts + dur, 3, None) for ts, dur in db.execute("SELECT ts, coalesce(dur, 0) FROM runtime_call")]
         for table, share in (("cpu_op", 5), ("annotation", None)):
             for ts, dur, name in db.execute(f"SELECT e.ts, coalesce(e.dur, 0), s.value FROM {table} e JOIN string s ON s.id = e.name_id"):
                 loads = name.startswith(("enumerate(DataLoader)#", "enumerate(DataPipe)#"))
                 if loads or share:
-                    out.append((ts, ts + dur, 4 if loads else share))
-    return out
+                    out.append((ts, ts + dur, 4 if loads else share, None))
+    return [(begin, end, PARTS.index((share, step))) for begin, end, share, step in out]
 
 
-def shares_of(window, events):
-    """Each instant goes to the first share that has an event then."""
+def parts_of(window, events):
+    """Each instant goes to the first part that has an event then."""
     begin, end = window
-    edges = sorted(edge for a, b, share in events if a < end and b > begin
-                   for edge in ((max(a, begin), share, 1), (min(b, end), share, -1)))
-    out, open_, at = [0] * 7, [0] * 6, begin
-    for time, share, change in [*edges, (end, 0, 0)]:
-        out[next((i for i, count in enumerate(open_) if count), 6)] += time - at
-        open_[share] += change
+    edges = sorted(edge for a, b, part in events if a < end and b > begin
+                   for edge in ((max(a, begin), part, 1), (min(b, end), part, -1)))
+    out, open_, at = [0] * (len(PARTS) + 1), [0] * len(PARTS), begin
+    for time, part, change in [*edges, (end, 0, 0)]:
+        out[next((i for i, count in enumerate(open_) if count), len(PARTS))] += time - at
+        open_[part] += change
         at = time
     return out
 
 
 def check_rows(index):
     found = rows("breakdown", index, "--limit", 0)
+    by_pass = {(row["step"], row["device_id"], row["pass"]): row for row in rows("sql", index, "SELECT * FROM pass_breakdown")}
     for device in {row["device_id"] for row in rows("sql", index, "SELECT DISTINCT device_id FROM step_breakdown")}:
         events = spans(index, device)
         for row in rows("sql", index, f"SELECT * FROM step_breakdown WHERE device_id IS {device if device else 'NULL'}"):
-            ours = [row[share] for share in SHARES]
-            equal(ours, shares_of((row["ts"], row["ts"] + row["length"]), events), f"shares of step {row['step']}")
+            parts = parts_of((row["ts"], row["ts"] + row["length"]), events)
+            equal([row[share] for share in SHARES],
+                  [sum(time for time, (share, _) in zip(parts, PARTS) if share == i) for i in range(6)] + [parts[-1]], f"shares of step {row['step']}")
+            for i, step in enumerate(PASSES):
+                ours = by_pass.pop((row["step"], device, step or "[no pass]"), dict.fromkeys(SHARES, 0))
+                equal([ours[share] for share in SHARES], [*parts[i:12:4], 0, 0, 0, 0], f"step {row['step']}, {step}")
+            idle = by_pass.pop((row["step"], device, "[device idle]"))
+            equal([idle[share] for share in SHARES], [0, 0, 0, *parts[12:]], f"step {row['step']}, device idle")
+    equal(by_pass, {}, "passes of no step")
     for row in found:
         equal(sum(row[share] for share in SHARES), row["length"], "sum of the shares")
     return found
@@ -56,7 +69,7 @@ def check_rows(index):
 def check_sums(index):
     """What is by phase or device adds up to the rows; a selection picks rows and leaves their figures."""
     every = rows("breakdown", index, "--limit", 0)
-    for by in ("phase", "device"):
+    for by in ("phase", "device", "pass"):
         for share in ("length", *SHARES):
             equal(sum(row[share] for row in rows("breakdown", index, "--by", by, "--limit", 0) if row.get(by) not in ("mean", "min", "max")),
                   sum(row[share] for row in every), f"{share} by {by}")

@@ -10,6 +10,7 @@
 #include "base/time_cover.h"
 #include "base/unknown.h"
 #include "passes/tables/pass_tables.h"
+#include "trace/step_grammar.h"
 
 namespace tracedb {
 namespace {
@@ -17,7 +18,15 @@ namespace {
 // An instant belongs to the first of them that covers it, else to nothing known: of the device computing, communication
 // and copies; of the host runtime calls, the data loader and operators.
 enum Share : std::size_t { kComputing, kExposedComm, kCopying, kRuntime, kLoading, kOperators, kShares };
-using Sums = std::array<std::int64_t, kShares>;
+constexpr std::size_t kOnDevice = kRuntime;  // shares of the device, each of which is split by pass
+
+// By the value of the column of kernels and copies less 1, behind them what is in none.
+constexpr std::size_t kPasses = kPassNames.size() + 1;
+constexpr std::size_t kParts = kOnDevice * kPasses + (kShares - kOnDevice);
+constexpr std::size_t first_part(std::size_t share) {
+  return share < kOnDevice ? share * kPasses : share + kOnDevice * (kPasses - 1);
+}
+using Sums = std::array<std::int64_t, kParts>;  // ns of each part and all before it
 
 // Of each step, with the work that it launched but not with the step before it on its thread.
 std::vector<Extent> step_windows(const StepSet& set, const EventTables& events, const Window& cut) {
@@ -104,13 +113,13 @@ class HostEvents {
   std::vector<Table> tables_;
 };
 
-// How much of a lane's time each share and all before it cover, up to where a walk over all events has come.
+// How much of a lane's time each part and all before it cover, up to where a walk over all events has come.
 class Covered {
  public:
-  void add(Share share, std::int64_t begin, std::int64_t end) {
+  void add(std::size_t part, std::int64_t begin, std::int64_t end) {
     if (end <= begin) return;
     first_ = std::min(first_, begin);
-    for (std::size_t i = share; i < kShares; ++i) {
+    for (std::size_t i = part; i < kParts; ++i) {
       const std::int64_t from = std::max(begin, ends_[i]);
       if (end <= from) continue;
       sums_[i] = saturating_add(sums_[i], end - from);
@@ -120,21 +129,21 @@ class Covered {
   // Before `time`, which is not before the begin of what was added.
   [[nodiscard]] Sums until(std::int64_t time) const {
     Sums out = sums_;
-    for (std::size_t i = 0; i < kShares; ++i) out[i] -= std::max<std::int64_t>(ends_[i] - time, 0);
+    for (std::size_t i = 0; i < kParts; ++i) out[i] -= std::max<std::int64_t>(ends_[i] - time, 0);
     return out;
   }
   // Of all that was added.
   [[nodiscard]] Extent bounds() const { return {first_, ends_.back()}; }
-  [[nodiscard]] bool has_work() const { return sums_[kCopying] > 0; }
+  [[nodiscard]] bool has_work() const { return sums_[first_part(kOnDevice) - 1] > 0; }
 
  private:
   Sums sums_{}, ends_{};
   std::int64_t first_ = std::numeric_limits<std::int64_t>::max();
 };
 
-// By window, then lane of the device: ns of each share and all before it. Leaves in `lanes` what all events cover.
-std::vector<std::vector<Sums>> shares_of(std::span<const Extent> windows, const DeviceWork& work, const Index& index,
-                                         std::vector<Covered>& lanes) {
+// By window, then lane of the device. Leaves in `lanes` what all events cover.
+std::vector<std::vector<Sums>> sums_of(std::span<const Extent> windows, const DeviceWork& work, Workload& workload,
+                                       std::vector<Covered>& lanes) {
   struct Edge {
     std::int64_t time;
     std::size_t window;
@@ -155,20 +164,22 @@ std::vector<std::vector<Sums>> shares_of(std::span<const Extent> windows, const 
       for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
         const Sums until = lanes[lane].until(next->time);
         Sums& sums = out[next->window][lane];
-        for (std::size_t i = 0; i < kShares; ++i) sums[i] = next->ends ? until[i] - sums[i] : until[i];
+        for (std::size_t i = 0; i < kParts; ++i) sums[i] = next->ends ? until[i] - sums[i] : until[i];
       }
     }
   };
-  HostEvents host(index);
+  HostEvents host(workload.index());
   const auto on_host = [&](Share share, std::int64_t begin, std::int64_t end) {
     answer(begin);
-    for (Covered& lane : lanes) lane.add(share, begin, end);
+    for (Covered& lane : lanes) lane.add(first_part(share), begin, end);
   };
+  const auto of_kernels = workload.events().kernels.ids("pass"), of_memory = workload.events().memory.ids("pass");
   for_each_in_order(work, [&](const DeviceEvent& event) {
     host.advance(event.ts, on_host);
     answer(event.ts);
-    lanes[event.lane].add(event.work == Work::kCopy ? kCopying : (communicates(event.work) ? kExposedComm : kComputing),
-                          event.ts, event.end);
+    const Share share = event.work == Work::kCopy ? kCopying : (communicates(event.work) ? kExposedComm : kComputing);
+    const std::uint32_t pass = (event.ref.is_memory_op ? of_memory : of_kernels)[event.ref.id - 1];
+    lanes[event.lane].add(first_part(share) + (pass == 0 || pass >= kPasses ? kPasses : pass) - 1, event.ts, event.end);
   });
   host.advance(std::numeric_limits<std::int64_t>::max(), on_host);
   answer(std::numeric_limits<std::int64_t>::max());
@@ -191,62 +202,108 @@ std::vector<std::vector<bool>> places_of_steps(Workload& workload, const DeviceW
   return out;
 }
 
-// Cells behind those that say which step and device: the window and what it is spent on.
-void add_times(TableRows& rows, const Extent& window, const Sums& covered) {
-  rows.add(window.begin).add(window.length());
-  std::int64_t before = 0;
-  for (const std::int64_t sum : covered) {
-    rows.add(sum - before);
-    before = sum;
+// As SQL, of rows of pass_breakdown.
+constexpr std::string_view kAllShares =
+    "sum(computing + exposed_comm + copy + runtime + data_loader + operators + other) AS length";
+constexpr std::string_view kShareOfAll =
+    "100.0 * sum(computing + exposed_comm + copy + runtime + data_loader + operators + other) / "
+    "nullif(sum(sum(computing "
+    "+ exposed_comm + copy + runtime + data_loader + operators + other)) OVER (), 0)";
+
+// Where the time of a step on a device goes.
+struct StepTime {
+  std::optional<std::size_t> step;      // place in the set; none: the whole trace
+  std::optional<std::uint32_t> device;  // none: the step ran nothing on one
+  Extent window;
+  Sums sums;
+
+  // ns of parts [first, last).
+  [[nodiscard]] std::int64_t of(std::size_t first, std::size_t last) const {
+    return sums.at(last - 1) - (first == 0 ? 0 : sums.at(first - 1));
   }
-  rows.add(window.length() - before);
-}
+  [[nodiscard]] std::int64_t of(std::size_t share) const { return of(first_part(share), first_part(share + 1)); }
+  [[nodiscard]] std::int64_t other() const { return window.length() - sums.back(); }
+};
 
 // Where there are no steps: a row for each device, from the first to the last of what is recorded; without device
 // work, one of the host.
-void add_whole_trace(const Workload& workload, const DeviceColumns& columns, const DeviceWork& work, TableRows& rows) {
+std::vector<StepTime> time_of_trace(Workload& workload, const DeviceColumns& columns, const DeviceWork& work) {
   const Selection& selection = workload.selection();
-  if (selection.names_steps() || !selection.devices.empty() || !selection.streams.empty()) return;
+  if (selection.names_steps() || !selection.devices.empty() || !selection.streams.empty()) return {};
   const Window cut = window_of(selection);
   const Extent window{cut.from, cut.to};
   std::vector<Covered> lanes;
-  const std::vector<Sums> sums = shares_of({&window, 1}, work, workload.index(), lanes).front();
+  const std::vector<Sums> sums = sums_of({&window, 1}, work, workload, lanes).front();
   const bool any = std::ranges::any_of(lanes, &Covered::has_work);
+  std::vector<StepTime> out;
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     if (any ? !lanes[lane].has_work() : lane > 0) continue;
     const Extent all = lanes[lane].bounds();
     const Extent own{std::max(all.begin, cut.from), std::min(all.end, cut.to)};
-    if (own.length() == 0) continue;
-    rows.add_null().add_null().add("[whole trace]");
-    rows.add(columns.lane_id(lane) == 0 ? std::nullopt : std::optional(columns.lane_id(lane)));
-    add_times(rows, own, sums[lane]);
+    const std::uint32_t device = columns.lane_id(lane);
+    if (own.length() > 0) out.push_back({{}, device == 0 ? std::nullopt : std::optional(device), own, sums[lane]});
   }
+  return out;
 }
 
-void fill_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
+std::vector<StepTime> times_of_steps(Workload& workload) {
   const StepSet& set = workload.steps();
   const Selection& selection = workload.selection();
   const DeviceColumns columns(workload.events(), LaneBy::kDevice);
   const DeviceWork work = columns.work();
-  if (set.steps.empty()) return add_whole_trace(workload, columns, work, rows);
+  if (set.steps.empty()) return time_of_trace(workload, columns, work);
   const std::vector<Extent> windows = step_windows(set, workload.events(), window_of(selection));
   const std::vector<std::vector<bool>> places = places_of_steps(workload, work);
   const std::vector<bool> selected = selected_steps(set, selection);
   std::vector<Covered> lanes;
-  const std::vector<std::vector<Sums>> sums = shares_of(windows, work, workload.index(), lanes);
+  const std::vector<std::vector<Sums>> sums = sums_of(windows, work, workload, lanes);
   const bool names_places = !selection.devices.empty() || !selection.streams.empty();
+  std::vector<StepTime> out;
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
-    const StepFacts& step = set.steps[i];
     // A step that ran nothing on a device has one row, of the host: lane 0 is that of no device.
     const bool on_host = std::ranges::find(places[i], true) == places[i].end();
     if (windows[i].length() == 0 || (on_host && (!selected[i + 1] || names_places))) continue;
     for (std::size_t lane = 0; lane < work.lanes; ++lane) {
       if (on_host ? lane > 0 : !places[i][lane]) continue;
-      rows.add(i).add(to_string(step.info.kind));
-      rows.add(set.source == StepSource::kInferred ? std::nullopt : std::optional<std::string_view>(step.name));
-      rows.add(columns.lane_id(lane) == 0 ? std::nullopt : std::optional(columns.lane_id(lane)));
-      add_times(rows, windows[i], sums[i][lane]);
+      const std::uint32_t device = columns.lane_id(lane);
+      out.push_back({i, device == 0 ? std::nullopt : std::optional(device), windows[i], sums[i][lane]});
     }
+  }
+  return out;
+}
+
+void fill_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
+  const StepSet& set = workload.steps();
+  for (const StepTime& time : times_of_steps(workload)) {
+    if (time.step) {
+      const StepFacts& step = set.steps[*time.step];
+      rows.add(*time.step).add(to_string(step.info.kind));
+      rows.add(set.source == StepSource::kInferred ? std::nullopt : std::optional<std::string_view>(step.name));
+    } else {
+      rows.add_null().add_null().add("[whole trace]");
+    }
+    rows.add(time.device).add(time.window.begin).add(time.window.length());
+    for (std::size_t share = 0; share < kShares; ++share) rows.add(time.of(share));
+    rows.add(time.other());
+  }
+}
+
+void fill_pass_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
+  for (const StepTime& time : times_of_steps(workload)) {
+    const auto begin = [&](std::string_view pass) { rows.add(time.step).add(time.device).add(pass); };
+    for (std::size_t pass = 0; pass < kPasses; ++pass) {
+      std::array<std::int64_t, kOnDevice> own{};
+      for (std::size_t share = 0; share < kOnDevice; ++share)
+        own.at(share) = time.of(first_part(share) + pass, first_part(share) + pass + 1);
+      if (std::ranges::count(own, 0) == static_cast<std::ptrdiff_t>(own.size())) continue;
+      begin(pass < kPassNames.size() ? kPassNames.at(pass) : "[no pass]");
+      for (const std::int64_t share : own) rows.add(share);
+      for (std::size_t share = kOnDevice; share <= kShares; ++share) rows.add(std::int64_t{0});
+    }
+    begin("[device idle]");
+    for (std::size_t share = 0; share < kOnDevice; ++share) rows.add(std::int64_t{0});
+    for (std::size_t share = kOnDevice; share < kShares; ++share) rows.add(time.of(share));
+    rows.add(time.other());
   }
 }
 
@@ -281,6 +338,33 @@ PassTable breakdown_table() {
       {"breakdown",
        "step phase device length busy_pct computing exposed_comm copy runtime data_loader operators other ts name",
        "step, device_id", "", "Each row adds up to its length."}};
+}
+
+PassTable pass_breakdown_table() {
+  using enum ColumnType;
+  const auto sum = [](std::string_view name, std::string_view head, std::string_view meaning, std::string_view fit,
+                      std::string_view sql) { return column(name, kInteger, "ns", meaning, head, "sum", fit, sql); };
+  return {
+      "pass_breakdown",
+      "where the time of each step goes, by device and pass of training",
+      {column("step", kInteger, "", "number of the step, from 0 in time order; NULL: there are no steps"),
+       column("device_id", kInteger, "", "id in device; NULL: the step ran nothing on one"),
+       column("pass", kText, "",
+              "forward, backward, optimizer, by the launch; [no pass]: of none; [device idle]: nothing runs there",
+              "Pass", "label", "9"),
+       sum("computing", "Computing", "kernels and fills of the pass run, and none of a pass before it in this list",
+           "7", "sum(computing)"),
+       sum("exposed_comm", "Exposed Comm", "else communication runs", "6", "sum(exposed_comm)"),
+       sum("copy", "Copy", "else a copy runs", "5", "sum(copy)"),
+       sum("runtime", "Runtime", "else a runtime call is open on some thread", "5", "sum(runtime)"),
+       sum("data_loader", "Data Loader", "else the data loader gives a batch", "5", "sum(data_loader)"),
+       sum("operators", "Operators", "else a framework operator is open on some thread", "5", "sum(operators)"),
+       sum("other", "Other", "nothing of these", "6", "sum(other)"),
+       derived("length", kInteger, "ns", "all of these", "Time", "sum", "9", kAllShares),
+       derived("time_pct", kReal, "percent", "share of the length of all steps", "Time (%)", "sum", "8", kShareOfAll)},
+      fill_pass_breakdown,
+      {"breakdown_by_pass", "pass length time_pct computing exposed_comm copy runtime data_loader operators other",
+       "length DESC, pass", "GROUP BY pass", "The rows add up to the length of the steps."}};
 }
 
 }  // namespace tracedb

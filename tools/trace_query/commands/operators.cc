@@ -193,6 +193,7 @@ std::vector<Command> operator_commands() {
                     {{"", "breakdown"},
                      {"--by phase", "breakdown_by_phase", "a row for each kind of step"},
                      {"--by device", "breakdown_by_device", "a row for each device; mean, min and max of several"}},
+                     {"--by pass", "breakdown_by_pass", "a row for each pass of training, by what launched the work"},
                     {kPlaces, kSteps, kRules, kRows, kOutput, kExplain, kInput}, finish_breakdown, add_findings)};
 }
 
