@@ -329,7 +329,8 @@ class Writer : PageWriter {
   // The operator of one shape whose change weighs most on another device. A share above the roof is none to judge by,
   // and a short call shows its launch.
   void roofline() {
-    if (input_.in.shapes == nullptr) return;
+    const bool one_device = input_.in.baseline.description.devices == input_.in.candidate.description.devices;
+    if (input_.in.shapes == nullptr || one_device) return;
     constexpr double kShort = 5000, kMostShare = 1.05;  // ns
     const auto is_judged = [](const ShapeChange::Side& side) {
       return side.busy >= kShort && side.share() && *side.share() <= kMostShare;

@@ -49,6 +49,7 @@ constexpr TableOfReport kTables[] = {
      "layers"},
     {"comms", "Communication", "Collectives by kind, group and size.", "comms"},
     {"memcpys", "Copies and fills", "By direction and kind.", "memcpys"},
+    {"memory", "Memory", "What the framework allocated, by device.", "memory --at peak"},
     {"steps", "Steps", "One row for each.", "steps"},
 };
 
