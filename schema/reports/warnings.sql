@@ -8,7 +8,8 @@
 -- column: suggestion | Suggestion | text    |       | 7 wrapped | what to do
 WITH
 -- Whether the format can hold them (src/trace/format_holds.h), and kernels without an operator or stack that are many.
-stacks(can) AS (SELECT count > 0 FROM temp.coverage WHERE code = 'holds_stacks'),
+stacks(can, how) AS (SELECT count > 0, iif((SELECT value FROM meta WHERE key = 'format') IN ('xplane', 'xla-json'),
+  'profile with python_tracer_level=1', 'profile with_stack=True') FROM temp.coverage WHERE code = 'holds_stacks'),
 launches(can, advice) AS (SELECT count > 0, iif((SELECT count > 0 FROM temp.coverage WHERE code = 'holds_graphs'),
   'start the profiler before the work, and record CPU activities', 'record the calls of the runtime, from before the work on')
   FROM temp.coverage WHERE code = 'holds_launches'),
@@ -44,7 +45,7 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
      WHEN 'no_operator_launch' THEN iif((SELECT can FROM launches), 'their launches are not in the trace: ' ||
        (SELECT advice FROM launches), 'this format holds no operators')
      ELSE iif(EXISTS (SELECT 1 FROM cpu_op), 'launched outside of any operator' ||
-                iif((SELECT can FROM stacks), ': profile with_stack=True to see where', ''),
+                (SELECT iif(can, ': ' || how || ' to see where', '') FROM stacks),
               iif((SELECT can FROM stacks), 'record CPU activities with the profiler',
                 'this recording names no operators')) END),
   ('no_stack', 'info', 5.0, 'kernel time without a Python stack',
@@ -55,7 +56,7 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
             'launched by a graph replay or by a thread without Python calls' ||
               iif((SELECT can FROM graphs), '; --capture TRACE provides stacks for graph replays', ''),
             'launched by a thread without Python calls')
-        WHEN (SELECT can FROM stacks) THEN 'profile with_stack=True'
+        WHEN (SELECT can FROM stacks) THEN (SELECT how FROM stacks)
         ELSE 'this format holds no Python stacks' END),
   ('no_step', 'info', 5.0, 'kernel time outside of steps', 'steps come from annotations; --step-regex selects yours'),
   ('no_layer', 'info', 20.0, 'kernel time in no layer', 'trace-query layers says what was found, and why no more')),

@@ -13,10 +13,26 @@ struct FormatHolds {
   bool copies;    // and fills, by the device's own engines
 };
 
+constexpr bool is_xla(std::string_view format) { return format == "xplane" || format == "xla-json"; }
+
 constexpr FormatHolds format_holds(std::string_view format) {
   const bool ascend = format == "ascend-trace-view" || format == "ascend-db";
   const bool device_alone = format == "aie" || format == "ascend-kernel-csv";
-  return {format == "kineto", format == "kineto" || ascend, !device_alone, !device_alone};
+  return {format == "kineto", format == "kineto" || ascend || is_xla(format), !device_alone, !device_alone};
+}
+
+// What to do so that the next recording has it, in words behind "...: "; "": nothing is said.
+struct RecordingAdvice {
+  std::string_view steps, layers, stacks, memory;
+};
+
+constexpr RecordingAdvice recording_advice(std::string_view format) {
+  if (is_xla(format)) {
+    return {"mark each with jax.profiler.StepTraceAnnotation", "name parts of the model with jax.named_scope",
+            "profile with python_tracer_level=1", "a profile of XLA holds none"};
+  }
+  return {"", "", "profile with with_stack=True, and ingest without --no-stacks",
+          "record them with profile_memory=True"};
 }
 
 }  // namespace tracedb

@@ -203,6 +203,19 @@ def check_folders(folder):
     require("a.trace.json" in done.stderr + done.stdout, f"the other form is not named: {done.stderr}")
 
 
+def check_advice(folder):
+    """What a profile lacks is said with what JAX records it by, and nothing of PyTorch's profiler."""
+    trace, index = folder / "b.trace.json", folder / "b.tracedb"
+    trace.write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": json_events() + [{}]}))
+    ingest(trace, index)
+    for report, advice in (("steps", "jax.profiler.StepTraceAnnotation"), ("layers", "jax.named_scope"), ("stacks", "python_tracer_level=1"),
+                           ("modules", "python_tracer_level=1"), ("memory", "a profile of XLA holds none"), ("warnings", "")):
+        done = run("trace-query", report, index)
+        require(advice in done.stderr, f"{report}: {advice} is not said: {done.stderr}")
+        for word in ("with_stack", "profile_memory", "torch"):
+            require(word not in done.stderr + done.stdout, f"{report}: {word} of a profile of XLA: {done.stderr}")
+
+
 def check_json(folder):
     trace, index = folder / "b.trace.json", folder / "b.tracedb"
     text = json.dumps({"displayTimeUnit": "ns", "traceEvents": json_events() + [{}]})
@@ -237,4 +250,4 @@ def check_json(folder):
 
 def main(cases, folder):
     cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_tpu,
-                      check_a_cut_file_keeps_whole_planes, check_whatever_is_cut_or_changed, check_what_is_no_profile, check_folders, check_json])
+                      check_a_cut_file_keeps_whole_planes, check_whatever_is_cut_or_changed, check_what_is_no_profile, check_folders, check_advice, check_json])

@@ -9,6 +9,7 @@
 #include "passes/steps/inferred_steps.h"
 #include "passes/steps/module_steps.h"
 #include "passes/steps/step_pattern.h"
+#include "trace/format_holds.h"
 
 namespace tracedb {
 namespace {
@@ -201,7 +202,9 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
   set.of_memory.resize(events.memory.size());
   set.of_kernel = std::move(found.of_kernel);
   if (found.steps.empty()) {
-    set.notes.push_back("no annotation names a step, and none could be inferred: " + found.reason);
+    const std::string_view advice = recording_advice(index.meta("format").value_or("")).steps;
+    set.notes.push_back(fmt::format("no annotation names a step{}{}, and none could be inferred: {}",
+                                    advice.empty() ? "" : ": ", advice, found.reason));
     return set;
   }
   set.source = StepSource::kInferred;

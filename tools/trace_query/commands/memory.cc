@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "trace/format_holds.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
 #include "trace_query/workload.h"
@@ -16,11 +17,15 @@ constexpr std::string_view kParts[] = {"operator", "module", "line", "step"};
 void finish_memory(Workload& workload, TraceReport& result) {
   Database& database = workload.index().database();
   if (!database.query_int64("SELECT 1 FROM temp.memory_events LIMIT 1")) {
-    result.warnings.emplace_back(
-        database.query_int64(
-            "SELECT 1 FROM instant i JOIN string s ON s.id = i.name_id WHERE s.value = '[memory]' LIMIT 1")
-            ? "this index does not have the arguments of allocations yet: trace-ingest --force TRACE"
-            : "the trace has no allocations: record them with profile_memory=True");
+    const bool lost = database
+                          .query_int64(
+                              "SELECT 1 FROM instant i JOIN string s ON s.id = i.name_id WHERE s.value = "
+                              "'[memory]' LIMIT 1")
+                          .has_value();
+    result.warnings.push_back(
+        lost ? "this index does not have the arguments of allocations yet: trace-ingest --force TRACE"
+             : fmt::format("the trace has no allocations: {}",
+                           recording_advice(workload.index().meta("format").value_or("")).memory));
   } else if (result.report.rows.empty()) {
     result.warnings.emplace_back("nothing of that kind was allocated");
   }

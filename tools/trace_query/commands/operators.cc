@@ -12,6 +12,7 @@
 #include "passes/tables/pass_tables.h"
 #include "passes/work/device_peaks.h"
 #include "report/escape.h"
+#include "trace/format_holds.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
 
@@ -65,10 +66,10 @@ void finish_modules(const CommandLine& line, Workload& workload, TraceReport& re
   const std::size_t name = find_column(report.columns, "module").value();
   const auto is_module = [&](const Row& row) { return !std::get<std::string>(row[name]).starts_with('['); };
   if (std::ranges::none_of(report.rows, is_module)) {
-    notes.emplace_back(
-        database.query_int64("SELECT id FROM stack LIMIT 1")
-            ? "the Python stacks show no call of an nn.Module"
-            : "the trace has no Python stacks: profile with with_stack=True, and ingest without --no-stacks");
+    notes.push_back(database.query_int64("SELECT id FROM stack LIMIT 1")
+                        ? "the Python stacks show no call of an nn.Module"
+                        : fmt::format("the trace has no Python stacks: {}",
+                                      recording_advice(workload.index().meta("format").value_or("")).stacks));
     return;
   }
   if (!workload.selection().empty()) {
@@ -192,8 +193,8 @@ std::vector<Command> operator_commands() {
                     "  trace-query breakdown trace.json.gz --by phase --columns phase,steps,length,busy_pct",
                     {{"", "breakdown"},
                      {"--by phase", "breakdown_by_phase", "a row for each kind of step"},
-                     {"--by device", "breakdown_by_device", "a row for each device; mean, min and max of several"}},
                      {"--by pass", "breakdown_by_pass", "a row for each pass of training, by what launched the work"},
+                     {"--by device", "breakdown_by_device", "a row for each device; mean, min and max of several"}},
                     {kPlaces, kSteps, kRules, kRows, kOutput, kExplain, kInput}, finish_breakdown, add_findings)};
 }
 

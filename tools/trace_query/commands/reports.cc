@@ -161,10 +161,10 @@ std::vector<std::string> warnings_of(Workload& workload, bool any_kernel, bool a
     warnings.emplace_back(
         "none of these kernels has a Python stack: their launches are outside the trace, or outside Python");
   } else if (!any_stack) {
-    warnings.emplace_back(
-        format_holds(workload.index().meta("format").value_or("")).stacks
-            ? "the trace has no Python stacks: profile with with_stack=True, and ingest without --no-stacks"
-            : "this format holds no Python stacks");
+    const std::string format = workload.index().meta("format").value_or("");
+    warnings.push_back(format_holds(format).stacks
+                           ? fmt::format("the trace has no Python stacks: {}", recording_advice(format).stacks)
+                           : "this format holds no Python stacks");
   }
   return warnings;
 }
@@ -320,6 +320,9 @@ void finish_layers(const CommandLine& line, Workload& workload, TraceReport& res
       text += (text.empty() ? "" : ", ") + stack_text(stack, layers.stacks.size() > 1);
     }
     notes.push_back(fmt::format("{} layers; {:.1f} % of the kernel time is in one", text, 100 * layers.coverage));
+  } else if (const auto advice = recording_advice(workload.index().meta("format").value_or("")).layers;
+             !advice.empty()) {
+    notes.push_back(fmt::format("for layers of the next recording {}", advice));
   }
   if (!has_kernels(workload.index())) {
     notes.emplace_back("the trace has no kernels");
