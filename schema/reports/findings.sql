@@ -2,7 +2,7 @@
 -- :beside 1: without what `report` and `compare` say of each kind of steps anyway.
 -- command: selection | what stands out: input bound, exposed communication, idle devices, unused tensor cores, full memory | nothing was recorded that could stand out
 -- column: finding    | Finding    | text    | label | 9         | data_loader, exposed_comm, busy, tensor_cores or memory
--- column: share_pct  | Share (%)  | percent |       | 8         | of the time; tensor_cores: of the device time; memory: of that of the device
+-- column: share_pct  | Share (%)  | percent |       | 8         | of the time; tensor_cores: of the device time; memory: of the fullest device's, in the whole trace
 -- column: limit_pct  | Limit (%)  | percent |       | 3         | beyond it, it stands out; busy: below it
 -- column: stands_out | Stands Out | count   | sum   | 8         | 1: it does
 -- column: text       | Text       | text    |       | 9 wrapped | in words
@@ -12,14 +12,17 @@ times AS (
          total(computing + exposed_comm + copy) AS busy, total(runtime + operators) AS host
   FROM (SELECT 1 WHERE :beside IS NULL OR EXISTS (SELECT 1 FROM string WHERE value GLOB 'enumerate(Data*'))
   CROSS JOIN temp.step_breakdown),
--- Devices with tensor cores have compute capability 7.0 or more.
+-- Devices with tensor cores have compute capability 7.0 or more. `unknown`: whose names do not say whether they use them.
 kernels AS MATERIALIZED (
-  SELECT total(k.total_time) AS time, total(iif(k.matrix_units = 'yes', k.total_time, 0)) AS matrix
+  SELECT total(k.total_time) AS time, total(iif(k.matrix_units = 'yes', k.total_time, 0)) AS matrix,
+         total(iif(k.matrix_units IS NULL, k.total_time, 0)) AS unknown
   FROM (SELECT min(CAST(compute_capability AS REAL)) AS least FROM device WHERE used = 1 AND vendor = 'nvidia') d
   CROSS JOIN temp.kernel_launches k WHERE d.least > 6.9),
+-- Of the whole trace, whatever is selected. A total that is not recorded is a lower bound.
 memory AS (
   SELECT e.device, 100.0 * max(coalesce(e.reserved, e.allocated)) / (SELECT max(d.memory_bytes) FROM device d WHERE d.ordinal = e.device_number) AS share
-  FROM temp.memory_events e WHERE e.device_number IS NOT NULL GROUP BY e.device),
+  FROM temp.memory_events e WHERE e.device_number IS NOT NULL AND e.device NOT GLOB 'cpu*' AND NOT e.is_relative
+  GROUP BY e.device ORDER BY 2 DESC, 1 LIMIT 1),
 measured(place, finding, share, bound, called, text) AS (
   SELECT 1, 'data_loader', 100 * loading / length, 5.0, 'input bound: ', '%.1f %% of the time waits for the data loader' FROM times WHERE length > 0
   UNION ALL
@@ -30,11 +33,12 @@ measured(place, finding, share, bound, called, text) AS (
          'devices are busy for %.1f %% of the time' || printf('; for %.1f %%%% of it operators or runtime calls are open instead', 100 * host / length)
   FROM times WHERE length > 0 AND :beside IS NULL
   UNION ALL
-  SELECT 4, 'tensor_cores', 100 * total(iif(w.matrix = 1, w.busy, 0)) / sum(w.busy), 0.0, 'tensor cores unused: ',
-         'no kernel''s name shows tensor cores, and at least %.1f %% of the device time is of matrix products, attention and convolutions'
+  SELECT 4, 'tensor_cores', max(100 * (total(iif(w.matrix = 1, w.busy, 0)) - k.unknown) / sum(w.busy), 0), 0.0, 'tensor cores unused: ',
+         'no kernel''s name shows tensor cores, and at least %.1f %% of the device time is of matrix products, attention and convolutions '
+           || 'in kernels without them'
   FROM kernels k CROSS JOIN temp.operator_work w WHERE k.time > 0 AND k.matrix = 0 HAVING sum(w.busy) > 0
   UNION ALL
-  SELECT 5, 'memory', share, 90.0, 'nearly full: ', '%.1f %% of the memory of ' || device || ' is taken at the peak' FROM memory WHERE share IS NOT NULL),
+  SELECT 5, 'memory', share, 90.0, 'nearly full: ', '%.1f %% of the memory of ' || device || ' is taken at the peak of the trace' FROM memory WHERE share IS NOT NULL),
 judged AS (SELECT *, iif(finding = 'busy', share < bound, share > bound) AS stands_out FROM measured)
 SELECT finding, share, bound, stands_out, iif(stands_out, called, '') || printf(text, share) AS words
 FROM judged ORDER BY stands_out DESC, place, words;

@@ -2,6 +2,7 @@
 // shape, how near both come to the peaks of their devices.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -47,10 +48,15 @@ struct ShapeChange {
   Side baseline, candidate;
 
   [[nodiscard]] double change() const { return candidate.busy - baseline.busy; }
-  // Of the change: what the other device brings at an equal share of its peak. The rest is how well it is used.
-  [[nodiscard]] std::optional<double> hardware() const {
+  // The larger share of the two; nullopt where either is not known.
+  [[nodiscard]] std::optional<double> best_share() const {
     if (!baseline.roof || !candidate.roof) return std::nullopt;
-    return baseline.busy * (*candidate.roof / *baseline.roof - 1);
+    return std::max(*baseline.share(), *candidate.share());
+  }
+  // Of the change: what the other device brings if both come as near to their roofs. The rest is how well it is used.
+  [[nodiscard]] std::optional<double> hardware() const {
+    const std::optional<double> share = best_share();
+    return share ? std::optional((*candidate.roof - *baseline.roof) / *share) : std::nullopt;
   }
 };
 

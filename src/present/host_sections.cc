@@ -97,7 +97,8 @@ const Fields<ShapeChange>& shape_fields() {
       {figure_column("change", "Change", Unit::kTime, "candidate - baseline", Fit::kKept),
        [](const Line& line) { return time_cell(line.change()); }},
       {figure_column("hardware", "Hardware", Unit::kTime,
-                     "of the change: what the peaks of the candidate's device bring at the baseline's share of them",
+                     "of the change: what the peaks of the candidate's device bring, if both come as near to them as "
+                     "the better one",
                      Fit::kKept),
        [](const Line& line) { return line.hardware() ? time_cell(*line.hardware()) : Cell{}; }},
       {figure_column("efficiency", "Efficiency", Unit::kTime, "the rest of it: how well the device is used",

@@ -327,22 +327,24 @@ class Writer : PageWriter {
   }
 
   // The operator of one shape whose change weighs most on another device. A share above the roof is none to judge by,
-  // and a short call shows its launch.
+  // a short call shows its launch, and far below its roof it is not the device's peak that tells.
   void roofline() {
     const bool one_device = input_.in.baseline.description.devices == input_.in.candidate.description.devices;
     if (input_.in.shapes == nullptr || one_device) return;
-    constexpr double kShort = 5000, kMostShare = 1.05;  // ns
+    constexpr double kShort = 5000;  // ns
+    constexpr double kLeastShare = 0.25, kMostShare = 1.05;
     const auto is_judged = [](const ShapeChange::Side& side) {
       return side.busy >= kShort && side.share() && *side.share() <= kMostShare;
     };
-    const auto most = std::ranges::find_if(
-        *input_.in.shapes, [&](const ShapeChange& one) { return is_judged(one.baseline) && is_judged(one.candidate); });
+    const auto most = std::ranges::find_if(*input_.in.shapes, [&](const ShapeChange& one) {
+      return is_judged(one.baseline) && is_judged(one.candidate) && one.best_share() >= kLeastShare;
+    });
     if (most == input_.in.shapes->end() || std::abs(most->change()) < kLeastChange * most->baseline.busy) return;
     const double hardware = most->hardware().value();
     add(BlockKind::kHeading, "Against the peaks of the devices");
     add(BlockKind::kItem,
         say("compare.roofline",
-            "{operator} {shape}: {baseline_share:.0f%} of {baseline}'s roof, {candidate_share:.0f%} of {candidate}'s; "
+            "{operator} {shape}: {baseline_share:.1f%} of {baseline}'s roof, {candidate_share:.1f%} of {candidate}'s; "
             "{change:+time} a call, of that {hardware:+time} by the roofs and {efficiency:+time} by their use",
             {{"operator", most->operator_name},
              {"shape", shorten_middle(most->shape, kLongestShape)},
@@ -390,35 +392,33 @@ class Writer : PageWriter {
     if (commands_.insert(next_command).second) add(BlockKind::kCommand, next_command, "   ");
   }
 
-  // Of one side, or of both but much more of one.
   void findings() {
     if (input_.in.candidate_findings == nullptr) return;
-    const auto tell = [&](const std::vector<TraceFinding>& own, const std::vector<TraceFinding>& other,
-                          bool of_candidate) {
-      for (const TraceFinding& finding : own) {
-        constexpr double kMuchMore = 5;  // percent points
-        const auto there = std::ranges::find(other, finding.name, &TraceFinding::name);
-        const bool known = there != other.end();
-        if (!finding.stands_out || (known && there->stands_out && finding.share_pct - there->share_pct < kMuchMore)) {
-          continue;
-        }
-        if (!std::exchange(any_finding_, true)) add(BlockKind::kHeading, "Findings");
-        add(BlockKind::kItem,
-            with(say("finding." + finding.name, "{side}: {finding}{other}",
-                     {{"side", of_candidate ? names_.candidate : names_.baseline},
-                      {"finding", finding.text},
-                      {"other", known ? say("", "; {name}: {other_share:.1f%}",
-                                            {{"name", of_candidate ? names_.baseline : names_.candidate},
-                                             {"other_share", there->share_pct / 100}})
-                                      : Sentence{}}}),
-                 {"share", finding.share_pct / 100}),
-            "-");
-        const std::string next_command = fmt::format("trace-query findings {}", of_candidate ? "$B" : "$A");
-        if (commands_.insert(next_command).second) add(BlockKind::kCommand, next_command, "   ");
-      }
-    };
-    tell(*input_.in.candidate_findings, *input_.in.baseline_findings, true);
-    tell(*input_.in.baseline_findings, *input_.in.candidate_findings, false);
+    const std::vector<TraceFinding>&baseline = *input_.in.baseline_findings, &candidate = *input_.in.candidate_findings;
+    for (const TraceFinding& own : candidate) finding(own, baseline, true);
+    for (const TraceFinding& own : baseline) finding(own, candidate, false);
+  }
+
+  // Where it stands out on this side alone, or much more than on the other.
+  void finding(const TraceFinding& own, const std::vector<TraceFinding>& others, bool of_candidate) {
+    constexpr double kMuchMore = 5;  // percent points
+    const auto other = std::ranges::find(others, own.name, &TraceFinding::name);
+    const bool known = other != others.end();
+    if (!own.stands_out || (known && other->stands_out && own.share_pct - other->share_pct < kMuchMore)) return;
+    if (!std::exchange(any_finding_, true)) add(BlockKind::kHeading, "Findings");
+    const std::string &side = of_candidate ? names_.candidate : names_.baseline,
+                      &there = of_candidate ? names_.baseline : names_.candidate;
+    add(BlockKind::kItem,
+        with(say("finding." + own.name, "{side}: {finding}{other}",
+                 {{"side", side},
+                  {"finding", own.text},
+                  {"other", known ? say("", "; {name}: {other_share:.1f%}",
+                                        {{"name", there}, {"other_share", other->share_pct / 100}})
+                                  : Sentence{}}}),
+             {"share", own.share_pct / 100}),
+        "-");
+    const std::string next_command = fmt::format("trace-query findings {}", of_candidate ? "$B" : "$A");
+    if (commands_.insert(next_command).second) add(BlockKind::kCommand, next_command, "   ");
   }
 
   void warnings() {

@@ -467,7 +467,10 @@ class TraceWords : PageWriter {
                {"share", finding.share_pct / 100}),
           "-");
     }
-    if (any) add(BlockKind::kCommand, "trace-query findings $T", "   ");
+    if (any) {
+      add(BlockKind::kCommand,
+          fmt::format("trace-query findings $T{}{}", in_.selection.empty() ? "" : " ", in_.selection), "   ");
+    }
   }
 
   void warnings() {

@@ -147,6 +147,10 @@ def check_words(folder):
         for where in (page, both):
             require(" ".join(where.split()).count(text) == 1, f"{text!r} is not said once: {where}")
     require("data loader; empty: 4.0 %" in " ".join(both.split()), f"the other side's share is not said: {both}")
+    # Of a kernel whose name does not say it, nothing is claimed; nor of steps that a selection of kernels leaves without work.
+    unknown = made("unknown", 60, "triton_tem_fused_mm_0")
+    equal([row["stands_out"] for row in rows("findings", unknown) if row["finding"] == "tensor_cores"], [0], "tensor cores of unknown kernels")
+    equal([row["finding"] for row in rows("findings", full, "--name", "*nosuch*") if row["finding"] != "memory"], [], "findings about no kernel")
     for pair in ((empty, empty), (full, full)):
         require("Findings" not in run("trace-query", "compare", *pair).stdout, "what both sides have is told as a difference")
     require("input bound" not in said("quiet", 60, "volta_sgemm_64x32", options=["--no-findings"]), "findings are said in spite of --no-findings")

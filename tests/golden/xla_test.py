@@ -209,7 +209,7 @@ def check_advice(folder):
     trace.write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": json_events() + [{}]}))
     ingest(trace, index)
     for report, advice in (("steps", "jax.profiler.StepTraceAnnotation"), ("layers", "jax.named_scope"), ("stacks", "python_tracer_level=1"),
-                           ("modules", "python_tracer_level=1"), ("memory", "a profile of XLA holds none"), ("warnings", "")):
+                           ("modules", "layers are by its scopes"), ("memory", "a profile of XLA holds none"), ("warnings", "")):
         done = run("trace-query", report, index)
         require(advice in done.stderr, f"{report}: {advice} is not said: {done.stderr}")
         for word in ("with_stack", "profile_memory", "torch"):
@@ -234,6 +234,10 @@ def check_json(folder):
     verify_index(cut)
     equal(table(cut, "SELECT count(*) AS n FROM kernels"), [(1,)], "what is before the end")
     equal(table(cut, "SELECT count(*) AS n FROM issue WHERE kind = 'truncated'"), [(1,)], "that it is cut")
+    # What is called like the sign of an event is no damage.
+    trace.write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": [*json_events(), {**json_events()[-1], "name": "ph", "args": {"ph": 1}}, {}]}))
+    ingest(trace, cut, "--force")
+    equal(table(cut, "SELECT count(*) AS n FROM issue WHERE severity <> 'info'"), [(0,)], "issues of a name that looks like a sign")
     # Behind damage the events go on, and what was lost is counted.
     events = json_events()
     kernel = json.dumps(next(event for event in events if event.get("name", "").startswith("k.kd")))

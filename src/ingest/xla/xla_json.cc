@@ -53,12 +53,14 @@ class XlaJson {
  private:
   static constexpr std::int64_t kDay = 86'400'000'000'000;  // ns: times in ps have room for a hundred
 
-  static constexpr std::string_view kSign = "\"ph\"";  // in each event, once
+  static constexpr std::string_view kSign = "\"ph\"";  // in each event, mostly once
 
   static bool is_event(std::string_view text) {
     const std::size_t sign = text.find(kSign);
-    return text.starts_with('{') &&
-           (sign == std::string_view::npos || text.find(kSign, sign + 1) == std::string_view::npos);
+    const bool twice = sign != std::string_view::npos && text.find(kSign, sign + 1) != std::string_view::npos;
+    if (!twice) return text.starts_with('{');
+    const ShapeCheck check = check_shape(text, kDeepestEvent);
+    return check.shape == Shape::kWhole && check.has_phase;
   }
 
   // From where the document broke off to its end: whole events, whatever stands around them.

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "base/time_cover.h"
 #include "base/unknown.h"
@@ -141,49 +143,84 @@ class Covered {
   std::int64_t first_ = std::numeric_limits<std::int64_t>::max();
 };
 
-// By window, then lane of the device. Leaves in `lanes` what all events cover.
-std::vector<std::vector<Sums>> sums_of(std::span<const Extent> windows, const DeviceWork& work, Workload& workload,
-                                       std::vector<Covered>& lanes) {
+// What covers windows of time, asked for while events come by in order of begin.
+class WindowSums {
+ public:
+  // `places`: by window, then lane, whether that is asked for.
+  WindowSums(std::span<const Extent> windows, std::span<const std::vector<bool>> places, std::size_t lanes)
+      : places_(places), lanes_(lanes) {
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      if (windows[i].length() == 0) continue;
+      edges_.push_back({windows[i].begin, i, false});
+      edges_.push_back({windows[i].end, i, true});
+    }
+    std::ranges::sort(edges_, {}, &Edge::time);
+  }
+
+  void add(std::size_t lane, std::size_t part, std::int64_t begin, std::int64_t end) {
+    answer(begin);
+    lanes_[lane].add(part, begin, end);
+  }
+  void add_to_all(std::size_t part, std::int64_t begin, std::int64_t end) {
+    answer(begin);
+    for (Covered& lane : lanes_) lane.add(part, begin, end);
+  }
+  // After the last event: what all events cover, by lane.
+  const std::vector<Covered>& finish() {
+    answer(std::numeric_limits<std::int64_t>::max());
+    return lanes_;
+  }
+
+  // After finish().
+  [[nodiscard]] const Sums& of(std::size_t window, std::size_t lane) const { return sums_.at({window, lane}); }
+
+ private:
   struct Edge {
     std::int64_t time;
     std::size_t window;
     bool ends;
   };
-  std::vector<Edge> edges;
-  for (std::size_t i = 0; i < windows.size(); ++i) {
-    if (windows[i].length() == 0) continue;
-    edges.push_back({windows[i].begin, i, false});
-    edges.push_back({windows[i].end, i, true});
-  }
-  std::ranges::sort(edges, {}, &Edge::time);
-  lanes.assign(work.lanes, {});
-  std::vector<std::vector<Sums>> out(windows.size(), std::vector<Sums>(work.lanes));
-  auto next = edges.begin();
-  const auto answer = [&](std::int64_t time) {  // what no event can change that begins at `time` or later
-    for (; next != edges.end() && next->time <= time; ++next) {
-      for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-        const Sums until = lanes[lane].until(next->time);
-        Sums& sums = out[next->window][lane];
-        for (std::size_t i = 0; i < kParts; ++i) sums[i] = next->ends ? until[i] - sums[i] : until[i];
+
+  // What no event can change that begins at `time` or later.
+  void answer(std::int64_t time) {
+    for (; next_ < edges_.size() && edges_[next_].time <= time; ++next_) {
+      const Edge& edge = edges_[next_];
+      for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+        if (!places_[edge.window][lane]) continue;
+        const Sums until = lanes_[lane].until(edge.time);
+        Sums& own = sums_[{edge.window, lane}];
+        for (std::size_t i = 0; i < kParts; ++i) own[i] = edge.ends ? until[i] - own[i] : until[i];
       }
     }
-  };
+  }
+
+  std::span<const std::vector<bool>> places_;
+  std::vector<Covered> lanes_;
+  std::map<std::pair<std::size_t, std::size_t>, Sums> sums_;  // by window and lane
+  std::vector<Edge> edges_;
+  std::size_t next_ = 0;
+};
+
+Share share_of(Work work) {
+  if (work == Work::kCopy) return kCopying;
+  return communicates(work) ? kExposedComm : kComputing;
+}
+
+// Walks over all events; what they cover, by lane, is what it returns.
+const std::vector<Covered>& walk(Workload& workload, const DeviceWork& work, WindowSums& windows) {
   HostEvents host(workload.index());
   const auto on_host = [&](Share share, std::int64_t begin, std::int64_t end) {
-    answer(begin);
-    for (Covered& lane : lanes) lane.add(first_part(share), begin, end);
+    windows.add_to_all(first_part(share), begin, end);
   };
   const auto of_kernels = workload.events().kernels.ids("pass"), of_memory = workload.events().memory.ids("pass");
   for_each_in_order(work, [&](const DeviceEvent& event) {
     host.advance(event.ts, on_host);
-    answer(event.ts);
-    const Share share = event.work == Work::kCopy ? kCopying : (communicates(event.work) ? kExposedComm : kComputing);
     const std::uint32_t pass = (event.ref.is_memory_op ? of_memory : of_kernels)[event.ref.id - 1];
-    lanes[event.lane].add(first_part(share) + (pass == 0 || pass >= kPasses ? kPasses : pass) - 1, event.ts, event.end);
+    const std::size_t place = (pass == 0 || pass >= kPasses ? kPasses : pass) - 1;
+    windows.add(event.lane, first_part(share_of(event.work)) + place, event.ts, event.end);
   });
   host.advance(std::numeric_limits<std::int64_t>::max(), on_host);
-  answer(std::numeric_limits<std::int64_t>::max());
-  return out;
+  return windows.finish();
 }
 
 // By step, then device lane: whether it runs work of the step there that is selected.
@@ -232,8 +269,9 @@ std::vector<StepTime> time_of_trace(Workload& workload, const DeviceColumns& col
   if (selection.names_steps() || !selection.devices.empty() || !selection.streams.empty()) return {};
   const Window cut = window_of(selection);
   const Extent window{cut.from, cut.to};
-  std::vector<Covered> lanes;
-  const std::vector<Sums> sums = sums_of({&window, 1}, work, workload, lanes).front();
+  const std::vector<bool> everywhere(work.lanes, true);
+  WindowSums windows({&window, 1}, {&everywhere, 1}, work.lanes);
+  const std::vector<Covered>& lanes = walk(workload, work, windows);
   const bool any = std::ranges::any_of(lanes, &Covered::has_work);
   std::vector<StepTime> out;
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
@@ -241,7 +279,8 @@ std::vector<StepTime> time_of_trace(Workload& workload, const DeviceColumns& col
     const Extent all = lanes[lane].bounds();
     const Extent own{std::max(all.begin, cut.from), std::min(all.end, cut.to)};
     const std::uint32_t device = columns.lane_id(lane);
-    if (own.length() > 0) out.push_back({{}, device == 0 ? std::nullopt : std::optional(device), own, sums[lane]});
+    if (own.length() > 0)
+      out.push_back({{}, device == 0 ? std::nullopt : std::optional(device), own, windows.of(0, lane)});
   }
   return out;
 }
@@ -253,20 +292,24 @@ std::vector<StepTime> times_of_steps(Workload& workload) {
   const DeviceWork work = columns.work();
   if (set.steps.empty()) return time_of_trace(workload, columns, work);
   const std::vector<Extent> windows = step_windows(set, workload.events(), window_of(selection));
-  const std::vector<std::vector<bool>> places = places_of_steps(workload, work);
+  std::vector<std::vector<bool>> places = places_of_steps(workload, work);
+  // A step that ran nothing on a device has one row, of the host: lane 0 is that of no device.
+  std::vector<bool> on_host(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    on_host[i] = std::ranges::find(places[i], true) == places[i].end();
+    if (on_host[i]) places[i][0] = true;
+  }
   const std::vector<bool> selected = selected_steps(set, selection);
-  std::vector<Covered> lanes;
-  const std::vector<std::vector<Sums>> sums = sums_of(windows, work, workload, lanes);
-  const bool names_places = !selection.devices.empty() || !selection.streams.empty();
+  WindowSums sums(windows, places, work.lanes);
+  walk(workload, work, sums);
+  const bool names_work = !selection.devices.empty() || !selection.streams.empty() || selection.names_kernels();
   std::vector<StepTime> out;
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
-    // A step that ran nothing on a device has one row, of the host: lane 0 is that of no device.
-    const bool on_host = std::ranges::find(places[i], true) == places[i].end();
-    if (windows[i].length() == 0 || (on_host && (!selected[i + 1] || names_places))) continue;
+    if (windows[i].length() == 0 || (on_host[i] && (!selected[i + 1] || names_work))) continue;
     for (std::size_t lane = 0; lane < work.lanes; ++lane) {
-      if (on_host ? lane > 0 : !places[i][lane]) continue;
+      if (!places[i][lane]) continue;
       const std::uint32_t device = columns.lane_id(lane);
-      out.push_back({i, device == 0 ? std::nullopt : std::optional(device), windows[i], sums[i][lane]});
+      out.push_back({i, device == 0 ? std::nullopt : std::optional(device), windows[i], sums.of(i, lane)});
     }
   }
   return out;

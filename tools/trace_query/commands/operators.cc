@@ -66,10 +66,11 @@ void finish_modules(const CommandLine& line, Workload& workload, TraceReport& re
   const std::size_t name = find_column(report.columns, "module").value();
   const auto is_module = [&](const Row& row) { return !std::get<std::string>(row[name]).starts_with('['); };
   if (std::ranges::none_of(report.rows, is_module)) {
-    notes.push_back(database.query_int64("SELECT id FROM stack LIMIT 1")
+    const std::string format = workload.index().meta("format").value_or("");
+    notes.push_back(is_xla(format) ? "a profile of XLA shows no nn.Modules: layers are by its scopes"
+                    : database.query_int64("SELECT id FROM stack LIMIT 1")
                         ? "the Python stacks show no call of an nn.Module"
-                        : fmt::format("the trace has no Python stacks: {}",
-                                      recording_advice(workload.index().meta("format").value_or("")).stacks));
+                        : fmt::format("the trace has no Python stacks: {}", recording_advice(format).stacks));
     return;
   }
   if (!workload.selection().empty()) {

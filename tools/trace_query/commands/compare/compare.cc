@@ -368,8 +368,8 @@ OpenedInputs open_inputs(const CommandLine& line, InputLoop& loop, const Output&
   return out;
 }
 
-// Opens and loads the traces, prints the requested sections. The exit code: 1 beyond --gate.
-// Memory, findings and operators by shape. They take time to read: only for those who are told of them.
+// Memory, findings (of all steps: not where --phase chooses some) and operators by shape. They take time to read: only
+// for those who are told of them.
 void read_host_parts(const CompareRequest& request, const CommandLine& line, const std::vector<OpenedTrace>& traces,
                      const ActiveRules& rules, Results& results) {
   const auto asks = [&](std::string_view section) {
@@ -384,11 +384,11 @@ void read_host_parts(const CompareRequest& request, const CommandLine& line, con
   std::vector<ShapeSides> shapes;
   for (std::size_t i = 0; i < traces.size() && (tells_shapes || in_words || asks("memory")); ++i) {
     Database& database = traces[i].index.database();
-    Workload workload(traces[i].index, rules, {});
+    Workload workload(traces[i].index, rules, {.steps = {line.text("step-regex")}});
     for (const auto* table : {"memory_events", "step_breakdown", "kernel_launches", "operator_work"})
       add_pass_table(workload, table);
     peaks.push_back(memory_peaks(database));
-    if (in_words) results.findings.push_back(findings_of(database, true));
+    if (in_words && !request.options.phase) results.findings.push_back(findings_of(database, true));
     if (tells_shapes) shapes.push_back(shape_sides(database));
     if (i == 0) continue;
     results.memory.push_back(memory_changes(peaks[0], peaks[i]));
@@ -397,6 +397,7 @@ void read_host_parts(const CompareRequest& request, const CommandLine& line, con
   }
 }
 
+// Opens and loads the traces, prints the requested sections. The exit code: 1 beyond --gate.
 int run_comparison(const CommandLine& line) {
   if (line.knows("baseline-file") && (line.has("baseline-file") || line.has("save-baseline"))) {
     return compare_with_file(line);
