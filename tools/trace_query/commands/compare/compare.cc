@@ -377,8 +377,8 @@ void read_host_parts(const CompareRequest& request, const CommandLine& line, con
   };
   const bool in_words = request.page || line.page() || asks("sentences");
   const auto device = [&](std::size_t i) { return results.loaded.traces[i].description.devices; };
-  const bool others =
-      std::ranges::any_of(traces, [&](const auto& one) { return device(&one - traces.data()) != device(0); });
+  const bool others = std::ranges::any_of(
+      results.loaded.traces, [&](const ComparedTrace& trace) { return trace.description.devices != device(0); });
   const bool tells_shapes = asks("roofline") || (in_words && others);
   std::vector<std::vector<MemoryPeak>> peaks;
   std::vector<ShapeSides> shapes;
