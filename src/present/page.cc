@@ -355,7 +355,7 @@ class Writer : PageWriter {
              {"change", most->change()},
              {"hardware", hardware},
              {"efficiency", most->change() - hardware}}),
-        "-");
+        kBullet);
     add(BlockKind::kCommand, "trace-query compare $A $B --section roofline", "   ");
   }
 
@@ -387,7 +387,7 @@ class Writer : PageWriter {
              {"candidate", most->candidate},
              {"change", change(*most)},
              {"by", by}}),
-        "-");
+        kBullet);
     const std::string next_command = "trace-query compare $A $B --section memory";
     if (commands_.insert(next_command).second) add(BlockKind::kCommand, next_command, "   ");
   }
@@ -416,7 +416,7 @@ class Writer : PageWriter {
                                         {{"name", there}, {"other_share", other->share_pct / 100}})
                                   : Sentence{}}}),
              {"share", own.share_pct / 100}),
-        "-");
+        kBullet);
     const std::string next_command = fmt::format("trace-query findings {}", of_candidate ? "$B" : "$A");
     if (commands_.insert(next_command).second) add(BlockKind::kCommand, next_command, "   ");
   }

@@ -46,6 +46,8 @@ void append_item(std::string& out, const Block& block, std::size_t width) {
   }
 }
 
+bool has_name(const Block& block) { return !block.mark.empty() && block.mark != kBullet; }
+
 // "1.": the mark of a numbered item.
 bool is_number(std::string_view mark) {
   return mark.size() > 1 && mark.back() == '.' && mark[0] >= '0' && mark[0] <= '9';
@@ -111,8 +113,9 @@ std::string page_markdown(const Page& page) {
         break;
       case BlockKind::kItem:
         if (is_number(block.mark)) indent = std::string(block.mark.size() + 1, ' ');
-        append(out, fmt::format("{}{}{}{}", indent.empty() ? "* " : "", escape_markdown(block.mark),
-                                block.mark.empty() ? "" : " ", escape_markdown(block.text)));
+        append(out,
+               fmt::format("{}{}{}{}", indent.empty() ? "* " : "", has_name(block) ? escape_markdown(block.mark) : "",
+                           has_name(block) ? " " : "", escape_markdown(block.text)));
         break;
       case BlockKind::kCommand:
         append(out, indent + escape_text(block.text));

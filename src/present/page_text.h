@@ -27,6 +27,9 @@ struct Block {
 
 using Page = std::vector<Block>;
 
+// The mark of an item without a name or number: the bullet of a text. Markdown and HTML have their own.
+inline constexpr const char* kBullet = "-";
+
 // What writes a page of sentences derives from this.
 class PageWriter {
  protected:

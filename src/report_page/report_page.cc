@@ -90,7 +90,7 @@ class Blocks {
                           html_text(block.text.substr(cut)));
     } else {
       out_ += "<li>";
-      if (!block.mark.empty()) out_ += fmt::format("<b>{}</b> ", html_text(block.mark));
+      if (!block.mark.empty() && block.mark != kBullet) out_ += fmt::format("<b>{}</b> ", html_text(block.mark));
       out_ += html_text(block.text);
     }
     in_item_ = true;

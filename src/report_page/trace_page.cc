@@ -465,7 +465,7 @@ class TraceWords : PageWriter {
       add(BlockKind::kItem,
           with(say("finding." + finding.name, "{finding}", {{"finding", finding.text}}),
                {"share", finding.share_pct / 100}),
-          "-");
+          kBullet);
     }
     if (any) {
       add(BlockKind::kCommand,

@@ -147,6 +147,8 @@ def check_words(folder):
         for where in (page, both):
             require(" ".join(where.split()).count(text) == 1, f"{text!r} is not said once: {where}")
     require("data loader; empty: 4.0 %" in " ".join(both.split()), f"the other side's share is not said: {both}")
+    require("* input bound" in page, f"an item of Markdown with a bullet of text: {page}")
+    require("<li>input bound" in run("trace-query", "report", full).stdout, "an item of HTML with a bullet of text")
     # Of a kernel whose name does not say it, nothing is claimed; nor of steps that a selection of kernels leaves without work.
     unknown = made("unknown", 60, "triton_tem_fused_mm_0")
     equal([row["stands_out"] for row in rows("findings", unknown) if row["finding"] == "tensor_cores"], [0], "tensor cores of unknown kernels")

@@ -89,7 +89,7 @@ const CommandTable& chosen_table(const CommandLine& line, std::span<const Comman
   const bool has_by = !values.empty();
   if (has_by && line.has("by") && std::ranges::find(values, *line.text("by")) == values.end()) {
     throw Error(ErrorCode::kUsage, fmt::format("--by {}: there {} {}", *line.text("by"),
-                                               values.size() == 1 ? "is" : "are", fmt::join(values, " and ")));
+                                               values.size() == 1 ? "is" : "are", fmt::join(values, ", ")));
   }
   if (chosen.size() > 1) {
     throw Error(ErrorCode::kUsage,

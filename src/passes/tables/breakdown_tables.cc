@@ -1,5 +1,5 @@
-// Where the time of each step goes, on the device and, while that waits, on the host: schema/METRICS.md 14. Linear but
-// for the steps, each of which takes a few binary searches.
+// Where the time of each step goes, on the device and, while that waits, on the host: schema/METRICS.md 14. One walk
+// over all events in order of time.
 #include <algorithm>
 #include <array>
 #include <limits>
