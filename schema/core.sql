@@ -172,7 +172,9 @@ CREATE TABLE runtime_call (      -- CUDA runtime, CUDA driver and HIP calls
 
 CREATE TABLE op_shape (          -- distinct argument descriptions of operators, JSON text as in the trace
   id INTEGER PRIMARY KEY,
-  dims TEXT, types TEXT, strides TEXT, concrete_inputs TEXT  -- of all inputs, one JSON list each
+  dims TEXT, types TEXT, strides TEXT, concrete_inputs TEXT,  -- of all inputs, one JSON list each
+  detail TEXT                    -- JSON object: of a backward operator "Fwd thread id", of an operator that is one generated
+                                 -- kernel kernel_backend, kernel_file, num_warps ...
 ) STRICT;
 
 CREATE TABLE cpu_op (            -- framework operators
@@ -236,18 +238,7 @@ CREATE TABLE step (              -- annotations whose name the built-in step gra
   last_kernel_id INTEGER         -- largest id of its kernels
 ) STRICT;
 
-CREATE TABLE operator_detail (   -- of operators, what few traces say; no version stores it so far: empty means not recorded
-  cpu_op_id INTEGER PRIMARY KEY,
-  forward_thread ANY,            -- of a backward operator: number of the thread of its forward one
-  kernel_backend TEXT,           -- of operators that are one generated kernel: triton
-  kernel_hash TEXT,              -- of its source
-  kernel_file TEXT,              -- that has its source
-  num_warps INTEGER,             -- of each of its blocks
-  num_stages INTEGER,            -- of its software pipeline
-  stream ANY                     -- number
-) STRICT;
-
-CREATE TABLE sync (              -- recorded synchronisations; no version stores them so far: empty means not recorded
+CREATE TABLE sync (              -- recorded synchronisations: rows of slice, too
   id INTEGER PRIMARY KEY,
   ts INTEGER NOT NULL,
   dur INTEGER,
@@ -272,7 +263,7 @@ CREATE TABLE collective (        -- what the trace says about communication kern
   comms_id TEXT,                 -- 64 bits, may exceed a signed integer
   source_rank INTEGER,           -- of a receive: rank of the job that sends
   destination_rank INTEGER,      -- of a send: rank of the job that receives
-  in_splits TEXT,                -- JSON list of elements by rank, as in the trace; no version stores them so far
+  in_splits TEXT,                -- JSON list of elements by rank, as in the trace
   out_splits TEXT                -- as in_splits
 ) STRICT;
 
@@ -297,7 +288,7 @@ CREATE TABLE instant (           -- points in time: instants, marks, samples, st
   bytes ANY                      -- of memory events: size allocated (positive) or freed (negative)
 ) STRICT;
 
-CREATE TABLE counter (           -- samples
+CREATE TABLE counter (           -- samples, and what hardware counters counted in a range, a row of slice that starts at ts
   id INTEGER PRIMARY KEY,
   ts INTEGER NOT NULL,
   category_id INTEGER,

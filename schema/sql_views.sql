@@ -93,6 +93,20 @@ LEFT JOIN string fi ON fi.id = f.file_id
 LEFT JOIN thread th ON th.id = c.thread_id
 LEFT JOIN process p ON p.id = th.process_id;
 
+CREATE TEMP VIEW operator_details AS      -- one row per operator of which the trace says more than its arguments
+SELECT
+  o.id AS cpu_op_id,
+  s.detail ->> '"Fwd thread id"' AS forward_thread,  -- of a backward operator: number of the thread of its forward one
+  s.detail ->> 'kernel_backend' AS kernel_backend,   -- of operators that are one generated kernel: triton
+  s.detail ->> 'kernel_hash' AS kernel_hash,         -- of its source
+  s.detail ->> 'kernel_file' AS kernel_file,         -- that has its source
+  s.detail ->> 'kernel_kwargs' AS kernel_arguments,  -- as tuned: sizes of its blocks
+  s.detail ->> 'num_warps' AS num_warps,             -- of each of its blocks
+  s.detail ->> 'num_stages' AS num_stages,           -- of its software pipeline
+  s.detail ->> 'stream' AS stream                    -- number
+FROM cpu_op o JOIN op_shape s ON s.id = o.shape_id
+WHERE s.detail IS NOT NULL;
+
 CREATE TEMP VIEW memcpys AS          -- copies and fills by the device's own engines
 SELECT
   {memcpys: step memory_step(v.id), phase memory_phase(v.id)}

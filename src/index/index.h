@@ -47,7 +47,7 @@ class Index {
 // What marks a file as an index of ours. One of another schema version is refused; what upgrade.h can bring to this one
 // need not be made again from its trace.
 inline constexpr std::int32_t kApplicationId = 0x54724462;  // "TrDb" in PRAGMA application_id
-inline constexpr std::int32_t kSchemaVersion = 6;           // PRAGMA user_version
+inline constexpr std::int32_t kSchemaVersion = 7;           // PRAGMA user_version
 
 // What a trace without a kernel, copy or fill is instead, and what to record: one sentence, said before anything else.
 // "no kernel, copy or fill is in it: it looks like ...", as ingest found; empty: there are device events, or the index

@@ -317,11 +317,11 @@ std::vector<std::string> signs_of(std::string_view format, const TraceStore& sto
 struct Program {
   bool devices_are_read = false;
   std::string_view looks_like;
-  std::string advice;
+  std::string_view advice;
 };
 
 // The last line of the table fits everything.
-Program program_of(const std::vector<std::string>& signs, const TraceStore& store) {
+Program program_of(const std::vector<std::string>& signs) {
   std::string_view rest = script("other_programs");
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
@@ -332,18 +332,7 @@ Program program_of(const std::vector<std::string>& signs, const TraceStore& stor
     const RegularExpression sign("(?i)" + std::string(trim_json_space(expression)));
     const auto found = std::ranges::find_if(signs, [&](const std::string& text) { return sign.is_in(text); });
     if (found == signs.end()) continue;
-    std::string advice(trim_json_space(line.substr(second + 2)));
-    if (begin.starts_with("unread")) {
-      const std::string category = found->substr(found->find(':') + 1);
-      std::int64_t events = 0, time = 0;
-      for (const auto& [kind, count] : store.kinds) {
-        if (kind.first == 0 || store.strings.text(kind.first) != category) continue;
-        if (store.slice_times.contains(kind.first)) time = store.slice_times.at(kind.first);
-        events += count.read;
-      }
-      advice = fmt::format("{} {} ({}) {}", with_separators(std::to_string(events)), category,
-                           brief_time(static_cast<double>(time)), advice);
-    }
+    const std::string_view advice = trim_json_space(line.substr(second + 2));
     return {!begin.starts_with("not"), trim_json_space(line.substr(first + 2, second - first - 2)), advice};
   }
   return {};
@@ -409,8 +398,7 @@ void note_no_device_events(std::string_view format, TraceStore& store, TraceFact
   const bool tiles = facts.vendor == "aie";  // all their events are of devices
   // Of a trace that is cut off it cannot be told what it had.
   if (nothing || tiles || !facts.complete || store.device_events.size() > 0) return;
-  const Program program =
-      program_of(signs_of(facts.format.empty() ? format : facts.format, store, facts.header), store);
+  const Program program = program_of(signs_of(facts.format.empty() ? format : facts.format, store, facts.header));
   store.issues.add(
       program.devices_are_read ? IssueKind::kNoDeviceEvents : IssueKind::kForeignFormat, -1,
       fmt::format("no kernel, copy or fill is in it{}{}; {}", program.looks_like.empty() ? "" : ": it looks like ",

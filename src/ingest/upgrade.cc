@@ -21,7 +21,9 @@
 namespace tracedb {
 namespace {
 
-constexpr std::int32_t kOldVersion = 5;  // python_call and flow_unmatched were tables
+// Of version 5 python_call and flow_unmatched were tables; version 6 kept no detail of operators, no split sizes and no
+// counters of ranges.
+constexpr std::int32_t kOldVersions[] = {5, 6};
 
 [[noreturn]] void refuse(const std::filesystem::path& index, std::string_view why) {
   throw Error(ErrorCode::kInput,
@@ -77,8 +79,9 @@ UpgradeOutcome upgrade_index(const std::filesystem::path& index, const std::atom
   Database old(index, Database::Mode::kReadOnly);
   harden(old);
   const std::int64_t version = old.query_int64("PRAGMA user_version").value_or(0);
-  if (version != kOldVersion) {
-    refuse(index, fmt::format("an index of version {}, and only version {} can be upgraded", version, kOldVersion));
+  if (std::ranges::find(kOldVersions, version) == std::end(kOldVersions)) {
+    refuse(index, fmt::format("an index of version {}, and only versions {} can be upgraded", version,
+                              fmt::join(kOldVersions, " and ")));
   }
   if (!old.query_int64("SELECT 1 FROM meta WHERE key = 'complete'")) refuse(index, "the index was never finished");
 
@@ -96,10 +99,12 @@ UpgradeOutcome upgrade_index(const std::filesystem::path& index, const std::atom
   for (const std::string& table : tables) {
     writer.copy_rows(old, table);
   }
-  Statement texts(old, "SELECT id, flow_id FROM flow_unmatched WHERE typeof(flow_id) = 'text'");
-  while (texts.step()) writer.write_flow_text(texts.id(0), texts.text(1));
+  if (tables.contains("flow_unmatched")) {
+    Statement texts(old, "SELECT id, flow_id FROM flow_unmatched WHERE typeof(flow_id) = 'text'");
+    while (texts.step()) writer.write_flow_text(texts.id(0), texts.text(1));
+  }
   writer.meta("schema_version", kSchemaVersion);
-  writer.meta("upgraded_from", kOldVersion);
+  writer.meta("upgraded_from", version);
   writer.commit();
   writer.publish(status.st_mtim);
   return UpgradeOutcome::kUpgraded;

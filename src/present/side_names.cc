@@ -48,7 +48,7 @@ std::string_view stem(std::string_view label) {
 
 // Tells no two traces apart, and begins no sentence.
 bool is_vendor(std::string_view word) {
-  constexpr std::array<std::string_view, 5> kVendors = {"unknown", "nvidia", "amd", "intel", "ascend"};
+  constexpr std::array<std::string_view, 6> kVendors = {"unknown", "nvidia", "amd", "intel", "ascend", "meta"};
   return std::ranges::find(kVendors, word) != kVendors.end();
 }
 

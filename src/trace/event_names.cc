@@ -20,8 +20,9 @@ bool contains_any(std::string_view text, const std::array<std::string_view, N>& 
 }
 
 constexpr std::array<std::string_view, 3> kGraphLaunchWords = {"graphlaunch", "graphexeclaunch", "launchgraph"};
-constexpr std::array<std::string_view, 6> kLaunchWords = {"launchkernel", "launchcooperative", "launchhostfunc",
-                                                          "modulelaunch", "extlaunch",         "launchbykernel"};
+constexpr std::array<std::string_view, 7> kLaunchWords = {"launchkernel", "launchcooperative", "launchhostfunc",
+                                                          "modulelaunch", "extlaunch",         "launchbykernel",
+                                                          "runfunction"};
 constexpr std::array<std::string_view, 2> kCopyWords = {"memcpy", "memset"};
 constexpr std::array<std::string_view, 3> kSyncWords = {"synchronize", "waitevent", "eventquery"};
 

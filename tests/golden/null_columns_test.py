@@ -17,14 +17,12 @@ for table, view in (("collective", "collectives"), ("kernel", "kernels")):
     REASONS.update({(view, column): reason for (of, column), reason in list(REASONS.items()) if of == table})
 
 
-REASONS |= {("collective", column): "no version stores them so far" for column in ("in_splits", "out_splits")}
-LATER = ("sync", "operator_detail")  # no version stores them so far
 
 
 def columns(database):
     names = [row[0] for row in database.execute(
         "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'")]
-    return {(name, row[1]) for name in names if name not in LATER for row in database.execute(f"SELECT * FROM pragma_table_info('{name}')")}
+    return {(name, row[1]) for name in names for row in database.execute(f"SELECT * FROM pragma_table_info('{name}')")}
 
 
 def traces():

@@ -62,8 +62,8 @@ DEVICE = {
     "kernel in a browser": trace(x("gemm", "kernel"), x("RunTask", "toplevel"), viztracer_metadata={}),
 }
 REAL = {"other/rpd_matmul.json": "rpd2tracing"}
-REAL_HOST = {"cpu_only_rank34": "", "no_rank": "", "cupti_counters_a100": "",
-             "mtia_inference": "1,313 mtia_ccp_events (812 ms) are device events of a category that is not read yet"}
+REAL_HOST = {"cpu_only_rank34": "", "no_rank": "", "cupti_counters_a100": "trace-query counters",
+             }
 PROTOBUF = {"cpu.pb.gz": (b"\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12\x10", "pprof")}
 
 

@@ -11,7 +11,7 @@ CATEGORIES = {
     "kernel": ("kernel", "Kernel"),
     "cpu_op": ("cpu_op", "Operator"),
     "python_call": ("python_function",),
-    "runtime_call": ("cuda_runtime", "cuda_driver", "Runtime"),
+    "runtime_call": ("cuda_runtime", "cuda_driver", "Runtime", "mtia_runtime"),
     "memcpy": ("gpu_memcpy", "Memcpy"),
     "memset": ("gpu_memset", "Memset"),
     "annotation_user": ("user_annotation",),
@@ -114,6 +114,8 @@ class Reference:
             kind = KIND.get(category)
             if kind == "cpu_op" and OPERATOR_MARK.match(str(raw.get("name"))):
                 kind = "annotation_user"
+            if category == "mtia_ccp_events" and raw.get("name") not in ("event_wait", "event_record"):
+                kind = "memcpy" if raw.get("name") == "dma_request" else "kernel"
             if phase == "X" and kind:
                 self.events[kind].append(Event(kind, raw, position))
         self.flows = sum(n for (_, phase), n in self.read.items() if phase in ("s", "t", "f"))

@@ -26,7 +26,6 @@ constexpr Key kEventKeys[] = {
 constexpr Key kArgumentKeys[] = {
     {"Seq", EventField::kCollectiveSequence},
     {"grid", EventField::kGrid},
-    {"name", EventField::kArgName},
     {"kind", EventField::kCopyKind},
     {"connection_id", EventField::kConnection},
     {"Task Type", EventField::kTaskType},
@@ -46,7 +45,6 @@ constexpr Key kArgumentKeys[] = {
     {"Bytes", EventField::kBytes},
     {"device", EventField::kDevice},
     {"stream", EventField::kStream},
-    {"labels", EventField::kLabels},
     {"graph id", EventField::kGraphId},
     {"Comms Id", EventField::kCommsId},
     {"Src Rank", EventField::kSourceRank},
@@ -57,11 +55,14 @@ constexpr Key kArgumentKeys[] = {
     {"Input Dims", EventField::kInputDims},
     {"Input dims", EventField::kInputDims},
     {"Input type", EventField::kInputTypes},
-    {"sort_index", EventField::kSortIndex},
     {"External id", EventField::kExternalId},
     {"external id", EventField::kExternalId},
     {"correlation", EventField::kCorrelation},
     {"kernel_type", EventField::kKernelType},
+    {"kernel_hash", EventField::kGenerated},
+    {"kernel_backend", EventField::kGenerated},
+    {"In split size", EventField::kInSplits},
+    {"Out split size", EventField::kOutSplits},
     {"Fwd thread id", EventField::kForwardThread},
     {"blocks per SM", EventField::kBlocksPerSm},
     {"graph node id", EventField::kGraphNodeId},
@@ -136,6 +137,14 @@ std::optional<std::int64_t> time_of(std::string_view token, Clock clock) {
 
 double rate_of(std::string_view token) {
   return parse_double(number_text(token)).value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+std::string_view RawEvent::argument(std::string_view key) const {
+  std::string_view found;
+  for (const JsonMember& member : json_members(fields[EventField::kArgs])) {
+    if (member.key == key) found = member.value;
+  }
+  return is_null_token(found) ? std::string_view() : found;
 }
 
 TrackKey track_key(std::string_view token) {

@@ -61,9 +61,6 @@ enum class EventField : std::uint8_t {
   kCommsId,
   kSourceRank,
   kDestinationRank,
-  kArgName,
-  kLabels,
-  kSortIndex,
   kCopyKind,
   kKernelType,
   kConnection,
@@ -78,6 +75,9 @@ enum class EventField : std::uint8_t {
   kTotalReserved,
   kWaitStream,
   kWaitCorrelation,
+  kInSplits,
+  kOutSplits,
+  kGenerated,  // any key that says which generated kernel an operator is
   kCount
 };
 
@@ -149,6 +149,8 @@ struct RawEvent {
 
   // Present, and not null.
   [[nodiscard]] bool gives(EventField field) const { return fields.has(field) && !is_null_token(fields[field]); }
+  // The raw token of a key of args that is no field, for what is rare; empty: absent or null.
+  [[nodiscard]] std::string_view argument(std::string_view key) const;
   // kUnknownValue where the field is absent, null or no integer of 64 bits; the latter is an issue.
   [[nodiscard]] std::int64_t integer(EventField field) const;
   // Of "dur", in ns. kUnknownValue, with an issue, where the event gives no usable one.

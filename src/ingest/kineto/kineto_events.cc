@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "base/text/decimal.h"
@@ -129,6 +130,11 @@ void KinetoEvents::add_slice_event(Event& event) {
       return add_device_event(event, DeviceEventType::kMemcpy);
     case EventCategory::kMemset:
       return add_device_event(event, DeviceEventType::kMemset);
+    case EventCategory::kMtia:
+      return add_mtia(event);
+    case EventCategory::kCounterRange:
+      add_series(event, common<CounterRecord>(event));
+      return add_other(event);
     case EventCategory::kOperator:
       return add_operator(event);
     case EventCategory::kCall:
@@ -172,6 +178,23 @@ void KinetoEvents::add_device_event(Event& event, DeviceEventType type) {
     record.graph_id_or_bytes = ids_.integer(event, EventField::kBytes);
     record.graph_node_id_or_bandwidth = bandwidth_of(event[EventField::kBandwidth]);
     if (is_json_string(event[EventField::kCopyKind])) record.config = text_id(EventField::kCopyKind, event);
+  }
+  event.batch.device_events.push_back(record);
+}
+
+// Kernels are named by the program that runs; waits and marks of a stream are no work.
+void KinetoEvents::add_mtia(Event& event) {
+  const std::string_view name = raw_string(event[EventField::kName]);
+  if (name == "event_wait" || name == "event_record") return add_other(event);
+  if (name != "dma_request") return add_device_event(event, DeviceEventType::kKernel);
+  constexpr std::pair<std::string_view, std::string_view> kDirections[] = {
+      {"HOST_TO_DEVICE", "HtoD"}, {"DEVICE_TO_HOST", "DtoH"}, {"DEVICE_TO_DEVICE", "DtoD"}, {"HOST_TO_HOST", "HtoH"}};
+  auto record = common<DeviceRecord>(event, name_id(event), ids_.stream(event));
+  record.type = DeviceEventType::kMemcpy;
+  record.graph_id_or_bytes = parse_integral(number_text(event.argument("size"))).value_or(kUnknownValue);
+  const std::string_view given = raw_string(event.argument("direction"));
+  for (const auto& [direction, kind] : kDirections) {
+    if (given == direction) record.config = ids_.text(kind, event);
   }
   event.batch.device_events.push_back(record);
 }
@@ -221,7 +244,10 @@ void KinetoEvents::add_other(Event& event) {
   if (event.category == 0 && (event.gives(EventField::kConnection) || event.gives(EventField::kTaskType)))
     return add_task(event);
   auto record = common<SliceRecord>(event);
-  if (event.gives(EventField::kCat) && raw_string(event[EventField::kCat]) == "cuda_sync") {
+  const std::string_view category =
+      event.gives(EventField::kCat) ? raw_string(event[EventField::kCat]) : std::string_view();
+  const bool is_wait = category == kMtiaCategory && raw_string(event[EventField::kName]) == "event_wait";
+  if (category == "cuda_sync" || is_wait) {
     record.is_sync = 1;
     record.sync_correlation = ids_.integer(event, EventField::kCorrelation);
     record.wait_stream = known_id(event.integer(EventField::kWaitStream));
@@ -260,17 +286,22 @@ void KinetoEvents::add_instant(Event& event) {
 
 void KinetoEvents::add_counter(Event& event) {
   auto record = common<CounterRecord>(event);
+  if (add_series(event, record)) return;
+  record.value = std::numeric_limits<double>::quiet_NaN();
+  event.batch.counters.push_back(record);
+}
+
+// A row for each member of args: rows of their own, but one event. False: there is none.
+bool KinetoEvents::add_series(const Event& event, CounterRecord record) {
   const std::vector<JsonMember> series = json_members(event[EventField::kArgs]);
   for (const JsonMember& member : series) {
     record.value = rate_of(member.value);
     record.series = ids_.text(member.key, event);
     event.batch.counters.push_back(record);
     record.args = 0;
-    record.continued = 1;  // further series of one event: rows of their own, but one event
+    record.continued = 1;
   }
-  if (!series.empty()) return;
-  record.value = std::numeric_limits<double>::quiet_NaN();
-  event.batch.counters.push_back(record);
+  return !series.empty();
 }
 
 void KinetoEvents::add_flow(Event& event) {
@@ -288,20 +319,20 @@ void KinetoEvents::add_metadata(Event& event) {
   struct Entry {
     std::string_view name;
     MetadataKind kind;
-    EventField value;
+    std::string_view value;
   };
   constexpr Entry kEntries[] = {
-      {"process_name", MetadataKind::kProcessName, EventField::kArgName},
-      {"process_labels", MetadataKind::kProcessLabels, EventField::kLabels},
-      {"process_sort_index", MetadataKind::kProcessSortIndex, EventField::kSortIndex},
-      {"thread_name", MetadataKind::kThreadName, EventField::kArgName},
-      {"thread_sort_index", MetadataKind::kThreadSortIndex, EventField::kSortIndex},
+      {"process_name", MetadataKind::kProcessName, "name"},
+      {"process_labels", MetadataKind::kProcessLabels, "labels"},
+      {"process_sort_index", MetadataKind::kProcessSortIndex, "sort_index"},
+      {"thread_name", MetadataKind::kThreadName, "name"},
+      {"thread_sort_index", MetadataKind::kThreadSortIndex, "sort_index"},
   };
   event.skip(SkipReason::kMetadata);
   const std::string_view name = raw_string(event[EventField::kName]);
   for (const Entry& entry : kEntries) {
     if (entry.name != name) continue;
-    const std::string_view value = event.gives(entry.value) ? event[entry.value] : std::string_view();
+    const std::string_view value = event.argument(entry.value);
     event.batch.metadata.push_back({entry.kind, track_key(event[EventField::kPid]), track_key(event[EventField::kTid]),
                                     unescape(raw_string(value)).text,
                                     parse_int64(number_text(value)).value_or(kUnknownValue)});
@@ -341,6 +372,8 @@ std::uint32_t KinetoEvents::collective_index(const Event& event) {
   record.ranks = text_id(EventField::kGroupRanks, event);
   record.dtype = text_id(EventField::kDtype, event);
   record.comms_id = text_id(EventField::kCommsId, event);
+  record.in_splits = text_id(EventField::kInSplits, event);
+  record.out_splits = text_id(EventField::kOutSplits, event);
   record.group_size = event.integer(EventField::kGroupSize);
   record.in_elements = event.integer(EventField::kInElements);
   record.out_elements = event.integer(EventField::kOutElements);

@@ -49,6 +49,7 @@ class KinetoEvents {
   void add_timed(Event& event);
   void add_slice_event(Event& event);
   void add_device_event(Event& event, DeviceEventType type);
+  void add_mtia(Event& event);
   void add_operator(Event& event);
   void add_python(Event& event);
   void add_annotation(Event& event, std::uint32_t name);
@@ -58,6 +59,7 @@ class KinetoEvents {
   void add_endpoint(Event& event);
   void add_instant(Event& event);
   void add_counter(Event& event);
+  bool add_series(const Event& event, CounterRecord record);
   void add_flow(Event& event);
   static void add_metadata(Event& event);
 

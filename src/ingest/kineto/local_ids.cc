@@ -66,12 +66,28 @@ void join_tokens(const EventFields& fields, const std::array<EventField, N>& wan
   for (const EventField field : wanted) out.append(fields[field]).append("\n");
 }
 
+// Of a backward operator the thread of its forward one, of an operator that is one generated kernel which: as a JSON
+// object of the trace's own members. Empty: nothing of it is given.
+std::string operator_detail(const RawEvent& event) {
+  constexpr std::string_view kKeys[] = {"kernel_backend", "kernel_hash", "kernel_file", "kernel_kwargs",
+                                        "num_warps",      "num_stages",  "stream",      "Fwd thread id"};
+  const bool is_backward =
+      event.gives(EventField::kForwardThread) && number_text(event[EventField::kForwardThread]) != "0";
+  if (!is_backward && !event.fields.has(EventField::kGenerated)) return {};
+  std::string out;
+  for (const JsonMember& member : json_members(event[EventField::kArgs])) {
+    if (std::ranges::find(kKeys, member.key) == std::end(kKeys)) continue;
+    out += fmt::format("{}\"{}\":{}", out.empty() ? "{" : ",", member.key, member.value);
+  }
+  return out.empty() ? out : minify(out + "}");
+}
+
 struct Entry {
   std::string_view name;
   EventCategory category;
 };
 
-constexpr std::array<Entry, 17> kCategories = {{
+constexpr std::array<Entry, 20> kCategories = {{
     {"kernel", EventCategory::kKernel},
     {"Kernel", EventCategory::kKernel},
     {"gpu_memcpy", EventCategory::kMemcpy},
@@ -89,6 +105,9 @@ constexpr std::array<Entry, 17> kCategories = {{
     {"python_function", EventCategory::kPython},
     {"user_annotation", EventCategory::kAnnotation},
     {"gpu_user_annotation", EventCategory::kGpuAnnotation},
+    {"mtia_runtime", EventCategory::kCall},
+    {kMtiaCategory, EventCategory::kMtia},
+    {"cuda_profiler_range", EventCategory::kCounterRange},
 }};
 
 }  // namespace
@@ -229,13 +248,15 @@ std::uint32_t LocalIds::shape(const RawEvent& event) {
   constexpr std::array kFields = {EventField::kInputDims, EventField::kInputTypes, EventField::kInputStrides,
                                   EventField::kConcreteInputs};
   const auto has = [&](EventField field) { return event.gives(field); };
-  if (std::ranges::none_of(kFields, has)) return 0;
+  const std::string detail = operator_detail(event);
+  if (std::ranges::none_of(kFields, has) && detail.empty()) return 0;
   join_tokens(event.fields, kFields, key_);
+  key_.append(detail);
   const Interner::Entry entry = shapes_.intern(key_);
   if (entry.is_new) {
     const auto given = [&](EventField field) { return has(field) ? minify(event[field]) : std::string(); };
     event.batch.shapes.push_back({given(EventField::kInputDims), given(EventField::kInputTypes),
-                                  given(EventField::kInputStrides), given(EventField::kConcreteInputs)});
+                                  given(EventField::kInputStrides), given(EventField::kConcreteInputs), detail});
   }
   return entry.id;
 }

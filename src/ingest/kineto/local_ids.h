@@ -20,6 +20,9 @@ namespace tracedb {
 // Classifies events by their category ("cat"), in the old and the new dialect of Kineto. An unknown category is kOther:
 // its events are kept as slices and instants.
 
+// Commands that an MTIA device runs: programs, copies, and waits and marks of its streams.
+inline constexpr std::string_view kMtiaCategory = "mtia_ccp_events";
+
 enum class EventCategory : std::uint8_t {
   kKernel,
   kMemcpy,
@@ -29,6 +32,8 @@ enum class EventCategory : std::uint8_t {
   kPython,
   kAnnotation,
   kGpuAnnotation,
+  kMtia,
+  kCounterRange,  // what hardware counters counted in a while
   kOther
 };
 

@@ -17,11 +17,12 @@ struct VendorWord {
   std::string_view word, vendor;
 };
 
-constexpr std::array<VendorWord, 19> kDeviceWords = {{
+constexpr std::array<VendorWord, 21> kDeviceWords = {{
     {"nvidia", "nvidia"}, {"tesla", "nvidia"}, {"geforce", "nvidia"}, {"quadro", "nvidia"}, {"a100", "nvidia"},
     {"h100", "nvidia"},   {"h200", "nvidia"},  {"h800", "nvidia"},    {"b200", "nvidia"},   {"b300", "nvidia"},
     {"v100", "nvidia"},   {"rtx", "nvidia"},   {"amd", "amd"},        {"instinct", "amd"},  {"radeon", "amd"},
-    {"gfx9", "amd"},      {"intel", "intel"},  {"ascend", "ascend"},  {"npu", "ascend"},
+    {"gfx9", "amd"},      {"intel", "intel"},  {"ascend", "ascend"},  {"npu", "ascend"},    {"mtia", "meta"},
+    {"artemis", "meta"},
 }};
 
 constexpr std::array<VendorWord, 7> kHeaderWords = {{

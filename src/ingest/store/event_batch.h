@@ -53,11 +53,12 @@ struct LaunchConfig {
 static_assert(sizeof(LaunchConfig) == 12 * 8 + 10 * 4);  // compared by its bytes
 
 struct ShapeDefinition {
-  std::string dims, types, strides, concrete_inputs;  // JSON text; empty: absent
+  std::string dims, types, strides, concrete_inputs, detail = {};  // JSON text; empty: absent
 };
 
 struct CollectiveRecord {
   std::uint32_t name = 0, group_name = 0, group_description = 0, ranks = 0, dtype = 0, comms_id = 0;  // string ids
+  std::uint32_t in_splits = 0, out_splits = 0;
   std::int64_t group_size = kUnknownValue, in_elements = kUnknownValue, out_elements = kUnknownValue;
   std::int64_t sequence = kUnknownValue, source_rank = kUnknownValue, destination_rank = kUnknownValue;
 };

@@ -393,7 +393,7 @@ void TraceStore::add_events(EventBatch& batch, const WorkerIds& ids) {
   };
   for (CollectiveRecord& record : batch.collectives) {
     for (std::uint32_t* id : {&record.name, &record.group_name, &record.group_description, &record.ranks, &record.dtype,
-                              &record.comms_id}) {
+                              &record.comms_id, &record.in_splits, &record.out_splits}) {
       *id = global(ids.strings, *id);
     }
     collectives.push_back(record);
@@ -406,10 +406,7 @@ void TraceStore::add_events(EventBatch& batch, const WorkerIds& ids) {
     if (record.collective != 0) record.collective += collective_base;
     if (record.correlation == kUnknownValue || record.correlation == 0) ++uncorrelated;
   });
-  take(batch.slices, slices, [this](const SliceRecord& record) {
-    std::int64_t& time = slice_times[record.category];
-    time = saturating_add(time, duration_or_zero(record.dur));
-  });
+  take(batch.slices, slices);
   take(batch.tasks, tasks);
   take(batch.instants, instants);
   take(batch.counters, counters);
@@ -508,8 +505,8 @@ std::uint32_t TraceStore::config_id(const LaunchConfig& config) {
 }
 
 std::uint32_t TraceStore::shape_id(const ShapeDefinition& shape) {
-  const Interner::Entry entry =
-      shape_keys_.intern(fmt::format("{}\n{}\n{}\n{}", shape.dims, shape.types, shape.strides, shape.concrete_inputs));
+  const Interner::Entry entry = shape_keys_.intern(
+      fmt::format("{}\n{}\n{}\n{}\n{}", shape.dims, shape.types, shape.strides, shape.concrete_inputs, shape.detail));
   if (entry.is_new) shapes.push_back(shape);
   return entry.id;
 }

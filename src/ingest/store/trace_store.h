@@ -123,8 +123,6 @@ class TraceStore {
   bool operators_by_flow = false;         // a launch's own thread has no operators: flows to device events tell them
 
   Kinds kinds;
-  std::unordered_map<std::uint32_t, std::int64_t>
-      slice_times;  // ns by category, of slices that the trace has as one event
   std::int64_t first_ts = kUnknownValue;
   std::uint64_t read_to = 0;       // position in the trace behind what was added
   std::uint64_t uncorrelated = 0;  // device events without a correlation

@@ -151,10 +151,10 @@ void IndexWriter::write_dictionaries(TraceStore& store, const CpuLinks& cpu, con
     config.run();
   }
   write_task_info(store);
-  Statement shape(*database_, "INSERT INTO op_shape VALUES (NULL, ?, ?, ?, ?)");
+  Statement shape(*database_, "INSERT INTO op_shape VALUES (NULL, ?, ?, ?, ?, ?)");
   const auto text = [](const std::string& value) { return known(std::string_view(value)); };
   for (const ShapeDefinition& row : store.shapes) {
-    insert_row(shape, text(row.dims), text(row.types), text(row.strides), text(row.concrete_inputs));
+    insert_row(shape, text(row.dims), text(row.types), text(row.strides), text(row.concrete_inputs), text(row.detail));
   }
 }
 
@@ -226,14 +226,14 @@ void IndexWriter::write_kernel_sums(DeviceLinks& devices) {
 }
 
 void IndexWriter::write_collectives(const TraceStore& store, const DeviceLinks& devices) {
-  Statement insert(*database_, "INSERT INTO collective VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)");
+  Statement insert(*database_, "INSERT INTO collective VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const auto text = [&store](std::uint32_t id) { return known_text(store, id); };
   for (const CollectiveRow& row : devices.collectives) {
     const CollectiveRecord& record = store.collectives[row.record - 1];
     insert_row(insert, row.kernel, text(record.name), text(record.group_name), text(record.group_description),
                known(record.group_size), text(record.ranks), text(record.dtype), known(record.in_elements),
                known(record.out_elements), known(record.sequence), text(record.comms_id), known(record.source_rank),
-               known(record.destination_rank));
+               known(record.destination_rank), text(record.in_splits), text(record.out_splits));
   }
 }
 

@@ -47,7 +47,7 @@ class OpenTimes {
 struct ReleaseGraph::Recorded {
   enum class Kind { kStreamWait, kStream, kContext, kEvent } kind = Kind::kContext;
   static Kind kind_of(std::string_view name) {
-    if (name == "Stream Wait Event") return Kind::kStreamWait;
+    if (name == "Stream Wait Event" || name == "event_wait") return Kind::kStreamWait;
     if (name == "Stream Sync") return Kind::kStream;
     return name == "Event Sync" ? Kind::kEvent : Kind::kContext;
   }

@@ -157,8 +157,8 @@ std::filesystem::path write_old_index(const TempDirectory& folder) {
       path,
       "INSERT INTO python_call VALUES (1, 0, 9000, 1, 1), (2, 1, 8000, 1, 2), (3, 2, 7000, 1, 3);"
       "INSERT INTO flow_unmatched VALUES (1, 5, 8, 's', 12, 1, 1), (2, 6, NULL, 'f', '0xffffffffffffffff', 1, 1);"
-      "DROP VIEW trace_info; DROP TABLE packed_block; DROP TABLE flow_text; DROP TABLE sync; DROP TABLE "
-      "operator_detail;"
+      "DROP VIEW trace_info; DROP TABLE packed_block; DROP TABLE flow_text; DROP TABLE sync;"
+      "ALTER TABLE op_shape RENAME COLUMN detail TO later;"
       "ALTER TABLE collective DROP COLUMN in_splits; DELETE FROM packed_column;"
       "CREATE VIEW python_calls AS SELECT * FROM python_call;"
       "UPDATE event_count SET stored = stored + 2, read = read + 2 WHERE category = 'kernel';"
@@ -184,7 +184,28 @@ TEST_CASE("an index of version 5 becomes one of this version, with all that it h
   CHECK(upgrade_index(path, nullptr) == UpgradeOutcome::kCurrent);
 }
 
-TEST_CASE("what is no whole index of version 5 is left as it is") {
+TEST_CASE("an index of version 6 becomes one of this version") {
+  const TempDirectory folder;
+  const auto path = folder / "old.tracedb";
+  write_small_index(path);
+  change_by_sql(path,
+                "ALTER TABLE op_shape RENAME COLUMN detail TO later; CREATE TABLE operator_detail (cpu_op_id INTEGER);"
+                "PRAGMA user_version = 6");
+  CHECK(refused(ErrorCode::kInput, [&] { Index::open(path); }).find("--upgrade") != std::string::npos);
+  CHECK(upgrade_index(path, nullptr) == UpgradeOutcome::kUpgraded);
+  CHECK(failed_checks(path) == std::vector<std::string>{});
+  const Index index = Index::open(path), fresh = open_small_index(folder / "fresh");
+  for (const char* table : {"string", "kernel", "python_call", "flow_unmatched", "cpu_op", "op_shape", "packed_block",
+                            "packed_column", "counter", "event_count", "kernel_name_sum"}) {
+    CAPTURE(table);
+    const std::string all = fmt::format("SELECT * FROM {}", table);
+    CHECK(rows_of(index.database(), all) == rows_of(fresh.database(), all));
+  }
+  CHECK(index.database().query_int64("SELECT count(*) FROM sqlite_schema WHERE name = 'operator_detail'") == 0);
+  CHECK(index.meta("upgraded_from") == "6");
+}
+
+TEST_CASE("what is no whole index of version 5 or 6 is left as it is") {
   for (const char* change : {"PRAGMA user_version = 4", "DELETE FROM meta WHERE key = 'complete'",
                              "DELETE FROM python_call WHERE id = 2", "PRAGMA application_id = 1"}) {
     CAPTURE(change);

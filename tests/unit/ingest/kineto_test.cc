@@ -12,6 +12,7 @@
 #include "ingest/kineto/kineto_events.h"
 #include "support/cases.h"
 #include "support/parsed_events.h"
+#include "trace/event_names.h"
 
 namespace tracedb {
 namespace {
@@ -225,9 +226,10 @@ TEST_CASE("every key of an event and its arguments is known") {
       "theoretical occupancy %|bytes,Bytes|memory bandwidth (GB/s)|graph id|graph node id|Python id|"
       "Python parent id|Sequence number|Fwd thread id|Input Dims,Input dims|Input type|Input Strides|"
       "Concrete Inputs|Collective name|In msg nelems|Out msg nelems|Group size|dtype|Process Group Name|"
-      "Process Group Description|Process Group Ranks|Seq|Comms Id|Src Rank|Dst Rank|name|labels|sort_index|kind|"
+      "Process Group Description|Process Group Ranks|Seq|Comms Id|Src Rank|Dst Rank,dst rank|kind|"
       "kernel_type|connection_id|Task Type,task type|Model Id,model id|count|data_type|Addr|Device Type|Device Id|"
-      "Total Allocated|Total Reserved|wait_on_stream|wait_on_cuda_event_record_corr_id";
+      "Total Allocated|Total Reserved|wait_on_stream|wait_on_cuda_event_record_corr_id|In split size|Out split size|"
+      "kernel_hash,kernel_backend";
   std::size_t field = 0;
   for (const std::string& spellings : split(kKeys, '|')) {
     for (const std::string& key : split(spellings, ',')) {
@@ -338,14 +340,75 @@ TEST_CASE("each category goes to its table") {
   CHECK(batch.annotations[0].on_device == 0);
   CHECK(batch.annotations[1].on_device == 1);
   CHECK(batch.annotations[1].external_id == 9);
-  REQUIRE(batch.slices.size() == 4);
+  REQUIRE(batch.slices.size() == 3);
   CHECK(text_of(batch, batch.slices[0].category) == "overhead");
+  CHECK(batch.slices[1].category == 0);
   CHECK(batch.slices[2].category == 0);
-  CHECK(batch.slices[3].category == 0);
   REQUIRE(batch.instants.size() == 1);
   CHECK(batch.instants[0].bytes == -512);
-  CHECK(batch.device_events.size() == 1);
+  CHECK(batch.device_events.size() == 2);
   CHECK(events_read(batch) == 10);
+}
+
+TEST_CASE("programs and copies of an MTIA device are work, waits and marks of its streams are not") {
+  const EventBatch batch = parse_events(R"(
+    {"ph":"X","cat":"mtia_ccp_events","name":"merge","pid":17,"tid":38,"ts":1,"dur":2,"args":{"stream":109,"correlation":5}},
+    {"ph":"X","cat":"mtia_ccp_events","name":"dma_request","pid":17,"tid":38,"ts":4,"dur":1,
+     "args":{"stream":109,"direction":"DEVICE_TO_HOST","size":1024}},
+    {"ph":"X","cat":"mtia_ccp_events","name":"dma_request","pid":17,"tid":38,"ts":5,"dur":1,"args":{"stream":109,"size":"x"}},
+    {"ph":"X","cat":"mtia_ccp_events","name":"event_wait","pid":17,"tid":38,"ts":6,"dur":9,"args":{"stream":109,"wait_on_stream":104}},
+    {"ph":"X","cat":"mtia_ccp_events","name":"event_record","pid":17,"tid":38,"ts":7,"dur":1,"args":{"stream":109}},
+    {"ph":"X","cat":"mtia_runtime","name":"runFunction - job","pid":1,"tid":1,"ts":0,"dur":1,"args":{"correlation":5}})");
+  REQUIRE(batch.device_events.size() == 3);
+  CHECK(batch.device_events[0].type == DeviceEventType::kKernel);
+  CHECK(batch.device_events[0].correlation == 5);
+  CHECK(batch.device_events[1].type == DeviceEventType::kMemcpy);
+  CHECK(batch.device_events[1].graph_id_or_bytes == 1024);
+  CHECK(text_of(batch, batch.device_events[1].config) == "DtoH");
+  CHECK(batch.device_events[2].graph_id_or_bytes == kUnknownValue);
+  CHECK(batch.device_events[2].config == 0);
+  REQUIRE(batch.streams.size() == 1);
+  CHECK(batch.streams[0].stream.owner.number == 17);
+  CHECK(batch.streams[0].stream.track.number == 109);
+  REQUIRE(batch.slices.size() == 2);
+  CHECK(batch.slices[0].is_sync == 1);
+  CHECK(batch.slices[0].wait_stream == 104);
+  CHECK(batch.slices[1].is_sync == 0);
+  REQUIRE(batch.calls.size() == 1);
+  CHECK(call_kind("runFunction - job") == CallKind::kLaunch);
+}
+
+TEST_CASE("what few traces say of operators, collectives and ranges is kept once") {
+  const EventBatch batch = parse_events(R"(
+    {"ph":"X","cat":"cpu_op","name":"t","pid":1,"tid":1,"ts":1,"dur":1,
+     "args":{"Ev Idx":1,"num_warps": 8,"kernel_backend":"triton","kernel_file":"/a\"b.py","stream":0}},
+    {"ph":"X","cat":"cpu_op","name":"t","pid":1,"tid":1,"ts":3,"dur":1,
+     "args":{"Ev Idx":2,"num_warps": 8,"kernel_backend":"triton","kernel_file":"/a\"b.py","stream":0}},
+    {"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":5,"dur":1,"args":{"Fwd thread id":1,"Sequence number":3}},
+    {"ph":"X","cat":"cpu_op","name":"f","pid":1,"tid":1,"ts":6,"dur":1,"args":{"Fwd thread id":0,"stream":0,"num_warps":4}},
+    {"ph":"X","cat":"kernel","name":"nccl","pid":0,"tid":7,"ts":9,"dur":1,
+     "args":{"Collective name":"all_to_allv","In split size":[1, 2],"Out split size":"[2, 1]"}},
+    {"ph":"X","cat":"cuda_profiler_range","name":"__missing__","pid":0,"tid":0,"ts":10,"dur":4,
+     "args":{"m.sum":12,"n.sum":"3.5","o":"none"}},
+    {"ph":"X","cat":"cuda_profiler_range","name":"k","pid":0,"tid":0,"ts":20,"dur":4})");
+  REQUIRE(batch.operators.size() == 4);
+  REQUIRE(batch.shapes.size() == 2);
+  CHECK(batch.shapes[0].detail == R"({"num_warps":8,"kernel_backend":"triton","kernel_file":"/a\"b.py","stream":0})");
+  CHECK(batch.shapes[1].detail == R"({"Fwd thread id":1})");
+  CHECK(batch.operators[0].shape == batch.operators[1].shape);
+  CHECK(batch.operators[3].shape == 0);
+  REQUIRE(batch.collectives.size() == 1);
+  CHECK(text_of(batch, batch.collectives[0].in_splits) == "[1,2]");
+  CHECK(text_of(batch, batch.collectives[0].out_splits) == "[2, 1]");
+  CHECK(batch.slices.size() == 2);
+  REQUIRE(batch.counters.size() == 3);
+  CHECK(text_of(batch, batch.counters[0].series) == "m.sum");
+  CHECK(batch.counters[0].value == 12);
+  CHECK(batch.counters[1].value == 3.5);
+  CHECK(std::isnan(batch.counters[2].value));
+  CHECK(batch.counters[0].continued == 0);
+  CHECK(batch.counters[1].continued == 1);
+  CHECK(events_read(batch) == 7);
 }
 
 TEST_CASE("pids and tids of text, equal tracks are one") {
