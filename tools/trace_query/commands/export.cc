@@ -11,6 +11,7 @@
 #include "base/text/amounts.h"
 #include "export/folded_stacks.h"
 #include "export/parquet/kernel_file.h"
+#include "export/replay.h"
 #include "export/window_export.h"
 #include "shared/word_completion.h"
 #include "trace_query/command.h"
@@ -200,6 +201,7 @@ std::optional<int> run_other_command(std::span<const std::string> args) {
     }
     return command->run(*command, words);
   }
+  if (take_option(words, "--replay")) return std::nullopt;
   const std::string wanted = value_of(words, "--format");
   const std::string file = value_of(words, "-o") + value_of(words, "--output");
   if (!query && format_of(wanted, file).kind != ExportKind::kTable) return std::nullopt;
@@ -208,7 +210,21 @@ std::optional<int> run_other_command(std::span<const std::string> args) {
   return sql.run(sql, words);
 }
 
+int write_program(const CommandLine& line, const std::string& op) {
+  refuse_options(line, "--replay",
+                 {"format", "compare", "critical-path", "queues", "top-gaps", "by", "own", "modules", "each-module",
+                  "night", "job"});
+  const ExportInputs inputs = open_inputs(line);
+  OutputTarget output(line.text("output"));
+  const std::int64_t sets = write_replay(output.stream(), inputs.traces.front().index.database(), op);
+  output.finish();
+  note(line, fmt::format("{} of the whole trace, whatever is selected; python3 runs it, with PyTorch",
+                         counted(sets, "set of arguments", "sets of arguments")));
+  return 0;
+}
+
 int write_export(const CommandLine& line) {
+  if (const auto op = line.text("replay")) return write_program(line, *op);
   const std::string file = line.text("output").value_or("");
   const ExportFormat& format = format_of(line.text("format").value_or(""), file);
   const std::string_view named = format_of_name(file);
@@ -258,6 +274,8 @@ int run(const Command& command, std::span<const std::string> args) {
   add_frame_options(line);
   line.add("night", OptionKind::kValue, "parquet: of the folder night=.. below that of -o (default: the trace's date)");
   line.add("job", OptionKind::kValue, "parquet: of the folder job=.. in it (default: the name of the trace's folder)");
+  line.add("replay", OptionKind::kValue,
+           "a Python program that runs this operator in PyTorch, with the arguments it had in the trace");
   line.add("report", OptionKind::kValue,
            "the table of this command, with its options: 'export --report kernels' is 'kernels'");
   line.add("query", OptionKind::kValue, "the rows of this SQL: 'export --query SQL TRACE' is 'sql TRACE SQL'");
@@ -279,6 +297,7 @@ Command export_command() {
           "  trace-query export trace.json.gz --format collapsed --by module | flamegraph.pl\n"
           "  trace-query export trace.json.gz -o trace.speedscope.json\n"
           "  trace-query export trace.json.gz --format parquet -o kernels\n"
+          "  trace-query export trace.json.gz --replay aten::addmm -o addmm.py\n"
           "  trace-query export trace.json.gz --report ops --phase decode -o ops.csv",
           run};
 }

@@ -1,0 +1,55 @@
+"""Runs an operator with the arguments that it had in a trace, and prints the time of a call. Needs PyTorch. Shapes, types and
+strides are the trace's; floats are random, integers 0; what the trace calls a list of tensors is taken for float32."""
+import ast, functools, json, math, sys, time
+
+import torch
+
+OPERATOR = json.loads({operator})
+DEVICE = sys.argv[1] if len(sys.argv) > 1 else "cuda" if torch.cuda.is_available() else "cpu"
+TYPES = {"long int": "int64", "long": "int64", "short int": "int16", "signed char": "int8", "unsigned char": "uint8",
+         "unsigned int": "uint32", "unsigned long": "uint64", "complex<float>": "complex64", "complex<double>": "complex128"}
+CASES = [  # calls in the trace; of each argument shape, type, strides, and the value of what is no tensor
+{cases}]
+
+
+def argument(shape, kind, strides, value):
+    if kind == "TensorList":
+        return [argument(one, "float", [], "") for one in shape]
+    dtype = getattr(torch, TYPES.get(kind, kind[5:].lower() if kind.startswith("c10::") else kind), None) if kind else None
+    if isinstance(dtype, torch.dtype):
+        size = math.prod(shape) if not strides or 0 in shape else 1 + sum((n - 1) * step for n, step in zip(shape, strides))
+        flat = (torch.randn if dtype.is_floating_point else torch.zeros)(size, device=DEVICE).to(dtype)
+        return flat.as_strided(shape, strides) if strides else flat.reshape(shape)
+    if value is None and kind:
+        raise SystemExit(f"{OPERATOR}: the trace does not record the value of an argument ({kind}): write it into CASES")
+    try:
+        return ast.literal_eval(value) if value else None
+    except (SyntaxError, ValueError):
+        return float(value) if value in ("inf", "-inf", "nan") else value
+
+
+def bound(arguments):
+    packet, errors = functools.reduce(getattr, OPERATOR.split("::"), torch.ops), []
+    for overload in (getattr(packet, name) for name in packet.overloads()):
+        places = list(zip(overload._schema.arguments, arguments))
+        call = functools.partial(overload, *(value for place, value in places if not place.kwarg_only),
+                                 **{place.name: value for place, value in places if place.kwarg_only})
+        try:
+            if len(places) == len(overload._schema.arguments) == len(arguments):
+                call()
+                return call
+        except (RuntimeError, TypeError, NotImplementedError) as error:
+            errors.append(str(error))
+    raise SystemExit(f"{OPERATOR}: no overload takes these {len(arguments)} arguments: {errors}")
+
+
+for calls, *case in CASES:
+    shapes, kinds, strides, values = map(json.loads, case)
+    repeats, wait = 100, torch.cuda.synchronize if DEVICE.startswith("cuda") else lambda: None
+    run = bound([argument(*one) for one in zip(shapes, kinds, strides or [[]] * len(shapes), values or [None] * len(shapes))])
+    wait()
+    start = time.perf_counter()
+    for _ in range(repeats):
+        run()
+    wait()
+    print(f"{1e6 * (time.perf_counter() - start) / repeats:10.1f} us a call, {calls} in the trace: {case[0]} {case[1]}")

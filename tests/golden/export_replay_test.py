@@ -1,0 +1,141 @@
+"""`export --replay`: the program is run with a torch of our own that notes what its operators are called with. Against the arguments of a
+made trace, argument by argument, and of real ones, set by set."""
+import ast
+import json
+import subprocess
+import sys
+from collections import Counter, defaultdict
+
+from trace_cases import equal, ingest, kineto_traces, read_trace, refused, require, run
+
+# Enough of torch to call operators by their schemas: each call is a line of calls.jsonl.
+TORCH = '''
+import json, types
+class dtype:
+    def __init__(self, name): self.name, self.is_floating_point = name, "float" in name or name in ("half", "double")
+for _name in ("int64", "int32", "int", "uint8", "bool", "half", "bfloat16", "float32", "float", "double", "float8_e4m3fn"):
+    globals()[_name] = dtype(_name)
+class Tensor:
+    def __init__(self, size): self.size, self.shape, self.strides, self.type = size, [size], None, "float"
+    def to(self, type): self.type = type.name; return self
+    def as_strided(self, shape, strides):
+        assert all(n == 0 for n in shape) or sum((n - 1) * s for n, s in zip(shape, strides)) < self.size, (shape, strides, self.size)
+        self.shape, self.strides = shape, strides; return self
+    def reshape(self, shape):
+        count = 1
+        for n in shape: count *= n
+        assert count == self.size, (shape, self.size)
+        self.shape = shape; return self
+def randn(size, device): assert device == "cpu"; return Tensor(size)
+zeros = randn
+cuda = types.SimpleNamespace(is_available=lambda: False)
+def plain(value):
+    if isinstance(value, Tensor): return [value.type, value.shape, value.strides]
+    return [plain(one) for one in value] if isinstance(value, (list, tuple)) else value
+class Overload:
+    def __init__(self, name, places): self.name, self._schema = name, types.SimpleNamespace(arguments=[types.SimpleNamespace(name=n, kwarg_only=k) for n, k in places])
+    def __call__(self, *values, **named):
+        if self.name == "wrong": raise TypeError("not these")
+        with open("calls.jsonl", "a") as file: print(json.dumps([self.name, plain(list(values)), {k: plain(v) for k, v in named.items()}]), file=file)
+class Packet:
+    def __init__(self, overloads):
+        self.all = overloads
+        for name, places in overloads.items(): setattr(self, name, Overload(name, places))
+    def overloads(self): return list(self.all)
+ops = types.SimpleNamespace(aten=types.SimpleNamespace(**{name: Packet(all) for name, all in json.load(open("schemas.json")).items()}))
+'''
+SCHEMAS = {"addmm": {"out": [["a", False]] * 6, "wrong": [["x", False]] * 5,
+                     "default": [["self", False], ["mat1", False], ["mat2", False], ["beta", True], ["alpha", True]]},
+           "many": {"default": [[f"a{i}", False] for i in range(9)]}}
+HOSTILE = "\"); import os; os.system('touch pwned') #\\\n'''"
+
+
+def op(name, dims, types, strides=None, values=None, ts=1):
+    args = {"Input Dims": dims, "Input type": types} | ({"Input Strides": strides} if strides is not None else {}) | (
+        {"Concrete Inputs": values} if values is not None else {})
+    return {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": 1, "args": args}
+
+
+def program(folder, events, name, *options):
+    trace = folder / "trace.json"
+    trace.write_text(json.dumps({"traceEvents": events}))
+    index = ingest(trace, folder / "trace.tracedb")
+    run("trace-query", "export", index, "--replay", name, "-o", folder / "replay.py", *options)
+    return folder / "replay.py"
+
+
+def calls_of(path, check=True):
+    folder = path.parent
+    (folder / "torch.py").write_text(TORCH)
+    (folder / "schemas.json").write_text(json.dumps(SCHEMAS))
+    (folder / "calls.jsonl").unlink(missing_ok=True)
+    done = subprocess.run([sys.executable, path.name], cwd=folder, capture_output=True, text=True)
+    if not check:
+        return done
+    equal(done.returncode, 0, done.stderr)
+    lines = [json.loads(line) for line in (folder / "calls.jsonl").read_text().splitlines()]
+    return list({json.dumps(line): line for line in lines}.values()), done.stdout
+
+
+def arguments_are_the_traces(folder):
+    events = [op("aten::addmm", [[8], [4, 2], [2, 8], [], []], ["c10::BFloat16", "c10::BFloat16", "float", "Scalar", "Scalar"],
+                 [[0], [1, 4], [], [], []], ["", "", "", "1", "0.5"], ts) for ts in (1, 3)]
+    events.append(op("aten::addmm", [[], [0, 2], [2, 8], [], []], ["float", "float", "float", "Scalar", "Scalar"], None, ["", "", "", "1", "inf"]))
+    calls, out = calls_of(program(folder, events, "aten::addmm"))
+    equal(calls, [["default", [["bfloat16", [8], [0]], ["bfloat16", [4, 2], [1, 4]], ["float", [2, 8], None]], {"beta": 1, "alpha": 0.5}],
+                  ["default", [["float", [], None], ["float", [0, 2], None], ["float", [2, 8], None]], {"beta": 1, "alpha": float("inf")}]], "addmm")
+    require("2 in the trace" in out and "1 in the trace" in out, out)
+
+
+def kinds_of_arguments(folder):
+    dims = [[[4], [1, 3]], [5], [], [3], [], [], [], [], [2]]
+    types = ["TensorList", "long int", "", "bool", "ScalarList", "Scalar", "Scalar", "Scalar", "c10::Float8_e4m3fn"]
+    values = ["", "", "", "", "[3, 3]", "True", "cuda:0", HOSTILE, ""]
+    calls, _ = calls_of(program(folder, [op("aten::many", dims, types, None, values)], "aten::many"))
+    equal(calls, [["default", [[["float", [4], None], ["float", [1, 3], None]], ["int64", [5], None], None, ["bool", [3], None], [3, 3], True,
+                               "cuda:0", HOSTILE, ["float8_e4m3fn", [2], None]], {}]], "many")
+    require(not (folder / "pwned").exists(), "a text of the trace was run")
+
+
+def what_cannot_be_run(folder):
+    lost = calls_of(program(folder, [op("aten::addmm", [[2], []], ["float", "Scalar"])], "aten::addmm"), check=False)
+    require(lost.returncode == 1 and "does not record the value" in lost.stderr, lost.stderr)
+    wrong = calls_of(program(folder, [op("aten::addmm", [[2]], ["float"], None, [""])], "aten::addmm"), check=False)
+    require(wrong.returncode == 1 and "no overload takes these 1 arguments" in wrong.stderr, wrong.stderr)
+    bare = {"ph": "X", "cat": "cpu_op", "name": "aten::bare", "pid": 1, "tid": 1, "ts": 9, "dur": 1}
+    trace, index = folder / "some.json", folder / "some.tracedb"
+    kernel = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 20, "dur": 1}
+    trace.write_text(json.dumps({"traceEvents": [kernel, bare, op("MmBackward0", [[2]], ["float"])]}))
+    ingest(trace, index)
+    for name, why in (("aten::none", "no such operator"), ("aten::bare", "record_shapes=True"), ("MmBackward0", "no namespace")):
+        refused(2, why, "trace-query", "export", index, "--replay", name, "-o", folder / "never.py")
+        require(not (folder / "never.py").exists(), f"{name}: a file was written")
+    refused(2, "does not apply", "trace-query", "export", index, "--replay", "aten::bare", "--top-gaps", "3", "-o", folder / "never.py")
+
+
+def real_operators(folder):
+    asked = 0
+    for trace in kineto_traces():
+        told = defaultdict(Counter)
+        for event in read_trace(trace)[0]:
+            args = event.get("args") or {}
+            if event.get("cat") in ("cpu_op", "Operator") and "::" in event["name"] and "Input type" in args and "Input Dims" in args:
+                told[event["name"]][json.dumps([args["Input Dims"], args["Input type"], args.get("Input Strides"), args.get("Concrete Inputs")])] += 1
+        if not told:
+            continue
+        index = ingest(trace, folder / "x.tracedb")
+        for name in sorted(told, key=lambda name: -sum(told[name].values()))[:3]:
+            asked += 1
+            text = run("trace-query", "export", index, "--replay", name, "-o", "-").stdout
+            cases = next(ast.literal_eval(node.value) for node in ast.parse(text).body
+                         if isinstance(node, ast.Assign) and node.targets[0].id == "CASES")
+            equal(Counter({json.dumps([json.loads(part) for part in case]): calls for calls, *case in cases}), told[name], f"{name} of {trace.name}")
+    require(asked > 40, f"{asked} operators of real traces")
+
+
+def main(cases, folder):
+    cases.each_apart((arguments_are_the_traces, kinds_of_arguments, what_cannot_be_run))
+    if kineto_traces():
+        cases.run_apart("real operators", real_operators)
+    else:
+        cases.skip("real operators", "no real traces here")
