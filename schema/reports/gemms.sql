@@ -17,6 +17,7 @@
 -- column: tflops    | TFLOP/s    |         |      | 6 | FLOPs by busy
 -- column: slowest_tflops | Slowest | | | | TFLOP/s of the slowest call
 -- column: fastest_tflops | Fastest | | | | TFLOP/s of the fastest call
+-- column: deviation_tflops | Deviation | | | | standard deviation of the calls' TFLOP/s; empty: of one call, or of several sets of arguments
 -- column: gb_per_s  | GB/s       | GB/s    |      | 5 | bytes by busy
 -- column: intensity | FLOPs/Byte | ratio   |      | 2 | FLOPs by bytes
 -- column: peak_pct  | Peak (%)   | percent |      | 7 | of the device's peak rate for this type; empty: not known
@@ -35,13 +36,14 @@ figures AS (
          iif(count(compute) = count(*), sum(compute), NULL) AS compute,
          iif(count(moving) = count(*), sum(moving), NULL) AS moving,
          min(flops / 1000.0 / nullif(busy_max, 0)) AS slowest, max(flops / 1000.0 / nullif(busy_min, 0)) AS fastest,
+         iif(count(*) = 1, max(flops * rate_std) / 1000.0, NULL) AS deviation,
          max(kernel_names) AS kernel_names
   FROM work WHERE m IS NOT NULL
   GROUP BY name, b, m, n, k, type, types, layout),
 roofs AS (SELECT *, max(compute, moving) AS roof FROM figures)
 SELECT name, b, m, n, k, type, layout, launching, busy,
        100.0 * busy / nullif((SELECT sum(busy) FROM work), 0), flops, bytes,
-       flops / 1000.0 / nullif(busy, 0), slowest, fastest, 1.0 * bytes / nullif(busy, 0), 1.0 * flops / nullif(bytes, 0),
+       flops / 1000.0 / nullif(busy, 0), slowest, fastest, deviation, 1.0 * bytes / nullif(busy, 0), 1.0 * flops / nullif(bytes, 0),
        100.0 * compute / nullif(busy, 0), 100.0 * roof / nullif(busy, 0),
        CASE WHEN 2 * waiting > busy OR (2 * short > busy AND roof < busy / 4.0) THEN 'launch'
             WHEN compute > moving THEN 'compute'

@@ -39,7 +39,7 @@ NO_SHEETS = {"gpu_timeline", "kernel_summary", "earlier_gpu_timeline", "earlier_
              "ops_unique_args", "ops_summary_by_category", "unified_perf_summary", "short_kernels_summary", "coll_analysis"}
 KERNEL_COLUMNS = {"sum": sum, "count": len, "mean": statistics.fmean, "min": min, "max": max}
 OUR_WORK_SQL = """
-SELECT w.name, w.shape, w.types, s.strides, s.concrete_inputs, flops, bytes, busy, all_flops, all_bytes, busy_min, busy_med, busy_max
+SELECT w.name, w.shape, w.types, s.strides, s.concrete_inputs, flops, bytes, busy, all_flops, all_bytes, busy_min, busy_med, busy_max, rate_std
 FROM operator_work w JOIN op_shape s ON s.id = w.shape_id"""
 COLLECTIVE_SQL = """
 SELECT c.group_name, c.ranks, c.name, c.group_size, c.dtype, c.in_elements, c.out_elements, s.number, k.dur
@@ -166,13 +166,17 @@ class TraceLens(TraceLensModel):
             for spread, busy in (("min", "busy_max"), ("median", "busy_med"), ("max", "busy_min")):
                 for rate, amount in (("TFLOPS/s", flops), ("TB/s", size)):
                     ours[f"{rate}_{spread}"] = amount is not None and mine[busy] and amount / mine[busy] / 1000
+            for rate, amount in (("TFLOPS/s", flops), ("TB/s", size)):
+                one = mine["rate_std"] is None  # call, whose rate has no deviation
+                ours[f"{rate}_std"] = None if one else amount is not None and amount * mine["rate_std"] / 1000
         for column, text in row.items():
             if column.startswith(MODELLED):
-                spread = column.endswith("_std")
                 value = ours.get(column.removesuffix("_first"), False)
                 # Their times are floats of microseconds: 2 ns are no difference.
-                tolerance = 2 * value / max(1, mine["busy_min"] or 0) if "/s_" in column and value else 1e-6
-                yield Figure(f"{name}/{column}", number(text), None if spread else "not known" if value is False else value, tolerance)
+                rate = ours.get(column.replace("_std", "_mean")) or 0
+                tolerance = 2 * rate / max(1, mine["busy_min"] or 0) if "/s_" in column and rate else 1e-6
+                theirs = number(text)
+                yield Figure(f"{name}/{column}", theirs, "not known" if value is False or value is None is not theirs else value, tolerance)
 
     def sheet_figures(self, report, row):
         """A row of GEMM, SDPA, ...: operators of one name and one set of parameters, with or without work; in Reduce_bwd

@@ -67,10 +67,10 @@ void add_table_options(CommandLine& line, std::span<const CommandTable> tables) 
   std::string parts;  // of --by
   for (const CommandTable& table : tables) {
     const auto [name, value] = option_of(table);
-    if (!value.empty()) {
+    if (name == "by") {
       parts += fmt::format("{}{}: {}", parts.empty() ? "" : ";\n", value, table.help);
     } else if (!name.empty()) {
-      line.add(name.c_str(), OptionKind::kFlag, std::string(table.help).c_str());
+      line.add(name.c_str(), value.empty() ? OptionKind::kFlag : OptionKind::kValue, std::string(table.help).c_str());
     }
   }
   if (!parts.empty()) line.add("by", OptionKind::kValue, parts.c_str());
@@ -82,9 +82,9 @@ const CommandTable& chosen_table(const CommandLine& line, std::span<const Comman
   for (const CommandTable& table : tables) {
     const auto [name, value] = option_of(table);
     if (name.empty()) continue;
-    if (!value.empty()) values.push_back(value);
+    if (name == "by") values.push_back(value);
     options.emplace_back(table.option);
-    if (value.empty() ? line.has(name) : line.text(name) == value) chosen.push_back(&table);
+    if (name == "by" ? line.text(name) == value : line.has(name)) chosen.push_back(&table);
   }
   const bool has_by = !values.empty();
   if (has_by && line.has("by") && std::ranges::find(values, *line.text("by")) == values.end()) {

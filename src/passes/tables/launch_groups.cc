@@ -1,9 +1,12 @@
 // Launching calls by name (passes/time/launch_stats.h).
 #include <array>
 #include <bit>
+#include <map>
 
+#include "base/statistics.h"
 #include "base/unknown.h"
 #include "passes/columns/group_stats.h"
+#include "passes/select/selected_events.h"
 #include "passes/tables/pass_tables.h"
 #include "passes/time/launch_stats.h"
 #include "trace/event_names.h"
@@ -77,6 +80,45 @@ void fill_launch_groups(Workload& workload, const PassOptions&, TableRows& rows)
   rows.add(kNoLaunch).add_null().add_null().add(launches.kernels_without_launch);
   constexpr int kFigures = 14;
   for (int i = 0; i < kFigures; ++i) rows.add_null();
+}
+
+// Kernels that waited longer for their launch than they ran, by name.
+
+struct ShortKernels {
+  std::int64_t launched = 0, n = 0, time = 0;
+  std::vector<std::int64_t> delays;
+};
+
+void fill_short_launches(Workload& workload, const PassOptions& options, TableRows& rows) {
+  const EventColumns calls(workload.index(), "runtime_call");
+  const auto call_ts = calls.int64s("ts"), call_dur = calls.int64s("dur");
+  const auto names = workload.events().kernels.ids("name_id");
+  std::vector<bool> seen(call_ts.size(), false);  // later kernels of a launch have no delay of their own
+  std::map<std::uint32_t, ShortKernels> groups;
+  for_each_selected(workload, [&](const DeviceEvent& event) {
+    const std::size_t call = event.launch;
+    if (event.ref.is_memory_op || call == 0 || call > seen.size() || seen[call - 1]) return;
+    seen[call - 1] = true;
+    const std::int64_t dur = event.end - event.ts;  // 0: not known
+    if (call_dur[call - 1] == kUnknownValue || dur == 0) return;
+    ShortKernels& group = groups[names[event.ref.id - 1]];
+    ++group.launched;
+    const std::int64_t delay = event.ts - call_ts[call - 1] - call_dur[call - 1];
+    if (dur >= options.short_below || delay <= dur) return;
+    ++group.n;
+    group.time = saturating_add(group.time, dur);
+    group.delays.push_back(delay);
+  });
+  Statement name_of(workload.index().database(), "SELECT name FROM kernel_name WHERE id = ?");
+  for (auto& [name, group] : groups) {
+    if (group.n == 0) continue;
+    name_of.reset();
+    name_of.bind(1, std::int64_t{name});
+    rows.add(name_of.step() ? name_of.text(0) : "[no name]").add(group.n).add(group.launched).add(group.time);
+    std::int64_t sum = 0;
+    for (const std::int64_t delay : group.delays) sum = saturating_add(sum, delay);
+    rows.add(sum).add(median(std::span(group.delays)));
+  }
 }
 
 // Copies and fills by kind and direction.
@@ -192,6 +234,22 @@ PassTable launch_calls_table() {
        "time_pct total_time instances avg med p99 max kernels launching kernels_per_call delay_avg delay_med delay_p99 "
        "started_early queue_avg queue_med queue_p99 call",
        "total_time DESC NULLS LAST, call", "", "Without a selection: all launching calls."}};
+}
+
+PassTable short_launches_table() {
+  using enum ColumnType;
+  return {
+      "short_launches",
+      "kernels that waited longer for their launch than they ran, by name",
+      {column("name", kText, "", "kernel name", "Name", "label", "names"),
+       column("n", kInteger, "count", "those that are short and waited longer than they ran", "Kernels", "sum", "7"),
+       column("launched", kInteger, "count", "all of the name that are the first of their launch, and timed",
+              "Launched", "sum", "4"),
+       column("total_time", kInteger, "ns", "that the short ones ran", "Total Time", "sum", "6"),
+       column("delay_total", kInteger, "ns", "from the return of their calls to their starts", "Delay", "sum", "8"),
+       column("delay_med", kReal, "ns", "median of that", "Delay Med", "", "5")},
+      fill_short_launches,
+      {"launches_short", "delay_total n launched total_time delay_med name", "delay_total DESC, name"}};
 }
 
 PassTable copies_table() {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -36,6 +37,7 @@ struct DurationChange {
 };
 
 struct DevicePeaks;
+inline constexpr std::int64_t kEveryKernel = std::numeric_limits<std::int64_t>::max();
 
 // What options besides the selection say. A limit of 0: none.
 struct PassOptions {
@@ -50,12 +52,13 @@ struct PassOptions {
   std::string (*sequence_name)(const std::string&) = nullptr;  // how a kernel of one is written; null: as it is
   CallTreeView view = CallTreeView::kTree;
   FrameChoice frames = {};
-  bool all_frames = false;              // also those that only call one other frame
-  std::size_t most_frames = 0;          // only the largest
-  std::int64_t late = 10'000;           // ns; of the critical path, see ReleaseGraph
-  std::vector<DurationChange> what_if;  // each by itself
-  std::int64_t queue_limit = 1024;      // launches that a queue takes before further ones wait
-  bool follow_backward = false;         // backward work belongs to the module of its forward operator
+  bool all_frames = false;                  // also those that only call one other frame
+  std::size_t most_frames = 0;              // only the largest
+  std::int64_t late = 10'000;               // ns; of the critical path, see ReleaseGraph
+  std::vector<DurationChange> what_if;      // each by itself
+  std::int64_t short_below = kEveryKernel;  // ns; of short_launches
+  std::int64_t queue_limit = 1024;          // launches that a queue takes before further ones wait
+  bool follow_backward = false;             // backward work belongs to the module of its forward operator
   std::shared_ptr<const std::vector<DevicePeaks>> own_peaks;  // before those of the program; null: none
 };
 

@@ -1,6 +1,7 @@
 // What framework operators compute and move, by name and arguments, with the time of what they launch: the reports
 // `gemms` and `roofline` (schema/reports) select from it. Linear but for the sorting of device events.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <unordered_map>
@@ -215,12 +216,18 @@ std::string kernel_names(const WorkGroup& group, Texts& names) {
 
 void add_spread(TableRows& rows, std::vector<std::int64_t>& values) {
   if (values.empty()) {
-    rows.add_null().add_null().add_null();
+    rows.add_null().add_null().add_null().add_null();
     return;
   }
   const double middle = median(std::span(values));
   const auto [least, most] = std::ranges::minmax(values);
   rows.add(least).add(middle).add(most);
+  double sum = 0, squares = 0;
+  for (const std::int64_t value : values) sum += 1 / static_cast<double>(value);
+  const double mean = sum / static_cast<double>(values.size());
+  for (const std::int64_t value : values) squares += std::pow(1 / static_cast<double>(value) - mean, 2);
+  const bool known = values.size() > 1 && least > 0;
+  rows.add(known ? std::optional(std::sqrt(squares / static_cast<double>(values.size() - 1))) : std::nullopt);
 }
 
 void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) {
@@ -267,7 +274,7 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
   for (std::size_t i = 1; i < kUntilBusy; ++i) rows.add_null();
   rows.add(summer.unmodelled);
   for (std::size_t i = 0; i < kBehindBusy; ++i) rows.add_null();
-  rows.add(summer.span).add_null().add_null().add_null();
+  rows.add(summer.span).add_null().add_null().add_null().add_null();
 }
 
 std::vector<PassColumn> columns_of(std::initializer_list<TableColumn> columns) {
@@ -315,7 +322,9 @@ PassTable operator_work_table() {
                   {"all_span", kInteger, "ns", "from the first to the last device work selected; the same in each row"},
                   {"busy_min", kInteger, "ns", "busy of the fastest call"},
                   {"busy_med", kReal, "ns", "median of the calls"},
-                  {"busy_max", kInteger, "ns", "busy of the slowest call"}}),
+                  {"busy_max", kInteger, "ns", "busy of the slowest call"},
+                  {"rate_std", kReal, "",
+                   "standard deviation of 1 / busy over the calls: times flops or bytes, that of their rates"}}),
       fill_work};
 }
 

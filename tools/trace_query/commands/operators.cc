@@ -59,6 +59,71 @@ void prepare_operators(const CommandLine& line, PassOptions&) {
   }
 }
 
+void finish_counters(Workload& workload, TraceReport& result) {
+  Statement kept(workload.index().database(),
+                 "SELECT (SELECT count(*) FROM slice s JOIN string c ON c.id = s.category_id WHERE c.value = "
+                 "'cuda_profiler_range'), (SELECT count(*) FROM runtime_call WHERE kind = 'launch')");
+  kept.step();
+  const std::int64_t ranges = kept.int64(0), launches = kept.int64(1);
+  if (ranges == 0) {
+    result.warnings.emplace_back(
+        "no range of hardware counters is in the trace: PyTorch's profiler writes them with "
+        "_ExperimentalConfig(profiler_metrics=...)");
+  } else if (result.report.rows.empty()) {
+    const auto from = workload.index().meta("upgraded_from");
+    result.warnings.push_back(from ? fmt::format("an index of version {} did not keep what its {} counted: ingest the "
+                                                 "trace again",
+                                                 *from, counted(ranges, "range"))
+                                   : "the ranges of the trace hold no counters");
+  } else if (ranges != launches) {
+    result.warnings.push_back(fmt::format("operators are not known: {} and {} do not belong together one by one",
+                                          counted(ranges, "range"), counted(launches, "launch", "launches")));
+  }
+}
+
+void finish_operators_of(const CommandLine& line, Workload& workload, TraceReport& result) {
+  finish_operators(line, workload, result);
+  if (!line.has("generated")) return;
+  if (!workload.selection().empty())
+    result.warnings.emplace_back("--generated is of the whole trace, whatever is selected");
+  if (!result.report.rows.empty()) return;
+  const auto from = workload.index().meta("upgraded_from");
+  result.warnings.push_back(from
+                                ? fmt::format("an index of version {} did not keep which kernels are generated: ingest "
+                                              "the trace again",
+                                              *from)
+                                : "no operator says that it is a generated kernel");
+}
+
+// What the recording would need to show it.
+void finish_recompute(const CommandLine&, Workload& workload, TraceReport& result) {
+  if (!result.report.rows.empty()) return;
+  Database& database = workload.index().database();
+  const bool trains = database.query_int64("SELECT 1 FROM kernel WHERE pass = 'backward' LIMIT 1").has_value();
+  const bool stacks = database.query_int64("SELECT 1 FROM stack LIMIT 1").has_value();
+  const std::string_view advice = recording_advice(workload.index().meta("format").value_or("")).stacks;
+  result.warnings.push_back(
+      "no recomputation was found: " +
+      (!trains  ? std::string("no kernel of a backward pass is in the trace")
+       : stacks ? std::string("no kernel was launched below recompute_fn of torch/utils/checkpoint.py, or by "
+                              "CheckpointFunctionBackward")
+                : fmt::format("without Python stacks only that by CheckpointFunctionBackward shows: {}", advice)));
+}
+
+int run_counters(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {kRows, kOutput, kInput});
+  line.add("by", OptionKind::kValue, "operator: all kernels of an operator in one row");
+  if (!line.parse(args)) return 0;
+  const std::optional<std::string> by = line.text("by");
+  if (by && *by != "operator") throw Error(ErrorCode::kUsage, fmt::format("--by {}: there is operator", *by));
+  const Parameters parameters = {{"by", by ? Cell(*by) : Cell()}};
+  return run_pass_reports(line, {"counters", "counters", requested_pass_options(line), parameters,
+                                 [&](Workload& workload, TraceReport& result) {
+                                   finish_counters(workload, result);
+                                   if (by) remove_column(result.report, "kernel");
+                                 }});
+}
+
 void finish_modules(const CommandLine& line, Workload& workload, TraceReport& result) {
   Notes& notes = result.warnings = workload.selection_notes();
   Report& report = result.report;
@@ -173,8 +238,9 @@ std::vector<Command> operator_commands() {
                      {"--by shape", "operator_shapes", "a row for each name, shapes and types of inputs"},
                      {"--by args", "operator_arguments", "and for each strides and values"},
                      {"--by module", "operator_modules", "a row for each name and class of nn.Module around it"},
-                     {"--tree", "operator_tree", "each operator by itself, below those that call it"}},
-                    of_layers, finish_operators, add_backward, prepare_operators),
+                     {"--tree", "operator_tree", "each operator by itself, below those that call it"},
+                     {"--generated", "operators_generated", "generated kernels (Triton): source, warps, stages"}},
+                    of_layers, finish_operators_of, add_backward, prepare_operators),
       table_command("modules", "time of nn.Modules on the host, and of what they launch on the device, by class",
                     "  trace-query modules trace.json.gz\n"
                     "  trace-query modules trace.json.gz --tree --limit 50\n"
@@ -189,6 +255,16 @@ std::vector<Command> operator_commands() {
                     "  trace-query roofline trace.json.gz\n"
                     "  trace-query roofline trace.json.gz --step 3 --csv",
                     {{"", "roofline"}}, usual, finish_work, add_devices, prepare_work),
+      table_command("recompute", "forward work that the backward pass repeats (activation checkpointing), by operator",
+                    "  trace-query recompute training.json.gz", {{"", "recompute"}}, {kRows, kOutput, kInput},
+                    finish_recompute),
+      {"counters",
+       "what hardware counters counted (CUPTI's ranges), by kernel and operator",
+       "counters [options] TRACE|INDEX...",
+       "  trace-query counters trace.json.gz\n"
+       "  trace-query counters trace.json.gz --by operator --csv",
+       run_counters,
+       {{"", "counters"}}},
       table_command("breakdown", "where the time of a step goes: device, runtime calls, data loader, operators, other",
                     "  trace-query breakdown trace.json.gz\n"
                     "  trace-query breakdown trace.json.gz --by phase --columns phase,steps,length,busy_pct",

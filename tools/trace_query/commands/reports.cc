@@ -259,9 +259,11 @@ void finish_kernels(const CommandLine& line, Workload& workload, TraceReport& re
   if (is_by(line, "pass")) add_pass_note(workload.index(), result.warnings);
 }
 
-void finish_launches(const CommandLine&, Workload& workload, TraceReport& result) {
+void finish_launches(const CommandLine& line, Workload& workload, TraceReport& result) {
+  const bool any_short = line.has("short") && has_kernels(workload.index());
   explain_empty(workload, result, kAnyKernel, "no kernel matches the selection",
-                "the trace has neither kernels nor calls that launch some");
+                any_short ? "no kernel that short waited longer for its launch than it ran"
+                          : "the trace has neither kernels nor calls that launch some");
 }
 
 void add_queue_limit(CommandLine& line) {
@@ -431,8 +433,12 @@ std::vector<Command> report_commands() {
                     add_gap_options, prepare_gaps),
       table_command("launches", "calls that launch kernels, by name: time in the call, delay, queueing",
                     "  trace-query launches trace.json.gz\n"
+                    "  trace-query launches trace.json.gz --short 10us\n"
                     "  trace-query launches trace.json.gz --phase decode --csv",
-                    {{"", "launches"}}, usual, finish_launches),
+                    {{"", "launches"},
+                     {"--short TIME", "launches_short",
+                      "kernels shorter than this (10us) that waited longer for their launch than they ran, by name"}},
+                    usual, finish_launches),
       table_command("queue", "launched work that waits in the queue of each stream, and the rate of copies, over time",
                     "  trace-query queue trace.json.gz\n"
                     "  trace-query queue trace.json.gz --series --stream 7 --csv",
