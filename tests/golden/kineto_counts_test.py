@@ -52,7 +52,7 @@ def check_conservation(reference, database):
     equal(sum(n for (_, ph), n in read.items() if ph in ("s", "t", "f")), reference.flows, "flow events read")
     stored = sum(database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in EVENT_TABLES)
     counted = database.execute("SELECT count(*) FROM counter c JOIN string s ON s.id = c.category_id WHERE s.value = 'cuda_profiler_range'").fetchone()[0]
-    equal(stored - counted, sum(row[3] for row in rows), "rows in the event tables, but for those about ranges, which are slices")
+    equal(stored - counted, sum(row[3] for row in rows), "rows in the event tables, but for counters of ranges, which are slices")
 
 
 def check_flows(raw_events, reference, database):

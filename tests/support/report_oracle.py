@@ -65,7 +65,8 @@ class ReportOracle(TimeOracle):
 
     def event(self, kind, source, raw):
         arguments = raw.get("args") or {}
-        device, stream = arguments.get("device"), arguments.get("stream")
+        mtia = str(raw.get("cat")).startswith("mtia")
+        device, stream = raw["pid"] if mtia else arguments.get("device"), arguments.get("stream")
         if not isinstance(device, int) or stream is None:
             raise Skip("events without device or stream")
         self.names[source.position] = source.name

@@ -1,5 +1,7 @@
 #include "base/text/json_text.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "base/text/characters.h"
@@ -199,6 +201,21 @@ std::string minify(std::string_view json) {
     if (in_string || !is_json_space(c)) out += c;
   }
   return out;
+}
+
+std::string quote_json(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : valid_utf8(text).text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
 }
 
 }  // namespace tracedb

@@ -52,4 +52,7 @@ std::vector<JsonMember> json_members(std::string_view text);
 // Raw tokens of the array that starts at the first byte of `text`. Stops as quietly.
 std::vector<std::string_view> json_elements(std::string_view text);
 
+// Text as a JSON string; what is no UTF-8 becomes U+FFFD.
+std::string quote_json(std::string_view text);
+
 }  // namespace tracedb

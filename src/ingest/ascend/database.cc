@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/text/json_text.h"
 #include "base/unknown.h"
 #include "ingest/ascend/tasks.h"
 #include "trace/step_grammar.h"

@@ -133,7 +133,7 @@ void KinetoEvents::add_slice_event(Event& event) {
     case EventCategory::kMtia:
       return add_mtia(event);
     case EventCategory::kCounterRange:
-      add_series(event, common<CounterRecord>(event));
+      add_counter(event);
       return add_other(event);
     case EventCategory::kOperator:
       return add_operator(event);
@@ -284,24 +284,20 @@ void KinetoEvents::add_instant(Event& event) {
   event.batch.instants.push_back(record);
 }
 
+// A row for each member of args: rows of their own, but one event.
 void KinetoEvents::add_counter(Event& event) {
   auto record = common<CounterRecord>(event);
-  if (add_series(event, record)) return;
-  record.value = std::numeric_limits<double>::quiet_NaN();
-  event.batch.counters.push_back(record);
-}
-
-// A row for each member of args: rows of their own, but one event. False: there is none.
-bool KinetoEvents::add_series(const Event& event, CounterRecord record) {
   const std::vector<JsonMember> series = json_members(event[EventField::kArgs]);
   for (const JsonMember& member : series) {
     record.value = rate_of(member.value);
     record.series = ids_.text(member.key, event);
     event.batch.counters.push_back(record);
     record.args = 0;
-    record.continued = 1;
+    record.continued = 1;  // further series
   }
-  return !series.empty();
+  if (!series.empty()) return;
+  record.value = std::numeric_limits<double>::quiet_NaN();
+  event.batch.counters.push_back(record);
 }
 
 void KinetoEvents::add_flow(Event& event) {

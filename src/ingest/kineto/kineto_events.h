@@ -59,7 +59,6 @@ class KinetoEvents {
   void add_endpoint(Event& event);
   void add_instant(Event& event);
   void add_counter(Event& event);
-  bool add_series(const Event& event, CounterRecord record);
   void add_flow(Event& event);
   static void add_metadata(Event& event);
 

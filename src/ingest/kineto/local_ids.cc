@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/text/decimal.h"
@@ -66,20 +67,36 @@ void join_tokens(const EventFields& fields, const std::array<EventField, N>& wan
   for (const EventField field : wanted) out.append(fields[field]).append("\n");
 }
 
-// Of a backward operator the thread of its forward one, of an operator that is one generated kernel which: as a JSON
-// object of the trace's own members. Empty: nothing of it is given.
+// Of a backward operator the thread of its forward one, of an operator that is one generated kernel which: a JSON
+// object of the members that are of the right type. Empty: there is none.
 std::string operator_detail(const RawEvent& event) {
-  constexpr std::string_view kKeys[] = {"kernel_backend", "kernel_hash", "kernel_file", "kernel_kwargs",
-                                        "num_warps",      "num_stages",  "stream",      "Fwd thread id"};
-  const bool is_backward =
-      event.gives(EventField::kForwardThread) && number_text(event[EventField::kForwardThread]) != "0";
-  if (!is_backward && !event.fields.has(EventField::kGenerated)) return {};
+  struct Member {
+    std::string_view name;
+    bool is_number;
+  };
+  constexpr Member kMembers[] = {{"kernel_backend", false}, {"kernel_hash", false}, {"kernel_file", false},
+                                 {"kernel_kwargs", false},  {"num_warps", true},    {"num_stages", true},
+                                 {"stream", true}};
   std::string out;
-  for (const JsonMember& member : json_members(event[EventField::kArgs])) {
-    if (std::ranges::find(kKeys, member.key) == std::end(kKeys)) continue;
-    out += fmt::format("{}\"{}\":{}", out.empty() ? "{" : ",", member.key, member.value);
+  const auto add = [&out](std::string_view key, const std::string& value) {
+    out += fmt::format("{}\"{}\":{}", out.empty() ? "{" : ",", key, value);
+  };
+  if (event.gives(EventField::kForwardThread)) {
+    const std::int64_t thread = event.integer(EventField::kForwardThread);
+    if (thread != 0 && thread != kUnknownValue) add("Fwd thread id", std::to_string(thread));
   }
-  return out.empty() ? out : minify(out + "}");
+  for (const Member& key : event.fields.has(EventField::kGenerated) ? std::span(kMembers) : std::span<const Member>()) {
+    const std::string_view token = event.argument(key.name);
+    if (token.empty()) continue;
+    if (const auto number = parse_integral(number_text(token)); key.is_number && number) {
+      add(key.name, std::to_string(*number));
+    } else if (!key.is_number && is_json_string(token)) {
+      add(key.name, quote_json(unescape(raw_string(token)).text));
+    } else {
+      event.issue(IssueKind::kBadNumber, token);
+    }
+  }
+  return out.empty() ? out : out + "}";
 }
 
 struct Entry {

@@ -169,19 +169,4 @@ void append_device(std::string& devices, std::int64_t id, std::string_view name,
   devices += '}';
 }
 
-std::string quote_json(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : valid_utf8(text).text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
 }  // namespace tracedb

@@ -17,15 +17,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/json_text.h"
 #include "base/unknown.h"
 #include "ingest/read/trace_header.h"
 #include "ingest/rows/row_sink.h"
 #include "sql/source_database.h"
 
 namespace tracedb {
-
-// Text as a JSON string; what is no UTF-8 becomes U+FFFD.
-std::string quote_json(std::string_view text);
 
 // Adds an entry to the header's deviceProperties; numbers that are not known are left out.
 void append_device(std::string& devices, std::int64_t id, std::string_view name,

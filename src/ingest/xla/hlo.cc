@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/statistics.h"
+#include "base/text/json_text.h"
 #include "ingest/rows/source_rows.h"
 
 namespace tracedb {

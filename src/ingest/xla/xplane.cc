@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/text/json_text.h"
 #include "base/unknown.h"
 #include "ingest/rows/source_rows.h"
 #include "ingest/xla/xla_names.h"

@@ -393,7 +393,7 @@ TEST_CASE("what few traces say of operators, collectives and ranges is kept once
     {"ph":"X","cat":"cuda_profiler_range","name":"k","pid":0,"tid":0,"ts":20,"dur":4})");
   REQUIRE(batch.operators.size() == 4);
   REQUIRE(batch.shapes.size() == 2);
-  CHECK(batch.shapes[0].detail == R"({"num_warps":8,"kernel_backend":"triton","kernel_file":"/a\"b.py","stream":0})");
+  CHECK(batch.shapes[0].detail == R"({"kernel_backend":"triton","kernel_file":"/a\"b.py","num_warps":8,"stream":0})");
   CHECK(batch.shapes[1].detail == R"({"Fwd thread id":1})");
   CHECK(batch.operators[0].shape == batch.operators[1].shape);
   CHECK(batch.operators[3].shape == 0);
@@ -401,7 +401,8 @@ TEST_CASE("what few traces say of operators, collectives and ranges is kept once
   CHECK(text_of(batch, batch.collectives[0].in_splits) == "[1,2]");
   CHECK(text_of(batch, batch.collectives[0].out_splits) == "[2, 1]");
   CHECK(batch.slices.size() == 2);
-  REQUIRE(batch.counters.size() == 3);
+  REQUIRE(batch.counters.size() == 4);  // of the range without counters one row, so that ranges can be counted
+  CHECK(batch.counters[3].series == 0);
   CHECK(text_of(batch, batch.counters[0].series) == "m.sum");
   CHECK(batch.counters[0].value == 12);
   CHECK(batch.counters[1].value == 3.5);
