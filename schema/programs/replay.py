@@ -4,10 +4,11 @@ import ast, functools, json, math, sys, time
 
 import torch
 
-OPERATOR = json.loads({operator})
+OPERATOR = {operator}
 DEVICE = sys.argv[1] if len(sys.argv) > 1 else "cuda" if torch.cuda.is_available() else "cpu"
 TYPES = {"long int": "int64", "long": "int64", "short int": "int16", "signed char": "int8", "unsigned char": "uint8",
-         "unsigned int": "uint32", "unsigned long": "uint64", "complex<float>": "complex64", "complex<double>": "complex128"}
+         "unsigned int": "uint32", "long unsigned int": "uint64", "short unsigned int": "uint16",
+         "complex<float>": "complex64", "complex<double>": "complex128"}
 CASES = [  # calls in the trace; of each argument shape, type, strides, and the value of what is no tensor
 {cases}]
 
@@ -15,16 +16,17 @@ CASES = [  # calls in the trace; of each argument shape, type, strides, and the 
 def argument(shape, kind, strides, value):
     if kind == "TensorList":
         return [argument(one, "float", [], "") for one in shape]
-    dtype = getattr(torch, TYPES.get(kind, kind[5:].lower() if kind.startswith("c10::") else kind), None) if kind else None
+    name = kind.removeprefix("c10::").lower() if kind.startswith("c10::") else kind
+    dtype = getattr(torch, TYPES.get(name, name), None) if kind else None
     if isinstance(dtype, torch.dtype):
         size = math.prod(shape) if not strides or 0 in shape else 1 + sum((n - 1) * step for n, step in zip(shape, strides))
         flat = (torch.randn if dtype.is_floating_point else torch.zeros)(size, device=DEVICE).to(dtype)
         return flat.as_strided(shape, strides) if strides else flat.reshape(shape)
-    if value is None and kind:
-        raise SystemExit(f"{OPERATOR}: the trace does not record the value of an argument ({kind}): write it into CASES")
+    if shape or (value is None and kind):
+        raise SystemExit(f"{OPERATOR}: the trace does not record an argument ({kind} {shape}): write it into CASES")
     try:
         return ast.literal_eval(value) if value else None
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
         return float(value) if value in ("inf", "-inf", "nan") else value
 
 
@@ -46,7 +48,11 @@ def bound(arguments):
 for calls, *case in CASES:
     shapes, kinds, strides, values = map(json.loads, case)
     repeats, wait = 100, torch.cuda.synchronize if DEVICE.startswith("cuda") else lambda: None
-    run = bound([argument(*one) for one in zip(shapes, kinds, strides or [[]] * len(shapes), values or [None] * len(shapes))])
+    lists = shapes, kinds, strides or [[]] * len(shapes), values or [None] * len(shapes)
+    try:
+        run = bound([argument(*one) for one in zip(*lists, strict=True)])
+    except (AttributeError, TypeError, ValueError, RuntimeError) as error:
+        raise SystemExit(f"{OPERATOR}: arguments that cannot be made, {case}: {error}")
     wait()
     start = time.perf_counter()
     for _ in range(repeats):

@@ -3,52 +3,66 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/text/regular_expression.h"
 #include "report/json_text.h"
 #include "sql/scripts.h"
 
 namespace tracedb {
 namespace {
 
+// The program, up to where the operator stands, then up to where the cases do, and the rest.
+struct Template {
+  std::string_view first, second, third;
+};
+
+Template program_template() {
+  constexpr std::string_view kOperator = "{operator}", kCases = "{cases}";
+  const std::string_view text = script("programs/replay");
+  const std::size_t op = text.find(kOperator), cases = text.find(kCases);
+  const std::size_t behind = op + kOperator.size();
+  return {text.substr(0, op), text.substr(behind, cases - behind), text.substr(cases + kCases.size())};
+}
+
 [[noreturn]] void refuse(const std::string& op, std::string_view why) {
   throw Error(ErrorCode::kUsage, fmt::format("--replay {}: {}", op, why));
 }
 
-// A JSON text as a literal of Python: every escape of the one is one of the other.
-std::string literal(std::string_view json) { return json_string(json.empty() ? "null" : json); }
-
-void put(std::string& text, std::string_view place, std::string_view what) {
-  text.replace(text.find(place), place.size(), what);
+// A text of valid JSON as a literal of Python: every escape that json_string() writes is one of Python's.
+std::string literal(const Statement& row, int column) {
+  return json_string(row.is_null(column) ? "null" : row.text(column));
 }
 
 }  // namespace
 
-std::int64_t write_replay(std::ostream& out, Database& database, const std::string& op) {
+ReplaySets write_replay(std::ostream& out, Database& database, const std::string& op) {
+  if (!RegularExpression("^[A-Za-z_][A-Za-z_0-9]*(::[A-Za-z_][A-Za-z_0-9]*)+$").is_in(op)) {
+    refuse(op, "only operators of torch.ops, as aten::mm, run by themselves: this is no such name");
+  }
   Statement calls(
       database,
-      "SELECT count(*), s.dims, s.types, s.strides, s.concrete_inputs "
+      "SELECT count(*), s.dims, s.types, s.strides, s.concrete_inputs, "
+      "coalesce(json_valid(s.dims) AND json_valid(s.types) AND json_valid(coalesce(s.strides, 'null')) "
+      "AND json_valid(coalesce(s.concrete_inputs, 'null')), 0) "
       "FROM string t JOIN cpu_op o ON o.name_id = t.id LEFT JOIN op_shape s ON s.id = o.shape_id "
       "WHERE t.value = ? GROUP BY s.dims, s.types, s.strides, s.concrete_inputs ORDER BY 1 DESC, 2, 3, 4, 5");
   calls.bind(1, op);
   std::string cases;
-  std::int64_t sets = 0;
-  bool any = false;
+  ReplaySets sets;
   while (calls.step()) {
-    any = true;
-    if (calls.is_null(1) || calls.is_null(2)) continue;
-    ++sets;
-    cases +=
-        fmt::format("    ({}, {}, {}, {}, {}),\n", calls.int64(0), literal(calls.text(1)), literal(calls.text(2)),
-                    literal(calls.is_null(3) ? "" : calls.text(3)), literal(calls.is_null(4) ? "" : calls.text(4)));
+    if (calls.int64(5) == 0) {
+      ++sets.left_out;
+      continue;
+    }
+    ++sets.written;
+    cases += fmt::format("    ({}, {}, {}, {}, {}),\n", calls.int64(0), literal(calls, 1), literal(calls, 2),
+                         literal(calls, 3), literal(calls, 4));
   }
-  if (!any) refuse(op, "the trace has no such operator (trace-query operators lists them)");
-  if (sets == 0) refuse(op, "no call of it has its shapes and types: record them with record_shapes=True");
-  if (op.find("::") == std::string::npos) {
-    refuse(op, "only operators of torch.ops, as aten::mm, run by themselves: this name has no namespace");
+  if (sets.written == 0 && sets.left_out == 0) {
+    refuse(op, "the trace has no such operator (trace-query operators lists them)");
   }
-  std::string text(script("programs/replay"));
-  put(text, "{operator}", literal(json_string(op)));
-  put(text, "{cases}", cases);
-  out << text;
+  if (sets.written == 0) refuse(op, "no call of it has its shapes and types: record them with record_shapes=True");
+  const Template program = program_template();
+  out << program.first << json_string(op) << program.second << cases << program.third;
   return sets;
 }
 

@@ -10,8 +10,14 @@
 
 namespace tracedb {
 
-// Returns how many sets of arguments the program has, the most frequent first. Texts of the trace are in it as data
-// alone. Throws Error{kUsage} where the trace has no such operator, or not its arguments; nothing is written then.
-std::int64_t write_replay(std::ostream& out, Database& database, const std::string& op);
+// Sets of arguments that the program has, the most frequent first, and those that it has not: no shapes or types, or no
+// JSON.
+struct ReplaySets {
+  std::int64_t written = 0, left_out = 0;
+};
+
+// Texts of the trace are in it as data alone. Throws Error{kUsage} where the trace has no such operator, or not its
+// arguments; nothing is written then.
+ReplaySets write_replay(std::ostream& out, Database& database, const std::string& op);
 
 }  // namespace tracedb

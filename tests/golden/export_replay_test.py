@@ -2,11 +2,12 @@
 made trace, argument by argument, and of real ones, set by set."""
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
 
-from trace_cases import equal, ingest, kineto_traces, read_trace, refused, require, run
+from trace_cases import equal, ingest, kineto_traces, open_index, read_trace, refused, require, run
 
 # Enough of torch to call operators by their schemas: each call is a line of calls.jsonl.
 TORCH = '''
@@ -99,7 +100,7 @@ def kinds_of_arguments(folder):
 
 def what_cannot_be_run(folder):
     lost = calls_of(program(folder, [op("aten::addmm", [[2], []], ["float", "Scalar"])], "aten::addmm"), check=False)
-    require(lost.returncode == 1 and "does not record the value" in lost.stderr, lost.stderr)
+    require(lost.returncode == 1 and "does not record an argument" in lost.stderr, lost.stderr)
     wrong = calls_of(program(folder, [op("aten::addmm", [[2]], ["float"], None, [""])], "aten::addmm"), check=False)
     require(wrong.returncode == 1 and "no overload takes these 1 arguments" in wrong.stderr, wrong.stderr)
     bare = {"ph": "X", "cat": "cpu_op", "name": "aten::bare", "pid": 1, "tid": 1, "ts": 9, "dur": 1}
@@ -107,10 +108,29 @@ def what_cannot_be_run(folder):
     kernel = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 20, "dur": 1}
     trace.write_text(json.dumps({"traceEvents": [kernel, bare, op("MmBackward0", [[2]], ["float"])]}))
     ingest(trace, index)
-    for name, why in (("aten::none", "no such operator"), ("aten::bare", "record_shapes=True"), ("MmBackward0", "no namespace")):
+    for name in ("::", "aten::{cases}", "{operator}::{cases}", "aten::a b", "aten::"):
+        refused(2, "no such name", "trace-query", "export", index, "--replay", name, "-o", folder / "never.py")
+    for name, why in (("aten::none", "no such operator"), ("aten::bare", "record_shapes=True"), ("MmBackward0", "no such name")):
         refused(2, why, "trace-query", "export", index, "--replay", name, "-o", folder / "never.py")
         require(not (folder / "never.py").exists(), f"{name}: a file was written")
     refused(2, "does not apply", "trace-query", "export", index, "--replay", "aten::bare", "--top-gaps", "3", "-o", folder / "never.py")
+
+
+def tokens_that_are_no_json(folder):
+    """Ingest keeps what a trace has in place of a list: no such text becomes code, and no list cut short another call."""
+    calls = "+str(__import__('os').mkdir('pwned'))+"
+    text = json.dumps({"traceEvents": [op("aten::addmm", "DIMS", "TYPES", "STRIDES", "VALUES"), op("aten::addmm", [[2], [2]], ["float"], ts=9)]})
+    for name, token in (("DIMS", calls), ("TYPES", "+str()+"), ("STRIDES", "+str()+"), ("VALUES", "+str())#")):
+        text = text.replace(f'"{name}"', token)
+    (folder / "trace.json").write_text(text)
+    index = ingest(folder / "trace.json", folder / "trace.tracedb")
+    said = run("trace-query", "export", index, "--replay", "aten::addmm", "-o", folder / "replay.py").stderr
+    lost = calls_of(folder / "replay.py", check=False)
+    require(lost.returncode == 1 and "cannot be made" in lost.stderr, lost.stderr)
+    require("Traceback" not in lost.stderr and not (folder / "pwned").exists(), f"{lost.stderr}")
+    with open_index(index) as db:
+        bad = db.execute("SELECT count(*) FROM op_shape WHERE NOT json_valid(dims)").fetchone()[0]
+    require(("1 set of arguments without" in said) == (bad > 0), said)
 
 
 def real_operators(folder):
@@ -119,7 +139,7 @@ def real_operators(folder):
         told = defaultdict(Counter)
         for event in read_trace(trace)[0]:
             args = event.get("args") or {}
-            if event.get("cat") in ("cpu_op", "Operator") and "::" in event["name"] and "Input type" in args and "Input Dims" in args:
+            if event.get("cat") in ("cpu_op", "Operator") and re.fullmatch(r"\w+(::\w+)+", event["name"]) and "Input type" in args and "Input Dims" in args:
                 told[event["name"]][json.dumps([args["Input Dims"], args["Input type"], args.get("Input Strides"), args.get("Concrete Inputs")])] += 1
         if not told:
             continue
@@ -134,7 +154,7 @@ def real_operators(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((arguments_are_the_traces, kinds_of_arguments, what_cannot_be_run))
+    cases.each_apart((arguments_are_the_traces, kinds_of_arguments, what_cannot_be_run, tokens_that_are_no_json))
     if kineto_traces():
         cases.run_apart("real operators", real_operators)
     else:

@@ -216,10 +216,14 @@ int write_program(const CommandLine& line, const std::string& op) {
                   "night", "job"});
   const ExportInputs inputs = open_inputs(line);
   OutputTarget output(line.text("output"));
-  const std::int64_t sets = write_replay(output.stream(), inputs.traces.front().index.database(), op);
+  const ReplaySets sets = write_replay(output.stream(), inputs.traces.front().index.database(), op);
   output.finish();
   note(line, fmt::format("{} of the whole trace, whatever is selected; python3 runs it, with PyTorch",
-                         counted(sets, "set of arguments", "sets of arguments")));
+                         counted(sets.written, "set of arguments", "sets of arguments")));
+  if (sets.left_out > 0) {
+    note(line, fmt::format("{} without shapes and types, or no JSON, left out",
+                           counted(sets.left_out, "set of arguments", "sets of arguments")));
+  }
   return 0;
 }
 
