@@ -17,7 +17,7 @@
 -- column: tflops    | TFLOP/s    |         |      | 6 | FLOPs by busy
 -- column: slowest_tflops | Slowest | | | | TFLOP/s of the slowest call
 -- column: fastest_tflops | Fastest | | | | TFLOP/s of the fastest call
--- column: deviation_tflops | Deviation | | | | standard deviation of the calls' TFLOP/s; empty: of one call, or of several sets of arguments
+-- column: deviation_tflops | Deviation | | | | standard deviation of the calls' TFLOP/s; empty: of one call, of several sets of arguments, or where a call's work took no time
 -- column: gb_per_s  | GB/s       | GB/s    |      | 5 | bytes by busy
 -- column: intensity | FLOPs/Byte | ratio   |      | 2 | FLOPs by bytes
 -- column: peak_pct  | Peak (%)   | percent |      | 7 | of the device's peak rate for this type; empty: not known

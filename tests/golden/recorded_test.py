@@ -42,8 +42,8 @@ def expected_counters(ranges):
     """Of (kernel, operators, {metric: value}) what the report has."""
     sums = defaultdict(list)
     for kernel, path, values in ranges:
-        flops = [(2 if "fma_" in name else 1) * value for name, value in values.items()
-                 if name.startswith("smsp__sass_thread_inst_executed_op_") and name.split("_op_")[1][0] in "dfh"]
+        widths = [[values.get(f"smsp__sass_thread_inst_executed_op_{width}{kind}_pred_on.sum") for kind in ("add", "mul", "fma")] for width in "dfh"]
+        flops = [add + mul + 2 * fma for add, mul, fma in (width for width in widths if None not in width)]
         for name, value in [*values.items(), *([("vector_flops", sum(flops))] if flops else [])]:
             sums[kernel, " > ".join(path) or "[none]", name].append(value)
     return {key: (len(values), float(sum(values)), sum(values) / len(values)) for key, values in sums.items()}
@@ -63,15 +63,18 @@ def counters_equal_hta(folder):
 
 
 def made_counters(folder):
-    fma, add = (f"smsp__sass_thread_inst_executed_op_{name}_pred_on.sum" for name in ("ffma", "hadd"))
+    fma, add, mul, half = (f"smsp__sass_thread_inst_executed_op_{name}_pred_on.sum" for name in ("ffma", "fadd", "fmul", "hadd"))
     ops = [x("cpu_op", "outer", 0, 100), x("cpu_op", "inner", 10, 20)]
     calls = [x("cuda_runtime", "cudaLaunchKernel", ts, 1, correlation=ts) for ts in (12, 50)]
     ranges = [x("cuda_profiler_range", name, ts, 5, pid=0, tid=0, **args) for name, ts, args in
-              (("a", 200, {fma: 10, add: 1}), ("b", 210, {add: 4, "dram__throughput.avg": 2.5}))]
+              (("a", 200, {fma: 10, add: 1, mul: 3, half: 5}), ("b", 210, {add: 4, "dram__throughput.avg": 2.5}))]
     paths = [["outer", "inner"], ["outer"]]
     whole = ingest(write(folder / "whole.json", ops + calls + ranges), folder / "whole.tracedb")
     told = [(r["name"], path, r["args"]) for r, path in zip(ranges, paths)]
     equal(counters(whole), expected_counters(told), "made counters")
+    # A range without counters is one all the same.
+    bare = ingest(write(folder / "bare.json", ops + calls + [ranges[0] | {"args": {}}, ranges[1]]), folder / "bare.tracedb")
+    equal(counters(bare), expected_counters(told[1:]), "a range without counters")
     # One range is missing: no operator is guessed. Two of one name and time are kept apart.
     for name, kept in (("missing", ranges[:1]), ("twins", [ranges[0], ranges[0] | {"args": {add: 7}}, ranges[1]])):
         index = ingest(write(folder / f"{name}.json", ops + calls + kept), folder / f"{name}.tracedb")

@@ -34,7 +34,7 @@ enum class OptionGroup {
 
 // One of the tables of a command: a report (passes/tables/pass_tables.h) and the option that chooses it.
 struct CommandTable {
-  std::string_view option;  // "--per-op", "--by role", "--short TIME"; "": the usual one
+  std::string_view option;  // "--per-op", "--by role", "--short 10us"; "": the usual one
   std::string_view report;  // "layer_ops"
   std::string_view help = {};
 };

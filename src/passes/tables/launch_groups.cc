@@ -6,7 +6,6 @@
 #include "base/statistics.h"
 #include "base/unknown.h"
 #include "passes/columns/group_stats.h"
-#include "passes/select/selected_events.h"
 #include "passes/tables/pass_tables.h"
 #include "passes/time/launch_stats.h"
 #include "trace/event_names.h"
@@ -93,12 +92,14 @@ void fill_short_launches(Workload& workload, const PassOptions& options, TableRo
   const EventColumns calls(workload.index(), "runtime_call");
   const auto call_ts = calls.int64s("ts"), call_dur = calls.int64s("dur");
   const auto names = workload.events().kernels.ids("name_id");
-  std::vector<bool> seen(call_ts.size(), false);  // later kernels of a launch have no delay of their own
+  std::vector<bool> seen(call_ts.size(), false);  // what a launch runs later, selected or not, has no delay of its own
+  const DeviceColumns columns(workload, LaneBy::kDevice, Times::kOfStart);
   std::map<std::uint32_t, ShortKernels> groups;
-  for_each_selected(workload, [&](const DeviceEvent& event) {
+  for_each_in_order(columns.work(), [&](const DeviceEvent& event) {
     const std::size_t call = event.launch;
-    if (event.ref.is_memory_op || call == 0 || call > seen.size() || seen[call - 1]) return;
+    if (call == 0 || call > seen.size() || seen[call - 1]) return;
     seen[call - 1] = true;
+    if (event.left_out || event.ref.is_memory_op) return;
     const std::int64_t dur = event.end - event.ts;  // 0: not known
     if (call_dur[call - 1] == kUnknownValue || dur == 0) return;
     ShortKernels& group = groups[names[event.ref.id - 1]];

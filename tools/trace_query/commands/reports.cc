@@ -436,8 +436,8 @@ std::vector<Command> report_commands() {
                     "  trace-query launches trace.json.gz --short 10us\n"
                     "  trace-query launches trace.json.gz --phase decode --csv",
                     {{"", "launches"},
-                     {"--short TIME", "launches_short",
-                      "kernels shorter than this (10us) that waited longer for their launch than they ran, by name"}},
+                     {"--short 10us", "launches_short",
+                      "kernels shorter than this that waited longer for their launch than they ran, by name"}},
                     usual, finish_launches),
       table_command("queue", "launched work that waits in the queue of each stream, and the rate of copies, over time",
                     "  trace-query queue trace.json.gz\n"
