@@ -195,7 +195,8 @@ std::string policy(const WebFiles& web) {
 struct PictureMaker {
   Pictures (*make)(const PictureInput& in);
   const char* otherwise;
-  const char* advice = "";  // how PyTorch records what it needs, which helps no other format
+  const char* advice = "";    // how PyTorch records what it needs, which helps no other format
+  bool of_one_trace = false;  // alone
 };
 constexpr char kStacks[] =
     " (PyTorch's profiler records them by with_stack=True; replays of graphs have none without --capture)";
@@ -210,6 +211,8 @@ constexpr PictureMaker kPictureMakers[] = {
     {module_flames, "no flame graph by module: hardly any kernel was launched below a frame of nn.Module", kStacks},
     {rooflines, "no roofline: no shapes of matrix products were recorded",
      " (PyTorch's profiler records them by record_shapes=True)"},
+    {memory_curves, "no memory over time: no allocations were recorded",
+     " (PyTorch's profiler records them by profile_memory=True)", true},
 };
 
 // Those that a page has room for; `absent` gets the others.
@@ -233,6 +236,7 @@ void add_pictures(const PictureInput& in, ReportPage& page) {
   const bool pytorch = std::ranges::any_of(
       in.indexes, [](const Index* index) { return format_holds(index->meta("format").value_or("")).graphs; });
   for (const PictureMaker& maker : kPictureMakers) {
+    if (maker.of_one_trace && in.compares()) continue;
     Pictures made = maker.make(in);
     if (made.empty()) page.absent.push_back(std::string(maker.otherwise) + (pytorch ? maker.advice : ""));
     std::move(made.begin(), made.end(), std::back_inserter(page.pictures));

@@ -50,6 +50,7 @@ constexpr TableOfReport kTables[] = {
     {"comms", "Communication", "Collectives by kind, group and size.", "comms"},
     {"memcpys", "Copies and fills", "By direction and kind.", "memcpys"},
     {"memory", "Memory", "What the framework allocated, by device.", "memory --at peak"},
+    {"gemms", "Matrix products", "Their work, rates and shares of the device's peaks.", "gemms"},
     {"steps", "Steps", "One row for each.", "steps"},
 };
 

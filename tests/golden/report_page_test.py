@@ -5,7 +5,7 @@ from pathlib import Path
 
 from report_page import comparison_page, pictures_of, read_page, report_page
 from time_oracle import length, union
-from trace_cases import TRACES, as_json, equal, ingest, open_index, refused, require, rows, run
+from trace_cases import TRACES, as_json, equal, ingest, open_index, refused, require, rows, run, sql
 from usual_steps import counted
 
 PAIRS = (("llama_tp4_vllm_mi300x.pt.trace.json.gz", "llama_tp4_vllm_h100.pt.trace.json.gz"),
@@ -239,9 +239,36 @@ def check_trace(folder, index):
             check_timeline(picture, index)
         if picture["kind"] == "lanes":
             check_lanes(picture, [index])
+        if picture["kind"] == "memory":
+            check_memory_curve(picture, rows("memory", "--curve", index))
+        if picture["kind"] == "roofline":
+            check_roofline(picture, sql(index, "SELECT * FROM operator_work WHERE family = 'gemm'"))
     shown = {table["section"].removeprefix("table-"): table for table in document.tables}
     total = sum(int(value) for value in column_of(shown["ops"], "Total Time")) if "ops" in shown else 0
     equal(total, sum(row["total_time"] for row in rows("ops", index)) if total else 0, "sum of the table of operations")
+
+
+def check_memory_curve(picture, curve):
+    """Pieces hold the peak and what is left; at most 400."""
+    curve, points = [row for row in curve if row["device"] == picture["device"]], picture["points"]
+    require(0 < len(points) <= 400 and points == sorted(points), f"{len(points)} pieces")
+    equal((points[0][0], points[-1][1]), (curve[0]["ts"], curve[-1]["ts"]), "first and last event")
+    equal(max(point[2] for point in points), max(row["allocated"] for row in curve), "peak")
+    equal(points[-1][3], curve[-1]["allocated"], "left at the end")
+    equal(max(point[4] for point in points), max(row["reserved"] or 0 for row in curve), "reserved")
+
+
+def check_roofline(picture, work):
+    """Points are calls that `gemms` knows, roofs the peaks that it holds them against."""
+    known = {(row["flops"], row["bytes"]) for row in work}
+    equal({(point[2], point[3]) for point in picture["points"]} - known, set(), "work of points")
+    peaks = {(row["type"], row["peak_tflops"], row["peak_gb_s"]) for row in work if row["peak_tflops"] and "tf32" not in str(row["kernel_names"])}
+    for name, flops, size in picture.get("roofs", []):
+        require(any(name == type and close_to(flops, 1e12 * tflops) and close_to(size, 1e9 * rate) for type, tflops, rate in peaks), f"{name}: {flops} {size}, {peaks}")
+
+
+def close_to(value, expected):
+    return abs(value - expected) <= 1e-6 * expected
 
 
 def check_ranks(folder):

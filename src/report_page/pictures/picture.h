@@ -90,5 +90,6 @@ Pictures flames(const PictureInput& in);
 Pictures module_flames(const PictureInput& in);
 Pictures timelines_of_steps(const PictureInput& in);
 Pictures rooflines(const PictureInput& in);
+Pictures memory_curves(const PictureInput& in);  // of one trace, with its pass tables
 
 }  // namespace tracedb

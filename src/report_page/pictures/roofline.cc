@@ -1,49 +1,67 @@
-// Matrix products by arithmetic intensity: what their shapes say they compute and move, against how long they took. The
-// bytes are those of both operands and of the result, each once; caches may move fewer, other kernels move more.
+// Matrix products by arithmetic intensity: what their shapes say they compute and move, against how long they took,
+// below the peaks of the device. Bytes are those that must be moved at least: caches may move fewer, other kernels
+// more.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
 
 #include "base/unknown.h"
+#include "passes/work/device_peaks.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/pictures/picture.h"
-#include "sql/scripts.h"
 
 namespace tracedb {
 namespace {
 
 constexpr std::size_t kMostPoints = 300;
 
-// What one call of an operator computes and moves.
-struct ProductWork {
-  double flops = 0, bytes = 0;
-};
+// What one call of an operator computes and moves, by operator and shape; nothing where it is no product of matrices,
+// or not all is known.
+class Products {
+ public:
+  explicit Products(const Index& index)
+      : name_(index.database(), "SELECT value FROM string WHERE id = ?"),
+        shape_(index.database(),
+               "SELECT coalesce(dims, ''), coalesce(types, ''), coalesce(strides, ''), coalesce(concrete_inputs, '') "
+               "FROM op_shape WHERE id = ?") {}
 
-// By operator and shape.
-using Products = std::map<std::pair<std::uint32_t, std::uint32_t>, ProductWork>;
-
-Products products_of(const Index& index) {
-  Products out;
-  Statement rows(index.database(), script("pictures/matrix_products"));
-  while (rows.step()) {
-    const double batch = rows.real(2), m = rows.real(3), n = rows.real(4), k = rows.real(5), size = rows.real(6);
-    if (batch <= 0 || m <= 0 || n <= 0 || k <= 0) continue;
-    out[{rows.id(0), rows.id(1)}] = {2 * batch * m * n * k, batch * size * (m * k + k * n + m * n)};
+  const OperatorWork* of(std::uint32_t name, std::uint32_t shape) {
+    const auto [entry, is_new] = works_.try_emplace({name, shape});
+    if (is_new) entry->second = find(name, shape);
+    return entry->second ? &*entry->second : nullptr;
   }
-  return out;
-}
+
+ private:
+  std::optional<OperatorWork> find(std::uint32_t name, std::uint32_t shape) {
+    name_.reset();
+    name_.bind(1, std::int64_t{name});
+    if (!name_.step() || family_of(name_.text(0)) != WorkFamily::kGemm) return std::nullopt;
+    shape_.reset();
+    shape_.bind(1, std::int64_t{shape});
+    if (!shape_.step()) return std::nullopt;
+    const auto arguments = read_arguments(shape_.text(0), shape_.text(1), shape_.text(2), shape_.text(3));
+    OperatorWork work = work_of(name_.text(0), arguments.list);
+    const bool known = arguments.problem.empty() && work.flops.value_or(0) > 0 && work.bytes.value_or(0) > 0;
+    return known ? std::optional(std::move(work)) : std::nullopt;
+  }
+
+  Statement name_, shape_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<OperatorWork>> works_;
+};
 
 struct PointSums {
   std::int64_t launches = 0, time = 0;
-  double flops = 0, bytes = 0;
+  const OperatorWork* work = nullptr;  // of a call
 };
 
 using PointKey = std::tuple<NameId, std::uint32_t, std::uint32_t>;  // kernel, operator, shape
 
 // Kernels of matrix products in a group; of those of one call of an operator, the longest has its work.
-std::map<PointKey, PointSums> points_of(const PictureGroupSide& side, const Products& products, const Index& index) {
+std::map<PointKey, PointSums> points_of(const PictureGroupSide& side, Products& products, const Index& index) {
   const EventColumns operators(index, "cpu_op", {"name_id", "shape_id"});
   const auto names = operators.ids("name_id"), shapes = operators.ids("shape_id");
   const auto calls = side.trace.events.kernels.ids("cpu_op_id");
@@ -53,7 +71,7 @@ std::map<PointKey, PointSums> points_of(const PictureGroupSide& side, const Prod
     const DeviceStep& step = side.trace.work.steps[number];
     for (std::size_t i = step.begin; i < step.end; ++i) {
       const std::uint32_t row = side.trace.work.kernel_rows[i], call = calls[row];
-      if (call == 0 || call > names.size() || !products.contains({names[call - 1], shapes[call - 1]})) continue;
+      if (call == 0 || call > names.size() || products.of(names[call - 1], shapes[call - 1]) == nullptr) continue;
       const auto [entry, is_new] = longest.try_emplace(call, row);
       if (!is_new && duration_or_zero(dur[row]) > duration_or_zero(dur[entry->second])) entry->second = row;
     }
@@ -61,18 +79,29 @@ std::map<PointKey, PointSums> points_of(const PictureGroupSide& side, const Prod
   std::map<PointKey, PointSums> out;
   const auto kernel_names = side.trace.events.kernels.ids("name_id");
   for (const auto& [call, row] : longest) {
-    const ProductWork& work = products.at({names[call - 1], shapes[call - 1]});
     PointSums& sums = out[{side.trace.name(kernel_names[row]), names[call - 1], shapes[call - 1]}];
     ++sums.launches;
     sums.time = saturating_add(sums.time, duration_or_zero(dur[row]));
-    sums.flops = work.flops;
-    sums.bytes = work.bytes;
+    sums.work = products.of(names[call - 1], shapes[call - 1]);
   }
   return out;
 }
 
+// What bounds each type of the points: operations and bytes a second.
+void add_roofs(const DevicePeaks& peaks, const std::vector<std::pair<PointKey, PointSums>>& points, DataWriter& data) {
+  std::set<std::string> types;
+  for (const auto& [key, sums] : points) types.insert(sums.work->type);
+  data.key("roofs").open('[');
+  for (const std::string& type : types) {
+    const std::optional<double> rate = peaks.rate(WorkFamily::kGemm, type, false);
+    constexpr double kTera = 1e12, kGiga = 1e9;
+    if (rate && peaks.memory_gb_s) data.row(type, *rate * kTera, *peaks.memory_gb_s * kGiga);
+  }
+  data.close(']');
+}
+
 std::optional<Picture> roofline(const PictureInput& in, const GroupComparison& group, std::size_t side_number,
-                                const Products& products) {
+                                Products& products) {
   const PictureGroupSide side = sides_of(in, group)[side_number];
   const auto found = points_of(side, products, *in.indexes[side_number]);
   std::vector<std::pair<PointKey, PointSums>> points(found.begin(), found.end());
@@ -86,11 +115,16 @@ std::optional<Picture> roofline(const PictureInput& in, const GroupComparison& g
   data.member("phase", phase_of(group)).key("points").open('[');
   for (const auto& [key, sums] : points) {
     const NameId name = std::get<0>(key);
-    data.row(names.index_of(in.kernel(name)), classes.index_of(in.op(group, name)), sums.flops, sums.bytes,
-             static_cast<double>(sums.time) / static_cast<double>(sums.launches), sums.launches);
+    data.row(names.index_of(in.kernel(name)), classes.index_of(in.op(group, name)), *sums.work->flops,
+             *sums.work->bytes, static_cast<double>(sums.time) / static_cast<double>(sums.launches), sums.launches);
   }
   data.close(']').member("names", names.names()).member("classes", classes.names());
-  std::string note = "Matrix products whose shapes were recorded; operands and result count once each.";
+  const DevicePeaks* peaks = peaks_of(*in.indexes[side_number], {});
+  if (peaks != nullptr) add_roofs(*peaks, points, data);
+  std::string note = "Matrix products whose shapes were recorded; what is read and written counts once.";
+  if (peaks != nullptr)
+    note += fmt::format(" Lines: peaks of {}, dense, {}{}.", peaks->name, peaks->document,
+                        peaks->kind == "unchecked" ? "; not compared with that document" : "");
   if (all > kMostPoints) note += fmt::format(" The {} that take most time.", kMostPoints);
   const std::string whose = in.compares() ? ": " + in.names[side_number] : "";
   return Picture{id_of("roofline", group) + (in.compares() ? (side_number == 0 ? "-a" : "-b") : ""), "roofline",
@@ -103,8 +137,7 @@ std::optional<Picture> roofline(const PictureInput& in, const GroupComparison& g
 Pictures rooflines(const PictureInput& in) {
   Pictures out;
   for (std::size_t side = 0; side < in.traces.size(); ++side) {
-    const Products products = products_of(*in.indexes[side]);
-    if (products.empty()) continue;
+    Products products(*in.indexes[side]);
     for (const GroupComparison& group : shown_groups(in)) {
       if (auto picture = roofline(in, group, side, products)) out.push_back(*std::move(picture));
     }

@@ -1,4 +1,5 @@
-// Matrix products by their operations per byte and per second, on axes of powers.
+// Matrix products by their operations per byte and per second, on axes of powers, below the roofs of the device: for each
+// type of operands what its memory can feed, up to what it can compute.
 (({draw, pictures}) => {
   const TOP = 8,
     BOTTOM = 348,
@@ -49,6 +50,22 @@
     draw.text(grid, right, BOTTOM + 32, 'arithmetic intensity, FLOP/byte', muted, 'end');
   }
 
+  // From where its memory bounds it to the right edge; two roofs may share the first part.
+  function drawRoofs(group, roofs, x, y, context) {
+    const [left, right] = x.domain(),
+      bottom = y.domain()[0];
+    roofs.forEach(([type, flops, bytes]) => {
+      const from = Math.max(left, bottom / bytes),
+        ridge = Math.min(right, Math.max(from, flops / bytes));
+      if (from * bytes < flops) {
+        draw.line(group, x(from), y(from * bytes), x(ridge), y(ridge * bytes), context.ink('muted'));
+      }
+      if (ridge >= right) return;
+      draw.line(group, x(ridge), y(flops), x(right), y(flops), context.ink('muted'));
+      draw.text(group, x(right), y(flops) - 4, `${type}: ${draw.number(flops)}FLOP/s`, context.ink('muted'), 'end');
+    });
+  }
+
   function tell(point) {
     const launches = point.n + (point.n === 1 ? ' launch of ' : ' launches of '),
       speed = `${draw.number(point.y)}FLOP/s, ${draw.number(point.x)}FLOP/byte`;
@@ -57,14 +74,13 @@
 
   pictures.roofline = (svg, picture, context) => {
     const points = pointsOf(picture),
-      scale = (key, range) =>
-        scaleOf(
-          points.map((point) => point[key]),
-          range
-        ),
+      roofs = picture.roofs || [],
+      edges = {x: roofs.map(([, flops, bytes]) => flops / bytes), y: roofs.map(([, flops]) => flops)},
+      scale = (key, range) => scaleOf([...points.map((point) => point[key]), ...edges[key]], range),
       x = scale('x', [LEFT, context.width - 12]),
       y = scale('y', [BOTTOM, TOP]);
     drawAxes(svg.append('g'), x, y, context);
+    drawRoofs(svg.append('g'), roofs, x, y, context);
     const classes = {};
     points.forEach((point) => {
       classes[point.class] = (classes[point.class] || 0) + point.total;
