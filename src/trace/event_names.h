@@ -33,7 +33,8 @@ std::int64_t kind_cell(Kind kind) {
 // How a window of a trace begins that trace-query export wrote: it can be made again.
 inline constexpr std::string_view kWindowMark = "{\"tracedb\":{";
 
-// Names of CUDA runtime, CUDA driver, HIP and MTIA alike ("cudaLaunchKernel_v7000", "cuLaunchKernelEx", "hipGraphLaunch").
+// Names of CUDA runtime, CUDA driver, HIP and MTIA alike ("cudaLaunchKernel_v7000", "cuLaunchKernelEx",
+// "hipGraphLaunch").
 CallKind call_kind(std::string_view name);
 
 // Of names: ROCm's kernels that only copy, and functions that compute besides what they communicate (a norm, a GEMM).
