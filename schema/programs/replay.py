@@ -1,5 +1,6 @@
 """Runs an operator with the arguments that it had in a trace, and prints the time of a call. Needs PyTorch. Shapes, types and
-strides are the trace's; floats are random, integers 0; what the trace calls a list of tensors is taken for float32."""
+strides are the trace's. Values of tensors are not recorded: floats are random, integers 0, so offsets, too; lists of tensors
+are taken for float32, devices for one, texts and what else is not recorded for the default of the operator."""
 import ast, functools, json, math, sys, time
 
 import torch
@@ -30,28 +31,41 @@ def argument(shape, kind, strides, value):
         return float(value) if value in ("inf", "-inf", "nan") else value
 
 
+def given(place, value):
+    if place.name == "filename":
+        raise SystemExit(f"{OPERATOR}: works on files, whose names would be the trace's")
+    if place.name == "device" and value is None:
+        return torch.device(DEVICE)
+    return place.default_value if value is None and place.has_default_value() else value
+
+
 def bound(arguments):
-    packet, errors = functools.reduce(getattr, OPERATOR.split("::"), torch.ops), []
-    for overload in (getattr(packet, name) for name in packet.overloads()):
-        places = list(zip(overload._schema.arguments, arguments))
+    errors = []
+    for overload in (getattr(PACKET, name) for name in PACKET.overloads()):
+        places = [(place, given(place, value)) for place, value in zip(overload._schema.arguments, arguments)]
         call = functools.partial(overload, *(value for place, value in places if not place.kwarg_only),
                                  **{place.name: value for place, value in places if place.kwarg_only})
         try:
             if len(places) == len(overload._schema.arguments) == len(arguments):
                 call()
                 return call
-        except (RuntimeError, TypeError, NotImplementedError) as error:
+        except Exception as error:  # of arguments of another overload: any
             errors.append(str(error))
     raise SystemExit(f"{OPERATOR}: no overload takes these {len(arguments)} arguments: {errors}")
 
 
+try:
+    PACKET = functools.reduce(getattr, OPERATOR.split("::"), torch.ops)
+except AttributeError:
+    raise SystemExit(f"{OPERATOR}: PyTorch has no such operator here: import what registers it")
+backend, repeats = getattr(torch, DEVICE.split(":")[0], None), 100
+wait = functools.partial(backend.synchronize, DEVICE) if "cuda" in DEVICE else getattr(backend, "synchronize", lambda: None)
 for calls, *case in CASES:
-    shapes, kinds, strides, values = map(json.loads, case)
-    repeats, wait = 100, torch.cuda.synchronize if DEVICE.startswith("cuda") else lambda: None
-    lists = shapes, kinds, strides or [[]] * len(shapes), values or [None] * len(shapes)
     try:
+        shapes, kinds, strides, values = map(json.loads, case)
+        lists = shapes, kinds, strides or [[]] * len(shapes), values or [None] * len(shapes)
         run = bound([argument(*one) for one in zip(*lists, strict=True)])
-    except (AttributeError, TypeError, ValueError, RuntimeError) as error:
+    except Exception as error:
         raise SystemExit(f"{OPERATOR}: arguments that cannot be made, {case}: {error}")
     wait()
     start = time.perf_counter()

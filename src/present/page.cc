@@ -18,8 +18,7 @@ namespace {
 
 constexpr std::size_t kMostLines = 60, kMostReasons = 8, kMostGroups = 3, kMostListed = 3;
 constexpr std::size_t kLongestShape = 60;
-constexpr std::size_t kMostWhatIfs = 2;  // reasons of a group
-constexpr double kLittle = 0.01;         // of the change: a rest of which nothing is said
+constexpr double kLittle = 0.01;  // of the change: a rest of which nothing is said
 constexpr std::string_view kUnchanged = "{kind}nothing changed: {baseline_time:time}{unit} in both ({change:+.1f%}).";
 constexpr std::string_view kAlike =
     "{kind}{baseline_time:time}{unit} in both ({change:+.1f%}), inconclusive: {reason}.";
@@ -291,10 +290,6 @@ class Writer : PageWriter {
     const std::string next =
         one_step() ? step_command(group, reason, input_.in) : next_command(group, reason, input_.in, "$A", "$B");
     if (commands_.insert(next).second) add(BlockKind::kCommand, next, "   ");
-    const std::string alone = one_step() ? "" : what_if_command(group, reason, input_.in, "$A", "$B");
-    if (number <= kMostWhatIfs && !alone.empty() && commands_.insert(alone).second) {
-      add(BlockKind::kCommand, alone, "   ");
-    }
   }
 
   void rest(const GroupReasons& group, std::size_t unsaid) {

@@ -476,16 +476,4 @@ std::string next_command(const GroupReasons& group, const Reason& reason, const 
   return "";
 }
 
-std::string what_if_command(const GroupReasons& group, const Reason& reason, const SectionInput& in,
-                            const std::string& baseline, const std::string& candidate) {
-  const bool of_class = reason.cause == Cause::kOperation && !reason.op.empty() && reason.member.empty();
-  if (!reason.whole_row || (!of_class && reason.cause != Cause::kCommunication)) return "";
-  const bool of_candidate = reason.change.change > 0;
-  const auto [less, more] = std::minmax(reason.change.baseline, reason.change.candidate);
-  constexpr double kNoChange = 0.995;
-  if (less <= 0 || less >= kNoChange * more) return "";
-  return fmt::format("trace-query critical-path {}{} --what-if {}:{:.2f}", of_candidate ? candidate : baseline,
-                     phase_option(*group.group, in, of_candidate), of_class ? reason.op : "comm", less / more);
-}
-
 }  // namespace tracedb

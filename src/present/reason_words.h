@@ -47,9 +47,4 @@ bool only_unknown(const StepSet& steps);
 std::string next_command(const GroupReasons& group, const Reason& reason, const SectionInput& in,
                          const std::string& baseline, const std::string& candidate);
 
-// What the side that takes longer would take if the kernels of this reason alone ran as they do on the other; "" where
-// a reason is of no class of kernels as a whole.
-std::string what_if_command(const GroupReasons& group, const Reason& reason, const SectionInput& in,
-                            const std::string& baseline, const std::string& candidate);
-
 }  // namespace tracedb

@@ -78,7 +78,7 @@ const tracedb = {draw: {}, pictures: {}, page: {}};
   draw.percent = (part, whole) => (whole ? digits((100 * part) / whole) + ' %' : 'unknown');
   // 1.5 T, and without a prefix "12 ": the unit follows.
   draw.number = (value) => {
-    const power = [5, 4, 3, 2, 1].find((power) => value >= 1000 ** power * 0.9995) || 0;
+    const power = [5, 4, 3, 2, 1].find((power) => Math.abs(value) >= 1000 ** power * 0.9995) || 0;
     return Number((value / 1000 ** power).toPrecision(3)) + ' ' + ['', 'k', 'M', 'G', 'T', 'P'][power];
   };
   draw.count = (value, thing) =>

@@ -30,11 +30,15 @@ class Tensor:
 def randn(size, device): assert device == "cpu"; return Tensor(size)
 zeros = randn
 cuda = types.SimpleNamespace(is_available=lambda: False)
+def device(name): return "device " + name
+class Place:
+    def __init__(self, name, kwarg_only): self.name, self.kwarg_only, self.default_value = name, kwarg_only, "its default"
+    def has_default_value(self): return self.name == "text"
 def plain(value):
     if isinstance(value, Tensor): return [value.type, value.shape, value.strides]
     return [plain(one) for one in value] if isinstance(value, (list, tuple)) else value
 class Overload:
-    def __init__(self, name, places): self.name, self._schema = name, types.SimpleNamespace(arguments=[types.SimpleNamespace(name=n, kwarg_only=k) for n, k in places])
+    def __init__(self, name, places): self.name, self._schema = name, types.SimpleNamespace(arguments=[Place(n, k) for n, k in places])
     def __call__(self, *values, **named):
         if self.name == "wrong": raise TypeError("not these")
         with open("calls.jsonl", "a") as file: print(json.dumps([self.name, plain(list(values)), {k: plain(v) for k, v in named.items()}]), file=file)
@@ -47,6 +51,7 @@ ops = types.SimpleNamespace(aten=types.SimpleNamespace(**{name: Packet(all) for 
 '''
 SCHEMAS = {"addmm": {"out": [["a", False]] * 6, "wrong": [["x", False]] * 5,
                      "default": [["self", False], ["mat1", False], ["mat2", False], ["beta", True], ["alpha", True]]},
+           "text": {"default": [["self", False], ["text", True], ["device", True]]}, "save": {"default": [["filename", False]]},
            "many": {"default": [[f"a{i}", False] for i in range(9)]}}
 HOSTILE = "\"); import os; os.system('touch pwned') #\\\n'''"
 
@@ -96,6 +101,15 @@ def kinds_of_arguments(folder):
     equal(calls, [["default", [[["float", [4], None], ["float", [1, 3], None]], ["int64", [5], None], None, ["bool", [3], None], [3, 3], True,
                                "cuda:0", HOSTILE, ["float8_e4m3fn", [2], None]], {}]], "many")
     require(not (folder / "pwned").exists(), "a text of the trace was run")
+
+
+def what_is_not_recorded(folder):
+    """Texts and devices are never: the default of the operator, and the device of the program."""
+    calls, _ = calls_of(program(folder, [op("aten::text", [[4], [], []], ["float", "", ""], None, ["", "", ""])], "aten::text"))
+    equal(calls, [["default", [["float", [4], None]], {"text": "its default", "device": "device cpu"}]], "text")
+    for name, why in (("aten::save", "works on files"), ("aten::unknown", "no such operator here"), ("other::op", "no such operator here")):
+        done = calls_of(program(folder, [op(name, [[]], ["Scalar"], None, ["'/x'"])], name), check=False)
+        require(done.returncode == 1 and why in done.stderr and "Traceback" not in done.stderr, f"{name}: {done.stderr}")
 
 
 def what_cannot_be_run(folder):
@@ -154,7 +168,7 @@ def real_operators(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((arguments_are_the_traces, kinds_of_arguments, what_cannot_be_run, tokens_that_are_no_json))
+    cases.each_apart((arguments_are_the_traces, kinds_of_arguments, what_is_not_recorded, what_cannot_be_run, tokens_that_are_no_json))
     if kineto_traces():
         cases.run_apart("real operators", real_operators)
     else:

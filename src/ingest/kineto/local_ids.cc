@@ -92,7 +92,7 @@ std::string operator_detail(const RawEvent& event) {
       add(key.name, std::to_string(*number));
     } else if (!key.is_number && is_json_string(token)) {
       add(key.name, quote_json(unescape(raw_string(token)).text));
-    } else {
+    } else if (key.is_number) {
       event.issue(IssueKind::kBadNumber, token);
     }
   }

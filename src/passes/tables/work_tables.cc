@@ -199,10 +199,6 @@ class WorkSummer {
   std::unordered_map<std::uint32_t, std::optional<StepLengths>> lengths_;
 };
 
-bool says_tf32(std::string_view kernel) {
-  return kernel.find("tf32") != std::string_view::npos || kernel.find("s1688") != std::string_view::npos;
-}
-
 // Kernel names, longest time first, separated by commas.
 std::string kernel_names(const WorkGroup& group, Texts& names) {
   std::vector<std::pair<std::int64_t, std::string>> sorted;

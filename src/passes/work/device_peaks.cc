@@ -57,6 +57,10 @@ DevicePeaks peaks_from(std::string_view line, const std::string& source) {
 
 }  // namespace
 
+bool says_tf32(std::string_view kernel) {
+  return kernel.find("tf32") != std::string_view::npos || kernel.find("s1688") != std::string_view::npos;
+}
+
 std::optional<double> DevicePeaks::rate(WorkFamily family, std::string_view type, bool uses_tf32) const {
   if (!uses_matrix_units(family)) return type == "double" ? vector64 : vector32;
   if (type == "double") return fp64;

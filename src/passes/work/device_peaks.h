@@ -25,6 +25,9 @@ struct DevicePeaks {
   [[nodiscard]] std::optional<double> rate(WorkFamily family, std::string_view type, bool uses_tf32) const;
 };
 
+// Of the name of a kernel of floats.
+bool says_tf32(std::string_view kernel);
+
 std::span<const DevicePeaks> device_peaks();
 
 // Rows as schema/devices/peaks.rules has them; `source` is the file in errors. Error{kInput} for what is none.

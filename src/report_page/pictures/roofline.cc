@@ -87,17 +87,21 @@ std::map<PointKey, PointSums> points_of(const PictureGroupSide& side, Products& 
   return out;
 }
 
-// What bounds each type of the points: operations and bytes a second.
-void add_roofs(const DevicePeaks& peaks, const std::vector<std::pair<PointKey, PointSums>>& points, DataWriter& data) {
-  std::set<std::string> types;
-  for (const auto& [key, sums] : points) types.insert(sums.work->type);
-  data.key("roofs").open('[');
-  for (const std::string& type : types) {
-    const std::optional<double> rate = peaks.rate(WorkFamily::kGemm, type, false);
-    constexpr double kTera = 1e12, kGiga = 1e9;
-    if (rate && peaks.memory_gb_s) data.row(type, *rate * kTera, *peaks.memory_gb_s * kGiga);
+// What bounds each type of the points: operations and bytes a second. Types of one rate have one line.
+std::map<double, std::string> roofs_of(const PictureInput& in, const DevicePeaks& peaks,
+                                       const std::vector<std::pair<PointKey, PointSums>>& points) {
+  std::set<std::pair<std::string, bool>> types;
+  for (const auto& [key, sums] : points) {
+    types.emplace(sums.work->type, sums.work->type == "float" && says_tf32(in.kernel(std::get<0>(key))));
   }
-  data.close(']');
+  std::map<double, std::string> roofs;
+  for (const auto& [type, tf32] : types) {
+    const std::optional<double> rate = peaks.rate(WorkFamily::kGemm, type, tf32);
+    if (!rate || !peaks.memory_gb_s) continue;
+    std::string& names = roofs[*rate];
+    names += fmt::format("{}{}{}", names.empty() ? "" : ", ", type, tf32 ? " (TF32)" : "");
+  }
+  return roofs;
 }
 
 std::optional<Picture> roofline(const PictureInput& in, const GroupComparison& group, std::size_t side_number,
@@ -120,9 +124,13 @@ std::optional<Picture> roofline(const PictureInput& in, const GroupComparison& g
   }
   data.close(']').member("names", names.names()).member("classes", classes.names());
   const DevicePeaks* peaks = peaks_of(*in.indexes[side_number], {});
-  if (peaks != nullptr) add_roofs(*peaks, points, data);
+  const auto roofs = peaks == nullptr ? std::map<double, std::string>() : roofs_of(in, *peaks, points);
+  constexpr double kTera = 1e12, kGiga = 1e9;
+  data.key("roofs").open('[');
+  for (const auto& [rate, types] : roofs) data.row(types, rate * kTera, *peaks->memory_gb_s * kGiga);
+  data.close(']');
   std::string note = "Matrix products whose shapes were recorded; what is read and written counts once.";
-  if (peaks != nullptr)
+  if (!roofs.empty())
     note += fmt::format(" Lines: peaks of {}, dense, {}{}.", peaks->name, peaks->document,
                         peaks->kind == "unchecked" ? "; not compared with that document" : "");
   if (all > kMostPoints) note += fmt::format(" The {} that take most time.", kMostPoints);

@@ -46,8 +46,8 @@
       return `${draw.number(area.bytes)}B allocated\n${draw.time(area.from)} to ${draw.time(area.to)}`;
     });
     reserved.forEach((point, i) => {
-      const to = i + 1 < reserved.length ? reserved[i + 1][0] : point[1];
-      draw.line(grid, x(point[0]), y(point[4]), Math.max(x(to), x(point[0]) + 1), y(point[4]), context.ink('text'));
+      const to = i + 1 < reserved.length ? reserved[i + 1][1] : point[1]; // of the last event of each piece
+      draw.line(grid, x(point[1]), y(point[4]), Math.max(x(to), x(point[1]) + 1), y(point[4]), context.ink('text'));
     });
     const entries = [['allocated', context.ink('a')], ...(reserved.length ? [['reserved', context.ink('text')]] : [])],
       legend = draw.legend(svg.append('g'), BOTTOM + 32, entries, context);
