@@ -62,6 +62,8 @@ struct NamedCell {
   int columns = 1;
 };
 constexpr int kFirstNamed = 8;
+constexpr std::string_view kRangeCategory = "cuda_profiler_range";
+
 constexpr NamedCell kNamedCells[] = {{"graph id", add_number},
                                      {"graph node id", add_number},
                                      {"grid", add_triple, 3},
@@ -401,8 +403,27 @@ std::vector<SideWriter::HostEvent> SideWriter::find_host_events() const {
   return found;
 }
 
+namespace {
+
+// By start and name of its slice, what hardware counters counted in a range.
+using RangeCounters = std::map<std::pair<std::int64_t, std::string>, std::vector<std::pair<std::string, double>>>;
+
+RangeCounters range_counters(Database& database, std::int64_t from, std::int64_t to) {
+  Statement rows(database,
+                 "SELECT c.ts, t.value, s.value, c.value FROM string g CROSS JOIN counter c ON c.category_id = g.id "
+                 "JOIN string t ON t.id = c.name_id JOIN string s ON s.id = c.series_id "
+                 "WHERE g.value = ?1 AND c.value IS NOT NULL AND c.ts BETWEEN ?2 AND ?3 ORDER BY c.id");
+  rows.bind(1, kRangeCategory).bind(2, from).bind(3, to);
+  RangeCounters out;
+  while (rows.step()) out[{rows.int64(0), std::string(rows.text(1))}].emplace_back(rows.text(2), rows.real(3));
+  return out;
+}
+
+}  // namespace
+
 void SideWriter::write_host_events() {
   HostRows rows(database_);
+  const RangeCounters counters = range_counters(database_, window_.hull().begin, window_.hull().end);
   for (const HostEvent& event : find_host_events()) {
     const auto kind = static_cast<HostKind>(event.kind);
     const Statement* row = rows.find(kind, event.id);
@@ -412,6 +433,9 @@ void SideWriter::write_host_events() {
     JsonWriter args;
     rows.add_args(kind, event.id, *row, args);
     const std::string name(row->text(1));
+    if (const auto found = counters.find({event.ts, name}); found != counters.end() && category == kRangeCategory) {
+      for (const auto& [metric, value] : found->second) args.member(metric, value);
+    }
     TraceSlice slice{tracks_.thread(row->id(0)), category, name};
     clip(slice, event.ts, event.end, args);
     file_.events.slice(slice, args);
@@ -436,13 +460,13 @@ void SideWriter::write_instants() {
   }
 }
 
-// The series of one event follow each other.
+// The series of one event follow each other. Those of ranges are arguments of their slices.
 void SideWriter::write_counters() {
   Statement rows(database_,
                  "SELECT c.ts, c.process_id, g.value, t.value, s.value, c.value, c.continued FROM counter c LEFT JOIN "
                  "string t ON t.id = c.name_id LEFT JOIN string g ON g.id = c.category_id LEFT JOIN string s ON s.id = "
-                 "c.series_id WHERE c.ts BETWEEN ?1 AND ?2 AND g.value IS NOT ?3 ORDER BY c.id");
-  rows.bind(1, window_.hull().begin).bind(2, window_.hull().end).bind(3, kMarkCategory);
+                 "c.series_id WHERE c.ts BETWEEN ?1 AND ?2 AND g.value IS NOT ?3 AND g.value IS NOT ?4 ORDER BY c.id");
+  rows.bind(1, window_.hull().begin).bind(2, window_.hull().end).bind(3, kMarkCategory).bind(4, kRangeCategory);
   JsonWriter series;
   std::string category, name;
   std::optional<TraceSlice> sample;

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from trace_cases import equal, require, run
 
 MOST_BYTES = 2_000_000
-KINDS = ("waterfall", "distribution", "layers", "lanes", "flame", "timeline", "roofline", "operations", "ranks")
+KINDS = ("waterfall", "distribution", "layers", "lanes", "flame", "timeline", "roofline", "memory", "operations", "ranks")
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "name", "id", "class", "type", "scope", "title", "data-type", "data-unit",
               "data-value", "hidden", "aria-label"}
