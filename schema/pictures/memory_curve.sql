@@ -1,6 +1,6 @@
 -- Allocated memory over time, of each device in at most 400 pieces that have an event: device, first and last event, the most
--- allocated; behind the last event what is allocated and reserved (NULL: not recorded); 1: counted from the first event. The fullest devices first; those of
--- less than a hundredth of it are in the table of memory alone.
+-- allocated; behind the last event what is allocated and reserved (NULL: not recorded); 1: counted from the first event. The
+-- fullest devices first; those of less than a hundredth of it are in the table of memory alone.
 WITH
 ranges AS MATERIALIZED (SELECT device, min(ts) AS first, max(ts) AS last, max(allocated) AS peak FROM temp.memory_events GROUP BY device),
 placed AS MATERIALIZED (

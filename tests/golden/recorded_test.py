@@ -6,7 +6,7 @@ import json
 from collections import Counter, defaultdict
 
 from operators_test import union
-from trace_cases import REFERENCE, TRACES, equal, ingest, nanoseconds, open_index, read_trace, refused, require, rows, run, skip_without_traces
+from trace_cases import REFERENCE, TRACES, equal, ingest, nanoseconds, open_index, read_trace, refused, require, rows, run, skip_without_traces, sql
 
 CHECKPOINT = "/opt/torch/utils/checkpoint.py(1100): recompute_fn"
 KERNEL_KEYS = ("kernel_backend", "kernel_hash", "kernel_file", "num_warps", "num_stages")
@@ -156,6 +156,9 @@ def generated_kernels(folder):
         for row in rows("operators", index, "--generated"):
             found[row["name"], *(str(row[key] if row[key] is not None else "") for key in ("backend", "hash", "file", "warps", "stages"))] += row["calls"]
         equal(found, told, f"{trace.name}: generated kernels")
+        view = Counter((row["name"], *(str(row[key] if row[key] is not None else "") for key in KERNEL_KEYS)) for row in sql(index, (
+            "SELECT o.name, d.* FROM operator_details d JOIN cpu_ops o ON o.id = d.cpu_op_id WHERE kernel_backend IS NOT NULL")))
+        equal(view, told, f"{trace.name}: the view of details")
         with open_index(index) as db:
             kept = Counter(db.execute("SELECT in_splits, out_splits FROM collective"))
         equal({key: n for key, n in kept.items() if any(key)}, {key: n for key, n in splits.items() if any(key)}, f"{trace.name}: split sizes")
