@@ -234,6 +234,18 @@ def requests():
             yield piece + (start + body).encode()
 
 
+def messages():
+    """Lines for the server for agents, whole and broken."""
+    call = '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"sql","arguments":{"query":"SELECT 1"}}}'
+    lines = [call % number for number in ("1", '"a\\u0000"', "1.5", "null", "[1]", "123456789012345678901234567890", "true")]
+    lines += ['{"id":1,"id":2,"method":"ping"}', '{"method":"notifications/cancelled","params":{"requestId":"1"}}', '{"id":7,"result":{}}', "{}", "[]", '"x"',
+              "garbage", '{"id":1,"method":5}', '{"id":1,"method":"ping","params":[]}', "", "\r", "[" * 5000, '{"id":"' + "\ud800" + '","method":"x"}']
+    for piece in (b"\x00", b"\x06", b"\xff"):
+        for end in ("\n", "\r\n", ""):
+            yield piece + (end.join(lines) + end).encode("utf-8", "surrogatepass")
+            yield from (piece + (line + end).encode("utf-8", "surrogatepass") for line in lines)
+
+
 def main():
     folder = Path(sys.argv[1])
     shutil.rmtree(folder, ignore_errors=True)
@@ -256,6 +268,7 @@ def main():
                      for i, (name, content) in enumerate(stretched_seeds.items()) if i % 3 == 0},
         "index": indexes(),
         "tables": tables(),
+        "message": {f"{number:03}": content for number, content in enumerate(messages())},
         "request": {f"{number:03}": content for number, content in enumerate(requests())},
     }
     for target, seeds in targets.items():
