@@ -27,6 +27,8 @@ def problems_of(path):
         yield f"{len(content)} bytes, more than {MOST_BYTES}"
     if b"\0" in content or path.suffix in (".gz", ".zst"):
         return
+    if path.name == "package-lock.json":  # written by npm
+        return
     lines = content.decode("utf-8", errors="replace").split("\n")
     if len(lines) - 1 > MOST_LINES:
         yield f"{len(lines) - 1} lines, more than {MOST_LINES}"
