@@ -97,7 +97,7 @@ ValidityResult check_validity(const Index& index, const std::filesystem::path& s
     return {Validity::kSourceMissing, 0, "its trace is missing"};
   }
   const std::optional<FileIdentity> now = FileIdentity::of(status);
-  if (!now || access(source.c_str(), R_OK) != 0) {
+  if (!now || !FileDescriptor(::open(source.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)).is_open()) {
     return {Validity::kUnknown, 0, "its trace cannot be read"};
   }
   const auto size = index.meta_int64("source_size");

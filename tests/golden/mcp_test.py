@@ -1,14 +1,18 @@
 """`mcp`, `--format compact`, `--budget`, `--offset`, `report --format`: both generations of the protocol over pipes, ten questions, errors as
 results, answers within their budget, cursors that lose and repeat nothing, cancel, and an end that leaves nothing behind."""
 import json
+import os
 import subprocess
 import time
+from pathlib import Path
 
+from faults import SHIM
 from trace_cases import REFERENCE, Skip, equal, ingest, kineto_traces, make_trace, program, refused, require, rows, run
 
 META = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
                   "io.modelcontextprotocol/clientCapabilities": {}}}
 BUDGET = 8000
+ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"
 
 
 class Client:
@@ -198,8 +202,7 @@ def check_errors(folder):
 
 def check_cancel(folder):
     client = Client(indexes(folder))
-    endless = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"
-    client.send(json.dumps({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": {"name": "sql", "arguments": {"indexes": ["a"], "query": endless}}}))
+    client.send(json.dumps({"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": {"name": "sql", "arguments": {"indexes": ["a"], "query": ENDLESS}}}))
     require(client.table("table", index="a", report="ops")["rows"], "another question while one runs")
     require(client.children(), "the endless question has ended")
     client.send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"slow"}}')
@@ -208,13 +211,47 @@ def check_cancel(folder):
     for number in range(20):  # more than run at once
         client.send(json.dumps({"jsonrpc": "2.0", "id": 1000 + number, "method": "tools/call", "params": {"name": "table", "arguments": {"index": "a", "report": "ops"}}}))
     equal(sorted(client.read()["id"] for _ in range(20)), list(range(1000, 1020)), "answers")
-    client.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "sql", "arguments": {"indexes": ["a"], "query": endless}}}))
+    client.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "sql", "arguments": {"indexes": ["a"], "query": ENDLESS}}}))
     time.sleep(0.3)
     children = client.children()
     require(children, "no question runs")
     client.close()
     left = [child for child in children if subprocess.run(["kill", "-0", child], capture_output=True).returncode == 0]
     equal(left, [], "processes left behind")
+
+
+def check_damaged(folder):
+    """One damaged index among others takes nothing from what is said of the others."""
+    (indexes(folder) / "night2" / "damaged.tracedb").write_text("no index")
+    client = Client(folder)
+    equal([row[1] for row in client.table("list_indexes")["rows"] if row[0] == "night2/damaged"], ["unusable"], "state")
+    require("points" in client.text("trend"), "trend of the others")
+    client.fails("not an index", "report", index="damaged")
+    client.close()
+
+
+def check_read_only(folder):
+    """A process that answers has no rights but to read its index; without --read-only, a query may look at the trace again."""
+    for name in ("traces", "out"):
+        (folder / name).mkdir()
+    trace = make_trace(folder / "traces" / "a.json")
+    index = ingest(trace, folder / "out" / "a.tracedb")
+    os.utime(trace, ns=(1, 1))
+    time.sleep(2.1)  # only the time of a trace at rest is noted
+    said = "not checked against its trace: its trace cannot be read"
+    before = index.read_bytes()
+    confined = SHIM.exists()  # what a sanitizer needs is not taken away
+    equal(said in run("trace-query", "kernels", "--read-only", index).stderr, confined, "what may be read")
+    equal(index.read_bytes() == before, confined, "the index is as it was")
+    equal(said in run("trace-query", "kernels", index).stderr, False, "without")
+    refused(3, "a.json: no valid index, and --read-only was given; run trace-ingest", "trace-query", "kernels", "--read-only", trace)
+    refused(2, "--read-only goes with answers on standard output, without -o", "trace-query", "kernels", "--read-only", index, "-o", folder / "x.csv")
+    client = Client(folder)
+    client.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "sql", "arguments": {"indexes": ["a"], "query": ENDLESS}}}))
+    time.sleep(0.3)
+    status = "".join((Path("/proc") / child / "status").read_text() for child in client.children())
+    equal("Seccomp:\t2" in status, confined, "calls that a child may make")
+    client.close()
 
 
 def check_foreign(folder):
@@ -287,5 +324,5 @@ def check_budget(cases, folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_protocol, check_schemas, check_questions, check_every_table, check_options, check_errors, check_cancel, check_foreign, check_cursors, check_formats))
+    cases.each_apart((check_protocol, check_schemas, check_questions, check_every_table, check_options, check_errors, check_cancel, check_damaged, check_read_only, check_foreign, check_cursors, check_formats))
     cases.run_apart("budget", lambda own: check_budget(cases, own))

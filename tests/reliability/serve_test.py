@@ -339,6 +339,7 @@ def main(cases, folder):
     outside = folder / "outside.tracedb"
     shutil.copyfile(shown / "a.tracedb", outside)
     (shown / "link.tracedb").symlink_to(outside)
+    (shown / "damaged.tracedb").write_text("no index")
     for name in ("a", "b", "hostile"):  # of an index with its trace, a query may note the trace's new stat
         (folder / f"{name}.json").unlink()
     with Server(shown) as server:

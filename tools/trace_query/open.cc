@@ -220,9 +220,10 @@ OpenedTrace build_of_stream(const std::filesystem::path& stream, const CommandLi
 }
 
 OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
-  if (line.has("no-ingest")) {
-    throw Error(ErrorCode::kInput, fmt::format("{}: no valid index, and --no-ingest was given; run trace-ingest {}",
-                                               trace.string(), trace.string()));
+  for (const char* option : {"no-ingest", "read-only"}) {
+    if (!line.has(option)) continue;
+    throw Error(ErrorCode::kInput, fmt::format("{}: no valid index, and --{} was given; run trace-ingest {}",
+                                               trace.string(), option, trace.string()));
   }
   RunLimits::of_process().pause();
   const ScopeExit paused([] { RunLimits::of_process().resume(); });

@@ -14,6 +14,8 @@
 #include "base/files/input_file.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
+#include "compare/runs/roll_up.h"
+#include "index/locate.h"
 #include "shared/option_parsing.h"
 #include "trace_query/completion.h"
 #include "trace_query/limits.h"
@@ -112,6 +114,9 @@ constexpr SharedOption kSharedOptions[] = {
      "give up after this many seconds, not counting those to build an index (default: 600; 0: never)"},
     {OptionGroup::kEvery, "max-memory", OptionKind::kValue,
      "give up beyond this much memory, e.g. 500M or 4G (default: 2G and 16 times the size of the inputs; 0: no limit)"},
+    {OptionGroup::kEvery, "read-only", OptionKind::kFlag,
+     "give up the rights to write files but those of the cache, to read others than the inputs, to start programs and "
+     "to connect, and never build an index; for indexes of unknown origin"},
     {OptionGroup::kEvery, "quiet,q", OptionKind::kFlag, "no notes on standard error"},
     {OptionGroup::kEvery, "help,h", OptionKind::kFlag, "show this help"},
 };
@@ -296,10 +301,29 @@ void CommandLine::set_inputs(std::vector<std::string> inputs) {
 }
 
 void CommandLine::set_limits() const {
+  if (has("read-only")) limit_rights();  // before the clock: its thread has no more rights either
   const std::string seconds = text("timeout").value_or("600");
   if (seconds != "0") RunLimits::of_process().limit_time(parse_seconds(seconds));
   const std::string size = text("max-memory").value_or("");
   if (size != "0") RunLimits::of_process().limit_memory(size.empty() ? usual_memory(inputs_) : parse_size(size));
+}
+
+void CommandLine::limit_rights() const {
+  if (has("output")) throw Error(ErrorCode::kUsage, "--read-only goes with answers on standard output, without -o");
+  std::vector<std::filesystem::path> readable;
+  for (const std::string& input : inputs_) {
+    std::error_code error;
+    const std::filesystem::path real = std::filesystem::canonical(input, error);
+    const bool is_whole = std::filesystem::is_directory(real, error) || real.extension() == kIndexSuffix;
+    readable.push_back(is_whole ? real : real.parent_path());  // of a trace, the index lies beside it
+  }
+  const std::optional<std::string> rules = setting("rules", "TRACEDB_RULES");
+  for (const std::optional<std::string>& file : {rules, text("devices"), text("capture")}) {
+    if (file) readable.emplace_back(*file);
+  }
+  const std::filesystem::path cache = cache_directory();
+  RollUpCache(cache).make_folder();
+  RunLimits::limit_rights(readable, std::span(&cache, 1));
 }
 
 void CommandLine::print_help() const {

@@ -89,6 +89,7 @@ class CommandLine {
   void print_help() const;
   void print_manual() const;
   void set_limits() const;
+  void limit_rights() const;  // --read-only
 
   struct Options;
   const Command& command_;

@@ -342,6 +342,13 @@ RollUpCache::RollUpCache(const std::filesystem::path& directory) {
   if (!directory.empty()) directory_ = directory / "runs";
 }
 
+void RollUpCache::make_folder() const {
+  std::error_code error;
+  if (directory_.empty()) return;
+  if (std::filesystem::create_directories(directory_.parent_path(), error)) mark_as_cache(directory_.parent_path());
+  std::filesystem::create_directory(directory_, error);
+}
+
 RollUp RollUpCache::of(const Index& index, const StepOptions& options, const RuleSet& rules, bool built_in) const {
   std::filesystem::path file;
   const auto hash = index.meta("source_hash");
@@ -359,9 +366,8 @@ RollUp RollUpCache::of(const Index& index, const StepOptions& options, const Rul
   RollUp out = roll_up(index, loaded.traces.front(), loaded.kernel_names);
   if (file.empty()) return out;
   catch_error([&] {
-    std::error_code error;
-    if (std::filesystem::create_directories(directory_.parent_path(), error)) mark_as_cache(directory_.parent_path());
-    if (!std::filesystem::create_directory(directory_, error)) make_room(directory_);
+    make_folder();
+    make_room(directory_);
     const std::string content = to_text(out);
     PartialFile partial(file);
     std::ofstream stream(partial.path(), std::ios::binary | std::ios::trunc);

@@ -53,6 +53,9 @@ class RollUpCache {
  public:
   explicit RollUpCache(const std::filesystem::path& directory);  // may be empty: then nothing is kept
 
+  // Now, for a process that may make none later.
+  void make_folder() const;
+
   // Of the trace of an index by these rules; kept where they are the built-in ones and steps have no pattern.
   [[nodiscard]] RollUp of(const Index& index, const StepOptions& options, const RuleSet& rules, bool built_in) const;
 

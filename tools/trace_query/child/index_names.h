@@ -18,6 +18,7 @@ class IndexNames {
 
   void look_again();
   [[nodiscard]] std::span<const std::string> given() const { return given_; }
+  [[nodiscard]] bool follows() const { return follows_; }
   [[nodiscard]] const std::map<std::string, std::string>& paths() const { return paths_; }  // by name
   // Error{kUsage}: no index, or several, by that name or part of it; says the closest.
   [[nodiscard]] std::string path_of(const std::string& name) const;

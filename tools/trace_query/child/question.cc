@@ -7,9 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 
 #include "base/error.h"
 
@@ -17,6 +20,9 @@ namespace tracedb {
 namespace {
 
 constexpr std::size_t kMostAnswerBytes = std::size_t{8} << 20U;  // of an answer
+
+// They print once, when all is known.
+constexpr std::string_view kOverFolders[] = {"ls", "trend", "ranks"};
 
 struct Pipe {
   FileDescriptor read, write;
@@ -55,7 +61,8 @@ bool take_bytes(const FileDescriptor& from, std::string& to) {
 
 }  // namespace
 
-Question::Question(std::span<const std::string> words) {
+Question::Question(std::span<const std::string> words)
+    : is_over_folders_(std::ranges::find(kOverFolders, words.front()) != std::end(kOverFolders)) {
   std::vector<std::string> copies = {"trace-query"};
   copies.insert(copies.end(), words.begin(), words.end());
   std::vector<char*> arguments;
@@ -95,6 +102,11 @@ void Question::stop() {
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
+}
+
+bool Question::has_answer() const {
+  return exit_code_ == 0 ||
+         (is_over_folders_ && exit_code_ == static_cast<int>(ErrorCode::kInput) && !printed_.empty());
 }
 
 std::string Question::message() const {

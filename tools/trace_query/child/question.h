@@ -29,12 +29,15 @@ class Question {
   [[nodiscard]] bool has_ended() const { return pid_ <= 0; }
   void stop();  // at once, whatever it does
 
-  [[nodiscard]] int exit_code() const { return exit_code_; }             // 128 + the signal where one ended it
+  [[nodiscard]] int exit_code() const { return exit_code_; }  // 128 + the signal where one ended it
+  // It ended well; of a command over folders also where some of their traces could not be read, which others were.
+  [[nodiscard]] bool has_answer() const;
   [[nodiscard]] const std::string& printed() const { return printed_; }  // to be thrown away where exit_code() is not 0
   [[nodiscard]] std::string message() const;                             // what it said went wrong, in one line
 
  private:
   pid_t pid_ = -1;
+  bool is_over_folders_;
   FileDescriptor output_, errors_;
   std::string printed_, said_;
   int exit_code_ = 0;

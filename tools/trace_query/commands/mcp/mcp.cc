@@ -181,7 +181,7 @@ class McpServer {
       if (call.offset > 0) words.insert(words.end(), {"--offset", std::to_string(call.offset)});
     }
     if (words.front() == "help") return;
-    words.insert(words.end(), {"--timeout", "20", "--max-memory", "1G"});
+    words.insert(words.end(), {"--timeout", "20", "--max-memory", "1G", "--read-only"});
     if (words.front() != "schema" && words.front() != "trend" && words.front() != "ls")
       words.emplace_back("--no-ingest");
   }
@@ -198,7 +198,7 @@ class McpServer {
 
   void answer(const Call& call) {
     const Question& asked = *call.process;
-    if (asked.exit_code() != 0) return send_text(call.id, call.is_stateless, names_.without_paths(asked.message()), true);
+    if (!asked.has_answer()) return send_text(call.id, call.is_stateless, names_.without_paths(asked.message()), true);
     const std::string text = names_.without_paths(asked.printed());
     const std::string_view command = call.question.words.front();
     const std::string page = command == "report" || command == "compare" ? with_calls(text, names_, call.question.words)

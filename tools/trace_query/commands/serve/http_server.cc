@@ -282,7 +282,7 @@ class HttpServer {
   void collect(Connection& one) {
     const Question& last = *one.questions.back();
     if (!one.questions.back()->read()) return;
-    const bool is_fine = last.exit_code() == 0 || one.plan.takes_faults;
+    const bool is_fine = last.has_answer() || one.plan.takes_faults;
     if (is_fine && one.questions.size() < one.plan.questions.size()) return ask(one);
     if (is_fine) {
       HttpAnswer made = one.plan.answer(one.questions);

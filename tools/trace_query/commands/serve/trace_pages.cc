@@ -32,11 +32,21 @@ HttpPlan ready(HttpAnswer answer) {
   return {.answer = [answer = std::move(answer)](Questions) { return answer; }};
 }
 
-void add_limits(Words& words) {
-  words.insert(words.end(), {"--timeout", std::to_string(kQuestionSeconds), "--max-memory", "1G"});
+void add_limits(Words& words, int seconds = kQuestionSeconds) {
+  words.insert(words.end(), {"--timeout", std::to_string(seconds), "--max-memory", "1G", "--read-only"});
 }
 
 }  // namespace
+
+Words TracePages::of_folders(const std::string& command) const {
+  Words words = {command};
+  words.insert(words.end(), names_.given().begin(), names_.given().end());
+  return words;
+}
+
+void TracePages::let_follow(Words& words) const {
+  if (names_.follows()) std::erase(words, "--read-only");
+}
 
 HttpPlan TracePages::plan(const HttpRequest& request) {
   const std::size_t slash = std::min(request.path.find('/'), request.path.size());
@@ -177,16 +187,16 @@ HttpPlan TracePages::report_of(Words words, ServedPage frame, const HttpRequest&
 
 HttpPlan TracePages::catalogue(const HttpRequest& request) {
   const std::string where = catalogue_where(request.param("f")), identity = this->identity() + "\n" + where;
-  Words list = {"ls"}, trend = {"trend"};
+  Words list = of_folders("ls"), trend = of_folders("trend");
   for (Words* words : {&list, &trend}) {
-    words->insert(words->end(), names_.given().begin(), names_.given().end());
     if (!where.empty()) words->push_back("--where=" + where);
   }
   const std::string command = shown_command(list);
   for (Words* words : {&list, &trend}) words->insert(words->end(), {"--format", "json"});
   add_limits(list);
-  trend.insert(trend.end(),
-               {"--timeout", "600", "--max-memory", "1G"});  // of new indexes it takes long, behind the page
+  constexpr int kBehindThePage = 600;  // of new indexes it takes long
+  add_limits(trend, kBehindThePage);
+  for (Words* words : {&list, &trend}) let_follow(*words);
   const auto shown = [this, request, command] {
     ServedPage frame{.title = "Traces", .root = "./", .command = command, .body = {}};
     frame.body = catalogue_html(listed_.list, listed_.trend, request);
@@ -209,9 +219,7 @@ HttpPlan TracePages::catalogue(const HttpRequest& request) {
     return out;
   }
   out.questions = {list};
-  out.takes_faults = true;  // an index that is damaged is a row
   out.answer = [this, identity, shown](Questions asked) {
-    if (asked.front()->printed().empty()) return error(HttpStatus::kBadRequest, asked.front()->message());
     // Meanwhile others may have arrived: what is listed is the same, but the next request asks again.
     if (listed_.identity != identity) listed_ = {identity, "", ""};
     listed_.list = names_.without_paths(asked.front()->printed());
@@ -346,8 +354,7 @@ HttpPlan TracePages::comparison(const HttpRequest& request, const std::string& s
 }
 
 HttpPlan TracePages::trend(const HttpRequest& request, const std::string& form) {
-  Words words = {"trend"};
-  words.insert(words.end(), names_.given().begin(), names_.given().end());
+  Words words = of_folders("trend");
   add_options(words, request.params);
   ServedPage frame{.title = "Trend", .root = "./", .crumbs = {{"trend", ""}}, .body = {}};
   const std::string metric = request.param("metric");
@@ -356,6 +363,7 @@ HttpPlan TracePages::trend(const HttpRequest& request, const std::string& form) 
            field("phase", request.param("phase"), "decode") +
            field("where", request.param("where"), "gpu LIKE '%H100%'") + "<button>Show</button></form>\n";
   HttpPlan out = rows_of(std::move(words), frame, request, form, above);
+  let_follow(out.questions.front());
   if (!form.empty()) return out;
   out.answer = [this, frame, above](Questions asked) {
     ServedPage made = frame;

@@ -38,6 +38,9 @@ class TracePages final : public HttpPages {
   HttpPlan report_of(std::vector<std::string> words, ServedPage frame, const HttpRequest& request);
   [[nodiscard]] HttpAnswer page(ServedPage frame) const;
   [[nodiscard]] std::string shown_command(const std::vector<std::string>& words) const;
+  [[nodiscard]] std::vector<std::string> of_folders(const std::string& command) const;  // about all that was given
+  // Links may lead to folders that were not given.
+  void let_follow(std::vector<std::string>& words) const;
   static std::string link_of(const std::string& command, const HttpRequest& request);
   // Changes where an index does.
   [[nodiscard]] std::string etag_of(const HttpRequest& request) const;
