@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <utility>
 
 #include "present/cells.h"
@@ -287,9 +286,7 @@ class Writer : PageWriter {
                                {"against", reason.opposing ? " against it:" : ""},
                                {"reason", reason_text(words_, group, reason)}});
     add(BlockKind::kItem, of(group, with(text, {"number", number})), fmt::format("{}.", number));
-    const std::string next =
-        one_step() ? step_command(group, reason, input_.in) : next_command(group, reason, input_.in, "$A", "$B");
-    if (commands_.insert(next).second) add(BlockKind::kCommand, next, "   ");
+    add_below(next_step_of(group, reason, input_.in));
   }
 
   void rest(const GroupReasons& group, std::size_t unsaid) {
@@ -356,7 +353,7 @@ class Writer : PageWriter {
              {"hardware", hardware},
              {"efficiency", most->change() - hardware}}),
         kBullet);
-    add(BlockKind::kCommand, "trace-query compare $A $B --section roofline", "   ");
+    add_below({"compare", {"$A", "$B"}, {{"section", "roofline"}}});
   }
 
   // The peak that changed most, where that is more than a percent, and worth a thought.
@@ -388,8 +385,7 @@ class Writer : PageWriter {
              {"change", change(*most)},
              {"by", by}}),
         kBullet);
-    const std::string next_command = "trace-query compare $A $B --section memory";
-    if (commands_.insert(next_command).second) add(BlockKind::kCommand, next_command, "   ");
+    add_below({"compare", {"$A", "$B"}, {{"section", "memory"}}});
   }
 
   void findings() {
@@ -417,8 +413,7 @@ class Writer : PageWriter {
                                   : Sentence{}}}),
              {"share", own.share_pct / 100}),
         kBullet);
-    const std::string next_command = fmt::format("trace-query findings {}", of_candidate ? "$B" : "$A");
-    if (commands_.insert(next_command).second) add(BlockKind::kCommand, next_command, "   ");
+    add_below({"findings", {of_candidate ? "$B" : "$A"}});
   }
 
   void warnings() {
@@ -443,7 +438,7 @@ class Writer : PageWriter {
     if (one_step()) {
       add(BlockKind::kHeading, "More");
       add(BlockKind::kCommand, fmt::format("T={}", shell_word(input_.candidate)));
-      add(BlockKind::kCommand, fmt::format("trace-query compare $T --step {} --section ledger", *one_step()));
+      add(NextStep{"compare", {"$T"}, {{"step", std::to_string(*one_step())}, {"section", "ledger"}}});
       return;
     }
     add(BlockKind::kHeading, say("compare.sides", "More (A, the baseline: {baseline}; B: {candidate})",
@@ -451,13 +446,11 @@ class Writer : PageWriter {
                                   {"candidate", input_.in.candidate.description.devices}}));
     add(BlockKind::kCommand, fmt::format("A={}", shell_word(input_.baseline)));
     add(BlockKind::kCommand, fmt::format("B={}", shell_word(input_.candidate)));
-    add(BlockKind::kCommand, "trace-query compare $A $B --section ledger");
-    add(BlockKind::kCommand, "trace-query compare $A $B --section all");
+    for (const char* section : {"ledger", "all"}) add(NextStep{"compare", {"$A", "$B"}, {{"section", section}}});
   }
 
   const PageInput& input_;
   std::size_t most_, listed_;  // reasons of the first group; fusions and warnings
-  std::set<std::string> commands_;
   bool any_finding_ = false;
   SideNames names_;
   WordsInput words_;
@@ -493,12 +486,6 @@ Sentence step_headline(const GroupReasons& group, const std::string& step, doubl
        {"n", group.group->baseline.steps},
        {"baseline_time", usual},
        {"why", why}});
-}
-
-std::string step_command(const GroupReasons& group, const Reason& reason, const SectionInput& in) {
-  std::string text = next_command(group, reason, in, "$T", fmt::format("$T --step {}", in.comparison.step.value_or(0)));
-  if (const std::size_t twice = text.find("$T $T"); twice != std::string::npos) text.erase(twice, 3);
-  return text;
 }
 
 Sentence share_text(const GroupReasons& group, const Reason& reason) {

@@ -28,10 +28,6 @@ Page compare_page(const PageInput& input, std::size_t width);
 Sentence step_headline(const GroupReasons& group, const std::string& step, double usual, double own,
                        const Sentence& why);
 
-// Where to look next, as next_command(): the trace ($T) is the only operand of `compare`, and the step a selection of
-// the other reports.
-std::string step_command(const GroupReasons& group, const Reason& reason, const SectionInput& in);
-
 // " (70 %)": of the change; where what got slower and what got faster nearly cancel, of its own direction; "" of none.
 Sentence share_text(const GroupReasons& group, const Reason& reason);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/escape.h"
+#include "report/json_text.h"
 
 namespace tracedb {
 namespace {
@@ -93,6 +94,20 @@ std::string page_text(const Page& page, std::size_t width) {
     }
   }
   return out;
+}
+
+std::string shell_text(const NextStep& step) {
+  std::string out = "trace-query " + step.command;
+  for (const std::string& side : step.sides) out += " " + side;
+  for (const auto& [name, value] : step.options) out += fmt::format(" --{} {}", name, shell_word(value));
+  return out;
+}
+
+std::string json_text(const NextStep& step) {
+  JsonWriter out;
+  out.open('{').member("command", step.command).member("sides", step.sides).key("options").open('{');
+  for (const auto& [name, value] : step.options) out.member(name, value);
+  return out.close('}').close('}').take();
 }
 
 std::string page_markdown(const Page& page) {

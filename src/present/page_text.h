@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,11 +19,22 @@ enum class BlockKind {
   kCommand,   // of a shell, to be copied: broken with backslashes; indented by `mark`
 };
 
+// Where to look next: a command of trace-query as a value, for those who do not read a shell.
+struct NextStep {
+  std::string command;                                         // "gaps"
+  std::vector<std::string> sides;                              // "$T"; "$A" the baseline, "$B" the candidate
+  std::vector<std::pair<std::string, std::string>> options{};  // "phase", "decode"
+};
+
+std::string shell_text(const NextStep& step);  // "trace-query gaps $T --phase decode"
+std::string json_text(const NextStep& step);   // {"command": "gaps", "sides": ["$T"], "options": {"phase": "decode"}}
+
 struct Block {
   BlockKind kind = BlockKind::kItem;
   std::string mark, text;
   std::string id = {};  // of a sentence: as in sentence.h
   Figures figures = {};
+  std::string next_step = {};  // of a command: json_text()
 };
 
 using Page = std::vector<Block>;
@@ -40,10 +52,18 @@ class PageWriter {
   void add(BlockKind kind, std::string text, std::string mark = "") {
     add(kind, Sentence{std::move(text)}, std::move(mark));
   }
+  void add(const NextStep& step, std::string mark = "") {
+    page_.push_back({BlockKind::kCommand, std::move(mark), shell_text(step), {}, {}, json_text(step)});
+  }
+  // Below an item, once in a page.
+  void add_below(const NextStep& step) {
+    if (said_.insert(shell_text(step)).second) add(step, "   ");
+  }
   [[nodiscard]] Page take() { return std::move(page_); }
 
  private:
   Page page_;
+  std::set<std::string> said_;  // commands
 };
 
 std::string page_text(const Page& page, std::size_t width);

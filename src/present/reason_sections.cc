@@ -6,6 +6,7 @@
 #include "present/page.h"
 #include "present/reason_words.h"
 #include "present/sections.h"
+#include "report/json_text.h"
 #include "report/sql_report.h"
 
 namespace tracedb {
@@ -154,7 +155,11 @@ const Fields<ReasonLine>& reason_fields() {
       {figure_column("host_calls", "Calls", Unit::kCount, "python calls that it makes there meanwhile"),
        [](const Line& line) { return line.reason.host ? Cell(line.reason.host->calls) : Cell{}; }},
       {text_column("next", "Next", "a command that shows more; $A is the baseline, $B the candidate", Fit{3, true}),
-       [](const Line& line) { return next_command(line.group, line.reason, line.in, "$A", "$B"); }},
+       [](const Line& line) { return shell_text(next_step_of(line.group, line.reason, line.in)); }},
+      {text_column(kNextStepKey, "Next Step", "that command as a value"),
+       [](const Line& line) {
+         return line.in.human_readable ? Cell{} : json_text(next_step_of(line.group, line.reason, line.in));
+       }},
   };
   return kFields;
 }
@@ -190,6 +195,7 @@ Report reason_section(const SectionInput& in) {
       out.rows.push_back(row_of(reason_fields(), {in, group, reason, ++rank}));
     }
   }
+  if (in.human_readable) drop_empty_columns(out, {kNextStepKey});
   return out;
 }
 

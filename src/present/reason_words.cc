@@ -291,10 +291,11 @@ class ReasonWords {
   const LedgerChange& change_;
 };
 
-// " --phase decode"; "" where a trace has no steps, or none of a known kind.
-std::string phase_option(const GroupComparison& group, const SectionInput& in, bool of_candidate) {
-  if (group.group.whole_trace || only_unknown((of_candidate ? in.candidate : in.baseline).steps)) return "";
-  return fmt::format(" --phase {}", to_string((of_candidate ? group.group.candidate : group.group.baseline).kind));
+// None where a trace has no steps, or none of a known kind.
+void add_phase(NextStep& step, const GroupComparison& group, const SectionInput& in, bool of_candidate) {
+  if (group.group.whole_trace || only_unknown((of_candidate ? in.candidate : in.baseline).steps)) return;
+  const StepKind kind = (of_candidate ? group.group.candidate : group.group.baseline).kind;
+  step.options.emplace_back("phase", to_string(kind));
 }
 
 }  // namespace
@@ -436,15 +437,26 @@ bool only_unknown(const StepSet& steps) {
   return std::ranges::all_of(steps.steps, [](const StepFacts& step) { return step.info.kind == StepKind::kUnknown; });
 }
 
-std::string next_command(const GroupReasons& group, const Reason& reason, const SectionInput& in,
-                         const std::string& baseline, const std::string& candidate) {
+NextStep next_step_of(const GroupReasons& group, const Reason& reason, const SectionInput& in) {
   const bool of_candidate = reason.change.change > 0;  // the side that takes longer
-  const std::string& side = of_candidate ? candidate : baseline;
-  const std::string phase = phase_option(*group.group, in, of_candidate);
-  const std::string both = phase_option(*group.group, in, group.group->group.baseline.kind == StepKind::kUnknown);
-  const auto one = [&](std::string_view report) { return fmt::format("trace-query {} {}{}", report, side, phase); };
-  const auto pair = [&](std::string_view section) {
-    return fmt::format("trace-query compare {} {} --section {}{}", baseline, candidate, section, both);
+  const std::optional<std::int64_t> step = in.comparison.step;
+  using Options = std::vector<std::pair<std::string, std::string>>;
+  const auto made = [&](std::string command, std::vector<std::string> sides, bool names_step, Options options,
+                        bool phase_of_candidate) {
+    NextStep out{std::move(command), std::move(sides)};
+    if (step) out.sides = {"$T"};
+    if (step && names_step) out.options.emplace_back("step", std::to_string(*step));
+    out.options.insert(out.options.end(), options.begin(), options.end());
+    add_phase(out, *group.group, in, phase_of_candidate);
+    return out;
+  };
+  const auto one = [&](std::string report) {
+    return made(std::move(report), {of_candidate ? "$B" : "$A"}, of_candidate, {}, of_candidate);
+  };
+  const auto pair = [&](std::string section, Options options = {}) {
+    options.insert(options.begin(), {"section", std::move(section)});
+    return made("compare", {"$A", "$B"}, true, std::move(options),
+                group.group->group.baseline.kind == StepKind::kUnknown);
   };
   switch (reason.cause) {
     case Cause::kBetweenSteps:
@@ -457,8 +469,8 @@ std::string next_command(const GroupReasons& group, const Reason& reason, const 
     case Cause::kCopies:
       return one("memcpys");
     case Cause::kOperation:
-      return pair(reason.place.kind == PlaceKind::kLayers && !reason.place.layers.empty() ? "ledger --by layer,op"
-                                                                                          : "kernels");
+      if (reason.place.kind != PlaceKind::kLayers || reason.place.layers.empty()) return pair("kernels");
+      return pair("ledger", {{"by", "layer,op"}});
     case Cause::kFusion:
       return pair("fusion");
     case Cause::kRareSteps:
@@ -470,10 +482,9 @@ std::string next_command(const GroupReasons& group, const Reason& reason, const 
     case Cause::kClocks:
       return pair("same-kernels");
     case Cause::kLoad:
-      return pair(
-          fmt::format("ledger --normalise {}", in.comparison.normalise == Normalise::kToken ? "step" : "token"));
+      return pair("ledger", {{"normalise", in.comparison.normalise == Normalise::kToken ? "step" : "token"}});
   }
-  return "";
+  return {};
 }
 
 }  // namespace tracedb

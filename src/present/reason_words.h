@@ -6,6 +6,7 @@
 
 #include "base/text/sentence.h"
 #include "compare/reasons.h"
+#include "present/page_text.h"
 #include "present/sections.h"
 #include "present/side_names.h"
 
@@ -43,8 +44,8 @@ std::string place_text(const WordsInput& words, const Reason& reason);
 // No step is of a known kind: --phase tells none apart.
 bool only_unknown(const StepSet& steps);
 
-// What to look at next: a command of trace-query, in which `baseline` and `candidate` stand for the traces.
-std::string next_command(const GroupReasons& group, const Reason& reason, const SectionInput& in,
-                         const std::string& baseline, const std::string& candidate);
+// What to look at next: at $A, the baseline, $B, the candidate, or both. Of a comparison of one step, at $T, the trace,
+// which is the only operand of `compare`, and at the step in the other reports.
+NextStep next_step_of(const GroupReasons& group, const Reason& reason, const SectionInput& in);
 
 }  // namespace tracedb

@@ -130,7 +130,7 @@ std::vector<Column> sentence_columns() {
   return {{"about", "About", Unit::kText, Others::kLabel, {}, "the candidate, job, series or trace it is about"},
           {"id", "Sentence", Unit::kText, Others::kNone, {}, "what kind of sentence it is: compare.headline"},
           {"text", "Text", Unit::kText, Others::kNone, Fit::kWrapped, "as people read it"},
-          {std::string(kJsonKey), "Figures", Unit::kText, Others::kNone, Fit::kWrapped,
+          {kFiguresKey, "Figures", Unit::kText, Others::kNone, Fit::kWrapped,
            "its figures by name, as an object: times in ns, shares as parts of 1; clause.figure of clauses"}};
 }
 

@@ -132,9 +132,10 @@ class TraceWords : PageWriter {
 
   static Figure phase_of(const GroupTime& of) { return {"phase", of.group.group.label}; }
 
-  [[nodiscard]] std::string phase_option(const GroupComparison& group) const {
+  // "decode"; "" where --phase tells none apart.
+  [[nodiscard]] std::string phase_of_steps(const GroupComparison& group) const {
     if (group.group.whole_trace || only_unknown(in_.trace.steps)) return "";
-    return fmt::format(" --phase {}", to_string(group.group.candidate.kind));
+    return std::string(to_string(group.group.candidate.kind));
   }
 
   [[nodiscard]] Sentence headline() const {
@@ -372,7 +373,7 @@ class TraceWords : PageWriter {
                     {"host", first ? host_of(item) : Sentence{}}}),
                phase_of(of)),
           fmt::format("{}.", ++number));
-      add(BlockKind::kCommand, command(of.group, item), "   ");
+      add(command(of.group, item), "   ");
       rest -= time;
     }
     if (std::abs(rest) >= kWorthSaying * of.total()) {
@@ -438,22 +439,25 @@ class TraceWords : PageWriter {
         {{"share", static_cast<double>(most->second) / all}, {"name", shorten_middle(inert_name(name), kLongestWord)}});
   }
 
-  [[nodiscard]] std::string command(const GroupComparison& group, const LedgerItem& item) const {
-    const std::string phase = phase_option(group);
+  [[nodiscard]] NextStep command(const GroupComparison& group, const LedgerItem& item) const {
+    const auto of_phase = [&](std::string report, std::vector<std::pair<std::string, std::string>> options = {}) {
+      if (const std::string phase = phase_of_steps(group); !phase.empty()) options.emplace_back("phase", phase);
+      return NextStep{std::move(report), {"$T"}, std::move(options)};
+    };
     switch (item.kind) {
       case LedgerKind::kIdle:
       case LedgerKind::kBetween:
-        return "trace-query gaps $T" + phase;
+        return of_phase("gaps");
       case LedgerKind::kOther:
       case LedgerKind::kBetweenOther:
       case LedgerKind::kOtherSteps:
-        return "trace-query steps $T";
+        return {"steps", {"$T"}};
       case LedgerKind::kComm:
-        return "trace-query comms $T" + phase;
+        return of_phase("comms");
       case LedgerKind::kCopy:
-        return "trace-query memcpys $T" + phase;
+        return of_phase("memcpys");
       default:
-        return fmt::format("trace-query kernels $T --op {}{}", shell_word(item.op), phase);
+        return of_phase("kernels", {{"op", item.op}});
     }
   }
 
@@ -500,7 +504,7 @@ class TraceWords : PageWriter {
   void more() {
     add(BlockKind::kHeading, "More");
     add(BlockKind::kCommand, fmt::format("T={}", shell_word(in_.path)));
-    add(BlockKind::kCommand, "trace-query info $T");
+    add(NextStep{"info", {"$T"}});
     add(BlockKind::kCommand, "trace-query compare $T OTHER -o compare.html");
   }
 

@@ -2,6 +2,7 @@
 results, answers within their budget, cursors that lose and repeat nothing, cancel, and an end that leaves nothing behind."""
 import json
 import os
+import shlex
 import subprocess
 import time
 from pathlib import Path
@@ -296,6 +297,12 @@ def check_formats(folder):
     equal(blocks[0]["kind"], "headline", "report as JSON")
     require(blocks[0]["text"].split()[0] in text, "headline in text")
     require(run("trace-query", "report", index, "--format", "markdown").stdout, "markdown")
+    other = ingest(make_trace(folder / "y.json", "--seed", "8"), folder / "y.tracedb")
+    told = [(block["text"], block["next_step"]) for block in blocks if "next_step" in block]
+    told += [(row["next"], row["next_step"]) for row in rows("compare", index, other, "--section", "reasons")]
+    require(len(told) > 5, f"{len(told)} next steps")
+    for shell, step in told:
+        equal(shlex.split(shell), ["trace-query", step["command"], *step["sides"], *(word for name, value in step["options"].items() for word in (f"--{name}", value))], "next step")
     refused(2, "no format has the ending .doc; there are .html", "trace-query", "report", index, "-o", folder / "r.doc")
     refused(2, "html, table, markdown or json", "trace-query", "report", index, "--format", "pdf")
     equal(json.loads(run("trace-query", "mcp", "--config", folder).stdout)["mcpServers"]["tracedb"]["args"], ["mcp", str(folder)], "config")

@@ -57,6 +57,7 @@ std::string sentences_json(const std::string& input, const Page& page) {
       .open('[');
   for (const Block& block : page) {
     out.open('{').member("kind", kKinds[static_cast<std::size_t>(block.kind)]).member("text", block.text);
+    if (!block.next_step.empty()) out.key("next_step").json(block.next_step);
     if (!block.id.empty()) out.member("id", block.id).key("figures").json(json_object(block.figures));
     out.close('}');
   }
