@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from faults import SHIM
-from trace_cases import REFERENCE, Skip, equal, ingest, kineto_traces, make_trace, program, refused, require, rows, run
+from trace_cases import REFERENCE, Skip, as_json, equal, ingest, kineto_traces, make_trace, program, refused, require, rows, run
 
 META = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
                   "io.modelcontextprotocol/clientCapabilities": {}}}
@@ -299,7 +299,7 @@ def check_formats(folder):
     require(run("trace-query", "report", index, "--format", "markdown").stdout, "markdown")
     other = ingest(make_trace(folder / "y.json", "--seed", "8"), folder / "y.tracedb")
     told = [(block["text"], block["next_step"]) for block in blocks if "next_step" in block]
-    told += [(row["next"], row["next_step"]) for row in rows("compare", index, other, "--section", "reasons")]
+    told += [(row["next"], row["next_step"]) for row in as_json("compare", index, other, "--section", "reasons")["reasons"]]
     require(len(told) > 5, f"{len(told)} next steps")
     for shell, step in told:
         equal(shlex.split(shell), ["trace-query", step["command"], *step["sides"], *(word for name, value in step["options"].items() for word in (f"--{name}", value))], "next step")
