@@ -8,7 +8,7 @@ import random
 import sqlite3
 
 from rank_jobs import CAUSES, LAYERS, ask, make, near
-from trace_cases import TRACES, Skip, equal, ingest, nanoseconds, read_trace, refused, require, run
+from trace_cases import TRACES, Skip, equal, ingest, nanoseconds, read_trace, refused, require, rows, run
 
 
 def planted(seed):
@@ -93,6 +93,20 @@ def check_parts(folder):
     check_closed(tables)
     alone = ask(job / "rank0.json")
     require("rank 0 of 4 alone" in alone["jobs"][0]["headline"], alone["jobs"][0]["headline"])
+
+
+def check_breakdown(folder):
+    """Of each rank, or of each device of one process, what `breakdown` says of its trace."""
+    for options in ((), ("--one-process",)):
+        job, _ = make(folder, f"breakdown{len(options)}", ["--ranks", "3", "--steps", "5", *options])
+        tables = ask(job, "--section", "breakdown,step-breakdown")
+        traces = sorted(job.glob("*.json"))
+        steps = [{"rank": row["device"] if options else rank, **row} for rank, trace in enumerate(traces) for row in rows("breakdown", trace)]
+        require(len(steps) == 3 * 5, f"{len(steps)} steps")
+        equal([{name: value for name, value in row.items() if name != "job"} for row in tables["step-breakdown"]], steps, "steps of ranks")
+        for row in tables["breakdown"]:
+            for figure in ("length", "computing", "exposed_comm", "runtime", "other"):
+                equal(row[figure], sum(one[figure] for one in steps if one["rank"] == row["rank"]), f"{figure} of rank {row['rank']}")
 
 
 def check_shifted(folder):
@@ -386,7 +400,7 @@ def main(cases, folder):
         cases.run(f"pipeline with nothing planted, seed {seed}", check_even_pipeline, seed, folder)
     for seed in range(3):
         cases.run(f"devices of one process, seed {seed}", check_devices, seed, folder)
-    cases.each((check_several_processes, check_peers, check_parts, check_shifted, check_several, check_alone,
+    cases.each((check_several_processes, check_peers, check_parts, check_breakdown, check_shifted, check_several, check_alone,
                 check_one_folder_each, check_baseline, check_host, check_broken), folder)
     cases.run_apart("four real ranks of eight", check_real)
     for name, pairs in (("nsys_2gpu_before.sqlite", 33), ("nsys_2gpu_after.sqlite", 31)):

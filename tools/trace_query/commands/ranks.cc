@@ -103,20 +103,39 @@ ReportPage ranks_page(const JobAnalysis& job, std::vector<PageTable> tables, con
 struct Answer {
   std::vector<JobAnalysis> jobs;
   std::optional<JobAnalysis> baseline;
+  std::map<std::string_view, Report> of_traces;  // sections by name
   std::vector<std::string> notes;
 };
 
+enum class Shown {
+  kAlways,
+  kAsData,  // for people the headline says what is in it
+  kAsked,   // takes passes of its own
+};
 struct RanksSection {
   std::string_view name, title;
-  Report (*make)(std::span<const JobAnalysis> jobs);  // null: of two jobs
-  bool for_people;                                    // the headline says what is in the others
+  Report (*make)(std::span<const JobAnalysis> jobs);  // null: of two jobs, or a report about each trace
+  Shown shown;
+  std::string_view report = {};  // about each trace
 };
-constexpr RanksSection kRanksSections[] = {{"compare", "Against the baseline", nullptr, true},
-                                           {"jobs", "Jobs", ranks_jobs, false},
-                                           {"ranks", "Ranks", ranks_ranks, true},
-                                           {"causes", "Causes of waiting", ranks_causes, true},
-                                           {"steps", "Steps", ranks_steps, true},
-                                           {"collectives", "Collectives", ranks_collectives, true}};
+constexpr RanksSection kRanksSections[] = {
+    {"compare", "Against the baseline", nullptr, Shown::kAlways},
+    {"jobs", "Jobs", ranks_jobs, Shown::kAsData},
+    {"ranks", "Ranks", ranks_ranks, Shown::kAlways},
+    {"causes", "Causes of waiting", ranks_causes, Shown::kAlways},
+    {"steps", "Steps", ranks_steps, Shown::kAlways},
+    {"collectives", "Collectives", ranks_collectives, Shown::kAlways},
+    {"breakdown", "Where the time of ranks goes", nullptr, Shown::kAsked, "breakdown_by_device"},
+    {"step-breakdown", "Where the time of each step of a rank goes", nullptr, Shown::kAsked, "breakdown"}};
+
+std::vector<Column> columns_of(const RanksSection& section) {
+  if (section.make != nullptr) return section.make({}).columns;
+  if (section.report.empty()) return ranks_compare_columns();
+  std::vector<Column> out = report_columns(report_script(section.report));
+  const std::vector<Column> of_ranks = ranks_ranks({}).columns;
+  for (const char* key : {"rank", "job"}) out.insert(out.begin(), of_ranks[*find_column(of_ranks, key)]);
+  return out;
+}
 
 constexpr std::size_t kMostAlone = 3;  // jobs of one trace with a sentence of their own
 
@@ -133,10 +152,9 @@ std::vector<const RanksSection*> requested_ranks_sections(const CommandLine& lin
   std::vector<const RanksSection*> out;
   const bool human = line.renderer().audience == Audience::kHuman;
   for (const RanksSection& section : kRanksSections) {
-    if (section.make == nullptr && !line.has("baseline")) continue;
-    const bool chosen =
-        asked.empty() ? section.for_people || !human : std::ranges::find(asked, section.name) != asked.end();
-    if (chosen) out.push_back(&section);
+    if (section.name == "compare" && !line.has("baseline")) continue;
+    const bool is_usual = section.shown == Shown::kAlways || (section.shown == Shown::kAsData && !human);
+    if (asked.empty() ? is_usual : std::ranges::find(asked, section.name) != asked.end()) out.push_back(&section);
   }
   return out;
 }
@@ -177,6 +195,29 @@ JobAnalysis analysis_of(const Job& job, const Traces& traces, const RequestedWor
     waits.host = find_host_cause(workload, out.ranks[place], waits);
   }
   return out;
+}
+
+// The rows of a report about each trace of a job, with the rank in front; where devices are the ranks, theirs.
+void add_rows(Report& out, std::string_view report, const Job& job, const Traces& traces,
+              const RequestedWorkload& requested) {
+  for (const std::size_t member : job.members) {
+    Workload workload = requested.of(traces.opened[member].index);
+    add_pass_tables(workload, {});
+    Report one = run_report(workload.index().database(), report_script(report), {});
+    const std::size_t device = *find_column(one.columns, "device");
+    const std::optional<std::int64_t> rank = traces.facts[member].rank;
+    for (Row& row : one.rows) {
+      const Cell of = job.by_device ? row[device] : rank ? Cell(*rank) : Cell();
+      row.insert(row.begin(), {Cell(job.name), of});
+      out.rows.push_back(std::move(row));
+    }
+  }
+}
+
+Report section_of(const RanksSection& section, const Answer& answer) {
+  if (section.make != nullptr) return section.make(answer.jobs);
+  if (section.report.empty()) return ranks_compare(*answer.baseline, answer.jobs.front());
+  return answer.of_traces.at(section.name);
 }
 
 // Few traces are of jobs that a host holds up, and record what it did.
@@ -231,8 +272,8 @@ void print(const CommandLine& line, Output& output, const Answer& answer) {
   }
   if (line.renderer().name == "json") output.section(std::move(told), {"ranks", inputs, "sentences", 1, true});
   for (const RanksSection* section : requested_ranks_sections(line)) {
-    const bool compares = section->make == nullptr;
-    Report report = compares ? ranks_compare(*answer.baseline, answer.jobs.front()) : section->make(answer.jobs);
+    const bool compares = section->name == "compare";
+    Report report = section_of(*section, answer);
     if (human && report.rows.empty() && !line.has("section")) continue;
     print_section(line, output, {"ranks", inputs, std::string(section->name)}, std::move(report),
                   !compares && answer.jobs.size() == 1);
@@ -263,9 +304,8 @@ void print_html(const CommandLine& line, Output& output, const Answer& answer) {
   }
   std::vector<PageTable> tables;
   for (const RanksSection* section : requested_ranks_sections(line)) {
-    Report report =
-        section->make == nullptr ? ranks_compare(*answer.baseline, answer.jobs.front()) : section->make(answer.jobs);
-    if (section->make != nullptr) remove_column(report, "job");
+    Report report = section_of(*section, answer);
+    if (section->name != "compare") remove_column(report, "job");
     tables.push_back({std::string(section->name), std::string(section->title), "", std::move(report)});
   }
   output.print_page(ranks_page(answer.jobs.front(), std::move(tables), answer.notes));
@@ -334,7 +374,14 @@ int answer_ranks(const CommandLine& line, bool as_page) {
     throw Error(ErrorCode::kUsage, without_rank_text(traces, found) + or_compare(line));
   }
   Answer answer;
-  for (const Job& job : requested_jobs(line, found.jobs)) answer.jobs.push_back(analysis_of(job, traces, requested));
+  const std::vector<Job> jobs = requested_jobs(line, found.jobs);
+  for (const Job& job : jobs) answer.jobs.push_back(analysis_of(job, traces, requested));
+  for (const RanksSection* section : requested_ranks_sections(line)) {
+    if (section->report.empty()) continue;
+    Report& report = answer.of_traces[section->name];
+    report = {columns_of(*section), {}, {}, true};
+    for (const Job& job : jobs) add_rows(report, section->report, job, traces, requested);
+  }
   if (baseline && answer.jobs.size() != 1) {
     throw Error(ErrorCode::kUsage,
                 fmt::format("{} found to compare with the baseline, and one is needed; --job NAME chooses",
@@ -351,7 +398,10 @@ int answer_ranks(const CommandLine& line, bool as_page) {
 int run_ranks(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {OptionGroup::kPage, OptionGroup::kPlaces, OptionGroup::kSteps, OptionGroup::kRules,
                              OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
-  line.add("section", OptionKind::kList, "jobs, ranks, causes, steps, collectives, compare (default: all)");
+  line.add("section", OptionKind::kList,
+           "jobs, ranks, causes, steps, collectives, compare (default: all); breakdown, step-breakdown: where the time "
+           "of each "
+           "rank, or of its steps, goes");
   line.add("job", OptionKind::kValue, "of the jobs found in the folders only this one");
   line.add("baseline", OptionKind::kValue,
            "folder or pattern of another job, with which this one is compared rank by rank");
@@ -376,10 +426,8 @@ Command ranks_command() {
           {},
           [](std::string_view name) -> std::vector<ReportShape> {
             std::vector<ReportShape> out = {{name, "ranks", "sentences", true, sentence_columns(), "", true}};
-            for (const auto& [section, title, make, for_people] : kRanksSections) {
-              out.push_back({name, "ranks", std::string(section), true,
-                             make == nullptr ? ranks_compare_columns() : make({}).columns});
-            }
+            for (const RanksSection& section : kRanksSections)
+              out.push_back({name, "ranks", std::string(section.name), true, columns_of(section)});
             return out;
           }};
 }
