@@ -139,6 +139,28 @@ def check_tpu(folder):
     equal(table(made(folder, planes), "SELECT name FROM steps ORDER BY step"), [("ProfilerStep#41",), ("ProfilerStep#42",)], "steps")
 
 
+def check_made_profiles(folder):
+    """Calls and time of each HLO op as make-trace planted them; layers forward and backward, steps, links, of two hosts."""
+    for form in ("gpu", "graphs", "scan", "tpu"):
+        run("make-trace", "--xla", form, "--layers", "4", "--steps", "3", "--hosts", "2", "-o", folder / form)
+        truth = json.loads((folder / form / "truth.json").read_text())
+        for host in truth["hosts"]:
+            index = ingest(folder / form / f"{host['host']}.xplane.pb", folder / f"{form}{host['host']}.tracedb", "--strict")
+            verify_index(index)
+            found = table(index, "SELECT coalesce(hlo_op, ''), count(*) AS n, sum(dur) AS ns FROM kernels GROUP BY 1 ORDER BY 1")
+            equal(found, sorted((op, total["calls"], total["ns"]) for op, total in host["ops"].items()), f"{form}: HLO ops")
+            equal(table(index, "SELECT count(*) FROM memcpys"), [(host["copies"],)], f"{form}: copies")
+            equal(table(index, "SELECT DISTINCT step FROM kernels ORDER BY 1"), [(0,), (1,), (2,)], f"{form}: steps")
+            equal(table(index, "SELECT count(*) FROM kernel WHERE launch_id IS NULL"), [(0,)], f"{form}: links")
+            if form == "graphs":  # what a command buffer runs is not told
+                continue
+            layers = table(index, "SELECT layer, pass, count(*) AS n FROM kernels WHERE layer IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2")
+            equal(layers, [(layer, way, 3 * 4) for layer in range(4) for way in ("backward", "forward")], f"{form}: layers")
+            # The backward pass begins with the last layer.
+            order = table(index, "SELECT layer FROM kernels WHERE step = 1 AND op = 'dense_gemm' ORDER BY ts")
+            equal([layer for layer, in order], [0, 1, 2, 3, 3, 2, 1, 0], f"{form}: order of layers")
+
+
 def rounded(ps):
     return (ps + 500) // 1000
 
@@ -253,5 +275,5 @@ def check_json(folder):
 
 
 def main(cases, folder):
-    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_tpu,
+    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_tpu, check_made_profiles,
                       check_a_cut_file_keeps_whole_planes, check_whatever_is_cut_or_changed, check_what_is_no_profile, check_folders, check_advice, check_json])

@@ -84,7 +84,7 @@ LIBRARIES = {
     r"boost/math/.*": ["src/compare/runs/set_statistics.cc"],
     r"re2/.*": ["src/base/text/regular_expression.cc"],
     r"yaml-cpp/.*": ["src/ascend/op_mapping.cc"],
-    r"protozero/.*": ["src/ingest/xla/"],
+    r"protozero/.*": ["src/ingest/xla/", "tools/make_trace/"],
     r"isa-l.*": ["src/base/stream/compressed_source.cc"],
     r"sqlite3\.h": ["src/sql/"],
     r"sqlite3ext\.h": ["src/sql/host/"],

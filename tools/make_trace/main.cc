@@ -90,6 +90,7 @@ void run_main(int argc, char** argv) {
   TraceOptions options;
   if (!read_options(argc, argv, options)) return;
   const std::string path = options.output.value();
+  if (options.xla != XlaForm::kNone) return write_xla(options, path);
   if (options.operators) return write_ascend(options.seed, *options.operators, options.passes, path);
   options.runs > 1 ? write_runs(options, path) : write_all(options, path);
 }

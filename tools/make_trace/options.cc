@@ -13,6 +13,7 @@ namespace po = boost::program_options;
 constexpr std::string_view kVendors[] = {"amd", "nvidia"};
 constexpr std::string_view kDialects[] = {"new", "old"};
 constexpr std::string_view kStepKinds[] = {"prefill", "decode", "mixed", "train", "other"};
+constexpr std::string_view kXlaForms[] = {"none", "gpu", "graphs", "scan", "tpu"};
 constexpr std::string_view kModels[] = {"serve", "train", "vision+text", "encoder+decoder", "diffusion"};
 
 constexpr std::string_view kUsageText = "make-trace [options] OUTPUT\n";
@@ -166,6 +167,12 @@ OptionTable describe(TraceOptions& options) {
           "N: instead, into the folder OUTPUT, a performance model of N operators for Ascend NPUs, a profile, "
           "their mapping and the truth: model.json, kernel_details.csv, op_mapping.yaml, m6.json, truth.json",
           [&options](std::int64_t value) { options.operators = value; });
+  all.choice(
+      "xla", options.xla,
+      "instead a profile of JAX (xplane.pb): gpu; graphs: command buffers, which hide the HLO op; scan: one body "
+      "of a loop for all layers; tpu; with --hosts, --layers, --steps and --seed",
+      kXlaForms, fmt::format("not one of {}", fmt::join(kXlaForms, " ")));
+  all.number("hosts", options.hosts, "of --xla; several: a file of each into the folder OUTPUT", 1, 64);
   describe_steps(all, options);
   describe_planted(all, options);
   return all;
@@ -224,6 +231,10 @@ bool read_options(int argc, char** argv, TraceOptions& options) {
       throw Error(ErrorCode::kUsage, fmt::format("--ascend: 0 to {}", kMostOperators));
     }
     return true;
+  }
+  if (all.is_given("xla")) {
+    all.take({"output", "truth", "xla", "hosts", "seed", "steps", "layers"});
+    if (options.xla != XlaForm::kNone) return true;
   }
   all.take();
   check(options, all);

@@ -32,6 +32,10 @@ struct LayerTarget {
   std::int64_t factor_ppm = kMillion;
 };
 
+// Profiles of XLA: with a launch for each kernel; with command buffers, which hide what they run; with one body of a
+// loop for all layers; of a TPU, whose operations lie in a loop.
+enum class XlaForm { kNone, kGpu, kGraphs, kScan, kTpu };
+
 struct TraceOptions {
   std::optional<std::string> output, truth, labels;
   std::uint64_t seed = 1;
@@ -42,6 +46,8 @@ struct TraceOptions {
   int second_layers = 0;                  // of the second stack of the models that have two
   int passes = 4;                         // of diffusion, in one step
   std::optional<std::int64_t> operators;  // of a model for Ascend NPUs, which is wanted instead
+  XlaForm xla = XlaForm::kNone;           // a profile of XLA is wanted instead
+  int hosts = 1;                          // of it, a file each
   int steps = 12;
   std::vector<StepKind> mix;  // repeated cyclically; empty: from the two fractions
   std::int64_t prefill_ppm = 0, mixed_ppm = 0;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "make_trace/options.h"
+
 namespace tracedb {
 
 // `make-trace job ...`: traces of all ranks of a job that communicate with each other: layers of kernels, a collective
@@ -14,6 +16,10 @@ void make_job_trace(int argc, char** argv);
 // `make-trace aie ...`: traces of AI Engine tiles, as mlir-aie's parse.py writes them: B and E events in cycles, with
 // faults planted. Arguments begin with the word "aie". Throws Error{kUsage, kResource}.
 void make_aie_trace(int argc, char** argv);
+
+// Profiles of XLA as JAX writes them (options.xla), with the calls and the time of each HLO op as their truth: a file,
+// or one for each host into a folder. Throws Error{kResource}.
+void write_xla(const TraceOptions& options, const std::string& path);
 
 // A performance model of an NPU program of so many operators and the profile of a run with so many passes of it, with
 // everything `trace-query model` must tell apart: hits, misses, operators that cost nothing, composites, collectives

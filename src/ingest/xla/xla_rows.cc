@@ -81,7 +81,7 @@ void XlaRows::begin_plane(const XlaPlane& plane) {
   device_ = {std::max(gpu, tpu), {}};
   // Threads have one number in all planes of the host.
   process_ = {kUnknownValue, host ? "/host:CPU" : std::string(plane.name)};
-  stream_ = 0;
+  stream_ = async_stream_ = 0;
   if (plane.vendor == "Nvidia") facts_.vendor = "nvidia";
   if (plane.vendor == "AMD") facts_.vendor = "amd";
   if (plane_ == Plane::kTpu) facts_.vendor = "google";
@@ -112,6 +112,7 @@ void XlaRows::begin_line(std::int64_t id, std::string_view name) {
   const bool device_work = line_ == Line::kStream || line_ == Line::kOps || line_ == Line::kAsyncOps;
   if (line_ == Line::kStream) stream_ = sink_.stream(device_, {id, {}});
   if (line_ == Line::kOps || line_ == Line::kAsyncOps) stream_ = sink_.stream(device_, {kUnknownValue, line_name_});
+  if (line_ == Line::kAsyncOps) async_stream_ = stream_;
   if ((line_ == Line::kSteps || line_ == Line::kModules) && stream_ == 0) {
     stream_ = sink_.stream(device_, {kUnknownValue, plane_ == Plane::kTpu ? "XLA Ops" : "Steps"});
   }
@@ -283,7 +284,7 @@ void XlaRows::device_step(const XlaEvent& event) {
   if (!number) return add_annotation_of_device(span, event.name, stream_, false);
   if (plane_ == Plane::kGpu) return device_steps_.push_back({span, *number, stream_});
   tpu_steps_ = true;
-  sink_.add_device_step(span, *number, stream_);
+  plane_steps_.push_back({span, *number, stream_});
 }
 
 void XlaRows::module_run(const XlaEvent& event) {
@@ -295,68 +296,6 @@ void XlaRows::module_run(const XlaEvent& event) {
   runs_.push_back({event.ts, event.ts + event.dur, event.number(XlaStat::kRun),
                    parse_int64(number.substr(0, number.find(')'))).value_or(kUnknownValue), std::string(event.name),
                    std::string(event.name.substr(0, open)), stream_});
-}
-
-// Of a TPU whose profile has no steps, the runs of the program that takes the most time are the steps.
-void XlaRows::add_runs() {
-  std::map<std::string_view, std::int64_t> time;
-  for (const Run& run : runs_) time[run.name] += run.end - run.ts;
-  const auto most = std::ranges::max_element(time, {}, &std::pair<const std::string_view, std::int64_t>::second);
-  for (const Run& run : runs_) {
-    add_annotation_of_device({run.ts, run.end - run.ts}, run.name, run.stream, !tpu_steps_ && run.name == most->first);
-  }
-  runs_.clear();
-}
-
-void XlaRows::tpu_event(const XlaEvent& event) {
-  const auto later =
-      std::ranges::upper_bound(runs_, event.ts, {}, &Run::ts);  // in order of time, as one device runs them
-  const auto before = later == runs_.begin() ? runs_.end() : std::prev(later);
-  const auto run = before == runs_.end() || before->end <= event.ts ? runs_.end() : before;
-  std::string_view name = event.display_name.empty() ? event.name : event.display_name;
-  if (name.starts_with('%')) name = name.substr(1, name.find(' ') - 1);
-  static const Run kNoRun{};
-  const Run& own_run = run == runs_.end() ? kNoRun : *run;
-  const std::uint32_t op = op_of(event, own_run.program, own_run.module, name);
-  const std::string& opcode = ops_[op].hlo.opcode;
-  if (line_ == Line::kOps || is_collective(opcode)) {
-    count(Counted::kKernel);
-    const TpuEvent own{event.ts, event.dur, event.start_ps, event.dur_ps, own_run.run, op, kernel_name(name, op)};
-    tpu_events_.push_back(own);
-    if (line_ == Line::kAsyncOps) add_tpu_ops();  // they overlap, and none is inside another
-    return;
-  }
-  count(Counted::kMemcpy);
-  auto record = record_of<DeviceRecord>({event.ts, event.dur}, sink_.text(name), stream_);
-  record.type = DeviceEventType::kMemcpy;
-  record.graph_id_or_bytes = event.number(XlaStat::kBytesAccessed);
-  record.correlation = own_run.run;
-  sink_.add(record);
-}
-
-// An operation with others inside (while, call) is left the time that is not theirs.
-void XlaRows::add_tpu_ops() {
-  std::ranges::sort(tpu_events_, [](const TpuEvent& a, const TpuEvent& b) {
-    return std::tie(a.start_ps, b.dur_ps) < std::tie(b.start_ps, a.dur_ps);
-  });
-  std::vector<TpuEvent*> open;
-  for (TpuEvent& event : tpu_events_) {
-    while (!open.empty() && saturating_add(open.back()->start_ps, open.back()->dur_ps) <= event.start_ps)
-      open.pop_back();
-    if (!open.empty()) open.back()->inner_ps = saturating_add(open.back()->inner_ps, event.dur_ps);
-    open.push_back(&event);
-  }
-  for (const TpuEvent& event : tpu_events_) {
-    const std::int64_t own =
-        event.inner_ps == 0 ? event.dur : rounded_ns(std::max<std::int64_t>(0, event.dur_ps - event.inner_ps));
-    auto record = record_of<DeviceRecord>({event.ts, own}, event.name, stream_);
-    record.correlation = event.run;
-    record.external_id = ++next_external_id_;
-    record.collective = collective_of(ops_[event.op].hlo);
-    sink_.add(record);
-    add_operator(ops_[event.op], {event.ts, event.dur}, track_, next_external_id_);
-  }
-  tpu_events_.clear();
 }
 
 void XlaRows::add_operator(const Op& op, const TimeSpan& span, std::uint32_t track, std::int64_t external_id) {
@@ -431,7 +370,7 @@ void XlaRows::host_event(const XlaEvent& event) {
 
 void XlaRows::end_plane() {
   if (!tpu_events_.empty()) add_tpu_ops();
-  add_runs();
+  add_tpu_steps();
 }
 
 // The one of `spans`, which are of one track, that an event named `name` from `ts` on is in; null: none.

@@ -175,7 +175,8 @@ class XlaRows {
   void device_step(const XlaEvent& event);
   void module_run(const XlaEvent& event);
   void add_annotation_of_device(const TimeSpan& span, std::string_view name, std::uint32_t stream, bool is_step);
-  void add_runs();
+  void on_both_streams(std::uint32_t stream, const std::function<void(std::uint32_t)>& add);
+  void add_tpu_steps();
   // `program` kUnknownValue, `module` empty: not known.
   std::uint32_t op_of(const XlaEvent& event, std::int64_t program, std::string_view module, std::string_view op);
   std::uint32_t kernel_name(std::string_view kernel, std::uint32_t op);
@@ -209,6 +210,8 @@ class XlaRows {
   std::vector<TpuEvent> tpu_events_;
   std::vector<Run> runs_;
   std::vector<DeviceStep> device_steps_;  // of GPUs: derived from those of the host, where it has any
+  std::vector<DeviceStep> plane_steps_;   // of a TPU
+  std::uint32_t async_stream_ = 0;        // of its plane; 0: it has none
   bool host_steps_ = false, tpu_steps_ = false;
   std::unordered_set<std::uint32_t> op_names_;  // text ids of the names of operations that ran
   std::uint64_t derived_rows_ = 0;

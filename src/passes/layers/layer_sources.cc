@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -73,6 +74,48 @@ bool look_like_layers(const std::vector<std::int32_t>& layers) {
   return count > 1 && (seen.size() - count) * kOneMissingOf <= count + kOneMissingOf;
 }
 
+struct LoopBody {
+  std::string loop;  // "jit(train_step)/main": where the loop stands
+  bool backward = false;
+};
+
+// Of names of operators, those in the body of one loop; of a loop in a loop, whose iterations repeat, none.
+std::unordered_map<std::uint32_t, LoopBody> loop_bodies(const Index& index) {
+  constexpr std::string_view kBody = "/while/body/", kBackward = "transpose(";
+  std::unordered_map<std::uint32_t, LoopBody> out;
+  Statement rows(index.database(), "SELECT id, value FROM string WHERE value GLOB '*/while/body/*'");
+  while (rows.step()) {
+    const std::string_view name = rows.text(1);
+    const std::size_t at = name.find(kBody);
+    if (name.find(kBody, at + 1) != std::string_view::npos) continue;
+    std::string loop(name.substr(0, at));
+    const bool backward = loop.find(kBackward) != std::string::npos;
+    for (const std::string_view wrapper : {kBackward, std::string_view("jvp("), std::string_view(")")}) {
+      for (std::size_t found = loop.find(wrapper); found != std::string::npos; found = loop.find(wrapper))
+        loop.erase(found, wrapper.size());
+    }
+    out[rows.id(0)] = {std::move(loop), backward};
+  }
+  return out;
+}
+
+// Of kernels of the loop in one run of its program, in order of time: as many of a name as there are iterations.
+using RowsByName = std::map<std::uint32_t, std::vector<std::size_t>>;
+
+void number_iterations(const RowsByName& by_name, std::span<const LoopBody* const> body_of,
+                       std::span<std::int32_t> layers) {
+  std::map<std::size_t, std::size_t> kernels_by_times;
+  for (const auto& [name, rows] : by_name) kernels_by_times[rows.size()] += rows.size();
+  const std::size_t times =
+      std::ranges::max_element(kernels_by_times, {}, [](const auto& one) { return one.second; })->first;
+  if (times < 2) return;
+  for (const auto& [name, rows] : by_name) {
+    if (rows.size() != times) continue;
+    for (std::size_t k = 0; k < times; ++k)
+      layers[rows[k]] = static_cast<std::int32_t>(body_of[rows[k]]->backward ? times - 1 - k : k);
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(LayerSource source) {
@@ -111,9 +154,15 @@ void LayerSources::add_named() {
 
 void LayerSources::add_operators() {
   operator_layers_ = operator_layers(index_);
-  if (operator_layers_.empty()) return;
-  found_.push_back({LayerSource::kOperators, "numbered operators", launched_.rows.ids("cpu_op_id"), operator_layers_,
-                    one_stack(operator_layers_)});
+  if (!operator_layers_.empty()) {
+    found_.push_back({LayerSource::kOperators, "numbered operators", launched_.rows.ids("cpu_op_id"), operator_layers_,
+                      one_stack(operator_layers_)});
+    return;
+  }
+  if (launched_.traits == nullptr) return;
+  loop_layers_ = loop_layers(index_, launched_.rows);
+  if (loop_layers_.empty()) return;
+  found_.push_back({LayerSource::kOperators, "iterations of a loop", {}, loop_layers_, one_stack(loop_layers_)});
 }
 
 void LayerSources::add_captured() {
@@ -137,6 +186,36 @@ std::optional<std::int32_t> layer_number(std::string_view name) {
     }
   }
   return std::nullopt;
+}
+
+std::vector<std::int32_t> loop_layers(const Index& index, const EventColumns& kernels) {
+  const std::unordered_map<std::uint32_t, LoopBody> bodies = loop_bodies(index);
+  if (bodies.empty()) return {};
+  const EventColumns operators(index, "cpu_op", {"name_id"});
+  const auto operator_names = operators.ids("name_id");
+  const auto names = kernels.ids("name_id"), of_operator = kernels.ids("cpu_op_id"), steps = kernels.ids("step_id"),
+             annotations = kernels.ids("annotation_id");
+  std::map<std::string_view, std::size_t> kernels_of;
+  std::vector<const LoopBody*> body_of(kernels.size());
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (of_operator[i] == 0 || of_operator[i] > operators.size() || (steps[i] | annotations[i]) == 0) continue;
+    const auto found = bodies.find(operator_names[of_operator[i] - 1]);
+    if (found == bodies.end()) continue;
+    body_of[i] = &found->second;
+    ++kernels_of[found->second.loop];
+  }
+  if (kernels_of.empty()) return {};
+  const std::string_view loop =
+      std::ranges::max_element(kernels_of, {}, [](const auto& one) { return one.second; })->first;
+
+  std::map<std::pair<std::uint32_t, std::uint32_t>, RowsByName> runs;  // of the program
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (body_of[i] != nullptr && body_of[i]->loop == loop) runs[{steps[i], annotations[i]}][names[i]].push_back(i);
+  }
+  std::vector<std::int32_t> out(kernels.size(), -1);
+  for (const auto& [run, by_name] : runs) number_iterations(by_name, body_of, out);
+  if (std::ranges::all_of(out, [](std::int32_t layer) { return layer < 0; })) out.clear();
+  return out;
 }
 
 std::vector<std::int32_t> annotation_layers(const Index& index) {
