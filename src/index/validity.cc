@@ -97,9 +97,8 @@ ValidityResult check_validity(const Index& index, const std::filesystem::path& s
     return {Validity::kSourceMissing, 0, "its trace is missing"};
   }
   const std::optional<FileIdentity> now = FileIdentity::of(status);
-  if (!now || !FileDescriptor(::open(source.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)).is_open()) {
-    return {Validity::kUnknown, 0, "its trace cannot be read"};
-  }
+  constexpr const char* kUnreadable = "its trace cannot be read";
+  if (!now) return {Validity::kUnknown, 0, kUnreadable};
   const auto size = index.meta_int64("source_size");
   if (!size) return {Validity::kUnknown, 0, "the index does not record its trace"};
   if (*size != status.st_size) return {Validity::kStale, 1, "the size of the trace has changed"};
@@ -108,6 +107,8 @@ ValidityResult check_validity(const Index& index, const std::filesystem::path& s
   if (effort != Effort::kFullHash && is_mostly_holes(status)) {
     return {Validity::kUnknown, 0, "the trace it was made from is a file of holes"};
   }
+  if (!FileDescriptor(::open(source.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)).is_open())
+    return {Validity::kUnknown, 0, kUnreadable};
   const std::optional<timespec> looked_at = matches || effort == Effort::kReadOnly ? std::nullopt : look(index);
   ValidityResult result = check_content(index, source, cancel);
   if (result.validity == Validity::kValid && looked_at) note_stat(index, *now, *looked_at);

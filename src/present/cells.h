@@ -51,6 +51,9 @@ using Text = std::string_view;
 inline Column text_column(Text key, Text head, Text meaning, Fit fit = Fit::kUsual) {
   return {std::string(key), std::string(head), Unit::kText, OthersAggregate::kNone, fit, meaning};
 }
+inline Column json_column(Text key, Text head, Text meaning) {
+  return {std::string(key), std::string(head), Unit::kText, OthersAggregate::kNone, Fit::kUsual, meaning, true};
+}
 inline Column label_column(Text key, Text head, Text meaning, Fit fit = Fit::kUsual) {
   return {std::string(key), std::string(head), Unit::kText, OthersAggregate::kLabel, fit, meaning};
 }

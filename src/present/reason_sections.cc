@@ -6,7 +6,6 @@
 #include "present/page.h"
 #include "present/reason_words.h"
 #include "present/sections.h"
-#include "report/json_text.h"
 #include "report/sql_report.h"
 
 namespace tracedb {
@@ -154,9 +153,11 @@ const Fields<ReasonLine>& reason_fields() {
        [](const Line& line) { return line.reason.host ? Cell(100 * line.reason.host->share) : Cell{}; }},
       {figure_column("host_calls", "Calls", Unit::kCount, "python calls that it makes there meanwhile"),
        [](const Line& line) { return line.reason.host ? Cell(line.reason.host->calls) : Cell{}; }},
-      {text_column("next", "Next", "a command that shows more; $A is the baseline, $B the candidate", Fit{3, true}),
+      {text_column("next", "Next",
+                   "a command that shows more; $A is the baseline, $B the candidate; of one step $T the trace",
+                   Fit{3, true}),
        [](const Line& line) { return shell_text(next_step_of(line.group, line.reason, line.in)); }},
-      {text_column(kNextStepKey, "Next Step", "that command as a value"),
+      {json_column("next_step", "Next Step", "that command as a value"),
        [](const Line& line) {
          return line.in.human_readable ? Cell{} : json_text(next_step_of(line.group, line.reason, line.in));
        }},
@@ -195,7 +196,7 @@ Report reason_section(const SectionInput& in) {
       out.rows.push_back(row_of(reason_fields(), {in, group, reason, ++rank}));
     }
   }
-  if (in.human_readable) drop_empty_columns(out, {kNextStepKey});
+  if (in.human_readable) drop_empty_columns(out, {"next_step"});
   return out;
 }
 

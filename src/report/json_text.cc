@@ -84,7 +84,7 @@ JsonWriter& JsonWriter::json(std::string_view value) {
 JsonObjects::JsonObjects(std::span<const Column> columns) {
   for (const Column& column : columns) {
     keys_.push_back((keys_.empty() ? "{" : ", ") + json_string(column.key) + ": ");
-    is_json_.push_back(holds_json(column.key));
+    is_json_.push_back(column.is_json);
   }
 }
 

@@ -67,10 +67,6 @@ class JsonWriter {
   bool first_ = true;  // of what was opened last
 };
 
-// The keys of columns whose texts are JSON, and stand in JSON as they are.
-inline constexpr const char *kFiguresKey = "figures", *kNextStepKey = "next_step";
-inline bool holds_json(std::string_view key) { return key == kFiguresKey || key == kNextStepKey; }
-
 // Objects of rows, with the keys of their columns. Unknown and not-a-number: null.
 class JsonObjects {
  public:

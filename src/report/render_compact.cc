@@ -54,7 +54,7 @@ class RenderedCompact final : public TableRenderer {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const bool known = std::ranges::any_of(
           rows_, [c](const Row& row) { return c < row.size() && !std::holds_alternative<std::monostate>(row[c]); });
-      if (known || rows_.empty()) shown_.push_back(c);
+      if (!columns_[c].is_json && (known || rows_.empty())) shown_.push_back(c);
     }
   }
   static std::string text_of(const std::string& text, std::size_t most) {

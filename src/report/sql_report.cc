@@ -130,8 +130,8 @@ std::vector<Column> sentence_columns() {
   return {{"about", "About", Unit::kText, Others::kLabel, {}, "the candidate, job, series or trace it is about"},
           {"id", "Sentence", Unit::kText, Others::kNone, {}, "what kind of sentence it is: compare.headline"},
           {"text", "Text", Unit::kText, Others::kNone, Fit::kWrapped, "as people read it"},
-          {kFiguresKey, "Figures", Unit::kText, Others::kNone, Fit::kWrapped,
-           "its figures by name, as an object: times in ns, shares as parts of 1; clause.figure of clauses"}};
+          {"figures", "Figures", Unit::kText, Others::kNone, Fit::kWrapped,
+           "its figures by name, as an object: times in ns, shares as parts of 1; clause.figure of clauses", true}};
 }
 
 std::vector<std::string> sentence_texts(const Report& table) {

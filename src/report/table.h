@@ -46,6 +46,7 @@ struct Column {
   OthersAggregate others = OthersAggregate::kNone;
   Fit fit = {};
   std::string_view meaning = {};  // for `trace-query schema` and help; "": not declared
+  bool is_json = false;           // its texts are JSON, and stand in JSON as they are
 };
 inline Column text_column(const char* key, const char* head) { return {key, head, Unit::kText}; }
 

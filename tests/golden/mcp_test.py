@@ -3,6 +3,7 @@ results, answers within their budget, cursors that lose and repeat nothing, canc
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -108,7 +109,7 @@ def check_protocol(folder):
     for method, code in (("nope", -32601), ("initialize2", -32601), ("server/discover", -32601)):
         equal(client.ask(method)["error"]["code"], code, method)
     equal(client.ask("tools/call", name="nope")["error"]["code"], -32602, "unknown tool")
-    for line, code in (("garbage", -32700), ("[]", -32600), ("{}", -32600), ('{"id":1,"method":5}', -32600), ("[1,2", -32700), ('"x"', -32600),
+    for line, code in (("garbage", -32700), ("[]", -32600), ("{}", -32600), ('{"id":1,"method":5}', -32600), ('{"id":1,"method":""}', -32600), ("[1,2", -32700), ('"x"', -32600),
                        ("x" * 1200000, -32600), ("\x00", -32700)):
         client.send(line)
         equal(client.read()["error"]["code"], code, f"code for {line[:30]!r}")
@@ -231,6 +232,31 @@ def check_damaged(folder):
     client.close()
 
 
+def check_read_only_answers(folder, trace):
+    """What the command line names may be read, wherever it stands."""
+    for name in ("s1", "s2"):
+        (folder / name).mkdir()
+        for number in ("1", "2", "3"):
+            one = make_trace(folder / f"{name}{number}.json", "--steps", "4", "--layers", "2", "--seed", number + name[1])
+            ingest(one, folder / name / f"{number}.tracedb")
+            one.unlink()
+    sets = [folder / name / f"{number}.tracedb" for name in ("s1", "s2") for number in "12"]
+    (folder / "q.sql").write_text("SELECT count(*) AS n FROM kernels")
+    beside = make_trace(folder / "beside.json", "--steps", "4", "--layers", "2")
+    run("trace-ingest", "-q", beside)
+    (folder / "link").mkdir()
+    (folder / "link" / "l.json").symlink_to(beside)
+    shutil.copy(folder / "beside.json.tracedb", folder / "link" / "l.json.tracedb")
+    for words in (["compare", folder / "s1", folder / "s2"], ["compare", "--baseline", *sets[:2], "--candidate", *sets[2:]], ["sql", sets[0], "-f", folder / "q.sql"],
+                  ["layers", "--capture", beside, sets[0]], ["info", folder / "link" / "l.json"], ["compare", sets[0], sets[2], "--history", folder / "s1"],
+                  ["export", sets[0], "--compare", sets[2]], ["compare", "--baseline", folder / "s1", "--candidate", folder / "s2"], ["ls", folder], ["trend", folder]):
+        plain, confined = (run("trace-query", *words, *more, check=False) for more in ([], ["--read-only"]))
+        equal((confined.returncode, confined.stdout), (plain.returncode, plain.stdout), f"{words}: {confined.stderr}")
+    for words in (["info", "-"], ["info", trace]):
+        refused(3, "no valid index, and --read-only was given", "trace-query", *words, "--read-only", stdin=subprocess.DEVNULL)
+    refused(2, "--read-only goes without --save-baseline", "trace-query", "compare", sets[0], "--save-baseline", folder / "b.json", "--read-only")
+
+
 def check_read_only(folder):
     """A process that answers has no rights but to read its index; without --read-only, a query may look at the trace again."""
     for name in ("traces", "out"):
@@ -246,9 +272,13 @@ def check_read_only(folder):
     equal(index.read_bytes() == before, confined, "the index is as it was")
     equal(said in run("trace-query", "kernels", index).stderr, False, "without")
     refused(3, "a.json: no valid index, and --read-only was given; run trace-ingest", "trace-query", "kernels", "--read-only", trace)
-    refused(2, "--read-only goes with answers on standard output, without -o", "trace-query", "kernels", "--read-only", index, "-o", folder / "x.csv")
+    refused(2, "--read-only goes without --output: answers on standard output", "trace-query", "kernels", "--read-only", index, "-o", folder / "x.csv")
+    with trace.open("a") as more:
+        more.write("\n")
+    refused(3, "out of date: the size of the trace has changed", "trace-query", "kernels", "--read-only", index)
+    check_read_only_answers(folder / "out", trace)
     client = Client(folder)
-    client.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "sql", "arguments": {"indexes": ["a"], "query": ENDLESS}}}))
+    client.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "sql", "arguments": {"indexes": ["out/s1/1"], "query": ENDLESS}}}))
     time.sleep(0.3)
     status = "".join((Path("/proc") / child / "status").read_text() for child in client.children())
     equal("Seccomp:\t2" in status, confined, "calls that a child may make")

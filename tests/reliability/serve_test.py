@@ -24,7 +24,7 @@ GUARDS = {
     "cross-origin-opener-policy": "same-origin-allow-popups"}
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 GROWING = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT group_concat(hex(randomblob(1000000))) FROM n"
-VIEWS = ("", "t?i=a", "t/kernels?i=a", "t/gaps?i=a", "t/kernels.csv?i=a", "t/kernels.json?i=a", "t/kernels.md?i=a", "c?a=a&b=b", "c/kernels?a=a&b=b",
+VIEWS = ("", "t?i=a", "t/kernels?i=a", "t/gaps?i=a", "t/kernels.csv?i=a", "t/kernels.json?i=a", "t/kernels.md?i=a", "c?a=a&b=b", "c?a=a&b=b&sets=1", "c/kernels?a=a&b=b",
          "trend", "sql?i=a", "sql?i=a&q=SELECT+1", "sql?i=a&recipe=list", "sql?i=a&i=b&q=SELECT+count(*)+FROM+kernels",
          "sql?i=a&q=SELECT+1&plan=1", "sql?i=a&from-table=kernels", "schema", "help/kernels", "w.json?i=a&step=1", "nights", "k?i=a&name=x")
 

@@ -207,9 +207,18 @@ class StreamFolder {
   FileDescriptor held_;
 };
 
+void refuse_building(const std::filesystem::path& trace, const CommandLine& line) {
+  for (const char* option : {"no-ingest", "read-only"}) {
+    if (!line.has(option)) continue;
+    throw Error(ErrorCode::kInput, fmt::format("{}: no valid index, and --{} was given; run trace-ingest {}",
+                                               trace.string(), option, trace.string()));
+  }
+}
+
 // What can be read once only has an index without a name, for as long as it is asked. Its writer may never end: the
 // time limit of the run holds.
 OpenedTrace build_of_stream(const std::filesystem::path& stream, const CommandLine& line) {
+  if (line.has("read-only")) refuse_building(stream, line);
   constexpr std::chrono::milliseconds kBetweenLooks{20};
   std::atomic<bool> stop = false;
   const std::atomic<bool>* time_is_up = RunLimits::of_process().time_is_up();
@@ -220,11 +229,7 @@ OpenedTrace build_of_stream(const std::filesystem::path& stream, const CommandLi
 }
 
 OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
-  for (const char* option : {"no-ingest", "read-only"}) {
-    if (!line.has(option)) continue;
-    throw Error(ErrorCode::kInput, fmt::format("{}: no valid index, and --{} was given; run trace-ingest {}",
-                                               trace.string(), option, trace.string()));
-  }
+  refuse_building(trace, line);
   RunLimits::of_process().pause();
   const ScopeExit paused([] { RunLimits::of_process().resume(); });
   refuse_unreadable(trace);  // before a note that an index is built

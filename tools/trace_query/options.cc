@@ -115,8 +115,8 @@ constexpr SharedOption kSharedOptions[] = {
     {OptionGroup::kEvery, "max-memory", OptionKind::kValue,
      "give up beyond this much memory, e.g. 500M or 4G (default: 2G and 16 times the size of the inputs; 0: no limit)"},
     {OptionGroup::kEvery, "read-only", OptionKind::kFlag,
-     "give up the rights to write files but those of the cache, to read others than the inputs, to start programs and "
-     "to connect, and never build an index; for indexes of unknown origin"},
+     "give up the rights to write files but those of the cache, to read others than the command line names, to start "
+     "programs and to connect, and never build an index; for indexes of unknown origin"},
     {OptionGroup::kEvery, "quiet,q", OptionKind::kFlag, "no notes on standard error"},
     {OptionGroup::kEvery, "help,h", OptionKind::kFlag, "show this help"},
 };
@@ -309,18 +309,24 @@ void CommandLine::set_limits() const {
 }
 
 void CommandLine::limit_rights() const {
-  if (has("output")) throw Error(ErrorCode::kUsage, "--read-only goes with answers on standard output, without -o");
-  std::vector<std::filesystem::path> readable;
-  for (const std::string& input : inputs_) {
+  for (const OutputOption& output : options_->outputs) {
+    if (has(output.name))
+      throw Error(ErrorCode::kUsage,
+                  fmt::format("--read-only goes without --{}: answers on standard output", output.name));
+  }
+  std::vector<std::filesystem::path> readable;  // what the command line names, and the index beside it
+  const auto add = [&](const std::string& word) {
     std::error_code error;
-    const std::filesystem::path real = std::filesystem::canonical(input, error);
-    const bool is_whole = std::filesystem::is_directory(real, error) || real.extension() == kIndexSuffix;
-    readable.push_back(is_whole ? real : real.parent_path());  // of a trace, the index lies beside it
+    if (word.empty() || !std::filesystem::exists(word, error)) return;
+    readable.emplace_back(word);
+    readable.push_back(sidecar_path(word));
+  };
+  std::ranges::for_each(inputs_, add);
+  std::ranges::for_each(positional_, add);
+  for (const auto& [name, value] : options_->values) {
+    if (!value.empty()) std::ranges::for_each(words(name), add);
   }
-  const std::optional<std::string> rules = setting("rules", "TRACEDB_RULES");
-  for (const std::optional<std::string>& file : {rules, text("devices"), text("capture")}) {
-    if (file) readable.emplace_back(*file);
-  }
+  add(setting("rules", "TRACEDB_RULES").value_or(""));
   const std::filesystem::path cache = cache_directory();
   RollUpCache(cache).make_folder();
   RunLimits::limit_rights(readable, std::span(&cache, 1));

@@ -24,7 +24,7 @@ bool is_optional(const ReportShape& shape, const Column& column) {
 
 // What JSON has in a column.
 std::string_view json_type(const Column& column) {
-  if (holds_json(column.key)) return "\"object\"";
+  if (column.is_json) return "\"object\"";
   if (column.unit == Unit::kText) return R"(["string", "null"])";
   if (column.unit == Unit::kAny) return R"(["number", "string", "null"])";
   return R"(["number", "null"])";

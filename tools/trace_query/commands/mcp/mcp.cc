@@ -204,8 +204,11 @@ class McpServer {
     const std::string page = command == "report" || command == "compare" ? with_calls(text, names_, call.question.words)
                              : command == "info"                         ? with_file_names(text)
                                                                          : text;
-    send_text(call.id, call.is_stateless, call.question.is_table ? tables_of(text, call.bound) : part_of(page, call),
-              false);
+    std::string shown = call.question.is_table ? tables_of(text, call.bound) : part_of(page, call);
+    if (asked.exit_code() != 0)
+      shown +=
+          fmt::format("\n[left out: {}]", shorten_middle(escape_text(names_.without_paths(asked.message())), kLeftOut));
+    send_text(call.id, call.is_stateless, shown, false);
   }
 
   // One document a line: as many as fit, at least one, with cursors.
@@ -275,7 +278,7 @@ class McpServer {
   }
   static void send(const std::string& message) { std::cout << message << '\n' << std::flush; }
 
-  static constexpr std::size_t kCursorBytes = 80;
+  static constexpr std::size_t kLeftOut = 120, kCursorBytes = 80 + 2 * kLeftOut;  // behind an answer
 
   IndexNames names_;
   std::size_t budget_;

@@ -32,6 +32,7 @@ McpMessage read_message(std::string_view line) {
     return is_response ? McpMessage() : refused(json_id(id), kInvalidRequest, "a request has a method");
   }
   McpMessage out{.id = id == nullptr ? "" : json_id(id), .method = method->text};
+  if (out.method.empty()) return refused(std::move(out.id), kInvalidRequest, "a request has a method");
   if (out.id == "null") return refused("null", kInvalidRequest, "an id is a text or an integer");
   if (const python::Value* const params = message.find("params");
       params != nullptr && params->kind == python::Kind::kDict)
