@@ -3,7 +3,7 @@ import json
 import random
 
 from trace_cases import TRACES, Skip, equal, ingest, require, rows, run, sql, verify_index
-from xplane import gpu, json_events, message, space, tpu
+from xplane import Plane, gpu, json_events, message, metadata, program, space, tpu
 
 RUN = TRACES / "xla"
 GOLDEN = TRACES.parent / "golden/xla/jax_conv_mi300.json"
@@ -161,6 +161,34 @@ def check_made_profiles(folder):
             equal([layer for layer, in order], [0, 1, 2, 3, 3, 2, 1, 0], f"{form}: order of layers")
 
 
+def check_loops(folder):
+    """Iterations are layers by device, however many kernels an operation has; of other loops, and of a pass cut short, they are none."""
+    forward, backward = "jit(f)/jit(main)/jvp(M)/while/body/layers/{}", "jit(f)/jit(main)/transpose(jvp(M))/while/body/layers/{}"
+    for path, back, times, expected in ((forward, None, 0, [0, 1, 2]), (forward, backward, 3, [0, 1, 2, 2, 1, 0]), (forward, backward, 2, [0, 1, 2, None, None]),
+                                        ("jit(f)/jit(main)/while/body/decode/{}", None, 0, [None] * 3),
+                                        ("jit(f)/jit(main)/while/body/while/body/layers/{}", None, 0, [None] * 3)):
+        ops = [(1, "dot.1", path.format("dot")), (2, "fusion.2", path.format("add"))] + ([(3, "dot.3", back.format("dot")), (4, "fusion.4", back.format("add"))] if back else [])
+        order = [op for _ in range(3) for op in ops[:2]] + [op for _ in range(times) for op in ops[2:]]
+        devices, calls, link = [], [], 0
+        for device in (0, 1):
+            kernels = []
+            for place, (_, op, _) in enumerate(order):
+                for part in range(2 if op.startswith("dot") else 1):
+                    link += 1
+                    at = place * 10_000_000 + part * 3_000_000
+                    calls.append(("cuLaunchKernel", at + device * 1_000_000, 500_000, {"correlation_id": link}))
+                    kernels.append((op.split(".")[0], at + 2_000_000, 1_000_000, {"correlation_id": link, "hlo_op": op, "hlo_module": "jit_f", "program_id": 7}))
+            devices.append(Plane(f"/device:GPU:{device}", device_vendor="Nvidia").line(7, "Stream #7(Compute)", kernels))
+        host = Plane("/host:CPU").line(1, "python", [("train", 0, 200_000_000, {"step_num": 0}), ("PjitFunction(f)", 0, 190_000_000, {})] + calls)
+        code = [program(7, "jit_f", [(key, op, "fusion", (11, (8, 8)), {"f7": message(f2=text)}) for key, op, text in ops])]
+        index = made(folder, [metadata(code), *devices, host])
+        for device in (0, 1):
+            found = [layer for layer, in table(index, f"SELECT layer FROM kernels WHERE device = {device} AND name = 'fusion' ORDER BY ts")]
+            equal(found, expected, f"{path}, {times} backward, device {device}")
+            twice = [layer for layer, in table(index, f"SELECT layer FROM kernels WHERE device = {device} AND name = 'dot' ORDER BY ts")]
+            equal(twice, [layer for layer in expected for _ in range(2)], f"{path}, kernels of one operation")
+
+
 def rounded(ps):
     return (ps + 500) // 1000
 
@@ -275,5 +303,5 @@ def check_json(folder):
 
 
 def main(cases, folder):
-    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_tpu, check_made_profiles,
+    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_tpu, check_made_profiles, check_loops,
                       check_a_cut_file_keeps_whole_planes, check_whatever_is_cut_or_changed, check_what_is_no_profile, check_folders, check_advice, check_json])

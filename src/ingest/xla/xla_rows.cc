@@ -112,7 +112,6 @@ void XlaRows::begin_line(std::int64_t id, std::string_view name) {
   const bool device_work = line_ == Line::kStream || line_ == Line::kOps || line_ == Line::kAsyncOps;
   if (line_ == Line::kStream) stream_ = sink_.stream(device_, {id, {}});
   if (line_ == Line::kOps || line_ == Line::kAsyncOps) stream_ = sink_.stream(device_, {kUnknownValue, line_name_});
-  if (line_ == Line::kAsyncOps) async_stream_ = stream_;
   if ((line_ == Line::kSteps || line_ == Line::kModules) && stream_ == 0) {
     stream_ = sink_.stream(device_, {kUnknownValue, plane_ == Plane::kTpu ? "XLA Ops" : "Steps"});
   }
@@ -132,8 +131,10 @@ void XlaRows::add(const XlaEvent& event) {
   switch (line_) {
     case Line::kStream:
       return device_event(event);
-    case Line::kOps:
     case Line::kAsyncOps:
+      async_stream_ = stream_;
+      return tpu_event(event);
+    case Line::kOps:
       return tpu_event(event);
     case Line::kSteps:
       return device_step(event);

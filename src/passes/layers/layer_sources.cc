@@ -1,6 +1,7 @@
 #include "passes/layers/layer_sources.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <unordered_map>
@@ -75,11 +76,12 @@ bool look_like_layers(const std::vector<std::int32_t>& layers) {
 }
 
 struct LoopBody {
-  std::string loop;  // "jit(train_step)/main": where the loop stands
+  std::string loop;  // "jit(train_step)/main/while/body/decoder/layers": where the loop stands, and what says it is one
   bool backward = false;
 };
 
-// Of names of operators, those in the body of one loop; of a loop in a loop, whose iterations repeat, none.
+// Of names of operators, those in the body of one loop below a scope that is named for layers: loops are also over
+// tokens, microbatches and time. Of a loop in a loop, whose iterations repeat, none.
 std::unordered_map<std::uint32_t, LoopBody> loop_bodies(const Index& index) {
   constexpr std::string_view kBody = "/while/body/", kBackward = "transpose(";
   std::unordered_map<std::uint32_t, LoopBody> out;
@@ -88,7 +90,10 @@ std::unordered_map<std::uint32_t, LoopBody> loop_bodies(const Index& index) {
     const std::string_view name = rows.text(1);
     const std::size_t at = name.find(kBody);
     if (name.find(kBody, at + 1) != std::string_view::npos) continue;
-    std::string loop(name.substr(0, at));
+    const std::string text = ascii_lower(name);
+    const std::size_t word = std::min(text.find("layer", at), text.find("block", at));
+    if (word == std::string::npos) continue;
+    std::string loop(name.substr(0, std::min(name.find('/', word), name.size())));
     const bool backward = loop.find(kBackward) != std::string::npos;
     for (const std::string_view wrapper : {kBackward, std::string_view("jvp("), std::string_view(")")}) {
       for (std::size_t found = loop.find(wrapper); found != std::string::npos; found = loop.find(wrapper))
@@ -99,20 +104,31 @@ std::unordered_map<std::uint32_t, LoopBody> loop_bodies(const Index& index) {
   return out;
 }
 
-// Of kernels of the loop in one run of its program, in order of time: as many of a name as there are iterations.
+// Of kernels of the loop in one run of its program on one stream: the rows of each name, in order of time.
 using RowsByName = std::map<std::uint32_t, std::vector<std::size_t>>;
 
+// How often most names of a pass ran; 0: there are none, or some ran less often, so that it may be a multiple.
+std::size_t iterations_of(const RowsByName& by_name, std::span<const LoopBody* const> body_of, bool backward) {
+  std::map<std::size_t, std::size_t> names_by_times;
+  for (const auto& [name, rows] : by_name) {
+    if (body_of[rows.front()]->backward == backward) ++names_by_times[rows.size()];
+  }
+  const auto most = std::ranges::max_element(names_by_times, {}, [](const auto& one) { return one.second; });
+  return most == names_by_times.begin() && most != names_by_times.end() ? most->first : 0;
+}
+
+// A backward pass of another number of iterations was not recorded as a whole.
 void number_iterations(const RowsByName& by_name, std::span<const LoopBody* const> body_of,
                        std::span<std::int32_t> layers) {
-  std::map<std::size_t, std::size_t> kernels_by_times;
-  for (const auto& [name, rows] : by_name) kernels_by_times[rows.size()] += rows.size();
-  const std::size_t times =
-      std::ranges::max_element(kernels_by_times, {}, [](const auto& one) { return one.second; })->first;
+  const std::size_t times = iterations_of(by_name, body_of, false);
   if (times < 2) return;
+  const bool is_whole = iterations_of(by_name, body_of, true) == times;
   for (const auto& [name, rows] : by_name) {
-    if (rows.size() != times) continue;
-    for (std::size_t k = 0; k < times; ++k)
-      layers[rows[k]] = static_cast<std::int32_t>(body_of[rows[k]]->backward ? times - 1 - k : k);
+    const bool backward = body_of[rows.front()]->backward;
+    if (rows.size() % times != 0 || (backward && !is_whole)) continue;
+    const std::size_t together = rows.size() / times;  // kernels of one operation
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      layers[rows[k]] = static_cast<std::int32_t>(backward ? times - 1 - k / together : k / together);
   }
 }
 
@@ -194,7 +210,7 @@ std::vector<std::int32_t> loop_layers(const Index& index, const EventColumns& ke
   const EventColumns operators(index, "cpu_op", {"name_id"});
   const auto operator_names = operators.ids("name_id");
   const auto names = kernels.ids("name_id"), of_operator = kernels.ids("cpu_op_id"), steps = kernels.ids("step_id"),
-             annotations = kernels.ids("annotation_id");
+             annotations = kernels.ids("annotation_id"), streams = kernels.ids("stream_id");
   std::map<std::string_view, std::size_t> kernels_of;
   std::vector<const LoopBody*> body_of(kernels.size());
   for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -208,9 +224,11 @@ std::vector<std::int32_t> loop_layers(const Index& index, const EventColumns& ke
   const std::string_view loop =
       std::ranges::max_element(kernels_of, {}, [](const auto& one) { return one.second; })->first;
 
-  std::map<std::pair<std::uint32_t, std::uint32_t>, RowsByName> runs;  // of the program
+  // By step, annotation and stream: devices run the program side by side.
+  std::map<std::array<std::uint32_t, 3>, RowsByName> runs;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (body_of[i] != nullptr && body_of[i]->loop == loop) runs[{steps[i], annotations[i]}][names[i]].push_back(i);
+    if (body_of[i] == nullptr || body_of[i]->loop != loop) continue;
+    runs[{steps[i], annotations[i], streams[i]}][names[i]].push_back(i);
   }
   std::vector<std::int32_t> out(kernels.size(), -1);
   for (const auto& [run, by_name] : runs) number_iterations(by_name, body_of, out);
