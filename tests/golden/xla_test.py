@@ -2,7 +2,7 @@
 import json
 import random
 
-from trace_cases import TRACES, Skip, equal, ingest, require, rows, run, sql, verify_index
+from trace_cases import TRACES, Skip, equal, ingest, refused, require, rows, run, sql, verify_index
 from xplane import Plane, gpu, json_events, message, metadata, program, space, tpu
 
 RUN = TRACES / "xla"
@@ -161,6 +161,11 @@ def check_made_profiles(folder):
             equal([layer for layer, in order], [0, 1, 2, 3, 3, 2, 1, 0], f"{form}: order of layers")
 
 
+def check_refusals(folder):
+    for words, said in ((("--xla", "gpu", "--vendor", "amd"), "--vendor does not go with --xla"), (("--hosts", "2"), "--hosts: only with --xla"), (("--xla", "x"), "not one of")):
+        refused(2, said, "make-trace", *words, "-o", folder / "x")
+
+
 def check_loops(folder):
     """Iterations are layers by device, however many kernels an operation has; of other loops, and of a pass cut short, they are none."""
     forward, backward = "jit(f)/jit(main)/jvp(M)/while/body/layers/{}", "jit(f)/jit(main)/transpose(jvp(M))/while/body/layers/{}"
@@ -303,5 +308,5 @@ def check_json(folder):
 
 
 def main(cases, folder):
-    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_tpu, check_made_profiles, check_loops,
+    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_tpu, check_made_profiles, check_refusals, check_loops,
                       check_a_cut_file_keeps_whole_planes, check_whatever_is_cut_or_changed, check_what_is_no_profile, check_folders, check_advice, check_json])

@@ -82,7 +82,11 @@ bool OptionTable::parse(int argc, char** argv, std::string_view program, std::st
 
 void OptionTable::take(std::initializer_list<std::string_view> names) const {
   for (const auto& [name, take] : takers_) {
-    if (names.size() == 0 || std::ranges::find(names, name) != names.end()) take(values_);
+    if (names.size() == 0 || std::ranges::find(names, name) != names.end()) {
+      take(values_);
+    } else if (is_given(name.c_str())) {
+      throw Error(ErrorCode::kUsage, fmt::format("--{} does not go with --{}", name, names.begin()[1]));
+    }
   }
 }
 

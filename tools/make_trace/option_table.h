@@ -80,7 +80,8 @@ class OptionTable {
 
   // Sorts the words. False where they ask for help, which `text` is. `argument` must be among them.
   bool parse(int argc, char** argv, std::string_view program, std::string_view argument, const std::string& text);
-  // Sets the fields, where `names` are given only those.
+  // Sets the fields; where `names` are given only those, and an option beside them is refused. The second of them is
+  // what they go with.
   void take(std::initializer_list<std::string_view> names = {}) const;
   [[nodiscard]] bool is_given(const char* name) const { return values_.count(name) != 0 && !values_[name].defaulted(); }
   [[nodiscard]] const boost::program_options::options_description& options() const { return all_; }

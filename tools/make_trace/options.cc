@@ -192,6 +192,7 @@ void check(const TraceOptions& options, const OptionTable& all) {
   }
   refuse(options.prefill_ppm + options.mixed_ppm > kMillion,
          "--prefill-fraction and --mixed-fraction: at most 1 together");
+  refuse(options.hosts > 1, "--hosts: only with --xla");
   refuse(options.clock_ppm == 0, "--clock: more than 0");
   refuse(options.idle_ns < 0 || options.idle_ns > kMostIdle, fmt::format("--idle: 0 to {}", kMostIdle));
   refuse(options.runs > 1 && (options.truth || options.labels), "--runs: --truth and --labels are of one trace");
@@ -233,7 +234,7 @@ bool read_options(int argc, char** argv, TraceOptions& options) {
     return true;
   }
   if (all.is_given("xla")) {
-    all.take({"output", "truth", "xla", "hosts", "seed", "steps", "layers"});
+    all.take({"output", "xla", "truth", "hosts", "seed", "steps", "layers"});
     if (options.xla != XlaForm::kNone) return true;
   }
   all.take();

@@ -206,7 +206,12 @@ void add_rows(Report& out, std::string_view report, const Job& job, const Traces
     Report one = run_report(workload.index().database(), report_script(report), {});
     const std::size_t device = *find_column(one.columns, "device");
     const std::optional<std::int64_t> rank = traces.facts[member].rank;
+    std::vector<Cell> devices;  // that are ranks
+    for (const CommDevice& known : traces.facts[member].devices) {
+      if (known.ordinal) devices.emplace_back(*known.ordinal);
+    }
     for (Row& row : one.rows) {
+      if (job.by_device && !devices.empty() && std::ranges::find(devices, row[device]) == devices.end()) continue;
       const Cell of = job.by_device ? row[device] : rank ? Cell(*rank) : Cell();
       row.insert(row.begin(), {Cell(job.name), of});
       out.rows.push_back(std::move(row));
