@@ -230,7 +230,7 @@ class XlaWriter {
       device += kPsOfUs;
       ++copies_;
       if (form_ == XlaForm::kGraphs) launch("cuGraphLaunch");
-      for (const auto& [op, number] : order_of_step()) {
+      for (const Instruction* op : order_of_step()) {
         if (form_ != XlaForm::kGraphs) launch("cuLaunchKernel");
         std::vector<Stat> stats = {{"correlation_id", link}};
         if (form_ != XlaForm::kGraphs) {
@@ -266,12 +266,12 @@ class XlaWriter {
   }
 
   // Layer after layer, also where all are one body.
-  std::vector<std::pair<const Instruction*, int>> order_of_step() const {
-    std::vector<std::pair<const Instruction*, int>> out;
+  [[nodiscard]] std::vector<const Instruction*> order_of_step() const {
+    std::vector<const Instruction*> out;
     const std::size_t body = form_ == XlaForm::kScan ? code_.size() / 2 : code_.size();
     for (std::size_t first = 0; first < code_.size(); first += body) {
       for (int time = 0; time < code_[first].times; ++time) {
-        for (std::size_t i = first; i < first + body; ++i) out.emplace_back(&code_[i], time);
+        for (std::size_t i = first; i < first + body; ++i) out.push_back(&code_[i]);
       }
     }
     return out;
@@ -279,17 +279,16 @@ class XlaWriter {
 
   std::vector<std::string> tpu() {
     Plane device("/device:TPU:0", {{"device_type_string", "TPU v6 Lite"}}), host("/host:CPU");
-    const auto named = [&](const std::string& op, std::string_view opcode, std::string_view category,
-                           const std::string& path) {
+    const auto named = [&](const std::string& op, std::string_view opcode, const std::string& path) {
       const std::string text = fmt::format("%{} = f32[128,1024]{{1,0:T(8,128)}} {}(%p)", op, opcode);
-      std::vector<Stat> stats = {{"hlo_category", std::string(category)}};
+      std::vector<Stat> stats = {{"hlo_category", std::string(opcode)}};
       if (!path.empty()) stats.push_back({"tf_op", path + ":"});
       device.describe(text, 0, op, stats);
       return text;
     };
-    const std::string loop = named("while.1", "while", "while", "");
+    const std::string loop = named("while.1", "while", "");
     std::vector<std::string> names;
-    for (const Instruction& one : code_) names.push_back(named(one.op, one.opcode, one.opcode, one.op_name));
+    for (const Instruction& one : code_) names.push_back(named(one.op, one.opcode, one.op_name));
     std::vector<XEvent> runs, ops, async, calls;
     std::int64_t time = 0;
     for (int step = 0; step < options_.steps; ++step) {

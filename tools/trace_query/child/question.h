@@ -32,7 +32,7 @@ class Question {
   [[nodiscard]] int exit_code() const { return exit_code_; }  // 128 + the signal where one ended it
   // It ended well; of a command over folders also where some of their traces could not be read, which others were.
   [[nodiscard]] bool has_answer() const;
-  [[nodiscard]] const std::string& printed() const { return printed_; }  // to be thrown away where exit_code() is not 0
+  [[nodiscard]] const std::string& printed() const { return printed_; }  // to be thrown away without has_answer()
   [[nodiscard]] std::string message() const;                             // what it said went wrong, in one line
 
  private:

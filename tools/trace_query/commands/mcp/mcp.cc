@@ -182,8 +182,6 @@ class McpServer {
     }
     if (words.front() == "help") return;
     words.insert(words.end(), {"--timeout", "20", "--max-memory", "1G", "--read-only"});
-    if (words.front() != "schema" && words.front() != "trend" && words.front() != "ls")
-      words.emplace_back("--no-ingest");
   }
 
   void start_waiting() {
@@ -204,10 +202,13 @@ class McpServer {
     const std::string page = command == "report" || command == "compare" ? with_calls(text, names_, call.question.words)
                              : command == "info"                         ? with_file_names(text)
                                                                          : text;
-    std::string shown = call.question.is_table ? tables_of(text, call.bound) : part_of(page, call);
-    if (asked.exit_code() != 0)
-      shown +=
-          fmt::format("\n[left out: {}]", shorten_middle(escape_text(names_.without_paths(asked.message())), kLeftOut));
+    std::string left_out;
+    if (asked.exit_code() != 0) {
+      const std::string why = shorten_middle(escape_text(names_.without_paths(asked.message())), kLeftOut);
+      left_out = fmt::format("\n[left out: {}]", why);
+    }
+    const std::string shown =
+        call.question.is_table ? tables_of(text, call.bound) + left_out : part_of(page + left_out, call);
     send_text(call.id, call.is_stateless, shown, false);
   }
 
@@ -278,7 +279,8 @@ class McpServer {
   }
   static void send(const std::string& message) { std::cout << message << '\n' << std::flush; }
 
-  static constexpr std::size_t kLeftOut = 120, kCursorBytes = 80 + 2 * kLeftOut;  // behind an answer
+  // Behind an answer: characters of what was left out, of up to four bytes, and bytes of these and a cursor.
+  static constexpr std::size_t kLeftOut = 60, kCursorBytes = 80 + 4 * kLeftOut;
 
   IndexNames names_;
   std::size_t budget_;
