@@ -378,6 +378,34 @@ void find_hosts(std::vector<GroupReasons>& groups, const HostFrames* hosts, bool
   }
 }
 
+// Whether it is what kernels took more or less, and which.
+bool is_of_kernels(const Reason& reason) {
+  const bool placed = reason.place.kind == PlaceKind::kStep || reason.place.kind == PlaceKind::kLayers;
+  return reason.cause == Cause::kClocks || (reason.cause == Cause::kOperation && reason.member.empty() && placed);
+}
+
+// What each would bring alone: of all reasons at once.
+void find_paths(std::vector<GroupReasons>& groups, const KernelNameTable& kernel_names, const StepPaths* paths) {
+  if (paths == nullptr) return;
+  std::vector<PathQuestion> questions;
+  std::vector<std::optional<PathWithout>*> asking;
+  for (GroupReasons& group : groups) {
+    const GroupComparison& own = *group.group;
+    for (Reason& reason : group.reasons) {
+      if (!is_of_kernels(reason)) continue;
+      const auto is_of = [&own, &kernel_names, &op = reason.op, &layers = reason.place.layers](NameId name,
+                                                                                              std::int32_t layer) {
+        return (layers.empty() || std::ranges::find(layers, layer) != layers.end()) &&
+               (op.empty() || kernel_names.op_name(own.levels.op_of(name, kernel_names)) == op);
+      };
+      questions.push_back({own.group.candidate.device_steps, is_of, static_cast<double>(reason.change.change)});
+      asking.push_back(&reason.path);
+    }
+  }
+  const std::vector<std::optional<PathWithout>> found = paths->find(questions);
+  for (std::size_t i = 0; i < found.size(); ++i) *asking[i] = found[i];
+}
+
 }  // namespace
 
 std::string_view to_string(Cause cause) { return kCauses[static_cast<std::size_t>(cause)]; }
@@ -387,6 +415,7 @@ std::vector<GroupReasons> find_reasons(const Comparison& comparison, const Reaso
   for (const GroupComparison& group : comparison.groups) out.push_back(Finder(comparison, group, sources).run());
   find_hosts(out, sources.baseline_hosts, false);
   find_hosts(out, sources.candidate_hosts, true);
+  if (comparison.normalise == Normalise::kStep) find_paths(out, sources.kernel_names, sources.candidate_paths);
   std::ranges::stable_sort(out, std::ranges::greater(), &GroupReasons::weight);
   return out;
 }

@@ -24,6 +24,7 @@
 
 #include "compare/comparison.h"
 #include "compare/host_frames.h"
+#include "compare/step_paths.h"
 #include "passes/roles/role.h"
 
 namespace tracedb {
@@ -82,9 +83,12 @@ struct Reason {
   std::optional<Interval> interval;        // 95 %, of the change of a step, ns; nullopt: too few steps, or of a part
   std::optional<ChangedPair> pair;
   std::optional<HostFrame> host;  // of the trace that waits longer, while its device waits
-  double confidence = 1;          // of fusions: the least
-  bool whole_row = true;          // all that the ledger has of it in one row
-  bool opposing = false;          // against the direction of the whole change
+  // Of kernels: how long the critical path of the candidate's step would be without it, its change spread over all
+  // kernels of its operation and layers.
+  std::optional<PathWithout> path;
+  double confidence = 1;  // of fusions: the least
+  bool whole_row = true;  // all that the ledger has of it in one row
+  bool opposing = false;  // against the direction of the whole change
   // Of the change that is explained; else beside it.
   [[nodiscard]] bool is_part() const {
     return cause != Cause::kRecording && cause != Cause::kTransition && cause != Cause::kRareSteps;
@@ -105,13 +109,14 @@ struct GroupReasons {
   double weight = 0;  // ns that the group and its transitions add to the change of the run, by mean number
 };
 
-// Both traces, and where their hosts were (null: not looked at).
+// Both traces, where their hosts were and what the candidate's paths would be (null: not looked at).
 struct ReasonSources {
   const ComparedTrace& baseline;
   const ComparedTrace& candidate;
   const KernelNameTable& kernel_names;
   const HostFrames* baseline_hosts = nullptr;
   const HostFrames* candidate_hosts = nullptr;
+  const StepPaths* candidate_paths = nullptr;
 };
 
 // Of each group, those that change the run most first.

@@ -15,7 +15,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kMostLines = 60, kMostReasons = 8, kMostGroups = 3, kMostListed = 3;
+constexpr std::size_t kMostLines = 60, kMostReasons = 8, kMostGroups = 3, kMostListed = 3, kMostPaths = 3;
 constexpr std::size_t kLongestShape = 60;
 constexpr double kLittle = 0.01;  // of the change: a rest of which nothing is said
 constexpr std::string_view kUnchanged = "{kind}nothing changed: {baseline_time:time}{unit} in both ({change:+.1f%}).";
@@ -280,11 +280,12 @@ class Writer : PageWriter {
   }
 
   void reason_item(const GroupReasons& group, const Reason& reason, std::size_t number) {
-    const Sentence text = say("compare.reason", "{change:+time}{share}{against} {reason}",
+    const Sentence text = say("compare.reason", "{change:+time}{share}{against} {reason}{path}",
                               {{"change", reason.change.change},
                                {"share", share_text(group, reason)},
                                {"against", reason.opposing ? " against it:" : ""},
-                               {"reason", reason_text(words_, group, reason)}});
+                               {"reason", reason_text(words_, group, reason)},
+                               {"path", number > kMostPaths ? Sentence{} : path_text(reason)}});
     add(BlockKind::kItem, of(group, with(text, {"number", number})), fmt::format("{}.", number));
     add_below(next_step_of(group, reason, input_.in));
   }

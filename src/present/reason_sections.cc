@@ -88,6 +88,12 @@ struct ReasonLine {
   }
 };
 
+std::string certainty(const PathWithout& path) {
+  if (!path.is_lower_bound && !path.is_inferred) return "by the releases";
+  return fmt::format("{}{}{}", path.is_lower_bound ? "at least" : "",
+                     path.is_lower_bound && path.is_inferred ? ", " : "", path.is_inferred ? "inferred" : "");
+}
+
 const Fields<ReasonLine>& reason_fields() {
   using Line = ReasonLine;
   static const Fields<Line> kFields = {
@@ -153,6 +159,16 @@ const Fields<ReasonLine>& reason_fields() {
        [](const Line& line) { return line.reason.host ? Cell(100 * line.reason.host->share) : Cell{}; }},
       {figure_column("host_calls", "Calls", Unit::kCount, "python calls that it makes there meanwhile"),
        [](const Line& line) { return line.reason.host ? Cell(line.reason.host->calls) : Cell{}; }},
+      {figure_column("path", "Path", Unit::kTime,
+                     "critical path of a step of the candidate, mean over at most 32 of them", Fit{2}),
+       [](const Line& line) { return line.reason.path ? Cell(line.reason.path->length) : Cell{}; }},
+      {figure_column("path_without", "without it", Unit::kTime, "the same without this reason alone", Fit{2}),
+       [](const Line& line) { return line.reason.path ? Cell(line.reason.path->without) : Cell{}; }},
+      {text_column("path_certainty", "Certainty",
+                   "of the latter: by the releases; at least: a delay that matters was never observed; inferred: what "
+                   "the path waits for is not all recorded",
+                   Fit{1}),
+       [](const Line& line) { return line.reason.path ? Cell(certainty(*line.reason.path)) : Cell{}; }},
       {text_column("next", "Next",
                    "a command that shows more; $A is the baseline, $B the candidate; of one step $T the trace",
                    Fit{3, true}),

@@ -346,6 +346,16 @@ Sentence reason_text(const WordsInput& words, const GroupReasons& group, const R
   return ReasonWords(words, group, reason).take();
 }
 
+Sentence path_text(const Reason& reason) {
+  if (!reason.path) return {};
+  const PathWithout& path = *reason.path;
+  return say("path", "; without it the critical path would take {bound}{without:time}, not {length:time}{inferred}",
+             {{"bound", path.is_lower_bound ? "at least " : ""},
+              {"without", path.without},
+              {"length", path.length},
+              {"inferred", path.is_inferred ? " (partly inferred)" : ""}});
+}
+
 // Why the device waits: " (host in `llama.py(374): forward`; part of it is the recording of python stacks: 1,357 calls
 // a gap)". How large a part is not known: calls take time without being recorded, too.
 Sentence host_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate) {

@@ -29,12 +29,13 @@ struct SectionInput {
   const GateResult* gate = nullptr;
   const HostFrames* baseline_hosts = nullptr;  // of reasons
   const HostFrames* candidate_hosts = nullptr;
+  const StepPaths* candidate_paths = nullptr;
   const std::vector<MemoryChange>* memory = nullptr;  // null: not asked for
   const std::vector<ShapeChange>* shapes = nullptr;
   const std::vector<TraceFinding>* baseline_findings = nullptr;
   const std::vector<TraceFinding>* candidate_findings = nullptr;  // both or none
   [[nodiscard]] ReasonSources sources() const {
-    return {baseline, candidate, kernel_names, baseline_hosts, candidate_hosts};
+    return {baseline, candidate, kernel_names, baseline_hosts, candidate_hosts, candidate_paths};
   }
 };
 

@@ -59,7 +59,7 @@ ROOMS = {
     "passes/host": {"columns"},
     "passes/select": {"columns", "classify", "steps", "layers", "capture", "roles", "time"},
     "passes/stacks": {"columns", "select"},
-    "passes/critical": {"columns", "select", "time"},
+    "passes/critical": {"columns", "select", "steps", "time"},
     "passes/work": set(),
     "passes/tables": {"work", "columns", "steps", "layers", "roles", "time", "host", "select", "stacks", "critical"},
     "passes/sql": {"roles", "select"},

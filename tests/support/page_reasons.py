@@ -91,6 +91,13 @@ class Reasons:
         equal(cause, f"reason.{row['cause']}", "cause")
         self.fact(fact, phase, row, times)
         self.evidence(fact, phase, row)
+        equal(told.has("path"), row["path"] is not None and phase.said <= 3, "the first reasons have a path")
+        if told.has("path"):
+            path = told.clause("path")[1]
+            near(path["without"], row["path_without"], "path without the reason", 1)
+            near(path["length"], row["path"], "path", 1)
+            sure = [word for word, name in (("at least", "bound"), ("inferred", "inferred")) if path.get(name)]
+            equal(row["path_certainty"], ", ".join(sure) or "by the releases", "how sure the path is")
 
     @staticmethod
     def share_of_direction(phase, change, said):

@@ -432,6 +432,33 @@ class Backwards {
 
 }  // namespace
 
+std::vector<StepWindow> windows_of_steps(const StepSet& set, const std::vector<bool>& selected,
+                                         const ReleaseGraph& graph) {
+  std::vector<StepWindow> out(set.steps.size());
+  for (StepWindow& window : out) window.begin = std::numeric_limits<std::int64_t>::max();
+  for (const Activity& one : graph.activities()) {
+    const std::uint32_t step = (one.ref.is_memory_op ? set.of_memory : set.of_kernel)[one.ref.id - 1];
+    if (step == 0 || step > out.size()) continue;
+    out[step - 1].begin = std::min(out[step - 1].begin, one.ts);
+    out[step - 1].end = std::max(out[step - 1].end, one.end);
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const StepFacts& step = set.steps[i];
+    out[i].step = static_cast<std::int64_t>(i);
+    out[i].host_end = std::numeric_limits<std::int64_t>::max();
+    if (step.ts == kUnknownValue) continue;
+    out[i].begin = step.ts;
+    const std::int64_t end = saturating_add(step.ts, duration_or_zero(step.dur));
+    out[i].end = std::max(out[i].end, end);
+    if (step.on_device) continue;
+    out[i].host_end = end;
+    out[i].thread = step.track;
+  }
+  std::size_t next = 0;
+  std::erase_if(out, [&](const StepWindow& window) { return !selected[++next] || window.end <= window.begin; });
+  return out;
+}
+
 std::int64_t DurationFactor::of(std::int64_t ns) const {
   std::int64_t product = 0;
   if (__builtin_mul_overflow(ns, numerator, &product)) return ns / denominator * numerator;

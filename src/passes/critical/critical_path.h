@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "passes/critical/release_graph.h"
+#include "passes/steps/step_set.h"
 
 namespace tracedb {
 
@@ -48,6 +50,16 @@ struct PathWindow {
   std::int64_t host_end = 0;  // until which the host belongs to it
   std::uint32_t thread = 0;   // where the host ended
 };
+
+struct StepWindow : PathWindow {
+  std::optional<std::int64_t> step;  // number; nullopt: of no step
+};
+// Of each selected step (`selected` by number + 1), from its start to the later of its own end and that of its device work.
+std::vector<StepWindow> windows_of_steps(const StepSet& set, const std::vector<bool>& selected,
+                                         const ReleaseGraph& graph);
+
+// Percent of a path: from there on, what it waits for without a record makes it "partly inferred".
+inline constexpr double kMuchInferred = 5;
 
 // Other durations. A factor is a fraction, so that results are whole.
 struct DurationFactor {

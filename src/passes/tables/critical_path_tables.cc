@@ -16,39 +16,6 @@
 namespace tracedb {
 namespace {
 
-struct StepWindow : PathWindow {
-  std::optional<std::int64_t> step;  // number; nullopt: of no step
-};
-
-// Of each selected step, from its start to the later of its own end and that of its device work.
-std::vector<StepWindow> windows_of_steps(Workload& workload, const ReleaseGraph& graph) {
-  const StepSet& set = workload.steps();
-  const std::vector<bool> selected = selected_steps(set, workload.selection());
-  std::vector<StepWindow> out(set.steps.size());
-  for (StepWindow& window : out) window.begin = std::numeric_limits<std::int64_t>::max();
-  for (const Activity& one : graph.activities()) {
-    const std::uint32_t step = (one.ref.is_memory_op ? set.of_memory : set.of_kernel)[one.ref.id - 1];
-    if (step == 0 || step > out.size()) continue;
-    out[step - 1].begin = std::min(out[step - 1].begin, one.ts);
-    out[step - 1].end = std::max(out[step - 1].end, one.end);
-  }
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const StepFacts& step = set.steps[i];
-    out[i].step = static_cast<std::int64_t>(i);
-    out[i].host_end = std::numeric_limits<std::int64_t>::max();
-    if (step.ts == kUnknownValue) continue;
-    out[i].begin = step.ts;
-    const std::int64_t end = saturating_add(step.ts, duration_or_zero(step.dur));
-    out[i].end = std::max(out[i].end, end);
-    if (step.on_device) continue;
-    out[i].host_end = end;
-    out[i].thread = step.track;
-  }
-  std::size_t next = 0;
-  std::erase_if(out, [&](const StepWindow& window) { return !selected[++next] || window.end <= window.begin; });
-  return out;
-}
-
 // From the first to the last event, or what of it is asked for.
 std::vector<StepWindow> whole_trace(const Selection& selection, const ReleaseGraph& graph) {
   StepWindow out;
@@ -81,8 +48,9 @@ struct PathsOfTrace {
       : host(workload.index()),
         graph(workload.index(), workload.events(), host, options.late),
         paths(graph),
-        windows(workload.selection().names_steps() ? windows_of_steps(workload, graph)
-                                                   : whole_trace(workload.selection(), graph)) {}
+        windows(workload.selection().names_steps()
+                    ? windows_of_steps(workload.steps(), selected_steps(workload.steps(), workload.selection()), graph)
+                    : whole_trace(workload.selection(), graph)) {}
 };
 
 // What parts of paths are called.

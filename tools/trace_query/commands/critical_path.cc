@@ -1,4 +1,6 @@
 // The critical path of steps or of the trace, and what follows from it: passes/critical and schema/reports.
+#include "passes/critical/critical_path.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,11 +25,10 @@ std::vector<std::string> certainty_notes(Database& database) {
       "(SELECT count(*) FROM sync), (SELECT count(*) FROM runtime_call WHERE kind = 'sync') FROM "
       "temp.critical_path_sums");
   if (!sums.step() || sums.real(0) <= 0) return {};
-  constexpr double kMuch = 5;
   const double inferred = 100 * sums.real(1) / sums.real(0), unknown = 100 * sums.real(2) / sums.real(0);
   const bool unrecorded = sums.int64(5) == 0 && sums.int64(6) > 0;
   std::vector<std::string> out;
-  const bool partly = inferred + unknown > kMuch || sums.real(4) > 0 || unrecorded;
+  const bool partly = inferred + unknown > kMuchInferred || sums.real(4) > 0 || unrecorded;
   if (partly) {
     out.push_back(
         fmt::format("partly inferred: {:.0f} of {:.0f} returns of waiting calls are not recorded; {:.1f} % of the "

@@ -117,6 +117,7 @@ struct Results {
   std::vector<GateResult> gates;  // as many, or none
   std::vector<std::string> inputs;
   std::vector<HostFrames> hosts;                         // of each input
+  std::vector<StepPaths> paths;                          // of each input
   std::vector<std::vector<MemoryChange>> memory = {};    // of each candidate
   std::vector<std::vector<ShapeChange>> shapes = {};     // of each candidate
   std::vector<std::vector<TraceFinding>> findings = {};  // of each input, where they are told
@@ -132,6 +133,7 @@ struct Results {
             gates.empty() ? nullptr : &gates[i],
             &hosts[0],
             &hosts[i + 1],
+            &paths[i + 1],
             memory.empty() ? nullptr : &memory[i],
             shapes.empty() ? nullptr : &shapes[i],
             findings.empty() ? nullptr : &findings[0],
@@ -420,8 +422,11 @@ int run_comparison(const CommandLine& line) {
   if (inputs.size() < 2) return loop.exit_code();
   if (!request.options.step) note_same_trace(traces, inputs, output);
   const ComparedTraces loaded = load(traces, inputs, line, rules);
-  Results results{loaded, {}, {}, inputs, {}};
-  for (std::size_t i = 0; i < traces.size(); ++i) results.hosts.emplace_back(traces[i].index, loaded.traces[i]);
+  Results results{loaded, {}, {}, inputs, {}, {}};
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    results.hosts.emplace_back(traces[i].index, loaded.traces[i]);
+    results.paths.emplace_back(traces[i].index, loaded.traces[i]);
+  }
   std::vector<std::string> notes = compare_all(request, results, output);
   read_host_parts(request, line, traces, rules, results);
   if (const auto step = request.options.step; step && results.comparisons.front().groups.empty()) {

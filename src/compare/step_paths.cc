@@ -1,0 +1,113 @@
+#include "compare/step_paths.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "passes/critical/critical_path.h"
+#include "passes/select/selected_events.h"
+
+namespace tracedb {
+namespace {
+
+constexpr std::size_t kMostSteps = 32;
+constexpr std::int64_t kLate = 10'000;      // ns, as of report critical-path
+constexpr std::int64_t kParts = 1'000'000;  // that a factor counts in
+constexpr double kRounded = 1.001;          // by which the kernels may fall short of what they are to take less
+
+// Evenly taken of the steps of a question: by number + 1 whether it is one of them.
+std::vector<bool> some_steps(const ComparedTrace& trace, std::span<const std::uint32_t> device_steps) {
+  std::vector<std::uint32_t> steps;  // number + 1; 0: none
+  for (const std::uint32_t i : device_steps) steps.push_back(trace.work.steps[i].step);
+  std::ranges::sort(steps);
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  std::erase(steps, 0U);
+  std::vector<bool> out(trace.steps.steps.size() + 1);
+  const std::size_t taken = std::min(steps.size(), kMostSteps);
+  for (std::size_t i = 0; i < taken; ++i) out[steps[i * steps.size() / taken]] = true;
+  return out;
+}
+
+class Asked {
+ public:
+  Asked(const ComparedTrace& trace, const CriticalPaths& paths, const PathQuestion& question)
+      : trace_(trace), paths_(paths), question_(question), names_(trace.events.kernels.ids("name_id")) {
+    for (std::size_t row = 0; row < names_.size(); ++row)
+      of_.push_back(question.is_of(trace.name(names_[row]), trace.layers.of_kernel[row]));
+  }
+
+  std::optional<PathWithout> answer() {
+    const std::vector<bool> steps = some_steps(trace_, question_.device_steps);
+    const std::vector<StepWindow> windows = windows_of_steps(trace_.steps, steps, paths_.graph());
+    const double time = mean_time(steps);
+    if (windows.empty() || time <= 0 || question_.less > kRounded * time) return std::nullopt;
+    const double factor = std::max(0.0, 1 - question_.less / time);
+    const DurationFactor other{std::llround(factor * static_cast<double>(kParts)), kParts};
+    const WhatIf what{[&](const Activity& one) { return is_of(one) ? other : DurationFactor{}; }, {}, {}};
+    PathWithout out;
+    out.steps = windows.size();
+    for (const StepWindow& window : windows) {
+      const WhatIfLength without = paths_.what_if(window, what);
+      out.length += static_cast<double>(window.end - window.begin) / static_cast<double>(windows.size());
+      out.without += static_cast<double>(without.length) / static_cast<double>(windows.size());
+      out.is_lower_bound |= without.is_lower_bound;
+    }
+    out.is_inferred = is_inferred(windows);
+    return out;
+  }
+
+ private:
+  [[nodiscard]] bool is_of(const Activity& one) const {
+    return one.work == Work::kCompute && !one.ref.is_memory_op && of_[one.ref.id - 1];
+  }
+
+  // Of the kernels in a device step, over these steps.
+  [[nodiscard]] double mean_time(const std::vector<bool>& steps) const {
+    std::int64_t time = 0;
+    for (const Activity& one : paths_.graph().activities()) {
+      if (!is_of(one)) continue;
+      const std::uint32_t step = trace_.steps.of_kernel[one.ref.id - 1];
+      if (step != 0 && steps[step]) time = saturating_add(time, one.end - one.ts);
+    }
+    const auto device_steps = std::ranges::count_if(question_.device_steps, [&](std::uint32_t i) {
+      const std::uint32_t step = trace_.work.steps[i].step;
+      return step != 0 && steps[step];
+    });
+    return device_steps == 0 ? 0 : static_cast<double>(time) / static_cast<double>(device_steps);
+  }
+
+  [[nodiscard]] bool is_inferred(const std::vector<StepWindow>& windows) const {
+    const std::span<const SynchronisingCall> calls = paths_.graph().calls();
+    if (!calls.empty() && std::ranges::all_of(calls, &SynchronisingCall::is_inferred)) return true;
+    std::int64_t all = 0, unrecorded = 0;
+    for (const StepWindow& window : windows) {
+      all = saturating_add(all, window.end - window.begin);
+      for (const PathSegment& part : paths_.path(window)) {
+        if (part.kind == PathKind::kSyncReturn && part.is_inferred) return true;
+        if (part.kind == PathKind::kInferredWait || part.kind == PathKind::kUnknownWait)
+          unrecorded = saturating_add(unrecorded, part.end - part.ts);
+      }
+    }
+    return 100.0 * static_cast<double>(unrecorded) > kMuchInferred * static_cast<double>(all);
+  }
+
+  const ComparedTrace& trace_;
+  const CriticalPaths& paths_;
+  const PathQuestion& question_;
+  std::span<const std::uint32_t> names_;
+  std::vector<bool> of_;  // by row
+};
+
+}  // namespace
+
+std::vector<std::optional<PathWithout>> StepPaths::find(std::span<const PathQuestion> questions) const {
+  std::vector<std::optional<PathWithout>> out;
+  if (questions.empty()) return out;
+  const ComparedTrace& trace = trace_;
+  const HostColumns host(index_);
+  const ReleaseGraph graph(index_, trace.events, host, kLate);
+  const CriticalPaths paths(graph);
+  for (const PathQuestion& question : questions) out.push_back(Asked(trace, paths, question).answer());
+  return out;
+}
+
+}  // namespace tracedb

@@ -1,0 +1,43 @@
+// How long the critical path of a trace's steps would be if kernels of theirs took other times: what a reason brings
+// alone, where other work or the host may hide it (passes/critical/critical_path.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "compare/trace/compared_trace.h"
+
+namespace tracedb {
+
+// That kernels of computation, all by one factor, take less time in a device step.
+struct PathQuestion {
+  std::span<const std::uint32_t> device_steps;
+  std::function<bool(NameId, std::int32_t layer)> is_of;  // layer: as in LayerSet
+  double less = 0;  // ns a device step; below 0: more
+};
+
+struct PathWithout {
+  double length = 0, without = 0;  // ns a step, of the path as it was and as it would be
+  std::size_t steps = 0;           // that both are means over: at most 32, evenly taken
+  bool is_lower_bound = false;     // `without` is: a delay that it needs was never observed
+  bool is_inferred = false;        // the path rests, in part, on what is not recorded
+};
+
+// The index and the trace must outlive the object.
+class StepPaths {
+ public:
+  StepPaths(const Index& index, const ComparedTrace& trace) : index_(index), trace_(trace) {}
+
+  // All at once, since each call reads all that devices and hosts did. nullopt: such kernels do not take as much.
+  [[nodiscard]] std::vector<std::optional<PathWithout>> find(std::span<const PathQuestion> questions) const;
+
+ private:
+  std::reference_wrapper<const Index> index_;
+  std::reference_wrapper<const ComparedTrace> trace_;
+};
+
+}  // namespace tracedb
