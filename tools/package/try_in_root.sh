@@ -3,8 +3,8 @@
 # what is left. As root; the folder is one that debootstrap made, and has no other use.
 #
 #   debootstrap --variant=minbase bookworm /tmp/root
-#   tools/package/try_in_root.sh /tmp/root build/release/package/tracedb_0.1.0_amd64.deb
-#   tools/package/try_in_root.sh /tmp/root build/portable/package/tracedb-0.1.0-linux-x86_64.tar.gz
+#   tools/package/try_in_root.sh /tmp/root build/release/package/tracedb_0.2.0_amd64.deb
+#   tools/package/try_in_root.sh /tmp/root build/portable/package/tracedb-0.2.0-linux-x86_64.tar.gz
 set -eu
 if [ $# -ne 2 ] || [ ! -x "$1/bin/sh" ] || [ ! -f "$2" ]; then
   echo "usage: tools/package/try_in_root.sh ROOT_FOLDER PACKAGE.deb|ARCHIVE.tar.gz" >&2

@@ -13,4 +13,4 @@ from ._table import Table
 from ._trace import Comparison, Trace, compare, compare_sets, open
 
 __all__ = ["Comparison", "Error", "Picture", "Table", "Trace", "compare", "compare_sets", "open"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
