@@ -146,6 +146,14 @@ def check_questions(folder):
     for report in ("kernels", "ops", "gaps", "layers", "stacks", "critical-path", "queue", "steps"):
         require(client.table("table", index="a", report=report)["rows"], report)
     require(client.table("compare", baseline="a", candidate="b", section="kernels")["rows"], "kernels of a comparison")
+    for seed in (9, 10):
+        ingest(make_trace(folder / f"s{seed}.json", "--seed", seed), folder / f"s{seed}.tracedb")
+    both = [{"baseline": ["a", "s9"], "candidate": "b"}, {"baseline": ["a", "s9"], "candidate": ["b", "s10"]}]
+    for sides in both:
+        require("run" in client.text("compare", **sides), "sets of runs in words")
+        require(client.table("compare", section="verdict", **sides)["rows"], "sets of runs as rows")
+    require(len(client.table("compare", section="runs", **both[1])["rows"]) >= 4, "runs")
+    client.fails("--section kernels", "compare", section="kernels", **both[1])
     client.table("trend")
     equal(client.table("sql", indexes=["a"], query="SELECT count(*) AS n FROM kernels")["rows"][0][0] > 0, True, "sql")
     require(client.table("sql", indexes=["a", "b"], query="SELECT count(*) AS n FROM all_kernels")["rows"], "sql on two")
@@ -195,6 +203,8 @@ def check_errors(folder):
     client.fails("not of this question", "table", index="a", report="kernels", cursor="0123-5")
     client.fails("give either query or recipe", "sql", indexes=["a"])
     client.fails("no single index", "report", index="../../etc/passwd")
+    client.fails("baseline: give 1 to 50", "compare", baseline=[], candidate="b")
+    client.fails("of another type", "compare", baseline=3, candidate="b")
     client.fails("no folder", "ranks", folder="../..")
     (folder / "night2/b.tracedb").unlink()
     client.fails("no single index", "report", index="night2/b")
@@ -307,6 +317,9 @@ def check_cursors(folder):
         equal([row[1] for row in found], [row["total_time"] for row in kernels], f"order by {limit}")
     found, total = walk(client, "sql", indexes=["a"], query="SELECT id, ts, dur, name FROM kernels ORDER BY id")
     equal([row[0] for row in found], list(range(1, len(found) + 1)), "kernels by SQL")
+    first = client.table("sql", indexes=["a"], query="SELECT id FROM kernels ORDER BY id")
+    os.utime(folder / "night1/a.tracedb", (1, 1))
+    client.fails("have changed", "sql", indexes=["a"], query="SELECT id FROM kernels ORDER BY id", cursor=first["nextCursor"])
     equal(len(found), rows("sql", folder / "night1/a.tracedb", "SELECT count(*) AS n FROM kernels")[0]["n"], "all of them")
     client.close()
 

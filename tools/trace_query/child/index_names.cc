@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/stream/content_hash.h"
 #include "base/text/closest_name.h"
 #include "ingest/trace_list.h"
 #include "trace_query/command.h"
@@ -95,7 +96,14 @@ std::string IndexNames::without_paths(std::string text) const {
 std::string IndexNames::identity(const std::string& path) const {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return path;
-  return fmt::format("{}:{};", path, status.st_size);
+  return fmt::format("{}:{}:{}:{}.{};", path, status.st_ino, status.st_size, status.st_mtim.tv_sec,
+                     status.st_mtim.tv_nsec);
+}
+
+std::string IndexNames::identity() const {
+  std::string text;
+  for (const auto& [name, path] : paths_) text += identity(path);
+  return fmt::format("{:016x}", hash64(text));
 }
 
 std::vector<std::string> table_names() {

@@ -26,8 +26,9 @@ class IndexNames {
   [[nodiscard]] std::string folder_of(const std::string& name) const;
   // The text with names in the place of paths.
   [[nodiscard]] std::string without_paths(std::string text) const;
-  // Changes where an index is built anew, but for one of the same size; not where only the stat of its trace is noted.
+  // Changes where an index is built anew, or something is noted in it.
   [[nodiscard]] std::string identity(const std::string& path) const;
+  [[nodiscard]] std::string identity() const;  // of all of them
 
  private:
   std::vector<std::string> given_;

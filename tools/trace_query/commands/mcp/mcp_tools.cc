@@ -33,12 +33,24 @@ McpQuestion table_of(std::vector<std::string> words) {
   return {std::move(words), true, {}};
 }
 
+// Of a name, or of a list of names.
+std::vector<std::string> paths_of(const IndexNames& names, const python::Value& given, std::string_view argument) {
+  if (given.kind == python::Kind::kText) return {names.path_of(given.text)};
+  constexpr std::size_t kMostIndexes = 50;
+  if (given.items.empty() || given.items.size() > kMostIndexes)
+    throw Error(ErrorCode::kUsage, fmt::format("{}: give 1 to {}", argument, kMostIndexes));
+  std::vector<std::string> out;
+  for (const python::Value& one : given.items) out.push_back(names.path_of(python::str(one)));
+  return out;
+}
+
 McpQuestion ask_list_indexes(const IndexNames& names, const python::Value& arguments) {
   McpQuestion out = table_of({"ls"});
   out.words.insert(out.words.end(), names.given().begin(), names.given().end());
   out.words.insert(out.words.end(),
                    {"--columns", "index_path,state,gpu,framework,model,rank,steps,period,kernels,date"});
   add_option(out, arguments, "where", "--where");
+  out.identity = names.identity();
   return out;
 }
 
@@ -63,14 +75,23 @@ McpQuestion ask_table(const IndexNames& names, const python::Value& arguments) {
   return out;
 }
 
+// Two traces, or two sets of runs where a side is a list or the section is of sets alone.
 McpQuestion ask_compare(const IndexNames& names, const python::Value& arguments) {
-  const std::string a = names.path_of(text_of(arguments, "baseline")),
-                    b = names.path_of(text_of(arguments, "candidate"));
+  McpQuestion out{{"compare"}, false, {}};
   const std::string section = text_of(arguments, "section");
-  McpQuestion out = section.empty() || section == "page" ? McpQuestion{{"compare", a, b, "--width", "100"}, false, {}}
-                                                         : table_of({"compare", a, b, "--section", section});
+  const bool sets = section == "sets" || section == "runs" ||
+                    arguments.find("baseline")->kind == python::Kind::kList ||
+                    arguments.find("candidate")->kind == python::Kind::kList;
+  for (const char* side : {"baseline", "candidate"}) {
+    const std::vector<std::string> paths = paths_of(names, *arguments.find(side), side);
+    if (sets) out.words.push_back(fmt::format("--{}", side));
+    out.words.insert(out.words.end(), paths.begin(), paths.end());
+    for (const std::string& path : paths) out.identity += names.identity(path);
+  }
+  out.is_table = !section.empty() && section != "page";
+  out.words.insert(out.words.end(), {out.is_table ? "--section" : "--width", out.is_table ? section : "100"});
+  if (out.is_table) out.words.insert(out.words.end(), {"--format", "compact"});
   add_option(out, arguments, "phase", "--phase");
-  out.identity = names.identity(a) + names.identity(b);
   return out;
 }
 
@@ -80,11 +101,12 @@ McpQuestion ask_trend(const IndexNames& names, const python::Value& arguments) {
   constexpr std::pair<std::string_view, const char*> kOptions[] = {
       {"metric", "--metric"}, {"where", "--where"}, {"phase", "--phase"}};
   add_all(out, arguments, kOptions);
+  out.identity = names.identity();
   return out;
 }
 
 McpQuestion ask_ranks(const IndexNames& names, const python::Value& arguments) {
-  McpQuestion out{{"ranks", names.folder_of(text_of(arguments, "folder")), "--width", "100"}, false, {}};
+  McpQuestion out{{"ranks", names.folder_of(text_of(arguments, "folder")), "--width", "100"}, false, names.identity()};
   add_option(out, arguments, "phase", "--phase");
   return out;
 }
@@ -95,12 +117,8 @@ McpQuestion ask_sql(const IndexNames& names, const python::Value& arguments) {
   if ((query == nullptr) == (recipe == nullptr)) {
     throw Error(ErrorCode::kUsage, "give either query or recipe (explain without a topic lists the recipes)");
   }
-  constexpr std::size_t kMostIndexes = 50;
   McpQuestion out = table_of({"sql", "--max-rows", "10000"});
-  const std::vector<python::Value>& indexes = arguments.find("indexes")->items;
-  if (indexes.empty() || indexes.size() > kMostIndexes) throw Error(ErrorCode::kUsage, "indexes: give 1 to 50");
-  for (const python::Value& index : indexes) {
-    const std::string path = names.path_of(python::str(index));
+  for (const std::string& path : paths_of(names, *arguments.find("indexes"), "indexes")) {
     out.words.push_back(path);
     out.identity += names.identity(path);
   }
@@ -170,7 +188,7 @@ std::string with_file_names(const std::string& page) {
 std::string with_calls(const std::string& page, const IndexNames& names, const std::vector<std::string>& question) {
   std::map<std::string, std::string> sides;  // as pages name them
   const bool compares = question.front() == "compare";
-  for (std::size_t i = 1; i < question.size() && i <= (compares ? 2U : 1U); ++i)
+  for (std::size_t i = 1; i < question.size() && i <= (compares ? 2U : 1U) && !question[i].starts_with("--"); ++i)
     sides[compares ? (i == 1 ? "$A" : "$B") : "$T"] = names.without_paths(question[i]);
   std::string out;
   for (std::size_t begin = 0; begin < page.size();) {
@@ -225,16 +243,17 @@ std::span<const McpTool> mcp_tools() {
           cursor},
          ask_table},
         {"compare",
-         "Why one trace is slower or faster than another: verdict, reasons in order of size, fusions, warnings.",
-         {{"baseline", "index", McpTool::Argument::Type::kText, true},
-          {"candidate", "index", McpTool::Argument::Type::kText, true},
+         "Why one trace is slower or faster than another: verdict, reasons in order of size, fusions, warnings. Lists "
+         "are sets of runs, which also say how sure a change is.",
+         {{"baseline", "index, or indexes of runs", McpTool::Argument::Type::kTextOrTexts, true},
+          {"candidate", "the same", McpTool::Argument::Type::kTextOrTexts, true},
           phase,
           {"section",
-           "page (sentences), or rows of a section",
+           "page (sentences), or rows of a section; of sets verdict, reasons, ledger, sets, runs",
            McpTool::Argument::Type::kText,
            false,
            {"page", "verdict", "reasons", "ledger", "fusion", "operations", "layers", "roles", "kernels", "steps",
-            "alignment", "same-kernels", "warnings"}},
+            "alignment", "same-kernels", "warnings", "sets", "runs"}},
           cursor},
          ask_compare},
         {"trend",
@@ -274,10 +293,12 @@ void check_arguments(const McpTool& tool, const python::Value& arguments) {
                                                  did_you_mean(given.key, known), fmt::join(known, ", ")));
     }
     const python::Kind kind = given.value.kind;
-    const bool fits = found->type == McpTool::Argument::Type::kText      ? kind == python::Kind::kText
-                      : found->type == McpTool::Argument::Type::kInteger ? kind == python::Kind::kInt
-                      : found->type == McpTool::Argument::Type::kObject  ? kind == python::Kind::kDict
-                                                                         : kind == python::Kind::kList;
+    using enum McpTool::Argument::Type;
+    const bool fits = found->type == kText      ? kind == python::Kind::kText
+                      : found->type == kInteger ? kind == python::Kind::kInt
+                      : found->type == kObject
+                          ? kind == python::Kind::kDict
+                          : kind == python::Kind::kList || (found->type == kTextOrTexts && kind == python::Kind::kText);
     if (!fits)
       throw Error(ErrorCode::kUsage, fmt::format("argument '{}' of {} is of another type", given.key, tool.name));
     if (!found->choices.empty() && std::ranges::find(found->choices, given.value.text) == found->choices.end()) {
@@ -300,8 +321,12 @@ std::string tools_json() {
     out.member("type", "object").key("properties").open('{');
     std::vector<std::string> required;
     for (const McpTool::Argument& one : tool.arguments) {
-      out.key(one.name).open('{').member("type", kTypes[static_cast<std::size_t>(one.type)]);
-      out.member("description", one.meaning);
+      out.key(one.name).open('{').member("description", one.meaning);
+      if (one.type == McpTool::Argument::Type::kTextOrTexts) {
+        out.key("anyOf").json(R"([{"type":"string"},{"type":"array","items":{"type":"string"}}])");
+      } else {
+        out.member("type", kTypes[static_cast<std::size_t>(one.type)]);
+      }
       if (one.type == McpTool::Argument::Type::kTexts) out.key("items").json(R"({"type":"string"})");
       if (one.type == McpTool::Argument::Type::kObject) out.key("additionalProperties").json(R"({"type":"string"})");
       if (!one.choices.empty()) out.member("enum", one.choices);

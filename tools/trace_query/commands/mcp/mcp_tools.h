@@ -19,7 +19,7 @@ struct McpQuestion {
 
 struct McpTool {
   struct Argument {
-    enum class Type { kText, kInteger, kTexts, kObject };
+    enum class Type { kText, kInteger, kTexts, kObject, kTextOrTexts };
     std::string_view name, meaning;
     Type type = Type::kText;
     bool is_required = false;

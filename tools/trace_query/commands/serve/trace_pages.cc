@@ -101,17 +101,7 @@ HttpAnswer TracePages::error(int status, std::string_view line) {
 std::string TracePages::etag_of(const HttpRequest& request) const {
   std::string text = fmt::format("{} {} {}", kVersion, request.path, request.takes_gzip);
   for (const auto& [name, value] : request.params) text += fmt::format("\n{}={}", name, value);
-  return fmt::format("\"{:016x}\"", hash64(text + identity()));
-}
-
-std::string TracePages::identity() const {
-  std::string text;
-  for (const auto& [name, path] : names_.paths()) {
-    std::error_code error;
-    const auto changed = std::filesystem::last_write_time(path, error).time_since_epoch().count();
-    text += fmt::format("\n{} {}", changed, names_.identity(path));
-  }
-  return fmt::format("{:016x}", hash64(text));
+  return fmt::format("\"{:016x}\"", hash64(text + names_.identity()));
 }
 
 HttpAnswer TracePages::page(ServedPage frame) const {
@@ -186,7 +176,7 @@ HttpPlan TracePages::report_of(Words words, ServedPage frame, const HttpRequest&
 }
 
 HttpPlan TracePages::catalogue(const HttpRequest& request) {
-  const std::string where = catalogue_where(request.param("f")), identity = this->identity() + "\n" + where;
+  const std::string where = catalogue_where(request.param("f")), identity = names_.identity() + "\n" + where;
   Words list = of_folders("ls"), trend = of_folders("trend");
   for (Words* words : {&list, &trend}) {
     if (!where.empty()) words->push_back("--where=" + where);

@@ -44,7 +44,6 @@ class TracePages final : public HttpPages {
   static std::string link_of(const std::string& command, const HttpRequest& request);
   // Changes where an index does.
   [[nodiscard]] std::string etag_of(const HttpRequest& request) const;
-  [[nodiscard]] std::string identity() const;  // of all indexes
 
   IndexNames names_;
   // What `ls` and `trend` print of indexes of this identity: the first page needs both, and asks for the second behind
