@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import resource
 import select
 import shutil
 import signal
@@ -318,6 +319,40 @@ def check_ends(folder):
         require(result.returncode in (2, 3) and word in result.stderr and len(result.stderr.splitlines()) == 1, f"{arguments}: {result.stderr}")
 
 
+def check_descriptors(folder):
+    """Where no descriptor is left, who comes is turned away, the server does not spin, and goes on afterwards."""
+    with Server(folder) as server:
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (24, 24))
+        for _ in range(3):
+            sockets = [server.connect() for _ in range(40)]
+            sockets[-1].settimeout(10)
+            equal(sockets[-1].recv(100), b"", "turned away")
+            before, begin = cpu(server), time.monotonic()
+            time.sleep(0.5)
+            require(cpu(server) - before < 0.3 * (time.monotonic() - begin), "the server spins")
+            require(len(os.listdir(f"/proc/{server.process.pid}/fd")) <= 24, "descriptors")
+            for one in sockets[:12]:
+                one.close()
+            for path in ("help/ls", "", "t?i=a"):  # a question needs more than are left
+                require(status_of(server, path) in (0, 200, 503), path)
+            for one in sockets:
+                one.close()
+            equal([server.get(path)[0] for path in ("help/ls", "", "t?i=a")], [200] * 3, "afterwards")
+
+
+def status_of(server, path):
+    """0: turned away."""
+    try:
+        return server.get(path)[0]
+    except ConnectionError:
+        return 0
+
+
+def cpu(server):
+    fields = Path(f"/proc/{server.process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def check_follow(folder):
     with Server(folder) as server:
         equal(server.get("t?i=link")[0], 404, "a link that leads out")
@@ -348,4 +383,5 @@ def main(cases, folder):
                       check_reads_only, check_closed_tab, check_slow, check_leaves_nothing, check_limits):
             cases.run(check.__name__[6:], check, server)
     cases.run("ends", check_ends, shown)
+    cases.run("descriptors", check_descriptors, shown)
     cases.run("follow", check_follow, shown)

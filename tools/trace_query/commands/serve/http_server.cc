@@ -1,5 +1,6 @@
 #include "trace_query/commands/serve/http_server.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -190,6 +191,14 @@ class HttpServer {
   void accept(const FileDescriptor& listener) {
     for (;;) {
       FileDescriptor socket(::accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      if (!socket.is_open() && errno == EMFILE && spare_.is_open()) {  // turned away: else it would wake us for ever
+        spare_ = {};
+        socket = FileDescriptor(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        const bool was_there = socket.is_open();
+        socket = {};
+        spare_ = spare();
+        if (was_there) continue;
+      }
       if (!socket.is_open()) return;
       if (connections_.size() >= kMostConnections) {  // who has waited longest without a request makes room
         const auto idle = std::ranges::find(connections_, State::kIdle, &Connection::state);
@@ -199,6 +208,8 @@ class HttpServer {
       if (connections_.size() > kMostConnections) refuse(one, HttpStatus::kBusy, "too many connections");
     }
   }
+
+  static FileDescriptor spare() { return FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 
   void step(Connection& one) {
     if (one.state == State::kIdle || one.state == State::kReading || one.state == State::kDraining) read(one);
@@ -242,7 +253,8 @@ class HttpServer {
     if (!one.plan.etag.empty() && one.request.etag == one.plan.etag)
       return answer(one, {.status = HttpStatus::kNotModified, .type = "", .etag = one.plan.etag});
     if (!one.plan.later.empty() && !later_) {
-      later_ = std::make_unique<Question>(one.plan.later);
+      // Without a process for it, the next page asks again.
+      static_cast<void>(catch_error([&] { later_ = std::make_unique<Question>(one.plan.later); }));
       arrived_ = one.plan.arrived;
     }
     if (one.plan.questions.empty()) {
@@ -338,7 +350,7 @@ class HttpServer {
   std::vector<FileDescriptor> listeners_;
   const std::string& token_;
   HttpPages& pages_;
-  FileDescriptor signals_;
+  FileDescriptor signals_, spare_ = spare();  // spare: of a number that a connection may take where none is left
   std::size_t processes_ = 1;
   std::list<Connection> connections_;
   std::unique_ptr<Question> later_;  // beside those of connections, one at a time
