@@ -141,8 +141,8 @@ def check_tpu(folder):
 
 def check_made_profiles(folder):
     """Calls and time of each HLO op as make-trace planted them; layers forward and backward, steps, links, of two hosts."""
-    for form in ("gpu", "graphs", "scan", "tpu"):
-        run("make-trace", "--xla", form, "--layers", "4", "--steps", "3", "--hosts", "2", "-o", folder / form)
+    for form, *options in (("gpu",), ("graphs",), ("scan",), ("tpu",), ("gpu", "--annotations", "off"), ("graphs", "--annotations", "off")):
+        run("make-trace", "--xla", form, "--layers", "4", "--steps", "3", "--hosts", "2", *options, "-o", folder / form)
         truth = json.loads((folder / form / "truth.json").read_text())
         for host in truth["hosts"]:
             index = ingest(folder / form / f"{host['host']}.xplane.pb", folder / f"{form}{host['host']}.tracedb", "--strict")
@@ -150,6 +150,9 @@ def check_made_profiles(folder):
             found = table(index, "SELECT coalesce(hlo_op, ''), count(*) AS n, sum(dur) AS ns FROM kernels GROUP BY 1 ORDER BY 1")
             equal(found, sorted((op, total["calls"], total["ns"]) for op, total in host["ops"].items()), f"{form}: HLO ops")
             equal(table(index, "SELECT count(*) FROM memcpys"), [(host["copies"],)], f"{form}: copies")
+            if options:
+                notes = run("trace-query", "steps", index).stderr
+                require("3 steps by the runs of jit_train_step" in notes, notes)
             equal(table(index, "SELECT DISTINCT step FROM kernels ORDER BY 1"), [(0,), (1,), (2,)], f"{form}: steps")
             equal(table(index, "SELECT count(*) FROM kernel WHERE launch_id IS NULL"), [(0,)], f"{form}: links")
             if form == "graphs":  # what a command buffer runs is not told
@@ -159,6 +162,31 @@ def check_made_profiles(folder):
             # The backward pass begins with the last layer.
             order = table(index, "SELECT layer FROM kernels WHERE step = 1 AND op = 'dense_gemm' ORDER BY ts")
             equal([layer for layer, in order], [0, 1, 2, 3, 3, 2, 1, 0], f"{form}: order of layers")
+
+
+def check_program_runs(folder):
+    """Without annotations: the runs of the program with most device time, of the same place on each thread that launches; no
+    run without work, none of another program, none where threads ran it another number of times."""
+    for name, left_out, expected in (("all", (), [0, 1]), ("unrecorded", ((0, 2), (1, 2)), [0]), ("unequal", ((1, 0), (1, 1)), [])):
+        devices, host, link = [], Plane("/host:CPU"), 0
+        for device in (0, 1):
+            kernels, calls = [], []
+            for run_, program in enumerate(("jit_f", "jit_g", "jit_f", "jit_f")):
+                begin = 100_000_000 * run_ + 1_000_000 * device
+                if (device, run_) in ((1, 3),) and name == "unequal":
+                    continue
+                calls.append((f"{program}:XLA GPU module", begin, 50_000_000, {}))
+                if run_ == 3 or (device, run_) in left_out:  # the recording of devices ends first
+                    continue
+                link += 1
+                calls.append(("cuLaunchKernel", begin + 1_000_000, 500_000, {"correlation_id": link}))
+                kernels.append(("k", begin + 60_000_000, 9_000_000 if program == "jit_g" else 8_000_000, {"correlation_id": link}))
+            devices.append(Plane(f"/device:GPU:{device}", device_vendor="Nvidia").line(7, "Stream #7(Compute)", kernels))
+            host.line(device + 1, f"py_xla_execute/{device}", calls)
+        index = made(folder, [*devices, host], f"{name}.xplane.pb")
+        steps = table(index, "SELECT step, count(*) AS n FROM kernels WHERE step IS NOT NULL GROUP BY 1 ORDER BY 1")
+        equal(steps, [(step, 2) for step in expected] if len(expected) > 1 else [], f"{name}: kernels of steps")
+        equal(table(index, "SELECT name FROM steps"), [("jit_f",)] * len(steps), f"{name}: steps")
 
 
 def check_refusals(folder):
@@ -308,5 +336,5 @@ def check_json(folder):
 
 
 def main(cases, folder):
-    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_tpu, check_made_profiles, check_refusals, check_loops,
+    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_tpu, check_made_profiles, check_program_runs, check_refusals, check_loops,
                       check_a_cut_file_keeps_whole_planes, check_whatever_is_cut_or_changed, check_what_is_no_profile, check_folders, check_advice, check_json])

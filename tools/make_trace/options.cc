@@ -143,7 +143,9 @@ void describe_steps(OptionTable& all, TraceOptions& options) {
   all.on_off("quantise", options.quantised, "on: FP8 activations, with quantise kernels before GEMMs");
   all.on_off("qk-norm", options.qk_norm, "on: norms of queries and keys");
   all.on_off("shapes", options.shapes, "on: input shapes of operators");
-  all.on_off("annotations", options.annotations, "on: execute_context_N(T)_generation_M(K) or ProfilerStep#N per step");
+  all.on_off(
+      "annotations", options.annotations,
+      "on: execute_context_N(T)_generation_M(K), ProfilerStep#N or, of JAX on GPUs, StepTraceAnnotation per step");
 }
 
 OptionTable describe(TraceOptions& options) {
@@ -170,7 +172,7 @@ OptionTable describe(TraceOptions& options) {
   all.choice(
       "xla", options.xla,
       "instead a profile of JAX (xplane.pb): gpu; graphs: command buffers, which hide the HLO op; scan: one body "
-      "of a loop for all layers; tpu; with --hosts, --layers, --steps and --seed",
+      "of a loop for all layers; tpu; with --hosts, --layers, --steps, --annotations and --seed",
       kXlaForms, fmt::format("not one of {}", fmt::join(kXlaForms, " ")));
   all.number("hosts", options.hosts, "of --xla; several: a file of each into the folder OUTPUT", 1, 64);
   describe_steps(all, options);
@@ -234,7 +236,7 @@ bool read_options(int argc, char** argv, TraceOptions& options) {
     return true;
   }
   if (all.is_given("xla")) {
-    all.take({"output", "xla", "truth", "hosts", "seed", "steps", "layers"});
+    all.take({"output", "xla", "truth", "hosts", "seed", "steps", "layers", "annotations"});
     if (options.xla != XlaForm::kNone) return true;
   }
   all.take();

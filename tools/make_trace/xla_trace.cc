@@ -249,8 +249,11 @@ class XlaWriter {
                       enqueued - kPsOfUs / 2,
                       host - enqueued + kPsOfUs,
                       {{"_ct", std::int64_t{5}}, {"_c", run}}});
+      pool.push_back(
+          {fmt::format("{}:XLA GPU module", kModule), enqueued - kPsOfUs / 4, host - enqueued + kPsOfUs / 2});
       time = std::max(host, device) + 10 * kPsOfUs;
-      user.push_back({"train", begin, time - begin - kPsOfUs, {{"step_num", std::int64_t{step}}}});
+      if (options_.annotations)
+        user.push_back({"train", begin, time - begin - kPsOfUs, {{"step_num", std::int64_t{step}}}});
     }
     const std::vector<Stat> facts = {{"device_vendor", "Nvidia"},
                                      {"core_count", std::int64_t{132}},

@@ -8,6 +8,7 @@
 #include "base/text/amounts.h"
 #include "passes/steps/inferred_steps.h"
 #include "passes/steps/module_steps.h"
+#include "passes/steps/program_steps.h"
 #include "passes/steps/step_pattern.h"
 #include "trace/format_holds.h"
 
@@ -188,6 +189,10 @@ void find_training(const Index& index, StepSet& set) {
 }
 
 StepSet inferred(const Index& index, const EventTables& events, const std::vector<Traits>& traits) {
+  if (is_xla(index.meta("format").value_or(""))) {
+    StepSet programs = steps_by_program(index, events);
+    if (programs.source != StepSource::kNone) return programs;
+  }
   const std::vector<bool> graphs = graph_launches(index);
   const EventColumns& kernels = events.kernels;
   InferredSteps found =
@@ -295,7 +300,7 @@ std::optional<std::int64_t> launch_lag(const StepFacts& step, std::int64_t first
 }
 
 std::string_view to_string(StepSource source) {
-  constexpr std::string_view kNames[] = {"none", "annotations", "pattern", "module calls", "inferred"};
+  constexpr std::string_view kNames[] = {"none", "annotations", "pattern", "module calls", "program runs", "inferred"};
   return kNames[static_cast<std::size_t>(source)];
 }
 

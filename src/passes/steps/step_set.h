@@ -1,9 +1,10 @@
 // The steps of a trace as reports count them, and which kernels and copies belong to which.
 //
 // Sources of steps, in this order: annotations that match the user's pattern; the step table of the index; or, if that
-// is empty, the calls of the model (module_steps.h) or the rhythm of the kernels (inferred_steps.h), which gives steps
-// marked as inferred. Rhythm comes first where it knows more than the calls of the model: training that an optimizer
-// ends, and text generation. Steps that are not in the index are never added to it.
+// is empty, the calls of the model (module_steps.h), the runs of a program of XLA (program_steps.h) or the rhythm of
+// the kernels (inferred_steps.h), which gives steps marked as inferred. Rhythm comes first where it knows more than the
+// calls of the model: training that an optimizer ends, and text generation. Steps that are not in the index are never
+// added to it.
 //
 // Nested step annotations count once. One that says what is done (prefill, decode, mixed, train) absorbs those inside
 // it and takes the facts of the most detailed one; one that does not (ProfilerStep around vLLM's steps) gives way to
@@ -25,7 +26,7 @@
 
 namespace tracedb {
 
-enum class StepSource { kNone, kIndex, kPattern, kModules, kInferred };
+enum class StepSource { kNone, kIndex, kPattern, kModules, kPrograms, kInferred };
 
 struct StepFacts {
   StepInfo info;
@@ -75,6 +76,6 @@ std::vector<bool> launched_before_recording(const StepSet& set, const EventColum
 // is not known.
 std::optional<std::int64_t> launch_lag(const StepFacts& step, std::int64_t first);
 
-std::string_view to_string(StepSource source);  // none, annotations, pattern, module calls, inferred
+std::string_view to_string(StepSource source);  // none, annotations, pattern, module calls, program runs, inferred
 
 }  // namespace tracedb
