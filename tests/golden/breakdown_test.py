@@ -66,6 +66,35 @@ def check_rows(index):
     return found
 
 
+def check_occupied(index):
+    """Multiprocessors with a block and occupancy, by device: blocks of all that run, at most one each, edge by edge."""
+    windows = rows("sql", index, "SELECT device_id, ts, ts + length AS end FROM step_breakdown")
+    with open_index(index) as db:
+        names = dict(db.execute("SELECT id, coalesce(ordinal, name) FROM device"))
+        kernels = db.execute("SELECT s.device_id, k.ts, k.ts + k.dur, l.blocks_per_sm, l.occupancy_pct FROM kernel k JOIN stream s ON s.id = "
+                             "k.stream_id JOIN launch_config l ON l.id = k.launch_config_id WHERE k.dur > 0").fetchall()
+    for row in rows("breakdown", index, "--by", "device"):
+        if row["device"] in ("mean", "min", "max"):
+            continue
+        own = [window for window in windows if names.get(window["device_id"]) == row["device"]]
+        running = [kernel[1:] for kernel in kernels if names[kernel[0]] == row["device"]]
+        held = weight = time = 0
+        edges = sorted(edge for a, b, blocks, _ in running if (blocks or 0) > 0 for edge in ((a, blocks), (b, -blocks)))
+        for window in own:
+            begin, end = window["ts"], window["end"]
+            blocks = 0
+            for (at, change), (after, _) in zip(edges, edges[1:]):
+                blocks += change
+                held += min(max(blocks, 0), 1) * max(min(after, end) - max(at, begin), 0)
+            for a, b, _, occupancy in running:
+                length = max(min(b, end) - max(a, begin), 0) if occupancy is not None and occupancy >= 0 else 0
+                time, weight = time + length, weight + length * (occupancy or 0)
+        length = sum(window["end"] - window["ts"] for window in own)
+        for name, value in (("sm_pct", 100 * held / length if edges else None), ("occupancy_pct", weight / time if time else None)):
+            require((row[name] is None) == (value is None) and (value is None or abs(row[name] - value) < 1e-6 * max(1, value)),
+                    f"{name} of device {row['device']}: {row[name]}, not {value}")
+
+
 def check_sums(index):
     """What is by phase or device adds up to the rows; a selection picks rows and leaves their figures."""
     every = rows("breakdown", index, "--limit", 0)
@@ -97,7 +126,11 @@ def check_plugin(reference, index):
             same += 1
             require(drives or abs(row["runtime"] / 1000 - figures[RUNTIME]) < 0.01, f"runtime of step {name}: {row['runtime']}, theirs {figures[RUNTIME]}")
             require(abs(row["data_loader"] / 1000 - figures[LOADER]) < 0.01, f"data loader of step {name}")
-    return same
+    gpu = theirs.get("gpu") or {}
+    held = sum(known and abs(row["sm_pct"] - 100 * known["sm_efficiency"]) < 1e-4 and abs(row["occupancy_pct"] - known["occupancy_pct"]) < 1e-4
+               for row in rows("breakdown", index, "--by", "device") if row["sm_pct"] and row["occupancy_pct"]
+               for known in [gpu.get(str(row["device"]))])
+    return same, held
 
 
 def check_made(folder):
@@ -161,11 +194,18 @@ def check_words(folder):
 def check_plugins(folder):
     references = sorted((REFERENCE / "analyses/tensorboard_more").glob("*.json.gz"))
     if references:
-        same = sum(check_plugin(reference, folder / f"{reference.name}.tracedb") for reference in references)
+        found = [check_plugin(reference, folder / f"{reference.name}.tracedb") for reference in references]
+        same, held = (sum(counts) for counts in zip(*found))
         require(same >= 12, f"only {same} steps of the plugin are ours")
+        require(held >= 6, f"multiprocessors and occupancy of only {held} devices are the plugin's")
+
+
+def check_trace(index):
+    check_rows(index)
+    check_occupied(index)
 
 
 def main(cases, folder):
     cases.each_apart((check_made, check_words, check_plugins))
     for path in kineto_traces():
-        cases.run_apart(path.name, lambda own, path=path: check_rows(ingest(path, own / "x.tracedb")))
+        cases.run_apart(path.name, lambda own, path=path: check_trace(ingest(path, own / "x.tracedb")))

@@ -350,7 +350,102 @@ void fill_pass_breakdown(Workload& workload, const PassOptions&, TableRows& rows
   }
 }
 
+// The integral over time of a sum of weights, each from one moment to another, where it is at most `most`.
+class WeightOverTime {
+ public:
+  explicit WeightOverTime(double most) : most_(most) {}
+  void add(std::int64_t begin, std::int64_t end, double weight) {
+    points_.push_back({begin, weight, 0});
+    points_.push_back({end, -weight, 0});
+  }
+  void finish() {
+    std::ranges::sort(points_, {}, &Point::time);
+    double sum = 0, rate = 0;
+    std::int64_t before = 0;
+    for (Point& point : points_) {
+      sum += rate * static_cast<double>(point.time - before);
+      before = point.time;
+      rate = std::clamp(rate_ += point.weight, 0.0, most_);
+      point = {point.time, rate, sum};
+    }
+  }
+  [[nodiscard]] double within(const Extent& window) const { return until(window.end) - until(window.begin); }
+  [[nodiscard]] bool empty() const { return points_.empty(); }
+
+ private:
+  struct Point {
+    std::int64_t time;
+    double weight, sum;  // after finish(): what holds from there on, and the integral until there
+  };
+  [[nodiscard]] double until(std::int64_t time) const {
+    const auto later = std::ranges::upper_bound(points_, time, {}, &Point::time);
+    if (later == points_.begin()) return 0;
+    const Point& last = *std::prev(later);
+    return last.sum + last.weight * static_cast<double>(time - last.time);
+  }
+  std::vector<Point> points_;
+  double most_, rate_ = 0;
+};
+
+// What launches of one device occupy, as the profiler estimates it.
+struct Occupied {
+  WeightOverTime multiprocessors{1}, known{kNoLimit}, occupancy{kNoLimit};
+  static constexpr double kNoLimit = std::numeric_limits<double>::max();
+};
+
+std::map<std::uint32_t, Occupied> occupied_by_device(Workload& workload) {
+  const EventColumns& kernels = workload.events().kernels;
+  std::vector<std::pair<double, double>> configs(1, {-1, -1});  // by id: blocks by multiprocessors, occupancy; below 0: not known
+  Statement rows(workload.index().database(), "SELECT id, ifnull(blocks_per_sm, -1), ifnull(occupancy_pct, -1) FROM launch_config ORDER BY id");
+  while (rows.step()) {
+    configs.resize(rows.id(0) + std::size_t{1}, {-1, -1});
+    configs[rows.id(0)] = {rows.real(1), rows.real(2)};
+  }
+  std::map<std::uint32_t, Occupied> out;
+  const auto ts = kernels.int64s("ts"), dur = kernels.int64s("dur");
+  const auto config = kernels.ids("launch_config_id"), stream = kernels.ids("stream_id");
+  const std::vector<std::uint32_t>& devices = workload.events().device_of_stream;
+  for (std::size_t i = 0; i < ts.size(); ++i) {
+    if (config[i] >= configs.size() || duration_or_zero(dur[i]) == 0 || stream[i] >= devices.size()) continue;
+    const auto [blocks, occupancy] = configs[config[i]];
+    const std::int64_t end = saturating_add(ts[i], dur[i]);
+    Occupied& own = out[devices[stream[i]]];
+    if (blocks > 0) own.multiprocessors.add(ts[i], end, blocks);
+    if (occupancy >= 0) own.known.add(ts[i], end, 1), own.occupancy.add(ts[i], end, occupancy / 100);
+  }
+  for (auto& [device, own] : out) own.multiprocessors.finish(), own.known.finish(), own.occupancy.finish();
+  return out;
+}
+
+void fill_occupancy(Workload& workload, const PassOptions&, TableRows& rows) {
+  const std::map<std::uint32_t, Occupied> devices = occupied_by_device(workload);
+  const auto within = [](const WeightOverTime& weight, const Extent& window) {
+    return weight.empty() ? std::nullopt : std::optional(weight.within(window));
+  };
+  for (const StepTime& time : times_of_steps(workload)) {
+    const auto own = devices.find(time.device.value_or(0));
+    if (own == devices.end()) continue;
+    rows.add(time.step).add(time.device).add(within(own->second.multiprocessors, time.window));
+    rows.add(within(own->second.known, time.window)).add(within(own->second.occupancy, time.window));
+  }
+}
+
 }  // namespace
+
+PassTable occupancy_table() {
+  using enum ColumnType;
+  return {
+      "step_occupancy",
+      "how much of a device its kernels occupy in each step, as the profiler estimates it",
+      {column("step", kInteger, "", "number of the step, from 0 in time order; NULL: there are no steps"),
+       column("device_id", kInteger, "", "id in device"),
+       column("sm_time", kReal, "ns",
+              "of the length, by the multiprocessors that have a block: blocks by multiprocessors of all kernels that "
+              "run, at most 1; NULL: no launch has them"),
+       column("known", kReal, "ns", "kernels of known occupancy run; overlapping ones count each"),
+       column("occupied", kReal, "ns", "the same, each by its occupancy")},
+      fill_occupancy};
+}
 
 PassTable breakdown_table() {
   using enum ColumnType;

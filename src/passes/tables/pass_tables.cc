@@ -19,6 +19,7 @@ PassTable gap_groups_table();
 PassTable step_figures_table();
 PassTable phases_table();
 PassTable breakdown_table();
+PassTable occupancy_table();
 PassTable pass_breakdown_table();
 PassTable launch_calls_table();
 PassTable short_launches_table();
@@ -45,11 +46,11 @@ std::vector<PassTable> all_tables() {
   for (const auto& tables : {kernel_group_tables(), layer_tables(), operator_tables(), module_tables(),
                              critical_path_tables(), queue_tables()})
     out.insert(out.end(), tables.begin(), tables.end());
-  const auto others = {step_figures_table(),   phases_table(),    launch_calls_table(),   short_launches_table(),
-                       comms_table(),          copies_table(),    call_tree_table(),      sequences_table(),
-                       kernel_classes_table(), roles_table(),     coverage_table(),       issue_words_table(),
-                       operator_work_table(),  breakdown_table(), pass_breakdown_table(), launch_configs_table(),
-                       memory_events_table()};
+  const auto others = {step_figures_table(),   phases_table(),       launch_calls_table(),   short_launches_table(),
+                       comms_table(),          copies_table(),       call_tree_table(),      sequences_table(),
+                       kernel_classes_table(), roles_table(),        coverage_table(),       issue_words_table(),
+                       operator_work_table(),  breakdown_table(),    pass_breakdown_table(), occupancy_table(),
+                       launch_configs_table(), memory_events_table()};
   out.insert(out.end(), others.begin(), others.end());
   return out;
 }
