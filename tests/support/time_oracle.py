@@ -113,7 +113,7 @@ class TimeOracle:
         """{call: [calls, kernels, API time, delays, negative ones, queueing]}; None: kernels without a launch."""
         out = defaultdict(lambda: [0] * 6)
         counted = {call for call, row in self.calls.items() if row[2] in ("launch", "graph_launch")}
-        counted |= {e.launch for e in self.events if e.is_kernel and e.launch in self.calls}
+        counted |= {e.launch for e in self.events if e.launch in self.calls}
         for call in counted:
             own = out[self.calls[call][3]]
             own[0] += 1
@@ -121,15 +121,15 @@ class TimeOracle:
         started = set()
         free_from = defaultdict(int)
         for event in self.events:
-            if event.is_kernel:
-                self.add_kernel(event, out, started, free_from[event.stream])
+            if event.is_kernel or event.launch in self.calls:
+                self.add_launched(event, out, started, free_from[event.stream])
             free_from[event.stream] = max(free_from[event.stream], event.end)
         return dict(out)
 
-    def add_kernel(self, event, out, started, stream_free):
+    def add_launched(self, event, out, started, stream_free):
         call = self.calls.get(event.launch)
         own = out[call[3] if call else None]
-        own[1] += 1
+        own[1] += event.is_kernel
         if call is None or event.launch in started:
             return
         started.add(event.launch)

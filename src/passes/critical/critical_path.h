@@ -54,7 +54,8 @@ struct PathWindow {
 struct StepWindow : PathWindow {
   std::optional<std::int64_t> step;  // number; nullopt: of no step
 };
-// Of each selected step (`selected` by number + 1), from its start to the later of its own end and that of its device work.
+// Of each selected step (`selected` by number + 1), from its start to the later of its own end and that of its device
+// work.
 std::vector<StepWindow> windows_of_steps(const StepSet& set, const std::vector<bool>& selected,
                                          const ReleaseGraph& graph);
 

@@ -68,7 +68,11 @@ void fill_launch_groups(Workload& workload, const PassOptions&, TableRows& rows)
   for (std::size_t g = 0; g < calls.names().size(); ++g) {
     const LaunchStats& stats = launches.groups[g];
     if (stats.calls == 0) continue;
-    rows.add(text_of(workload.index(), calls.names()[g])).add(stats.calls).add(stats.launching).add(stats.kernels);
+    rows.add(text_of(workload.index(), calls.names()[g]))
+        .add(stats.calls)
+        .add(stats.launching)
+        .add(stats.kernels)
+        .add(stats.memory_ops);
     add(rows, stats.api);
     rows.add(stats.api.count > 0 ? std::optional(stats.api.max) : std::nullopt);
     add(rows, stats.delay);
@@ -77,7 +81,7 @@ void fill_launch_groups(Workload& workload, const PassOptions&, TableRows& rows)
   }
   if (launches.kernels_without_launch == 0) return;
   rows.add(kNoLaunch).add_null().add_null().add(launches.kernels_without_launch);
-  constexpr int kFigures = 14;
+  constexpr int kFigures = 15;
   for (int i = 0; i < kFigures; ++i) rows.add_null();
 }
 
@@ -203,18 +207,21 @@ PassTable launch_calls_table() {
       "launching calls by name, and the kernels whose launch is not in the trace",
       {column("call", kText, "", "runtime call", "Call", "label"),
        column("instances", kInteger, "count", "number of calls", "Calls", "sum", "4", "coalesce(instances, 0)"),
-       column("launching", kInteger, "count", "calls that launched a kernel of the selection", "With Kernel", "sum"),
+       column("launching", kInteger, "count", "calls that launched a kernel, copy or fill of the selection",
+              "With Work", "sum"),
        column("kernels", kInteger, "count", "kernels that they launched", "Kernels", "sum", "3"),
+       column("memory_ops", kInteger, "count", "copies and fills that they launched", "Copies", "sum", "2"),
        column("known", kInteger, "count", "calls with a known duration"),
        column("total_time", kInteger, "ns", "time in the calls", "API Total", "sum", "5", "coalesce(total_time, 0)"),
        column("med", kReal, "ns", "median of that time", "API Med", "", "2"),
        column("p99", kInteger, "ns", "time that 99 % of the calls do not exceed", "API P99"),
        column("max", kInteger, "ns", "longest call", "API Max", "max", "1"),
        column("delays", kInteger, "count", "calls with a known delay"),
-       column("delay_total", kInteger, "ns", "from their return to the start of their first kernel, at least 0"),
+       column("delay_total", kInteger, "ns",
+              "from their return to the start of their first kernel, copy or fill, at least 0"),
        column("delay_med", kReal, "ns", "median of that delay", "Delay Med", "", "7"),
        column("delay_p99", kInteger, "ns", "delay that 99 % do not exceed", "Delay P99", "", "2"),
-       column("started_early", kInteger, "count", "calls whose kernel started before they returned", "Early", "sum"),
+       column("started_early", kInteger, "count", "calls whose work started before they returned", "Early", "sum"),
        column("queues", kInteger, "count", "as delays"),
        column("queue_total", kInteger, "ns", "of the delay, the part during which the stream had nothing else to run"),
        column("queue_med", kReal, "ns", "median of that part", "Queue Med", "", "6"),
@@ -222,17 +229,17 @@ PassTable launch_calls_table() {
        derived("time_pct", kReal, "percent", "share of the time in launching calls", "Time (%)", "sum", "3",
                "100.0 * coalesce(total_time, 0) / nullif(total(total_time) OVER (), 0)"),
        derived("avg", kReal, "ns", "mean time in a call", "API Avg", "mean", "3", kMeanTime.sql),
-       derived("kernels_per_call", kReal, "ratio", "kernels per call with a kernel", "Kernels/Call", "", "1",
+       derived("kernels_per_call", kReal, "ratio", "kernels per call with work", "Kernels/Call", "", "1",
                "1.0 * kernels / nullif(launching, 0)"),
        derived("delay_avg", kReal, "ns",
-               "mean time from the return of the call to the start of its first kernel, 0 if that started earlier",
+               "mean time from the return of the call to the start of its first work, 0 if that started earlier",
                "Delay Avg", "", "4", "1.0 * delay_total / nullif(delays, 0)"),
-       derived("queue_avg", kReal, "ns",
-               "mean part of the delay during which the kernel's stream had nothing else to run", "Queue Avg", "", "2",
-               "1.0 * queue_total / nullif(queues, 0)")},
+       derived("queue_avg", kReal, "ns", "mean part of the delay during which its stream had nothing else to run",
+               "Queue Avg", "", "2", "1.0 * queue_total / nullif(queues, 0)")},
       fill_launch_groups,
       {"launches",
-       "time_pct total_time instances avg med p99 max kernels launching kernels_per_call delay_avg delay_med delay_p99 "
+       "time_pct total_time instances avg med p99 max kernels memory_ops launching kernels_per_call delay_avg "
+       "delay_med delay_p99 "
        "started_early queue_avg queue_med queue_p99 call",
        "total_time DESC NULLS LAST, call", "", "Without a selection: all launching calls."}};
 }
