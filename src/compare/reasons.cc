@@ -210,6 +210,7 @@ class Finder {
       // How long collectives wait says nothing about clocks, unless it changed just so.
       if (!computes && std::abs(left) > 0.25 * std::abs(part)) continue;
       move(row, reason, std::llround(part));
+      if (!computes) reason.of_communication += std::llround(part);
       row.interval.reset();
       row.whole_row = false;
     }
@@ -394,11 +395,12 @@ void find_paths(std::vector<GroupReasons>& groups, const KernelNameTable& kernel
     for (Reason& reason : group.reasons) {
       if (!is_of_kernels(reason)) continue;
       const auto is_of = [&own, &kernel_names, &op = reason.op, &layers = reason.place.layers](NameId name,
-                                                                                              std::int32_t layer) {
+                                                                                               std::int32_t layer) {
         return (layers.empty() || std::ranges::find(layers, layer) != layers.end()) &&
                (op.empty() || kernel_names.op_name(own.levels.op_of(name, kernel_names)) == op);
       };
-      questions.push_back({own.group.candidate.device_steps, is_of, static_cast<double>(reason.change.change)});
+      const std::int64_t less = reason.change.change - reason.of_communication;
+      questions.push_back({own.group.candidate.device_steps, is_of, static_cast<double>(less)});
       asking.push_back(&reason.path);
     }
   }

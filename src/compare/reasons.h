@@ -86,9 +86,10 @@ struct Reason {
   // Of kernels: how long the critical path of the candidate's step would be without it, its change spread over all
   // kernels of its operation and layers.
   std::optional<PathWithout> path;
-  double confidence = 1;  // of fusions: the least
-  bool whole_row = true;  // all that the ledger has of it in one row
-  bool opposing = false;  // against the direction of the whole change
+  std::int64_t of_communication = 0;  // of the change by clocks, what is no kernel's of computation
+  double confidence = 1;              // of fusions: the least
+  bool whole_row = true;              // all that the ledger has of it in one row
+  bool opposing = false;              // against the direction of the whole change
   // Of the change that is explained; else beside it.
   [[nodiscard]] bool is_part() const {
     return cause != Cause::kRecording && cause != Cause::kTransition && cause != Cause::kRareSteps;

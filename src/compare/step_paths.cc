@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "passes/critical/critical_path.h"
 #include "passes/select/selected_events.h"
@@ -10,9 +11,9 @@ namespace tracedb {
 namespace {
 
 constexpr std::size_t kMostSteps = 32;
-constexpr std::int64_t kLate = 10'000;      // ns, as of report critical-path
-constexpr std::int64_t kParts = 1'000'000;  // that a factor counts in
-constexpr double kRounded = 1.001;          // by which the kernels may fall short of what they are to take less
+constexpr std::int64_t kLate = 10'000;          // ns, as of report critical-path
+constexpr std::int64_t kParts = 1'000'000'000;  // that a factor counts in
+constexpr double kRounded = 1.001;              // by which the kernels may fall short of what they are to take less
 
 // Evenly taken of the steps of a question: by number + 1 whether it is one of them.
 std::vector<bool> some_steps(const ComparedTrace& trace, std::span<const std::uint32_t> device_steps) {
@@ -38,10 +39,11 @@ class Asked {
   std::optional<PathWithout> answer() {
     const std::vector<bool> steps = some_steps(trace_, question_.device_steps);
     const std::vector<StepWindow> windows = windows_of_steps(trace_.steps, steps, paths_.graph());
-    const double time = mean_time(steps);
+    const double time = on_one_device(steps) ? mean_time(steps) : 0;
     if (windows.empty() || time <= 0 || question_.less > kRounded * time) return std::nullopt;
-    const double factor = std::max(0.0, 1 - question_.less / time);
-    const DurationFactor other{std::llround(factor * static_cast<double>(kParts)), kParts};
+    const double factor = std::clamp(1 - question_.less / time, 0.0, 1e9);
+    // Rounded up: what it gives is rounded down.
+    const DurationFactor other{static_cast<std::int64_t>(std::ceil(factor * static_cast<double>(kParts))), kParts};
     const WhatIf what{[&](const Activity& one) { return is_of(one) ? other : DurationFactor{}; }, {}, {}};
     PathWithout out;
     out.steps = windows.size();
@@ -58,6 +60,13 @@ class Asked {
  private:
   [[nodiscard]] bool is_of(const Activity& one) const {
     return one.work == Work::kCompute && !one.ref.is_memory_op && of_[one.ref.id - 1];
+  }
+
+  [[nodiscard]] bool on_one_device(const std::vector<bool>& steps) const {
+    std::vector<std::uint8_t> seen(steps.size(), 0);
+    return std::ranges::none_of(trace_.work.steps, [&](const DeviceStep& one) {
+      return one.step != 0 && steps[one.step] && std::exchange(seen[one.step], 1) != 0;
+    });
   }
 
   // Of the kernels in a device step, over these steps.

@@ -17,7 +17,7 @@ namespace tracedb {
 struct PathQuestion {
   std::span<const std::uint32_t> device_steps;
   std::function<bool(NameId, std::int32_t layer)> is_of;  // layer: as in LayerSet
-  double less = 0;  // ns a device step; below 0: more
+  double less = 0;                                        // ns a device step; below 0: more
 };
 
 struct PathWithout {
@@ -32,7 +32,8 @@ class StepPaths {
  public:
   StepPaths(const Index& index, const ComparedTrace& trace) : index_(index), trace_(trace) {}
 
-  // All at once, since each call reads all that devices and hosts did. nullopt: such kernels do not take as much.
+  // All at once, since each call reads all that devices and hosts did. nullopt: such kernels do not take as much, or
+  // the steps run on several devices, which may have changed differently.
   [[nodiscard]] std::vector<std::optional<PathWithout>> find(std::span<const PathQuestion> questions) const;
 
  private:

@@ -152,7 +152,7 @@ def check_made_profiles(folder):
             equal(table(index, "SELECT count(*) FROM memcpys"), [(host["copies"],)], f"{form}: copies")
             if options:
                 notes = run("trace-query", "steps", index).stderr
-                require("3 steps by the runs of jit_train_step" in notes, notes)
+                require("3 steps by the runs of jit_train_step, which have 100 % of the kernel time" in notes, notes)
             equal(table(index, "SELECT DISTINCT step FROM kernels ORDER BY 1"), [(0,), (1,), (2,)], f"{form}: steps")
             equal(table(index, "SELECT count(*) FROM kernel WHERE launch_id IS NULL"), [(0,)], f"{form}: links")
             if form == "graphs":  # what a command buffer runs is not told
@@ -165,8 +165,8 @@ def check_made_profiles(folder):
 
 
 def check_program_runs(folder):
-    """Without annotations: the runs of the program with most device time, of the same place on each thread that launches; no
-    run without work, none of another program, none where threads ran it another number of times."""
+    """Without annotations: the runs of the program with most device time, of the same place on each device; no run without
+    work, none of another program, none where devices ran it another number of times."""
     for name, left_out, expected in (("all", (), [0, 1]), ("unrecorded", ((0, 2), (1, 2)), [0]), ("unequal", ((1, 0), (1, 1)), [])):
         devices, host, link = [], Plane("/host:CPU"), 0
         for device in (0, 1):
@@ -187,6 +187,47 @@ def check_program_runs(folder):
         steps = table(index, "SELECT step, count(*) AS n FROM kernels WHERE step IS NOT NULL GROUP BY 1 ORDER BY 1")
         equal(steps, [(step, 2) for step in expected] if len(expected) > 1 else [], f"{name}: kernels of steps")
         equal(table(index, "SELECT name FROM steps"), [("jit_f",)] * len(steps), f"{name}: steps")
+
+
+def check_runs_in_turn(folder):
+    """Runs of one device are steps of their own, whatever threads launch them; a program that ran once is none."""
+    for name, thread_of in (("one", lambda _: 0), ("in turn", lambda run_: run_ % 2), ("blocks", lambda run_: run_ // 4)):
+        lines, kernels = [[], []], []
+        for run_ in range(9):
+            begin, length, program = 100_000_000 * run_, 900_000_000 if run_ == 8 else 9_000_000, "jit_init" if run_ == 8 else "jit_f"
+            lines[thread_of(min(run_, 7))] += [(f"{program}:XLA GPU module", begin, 50_000_000, {}),
+                                               ("cuLaunchKernel", begin + 1_000_000, 500_000, {"correlation_id": run_ + 1})]
+            kernels.append(("k", begin + 20_000_000, length, {"correlation_id": run_ + 1}))
+        host = Plane("/host:CPU")
+        for place, events in enumerate(lines):
+            host.line(place + 1, f"pool/{place}", events)
+        index = made(folder, [Plane("/device:GPU:0", device_vendor="Nvidia").line(7, "Stream #7(Compute)", kernels), host], f"{name}.xplane.pb")
+        equal(table(index, "SELECT step, count(*) AS n FROM kernels WHERE step IS NOT NULL GROUP BY 1 ORDER BY 1"), [(step, 1) for step in range(8)], name)
+        require("8 steps by the runs of jit_f, which have 7 % of the kernel time" in run("trace-query", "steps", index).stderr, name)
+
+
+def check_path_of_devices(folder):
+    """One device alone that is slower, or both: what a reason brings is not known of steps on several devices."""
+    def profile(name, times):
+        devices, host = [], Plane("/host:CPU")
+        for device, time in enumerate(times):
+            kernels, calls = [], []
+            for step in range(6):
+                link = 10 * step + device + 1
+                calls += [("jit_f:XLA GPU module", 100_000_000 * step, 5_000_000, {}),
+                          ("cuLaunchKernel", 100_000_000 * step + 1_000_000, 500_000, {"correlation_id": link})]
+                kernels.append(("sgemm_128", 100_000_000 * step + 3_000_000, time, {"correlation_id": link}))
+            devices.append(Plane(f"/device:GPU:{device}", device_vendor="Nvidia").line(7, "Stream #7(Compute)", kernels))
+            host.line(device + 1, f"pool/{device}", calls)
+        return made(folder, [*devices, host], f"{name}.xplane.pb")
+    def slower(*indexes):
+        reasons = json.loads(run("trace-query", "compare", "-q", "--json", *indexes).stdout)["reasons"]
+        return [row for row in reasons if row["cause"] == "operation"]
+    base = profile("base", (20_000_000, 20_000_000))
+    for name, times in (("one", (20_000_000, 60_000_000)), ("both", (60_000_000, 60_000_000))):
+        equal([row["path"] for row in slower(base, profile(name, times))], [None], name)
+    (row,) = slower(profile("a", (20_000_000,)), profile("b", (60_000_000,)))
+    equal((row["path"] - row["path_without"], row["change"]), (40_000, 40_000), "of one device")
 
 
 def check_refusals(folder):
@@ -336,5 +377,5 @@ def check_json(folder):
 
 
 def main(cases, folder):
-    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_tpu, check_made_profiles, check_program_runs, check_refusals, check_loops,
+    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_tpu, check_made_profiles, check_program_runs, check_runs_in_turn, check_path_of_devices, check_refusals, check_loops,
                       check_a_cut_file_keeps_whole_planes, check_whatever_is_cut_or_changed, check_what_is_no_profile, check_folders, check_advice, check_json])

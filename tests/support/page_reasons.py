@@ -93,8 +93,12 @@ class Reasons:
         self.evidence(fact, phase, row)
         equal(told.has("path"), row["path"] is not None and phase.said <= 3, "the first reasons have a path")
         if told.has("path"):
-            path = told.clause("path")[1]
+            kind, path = told.clause("path")
             near(path["without"], row["path_without"], "path without the reason", 1)
+            alike = abs(row["path_without"] - row["path"]) < 0.005 * row["path"]
+            equal(kind, "path_alike" if alike else "path", "what is said of the path")
+            if alike:
+                return equal(path.get("inferred") is not None, "inferred" in row["path_certainty"], "how sure the path is")
             near(path["length"], row["path"], "path", 1)
             sure = [word for word, name in (("at least", "bound"), ("inferred", "inferred")) if path.get(name)]
             equal(row["path_certainty"], ", ".join(sure) or "by the releases", "how sure the path is")

@@ -49,32 +49,64 @@ std::vector<std::size_t> runs_of(const EventColumns& events, const EventColumns&
   return out;
 }
 
-// By run: place among those of the program that its thread launched, + 1; 0: another program, or a thread of which no
-// work is recorded. Empty: threads have other numbers of runs.
-std::vector<std::uint32_t> places_of(const std::vector<ProgramRun>& runs, const std::vector<bool>& works,
-                                     std::int64_t program) {
-  std::map<std::uint32_t, bool> works_on;  // by thread
-  for (std::size_t i = 0; i < runs.size(); ++i) works_on[runs[i].thread] |= works[i];
-  std::vector<std::uint32_t> out(runs.size(), 0);
-  std::map<std::uint32_t, std::uint32_t> counts;  // by thread
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (runs[i].program == program && works_on[runs[i].thread]) out[i] = ++counts[runs[i].thread];
+// What runs launched, by run.
+struct LaunchedByRun {
+  std::vector<std::uint32_t> device;  // of its first kernel; 0: none is recorded
+  std::vector<std::int64_t> time;     // of its kernels
+};
+
+LaunchedByRun launched_by(const std::vector<ProgramRun>& runs, const std::vector<std::size_t>& of_kernel,
+                          const EventTables& events) {
+  LaunchedByRun out{std::vector<std::uint32_t>(runs.size(), 0), std::vector<std::int64_t>(runs.size(), 0)};
+  const auto dur = events.kernels.int64s("dur");
+  const auto stream = events.kernels.ids("stream_id");
+  for (std::size_t i = 0; i < of_kernel.size(); ++i) {
+    if (of_kernel[i] == 0) continue;
+    const std::size_t run = of_kernel[i] - 1;
+    const bool known = stream[i] < events.device_of_stream.size();
+    if (out.device[run] == 0 && known) out.device[run] = events.device_of_stream[stream[i]];
+    out.time[run] = saturating_add(out.time[run], duration_or_zero(dur[i]));
   }
+  return out;
+}
+
+// The program with most device time of those that ran at least twice on a device; 0: none did.
+std::int64_t program_of_steps(const std::vector<ProgramRun>& runs, const LaunchedByRun& launched) {
+  std::map<std::int64_t, std::int64_t> time;                     // by program
+  std::map<std::pair<std::int64_t, std::uint32_t>, int> counts;  // by program and device
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (launched.device[i] == 0) continue;
+    ++counts[{runs[i].program, launched.device[i]}];
+    std::int64_t& sum = time[runs[i].program];
+    sum = saturating_add(sum, launched.time[i]);
+  }
+  std::int64_t most = 0;
+  for (const auto& [of, count] : counts) {
+    if (count > 1 && (most == 0 || time[of.first] > time[most])) most = of.first;
+  }
+  return most;
+}
+
+// By run: number of its step + 1, its place among the runs of the program on its device; 0: of none. Empty: devices
+// have other numbers of runs. The recording of devices begins later and ends earlier than that of the host: runs
+// without work are no steps.
+std::vector<std::uint32_t> places_of(const std::vector<ProgramRun>& runs, const LaunchedByRun& launched,
+                                     std::int64_t program) {
+  std::vector<std::size_t> order;  // by time: several threads may launch on one device
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].program == program && launched.device[i] != 0) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return runs[i].ts; });
+  std::vector<std::uint32_t> out(runs.size(), 0);
+  std::map<std::uint32_t, std::uint32_t> counts;  // by device
+  for (const std::size_t i : order) out[i] = ++counts[launched.device[i]];
   const bool alike = std::ranges::all_of(counts, [&](const auto& one) { return one.second == counts.begin()->second; });
   return alike ? out : std::vector<std::uint32_t>{};
 }
 
-// `places` become numbers of steps, + 1.
-std::vector<StepFacts> steps_of_places(const std::vector<ProgramRun>& runs, const std::vector<bool>& works,
-                                       std::vector<std::uint32_t>& places) {
-  // The recording of devices begins later and ends earlier than that of the host: runs without work are no steps.
-  std::vector<std::uint32_t> numbers(runs.size() + 1, 0);  // by place: number of its step, + 1
-  for (std::size_t i = 0; i < places.size(); ++i) numbers[places[i]] |= works[i] && places[i] != 0 ? 1 : 0;
-  std::uint32_t count = 0;
-  for (std::uint32_t& number : numbers) number = number == 0 ? 0 : ++count;
-  std::vector<StepFacts> steps(count);
+std::vector<StepFacts> steps_of_places(const std::vector<ProgramRun>& runs, const std::vector<std::uint32_t>& places) {
+  std::vector<StepFacts> steps(places.empty() ? 0 : *std::ranges::max_element(places));
   for (std::size_t i = 0; i < places.size(); ++i) {
-    places[i] = numbers[places[i]];
     if (places[i] == 0) continue;
     StepFacts& facts = steps[places[i] - 1];
     const bool is_first = facts.ts == kUnknownValue;
@@ -93,21 +125,13 @@ StepSet steps_by_program(const Index& index, const EventTables& events) {
   const EventColumns calls(index, "runtime_call", {"ts", "thread_id"});
   const std::vector<std::size_t> of_kernel = runs_of(events.kernels, calls, runs);
   const std::vector<std::size_t> of_memory = runs_of(events.memory, calls, runs);
-  std::map<std::int64_t, std::int64_t> time;  // by program, of its kernels
-  std::vector<bool> works(runs.size());
-  const auto dur = events.kernels.int64s("dur");
-  for (std::size_t i = 0; i < of_kernel.size(); ++i) {
-    if (of_kernel[i] == 0) continue;
-    works[of_kernel[i] - 1] = true;
-    std::int64_t& sum = time[runs[of_kernel[i] - 1].program];
-    sum = saturating_add(sum, duration_or_zero(dur[i]));
-  }
-  if (time.empty()) return {};
-  const auto most = std::ranges::max_element(time, {}, &std::pair<const std::int64_t, std::int64_t>::second);
-  std::vector<std::uint32_t> places = places_of(runs, works, most->first);
+  const LaunchedByRun launched = launched_by(runs, of_kernel, events);
+  const std::int64_t program = program_of_steps(runs, launched);
+  if (program == 0) return {};
+  const std::vector<std::uint32_t> places = places_of(runs, launched, program);
   StepSet set;
-  set.steps = steps_of_places(runs, works, places);
-  if (set.steps.size() < 2) return {};
+  set.steps = steps_of_places(runs, places);
+  if (set.steps.empty()) return {};
   set.source = StepSource::kPrograms;
   const auto assigned = [&](const std::vector<std::size_t>& of) {
     LargeVector<std::uint32_t> out(of.size(), 0);
@@ -117,12 +141,20 @@ StepSet steps_by_program(const Index& index, const EventTables& events) {
   set.of_kernel = assigned(of_kernel);
   set.of_memory = assigned(of_memory);
   Statement text(index.database(), "SELECT value FROM string WHERE id = ?");
-  text.bind(1, most->first);
+  text.bind(1, program);
   std::string name(text.step() ? text.text(0) : "");
   name = name.substr(0, name.find(':'));
   for (StepFacts& facts : set.steps) facts.name = name;
+  std::int64_t all = 0, own = 0;
+  const auto dur = events.kernels.int64s("dur");
+  for (std::size_t i = 0; i < dur.size(); ++i) {
+    all = saturating_add(all, duration_or_zero(dur[i]));
+    own = saturating_add(own, set.of_kernel[i] == 0 ? 0 : duration_or_zero(dur[i]));
+  }
   set.notes.push_back(
-      fmt::format("no annotation names a step: {} by the runs of {}", counted(set.steps.size(), "step"), name));
+      fmt::format("no annotation names a step: {} by the runs of {}, which have {:.0f} % of the kernel time",
+                  counted(set.steps.size(), "step"), name,
+                  100.0 * static_cast<double>(own) / static_cast<double>(std::max<std::int64_t>(all, 1))));
   return set;
 }
 

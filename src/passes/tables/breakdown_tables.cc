@@ -395,8 +395,10 @@ struct Occupied {
 
 std::map<std::uint32_t, Occupied> occupied_by_device(Workload& workload) {
   const EventColumns& kernels = workload.events().kernels;
-  std::vector<std::pair<double, double>> configs(1, {-1, -1});  // by id: blocks by multiprocessors, occupancy; below 0: not known
-  Statement rows(workload.index().database(), "SELECT id, ifnull(blocks_per_sm, -1), ifnull(occupancy_pct, -1) FROM launch_config ORDER BY id");
+  // By id: blocks by multiprocessors, occupancy; below 0: not known.
+  std::vector<std::pair<double, double>> configs(1, {-1, -1});
+  Statement rows(workload.index().database(),
+                 "SELECT id, ifnull(blocks_per_sm, -1), ifnull(occupancy_pct, -1) FROM launch_config ORDER BY id");
   while (rows.step()) {
     configs.resize(rows.id(0) + std::size_t{1}, {-1, -1});
     configs[rows.id(0)] = {rows.real(1), rows.real(2)};

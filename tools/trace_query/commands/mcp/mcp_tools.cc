@@ -40,7 +40,10 @@ std::vector<std::string> paths_of(const IndexNames& names, const python::Value& 
   if (given.items.empty() || given.items.size() > kMostIndexes)
     throw Error(ErrorCode::kUsage, fmt::format("{}: give 1 to {}", argument, kMostIndexes));
   std::vector<std::string> out;
-  for (const python::Value& one : given.items) out.push_back(names.path_of(python::str(one)));
+  for (const python::Value& one : given.items) {
+    if (one.kind != python::Kind::kText) throw Error(ErrorCode::kUsage, fmt::format("{}: names are texts", argument));
+    out.push_back(names.path_of(one.text));
+  }
   return out;
 }
 
@@ -75,13 +78,12 @@ McpQuestion ask_table(const IndexNames& names, const python::Value& arguments) {
   return out;
 }
 
-// Two traces, or two sets of runs where a side is a list or the section is of sets alone.
+// Two traces, or two sets of runs where a side has several or the section is of sets alone.
 McpQuestion ask_compare(const IndexNames& names, const python::Value& arguments) {
   McpQuestion out{{"compare"}, false, {}};
   const std::string section = text_of(arguments, "section");
-  const bool sets = section == "sets" || section == "runs" ||
-                    arguments.find("baseline")->kind == python::Kind::kList ||
-                    arguments.find("candidate")->kind == python::Kind::kList;
+  const bool sets = section == "sets" || section == "runs" || arguments.find("baseline")->items.size() > 1 ||
+                    arguments.find("candidate")->items.size() > 1;
   for (const char* side : {"baseline", "candidate"}) {
     const std::vector<std::string> paths = paths_of(names, *arguments.find(side), side);
     if (sets) out.words.push_back(fmt::format("--{}", side));

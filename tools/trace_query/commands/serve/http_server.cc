@@ -189,9 +189,11 @@ class HttpServer {
   }
 
   void accept(const FileDescriptor& listener) {
+    if (!spare_.is_open()) spare_ = spare();
     for (;;) {
       FileDescriptor socket(::accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-      if (!socket.is_open() && errno == EMFILE && spare_.is_open()) {  // turned away: else it would wake us for ever
+      // Turned away: else it would wake us for ever.
+      if (!socket.is_open() && (errno == EMFILE || errno == ENFILE) && spare_.is_open()) {
         spare_ = {};
         socket = FileDescriptor(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
         const bool was_there = socket.is_open();
