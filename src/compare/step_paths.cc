@@ -21,7 +21,7 @@ std::vector<bool> some_steps(const ComparedTrace& trace, std::span<const std::ui
   for (const std::uint32_t i : device_steps) steps.push_back(trace.work.steps[i].step);
   std::ranges::sort(steps);
   steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
-  std::erase(steps, 0U);
+  std::erase_if(steps, [&](std::uint32_t step) { return step == 0 || step > trace.steps.steps.size(); });
   std::vector<bool> out(trace.steps.steps.size() + 1);
   const std::size_t taken = std::min(steps.size(), kMostSteps);
   for (std::size_t i = 0; i < taken; ++i) out[steps[i * steps.size() / taken]] = true;
@@ -31,15 +31,18 @@ std::vector<bool> some_steps(const ComparedTrace& trace, std::span<const std::ui
 class Asked {
  public:
   Asked(const ComparedTrace& trace, const CriticalPaths& paths, const PathQuestion& question)
-      : trace_(trace), paths_(paths), question_(question), names_(trace.events.kernels.ids("name_id")) {
-    for (std::size_t row = 0; row < names_.size(); ++row)
-      of_.push_back(question.is_of(trace.name(names_[row]), trace.layers.of_kernel[row]));
+      : trace_(trace), paths_(paths), question_(question), steps_(some_steps(trace, question.device_steps)) {
+    const auto names = trace.events.kernels.ids("name_id");
+    for (std::size_t row = 0; row < names.size(); ++row) {
+      const std::uint32_t step = trace.steps.of_kernel[row];
+      of_.push_back(step != 0 && step < steps_.size() && steps_[step] &&
+                    question.is_of(trace.name(names[row]), trace.layers.of_kernel[row]));
+    }
   }
 
   std::optional<PathWithout> answer() {
-    const std::vector<bool> steps = some_steps(trace_, question_.device_steps);
-    const std::vector<StepWindow> windows = windows_of_steps(trace_.steps, steps, paths_.graph());
-    const double time = on_one_device(steps) ? mean_time(steps) : 0;
+    const std::vector<StepWindow> windows = windows_of_steps(trace_.steps, steps_, paths_.graph());
+    const double time = on_one_device() ? mean_time() : 0;
     if (windows.empty() || time <= 0 || question_.less > kRounded * time) return std::nullopt;
     const double factor = std::clamp(1 - question_.less / time, 0.0, 1e9);
     // Rounded up: what it gives is rounded down.
@@ -62,24 +65,22 @@ class Asked {
     return one.work == Work::kCompute && !one.ref.is_memory_op && of_[one.ref.id - 1];
   }
 
-  [[nodiscard]] bool on_one_device(const std::vector<bool>& steps) const {
-    std::vector<std::uint8_t> seen(steps.size(), 0);
+  [[nodiscard]] bool on_one_device() const {
+    std::vector<std::uint8_t> seen(steps_.size(), 0);
     return std::ranges::none_of(trace_.work.steps, [&](const DeviceStep& one) {
-      return one.step != 0 && steps[one.step] && std::exchange(seen[one.step], 1) != 0;
+      return one.step != 0 && one.step < steps_.size() && steps_[one.step] && std::exchange(seen[one.step], 1) != 0;
     });
   }
 
   // Of the kernels in a device step, over these steps.
-  [[nodiscard]] double mean_time(const std::vector<bool>& steps) const {
+  [[nodiscard]] double mean_time() const {
     std::int64_t time = 0;
     for (const Activity& one : paths_.graph().activities()) {
-      if (!is_of(one)) continue;
-      const std::uint32_t step = trace_.steps.of_kernel[one.ref.id - 1];
-      if (step != 0 && steps[step]) time = saturating_add(time, one.end - one.ts);
+      if (is_of(one)) time = saturating_add(time, one.end - one.ts);
     }
     const auto device_steps = std::ranges::count_if(question_.device_steps, [&](std::uint32_t i) {
       const std::uint32_t step = trace_.work.steps[i].step;
-      return step != 0 && steps[step];
+      return step != 0 && step < steps_.size() && steps_[step];
     });
     return device_steps == 0 ? 0 : static_cast<double>(time) / static_cast<double>(device_steps);
   }
@@ -102,8 +103,8 @@ class Asked {
   const ComparedTrace& trace_;
   const CriticalPaths& paths_;
   const PathQuestion& question_;
-  std::span<const std::uint32_t> names_;
-  std::vector<bool> of_;  // by row
+  std::vector<bool> steps_;  // by number + 1, whether it is looked at
+  std::vector<bool> of_;     // by row of kernels
 };
 
 }  // namespace

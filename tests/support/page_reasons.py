@@ -95,6 +95,8 @@ class Reasons:
         if told.has("path"):
             kind, path = told.clause("path")
             near(path["without"], row["path_without"], "path without the reason", 1)
+            require(abs(row["path"] - row["path_without"]) <= 1.001 * abs(row["change"]) + 1000,
+                    f"the path changes by more than the reason: {row}")
             alike = abs(row["path_without"] - row["path"]) < 0.005 * row["path"]
             equal(kind, "path_alike" if alike else "path", "what is said of the path")
             if alike:
