@@ -171,6 +171,15 @@ def kernel(name, ts, dur, correlation, stream=7):
             "args": {"device": 0, "stream": stream, "correlation": correlation}}
 
 
+def check_empty_stream(folder):
+    """A recorded wait for a stream that runs nothing waits for nothing, whatever runs on others."""
+    sync = {"ph": "X", "cat": "cuda_sync", "name": "Stream Sync", "pid": 0, "tid": 9, "ts": 10, "dur": 20, "args": {"correlation": 2, "stream": 9, "device": 0}}
+    events = [call("cudaLaunchKernel", 1, 2, 1), kernel("a", 6, 20, 1), call("cudaStreamSynchronize", 10, 20, 2), sync, call("cudaLaunchKernel", 31, 2, 3), kernel("b", 40, 5, 3)]
+    index = ingest(planted_trace(folder, events), folder / "t.tracedb", "--force")
+    equal(rows("sql", index, "SELECT kind FROM releases WHERE kind GLOB '*return'"), [], "returns")
+    equal(rows("critical-path", "--what-if", "a:0", index)[0]["saving"], 0, "nothing waits for it")
+
+
 def check_scaled(folder):
     """All times by three: all results by three. Events in another order: the same."""
     case = PLANTED / "case08.json"
@@ -241,7 +250,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

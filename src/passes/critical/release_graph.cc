@@ -306,8 +306,8 @@ void ReleaseGraph::add_call(std::uint32_t id, bool is_inferred, const std::vecto
 std::vector<std::uint32_t> ReleaseGraph::awaited_by(std::uint32_t call, const Recorded* record, bool all) const {
   std::vector<std::uint32_t> out;
   const std::uint32_t process = process_of(thread_of(call));
-  if (record != nullptr && record->kind == Recorded::Kind::kStream && record->stream != 0) {
-    out = {last_launched(record->stream, call, process)};
+  if (record != nullptr && record->kind == Recorded::Kind::kStream) {
+    if (record->stream != 0) out = {last_launched(record->stream, call, process)};  // 0: nothing is recorded on it
   } else if (record != nullptr && record->kind == Recorded::Kind::kEvent) {
     for (const std::uint32_t stream : record->wait_streams) {
       if (record->recorded_by != 0) out.push_back(last_launched(stream, record->recorded_by, process));
