@@ -159,7 +159,23 @@ TEST_CASE("a selection counts its own kernels, their calls, and delays of calls 
   CHECK(as_row(stats.calls, stats.kernels, stats.delay.count) == "1 1 0");
 }
 
-TEST_CASE("random launches: kernels close, and no queue is longer than its delay") {
+TEST_CASE("copies and fills: calls that launch them alone have delays, and a graph begins with its copy") {
+  LaunchedTrace trace;
+  trace.call(0, 10);            // 1: a copy at 30
+  trace.call(40, 5, 1);         // 2: a graph of a copy at 50 and a kernel at 70
+  trace.call(80, 5, 0, false);  // 3: not a launch, but has a fill
+  trace.tables.kernels.add(70, 5, 1, 1, 2);
+  trace.tables.memory_ops.add(30, 5, 1, 1, 1);
+  trace.tables.memory_ops.add(50, 5, 1, 1, 2);
+  trace.tables.memory_ops.add(90, 5, 2, 1, 3);
+  trace.tables.memory_ops.add(95, 5, 2, 1, 0);
+  const Launches all = trace.stats();
+  CHECK(text(all.groups[0]) == "2 calls, 2 launching 0 kernels, 2 of 15 ns, delay 2 of 25 ns, queue 25 ns, 0 early");
+  CHECK(text(all.groups[1]) == "1 calls, 1 launching 1 kernels, 1 of 5 ns, delay 1 of 5 ns, queue 5 ns, 0 early");
+  CHECK(as_row(all.groups[0].memory_ops, all.groups[1].memory_ops, all.kernels_without_launch) == "2 1 0");
+}
+
+TEST_CASE("random launches: kernels and copies close, and no queue is longer than its delay") {
   std::mt19937 chance(3);
   for (int round = 0; round < 500; ++round) {
     LaunchedTrace trace;
@@ -170,9 +186,18 @@ TEST_CASE("random launches: kernels close, and no queue is longer than its delay
       trace.is_launching.push_back(static_cast<std::uint8_t>(chance() % 2));
     }
     const Launches all = trace.stats();
-    std::map<std::uint32_t, std::int64_t> first;  // by call: start of its first kernel
-    for (std::size_t i = 0; i < trace.tables.kernels.ts.size(); ++i) {
-      first.try_emplace(trace.tables.kernels.launch[i], trace.tables.kernels.ts[i]);
+    std::map<std::uint32_t, std::int64_t> first;  // by call: start of its first work
+    std::int64_t launched = 0;                    // copies and fills
+    const auto add = [&](std::uint32_t call, std::int64_t ts) {
+      const auto [place, is_new] = first.try_emplace(call, ts);
+      place->second = std::min(place->second, ts);
+    };
+    for (std::size_t i = 0; i < trace.tables.kernels.ts.size(); ++i)
+      add(trace.tables.kernels.launch[i], trace.tables.kernels.ts[i]);
+    for (std::size_t i = 0; i < trace.tables.memory_ops.ts.size(); ++i) {
+      const std::uint32_t call = trace.tables.memory_ops.launch[i];
+      add(call, trace.tables.memory_ops.ts[i]);
+      launched += call != 0 && call <= trace.dur.size() ? 1 : 0;
     }
     std::int64_t delay = 0;
     for (const auto& [call, ts] : first) {
@@ -180,15 +205,17 @@ TEST_CASE("random launches: kernels close, and no queue is longer than its delay
       if (trace.tables.call_ts[call - 1] == kUnknownValue) continue;
       delay += std::max<std::int64_t>(0, ts - trace.tables.call_ts[call - 1] - trace.dur[call - 1]);
     }
-    std::int64_t kernels = all.kernels_without_launch, found = 0;
+    std::int64_t kernels = all.kernels_without_launch, found = 0, memory_ops = 0;
     for (const LaunchStats& stats : all.groups) {
       kernels += stats.kernels;
+      memory_ops += stats.memory_ops;
       found += stats.delay.total;
       CHECK(stats.queue.total <= stats.delay.total);
       CHECK(stats.queue.max <= stats.delay.max);
       CHECK(stats.launching <= stats.calls);
     }
     CHECK(kernels == static_cast<std::int64_t>(trace.tables.kernels.ts.size()));
+    CHECK(memory_ops == launched);
     CHECK(found == delay);
   }
 }
