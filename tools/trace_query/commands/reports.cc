@@ -431,7 +431,8 @@ std::vector<Command> report_commands() {
                     "  trace-query gaps trace.json.gz --phase decode --format csv",
                     {{"", "gap_groups"}, {"--each", "gaps", "every gap by itself, longest first"}}, usual, finish_gaps,
                     add_gap_options, prepare_gaps),
-      table_command("launches", "calls that launch kernels, by name: time in the call, delay, queueing",
+      table_command("launches",
+                    "calls that launch kernels, copies and fills, by name: time in the call, delay, queueing",
                     "  trace-query launches trace.json.gz\n"
                     "  trace-query launches trace.json.gz --short 10us\n"
                     "  trace-query launches trace.json.gz --phase decode --csv",
