@@ -5,13 +5,12 @@
 #include <utility>
 
 #include "passes/critical/critical_path.h"
-#include "passes/select/selected_events.h"
+#include "passes/tables/pass_tables.h"
 
 namespace tracedb {
 namespace {
 
 constexpr std::size_t kMostSteps = 32;
-constexpr std::int64_t kLate = 10'000;          // ns, as of report critical-path
 constexpr std::int64_t kParts = 1'000'000'000;  // that a factor counts in
 constexpr double kRounded = 1.001;              // by which the kernels may fall short of what they are to take less
 
@@ -49,7 +48,6 @@ class Asked {
     const DurationFactor other{static_cast<std::int64_t>(std::ceil(factor * static_cast<double>(kParts))), kParts};
     const WhatIf what{[&](const Activity& one) { return is_of(one) ? other : DurationFactor{}; }, {}, {}};
     PathWithout out;
-    out.steps = windows.size();
     for (const StepWindow& window : windows) {
       const WhatIfLength without = paths_.what_if(window, what);
       out.length += static_cast<double>(window.end - window.begin) / static_cast<double>(windows.size());
@@ -114,7 +112,7 @@ std::vector<std::optional<PathWithout>> StepPaths::find(std::span<const PathQues
   if (questions.empty()) return out;
   const ComparedTrace& trace = trace_;
   const HostColumns host(index_);
-  const ReleaseGraph graph(index_, trace.events, host, kLate);
+  const ReleaseGraph graph(index_, trace.events, host, PassOptions{}.late);
   const CriticalPaths paths(graph);
   for (const PathQuestion& question : questions) out.push_back(Asked(trace, paths, question).answer());
   return out;

@@ -21,8 +21,7 @@ struct PathQuestion {
 };
 
 struct PathWithout {
-  double length = 0, without = 0;  // ns a step, of the path as it was and as it would be
-  std::size_t steps = 0;           // that both are means over: at most 32, evenly taken
+  double length = 0, without = 0;  // ns a step, of the path as it was and as it would be; means over at most 32 steps
   bool is_lower_bound = false;     // `without` is: a delay that it needs was never observed
   bool is_inferred = false;        // the path rests, in part, on what is not recorded
 };

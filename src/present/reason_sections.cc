@@ -89,9 +89,9 @@ struct ReasonLine {
 };
 
 std::string certainty(const PathWithout& path) {
-  if (!path.is_lower_bound && !path.is_inferred) return "by the releases";
-  return fmt::format("{}{}{}", path.is_lower_bound ? "at least" : "",
-                     path.is_lower_bound && path.is_inferred ? ", " : "", path.is_inferred ? "inferred" : "");
+  std::string text = path.is_lower_bound ? "at least" : "";
+  if (path.is_inferred) text += text.empty() ? "inferred" : ", inferred";
+  return text.empty() ? "by the releases" : text;
 }
 
 const Fields<ReasonLine>& reason_fields() {

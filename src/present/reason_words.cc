@@ -349,9 +349,9 @@ Sentence reason_text(const WordsInput& words, const GroupReasons& group, const R
 Sentence path_text(const Reason& reason) {
   if (!reason.path) return {};
   const PathWithout& path = *reason.path;
-  constexpr double kAlike = 0.005;  // of a length: what is printed as the same
+  constexpr double kSameLength = 0.005;  // of a length: what is printed as the same
   const Figure without{"without", path.without}, inferred{"inferred", path.is_inferred ? " (partly inferred)" : ""};
-  if (std::abs(path.without - path.length) < kAlike * path.length)
+  if (std::abs(path.without - path.length) < kSameLength * path.length)
     return say("path_alike", "; without it the critical path would still take {without:time}{inferred}",
                {without, inferred});
   return say("path", "; without it the critical path would take {bound}{without:time}, not {length:time}{inferred}",

@@ -149,8 +149,9 @@ def check_questions(folder):
     for seed in (9, 10):
         ingest(make_trace(folder / f"s{seed}.json", "--seed", seed), folder / f"s{seed}.tracedb")
     both = [{"baseline": ["a", "s9"], "candidate": "b"}, {"baseline": ["a", "s9"], "candidate": ["b", "s10"]}]
-    for sides in both:
-        require("run" in client.text("compare", **sides), "sets of runs in words")
+    for sides, counts in zip(both, ("2 and 1 runs", "2 and 2 runs")):
+        told = client.text("compare", **sides)
+        require(counts in told, f"sets of runs in words: {told}")
         require(client.table("compare", section="verdict", **sides)["rows"], "sets of runs as rows")
     require(len(client.table("compare", section="runs", **both[1])["rows"]) >= 4, "runs")
     client.fails("--section kernels", "compare", section="kernels", **both[1])

@@ -237,6 +237,8 @@ bool read_options(int argc, char** argv, TraceOptions& options) {
   }
   if (all.is_given("xla")) {
     all.take({"output", "xla", "truth", "hosts", "seed", "steps", "layers", "annotations"});
+    if (options.xla == XlaForm::kTpu && !options.annotations)
+      throw Error(ErrorCode::kUsage, "--annotations: a TPU's steps are runs of its program");
     if (options.xla != XlaForm::kNone) return true;
   }
   all.take();

@@ -256,8 +256,10 @@ class HttpServer {
       return answer(one, {.status = HttpStatus::kNotModified, .type = "", .etag = one.plan.etag});
     if (!one.plan.later.empty() && !later_) {
       // Without a process for it, the next page asks again.
-      static_cast<void>(catch_error([&] { later_ = std::make_unique<Question>(one.plan.later); }));
-      arrived_ = one.plan.arrived;
+      static_cast<void>(catch_error([&] {
+        later_ = std::make_unique<Question>(one.plan.later);
+        arrived_ = one.plan.arrived;
+      }));
     }
     if (one.plan.questions.empty()) {
       HttpAnswer made = one.plan.answer({});
