@@ -180,6 +180,18 @@ def check_empty_stream(folder):
     equal(rows("critical-path", "--what-if", "a:0", index)[0]["saving"], 0, "nothing waits for it")
 
 
+def check_blocking_copies(folder):
+    """A copy whose call returns when it is done waits for its stream, not for the host; but for what the host prepares in that call."""
+    def copy(name, ts, dur, correlation):
+        return dict(kernel(name, ts, dur, correlation), cat="gpu_memcpy")
+    kernels = [call("cudaLaunchKernel", 1, 2, 1), kernel("a", 6, 90, 1), call("cudaMemcpyAsync", 10, 100, 2)]
+    for name, ts, expected, saving in (("behind the stream", 100, ["launch_delay", "computation", "stream_gap", "copy", "sync_return"], 87),
+                                       ("prepared by the host", 107, ["host", "copy", "sync_return"], 0)):
+        index = ingest(planted_trace(folder, [*kernels, copy("Memcpy DtoH (Device -> Pageable)", ts, 2, 2)]), folder / "t.tracedb", "--force")
+        equal([part[2] for part in path_of(index)][-len(expected):], expected, name)
+        equal(rows("critical-path", "--what-if", "a:0", index)[0]["saving"], saving * 1000, f"what a copy {name} saves")
+
+
 def check_scaled(folder):
     """All times by three: all results by three. Events in another order: the same."""
     case = PLANTED / "case08.json"
@@ -250,7 +262,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_empty_stream, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_blocking_copies, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

@@ -113,7 +113,7 @@ class Walk {
     const PathSegment host{from, 0, PathKind::kHost, kNoActivity, thread_};
     if (const SynchronisingCall* wait = last_wait()) {
       const std::int64_t source = graph_.activities()[wait->source].end;
-      if (wait->end >= from && wait->end > source) {
+      if (wait->end >= from) {
         if (wait->end < now_) add({wait->end, 0, PathKind::kHost, kNoActivity, thread_});
         add({source, 0, PathKind::kSyncReturn, wait->source, thread_, wait->call, wait->is_inferred});
         activity_ = wait->source;

@@ -68,6 +68,7 @@ ReleaseGraph::ReleaseGraph(const Index& index, const EventTables& events, const 
       call_ts_(host.calls.int64s("ts")),
       call_dur_(host.calls.int64s("dur")),
       call_thread_(host.calls.ids("thread_id")),
+      call_kind_(host.calls.ids("kind")),
       device_of_stream_(events.device_of_stream) {
   read_threads();
   read_activities(events);
@@ -172,12 +173,15 @@ void ReleaseGraph::infer_releases() {
   }
   std::vector<std::uint32_t> last(of_stream_.size(), kNoActivity);
   for (std::uint32_t i = 0; i < activities_.size(); ++i) {
-    const Activity& one = activities_[i];
+    Activity& one = activities_[i];
+    one.queued = ends_in_its_call(one);
     const std::optional<Release> known = binding(i);
-    if (known && is_late(one, *known)) {
-      const std::uint32_t found = last_elsewhere(one, known->at, streams[one.device], last);
-      if (found != kNoActivity) inferred_.emplace_back(i, found);
-    }
+    const bool late = known && is_late(one, *known);
+    const std::uint32_t found = late ? last_elsewhere(one, known->at, streams[one.device], last) : kNoActivity;
+    if (found != kNoActivity)
+      inferred_.emplace_back(i, found);
+    else if (late || (known && known->kind == ReleaseKind::kLaunch))
+      one.queued = false;  // the host prepared it
     last[one.stream] = i;
   }
 }
@@ -343,15 +347,17 @@ void ReleaseGraph::add_calls(const std::vector<Recorded>& recorded) {
   add_copies();
 }
 
+bool ReleaseGraph::ends_in_its_call(const Activity& copy) const {
+  return copy.work == Work::kCopy && copy.call != 0 && copy.end > call_ts(copy.call) &&
+         copy.end <= call_end(copy.call) && static_cast<CallKind>(call_kind_[copy.call - 1]) == CallKind::kCopy;
+}
+
 // Calls that return when their own copy is done wait for it, whatever their name.
 void ReleaseGraph::add_copies() {
   std::map<std::uint32_t, std::uint32_t> last;  // by call
-  const auto kinds = host_.calls.ids("kind");
   for (std::uint32_t i = 0; i < activities_.size(); ++i) {
     const Activity& one = activities_[i];
-    if (one.work != Work::kCopy || one.call == 0 || static_cast<CallKind>(kinds[one.call - 1]) != CallKind::kCopy)
-      continue;
-    if (one.end <= call_ts(one.call) || one.end > call_end(one.call)) continue;
+    if (!ends_in_its_call(one)) continue;
     const auto [place, is_new] = last.emplace(one.call, i);
     if (!is_new && one.end > activities_[place->second].end) place->second = i;
   }

@@ -25,10 +25,11 @@ struct Activity {
   std::uint32_t call = 0;              // that launched it, id in runtime_call; 0: none is known
   std::uint32_t before = kNoActivity;  // on its stream
   Work work = Work::kCompute;
+  bool queued = false;  // in its stream, behind what was there when its call began: that call returns when it is done
 };
 
 enum class ReleaseKind : std::uint8_t {
-  kLaunch,    // the end of its launch, or its own start where that is earlier
+  kLaunch,    // the end of its launch, or its own start where that is earlier; the begin of the launch if it is queued
   kStream,    // the end of the activity before it on its stream
   kEvent,     // the end of an activity that its stream was told to wait for
   kInferred,  // the end of one on another stream, shortly before it: nothing recorded explains its start
@@ -82,7 +83,10 @@ class ReleaseGraph {
   template <class Visit>
   void for_each_release(std::uint32_t activity, Visit visit) const {
     const Activity& one = activities_[activity];
-    if (one.call != 0) visit(Release{ReleaseKind::kLaunch, kNoActivity, std::min(call_end(one.call), one.ts)});
+    if (one.call != 0) {
+      const std::int64_t launched = one.queued ? call_ts(one.call) : call_end(one.call);
+      visit(Release{ReleaseKind::kLaunch, kNoActivity, std::min(launched, one.ts)});
+    }
     if (one.before != kNoActivity)
       visit(Release{ReleaseKind::kStream, one.before, std::min(activities_[one.before].end, one.ts)});
     visit_waits(event_waits_, ReleaseKind::kEvent, activity, visit);
@@ -115,6 +119,7 @@ class ReleaseGraph {
   std::uint32_t last_elsewhere(const Activity& one, std::int64_t known, std::span<const std::uint32_t> streams,
                                std::span<const std::uint32_t> last) const;
   void infer_releases();
+  [[nodiscard]] bool ends_in_its_call(const Activity& copy) const;
   std::vector<Recorded> read_recorded();
   void add_recorded(const std::vector<Recorded>& recorded);
   void add_calls(const std::vector<Recorded>& recorded);
@@ -129,7 +134,7 @@ class ReleaseGraph {
   const HostColumns& host_;
   std::int64_t late_;
   std::span<const std::int64_t> call_ts_, call_dur_;
-  std::span<const std::uint32_t> call_thread_;
+  std::span<const std::uint32_t> call_thread_, call_kind_;
   std::vector<Activity> activities_;
   std::vector<std::vector<std::uint32_t>> of_stream_;    // by stream: activities in order of ts
   std::vector<std::vector<std::uint32_t>> launched_on_;  // the same in order of their launch, if that is known
