@@ -121,6 +121,19 @@ def check_gpu(folder):
     require("7 of 7 aligned kernels" in " ".join(said.split()) and "2 of 2 layers the same" in said, f"compared with itself: {said}")
 
 
+def check_many_stacks(folder):
+    """Events are stored by the thousand: each keeps its own call path."""
+    planes = gpu()
+    planes[1].line(16, "Stream #16(Compute)", [(f"k{place % 5}", place * 2_000_000, 1_000_000, {
+        "correlation_id": 1000 + place, "hlo_op": f"op.{place // 1000}", "hlo_module": "jit_f",
+        "name": f"jit(f)/scope_{place // 1000}/mul"}) for place in range(12_000)])
+    planes[2].line(17, "calls", [("cuLaunchKernel", place * 2_000_000, 1_000, {"correlation_id": 1000 + place}) for place in range(12_000)])
+    index = made(folder, planes, "stacks.xplane.pb")
+    found = table(index, "SELECT DISTINCT k.hlo_op, s.value FROM kernels k JOIN kernel r ON r.id = k.id JOIN stack b ON b.id = r.stack_id "
+                         "JOIN frame f ON f.id = b.frame_id JOIN string s ON s.id = f.name_id WHERE k.stream = 16 ORDER BY 2")
+    equal(sorted(found), sorted((f"op.{i}", f"nn.Module: scope_{i}") for i in range(12)), "paths")
+
+
 def check_tpu(folder):
     index = made(folder, tpu())
     equal(table(index, "SELECT hlo_op, hlo_module, op, kind, count(*) AS n, sum(dur) AS ns FROM kernels GROUP BY 1 ORDER BY 1"), [
@@ -375,5 +388,5 @@ def check_json(folder):
 
 
 def main(cases, folder):
-    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_tpu, check_made_profiles, check_program_runs, check_runs_in_turn, check_path_of_devices, check_refusals, check_loops,
+    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_many_stacks, check_tpu, check_made_profiles, check_program_runs, check_runs_in_turn, check_path_of_devices, check_refusals, check_loops,
                       check_a_cut_file_keeps_whole_planes, check_whatever_is_cut_or_changed, check_what_is_no_profile, check_folders, check_advice, check_json])

@@ -6,9 +6,9 @@ namespace tracedb {
 
 void EventBatch::clear() {
   const auto clear_all = [](auto&... lists) { (lists.clear(), ...); };
-  clear_all(strings, numbers, scopes, threads, streams, configs, shapes);
+  clear_all(strings, numbers, scopes, threads, streams, configs, shapes, stacks);
   clear_all(python, operators, calls, device_events, collectives, annotations, slices, tasks, instants, counters);
-  clear_all(flows, endpoints, metadata, args, kinds, issues);
+  clear_all(handoffs, flows, endpoints, metadata, args, kinds, issues);
   first_ts = kUnknownValue;
 }
 
