@@ -192,6 +192,15 @@ def check_blocking_copies(folder):
         equal(rows("critical-path", "--what-if", "a:0", index)[0]["saving"], saving * 1000, f"what a copy {name} saves")
 
 
+def check_exact_return(folder):
+    """A wait that returns in the nanosecond in which its work ends is on the path, and so are the waits before it."""
+    events = [{"ph": "X", "cat": "user_annotation", "name": "step", "pid": 1, "tid": 1, "ts": 0, "dur": 100}]
+    for at in (0, 50):
+        events += [call("cudaLaunchKernel", at + 1, 2, at + 1), kernel("a", at + 6, 24, at + 1), call("cudaStreamSynchronize", at + 10, 20, at + 2)]
+    index = ingest(planted_trace(folder, events), folder / "t.tracedb", "--force")
+    equal([(ts, end) for ts, end, kind, _ in path_of(index) if kind == "computation"], [(6000, 30000), (56000, 80000)], "kernels on the path")
+
+
 def check_scaled(folder):
     """All times by three: all results by three. Events in another order: the same."""
     case = PLANTED / "case08.json"
@@ -262,7 +271,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_empty_stream, check_blocking_copies, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_blocking_copies, check_exact_return, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

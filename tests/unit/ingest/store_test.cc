@@ -35,6 +35,15 @@ TEST_CASE("equal bytes get the number of their first appearance") {
   CHECK(interner.size() == 4);
 }
 
+TEST_CASE("a cleared batch stores nothing twice") {
+  EventBatch batch;
+  batch.stacks.push_back({1});
+  batch.handoffs.push_back({});
+  batch.clear();
+  CHECK(batch.stacks.empty());
+  CHECK(batch.handoffs.empty());
+}
+
 TEST_CASE("what is forgotten is new again") {
   Interner interner;
   for (int i = 0; i < 3000; ++i) interner.intern("text " + std::to_string(i));
