@@ -12,6 +12,7 @@
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
 #include "ingest/trace_list.h"
+#include "shared/usage_error.h"
 
 namespace tracedb {
 namespace {
@@ -22,7 +23,7 @@ namespace po = boost::program_options;
   std::vector<std::string> known;
   for (const auto& option : shown.options()) known.push_back("--" + option->long_name());
   const std::string name = token.substr(0, token.find('='));
-  throw Error(ErrorCode::kUsage, fmt::format("unknown option {}{}", name, did_you_mean(name, known)));
+  throw usage_error("unknown option {}{}", name, did_you_mean(name, known));
 }
 
 // A text on the command line, and what "name=path" names.
@@ -85,7 +86,7 @@ po::variables_map parse_options(std::span<const std::string> words, const po::op
 std::chrono::nanoseconds parse_seconds(const std::string& text) {
   const auto value = parse_double(text);
   if (!value || *value <= 0 || *value > 1e9) {
-    throw Error(ErrorCode::kUsage, fmt::format("'{}' is not a number of seconds; write e.g. 600 or 0.5", text));
+    throw usage_error("'{}' is not a number of seconds; write e.g. 600 or 0.5", text);
   }
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*value));
 }
@@ -101,7 +102,7 @@ std::size_t parse_size(const std::string& text) {
   }
   const auto value = parse_double(digits);
   if (!value || *value <= 0 || *value * factor > 1e15) {
-    throw Error(ErrorCode::kUsage, fmt::format("'{}' is not a size; write e.g. 64K, 200M or 2G", text));
+    throw usage_error("'{}' is not a size; write e.g. 64K, 200M or 2G", text);
   }
   return static_cast<std::size_t>(*value * factor);
 }
@@ -109,7 +110,7 @@ std::size_t parse_size(const std::string& text) {
 std::int64_t parse_whole(const std::string& option, const std::string& text, std::int64_t least, std::int64_t most) {
   const auto value = parse_int64(text);
   if (value && *value >= least && *value <= most) return *value;
-  throw Error(ErrorCode::kUsage, fmt::format("{} {}: give a whole number from {} to {}", option, text, least, most));
+  throw usage_error("{} {}: give a whole number from {} to {}", option, text, least, most);
 }
 
 std::vector<std::filesystem::path> read_path_list(const std::filesystem::path& list) {

@@ -18,6 +18,7 @@
 #include "report/escape.h"
 #include "shared/process_signals.h"
 #include "shared/progress.h"
+#include "shared/usage_error.h"
 #include "trace_ingest/summary.h"
 
 namespace tracedb {
@@ -195,7 +196,7 @@ int run_housekeeping(const HousekeepingCommand& command) {
 }
 
 int run_upgrade(const std::vector<std::string>& given, bool quiet) {
-  if (given.empty()) throw Error(ErrorCode::kUsage, "--upgrade: name indexes, or folders of them");
+  if (given.empty()) throw usage_error("--upgrade: name indexes, or folders of them");
   const std::string glob = "*" + std::string(kIndexSuffix);
   const TraceList list = list_traces({given.begin(), given.end()}, {glob}, {}, Indexes::kTake);
   std::size_t upgraded = 0, current = 0, failed = list.unreadable.size();
@@ -221,7 +222,7 @@ std::int64_t parse_age(const std::string& text) {
   const std::size_t unit = text.empty() ? std::string_view::npos : kUnits.find(text.back());
   const auto value = parse_double(std::string_view(text).substr(0, text.empty() ? 0 : text.size() - 1));
   if (unit == std::string_view::npos || !value || *value < 0 || *value * kSeconds[unit] > 9e9) {
-    throw Error(ErrorCode::kUsage, fmt::format("'{}' is not an age; write e.g. 30d, 12h, 45m or 90s", text));
+    throw usage_error("'{}' is not an age; write e.g. 30d, 12h, 45m or 90s", text);
   }
   return static_cast<std::int64_t>(*value * kSeconds[unit] * 1e9);
 }

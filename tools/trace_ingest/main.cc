@@ -29,6 +29,7 @@
 #include "shared/option_parsing.h"
 #include "shared/process_signals.h"
 #include "shared/progress.h"
+#include "shared/usage_error.h"
 #include "shared/word_completion.h"
 #include "trace_ingest/housekeeping.h"
 #include "trace_ingest/summary.h"
@@ -191,9 +192,7 @@ TraceList find_traces(const IngestCommand& command) {
                                                                   : printable_path(list.empty.front()),
                                                fmt::join(globs, " ")));
   }
-  if (!command.ingest.output.empty() && list.traces.size() != 1) {
-    throw Error(ErrorCode::kUsage, "--output takes exactly one trace");
-  }
+  if (!command.ingest.output.empty() && list.traces.size() != 1) throw usage_error("--output takes exactly one trace");
   if (!command.quiet) {
     for (const fs::path& folder : list.empty) print_note("{}: no traces there\n", escape_path(folder));
     for (const std::string& choice : list.choices) print_note("{}\n", choice);
@@ -301,7 +300,7 @@ ProgressMode progress_mode(const std::string& text) {
   if (text == "always") return ProgressMode::kAlways;
   if (text == "never") return ProgressMode::kNever;
   if (text.empty() || text == "auto") return ProgressMode::kAuto;
-  throw Error(ErrorCode::kUsage, fmt::format("--progress is auto, always or never, not '{}'", text));
+  throw usage_error("--progress is auto, always or never, not '{}'", text);
 }
 
 bool has(const po::variables_map& values, const char* name) { return values.count(name) > 0; }
@@ -331,7 +330,7 @@ void parse_batch(const po::variables_map& values, IngestCommand& command) {
   if (has(values, "jobs")) command.ingest.jobs = count_option(values, "jobs");
   command.ingest.fail_fast = has(values, "fail-fast");
   if (command.ingest.fail_fast && has(values, "keep-going")) {
-    throw Error(ErrorCode::kUsage, "--keep-going and --fail-fast exclude each other");
+    throw usage_error("--keep-going and --fail-fast exclude each other");
   }
 }
 
@@ -376,18 +375,14 @@ HousekeepingCommand parse_housekeeping(const po::variables_map& values) {
 void require_consistent(const po::variables_map& values) {
   const bool collect = has(values, "gc");
   if (has(values, "gc") + has(values, "stats") + has(values, "upgrade") > 1) {
-    throw Error(ErrorCode::kUsage, "--stats, --gc and --upgrade exclude each other");
+    throw usage_error("--stats, --gc and --upgrade exclude each other");
   }
   for (const char* name : {"max-size", "older-than", "orphans", "dry-run"}) {
-    if (!collect && has(values, name)) {
-      throw Error(ErrorCode::kUsage, fmt::format("--{} goes with --gc only", name));
-    }
+    if (!collect && has(values, name)) throw usage_error("--{} goes with --gc only", name);
   }
   if (!collect && !has(values, "stats") && !has(values, "upgrade")) return;
   for (const char* name : {"output", "index-dir", "files-from", "include", "force", "verify"}) {
-    if (has(values, name)) {
-      throw Error(ErrorCode::kUsage, fmt::format("--{} does not go with --stats, --gc and --upgrade", name));
-    }
+    if (has(values, name)) throw usage_error("--{} does not go with --stats, --gc and --upgrade", name);
   }
 }
 

@@ -21,6 +21,7 @@
 #include "report/escape.h"
 #include "shared/process_signals.h"
 #include "shared/progress.h"
+#include "shared/usage_error.h"
 #include "sql/database.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/mcp/agents_guide.h"
@@ -77,19 +78,18 @@ constexpr std::string_view kOtherCommands[][2] = {
 const Command& find_command(const std::string& name) {
   if (const Command* command = known_command(name)) return *command;
   for (const auto& [other, ours] : kOtherCommands) {
-    if (name == other) throw Error(ErrorCode::kUsage, fmt::format("no command '{}': trace-query {}", name, ours));
+    if (name == other) throw usage_error("no command '{}': trace-query {}", name, ours);
   }
   std::vector<std::string> known;
   for (const Command& command : commands()) known.emplace_back(command.name);
-  throw Error(ErrorCode::kUsage,
-              fmt::format("no command '{}'{} (trace-query --help lists them)", name, did_you_mean(name, known)));
+  throw usage_error("no command '{}'{} (trace-query --help lists them)", name, did_you_mean(name, known));
 }
 
 // `trace-query TRACE kernels`: info would print its page before it missed a file of that name.
 void refuse_command_behind(std::span<const std::string> args) {
   std::error_code error;
   if (args.size() < 2 || known_command(args[1]) == nullptr || std::filesystem::exists(args[1], error)) return;
-  throw Error(ErrorCode::kUsage, fmt::format("the command comes first: trace-query {} {}", args[1], args[0]));
+  throw usage_error("the command comes first: trace-query {} {}", args[1], args[0]);
 }
 
 int run_command(const Command& command, std::span<const std::string> args) { return command.run(command, args); }

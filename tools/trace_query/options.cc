@@ -10,7 +10,6 @@
 #include <sstream>
 #include <system_error>
 
-#include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
@@ -160,7 +159,7 @@ void refuse_other_options(const CommandLine& line, std::span<const std::string> 
   for (const std::string& arg : args) {
     for (const auto& [other, ours] : kOtherOptions) {
       if (arg.substr(0, arg.find('=')) != other || line.knows(std::string(other.substr(2)))) continue;
-      throw Error(ErrorCode::kUsage, fmt::format("unknown option {}: use {}", other, ours));
+      throw usage_error("unknown option {}: use {}", other, ours);
     }
   }
 }
@@ -170,9 +169,8 @@ void refuse_other_options(const CommandLine& line, std::span<const std::string> 
 const std::string& known_phase(const std::string& text) {
   static const std::vector<std::string> kKinds = split_names(std::string(kStepKindWords) + ",none");
   if (std::ranges::find(kKinds, text) == kKinds.end()) {
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--phase {}: use prefill, decode, mixed, train, other, unknown, unit or none{}", text,
-                            did_you_mean(text, kKinds)));
+    throw usage_error("--phase {}: use prefill, decode, mixed, train, other, unknown, unit or none{}", text,
+                      did_you_mean(text, kKinds));
   }
   return text;
 }
@@ -180,14 +178,13 @@ const std::string& known_phase(const std::string& text) {
 void refuse_unknown_ending(const std::string& file, std::span<const std::string> known) {
   const std::string ending = std::filesystem::path(file).extension();
   if (ending.empty() || std::ranges::find(known, ending) != known.end()) return;
-  throw Error(ErrorCode::kUsage, fmt::format("-o {}: no format has the ending {}; there are {}", printable_path(file),
-                                             ending, fmt::join(known, ", ")));
+  throw usage_error("-o {}: no format has the ending {}; there are {}", printable_path(file), ending,
+                    fmt::join(known, ", "));
 }
 
 void require_known(std::string_view option, const std::string& word, const std::vector<std::string>& known) {
   if (std::ranges::find(known, word) != known.end()) return;
-  throw Error(ErrorCode::kUsage,
-              fmt::format("--{} {}: there are {}{}", option, word, fmt::join(known, ", "), did_you_mean(word, known)));
+  throw usage_error("--{} {}: there are {}{}", option, word, fmt::join(known, ", "), did_you_mean(word, known));
 }
 
 std::string_view format_of_name(std::string_view path) {
@@ -310,9 +307,7 @@ void CommandLine::set_limits() const {
 
 void CommandLine::limit_rights() const {
   for (const OutputOption& output : options_->outputs) {
-    if (has(output.name))
-      throw Error(ErrorCode::kUsage,
-                  fmt::format("--read-only goes without --{}: answers on standard output", output.name));
+    if (has(output.name)) throw usage_error("--read-only goes without --{}: answers on standard output", output.name);
   }
   std::vector<std::filesystem::path> readable;  // what the command line names, and the index beside it
   const auto add = [&](const std::string& word) {
@@ -395,9 +390,7 @@ std::optional<std::int64_t> CommandLine::number(const std::string& name) const {
   const auto value = text(name);
   if (!value) return std::nullopt;
   const auto parsed = parse_int64(*value);
-  if (!parsed || *parsed < 0) {
-    throw Error(ErrorCode::kUsage, fmt::format("--{} {}: not a number, or a negative one", name, *value));
-  }
+  if (!parsed || *parsed < 0) throw usage_error("--{} {}: not a number, or a negative one", name, *value);
   return parsed;
 }
 
@@ -406,7 +399,7 @@ std::optional<double> CommandLine::percent(const std::string& name, double most)
   if (!given) return std::nullopt;
   const auto value = parse_double(*given);
   if (value && *value >= 0 && *value <= most) return value;
-  throw Error(ErrorCode::kUsage, fmt::format("--{} {}: give percent", name, *given));
+  throw usage_error("--{} {}: give percent", name, *given);
 }
 
 const char* CommandLine::first_given(std::span<const char* const> names) const {
@@ -416,8 +409,7 @@ const char* CommandLine::first_given(std::span<const char* const> names) const {
 
 std::span<const std::string> CommandLine::inputs() const {
   if (inputs_.empty()) {
-    throw Error(ErrorCode::kUsage,
-                fmt::format("{}: no trace or index given; usage: trace-query {}", command_.name, command_.usage));
+    throw usage_error("{}: no trace or index given; usage: trace-query {}", command_.name, command_.usage);
   }
   return inputs_;
 }
@@ -439,9 +431,7 @@ const Renderer& CommandLine::renderer() const {
   for (const Renderer& renderer : renderers()) {
     known.emplace_back(renderer.name);
     if (!has(known.back())) continue;
-    if (!wanted.empty() && wanted != renderer.name) {
-      throw Error(ErrorCode::kUsage, fmt::format("two formats: {} and {}", wanted, renderer.name));
-    }
+    if (!wanted.empty() && wanted != renderer.name) throw usage_error("two formats: {} and {}", wanted, renderer.name);
     wanted = renderer.name;
   }
   if (page()) return renderers()[0];
@@ -450,17 +440,14 @@ const Renderer& CommandLine::renderer() const {
     return by_ending != nullptr ? *by_ending : renderers()[0];
   }
   if (const Renderer* found = find_renderer(wanted)) return *found;
-  throw Error(ErrorCode::kUsage,
-              fmt::format("--format {}: there are {}{}", wanted, options_->formats, did_you_mean(wanted, known)));
+  throw usage_error("--format {}: there are {}{}", wanted, options_->formats, did_you_mean(wanted, known));
 }
 
 bool CommandLine::color(bool terminal) const {
   const std::string wanted = text("color").value_or("auto");
   if (wanted == "always") return true;
   if (wanted == "never") return false;
-  if (wanted != "auto") {
-    throw Error(ErrorCode::kUsage, fmt::format("--color {}: there are auto, always and never", wanted));
-  }
+  if (wanted != "auto") throw usage_error("--color {}: there are auto, always and never", wanted);
   const char* no_color = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): nobody sets it
   return terminal && (no_color == nullptr || *no_color == '\0');
 }
@@ -469,7 +456,7 @@ TimeUnit CommandLine::time_unit() const {
   const auto wanted = text("timeunit");
   if (!wanted) return TimeUnit::kAuto;
   if (const auto unit = time_unit_from(*wanted)) return *unit;
-  throw Error(ErrorCode::kUsage, fmt::format("--timeunit {}: there are auto, ns, us, ms and s", *wanted));
+  throw usage_error("--timeunit {}: there are auto, ns, us, ms and s", *wanted);
 }
 
 }  // namespace tracedb

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/renderers.h"
+#include "shared/usage_error.h"
 #include "trace_query/command.h"
 
 namespace tracedb {

@@ -93,7 +93,7 @@ std::size_t row_offset(const CommandLine& line) {
 Output::Output(const CommandLine& line)
     : line_(line), target_(line.text("output")), width_(table_width(line, target_.is_file())) {
   if (line.has("budget") && line.renderer().name != "compact")
-    throw Error(ErrorCode::kUsage, "--budget bounds --format compact alone");
+    throw usage_error("--budget bounds --format compact alone");
   if (!target_.is_file()) return;
   const std::string file = *line.text("output");
   const std::string_view named = format_of_name(file), written = line.written_format();
@@ -219,7 +219,7 @@ void Output::arrange(Report& report) {
 
 void Output::print_page(ReportPage page) {
   if (!target_.is_file() && isatty(STDOUT_FILENO) == 1) {
-    throw Error(ErrorCode::kUsage, "a page is for a browser: give -o FILE.html, or redirect standard output");
+    throw usage_error("a page is for a browser: give -o FILE.html, or redirect standard output");
   }
   for (PageTable& table : page.tables) {
     if (const auto sort = line_.text("sort")) sort_rows(table.report, parse_sort_key(*sort));

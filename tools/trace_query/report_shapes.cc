@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <sstream>
 
-#include "base/error.h"
 #include "base/text/closest_name.h"
 #include "passes/tables/pass_tables.h"
 #include "report/json_text.h"
 #include "report/renderers.h"
+#include "shared/usage_error.h"
 #include "trace_query/command.h"
 
 namespace tracedb {
@@ -170,8 +170,8 @@ std::string json_schema(const std::string& report) {
     if (known.empty() || known.back() != shape.report) known.emplace_back(shape.report);
   }
   if (tables.empty()) {
-    throw Error(ErrorCode::kUsage, fmt::format("--json-schema {}: no such report{}; there are {}", report,
-                                               did_you_mean(report, known), fmt::join(known, ", ")));
+    throw usage_error("--json-schema {}: no such report{}; there are {}", report, did_you_mean(report, known),
+                      fmt::join(known, ", "));
   }
   const bool sections = tables.front()->is_section;
   return fmt::format(

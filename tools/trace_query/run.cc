@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/error.h"
 #include "base/files/input_file.h"
 #include "present/cells.h"
 
@@ -88,13 +87,10 @@ const CommandTable& chosen_table(const CommandLine& line, std::span<const Comman
   }
   const bool has_by = !values.empty();
   if (has_by && line.has("by") && std::ranges::find(values, *line.text("by")) == values.end()) {
-    throw Error(ErrorCode::kUsage, fmt::format("--by {}: there {} {}", *line.text("by"),
-                                               values.size() == 1 ? "is" : "are", fmt::join(values, ", ")));
+    throw usage_error("--by {}: there {} {}", *line.text("by"), values.size() == 1 ? "is" : "are",
+                      fmt::join(values, ", "));
   }
-  if (chosen.size() > 1) {
-    throw Error(ErrorCode::kUsage,
-                fmt::format("{}: give only one of {}", line.command().name, fmt::join(options, ", ")));
-  }
+  if (chosen.size() > 1) throw usage_error("{}: give only one of {}", line.command().name, fmt::join(options, ", "));
   return chosen.empty() ? tables.front() : *chosen.front();
 }
 

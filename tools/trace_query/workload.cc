@@ -16,7 +16,7 @@ namespace tracedb {
 namespace {
 
 [[noreturn]] void fail(const std::string& option, const std::string& value, const std::string& reason) {
-  throw Error(ErrorCode::kUsage, fmt::format("--{} {}: {}", option, value, reason));
+  throw usage_error("--{} {}: {}", option, value, reason);
 }
 
 constexpr const char* kStepForm = "give numbers and ranges: 3, A..B, A.., ..B; 1,3,7..9";
@@ -105,17 +105,15 @@ FrameChoice requested_frames(const CommandLine& line) {
     choice.which = which;
     ++choices;
   }
-  if (choices > 1) {
-    throw Error(ErrorCode::kUsage, "--own, --modules and --each-module choose different frames: give one of them");
-  }
+  if (choices > 1) throw usage_error("--own, --modules and --each-module choose different frames: give one of them");
   if (line.has("own")) choice.own = line.names("own");
   const auto by = line.knows("by") && line.knows("own") ? line.text("by") : std::nullopt;
   if (!by) return choice;
   const bool by_line = *by == "function" || *by == "line";
-  if (*by != "module" && !by_line) throw Error(ErrorCode::kUsage, fmt::format("--by {}: use module or function", *by));
+  if (*by != "module" && !by_line) throw usage_error("--by {}: use module or function", *by);
   if (choice.which != Frames::kAll && !(by_line && choice.which == Frames::kOwn)) {
-    throw Error(ErrorCode::kUsage, fmt::format("--by {} chooses frames itself: leave {} out", *by,
-                                               choice.which == Frames::kOwn ? "--own" : "--modules and --each-module"));
+    throw usage_error("--by {} chooses frames itself: leave {} out", *by,
+                      choice.which == Frames::kOwn ? "--own" : "--modules and --each-module");
   }
   choice.which = by_line ? Frames::kOwn : Frames::kModuleClasses;
   return choice;
@@ -130,10 +128,9 @@ DurationChange parse_change(const std::string& text) {
   const std::string digits = factor.substr(0, point) + factor.substr(std::min(point + 1, factor.size()));
   const bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos;
   if (!is_number || digits.size() > kMostDigits || colon == 0) {
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--what-if {}: give WHAT:FACTOR, as in dense_gemm:0.8, 'aten::mm:0.5' or "
-                            "comm:0, with at most {} digits",
-                            text, kMostDigits));
+    throw usage_error(
+        "--what-if {}: give WHAT:FACTOR, as in dense_gemm:0.8, 'aten::mm:0.5' or comm:0, with at most {} digits", text,
+        kMostDigits);
   }
   DurationChange out{text.substr(0, colon), parse_int64(digits).value(), 1};
   for (std::size_t i = point + 1; i < factor.size(); ++i) out.denominator *= 10;
@@ -149,7 +146,7 @@ std::int64_t parse_time(const std::string& text) {
   const std::string digits = text.substr(0, end);
   const auto value = parse_double(digits);
   if (!unit || *unit == TimeUnit::kAuto || !value || *value * nanoseconds_per(*unit) > 9e18) {
-    throw Error(ErrorCode::kUsage, fmt::format("time '{}': give a number with ns, us, ms or s", text));
+    throw usage_error("time '{}': give a number with ns, us, ms or s", text);
   }
   if (const auto whole = parse_int64(digits)) return *whole * static_cast<std::int64_t>(nanoseconds_per(*unit));
   return std::llround(*value * nanoseconds_per(*unit));
@@ -247,7 +244,7 @@ PassOptions requested_pass_options(const CommandLine& line) {
   if (line.has("steady")) options.phase_steps = StepChoice::kSteady;
   if (const auto length = line.number("length")) {
     if (*length < 2 || *length > kLongestSequence) {
-      throw Error(ErrorCode::kUsage, fmt::format("--length {}: give 2 to {}", *length, kLongestSequence));
+      throw usage_error("--length {}: give 2 to {}", *length, kLongestSequence);
     }
     options.sequence_length = static_cast<std::size_t>(*length);
   }

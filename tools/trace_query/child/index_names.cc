@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/error.h"
 #include "base/stream/content_hash.h"
 #include "base/text/closest_name.h"
 #include "ingest/trace_list.h"
+#include "shared/usage_error.h"
 #include "trace_query/command.h"
 
 namespace tracedb {
@@ -61,9 +61,8 @@ std::string IndexNames::path_of(const std::string& name) const {
   if (parts.empty()) parts = all;
   const std::size_t more = parts.size() - std::min(parts.size(), kMostNamed);
   parts.resize(parts.size() - more);
-  throw Error(ErrorCode::kUsage,
-              fmt::format("no single index '{}': {}{}; list_indexes has all", name, fmt::join(parts, ", "),
-                          more > 0 ? fmt::format(" and {} more", more) : ""));
+  throw usage_error("no single index '{}': {}{}; list_indexes has all", name, fmt::join(parts, ", "),
+                    more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 std::string IndexNames::folder_of(const std::string& name) const {
@@ -76,7 +75,7 @@ std::string IndexNames::folder_of(const std::string& name) const {
       if (is_below) return (folder / name.substr(std::min(prefix.size(), name.size()))).string();
     }
   }
-  throw Error(ErrorCode::kUsage, fmt::format("no folder '{}' with indexes in it; '.' is all of them", name));
+  throw usage_error("no folder '{}' with indexes in it; '.' is all of them", name);
 }
 
 std::string IndexNames::without_paths(std::string text) const {

@@ -5,7 +5,6 @@
 #include <iostream>
 
 #include "aie/stream/postprocess.h"
-#include "base/error.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
 #include "present/aie_tables.h"
@@ -30,7 +29,7 @@ struct AieRequest {
 };
 
 [[noreturn]] void refuse(std::string_view option, std::string_view value, std::string_view expected) {
-  throw Error(ErrorCode::kUsage, fmt::format("--{} {}: {}", option, value, expected));
+  throw usage_error("--{} {}: {}", option, value, expected);
 }
 
 double positive(std::string_view option, std::string_view text) {
@@ -93,7 +92,7 @@ aie::Work read_work(const CommandLine& line) {
   if (out.cores == 0) refuse("cores", "0", "expected a number above 0");
   const std::optional<std::string> gemm = line.text("gemm");
   if (!gemm) return out;
-  if (out.macs) throw Error(ErrorCode::kUsage, "--gemm and --work: give one of them");
+  if (out.macs) throw usage_error("--gemm and --work: give one of them");
   const std::vector<std::string> sizes = split_names(*gemm);
   if (sizes.size() != 3) refuse("gemm", *gemm, "expected M,K,N");
   out.macs = 1;
@@ -199,7 +198,7 @@ void add_aie_options(CommandLine& line) {
 
 std::string required(const CommandLine& line, const std::string& option) {
   if (const auto value = line.text(option)) return *value;
-  throw Error(ErrorCode::kUsage, fmt::format("--compat stream needs --{}", option));
+  throw usage_error("--compat stream needs --{}", option);
 }
 
 stream::Options read_options(const CommandLine& line) {
@@ -230,12 +229,11 @@ int run_aie_stream(const Command& command, std::span<const std::string> args) {
   const std::string program = required(line, "compat");
   const std::vector<std::string> known = {"stream"};
   if (program != known.front()) {
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--compat {}: there is stream{}", program, did_you_mean(program, known)));
+    throw usage_error("--compat {}: there is stream{}", program, did_you_mean(program, known));
   }
   const stream::Options options = read_options(line);
   if (!line.positional().empty()) {
-    throw Error(ErrorCode::kUsage, fmt::format("--compat stream: {} is no option of it", line.positional().front()));
+    throw usage_error("--compat stream: {} is no option of it", line.positional().front());
   }
   line.set_inputs({options.trace()});
   for (const stream::OutputText& output : postprocess(options)) {

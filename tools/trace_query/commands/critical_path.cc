@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/text/amounts.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
@@ -81,14 +80,13 @@ int run_critical_path(const Command& command, std::span<const std::string> args)
   if (!line.parse(args)) return 0;
   const std::optional<std::string> by = line.text("by");
   if (by && std::ranges::find(kPathParts, *by) == std::end(kPathParts)) {
-    throw Error(ErrorCode::kUsage, fmt::format("--by {}: there are {}", *by, fmt::join(kPathParts, ", ")));
+    throw usage_error("--by {}: there are {}", *by, fmt::join(kPathParts, ", "));
   }
   if (line.has("device") || line.has("stream")) {
-    throw Error(ErrorCode::kUsage,
-                "a path leads through all devices and streams: select it by --step, --phase, --from, --to");
+    throw usage_error("a path leads through all devices and streams: select it by --step, --phase, --from, --to");
   }
   if (int{line.has("parts")} + int{line.has("slack")} + int{line.has("what-if")} + int{by.has_value()} > 1) {
-    throw Error(ErrorCode::kUsage, "--parts, --slack, --what-if and --by: give one");
+    throw usage_error("--parts, --slack, --what-if and --by: give one");
   }
   const char* script = line.has("parts")     ? "critical_path_parts"
                        : line.has("slack")   ? "path_slack"

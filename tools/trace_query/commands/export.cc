@@ -6,7 +6,6 @@
 #include <deque>
 #include <filesystem>
 
-#include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/text/amounts.h"
 #include "export/folded_stacks.h"
@@ -31,9 +30,7 @@ struct ExportInputs {
 
 ExportInputs open_inputs(const CommandLine& line) {
   const std::span<const std::string> given = line.inputs();
-  if (given.size() > 1) {
-    throw Error(ErrorCode::kUsage, "export: give one trace, and with --compare a second one to put beside it");
-  }
+  if (given.size() > 1) throw usage_error("export: give one trace, and with --compare a second one to put beside it");
   ExportInputs inputs{{given.front()}, {}};
   if (const auto other = line.text("compare")) inputs.paths.push_back(*other);
   for (const std::string& path : inputs.paths) {
@@ -47,13 +44,13 @@ ExportInputs open_inputs(const CommandLine& line) {
 // Options that another format has.
 void refuse_options(const CommandLine& line, std::string_view format, std::initializer_list<const char*> options) {
   const char* option = line.first_given({options.begin(), options.size()});
-  if (option != nullptr) throw Error(ErrorCode::kUsage, fmt::format("--{}: does not apply to {}", option, format));
+  if (option != nullptr) throw usage_error("--{}: does not apply to {}", option, format);
 }
 
 int write_perfetto(const CommandLine& line) {
   refuse_options(line, "perfetto", {"by", "own", "modules", "each-module", "night", "job"});
   const auto gaps = static_cast<std::size_t>(line.number("top-gaps").value_or(0));
-  if (line.has("top-gaps") && gaps == 0) throw Error(ErrorCode::kUsage, "--top-gaps 0: give 1 or more");
+  if (line.has("top-gaps") && gaps == 0) throw usage_error("--top-gaps 0: give 1 or more");
   const RequestedWorkload requested(line);
   const ExportInputs inputs = open_inputs(line);
   std::deque<Workload> workloads;
@@ -75,9 +72,7 @@ int write_perfetto(const CommandLine& line) {
     if (!window.empty()) continue;
     empty.push_back(path + ": " + why_no_kernels(workload));
   }
-  const auto refuse = [&] {
-    throw Error(ErrorCode::kUsage, fmt::format("nothing to write: {}", fmt::join(empty, "; ")));
-  };
+  const auto refuse = [&] { throw usage_error("nothing to write: {}", fmt::join(empty, "; ")); };
   // A window by time, or of a trace without kernels, may have the host's work.
   const bool any_time = std::ranges::any_of(windows, [](const auto& one) { return !one.spans.empty(); });
   if (!any_time) refuse();
@@ -129,7 +124,7 @@ int write_parquet(const CommandLine& line) {
                  {"top-gaps", "critical-path", "queues", "compare", "by", "own", "modules", "each-module"});
   const std::string target = line.text("output").value_or("-");
   if (target == "-") {
-    throw Error(ErrorCode::kUsage, "export: name a folder or a file to write, as in -o kernels or -o kernels.parquet");
+    throw usage_error("export: name a folder or a file to write, as in -o kernels or -o kernels.parquet");
   }
   const RequestedWorkload requested(line);
   const ExportInputs inputs = open_inputs(line);
@@ -175,7 +170,7 @@ std::optional<std::string> take_option(std::vector<std::string>& words, const st
   for (auto word = words.begin(); word != words.end(); ++word) {
     const bool joined = word->starts_with(name + "=");
     if (*word != name && !joined) continue;
-    if (!joined && word + 1 == words.end()) throw Error(ErrorCode::kUsage, fmt::format("{}: give a value", name));
+    if (!joined && word + 1 == words.end()) throw usage_error("{}: give a value", name);
     std::string value = joined ? word->substr(name.size() + 1) : *(word + 1);
     words.erase(word, word + (joined ? 1 : 2));
     return value;
@@ -192,12 +187,11 @@ std::optional<int> run_other_command(std::span<const std::string> args) {
   std::vector<std::string> words(args.begin(), args.end());
   const auto report = take_option(words, "--report");
   const auto query = take_option(words, "--query");
-  if (report && query) throw Error(ErrorCode::kUsage, "export: give --report or --query, not both");
+  if (report && query) throw usage_error("export: give --report or --query, not both");
   if (report) {
     const Command* command = known_command(*report);
     if (command == nullptr || command->name == "export") {
-      throw Error(ErrorCode::kUsage,
-                  fmt::format("--report {}: no such report (trace-query --help lists them)", *report));
+      throw usage_error("--report {}: no such report (trace-query --help lists them)", *report);
     }
     return command->run(*command, words);
   }
@@ -246,8 +240,7 @@ int write_export(const CommandLine& line) {
     case ExportKind::kTable:
       break;
   }
-  throw Error(ErrorCode::kUsage,
-              fmt::format("export: write --format {} and -o FILE as words of their own", format.name));
+  throw usage_error("export: write --format {} and -o FILE as words of their own", format.name);
 }
 
 int run(const Command& command, std::span<const std::string> args) {
@@ -257,7 +250,7 @@ int run(const Command& command, std::span<const std::string> args) {
   const bool names_file = std::ranges::any_of(
       args, [](const std::string& word) { return word.starts_with("-o") || word.starts_with("--output"); });
   if (!asked && !names_file && isatty(STDOUT_FILENO) == 1) {
-    throw Error(ErrorCode::kUsage, "export: name the file to write, as in -o window.json, or -o - for the terminal");
+    throw usage_error("export: name the file to write, as in -o window.json, or -o - for the terminal");
   }
   if (!asked) {
     if (const std::optional<int> code = run_other_command(args)) return *code;

@@ -98,8 +98,7 @@ void add_cell(TableRows& rows, const Cell& cell) {
 std::vector<CatalogueEntry> read_catalogue(const CommandLine& line) {
   Collector collector;
   if (line.positional().empty()) {
-    throw Error(ErrorCode::kUsage, fmt::format("{}: no trace or index given; usage: trace-query {}",
-                                               line.command().name, line.command().usage));
+    throw usage_error("{}: no trace or index given; usage: trace-query {}", line.command().name, line.command().usage);
   }
   for (const std::string& given : line.positional()) collector.add(given);
   return collector.finish();
@@ -126,7 +125,7 @@ void keep_where(std::vector<CatalogueEntry>& entries, const std::string& express
     auto statement = user.next({});
     while (statement && user.step(*statement)) kept.insert(static_cast<std::size_t>(statement->int64(0)));
     statement.reset();
-    if (user.next({})) throw Error(ErrorCode::kUsage, "one expression, no further statement");
+    if (user.next({})) throw usage_error("one expression, no further statement");
   });
   if (failure)
     throw Error(failure->code(),

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "trace/format_holds.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
@@ -59,10 +58,10 @@ int run_memory(const Command& command, std::span<const std::string> args) {
   if (!line.parse(args)) return 0;
   const std::optional<std::string> by = line.text("by"), at = line.text("at");
   if (by && std::ranges::find(kParts, *by) == std::end(kParts)) {
-    throw Error(ErrorCode::kUsage, fmt::format("--by {}: there are operator, module, line and step", *by));
+    throw usage_error("--by {}: there are operator, module, line and step", *by);
   }
   if (int{line.has("curve")} + int{line.has("leaks")} + int{at || by} > 1) {
-    throw Error(ErrorCode::kUsage, "--curve, --leaks, --by and --at: give one; only --at goes with --by");
+    throw usage_error("--curve, --leaks, --by and --at: give one; only --at goes with --by");
   }
   Parameters parameters = {{"by", by.value_or("operator")}, {"at", Cell()}};
   if (at && *at != "peak") parameters["at"] = parse_time(*at);

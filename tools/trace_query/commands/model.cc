@@ -47,7 +47,7 @@ double positive(std::string_view what, const std::string& text) {
   constexpr double kLeast = 1e-6, kMost = 1e9;
   const auto value = parse_double(text);
   if (value && *value >= kLeast && *value <= kMost) return *value;
-  throw Error(ErrorCode::kUsage, fmt::format("{} {}: give a number above 0", what, text));
+  throw usage_error("{} {}: give a number above 0", what, text);
 }
 
 ScenarioRequest request_of(Values values, const std::string& what) {
@@ -60,7 +60,7 @@ ScenarioRequest request_of(Values values, const std::string& what) {
   if (request.name.empty()) request.name = what;
   const auto error = catch_error([&] {
     for (const char* key : {"model", "profile"}) {
-      if (values[key].empty()) throw Error(ErrorCode::kUsage, fmt::format("{}: has no {}", what, key));
+      if (values[key].empty()) throw usage_error("{}: has no {}", what, key);
     }
     if (!values["passes"].empty()) request.passes = positive(what + ": passes", values["passes"]);
   });
@@ -82,9 +82,8 @@ ScenarioRequest parse_scenario(const std::string& text) {
       key = name;
       values[key] = part.substr(equals + 1);
     } else if (key.empty()) {
-      throw Error(ErrorCode::kUsage,
-                  fmt::format("--scenario {}: '{}' is not one of {}=...{}", text, part, fmt::join(kKeys, "=, "),
-                              did_you_mean(name, std::vector<std::string>(kKeys.begin(), kKeys.end()))));
+      throw usage_error("--scenario {}: '{}' is not one of {}=...{}", text, part, fmt::join(kKeys, "=, "),
+                        did_you_mean(name, std::vector<std::string>(kKeys.begin(), kKeys.end())));
     } else {
       values[key] += "," + part;
     }
@@ -221,14 +220,14 @@ Value choice(const CommandLine& line, const char* option, const std::pair<const 
     if (*text == name) return value;
     known += (known.empty() ? "" : ", ") + std::string(name);
   }
-  throw Error(ErrorCode::kUsage, fmt::format("--{} {}: there are {}", option, *text, known));
+  throw usage_error("--{} {}: there are {}", option, *text, known);
 }
 
 OpMapping mapping_of(const CommandLine& line) {
   const auto path = line.text("op-map");
   const std::string root = line.text("mapping-root").value_or(std::string(OpMapping::kAuto));
   if (!path) {
-    if (line.has("mapping-root")) throw Error(ErrorCode::kUsage, "--mapping-root needs --op-map");
+    if (line.has("mapping-root")) throw usage_error("--mapping-root needs --op-map");
     return {};
   }
   return OpMapping::parse(read_small_file(*path), printable_path(*path), root);
@@ -256,7 +255,7 @@ ModelRequest model_request(const CommandLine& line) {
   out.duplicates = *policy;
   const auto least_share = line.percent("min-share");
   if (const auto percent = line.percent("max-error")) out.gate = {*percent, least_share.value_or(0)};
-  if (least_share && !out.gate) throw Error(ErrorCode::kUsage, "--min-share needs --max-error");
+  if (least_share && !out.gate) throw usage_error("--min-share needs --max-error");
   return out;
 }
 
@@ -420,7 +419,7 @@ bool is_beyond(const Gate& gate, const ModelScenario& scenario, const Output& ou
 
 int run_own(const CommandLine& line) {
   if (const char* option = line.first_given(kOfOriginal)) {
-    throw Error(ErrorCode::kUsage, fmt::format("--{} goes with --compat msmodeling only", option));
+    throw usage_error("--{} goes with --compat msmodeling only", option);
   }
   const ModelRequest request = model_request(line);
   Output output(line);
@@ -442,7 +441,7 @@ int run_own(const CommandLine& line) {
 
 int run_msmodeling(const CommandLine& line) {
   if (const char* option = line.first_given(kOfOwn)) {
-    throw Error(ErrorCode::kUsage, fmt::format("--{} does not go with --compat msmodeling", option));
+    throw usage_error("--{} does not go with --compat msmodeling", option);
   }
   msmodeling::Options options;
   options.trace_dir = line.text("trace-dir").value_or(options.trace_dir);
@@ -496,7 +495,7 @@ int run_model(const Command& command, std::span<const std::string> args) {
   const auto compat = line.text("compat");
   if (!compat) return run_own(line);
   if (*compat == "msmodeling") return run_msmodeling(line);
-  throw Error(ErrorCode::kUsage, fmt::format("--compat {}: there is msmodeling", *compat));
+  throw usage_error("--compat {}: there is msmodeling", *compat);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/error.h"
 #include "base/files/small_file.h"
 #include "base/text/amounts.h"
 #include "compare/findings.h"
@@ -55,7 +54,7 @@ void add_backward(CommandLine& line) {
 // In the other tables of operators there is no module that it could change.
 void prepare_operators(const CommandLine& line, PassOptions&) {
   if (line.has("backward") && line.text("by") != "module") {
-    throw Error(ErrorCode::kUsage, "--backward needs --by module: it changes nothing else here");
+    throw usage_error("--backward needs --by module: it changes nothing else here");
   }
 }
 
@@ -115,7 +114,7 @@ int run_counters(const Command& command, std::span<const std::string> args) {
   line.add("by", OptionKind::kValue, "operator: all kernels of an operator in one row");
   if (!line.parse(args)) return 0;
   const std::optional<std::string> by = line.text("by");
-  if (by && *by != "operator") throw Error(ErrorCode::kUsage, fmt::format("--by {}: there is operator", *by));
+  if (by && *by != "operator") throw usage_error("--by {}: there is operator", *by);
   const Parameters parameters = {{"by", by ? Cell(*by) : Cell()}};
   return run_pass_reports(line, {"counters", "counters", requested_pass_options(line), parameters,
                                  [&](Workload& workload, TraceReport& result) {

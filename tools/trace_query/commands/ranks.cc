@@ -303,9 +303,8 @@ std::string or_compare(const CommandLine& line) {
 // One page of HTML, about one job.
 void print_html(const CommandLine& line, Output& output, const Answer& answer) {
   if (answer.jobs.size() != 1) {
-    throw Error(ErrorCode::kUsage, fmt::format("{} found, and a page (HTML) is about one; --job NAME of "
-                                               "`trace-query ranks` chooses{}",
-                                               counted(answer.jobs.size(), "job is", "jobs are"), or_compare(line)));
+    throw usage_error("{} found, and a page (HTML) is about one; --job NAME of `trace-query ranks` chooses{}",
+                      counted(answer.jobs.size(), "job is", "jobs are"), or_compare(line));
   }
   std::vector<PageTable> tables;
   for (const RanksSection* section : requested_ranks_sections(line)) {
@@ -362,8 +361,8 @@ JobAnalysis baseline_of(const CommandLine& line, const RequestedWorkload& reques
   const Traces traces = open_all(line, inputs, loop);
   const std::vector<Job> jobs = requested_jobs(line, find_jobs(traces.facts).jobs);
   if (jobs.size() == 1) return analysis_of(jobs.front(), traces, requested);
-  throw Error(ErrorCode::kUsage, fmt::format("--baseline {}: {} there, and one is needed; name its traces by a pattern",
-                                             folder.front(), counted(jobs.size(), "job is", "jobs are")));
+  throw usage_error("--baseline {}: {} there, and one is needed; name its traces by a pattern", folder.front(),
+                    counted(jobs.size(), "job is", "jobs are"));
 }
 
 int answer_ranks(const CommandLine& line, bool as_page) {
@@ -388,9 +387,8 @@ int answer_ranks(const CommandLine& line, bool as_page) {
     for (const Job& job : jobs) add_rows(report, section->report, job, traces, requested);
   }
   if (baseline && answer.jobs.size() != 1) {
-    throw Error(ErrorCode::kUsage,
-                fmt::format("{} found to compare with the baseline, and one is needed; --job NAME chooses",
-                            counted(answer.jobs.size(), "job is", "jobs are")));
+    throw usage_error("{} found to compare with the baseline, and one is needed; --job NAME chooses",
+                      counted(answer.jobs.size(), "job is", "jobs are"));
   }
   answer.baseline = std::move(baseline);
   answer.notes = notes_of(line, traces, found, answer);

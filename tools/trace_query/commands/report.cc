@@ -1,10 +1,8 @@
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "base/text/amounts.h"
 #include "present/page_text.h"
 #include "report/json_text.h"
@@ -39,8 +37,7 @@ std::string format_of(const CommandLine& line) {
   const bool is_known =
       std::ranges::find(kEndings, format, [](const auto& one) { return one.second; }) != std::end(kEndings);
   if (is_known) return format;
-  if (line.has("format"))
-    throw Error(ErrorCode::kUsage, fmt::format("--format {}: html, table, markdown or json", format));
+  if (line.has("format")) throw usage_error("--format {}: html, table, markdown or json", format);
   std::vector<std::string> known;
   for (const auto& [ending, name] : kEndings) known.emplace_back(ending);
   refuse_unknown_ending(file, known);
@@ -72,7 +69,7 @@ int run_report_command(const Command& command, std::span<const std::string> args
   const std::string format = format_of(line);
   if (line.inputs().size() != 1) {
     if (format == "html") return run_ranks_page(line);
-    throw Error(ErrorCode::kUsage, "report: sentences are of one trace; of a job, trace-query ranks prints them");
+    throw usage_error("report: sentences are of one trace; of a job, trace-query ranks prints them");
   }
   const std::string& input = line.inputs()[0];
   const RequestedWorkload requested(line);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/text/amounts.h"
 #include "base/text/closest_name.h"
 #include "export/folded_stacks.h"
@@ -131,8 +130,7 @@ std::optional<CallTreeView> requested_view(const CommandLine& line) {
   const std::string wanted = line.text("view").value_or(line.has("by") ? "flat" : "tree");
   const auto found = std::find(kViews.begin(), kViews.end(), wanted);
   if (found == kViews.end()) {
-    throw Error(ErrorCode::kUsage, fmt::format("--view {}: use tree, callers, flat and collapsed{}", wanted,
-                                               did_you_mean(wanted, kViews)));
+    throw usage_error("--view {}: use tree, callers, flat and collapsed{}", wanted, did_you_mean(wanted, kViews));
   }
   if (wanted == "collapsed") return std::nullopt;
   return static_cast<CallTreeView>(found - kViews.begin());
@@ -243,8 +241,7 @@ constexpr std::string_view kAnyKernel = "SELECT id FROM kernel LIMIT 1";
 
 void prepare_kernels(const CommandLine& line, PassOptions&) {
   if (line.has("capture") && !line.has("layer") && !is_by(line, "role")) {
-    throw Error(ErrorCode::kUsage,
-                fmt::format("{}: --capture needs --layer: it changes nothing else here", line.command().name));
+    throw usage_error("{}: --capture needs --layer: it changes nothing else here", line.command().name);
   }
 }
 
@@ -294,7 +291,7 @@ void add_sequence_choices(CommandLine& line) {
 
 void prepare_sequences(const CommandLine& line, PassOptions& options) {
   const std::string by = line.text("by").value_or("name");
-  if (by != "name" && by != "op") throw Error(ErrorCode::kUsage, fmt::format("--by {}: there are name and op", by));
+  if (by != "name" && by != "op") throw usage_error("--by {}: there are name and op", by);
   options.sequences_by_op = by == "op";
   if (line.renderer().audience == Audience::kHuman && !line.has("wide")) {
     constexpr std::size_t kReadable = 40;  // letters of one kernel's name, in a table for a terminal

@@ -127,12 +127,11 @@ int run_rules(const Command& command, std::span<const std::string> args) {
   if (!line.parse(args)) return 0;
   const std::vector<std::string>& words = line.positional();
   const std::vector<std::string> actions = {"show", "list", "check", "explain"};
-  if (words.empty()) throw Error(ErrorCode::kUsage, "rules: say what to do: show, list, check or explain");
+  if (words.empty()) throw usage_error("rules: say what to do: show, list, check or explain");
   const std::span<const std::string> rest = std::span(words).subspan(1);
   const bool needs_more = words[0] == "show" || words[0] == "explain";
   if (needs_more && rest.empty()) {
-    throw Error(ErrorCode::kUsage, fmt::format("rules {}: give {}", words[0],
-                                               words[0] == "show" ? "a trace or index" : "the name of a kernel"));
+    throw usage_error("rules {}: give {}", words[0], words[0] == "show" ? "a trace or index" : "the name of a kernel");
   }
   if (words[0] == "show") {
     line.set_inputs(find_inputs(rest, std::nullopt));
@@ -141,8 +140,7 @@ int run_rules(const Command& command, std::span<const std::string> args) {
   if (words[0] == "list") return list(line);
   if (words[0] == "check") return check(line, rest);
   if (words[0] == "explain") return explain(line, rest);
-  throw Error(ErrorCode::kUsage, fmt::format("rules {}: there are show, list, check and explain{}", words[0],
-                                             did_you_mean(words[0], actions)));
+  throw usage_error("rules {}: there are show, list, check and explain{}", words[0], did_you_mean(words[0], actions));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/text/closest_name.h"
 #include "index/packed_tables.h"
 #include "passes/sql/event_rows.h"
@@ -151,8 +150,7 @@ void print_examples(const CommandLine& line, Output& output) {
 std::string object_name(const std::string& wanted) {
   const std::vector<std::string> known = schema_object_names();
   if (wanted.empty() || std::ranges::find(known, wanted) != known.end()) return wanted;
-  throw Error(ErrorCode::kUsage,
-              fmt::format("no table, view, pass, function or section '{}'{}", wanted, did_you_mean(wanted, known)));
+  throw usage_error("no table, view, pass, function or section '{}'{}", wanted, did_you_mean(wanted, known));
 }
 
 int run_schema(const Command& command, std::span<const std::string> args) {
@@ -161,7 +159,7 @@ int run_schema(const Command& command, std::span<const std::string> args) {
   line.add("json-schema", OptionKind::kValue, "print the JSON Schema of what this report prints with --json: kernels");
   line.add("object", OptionKind::kValue, "only this table, view, pass, function or section ('compare ledger')");
   if (!line.parse(args)) return 0;
-  if (line.positional().size() > 1) throw Error(ErrorCode::kUsage, "schema: give one trace or index at most");
+  if (line.positional().size() > 1) throw usage_error("schema: give one trace or index at most");
   const std::string only = object_name(line.text("object").value_or(""));
   Output output(line);
   if (const auto report = line.text("json-schema")) {

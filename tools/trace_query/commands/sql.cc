@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "base/files/small_file.h"
 #include "base/text/amounts.h"
 #include "passes/sql/kernel_sql_functions.h"
@@ -44,11 +43,9 @@ std::size_t count_answers(Database& database, const std::string& text, const Sql
   UserSql sql(database, text);
   std::size_t answers = 0;
   while (const auto statement = sql.next(values)) answers += statement->column_count() > 0 ? 1 : 0;
-  if (sql.number() == 0) throw Error(ErrorCode::kUsage, "sql: no statement in the SQL text");
+  if (sql.number() == 0) throw usage_error("sql: no statement in the SQL text");
   for (const auto& [name, value] : values) {
-    if (!sql.bound().contains(name)) {
-      throw Error(ErrorCode::kUsage, fmt::format("--param {}: no statement has a parameter :{}", name, name));
-    }
+    if (!sql.bound().contains(name)) throw usage_error("--param {}: no statement has a parameter :{}", name, name);
   }
   return answers;
 }
@@ -204,7 +201,7 @@ Request request(const CommandLine& line) {
   if (const auto name = line.text("recipe")) {
     const Recipe& recipe = find_recipe(*name);
     if (line.has("file") || (!words.empty() && !is_path(words.back()))) {
-      throw Error(ErrorCode::kUsage, "sql: --recipe takes TRACE|INDEX..., and no other SQL");
+      throw usage_error("sql: --recipe takes TRACE|INDEX..., and no other SQL");
     }
     return {words, std::string(recipe.sql), recipe.values};
   }
@@ -218,9 +215,7 @@ Request request(const CommandLine& line) {
 SqlParameters parameters(const CommandLine& line, SqlParameters values) {
   for (const std::string& text : line.list("param")) {
     const std::size_t equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos) {
-      throw Error(ErrorCode::kUsage, fmt::format("--param {}: give name=value", text));
-    }
+    if (equals == 0 || equals == std::string::npos) throw usage_error("--param {}: give name=value", text);
     values[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return values;
@@ -313,7 +308,7 @@ std::string sql_text(const CommandLine& line, const Request& request) {
   if (const auto file = line.text("file")) return read_small_file_or_input(*file, kMaxSqlBytes);
   if (request.sql == "-") return read_small_file_or_input("-", kMaxSqlBytes);
   if (request.sql) return *request.sql;
-  throw Error(ErrorCode::kUsage, fmt::format("sql: no SQL given; usage: trace-query {}", line.command().usage));
+  throw usage_error("sql: no SQL given; usage: trace-query {}", line.command().usage);
 }
 
 std::vector<std::string> paths_of(const std::vector<SqlInput>& inputs) {
@@ -353,8 +348,7 @@ void refuse_options_of_statements(const CommandLine& line) {
       "step-regex", "capture", "format", "csv",      "tsv",        "json",        "jsonl",      "markdown", "output",
       "plan",       "limit",   "param",  "max-rows", "per-stream", "kernel-wait", "micro-idle", "steady"};
   if (const char* option = line.first_given(kOfStatements)) {
-    throw Error(ErrorCode::kUsage,
-                fmt::format("sql: --{} needs a statement: the shell is sqlite3, which does not know it", option));
+    throw usage_error("sql: --{} needs a statement: the shell is sqlite3, which does not know it", option);
   }
 }
 
@@ -401,7 +395,7 @@ int run_sql(const Command& command, std::span<const std::string> args) {
   IndexSet indexes(std::move(inputs), line, requested, options);
   if (is_shell) {
     run_sqlite_shell(line, indexes);
-    throw Error(ErrorCode::kUsage, "sql: give a statement: its shell is sqlite3, which is not installed");
+    throw usage_error("sql: give a statement: its shell is sqlite3, which is not installed");
   }
   Output output(line);
   indexes.add_tables(sql);

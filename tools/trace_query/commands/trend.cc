@@ -50,8 +50,7 @@ Metric metric_of(const CommandLine& line) {
   if (out.name.starts_with("kernel:") && out.name.size() > 7) {
     return {MetricKind::kKernel, out.name, out.name.substr(7)};
   }
-  throw Error(ErrorCode::kUsage,
-              fmt::format("--metric {}: there are period, span, op:CLASS and kernel:NAME", out.name));
+  throw usage_error("--metric {}: there are period, span, op:CLASS and kernel:NAME", out.name);
 }
 
 // Kernel time in a step of the phase; without steps of the whole trace. Unknown: no such kernel.
@@ -103,11 +102,11 @@ TrendRequest trend_request(const CommandLine& line) {
   if (const auto phase = line.text("phase")) out.trend.phase = known_phase(*phase);
   constexpr double kLeastRate = 0.1, kMostRate = 20;  // percent; fewer orders are tried than would show a lower one
   if (const auto rate = line.percent("rate", kMostRate)) {
-    if (*rate < kLeastRate) throw Error(ErrorCode::kUsage, "--rate: 0.1 to 20 percent");
+    if (*rate < kLeastRate) throw usage_error("--rate: 0.1 to 20 percent");
     out.trend.changes.rate = *rate / 100;
   }
   out.gate = line.percent("gate");
-  if (line.has("gate-inconclusive") && !out.gate) throw Error(ErrorCode::kUsage, "--gate-inconclusive needs --gate");
+  if (line.has("gate-inconclusive") && !out.gate) throw usage_error("--gate-inconclusive needs --gate");
   out.inconclusive_fails = inconclusive_fails(line);
   out.nothing_passes = line.has("gate-inconclusive") && !out.inconclusive_fails;
   return out;
@@ -164,9 +163,8 @@ SetOfPoint sets_by(const CommandLine& line) {
   const std::string text = line.text("sets").value_or("");
   auto expression = std::make_shared<RegularExpression>(text);
   if (!expression->fault().empty() || expression->groups() == 0) {
-    throw Error(ErrorCode::kUsage, fmt::format("--sets {}: {}", text,
-                                               expression->fault().empty() ? "give a group, such as /(commit-[^/]+)/"
-                                                                           : expression->fault()));
+    throw usage_error("--sets {}: {}", text,
+                      expression->fault().empty() ? "give a group, such as /(commit-[^/]+)/" : expression->fault());
   }
   return [expression](const TrendPoint& point) {
     const CatalogueEntry& first = *point.run.front();

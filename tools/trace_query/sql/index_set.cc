@@ -49,8 +49,7 @@ void refuse_names(const std::vector<SqlInput>& inputs) {
   std::set<std::string> known = {"main", "temp"};
   for (const SqlInput& input : inputs) {
     if (input.name.empty() || known.insert(lower(input.name)).second) continue;
-    throw Error(ErrorCode::kUsage, fmt::format("{}={}: there is another {} already; choose another name", input.name,
-                                               input.path, input.name));
+    throw usage_error("{}={}: there is another {} already; choose another name", input.name, input.path, input.name);
   }
 }
 

@@ -10,7 +10,6 @@
 #include <system_error>
 #include <vector>
 
-#include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/text/amounts.h"
 #include "present/baseline_file.h"
@@ -188,7 +187,7 @@ void print_pages(const Results& results, const CommandLine& line, Output& output
 // The page of HTML: all sections, or those that were named.
 void print_html(const CompareRequest& request, const Results& results, const std::vector<OpenedTrace>& traces,
                 Output& output) {
-  if (results.comparisons.size() != 1) throw Error(ErrorCode::kUsage, "compare: a page (HTML) has one candidate");
+  if (results.comparisons.size() != 1) throw usage_error("compare: a page (HTML) has one candidate");
   const SectionInput in = results.input(0, request.ledger_by, true);
   output.print_page(comparison_page(
       {in, {&traces[0].index, &traces[1].index}, results.inputs[0], results.inputs[1], request.sections}));
@@ -249,13 +248,12 @@ StepSamples of_phase(StepSamples samples, const CompareOptions& options) {
 void check_file_options(const CommandLine& line) {
   for (const char* option : {"section", "by", "normalise"}) {
     if (!line.has(option)) continue;
-    throw Error(ErrorCode::kUsage,
-                fmt::format("compare: --{} needs both traces: a baseline file has only figures of steps", option));
+    throw usage_error("compare: --{} needs both traces: a baseline file has only figures of steps", option);
   }
-  if (line.page()) throw Error(ErrorCode::kUsage, "compare: a page (HTML) needs both traces, not figures of a file");
+  if (line.page()) throw usage_error("compare: a page (HTML) needs both traces, not figures of a file");
   for (const char* option : {"gate", "phase"}) {
     if (!line.has(option) || line.has("baseline-file")) continue;
-    throw Error(ErrorCode::kUsage, fmt::format("compare: --{} has no effect with --save-baseline alone", option));
+    throw usage_error("compare: --{} has no effect with --save-baseline alone", option);
   }
 }
 
@@ -264,9 +262,7 @@ int compare_with_file(const CommandLine& line) {
   check_file_options(line);
   const CompareRequest request = parse_compare_request(line);
   const ActiveRules rules = requested_rules(line);
-  if (line.inputs().size() != 1) {
-    throw Error(ErrorCode::kUsage, "compare: --baseline-file and --save-baseline go with one trace");
-  }
+  if (line.inputs().size() != 1) throw usage_error("compare: --baseline-file and --save-baseline go with one trace");
   std::vector<OpenedTrace> traces;
   traces.push_back(open_trace(line.inputs()[0], line));
   const ComparedTraces loaded = load(traces, line.inputs(), line, rules);
@@ -312,10 +308,9 @@ std::vector<std::string> compare_all(const CompareRequest& request, Results& res
     if (!request.gate) continue;
     for (const GroupComparison& group : own.groups) {
       if (group.other_work.text.empty()) continue;
-      throw Error(ErrorCode::kUsage,
-                  fmt::format("compare: --gate: {} does other work than {}: {}: {} (--allow-different-work judges it)",
-                              printable_path(results.inputs[i]), printable_path(results.inputs[0]), group.group.label,
-                              group.other_work.text));
+      throw usage_error("compare: --gate: {} does other work than {}: {}: {} (--allow-different-work judges it)",
+                        printable_path(results.inputs[i]), printable_path(results.inputs[0]), group.group.label,
+                        group.other_work.text);
     }
     results.gates.push_back(judge(*request.gate, own, results.inputs[i], output));
   }
@@ -408,13 +403,14 @@ int run_comparison(const CommandLine& line) {
   const ActiveRules rules = requested_rules(line);
   const std::size_t first = line.positional().size() < 2 ? 0 : traces_of_folder(line.positional().front());
   if (first > 1) {
-    throw Error(ErrorCode::kUsage, fmt::format("{}: {} is a folder of {} traces, and one trace is the baseline (sets "
-                                               "of runs, or two jobs: trace-query compare FOLDER OTHER_FOLDER)",
-                                               line.command().name, printable_path(line.positional().front()), first));
+    throw usage_error(
+        "{}: {} is a folder of {} traces, and one trace is the baseline (sets of runs, or two jobs: trace-query "
+        "compare FOLDER OTHER_FOLDER)",
+        line.command().name, printable_path(line.positional().front()), first);
   }
   if (line.inputs().size() < 2 && !requested_step(line)) {
-    throw Error(ErrorCode::kUsage, fmt::format("{}: give a baseline and at least one candidate: trace-query {}",
-                                               line.command().name, line.command().usage));
+    throw usage_error("{}: give a baseline and at least one candidate: trace-query {}", line.command().name,
+                      line.command().usage);
   }
   Output output(line);
   InputLoop loop(line.inputs());
@@ -430,7 +426,7 @@ int run_comparison(const CommandLine& line) {
   std::vector<std::string> notes = compare_all(request, results, output);
   read_host_parts(request, line, traces, rules, results);
   if (const auto step = request.options.step; step && results.comparisons.front().groups.empty()) {
-    throw Error(ErrorCode::kUsage, fmt::format("--step {}: {}", *step, why_no_step(results, *step)));
+    throw usage_error("--step {}: {}", *step, why_no_step(results, *step));
   }
   const CycleWords cycles(
       std::ranges::all_of(loaded.traces, [](const ComparedTrace& trace) { return trace.description.cycles; }));
@@ -509,14 +505,12 @@ int run_compare(const Command& command, std::span<const std::string> args) {
                    {"normalise", "by", "gate", "gate-metric", "gate-inconclusive", "save-baseline", "baseline-file",
                     "min-confidence", "allow-different-work", "step"},
                    "--method wafer");
-    if (line.page()) throw Error(ErrorCode::kUsage, "compare: a page (HTML) does not go with --method wafer");
+    if (line.page()) throw usage_error("compare: a page (HTML) does not go with --method wafer");
     return run_wafer_comparison(line);
   }
-  if (method != "sequence") {
-    throw Error(ErrorCode::kUsage, fmt::format("--method {}: there are sequence and wafer", method));
-  }
+  if (method != "sequence") throw usage_error("--method {}: there are sequence and wafer", method);
   for (const char* option : {"paired", "pair-by", "leave-out", "runs", "mixed", "gate-strict"}) {
-    if (line.has(option)) throw Error(ErrorCode::kUsage, fmt::format("compare: --{} is about sets of runs", option));
+    if (line.has(option)) throw usage_error("compare: --{} is about sets of runs", option);
   }
   return run_comparison(line);
 }

@@ -1,12 +1,9 @@
 #include "trace_query/commands/compare/compare_request.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
 
-#include "base/error.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
 #include "trace_query/open.h"
@@ -47,10 +44,10 @@ std::vector<const Section*> requested_sections(const CommandLine& line) {
   for (const std::string& name : everything ? std::vector<std::string>() : names) {
     const auto found = std::ranges::find_if(all, [&](const Section& s) { return s.name == name; });
     if (found == all.end()) {
-      throw Error(ErrorCode::kUsage, fmt::format("--section {}: no such section{}; 'compare --help' lists them", name,
-                                                 did_you_mean(name, section_names())));
+      throw usage_error("--section {}: no such section{}; 'compare --help' lists them", name,
+                        did_you_mean(name, section_names()));
     }
-    if (found->name == "gate" && !line.has("gate")) throw Error(ErrorCode::kUsage, "--section gate needs --gate");
+    if (found->name == "gate" && !line.has("gate")) throw usage_error("--section gate needs --gate");
     sections.push_back(&*found);
   }
   add_gate(line, sections);
@@ -62,7 +59,7 @@ std::optional<StepMetric> gate_metric(const CommandLine& line) {
   const auto text = line.text("gate-metric");
   if (!text || *text == "worse") return std::nullopt;
   if (const auto metric = step_metric_from(*text)) return metric;
-  throw Error(ErrorCode::kUsage, fmt::format("--gate-metric {}: use worse, span, busy, period and kernel_time", *text));
+  throw usage_error("--gate-metric {}: use worse, span, busy, period and kernel_time", *text);
 }
 
 // "5", "5%", "5 %".
@@ -71,7 +68,7 @@ Gate requested_gate(const CommandLine& line, const std::string& text) {
   if (number.ends_with('%')) number.remove_suffix(1);
   while (number.ends_with(' ')) number.remove_suffix(1);
   const auto percent = parse_double(number);
-  if (!percent || *percent < 0) throw Error(ErrorCode::kUsage, fmt::format("--gate {}: give percent", text));
+  if (!percent || *percent < 0) throw usage_error("--gate {}: give percent", text);
   const bool fails = inconclusive_fails(line);
   return {*percent, gate_metric(line), fails, line.has("gate-inconclusive") && !fails};
 }
@@ -82,7 +79,7 @@ Value chosen(const CommandLine& line, const char* option, Value otherwise,
   const auto text = line.text(option);
   if (!text) return otherwise;
   if (const auto value = from(*text)) return *value;
-  throw Error(ErrorCode::kUsage, fmt::format("--{} {}: there are {}", option, *text, choices));
+  throw usage_error("--{} {}: there are {}", option, *text, choices);
 }
 
 std::optional<LedgerBy> ledger_by_from(std::string_view text) {
@@ -107,13 +104,13 @@ void refuse_unknown_phases(const CommandLine& line) {
 bool inconclusive_fails(const CommandLine& line) {
   const std::string text = line.text("gate-inconclusive").value_or("pass");
   if (text == "pass" || text == "fail") return text == "fail";
-  throw Error(ErrorCode::kUsage, fmt::format("--gate-inconclusive {}: there are pass and fail", text));
+  throw usage_error("--gate-inconclusive {}: there are pass and fail", text);
 }
 
 void refuse_options(const CommandLine& line, std::initializer_list<const char*> options, std::string_view with) {
   for (const char* option : options) {
     if (!line.has(option)) continue;
-    throw Error(ErrorCode::kUsage, fmt::format("compare: --{} does not go with {}", option, with));
+    throw usage_error("compare: --{} does not go with {}", option, with);
   }
 }
 
@@ -126,13 +123,12 @@ std::optional<std::uint32_t> requested_step(const CommandLine& line) {
   const auto text = line.knows("step") ? line.text("step") : std::nullopt;
   if (!text) return std::nullopt;
   const auto step = parse_int64(*text);
-  if (!step || *step < 0 || *step > INT32_MAX)
-    throw Error(ErrorCode::kUsage, fmt::format("--step {}: give the number of a step", *text));
+  if (!step || *step < 0 || *step > INT32_MAX) throw usage_error("--step {}: give the number of a step", *text);
   for (const char* option : {"gate", "baseline-file", "save-baseline"}) {
-    if (line.has(option)) throw Error(ErrorCode::kUsage, fmt::format("compare: --{} does not go with --step", option));
+    if (line.has(option)) throw usage_error("compare: --{} does not go with --step", option);
   }
   if (line.inputs().size() != 1) {
-    throw Error(ErrorCode::kUsage, "compare: --step compares a step of one trace with the others of that trace");
+    throw usage_error("compare: --step compares a step of one trace with the others of that trace");
   }
   return static_cast<std::uint32_t>(*step);
 }
@@ -159,7 +155,7 @@ CompareRequest parse_compare_request(const CommandLine& line) {
   if (const auto text = line.text("min-confidence")) {
     const std::optional<double> percent = parse_double(*text);
     if (!percent || *percent < 0 || *percent > 100) {
-      throw Error(ErrorCode::kUsage, fmt::format("--min-confidence {}: give percent, 0 to 100", *text));
+      throw usage_error("--min-confidence {}: give percent, 0 to 100", *text);
     }
     out.options.least_confidence = *percent / 100;
   }
@@ -169,7 +165,7 @@ CompareRequest parse_compare_request(const CommandLine& line) {
       out.options.rule.least_change = out.gate->percent / 100;
     }
     for (const char* option : {"gate-metric", "gate-inconclusive"}) {
-      if (line.has(option) && !out.gate) throw Error(ErrorCode::kUsage, fmt::format("--{} needs --gate", option));
+      if (line.has(option) && !out.gate) throw usage_error("--{} needs --gate", option);
     }
   }
   const auto of_layers = [](const Section* section) { return section->name == "layers"; };
@@ -177,9 +173,7 @@ CompareRequest parse_compare_request(const CommandLine& line) {
   const bool arranged = line.has("sort") || line.has("columns");
   const auto tables =
       std::ranges::count_if(out.sections, [](const Section* section) { return section->name != "gate"; });
-  if (arranged && tables > 1) {
-    throw Error(ErrorCode::kUsage, "--sort and --columns are about one table: name it with --section");
-  }
+  if (arranged && tables > 1) throw usage_error("--sort and --columns are about one table: name it with --section");
   return out;
 }
 

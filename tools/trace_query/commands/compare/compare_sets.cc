@@ -9,7 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/text/amounts.h"
 #include "base/text/decimal.h"
@@ -47,16 +46,14 @@ double percent_of(const std::string& text) {
   std::string_view number = text;
   while (number.ends_with('%') || number.ends_with(' ')) number.remove_suffix(1);
   const auto percent = parse_double(number);
-  if (!percent || *percent <= 0) {
-    throw Error(ErrorCode::kUsage, fmt::format("--gate {}: give percent, more than 0 for sets of runs", text));
-  }
+  if (!percent || *percent <= 0) throw usage_error("--gate {}: give percent, more than 0 for sets of runs", text);
   return *percent;
 }
 
 void read_gate(const CommandLine& line, SetsRequest& out) {
   const auto text = line.text("gate");
   for (const char* option : {"gate-metric", "gate-inconclusive", "gate-strict"}) {
-    if (line.has(option) && !text) throw Error(ErrorCode::kUsage, fmt::format("--{} needs --gate", option));
+    if (line.has(option) && !text) throw usage_error("--{} needs --gate", option);
   }
   if (!text) return;
   const bool fails = inconclusive_fails(line);
@@ -69,10 +66,9 @@ void read_gate(const CommandLine& line, SetsRequest& out) {
   } else if (metric == "period-at-equal-speed") {
     out.options.gate_metric = GateMetric::kPeriodAtEqualSpeed;
   } else if (metric != "worse") {
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--gate-metric {}: sets of runs are judged by period, period-at-equal-speed, or the worse "
-                            "of them (worse)",
-                            metric));
+    throw usage_error(
+        "--gate-metric {}: sets of runs are judged by period, period-at-equal-speed, or the worse of them (worse)",
+        metric);
   }
 }
 
@@ -88,7 +84,7 @@ std::vector<const SetSection*> requested(const CommandLine& line, bool gated) {
   for (const SetSection& section : all) {
     if (section.name == "sentences" && line.renderer().name != "json") continue;  // people have the page
     const bool named = std::ranges::find(names, section.name) != names.end();
-    if (named && section.name == "gate" && !gated) throw Error(ErrorCode::kUsage, "--section gate needs --gate");
+    if (named && section.name == "gate" && !gated) throw usage_error("--section gate needs --gate");
     if (section.name == "gate" ? gated : everything || named) out.push_back(&section);
   }
   return out;
@@ -104,7 +100,7 @@ SetsRequest read_sets_request(const CommandLine& line) {
   const auto tables =
       std::ranges::count_if(out.sections, [](const SetSection* section) { return section->name != "gate"; });
   if ((line.has("sort") || line.has("columns")) && tables > 1) {
-    throw Error(ErrorCode::kUsage, "--sort and --columns are about one table: name it with --section");
+    throw usage_error("--sort and --columns are about one table: name it with --section");
   }
   out.pair_by = line.text("pair-by");
   if (out.pair_by) require_known("pair-by", *out.pair_by, {"date", "night", "name"});
@@ -118,7 +114,7 @@ SetsRequest read_sets_request(const CommandLine& line) {
 void use_history(const SetsRequest& request, std::vector<NamedRun> history, const RunsOfSides& runs,
                  const RunSetOptions& options, SetsAnswer& out) {
   if (runs[0].size() != 1 || runs[1].size() != 1) {
-    throw Error(ErrorCode::kUsage, "compare: --history goes with one run a side: sets have a variance of their own");
+    throw usage_error("compare: --history goes with one run a side: sets have a variance of their own");
   }
   RunsOfSides earlier;
   earlier[1] = runs[1];
@@ -153,9 +149,7 @@ SetsAnswer answer_of(const CommandLine& line, const SetsRequest& request, FoundS
     }
   }
   for (std::size_t side = 0; side < 2; ++side) {
-    if (runs[side].empty()) {
-      throw Error(ErrorCode::kUsage, fmt::format("compare: no run of the {} is left", kSideNames[side]));
-    }
+    if (runs[side].empty()) throw usage_error("compare: no run of the {} is left", kSideNames[side]);
   }
   out.paired = request.paired;
   const auto wanted = [&](std::string_view label, std::string_view kind) {
@@ -175,7 +169,7 @@ SetsAnswer answer_of(const CommandLine& line, const SetsRequest& request, FoundS
   if (out.phases.empty() && request.phases.phase) {
     std::string known;
     for (const RunPhase& phase : phases_of(runs, {})) known += (known.empty() ? "" : ", ") + phase.label;
-    throw Error(ErrorCode::kUsage, fmt::format("compare: --phase {}: there are {}", *request.phases.phase, known));
+    throw usage_error("compare: --phase {}: there are {}", *request.phases.phase, known);
   }
   if (line.has("history")) use_history(request, std::move(history), runs, options, out);
   return out;
@@ -205,7 +199,7 @@ void print(const CommandLine& line, const SetsRequest& request, const SetsAnswer
 
 void save_baseline(std::vector<NamedRun> runs, const std::string& path) {
   std::erase_if(runs, [](const NamedRun& one) { return one.source.left_out; });
-  if (runs.empty()) throw Error(ErrorCode::kUsage, "compare: no run of the baseline is left");
+  if (runs.empty()) throw usage_error("compare: no run of the baseline is left");
   OutputFile file(path);
   file.stream() << to_json(runs);
   file.finish();
@@ -257,21 +251,19 @@ SetInputs given_sets(const CommandLine& line) {
   for (std::size_t i = 0; i < 2; ++i) {
     const char* side = kSideNames[i];
     if (line.has(side) && line.words(side).empty()) {
-      throw Error(ErrorCode::kUsage, fmt::format("compare: --{}: give its traces, or their folder", side));
+      throw usage_error("compare: --{}: give its traces, or their folder", side);
     }
     if (has_side[i]) continue;
-    throw Error(ErrorCode::kUsage, fmt::format("compare: sets of runs need --baseline X... and --candidate Y...; --{} "
-                                               "is not given",
-                                               side));
+    throw usage_error("compare: sets of runs need --baseline X... and --candidate Y...; --{} is not given", side);
   }
   if (line.has("baseline") && line.has("baseline-file")) {
-    throw Error(ErrorCode::kUsage, "compare: --baseline-file is the baseline: there is no other");
+    throw usage_error("compare: --baseline-file is the baseline: there is no other");
   }
   const bool given_alone = line.has("baseline-file") && !line.has("candidate");
   if (given_alone) return {{{}, line.positional()}};
   if (!line.positional().empty()) {
-    throw Error(ErrorCode::kUsage, fmt::format("compare: {}: with --baseline and --candidate there are no other traces",
-                                               printable_path(line.positional().front())));
+    throw usage_error("compare: {}: with --baseline and --candidate there are no other traces",
+                      printable_path(line.positional().front()));
   }
   return {{listed(line.words("baseline")), listed(line.words("candidate"))}};
 }
@@ -334,7 +326,7 @@ bool job_fails(const CommandLine& line, const SetInputs& inputs) {
     note(line, fmt::format("rank {} of both jobs: {}", rank, to_string(gate)));
     return gate.failed();
   }
-  throw Error(ErrorCode::kUsage, "compare: --gate: the jobs have no rank in common");
+  throw usage_error("compare: --gate: the jobs have no rank in common");
 }
 
 }  // namespace
@@ -379,16 +371,14 @@ void refuse_separator(const CommandLine& line, std::span<const std::string> args
   std::vector<std::string> words;
   for (const std::string& word : all) words.push_back(shell_word(word));
   const auto middle = words.end() - static_cast<std::ptrdiff_t>(behind);
-  throw Error(ErrorCode::kUsage,
-              fmt::format("compare: -- does not divide sets of runs: trace-query compare --baseline "
-                          "{} --candidate {}",
-                          fmt::join(words.begin(), middle, " "), fmt::join(middle, words.end(), " ")));
+  throw usage_error("compare: -- does not divide sets of runs: trace-query compare --baseline {} --candidate {}",
+                    fmt::join(words.begin(), middle, " "), fmt::join(middle, words.end(), " "));
 }
 
 int run_sets(const Command& command, const CommandLine& line, std::span<const std::string> args) {
   const bool by_options = line.has("baseline") || line.has("candidate") || line.has("baseline-file");
   if (!by_options && line.positional().size() != 2) {
-    throw Error(ErrorCode::kUsage, "compare: --history goes with a baseline and a candidate");
+    throw usage_error("compare: --history goes with a baseline and a candidate");
   }
   const SetInputs given = by_options ? given_sets(line) : SetInputs{{{line.positional()[0]}, {line.positional()[1]}}};
   const SetInputs inputs = {find_inputs(given[0], std::nullopt), find_inputs(given[1], std::nullopt)};

@@ -10,7 +10,6 @@
 #include <set>
 #include <utility>
 
-#include "base/error.h"
 #include "base/text/amounts.h"
 #include "base/text/closest_name.h"
 #include "base/unknown.h"
@@ -32,8 +31,7 @@ wafer::PhaseFilter parse_phase(const std::string& text) {
   for (const wafer::Phase phase : {wafer::Phase::kPrefill, wafer::Phase::kDecode}) {
     if (text == to_string(phase)) return phase;
   }
-  throw Error(ErrorCode::kUsage,
-              fmt::format("--phase {}: with --method wafer there are all, prefill and decode", text));
+  throw usage_error("--phase {}: with --method wafer there are all, prefill and decode", text);
 }
 
 WaferRequest parse_request(const CommandLine& line) {
@@ -42,8 +40,8 @@ WaferRequest parse_request(const CommandLine& line) {
   const std::vector<std::string> known(std::begin(kWaferSections), std::end(kWaferSections));
   for (const std::string& section : line.names("section")) {
     if (std::ranges::find(known, section) == known.end()) {
-      throw Error(ErrorCode::kUsage, fmt::format("--section {}: with --method wafer there are {}{}", section,
-                                                 fmt::join(known, ", "), did_you_mean(section, known)));
+      throw usage_error("--section {}: with --method wafer there are {}{}", section, fmt::join(known, ", "),
+                        did_you_mean(section, known));
     }
     out.sections.insert(section);
   }
@@ -200,10 +198,7 @@ struct TwoTraces {
 
 TwoTraces open_both(const CommandLine& line) {
   const auto inputs = line.inputs();
-  if (inputs.size() != 2) {
-    throw Error(ErrorCode::kUsage,
-                fmt::format("compare --method wafer: {} traces given, it compares two", inputs.size()));
-  }
+  if (inputs.size() != 2) throw usage_error("compare --method wafer: {} traces given, it compares two", inputs.size());
   TwoTraces out;
   out.opened.reserve(inputs.size());
   for (const std::string& input : inputs) {

@@ -73,8 +73,7 @@ class SideReader {
     if (hash.empty()) return;
     const auto [first, is_new] = by_hash_.try_emplace(hash, input);
     if (is_new) return;
-    throw Error(ErrorCode::kUsage,
-                fmt::format("compare: {} and {} are one trace: a run counts once", first->second, input));
+    throw usage_error("compare: {} and {} are one trace: a run counts once", first->second, input);
   }
 
  private:
@@ -124,7 +123,7 @@ void sort_by_date(std::vector<NamedRun>& side, const std::string& by, std::vecto
   std::ranges::stable_sort(side, {}, [](const NamedRun& one) { return std::pair(one.source.date_ns, one.run.name); });
   for (std::size_t i = 0; i < side.size(); ++i) {
     if (by != "name" && side[i].source.date_ns < kFirstDate) {
-      throw Error(ErrorCode::kUsage, "compare: pairs are made by date, and a trace has none: --pair-by name");
+      throw usage_error("compare: pairs are made by date, and a trace has none: --pair-by name");
     }
     if (by != "date" || i == 0 || side[i].source.date_ns != side[i - 1].source.date_ns) continue;
     warnings.push_back(fmt::format("{} and {} have one date: pairs are in order of names there", side[i - 1].run.name,
@@ -180,8 +179,7 @@ void leave_out_runs(const CommandLine& line, FoundSides& sides, std::vector<std:
       }
     }
     if (found) continue;
-    throw Error(ErrorCode::kUsage,
-                fmt::format("--leave-out {}: no run of that name{}", pattern, did_you_mean(pattern, names)));
+    throw usage_error("--leave-out {}: no run of that name{}", pattern, did_you_mean(pattern, names));
   }
 }
 
@@ -196,9 +194,8 @@ void refuse_mixed(const FoundSides& sides) {
       if (std::string text = differences_within(runs, trait); !text.empty()) texts.push_back(std::move(text));
     }
     if (texts.empty()) continue;
-    throw Error(ErrorCode::kUsage, fmt::format("compare: the runs of the {} are of several kinds: {} (--mixed compares "
-                                               "them all the same)",
-                                               kSideNames[side], fmt::join(texts, "; ")));
+    throw usage_error("compare: the runs of the {} are of several kinds: {} (--mixed compares them all the same)",
+                      kSideNames[side], fmt::join(texts, "; "));
   }
 }
 

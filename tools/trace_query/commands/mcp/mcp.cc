@@ -171,8 +171,7 @@ class McpServer {
       const std::size_t dash = cursor->text.find('-');
       const auto offset = dash == std::string::npos ? std::nullopt : parse_int64(cursor->text.substr(dash + 1));
       if (!offset || *offset < 0 || cursor->text.substr(0, dash) != call.bound)
-        throw Error(ErrorCode::kUsage,
-                    "this cursor is not of this question, or the indexes have changed: ask again without");
+        throw usage_error("this cursor is not of this question, or the indexes have changed: ask again without");
       call.offset = static_cast<std::size_t>(*offset);
     }
     std::vector<std::string>& words = call.question.words;
@@ -313,8 +312,8 @@ int run_mcp(const Command& command, std::span<const std::string> args) {
   }
   constexpr std::int64_t kUsualBudget = 8000, kLeast = 2000, kMost = 100'000;
   const std::int64_t budget = line.number("budget").value_or(kUsualBudget);
-  if (budget < kLeast || budget > kMost) throw Error(ErrorCode::kUsage, "--budget: 2000 to 100000 bytes");
-  if (given.empty()) throw Error(ErrorCode::kUsage, "mcp: name a folder of indexes");
+  if (budget < kLeast || budget > kMost) throw usage_error("--budget: 2000 to 100000 bytes");
+  if (given.empty()) throw usage_error("mcp: name a folder of indexes");
   for (const std::string& one : given) {
     if (!std::filesystem::exists(one)) throw Error(ErrorCode::kInput, printable_path(one) + ": not there");
   }

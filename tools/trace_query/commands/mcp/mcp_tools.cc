@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "base/error.h"
 #include "base/text/closest_name.h"
 #include "report/json_text.h"
+#include "shared/usage_error.h"
 #include "trace_query/command.h"
 
 namespace tracedb {
@@ -38,10 +38,10 @@ std::vector<std::string> paths_of(const IndexNames& names, const python::Value& 
   if (given.kind == python::Kind::kText) return {names.path_of(given.text)};
   constexpr std::size_t kMostIndexes = 50;
   if (given.items.empty() || given.items.size() > kMostIndexes)
-    throw Error(ErrorCode::kUsage, fmt::format("{}: give 1 to {}", argument, kMostIndexes));
+    throw usage_error("{}: give 1 to {}", argument, kMostIndexes);
   std::vector<std::string> out;
   for (const python::Value& one : given.items) {
-    if (one.kind != python::Kind::kText) throw Error(ErrorCode::kUsage, fmt::format("{}: names are texts", argument));
+    if (one.kind != python::Kind::kText) throw usage_error("{}: names are texts", argument);
     out.push_back(names.path_of(one.text));
   }
   return out;
@@ -117,7 +117,7 @@ McpQuestion ask_sql(const IndexNames& names, const python::Value& arguments) {
   const python::Value* const query = arguments.find("query");
   const python::Value* const recipe = arguments.find("recipe");
   if ((query == nullptr) == (recipe == nullptr)) {
-    throw Error(ErrorCode::kUsage, "give either query or recipe (explain without a topic lists the recipes)");
+    throw usage_error("give either query or recipe (explain without a topic lists the recipes)");
   }
   McpQuestion out = table_of({"sql", "--max-rows", "10000"});
   for (const std::string& path : paths_of(names, *arguments.find("indexes"), "indexes")) {
@@ -291,8 +291,8 @@ void check_arguments(const McpTool& tool, const python::Value& arguments) {
   for (const python::Member& given : arguments.members) {
     const auto found = std::ranges::find(tool.arguments, given.key, &McpTool::Argument::name);
     if (found == tool.arguments.end()) {
-      throw Error(ErrorCode::kUsage, fmt::format("{} has no argument '{}'{}; it has {}", tool.name, given.key,
-                                                 did_you_mean(given.key, known), fmt::join(known, ", ")));
+      throw usage_error("{} has no argument '{}'{}; it has {}", tool.name, given.key, did_you_mean(given.key, known),
+                        fmt::join(known, ", "));
     }
     const python::Kind kind = given.value.kind;
     using enum McpTool::Argument::Type;
@@ -301,16 +301,14 @@ void check_arguments(const McpTool& tool, const python::Value& arguments) {
                       : found->type == kObject
                           ? kind == python::Kind::kDict
                           : kind == python::Kind::kList || (found->type == kTextOrTexts && kind == python::Kind::kText);
-    if (!fits)
-      throw Error(ErrorCode::kUsage, fmt::format("argument '{}' of {} is of another type", given.key, tool.name));
+    if (!fits) throw usage_error("argument '{}' of {} is of another type", given.key, tool.name);
     if (!found->choices.empty() && std::ranges::find(found->choices, given.value.text) == found->choices.end()) {
-      throw Error(ErrorCode::kUsage,
-                  fmt::format("{} '{}': there are {}", given.key, given.value.text, fmt::join(found->choices, ", ")));
+      throw usage_error("{} '{}': there are {}", given.key, given.value.text, fmt::join(found->choices, ", "));
     }
   }
   for (const McpTool::Argument& one : tool.arguments) {
     if (one.is_required && arguments.find(one.name) == nullptr)
-      throw Error(ErrorCode::kUsage, fmt::format("{} needs the argument '{}': {}", tool.name, one.name, one.meaning));
+      throw usage_error("{} needs the argument '{}': {}", tool.name, one.name, one.meaning);
   }
 }
 

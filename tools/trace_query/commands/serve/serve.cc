@@ -106,7 +106,7 @@ class SocketFile {
   SocketFile(std::string path, std::vector<FileDescriptor>& listeners) : path_(std::move(path)) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    if (path_.size() >= sizeof address.sun_path) throw Error(ErrorCode::kUsage, "--socket: at most 107 bytes of path");
+    if (path_.size() >= sizeof address.sun_path) throw usage_error("--socket: at most 107 bytes of path");
     std::ranges::copy(path_, std::begin(address.sun_path));
     const mode_t before = ::umask(0177);
     FileDescriptor made = bound(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address);
@@ -161,16 +161,16 @@ int run_serve(const Command& command, std::span<const std::string> args) {
   line.add("follow", OptionKind::kFlag, "also indexes that links lead to outside the folders");
   if (!line.parse(args)) return 0;
   const std::vector<std::string>& given = line.positional();
-  if (given.empty()) throw Error(ErrorCode::kUsage, "serve: name a folder of indexes");
+  if (given.empty()) throw usage_error("serve: name a folder of indexes");
   for (const std::string& one : given) {
     if (!fs::exists(one)) throw Error(ErrorCode::kInput, printable_path(one) + ": not there");
   }
   constexpr std::int64_t kMostPort = 65535;
   const std::int64_t port = line.number("port").value_or(0);
-  if (port < 0 || port > kMostPort) throw Error(ErrorCode::kUsage, "--port: 1 to 65535");
+  if (port < 0 || port > kMostPort) throw usage_error("--port: 1 to 65535");
   const std::string perfetto = line.text("perfetto").value_or("https://ui.perfetto.dev");
   if (!perfetto.starts_with("https://") && !perfetto.starts_with("http://"))
-    throw Error(ErrorCode::kUsage, "--perfetto: an address that begins with https:// or http://");
+    throw usage_error("--perfetto: an address that begins with https:// or http://");
 
   const auto token_file = line.text("token-file");
   const std::string token = token_file ? token_of(*token_file) : new_token();
@@ -179,7 +179,7 @@ int run_serve(const Command& command, std::span<const std::string> args) {
   std::optional<OpenedPage> opened;
   std::string address;
   if (const auto file = line.text("socket")) {
-    if (line.has("port")) throw Error(ErrorCode::kUsage, "--socket has no --port");
+    if (line.has("port")) throw usage_error("--socket has no --port");
     socket.emplace(*file, listeners);
     address = fmt::format("http://localhost/{}/", token);
   } else {

@@ -13,6 +13,7 @@
 #include "present/page_text.h"
 #include "report_page/html/html_table.h"
 #include "report_page/html/safe_text.h"
+#include "shared/usage_error.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/serve/answers.h"
 #include "trace_query/commands/serve/catalogue_page.h"
@@ -65,7 +66,7 @@ HttpPlan TracePages::plan(const HttpRequest& request) {
   }
   names_.look_again();
   const std::string first = rest.empty() && !form.empty() ? room.substr(0, room.size() - form.size() - 1) : room;
-  if (request.is_post && first != "sql") throw Error(ErrorCode::kUsage, "POST is for sql");
+  if (request.is_post && first != "sql") throw usage_error("POST is for sql");
   HttpPlan out = view(request, first, rest, form);
   // The first page is not whole yet where it has no trend.
   if (!request.path.empty() || !listed_.trend.empty()) out.etag = etag_of(request);
@@ -258,7 +259,7 @@ HttpPlan TracePages::table(const HttpRequest& request, const std::string& report
 
 HttpPlan TracePages::kernel(const HttpRequest& request) {
   const std::string name = request.param("i"), kernel = request.param("name"), path = names_.path_of(name);
-  if (kernel.empty()) throw Error(ErrorCode::kUsage, "no kernel is named");
+  if (kernel.empty()) throw usage_error("no kernel is named");
   const std::string statement = fmt::format(
       "SELECT ts, dur, device, stream, step, layer, phase, op, cpu_op, module, input_dims, grid, block,\n"
       "       registers, shared_memory, hlo_op\nFROM kernels WHERE name GLOB {}\nORDER BY dur DESC LIMIT 100",
@@ -314,7 +315,7 @@ HttpPlan TracePages::kernel(const HttpRequest& request) {
 HttpPlan TracePages::comparison(const HttpRequest& request, const std::string& section, const std::string& form) {
   const Words as = request.all("a"), bs = request.all("b");
   if (section.empty() && !form.empty()) throw Error(ErrorCode::kInput, "no such table");
-  if (as.empty() || bs.empty()) throw Error(ErrorCode::kUsage, "choose a baseline (A) and a candidate (B)");
+  if (as.empty() || bs.empty()) throw usage_error("choose a baseline (A) and a candidate (B)");
   Words words = {"compare"};
   const bool sets = as.size() > 1 || request.param("sets") == "1";
   if (sets) words.emplace_back("--baseline");
@@ -378,7 +379,7 @@ HttpPlan TracePages::job(const HttpRequest& request) {
 
 HttpPlan TracePages::sql(const HttpRequest& request, const std::string& form) {
   const Words indexes = request.all("i");
-  if (indexes.empty()) throw Error(ErrorCode::kUsage, "sql: name an index");
+  if (indexes.empty()) throw usage_error("sql: name an index");
   const std::string query = request.param("q"), recipe = request.param("recipe"), table = request.param("from-table");
   ServedPage frame{.title = "SQL", .root = "./", .crumbs = {}, .body = {}};
   for (const std::string& one : indexes) frame.crumbs.push_back({one, url("t", {{"i", one}})});
