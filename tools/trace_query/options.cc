@@ -25,6 +25,7 @@ namespace tracedb {
 namespace {
 
 namespace po = boost::program_options;
+using enum OptionGroup;
 
 std::string format_names() {
   std::string names;
@@ -52,77 +53,71 @@ std::uint64_t usual_memory(const std::vector<std::string>& inputs) {
 struct SharedOption {
   OptionGroup group;
   const char* names;
-  OptionKind kind;
   const char* help;
+  OptionKind kind = OptionKind::kValue;
 };
 
 // Options of several commands, by group, in the order of the help.
 constexpr SharedOption kSharedOptions[] = {
-    {OptionGroup::kPlaces, "device", OptionKind::kList, "only these devices, by number: 0 or 0,1"},
-    {OptionGroup::kPlaces, "stream", OptionKind::kList, "only these streams: 7 or 7,20"},
-    {OptionGroup::kPlaces, "step", OptionKind::kList, "only step A, or steps A..B, A.., ..B, or several: 1,3,7..9"},
-    {OptionGroup::kPlaces, "phase", OptionKind::kList,
+    {kPlaces, "device", "only these devices, by number: 0 or 0,1", OptionKind::kList},
+    {kPlaces, "stream", "only these streams: 7 or 7,20", OptionKind::kList},
+    {kPlaces, "step", "only step A, or steps A..B, A.., ..B, or several: 1,3,7..9", OptionKind::kList},
+    {kPlaces, "phase",
      "only steps of these kinds: prefill, decode, mixed, train, other, unknown, unit; none: in no step; several: "
-     "decode,mixed"},
-    {OptionGroup::kPlaces, "from", OptionKind::kValue,
+     "decode,mixed",
+     OptionKind::kList},
+    {kPlaces, "from",
      "only what starts at or after this time: 12345 (ns), 1.5ms, 2s; timeline and gaps cut work off there"},
-    {OptionGroup::kPlaces, "to", OptionKind::kValue,
-     "only what starts before this time; timeline and gaps cut work off there"},
-    {OptionGroup::kSelection, "op", OptionKind::kList,
-     "only kernels of these operation classes, names or GLOBs: norm,'attention*'"},
-    {OptionGroup::kSelection, "name", OptionKind::kValue,
-     "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/"},
-    {OptionGroup::kLayers, "layer", OptionKind::kValue,
+    {kPlaces, "to", "only what starts before this time; timeline and gaps cut work off there"},
+    {kSelection, "op", "only kernels of these operation classes, names or GLOBs: norm,'attention*'", OptionKind::kList},
+    {kSelection, "name", "only names that match a GLOB (* ? [), contain a text, or match a /REGEX/"},
+    {kLayers, "layer",
      "only layer A, or layers A..B, A.., ..B; STACK:A..B of one stack of several; head, tail: around the layers; none"},
-    {OptionGroup::kSteps, "step-regex", OptionKind::kValue,
+    {kSteps, "step-regex",
      "steps are the annotations that match this expression, instead of those the built-in grammar knows; its groups "
      "say what a step is: (?<kind>..) (?<context_requests>..) (?<context_tokens>..) (?<generation_requests>..) "
      "(?<generation_tokens>..), or, unnamed, kind, context tokens and generation tokens in this order"},
-    {OptionGroup::kCapture, "capture", OptionKind::kValue,
+    {kCapture, "capture",
      "take operators, Python stacks and layers of graph replays from this trace: a run of the same model without "
      "graphs, or the one in which the graphs were captured"},
-    {OptionGroup::kRules, "rules", OptionKind::kValue,
-     "classes by these rules: default, wafer, or a file of rules (or set TRACEDB_RULES)"},
-    {OptionGroup::kRows, "limit,n", OptionKind::kValue,
+    {kRules, "rules", "classes by these rules: default, wafer, or a file of rules (or set TRACEDB_RULES)"},
+    {kRows, "limit,n",
      "first N rows, the rest in one [others] row; 0: all (default: 30 for a table on standard output, else 0)"},
-    {OptionGroup::kRows, "offset", OptionKind::kValue, "without the first N rows: with --limit a page of a table"},
-    {OptionGroup::kRows, "total", OptionKind::kFlag, "json: total_rows says how many rows there are"},
-    {OptionGroup::kRows, "sort", OptionKind::kValue, "COL or COL:asc; largest first unless :asc is given"},
-    {OptionGroup::kRows, "columns", OptionKind::kValue, "only these columns, in this order: total_time,instances,name"},
-    {OptionGroup::kOutput, "output,o", OptionKind::kOutputFile,
-     "write to this file instead of standard output; its ending names the format: x.csv, x.json, x.md"},
-    {OptionGroup::kOutput, "budget", OptionKind::kValue,
-     "compact: at most so many bytes; next_offset says where the rest begins"},
-    {OptionGroup::kOutput, "timeunit", OptionKind::kValue, "auto, ns, us, ms or s; JSON always has ns"},
-    {OptionGroup::kOutput, "width", OptionKind::kValue,
+    {kRows, "offset", "without the first N rows: with --limit a page of a table"},
+    {kRows, "total", "json: total_rows says how many rows there are", OptionKind::kFlag},
+    {kRows, "sort", "COL or COL:asc; largest first unless :asc is given"},
+    {kRows, "columns", "only these columns, in this order: total_time,instances,name"},
+    {kOutput, "output,o",
+     "write to this file instead of standard output; its ending names the format: x.csv, x.json, x.md",
+     OptionKind::kOutputFile},
+    {kOutput, "budget", "compact: at most so many bytes; next_offset says where the rest begins"},
+    {kOutput, "timeunit", "auto, ns, us, ms or s; JSON always has ns"},
+    {kOutput, "width",
      "characters in a line of a table; 0: any (default: TRACEDB_COLUMNS or COLUMNS, else those of the terminal, else "
      "160)"},
-    {OptionGroup::kOutput, "wide", OptionKind::kFlag,
-     "tables with all columns and whole names, however long their lines get"},
-    {OptionGroup::kOutput, "color", OptionKind::kValue,
-     "auto (default: on a terminal, unless NO_COLOR is set), always or never: verdicts stand out"},
-    {OptionGroup::kOutput, "raw-cells", OptionKind::kFlag,
-     "CSV and TSV: no ' before text that a spreadsheet would evaluate"},
-    {OptionGroup::kExplain, "explain", OptionKind::kFlag, "print the SQL and what it reads instead of the answer"},
-    {OptionGroup::kFiles, "files-from", OptionKind::kValue,
+    {kOutput, "wide", "tables with all columns and whole names, however long their lines get", OptionKind::kFlag},
+    {kOutput, "color", "auto (default: on a terminal, unless NO_COLOR is set), always or never: verdicts stand out"},
+    {kOutput, "raw-cells", "CSV and TSV: no ' before text that a spreadsheet would evaluate", OptionKind::kFlag},
+    {kExplain, "explain", "print the SQL and what it reads instead of the answer", OptionKind::kFlag},
+    {kFiles, "files-from",
      "read more names of traces, indexes and folders from this file, one a line or separated by NUL; -: standard "
      "input"},
-    {OptionGroup::kNoIngest, "no-ingest", OptionKind::kFlag,
-     "never build an index: a trace without a valid one is an error"},
-    {OptionGroup::kEvery, "timeout", OptionKind::kValue,
+    {kNoIngest, "no-ingest", "never build an index: a trace without a valid one is an error", OptionKind::kFlag},
+    {kEvery, "timeout",
      "give up after this many seconds, not counting those to build an index (default: 600; 0: never)"},
-    {OptionGroup::kEvery, "max-memory", OptionKind::kValue,
+    {kEvery, "max-memory",
      "give up beyond this much memory, e.g. 500M or 4G (default: 2G and 16 times the size of the inputs; 0: no limit)"},
-    {OptionGroup::kEvery, "read-only", OptionKind::kFlag,
+    {kEvery, "read-only",
      "give up the rights to write files but those of the cache, to read others than the command line names, to start "
-     "programs and to connect, and never build an index; for indexes of unknown origin"},
-    {OptionGroup::kEvery, "quiet,q", OptionKind::kFlag, "no notes on standard error"},
-    {OptionGroup::kEvery, "help,h", OptionKind::kFlag, "show this help"},
+     "programs and to connect, and never build an index; for indexes of unknown origin",
+     OptionKind::kFlag},
+    {kEvery, "quiet,q", "no notes on standard error", OptionKind::kFlag},
+    {kEvery, "help,h", "show this help", OptionKind::kFlag},
 };
 
 bool selects(OptionGroup group) {
-  return group == OptionGroup::kPlaces || group == OptionGroup::kSelection || group == OptionGroup::kLayers ||
-         group == OptionGroup::kSteps || group == OptionGroup::kCapture || group == OptionGroup::kRules;
+  return group == kPlaces || group == kSelection || group == kLayers || group == kSteps || group == kCapture ||
+         group == kRules;
 }
 
 // Another spelling of an option: --normalize.
@@ -221,15 +216,13 @@ struct CommandLine::Options {
   }
 
   void add_group(OptionGroup group) {
-    if (group == OptionGroup::kPage) {
-      formats += fmt::format(", {} (one page to look at and to hand on)", kPageFormat);
+    if (group == kPage) formats += fmt::format(", {} (one page to look at and to hand on)", kPageFormat);
+    if (group == kSelection) add_group(kPlaces);
+    if (group == kInput) {
+      add_group(kFiles);
+      add_group(kNoIngest);
     }
-    if (group == OptionGroup::kSelection) add_group(OptionGroup::kPlaces);
-    if (group == OptionGroup::kInput) {
-      add_group(OptionGroup::kFiles);
-      add_group(OptionGroup::kNoIngest);
-    }
-    if (group == OptionGroup::kOutput) {
+    if (group == kOutput) {
       add(common, "format", OptionKind::kValue, ("one of " + formats + " (default: table)").c_str());
       for (const Renderer& renderer : renderers()) {
         const std::string name(renderer.name);
@@ -260,8 +253,8 @@ CommandLine::~CommandLine() = default;
 CommandLine::CommandLine(const Command& command, const std::vector<OptionGroup>& groups)
     : command_(command), options_(std::make_unique<Options>(command.name)) {
   for (const OptionGroup group : groups) options_->add_group(group);
-  options_->add_group(OptionGroup::kEvery);
-  has_page_ = std::ranges::find(groups, OptionGroup::kPage) != groups.end();
+  options_->add_group(kEvery);
+  has_page_ = std::ranges::find(groups, kPage) != groups.end();
 }
 
 void CommandLine::add(const char* names, OptionKind kind, const char* help) {

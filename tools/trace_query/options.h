@@ -49,6 +49,7 @@ class CommandLine {
 
   // `names`: "timeout" or "file,f".
   void add(const char* names, OptionKind kind, const char* help);
+  void add(const char* names, const char* help) { add(names, OptionKind::kValue, help); }
 
   // Text for the end of the help.
   void add_help(std::string text) { more_help_ = std::move(text); }

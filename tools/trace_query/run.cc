@@ -72,7 +72,7 @@ void add_table_options(CommandLine& line, std::span<const CommandTable> tables) 
       line.add(name.c_str(), value.empty() ? OptionKind::kFlag : OptionKind::kValue, std::string(table.help).c_str());
     }
   }
-  if (!parts.empty()) line.add("by", OptionKind::kValue, parts.c_str());
+  if (!parts.empty()) line.add("by", parts.c_str());
 }
 
 const CommandTable& chosen_table(const CommandLine& line, std::span<const CommandTable> tables) {

@@ -199,12 +199,11 @@ std::vector<std::string> RequestedWorkload::provenance() const {
 
 void add_timeline_options(CommandLine& line) {
   line.add("per-stream", OptionKind::kFlag, "a row for each stream instead of each device");
-  line.add("kernel-wait", OptionKind::kValue,
-           "gaps below this time before work that was already launched are kernel_wait (default: 2us)");
+  line.add("kernel-wait", "gaps below this time before work that was already launched are kernel_wait (default: 2us)");
 }
 
 void add_micro_idle(CommandLine& line) {
-  line.add("micro-idle", OptionKind::kValue, "gaps below this time are micro idle (default: 10us)");
+  line.add("micro-idle", "gaps below this time are micro idle (default: 10us)");
 }
 
 void add_steady(CommandLine& line) {
@@ -213,13 +212,13 @@ void add_steady(CommandLine& line) {
 }
 
 void add_sequence_options(CommandLine& line) {
-  line.add("length", OptionKind::kValue, "kernels in a sequence: 2 to 64 (default 3)");
-  line.add("least", OptionKind::kValue, "only sequences seen at least this often (default 2)");
+  line.add("length", "kernels in a sequence: 2 to 64 (default 3)");
+  line.add("least", "only sequences seen at least this often (default 2)");
 }
 
 void add_by_frames(CommandLine& line) {
   line.add(
-      "by", OptionKind::kValue,
+      "by",
       "module: by class of nn.Module; function (or line): by function of your own code, with the line where it begins; "
       "your own is that of --own or, without it, all files but those of Python, torch, triton, numpy and the like");
 }

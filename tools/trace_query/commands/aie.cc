@@ -168,30 +168,30 @@ void print(const CommandLine& line, const AieRequest& request, const std::vector
 
 void add_aie_options(CommandLine& line) {
   using Kind = OptionKind;
-  line.add("tile", Kind::kValue, "only tiles of this name; * matches any text, ? one character");
+  line.add("tile", "only tiles of this name; * matches any text, ? one character");
   line.add("section", Kind::kList, "tiles, iterations, system (default: all)");
-  line.add("gemm", Kind::kValue, "M,K,N: an iteration multiplies matrices of these sizes; gives rates and utilisation");
-  line.add("work", Kind::kValue, "the multiply-accumulates of an iteration, instead of --gemm");
-  line.add("cores", Kind::kValue, "cores that share the work (default: the traced ones that have kernels)");
-  line.add("clock-ghz", Kind::kValue, "clock of the array (default: 1.25)");
-  line.add("peak-macs", Kind::kValue, "multiply-accumulates a core can do in a cycle (default: 64)");
-  line.add("warmup", Kind::kValue, "iterations that come before those that are measured (default: 0)");
-  line.add("iterations", Kind::kValue, "iterations that are measured; later ones are extra (default: all)");
-  line.add("boundaries", Kind::kValue,
+  line.add("gemm", "M,K,N: an iteration multiplies matrices of these sizes; gives rates and utilisation");
+  line.add("work", "the multiply-accumulates of an iteration, instead of --gemm");
+  line.add("cores", "cores that share the work (default: the traced ones that have kernels)");
+  line.add("clock-ghz", "clock of the array (default: 1.25)");
+  line.add("peak-macs", "multiply-accumulates a core can do in a cycle (default: 64)");
+  line.add("warmup", "iterations that come before those that are measured (default: 0)");
+  line.add("iterations", "iterations that are measured; later ones are extra (default: all)");
+  line.add("boundaries",
            "what ends an iteration: stall (a long lock stall, the default), gap=CYCLES without a kernel, "
            "count=KERNELS, none");
-  line.add("stall-factor", Kind::kValue, "a lock stall of this many median kernels ends an iteration (default: 20)");
+  line.add("stall-factor", "a lock stall of this many median kernels ends an iteration (default: 20)");
   line.add("keep-empty-iterations", Kind::kFlag, "count iterations without kernels, as between two long stalls");
-  line.add("kernel-events", Kind::kValue,
+  line.add("kernel-events",
            "events and edges that mark kernels (default: INSTR_EVENT_0:B,INSTR_EVENT_1:E; with INSTR_EVENT_1:B as "
            "mlir-aie counts)");
-  line.add("dup-gap", Kind::kValue,
+  line.add("dup-gap",
            "a mark that repeats the last one within this part of a usual kernel is a duplicate (default: 0.25)");
   line.add(
-      "outlier", Kind::kValue,
+      "outlier",
       "LOW,HIGH: leave out kernels outside this many medians (default: none; those outside 1/3 and 3 are counted)");
-  line.add("min-tiles", Kind::kValue, "the system has iterations that so many tiles measured (default: all tiles)");
-  line.add("compat", Kind::kValue,
+  line.add("min-tiles", "the system has iterations that so many tiles measured (default: all tiles)");
+  line.add("compat",
            "stream: do what postprocess_aie_trace.py of the stream project does, in the working directory, with its "
            "options --M --K --N --m --k --n --row --col --hwid --warmup --iterations, and no others of these");
 }
@@ -220,9 +220,9 @@ stream::Options read_options(const CommandLine& line) {
 // What postprocess_aie_trace.py of the stream project does with these arguments, in the working directory.
 int run_aie_stream(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {});
-  line.add("compat", OptionKind::kValue, "stream");
+  line.add("compat", "stream");
   for (const char* name : {"M", "K", "N", "m", "k", "n", "row", "col", "hwid", "warmup", "iterations"}) {
-    line.add(name, OptionKind::kValue, "as postprocess_aie_trace.py has it");
+    line.add(name, "as postprocess_aie_trace.py has it");
   }
   line.find_inputs_later();
   if (!line.parse(args)) return 0;

@@ -68,15 +68,13 @@ void finish_path(const CommandLine& line, Workload& workload, TraceReport& resul
 int run_critical_path(const Command& command, std::span<const std::string> args) {
   using enum OptionGroup;
   CommandLine line(command, {kPlaces, kSteps, kRules, kRows, kOutput, kExplain, kInput});
-  line.add("by", OptionKind::kValue, "kind, class, name, operator, module, step, device: sums of the path (kind)");
+  line.add("by", "kind, class, name, operator, module, step, device: sums of the path (kind)");
   line.add("parts", OptionKind::kFlag, "the parts of the path in order of time");
   line.add("slack", OptionKind::kFlag, "how much longer each kernel and copy may take alone");
-  line.add(
-      "what-if", OptionKind::kList,
-      "WHAT:FACTOR: how long it would be if an operation class, kernel (GLOB), operator (GLOB), comm, launch (delays) "
-      "or host took that part of its time; may be given several times");
-  line.add("wait", OptionKind::kValue,
-           "a start that much behind all that is recorded must have waited for more (10us)");
+  line.add("what-if", OptionKind::kList,
+           "WHAT:FACTOR: how long it would be if an operation class, kernel (GLOB), operator (GLOB), comm, launch "
+           "(delays) or host took that part of its time; may be given several times");
+  line.add("wait", "a start that much behind all that is recorded must have waited for more (10us)");
   if (!line.parse(args)) return 0;
   const std::optional<std::string> by = line.text("by");
   if (by && std::ranges::find(kPathParts, *by) == std::end(kPathParts)) {

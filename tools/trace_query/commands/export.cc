@@ -257,25 +257,23 @@ int run(const Command& command, std::span<const std::string> args) {
   }
   CommandLine line(command, {OptionGroup::kSelection, OptionGroup::kLayers, OptionGroup::kSteps, OptionGroup::kCapture,
                              OptionGroup::kRules, OptionGroup::kInput});
-  line.add("format", OptionKind::kValue, format_help().c_str());
+  line.add("format", format_help().c_str());
   line.add("output,o", OptionKind::kOutputFile, "write to this file instead of standard output");
-  line.add("compare", OptionKind::kValue,
+  line.add("compare",
            "put a second trace beside it: perfetto with the first kernels of both at the same time, speedscope as a "
            "second profile; collapsed with both times in a line");
   line.add("critical-path", OptionKind::kFlag,
            "perfetto: also the critical path of the selection, on a track and as arrows");
   line.add("queues", OptionKind::kFlag,
            "perfetto: also what waits in each stream, and the rate of copies, as counters");
-  line.add("top-gaps", OptionKind::kValue, "perfetto: only around the N longest times at which a device ran nothing");
+  line.add("top-gaps", "perfetto: only around the N longest times at which a device ran nothing");
   add_by_frames(line);
   add_frame_options(line);
-  line.add("night", OptionKind::kValue, "parquet: of the folder night=.. below that of -o (default: the trace's date)");
-  line.add("job", OptionKind::kValue, "parquet: of the folder job=.. in it (default: the name of the trace's folder)");
-  line.add("replay", OptionKind::kValue,
-           "a Python program that runs this operator in PyTorch, with the arguments it had in the trace");
-  line.add("report", OptionKind::kValue,
-           "the table of this command, with its options: 'export --report kernels' is 'kernels'");
-  line.add("query", OptionKind::kValue, "the rows of this SQL: 'export --query SQL TRACE' is 'sql TRACE SQL'");
+  line.add("night", "parquet: of the folder night=.. below that of -o (default: the trace's date)");
+  line.add("job", "parquet: of the folder job=.. in it (default: the name of the trace's folder)");
+  line.add("replay", "a Python program that runs this operator in PyTorch, with the arguments it had in the trace");
+  line.add("report", "the table of this command, with its options: 'export --report kernels' is 'kernels'");
+  line.add("query", "the rows of this SQL: 'export --query SQL TRACE' is 'sql TRACE SQL'");
   line.add_help(
       "\nTables are written by the commands that make them, all rows, with their options: csv, tsv, jsonl and json "
       "without\n--report and --query are 'sql TRACE \"SELECT * FROM kernels\"'.\n");

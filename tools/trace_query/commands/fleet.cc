@@ -164,7 +164,7 @@ std::vector<std::string> catalogue_notes(const std::vector<CatalogueEntry>& entr
 
 int run_ls(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {OptionGroup::kRows, OptionGroup::kOutput});
-  line.add("where", OptionKind::kValue, "only those for which this SQL is true: \"gpu LIKE '%H100%' AND steps > 10\"");
+  line.add("where", "only those for which this SQL is true: \"gpu LIKE '%H100%' AND steps > 10\"");
   if (!line.parse(args)) return 0;
   std::vector<CatalogueEntry> entries = read_catalogue(line);
   if (const auto where = line.text("where")) keep_where(entries, *where);

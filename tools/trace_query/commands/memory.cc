@@ -49,9 +49,8 @@ void finish_memory(Workload& workload, TraceReport& result) {
 int run_memory(const Command& command, std::span<const std::string> args) {
   using enum OptionGroup;
   CommandLine line(command, {kSteps, kRules, kRows, kOutput, kExplain, kInput});
-  line.add("by", OptionKind::kValue, "operator, module, line (of Python), step: by what allocated it");
-  line.add("at", OptionKind::kValue,
-           "what was allocated at a time (12345, 1.5ms, 2s) or at the peak of each device: peak; with --by");
+  line.add("by", "operator, module, line (of Python), step: by what allocated it");
+  line.add("at", "what was allocated at a time (12345, 1.5ms, 2s) or at the peak of each device: peak; with --by");
   line.add("curve", OptionKind::kFlag, "a row for each allocation and free: totals over time");
   line.add("leaks", OptionKind::kFlag,
            "what a step allocated that is not freed at the end of the second step after it");

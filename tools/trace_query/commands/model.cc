@@ -143,11 +143,10 @@ std::vector<ScenarioRequest> read_table(const std::string& path) {
 void add_scenario_options(CommandLine& line) {
   line.add("scenario", OptionKind::kList,
            "name=NAME,model=FILE,profile=FILE and, if wanted, passes=N or m6=FILE; may be given several times");
-  line.add("scenarios", OptionKind::kValue,
-           "a table of them, with a head: TABs between name, model, profile, passes, m6");
-  line.add("model", OptionKind::kValue, "the model's trace, of a single scenario");
-  line.add("profile", OptionKind::kValue, "its profile");
-  line.add("passes", OptionKind::kValue,
+  line.add("scenarios", "a table of them, with a head: TABs between name, model, profile, passes, m6");
+  line.add("model", "the model's trace, of a single scenario");
+  line.add("profile", "its profile");
+  line.add("passes",
            "forward passes that a profile holds (default: n_forward_passes of the scenario's m6 file, else 1)");
 }
 
@@ -459,33 +458,32 @@ int run_msmodeling(const CommandLine& line) {
 
 void add_model_options(CommandLine& line) {
   add_scenario_options(line);
-  line.add("op-map", OptionKind::kValue, "YAML file that says which kernel an operator is, and which cost nothing");
-  line.add("mapping-root", OptionKind::kValue,
+  line.add("op-map", "YAML file that says which kernel an operator is, and which cost nothing");
+  line.add("mapping-root",
            "where its entries are: auto (default: below operator_mappings if there is such a key), top, or a KEY");
   line.add(
-      "model-process", OptionKind::kValue,
+      "model-process",
       "the model's process in its trace, by a REGEX of its name (default: profiling or empirical; else the only one)");
-  line.add("model-pid", OptionKind::kValue, "the same by its pid");
-  line.add("hcom-dedup", OptionKind::kValue,
+  line.add("model-pid", "the same by its pid");
+  line.add("hcom-dedup",
            "which collectives (hcom_*) of a profile are one, recorded twice. window=TIME: those that start within it "
            "on different streams and are not named as different ones (default: window=500ns); name: those of one name "
            "that overlap; trunc-us: those that start in the same microsecond; none");
-  line.add("by", OptionKind::kValue,
-           "rows: kernel (type, default), shape (type and input shapes) or source (of the model)");
-  line.add("sort", OptionKind::kValue,
+  line.add("by", "rows: kernel (type, default), shape (type and input shapes) or source (of the model)");
+  line.add("sort",
            "max (default: the longer of model and profile), model, profile, abs-error, error, name, or COL[:asc]");
-  line.add("top", OptionKind::kValue, "first N rows, the rest in one [others] row; 0: all. Same as --limit");
-  line.add("limit", OptionKind::kValue, "see --top (default: 30 for a table on standard output, else 0)");
-  line.add("columns", OptionKind::kValue, "only these columns, in this order: kernel_type,model_time,profile_time");
-  line.add("lang", OptionKind::kValue, "words of tables for people: en (default) or zh");
-  line.add("max-error", OptionKind::kValue,
+  line.add("top", "first N rows, the rest in one [others] row; 0: all. Same as --limit");
+  line.add("limit", "see --top (default: 30 for a table on standard output, else 0)");
+  line.add("columns", "only these columns, in this order: kernel_type,model_time,profile_time");
+  line.add("lang", "words of tables for people: en (default) or zh");
+  line.add("max-error",
            "exit 1 if a row, or all together, is off by more than this many percent, or is not in the profile");
-  line.add("min-share", OptionKind::kValue, "of rows that hold at least this many percent of either side's time");
-  line.add("compat", OptionKind::kValue,
+  line.add("min-share", "of rows that hold at least this many percent of either side's time");
+  line.add("compat",
            "msmodeling: prints and writes what its generate_op_comparison.py does, byte for byte, known errors "
            "included; with the options of that program, --output and:");
-  line.add("trace-dir", OptionKind::kValue, "folder of the profiles");
-  line.add("data-dir", OptionKind::kValue, "folder of op_mapping.yaml");
+  line.add("trace-dir", "folder of the profiles");
+  line.add("data-dir", "folder of op_mapping.yaml");
 }
 
 int run_model(const Command& command, std::span<const std::string> args) {

@@ -111,7 +111,7 @@ void finish_recompute(const CommandLine&, Workload& workload, TraceReport& resul
 
 int run_counters(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {kRows, kOutput, kInput});
-  line.add("by", OptionKind::kValue, "operator: all kernels of an operator in one row");
+  line.add("by", "operator: all kernels of an operator in one row");
   if (!line.parse(args)) return 0;
   const std::optional<std::string> by = line.text("by");
   if (by && *by != "operator") throw usage_error("--by {}: there is operator", *by);
@@ -151,7 +151,7 @@ void finish_modules(const CommandLine& line, Workload& workload, TraceReport& re
 }
 
 void add_devices(CommandLine& line) {
-  line.add("devices", OptionKind::kValue,
+  line.add("devices",
            "FILE: peaks of devices, before those of the program, in lines as schema/devices/peaks.rules has them");
 }
 

@@ -403,11 +403,9 @@ int run_ranks(const Command& command, std::span<const std::string> args) {
                              OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kInput});
   line.add("section", OptionKind::kList,
            "jobs, ranks, causes, steps, collectives, compare (default: all); breakdown, step-breakdown: where the time "
-           "of each "
-           "rank, or of its steps, goes");
-  line.add("job", OptionKind::kValue, "of the jobs found in the folders only this one");
-  line.add("baseline", OptionKind::kValue,
-           "folder or pattern of another job, with which this one is compared rank by rank");
+           "of each rank, or of its steps, goes");
+  line.add("job", "of the jobs found in the folders only this one");
+  line.add("baseline", "folder or pattern of another job, with which this one is compared rank by rank");
   if (!line.parse(args)) return 0;
   return answer_ranks(line, line.page());
 }

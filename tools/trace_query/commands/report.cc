@@ -17,9 +17,8 @@ namespace {
 void add_page_choices(CommandLine& line) {
   line.add("output,o", OptionKind::kOutputFile,
            "the file to write: x.html; x.txt, x.md, x.json: its sentences (default: standard output)");
-  line.add("format", OptionKind::kValue,
-           "html, or its sentences alone: table (text), markdown, json (default: by the file)");
-  line.add("width", OptionKind::kValue, "characters in a line of text (default: those of the terminal, at most 80)");
+  line.add("format", "html, or its sentences alone: table (text), markdown, json (default: by the file)");
+  line.add("width", "characters in a line of text (default: those of the terminal, at most 80)");
   line.add("device", OptionKind::kList, "only these devices, by number: 0 or 0,1");
   line.add("step", OptionKind::kList, "only step A, or steps A..B, A.., ..B, or several: 1,3,7..9");
   line.add("phase", OptionKind::kList,

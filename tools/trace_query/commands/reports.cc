@@ -94,7 +94,7 @@ void finish_timeline(const CommandLine& line, Workload& workload, TraceReport& r
 
 void add_gap_options(CommandLine& line) {
   add_timeline_options(line);
-  line.add("min-dur", OptionKind::kValue, "only gaps of at least this time: 100us; the shorter ones are one row");
+  line.add("min-dur", "only gaps of at least this time: 100us; the shorter ones are one row");
 }
 
 // The longest are not the first in another order.
@@ -181,7 +181,7 @@ int run_collapsed(const CommandLine& line, const FrameChoice& frames) {
 
 int run_stacks(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {kSelection, kCapture, kRules, kRows, kOutput, kExplain, kInput});
-  line.add("view", OptionKind::kValue,
+  line.add("view",
            "tree: from the outermost frame in (default); callers: from the launching frame out; flat: by frame; "
            "collapsed: one line a path, in ns, for flame graph tools");
   add_by_frames(line);
@@ -264,7 +264,7 @@ void finish_launches(const CommandLine& line, Workload& workload, TraceReport& r
 }
 
 void add_queue_limit(CommandLine& line) {
-  line.add("queue-limit", OptionKind::kValue, "At Limit is the time with that many or more (1024)");
+  line.add("queue-limit", "At Limit is the time with that many or more (1024)");
 }
 
 void finish_memcpys(const CommandLine&, Workload& workload, TraceReport& result) {
@@ -286,7 +286,7 @@ void finish_comms(const CommandLine&, Workload& workload, TraceReport& result) {
 
 void add_sequence_choices(CommandLine& line) {
   add_sequence_options(line);
-  line.add("by", OptionKind::kValue, "name: by short name (default); op: by operation class");
+  line.add("by", "name: by short name (default); op: by operation class");
 }
 
 void prepare_sequences(const CommandLine& line, PassOptions& options) {

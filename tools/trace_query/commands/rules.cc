@@ -121,9 +121,9 @@ int explain(const CommandLine& line, std::span<const std::string> names) {
 
 int run_rules(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {OptionGroup::kRows, OptionGroup::kOutput, OptionGroup::kNoIngest});
-  line.add("rules", OptionKind::kValue, "default, wafer (the table of wafer 0.1.26), or a file of rules");
-  line.add("class", OptionKind::kValue, "show: only names of this class");
-  line.add("platform", OptionKind::kValue, "explain: the vendor to assume (amd, nvidia), for rules that depend on it");
+  line.add("rules", "default, wafer (the table of wafer 0.1.26), or a file of rules");
+  line.add("class", "show: only names of this class");
+  line.add("platform", "explain: the vendor to assume (amd, nvidia), for rules that depend on it");
   if (!line.parse(args)) return 0;
   const std::vector<std::string>& words = line.positional();
   const std::vector<std::string> actions = {"show", "list", "check", "explain"};

@@ -156,8 +156,8 @@ std::string object_name(const std::string& wanted) {
 int run_schema(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {OptionGroup::kOutput, OptionGroup::kNoIngest});
   line.add("examples", OptionKind::kFlag, "show example queries instead");
-  line.add("json-schema", OptionKind::kValue, "print the JSON Schema of what this report prints with --json: kernels");
-  line.add("object", OptionKind::kValue, "only this table, view, pass, function or section ('compare ledger')");
+  line.add("json-schema", "print the JSON Schema of what this report prints with --json: kernels");
+  line.add("object", "only this table, view, pass, function or section ('compare ledger')");
   if (!line.parse(args)) return 0;
   if (line.positional().size() > 1) throw usage_error("schema: give one trace or index at most");
   const std::string only = object_name(line.text("object").value_or(""));

@@ -280,18 +280,16 @@ std::string help_on_indexes() {
 }
 
 void add_sql_options(CommandLine& line) {
-  line.add("file,f", OptionKind::kValue, "read the SQL from this file; - for standard input");
+  line.add("file,f", "read the SQL from this file; - for standard input");
   line.add("param", OptionKind::kList,
            "name=value, bound to :name, as a number where it reads as one; name:text=value: as text; may be repeated");
-  line.add("recipe", OptionKind::kValue, "run this query of the cookbook; --param sets its parameters");
+  line.add("recipe", "run this query of the cookbook; --param sets its parameters");
   line.add("recipes", OptionKind::kFlag, "list the queries of the cookbook: the question and the parameters of each");
   line.add("plan", OptionKind::kFlag, "show how each statement would be answered, and do not run it");
-  line.add("offset", OptionKind::kValue, "without the first N rows of each statement, which runs again for each page");
-  line.add("limit,n", OptionKind::kValue,
-           "print N rows of each statement; 0: all (default: 30 for a table on standard output, else 0)");
-  line.add("threads", OptionKind::kValue,
-           "indexes read at the same time for the tables of all: 1 to 8 (default: one for each core)");
-  line.add("max-rows", OptionKind::kValue, "stop after N rows of each statement; 0 (default): all");
+  line.add("offset", "without the first N rows of each statement, which runs again for each page");
+  line.add("limit,n", "print N rows of each statement; 0: all (default: 30 for a table on standard output, else 0)");
+  line.add("threads", "indexes read at the same time for the tables of all: 1 to 8 (default: one for each core)");
+  line.add("max-rows", "stop after N rows of each statement; 0 (default): all");
   add_timeline_options(line);
   add_micro_idle(line);
   add_steady(line);

@@ -290,17 +290,15 @@ std::vector<std::optional<double>> values_of(const Metric& metric, const std::st
 int run_trend(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput});
   line.add(
-      "metric", OptionKind::kValue,
+      "metric",
       "period (of steps, default), span (of steps on the device), op:CLASS or kernel:NAME (kernel time in a step)");
-  line.add("phase", OptionKind::kValue,
-           "kind of step (default: the one that most runs of a series have with a period)");
-  line.add("where", OptionKind::kValue, "only traces for which this SQL over the columns of ls is true");
-  line.add("sets", OptionKind::kValue,
+  line.add("phase", "kind of step (default: the one that most runs of a series have with a period)");
+  line.add("where", "only traces for which this SQL over the columns of ls is true");
+  line.add("sets",
            "sets of runs, by what the first group of this expression finds in their paths: mean, interval, change");
-  line.add("rate", OptionKind::kValue, "percent of series of noise in which a change may be flagged (default: 1)");
-  line.add("gate", OptionKind::kValue,
-           "exit 1 if the newest level of a series is more than this many percent above the one before");
-  line.add("gate-inconclusive", OptionKind::kValue,
+  line.add("rate", "percent of series of noise in which a change may be flagged (default: 1)");
+  line.add("gate", "exit 1 if the newest level of a series is more than this many percent above the one before");
+  line.add("gate-inconclusive",
            "what --gate does with series of too few runs: pass (default) or fail; where all are, it fails unless pass "
            "is written out");
   if (!line.parse(args)) return 0;

@@ -451,12 +451,11 @@ int run_comparison(const CommandLine& line) {
 }
 
 void add_choices(CommandLine& line) {
-  line.add("normalise", OptionKind::kValue, "figures per step (default), token or none");
-  line.add("phase", OptionKind::kValue,
+  line.add("normalise", "figures per step (default), token or none");
+  line.add("phase",
            "only steps of these kinds, names or GLOBs: prefill, decode, mixed, train, other, unknown, unit; several: "
            "decode,mixed");
-  line.add("min-confidence", OptionKind::kValue,
-           "only fusions found with at least this confidence, in percent (default 30)");
+  line.add("min-confidence", "only fusions found with at least this confidence, in percent (default 30)");
 }
 
 int run_section(const Command& command, std::span<const std::string> args) {
@@ -475,26 +474,23 @@ int run_compare(const Command& command, std::span<const std::string> args) {
   line.add("section", OptionKind::kList, sections.c_str());
   add_choices(line);
   line.add(
-      "by", OptionKind::kValue,
+      "by",
       "rows of the ledger: op (default), role, layer, layer,op, layer,role or kernel; with role also section roles;\n"
       "class: operations and ledger by the plain classes, also where the two traces name one operation differently");
-  line.add("step", OptionKind::kValue,
-           "of one trace: why this step takes longer or less long than the others of its kind and batch");
-  line.add("gate", OptionKind::kValue,
-           "exit 1 if the candidate is significantly slower by more than this many percent: 5, 5%");
-  line.add("gate-inconclusive", OptionKind::kValue,
+  line.add("step", "of one trace: why this step takes longer or less long than the others of its kind and batch");
+  line.add("gate", "exit 1 if the candidate is significantly slower by more than this many percent: 5, 5%");
+  line.add("gate-inconclusive",
            "what --gate does where there is too little to judge by: pass (default) or fail; where nothing at all could "
            "have a verdict (other load, two kinds of steps, overlap) it fails unless pass is written out");
-  line.add("gate-metric", OptionKind::kValue,
+  line.add("gate-metric",
            "metric that --gate judges: the worse of period and span (worse, the default), or one of span, busy, period "
            "and kernel_time of a step; of sets of runs the worse of period and period-at-equal-speed, or one of them");
   line.add("allow-different-work", OptionKind::kFlag,
            "compare models, or shapes, that are known to differ as if they did the same work");
   line.add("save-baseline", OptionKind::kOutputFile,
            "write the figures of one trace's steps, or of the runs of --baseline, to this file (JSON)");
-  line.add("baseline-file", OptionKind::kValue,
-           "compare one trace, or the runs of --candidate, with the figures of such a file");
-  line.add("method", OptionKind::kValue, "sequence (default), or wafer: reproduces wafer 0.1.28, for cross-checking");
+  line.add("baseline-file", "compare one trace, or the runs of --candidate, with the figures of such a file");
+  line.add("method", "sequence (default), or wafer: reproduces wafer 0.1.28, for cross-checking");
   add_set_options(line);
   if (!line.parse(args)) return 0;
   refuse_separator(line, args);

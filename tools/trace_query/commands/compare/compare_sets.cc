@@ -338,12 +338,12 @@ void add_set_options(CommandLine& line) {
   line.add("candidate", OptionKind::kWords, "sets of runs: those of the candidate");
   line.add("paired", OptionKind::kFlag,
            "sets of runs: compare pairs, the n-th of either side by date, made under equal conditions");
-  line.add("pair-by", OptionKind::kValue, "pairs by date, by night (the same day), or by name (equal names)");
+  line.add("pair-by", "pairs by date, by night (the same day), or by name (equal names)");
   line.add("leave-out", OptionKind::kList, "sets of runs: leave out the runs of this name or GLOB, which is told");
   line.add("runs", OptionKind::kFlag, "sets of runs: a table of the runs (--section runs)");
   line.add("mixed", OptionKind::kFlag,
            "sets of runs: also where the runs of one side differ in GPU, framework, world size or model");
-  line.add("history", OptionKind::kValue, "one run a side: judge the change by how much the runs of this folder vary");
+  line.add("history", "one run a side: judge the change by how much the runs of this folder vary");
   line.add("gate-strict", OptionKind::kFlag, "sets of runs: --gate fails only where the whole interval is beyond it");
 }
 

@@ -291,7 +291,7 @@ class McpServer {
 int run_mcp(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {});
   line.find_inputs_later();
-  line.add("budget", OptionKind::kValue, "bytes of an answer at most: 2000 to 100000 (8000)");
+  line.add("budget", "bytes of an answer at most: 2000 to 100000 (8000)");
   line.add("config", OptionKind::kFlag, "print the entry for the settings of a client");
   if (!line.parse(args)) return 0;
   const std::vector<std::string>& given = line.positional();

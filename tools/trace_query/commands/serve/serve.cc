@@ -152,11 +152,10 @@ class OpenedPage {
 int run_serve(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {});
   line.find_inputs_later();
-  line.add("port", OptionKind::kValue, "of 127.0.0.1 and ::1 (default: a free one)");
-  line.add("socket", OptionKind::kValue,
-           "a socket of this name instead, which only you can open: ssh -L 8000:FILE HOST");
-  line.add("token-file", OptionKind::kValue, "the token of its addresses is in this file; made where there is none");
-  line.add("perfetto", OptionKind::kValue, "your own copy of Perfetto (default: https://ui.perfetto.dev)");
+  line.add("port", "of 127.0.0.1 and ::1 (default: a free one)");
+  line.add("socket", "a socket of this name instead, which only you can open: ssh -L 8000:FILE HOST");
+  line.add("token-file", "the token of its addresses is in this file; made where there is none");
+  line.add("perfetto", "your own copy of Perfetto (default: https://ui.perfetto.dev)");
   line.add("open", OptionKind::kFlag, "open it in the browser");
   line.add("follow", OptionKind::kFlag, "also indexes that links lead to outside the folders");
   if (!line.parse(args)) return 0;
