@@ -8,8 +8,7 @@
 namespace tracedb {
 
 Watchdog::Watchdog(std::chrono::nanoseconds limit, std::function<void()> last_resort)
-    : limit_(limit),
-      last_resort_(std::move(last_resort)),
+    : last_resort_(std::move(last_resort)),
       end_(Clock::now() + limit),
       thread_([this](const std::stop_token& done) { watch(done); }) {}
 
@@ -34,13 +33,6 @@ void Watchdog::resume() {
   if (!paused_) return;
   end_ += Clock::now() - *paused_;
   paused_.reset();
-  wake_.notify_one();
-}
-
-void Watchdog::restart() {
-  const std::lock_guard lock(mutex_);
-  end_ = Clock::now() + limit_;
-  time_is_up_ = false;
   wake_.notify_one();
 }
 

@@ -35,9 +35,6 @@ class Watchdog {
   void pause();
   void resume();
 
-  // The whole limit from now on, also where the time was up.
-  void restart();
-
   [[nodiscard]] const std::atomic<bool>& time_is_up() const { return time_is_up_; }
 
  private:
@@ -47,7 +44,6 @@ class Watchdog {
   void interrupt_all(std::unique_lock<std::mutex>& lock, const std::stop_token& done);
   [[nodiscard]] bool is_over() const { return !paused_ && Clock::now() >= end_; }
 
-  const std::chrono::nanoseconds limit_;
   std::function<void()> last_resort_;
   std::atomic<bool> time_is_up_ = false;
   std::mutex mutex_;

@@ -31,11 +31,6 @@ class RunLimits {
   static void limit_rights(std::span<const std::filesystem::path> readable,
                            std::span<const std::filesystem::path> writable);
 
-  // The whole time limit from now on, for the next of several pieces of work.
-  void restart() {
-    if (watchdog_) watchdog_->restart();
-  }
-
   // The clock stops, and goes on.
   void pause() {
     if (watchdog_) watchdog_->pause();
