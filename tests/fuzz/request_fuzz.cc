@@ -22,17 +22,17 @@ struct Outcome {
 Outcome outcome(std::string_view bytes, std::size_t piece) {
   HttpParser parser;
   std::string waiting;
-  while (!bytes.empty() && !parser.is_done() && parser.refused() == 0) {
+  while (!bytes.empty() && !parser.is_done() && parser.refused() == HttpStatus::unknown) {
     waiting += bytes.substr(0, piece);
     bytes.remove_prefix(std::min(piece, bytes.size()));
     const std::size_t taken = parser.put(waiting);
     require(taken <= waiting.size(), "no more is taken than came");
     waiting.erase(0, taken);
   }
-  if (parser.refused() != 0) return {parser.refused(), {}, {}};
+  if (parser.refused() != HttpStatus::unknown) return {static_cast<int>(parser.refused()), {}, {}};
   if (!parser.is_done()) return {};
   HttpRequest request;
-  const int status = parser.read(kToken, request);
+  const int status = static_cast<int>(parser.read(kToken, request));
   if (status != 0) return {status, {}, {}};
   return {0, request.path, request.params};
 }

@@ -76,41 +76,42 @@ std::size_t HttpParser::put(std::string_view bytes) {
   const std::size_t taken = parser_->put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
   if (error == http::error::header_limit ||
       (error == http::error::need_more && !parser_->is_header_done() && bytes.size() > kMostHeaderBytes)) {
-    refused_ = HttpStatus::kTooLargeHeader;
+    refused_ = HttpStatus::request_header_fields_too_large;
   } else if (error == http::error::body_limit) {
-    refused_ = HttpStatus::kTooLargeBody;
+    refused_ = HttpStatus::payload_too_large;
   } else if (error && error != http::error::need_more) {
-    refused_ = HttpStatus::kBadRequest;
+    refused_ = HttpStatus::bad_request;
   }
   return taken;
 }
 
-int HttpParser::read(std::string_view token, HttpRequest& request) const {
+HttpStatus HttpParser::read(std::string_view token, HttpRequest& request) const {
   const Message& message = parser_->get();
-  if (!is_own_host(only(message, http::field::host))) return HttpStatus::kOtherHost;
+  if (!is_own_host(only(message, http::field::host))) return HttpStatus::misdirected_request;
   const std::string_view origin = view(message[http::field::origin]);
   if (message.count(http::field::origin) > 1 ||
       (!origin.empty() && origin != fmt::format("http://{}", only(message, http::field::host))) ||
       view(message["Sec-Fetch-Site"]) == "cross-site")
-    return HttpStatus::kForbidden;
+    return HttpStatus::forbidden;
   std::string_view target = view(message.target());
   const std::size_t mark = std::min(target.find('?'), target.size());
   const std::string_view path = target.substr(0, mark);
   const std::size_t slash = path.find('/', 1);
   const bool has_token = !path.empty() && path.front() == '/' && slash != std::string_view::npos;
   if (!is_equal(token, has_token ? path.substr(1, slash - 1) : std::string_view()) || !is_plain_path(path))
-    return HttpStatus::kNotFound;
+    return HttpStatus::not_found;
   request = {};
   request.path = path.substr(slash + 1);
   request.is_head = message.method() == http::verb::head;
   request.is_post = message.method() == http::verb::post;
-  if (!request.is_head && !request.is_post && message.method() != http::verb::get) return HttpStatus::kWrongMethod;
+  if (!request.is_head && !request.is_post && message.method() != http::verb::get)
+    return HttpStatus::method_not_allowed;
   request.keeps_open = message.keep_alive();
   request.takes_gzip = takes_gzip(view(message[http::field::accept_encoding]));
   request.etag = view(message[http::field::if_none_match]);
-  if (mark < target.size() && !read_params(target.substr(mark + 1), request.params)) return HttpStatus::kBadRequest;
-  if (request.is_post && !read_params(message.body(), request.params)) return HttpStatus::kBadRequest;
-  return 0;
+  if (mark < target.size() && !read_params(target.substr(mark + 1), request.params)) return HttpStatus::bad_request;
+  if (request.is_post && !read_params(message.body(), request.params)) return HttpStatus::bad_request;
+  return HttpStatus::unknown;
 }
 
 std::string HttpRequest::param(std::string_view name) const {

@@ -1,6 +1,7 @@
 // What a browser asked for: parsed by Boost.Beast with limits of its own, then checked for who may ask. No socket here.
 #pragma once
 
+#include <boost/beast/http/status.hpp>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -11,23 +12,7 @@
 
 namespace tracedb {
 
-// Of answers.
-struct HttpStatus {
-  static constexpr int kOk = 200;
-  static constexpr int kNotModified = 304;
-  static constexpr int kBadRequest = 400;
-  static constexpr int kForbidden = 403;
-  static constexpr int kNotFound = 404;
-  static constexpr int kWrongMethod = 405;
-  static constexpr int kTimedOut = 408;
-  static constexpr int kGone = 410;
-  static constexpr int kTooLargeBody = 413;
-  static constexpr int kOtherHost = 421;
-  static constexpr int kTooMuch = 422;
-  static constexpr int kTooLargeHeader = 431;
-  static constexpr int kBusy = 503;
-  static constexpr int kSlow = 504;
-};
+using HttpStatus = boost::beast::http::status;  // of answers
 
 struct HttpRequest {
   bool is_head = false, is_post = false;  // else GET
@@ -53,17 +38,17 @@ class HttpParser {
   // `bytes`: all that came and was not taken yet. How many are taken: those that are not come again with more behind.
   std::size_t put(std::string_view bytes);
   [[nodiscard]] bool is_done() const;
-  // The status of an answer to what is no request, or one beyond the limits; 0: none so far.
-  [[nodiscard]] int refused() const { return refused_; }
+  // The status of an answer to what is no request, or one beyond the limits; unknown: none so far.
+  [[nodiscard]] HttpStatus refused() const { return refused_; }
 
   // Of a request that is_done(). The status of an answer to one that may not ask: by its Host, Origin or
-  // Sec-Fetch-Site, or without the token as the first part of its path; 0: `request` is filled.
-  int read(std::string_view token, HttpRequest& request) const;
+  // Sec-Fetch-Site, or without the token as the first part of its path; unknown: `request` is filled.
+  HttpStatus read(std::string_view token, HttpRequest& request) const;
 
  private:
   struct Parser;
   std::unique_ptr<Parser> parser_;
-  int refused_ = 0;
+  HttpStatus refused_ = HttpStatus::unknown;
 };
 
 // "a=1&b=%2f" as pairs, decoded. False: it has a NUL, or is not as the standard says.

@@ -28,25 +28,6 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::size_t kMostConnections = 64, kMostWaiting = 32, kMostProcesses = 4;
 constexpr std::chrono::seconds kRequestTime{5}, kWriteTime{30}, kIdleTime{30};
 constexpr std::chrono::seconds kGrace{1};  // for a process to end by its own limit
-std::string_view reason_of(int status) {
-  using Status = HttpStatus;
-  constexpr std::pair<int, std::string_view> kReasons[] = {{Status::kOk, "OK"},
-                                                           {Status::kNotModified, "Not Modified"},
-                                                           {Status::kBadRequest, "Bad Request"},
-                                                           {Status::kForbidden, "Forbidden"},
-                                                           {Status::kNotFound, "Not Found"},
-                                                           {Status::kWrongMethod, "Method Not Allowed"},
-                                                           {Status::kTimedOut, "Request Timeout"},
-                                                           {Status::kGone, "Gone"},
-                                                           {Status::kTooLargeBody, "Payload Too Large"},
-                                                           {Status::kOtherHost, "Misdirected Request"},
-                                                           {Status::kTooMuch, "Unprocessable Entity"},
-                                                           {Status::kTooLargeHeader, "Request Header Fields Too Large"},
-                                                           {Status::kBusy, "Service Unavailable"},
-                                                           {Status::kSlow, "Gateway Timeout"}};
-  const auto found = std::ranges::find(kReasons, status, [](const auto& one) { return one.first; });
-  return found == std::end(kReasons) ? "Error" : found->second;
-}
 
 // Scripts and styles of this server alone, none in the page; nothing else is asked, and no other page sees this one.
 constexpr std::string_view kGuards =
@@ -75,12 +56,13 @@ std::string gzip(const std::string& text) {
 
 std::string message_of(HttpAnswer answer, const HttpRequest& request, bool keeps_open) {
   constexpr std::size_t kLeastPacked = 1000;
-  std::string head = fmt::format("HTTP/1.1 {} {}\r\n{}", answer.status, reason_of(answer.status), kGuards);
+  std::string head = fmt::format("HTTP/1.1 {} {}\r\n{}", static_cast<unsigned>(answer.status),
+                                 std::string(boost::beast::http::obsolete_reason(answer.status)), kGuards);
   if (!answer.type.empty()) head += fmt::format("Content-Type: {}\r\n", answer.type);
   if (!answer.etag.empty()) head += fmt::format("ETag: {}\r\n", answer.etag);
   if (!answer.file.empty()) head += fmt::format("Content-Disposition: attachment; filename=\"{}\"\r\n", answer.file);
   if (answer.refresh_seconds > 0) head += fmt::format("Refresh: {}\r\n", answer.refresh_seconds);
-  if (answer.status == HttpStatus::kBusy) head += "Retry-After: 2\r\n";
+  if (answer.status == HttpStatus::service_unavailable) head += "Retry-After: 2\r\n";
   head += answer.is_lasting     ? "Cache-Control: private, max-age=31536000, immutable\r\n"
           : answer.etag.empty() ? "Cache-Control: no-store\r\n"
                                 : "Cache-Control: private, no-cache\r\n";
@@ -91,9 +73,9 @@ std::string message_of(HttpAnswer answer, const HttpRequest& request, bool keeps
     }
   }
   head += "Vary: Accept-Encoding\r\n";
-  if (answer.status != HttpStatus::kNotModified) head += fmt::format("Content-Length: {}\r\n", answer.body.size());
+  if (answer.status != HttpStatus::not_modified) head += fmt::format("Content-Length: {}\r\n", answer.body.size());
   head += fmt::format("Connection: {}\r\n\r\n", keeps_open ? "keep-alive" : "close");
-  return request.is_head || answer.status == HttpStatus::kNotModified ? head : head + answer.body;
+  return request.is_head || answer.status == HttpStatus::not_modified ? head : head + answer.body;
 }
 
 struct Connection {
@@ -207,7 +189,7 @@ class HttpServer {
         if (idle != connections_.end()) connections_.erase(idle);
       }
       Connection& one = connections_.emplace_back(Connection{.socket = std::move(socket)});
-      if (connections_.size() > kMostConnections) refuse(one, HttpStatus::kBusy, "too many connections");
+      if (connections_.size() > kMostConnections) refuse(one, HttpStatus::service_unavailable, "too many connections");
     }
   }
 
@@ -219,9 +201,10 @@ class HttpServer {
     if (one.state == State::kWriting) write(one);
     if (one.deadline > SteadyClock::now() || one.state == State::kClosed) return;
     if (one.state == State::kReading) {
-      refuse(one, HttpStatus::kTimedOut, "the request took too long");
+      refuse(one, HttpStatus::request_timeout, "the request took too long");
     } else if (one.state == State::kAsking) {
-      refuse(one, HttpStatus::kSlow, fmt::format("it takes longer than {} s: narrow the question", kQuestionSeconds));
+      refuse(one, HttpStatus::gateway_timeout,
+             fmt::format("it takes longer than {} s: narrow the question", kQuestionSeconds));
     } else if (one.state != State::kWaiting) {
       one.state = State::kClosed;
     }
@@ -245,15 +228,16 @@ class HttpServer {
       one.deadline = SteadyClock::now() + kRequestTime;
     }
     one.input.erase(0, one.parser.put(one.input));
-    if (one.parser.refused() != 0) return refuse(one, one.parser.refused(), "no request, or too large a one");
+    if (one.parser.refused() != HttpStatus::unknown)
+      return refuse(one, one.parser.refused(), "no request, or too large a one");
     if (!one.parser.is_done()) return;
-    const int refused = one.parser.read(token_, one.request);
-    if (refused != 0) return refuse(one, refused, "");
+    const HttpStatus refused = one.parser.read(token_, one.request);
+    if (refused != HttpStatus::unknown) return refuse(one, refused, "");
     one.keeps_open = one.request.keeps_open;
     if (const auto failure = catch_error([&] { one.plan = pages_.plan(one.request); }))
-      return answer(one, pages_.error(HttpStatus::kNotFound, failure->what()));
+      return answer(one, pages_.error(HttpStatus::not_found, failure->what()));
     if (!one.plan.etag.empty() && one.request.etag == one.plan.etag)
-      return answer(one, {.status = HttpStatus::kNotModified, .type = "", .etag = one.plan.etag});
+      return answer(one, {.status = HttpStatus::not_modified, .type = "", .etag = one.plan.etag});
     if (!one.plan.later.empty() && !later_) {
       // Without a process for it, the next page asks again.
       static_cast<void>(catch_error([&] {
@@ -268,7 +252,7 @@ class HttpServer {
     }
     const auto waiting = std::ranges::count(connections_, State::kWaiting, &Connection::state);
     if (static_cast<std::size_t>(waiting) >= kMostWaiting)
-      return refuse(one, HttpStatus::kBusy, "too many questions at once");
+      return refuse(one, HttpStatus::service_unavailable, "too many questions at once");
     one.state = State::kWaiting;
     one.deadline = SteadyClock::time_point::max();  // those before it have ends of their own
   }
@@ -292,7 +276,7 @@ class HttpServer {
     one.deadline = SteadyClock::now() + std::chrono::seconds(kQuestionSeconds) + kGrace;
     const auto failure = catch_error(
         [&] { one.questions.push_back(std::make_unique<Question>(one.plan.questions[one.questions.size()])); });
-    if (failure) refuse(one, HttpStatus::kBusy, failure->what());
+    if (failure) refuse(one, HttpStatus::service_unavailable, failure->what());
   }
 
   void collect(Connection& one) {
@@ -302,20 +286,20 @@ class HttpServer {
     if (is_fine && one.questions.size() < one.plan.questions.size()) return ask(one);
     if (is_fine) {
       HttpAnswer made = one.plan.answer(one.questions);
-      if (made.etag.empty() && made.status == HttpStatus::kOk) made.etag = one.plan.etag;
+      if (made.etag.empty() && made.status == HttpStatus::ok) made.etag = one.plan.etag;
       return answer(one, std::move(made));
     }
     const bool slow = one.deadline - kGrace - kGrace < SteadyClock::now();
     const auto code = static_cast<ErrorCode>(last.exit_code());
-    answer(one, pages_.error(slow                        ? HttpStatus::kSlow
-                             : code == ErrorCode::kUsage ? HttpStatus::kBadRequest
-                             : code == ErrorCode::kInput ? HttpStatus::kGone
-                                                         : HttpStatus::kTooMuch,
+    answer(one, pages_.error(slow                        ? HttpStatus::gateway_timeout
+                             : code == ErrorCode::kUsage ? HttpStatus::bad_request
+                             : code == ErrorCode::kInput ? HttpStatus::gone
+                                                         : HttpStatus::unprocessable_entity,
                              last.message()));
   }
 
   // Closes afterwards: what follows cannot be understood, or should not be.
-  void refuse(Connection& one, int status, std::string_view line) {
+  void refuse(Connection& one, HttpStatus status, std::string_view line) {
     one.keeps_open = false;
     answer(one, line.empty() ? HttpAnswer{.status = status, .type = "text/plain"} : pages_.error(status, line));
   }

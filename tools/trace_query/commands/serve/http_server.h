@@ -15,7 +15,7 @@
 namespace tracedb {
 
 struct HttpAnswer {
-  int status = 200;
+  HttpStatus status = HttpStatus::ok;
   std::string body = {};
   std::string type = "text/html; charset=utf-8";
   std::string etag = {};    // in quotes; "": not to be kept
@@ -41,7 +41,7 @@ class HttpPages {
  public:
   virtual ~HttpPages() = default;
   virtual HttpPlan plan(const HttpRequest& request) = 0;  // throws Error: there is no such view, and why
-  virtual HttpAnswer error(int status, std::string_view line) = 0;
+  virtual HttpAnswer error(HttpStatus status, std::string_view line) = 0;
 };
 
 inline constexpr int kQuestionSeconds = 20;  // for one

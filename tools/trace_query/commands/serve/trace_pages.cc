@@ -90,7 +90,7 @@ HttpPlan TracePages::view(const HttpRequest& request, const std::string& first, 
   throw Error(ErrorCode::kInput, "no such page");
 }
 
-HttpAnswer TracePages::error(int status, std::string_view line) {
+HttpAnswer TracePages::error(HttpStatus status, std::string_view line) {
   HttpAnswer out = page({.title = "Not answered",
                          .root = "",
                          .body = fmt::format("<main><h1>Not answered</h1><p>{}</p></main>\n",

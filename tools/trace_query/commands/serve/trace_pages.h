@@ -15,7 +15,7 @@ class TracePages final : public HttpPages {
   TracePages(IndexNames names, std::string perfetto) : names_(std::move(names)), perfetto_(std::move(perfetto)) {}
 
   HttpPlan plan(const HttpRequest& request) override;
-  HttpAnswer error(int status, std::string_view line) override;
+  HttpAnswer error(HttpStatus status, std::string_view line) override;
 
  private:
   HttpPlan view(const HttpRequest& request, const std::string& first, const std::string& rest, const std::string& form);
