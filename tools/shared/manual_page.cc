@@ -6,6 +6,7 @@
 #include <cctype>
 #include <vector>
 
+#include "base/text/split.h"
 #include "base/version.h"
 
 namespace tracedb {
@@ -59,16 +60,6 @@ std::string escaped(std::string_view text) {
     }
   }
   return out.starts_with('.') ? "\\&" + out : out;  // not a request
-}
-
-std::vector<std::string_view> split_lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
 }
 
 std::string upper(std::string_view text) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text/split.h"
+
 namespace tracedb {
 namespace {
 
@@ -81,11 +83,7 @@ Candidates choices(std::string_view description) {
 
 Candidates one_of(std::string_view words) {
   Candidates out;
-  while (!words.empty()) {
-    const std::size_t end = std::min(words.find(','), words.size());
-    out.words.push_back({std::string(words.substr(0, end))});
-    words.remove_prefix(std::min(end + 1, words.size()));
-  }
+  for (const std::string_view word : split_text(words, ',')) out.words.push_back({std::string(word)});
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include "base/files/input_file.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
+#include "base/text/split.h"
 #include "compare/runs/roll_up.h"
 #include "index/locate.h"
 #include "shared/option_parsing.h"
@@ -362,19 +363,14 @@ std::vector<std::string> CommandLine::words(const std::string& name) const {
 }
 
 std::vector<std::string> split_names(const std::string& text) {
-  std::vector<std::string> out;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    out.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return out;
+  const auto parts = split_text(text, ',');
+  return {parts.begin(), parts.end()};
 }
 
 std::vector<std::string> CommandLine::names(const std::string& name) const {
   std::vector<std::string> out;
   for (const std::string& text : words(name)) {
-    for (std::string& part : split_names(text)) out.push_back(std::move(part));
+    for (const std::string_view part : split_text(text, ',')) out.emplace_back(part);
   }
   return out;
 }

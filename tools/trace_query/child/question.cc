@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/text/split.h"
 
 namespace tracedb {
 namespace {
@@ -111,11 +112,8 @@ bool Question::has_answer() const {
 
 std::string Question::message() const {
   constexpr std::string_view kProgram = "trace-query: ";
-  for (std::size_t begin = 0; begin < said_.size();) {
-    const std::size_t end = std::min(said_.find('\n', begin), said_.size());
-    const std::string_view line = std::string_view(said_).substr(begin, end - begin);
+  for (const std::string_view line : split_lines(said_)) {
     if (line.starts_with(kProgram)) return std::string(line.substr(kProgram.size()));
-    begin = end + 1;
   }
   if (said_.empty()) return fmt::format("it ended with code {} and said nothing", exit_code_);
   return said_.substr(0, said_.find('\n'));

@@ -20,6 +20,7 @@
 #include "base/text/amounts.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
+#include "base/text/split.h"
 #include "present/model_tables.h"
 #include "report/cell_text.h"
 #include "report/escape.h"
@@ -73,9 +74,7 @@ ScenarioRequest request_of(Values values, const std::string& what) {
 ScenarioRequest parse_scenario(const std::string& text) {
   Values values;
   std::string key;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const std::string part = text.substr(at, end - at);
+  for (const std::string& part : split_names(text)) {
     const std::size_t equals = part.find('=');
     const std::string name = part.substr(0, equals);
     if (equals != std::string::npos && std::ranges::find(kKeys, name) != kKeys.end()) {
@@ -87,18 +86,13 @@ ScenarioRequest parse_scenario(const std::string& text) {
     } else {
       values[key] += "," + part;
     }
-    at = end + 1;
   }
   return request_of(std::move(values), "--scenario " + text);
 }
 
-std::vector<std::string> cells_of(const std::string& line) {
+std::vector<std::string> cells_of(std::string_view line) {
   std::vector<std::string> cells;
-  for (std::size_t at = 0; at <= line.size();) {
-    const std::size_t end = std::min(line.find('\t', at), line.size());
-    cells.emplace_back(trim_space(std::string_view(line).substr(at, end - at)));
-    at = end + 1;
-  }
+  for (const std::string_view cell : split_text(line, '\t')) cells.emplace_back(trim_space(cell));
   return cells;
 }
 
@@ -115,10 +109,7 @@ std::vector<ScenarioRequest> read_table(const std::string& path) {
   std::vector<ScenarioRequest> out;
   std::vector<std::string> heads;
   std::size_t number = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, end - at);
-    at = end + 1;
+  for (const std::string_view line : split_lines(text)) {
     ++number;
     if (trim_space(line).empty() || line.starts_with('#')) continue;
     const std::vector<std::string> cells = cells_of(line);

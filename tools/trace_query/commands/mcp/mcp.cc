@@ -17,6 +17,7 @@
 #include "base/files/input_file.h"
 #include "base/stream/content_hash.h"
 #include "base/text/decimal.h"
+#include "base/text/split.h"
 #include "base/version.h"
 #include "report/escape.h"
 #include "report/json_text.h"
@@ -214,10 +215,8 @@ class McpServer {
   // One document a line: as many as fit, at least one, with cursors.
   [[nodiscard]] std::string tables_of(const std::string& text, const std::string& bound) const {
     std::string out;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      std::string document = text.substr(begin, end - begin);
-      begin = end + 1;
+    for (const std::string_view line : split_lines(text)) {
+      std::string document(line);
       if (document.empty()) continue;
       replace_offset(document, bound);
       if (!out.empty() && out.size() + document.size() + kCursorBytes > budget_)
@@ -250,11 +249,7 @@ class McpServer {
   }
   static std::string escaped_lines(const std::string& text) {
     std::string out;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      out += escape_text(std::string_view(text).substr(begin, end - begin)) + "\n";
-      begin = end + 1;
-    }
+    for (const std::string_view line : split_lines(text)) out += escape_text(line) + "\n";
     return out;
   }
 

@@ -7,6 +7,8 @@
 #include <boost/beast/http/string_body.hpp>
 #include <charconv>
 
+#include "base/text/split.h"
+
 namespace tracedb {
 namespace {
 
@@ -144,11 +146,8 @@ bool read_params(std::string_view text, std::vector<std::pair<std::string, std::
     }
     return true;
   };
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('&', begin), text.size());
-    const std::string_view part = text.substr(begin, end - begin);
+  for (const std::string_view part : split_text(text, '&')) {
     const std::size_t equals = std::min(part.find('='), part.size());
-    begin = end + 1;
     std::pair<std::string, std::string> one;
     if (!decode(part.substr(0, equals), one.first) ||
         !decode(part.substr(std::min(equals + 1, part.size())), one.second))

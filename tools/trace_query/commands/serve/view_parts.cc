@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/text/decimal.h"
+#include "base/text/split.h"
 #include "report/escape.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/served/served_page.h"
@@ -111,11 +112,7 @@ std::string sql_text(std::string_view text) {
 
 std::string html_lines(std::string_view text) {
   std::string out;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    out += html_text(text.substr(begin, end - begin)) + "\n";
-    begin = end + 1;
-  }
+  for (const std::string_view line : split_lines(text)) out += html_text(line) + "\n";
   return out;
 }
 
