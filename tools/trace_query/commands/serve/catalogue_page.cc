@@ -11,11 +11,12 @@
 
 #include "base/text/amounts.h"
 #include "base/text/characters.h"
-#include "base/text/decimal.h"
+#include "base/text/split.h"
 #include "present/page_text.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/served/served_page.h"
 #include "trace_query/commands/serve/answers.h"
+#include "trace_query/commands/serve/view_parts.h"
 
 namespace tracedb {
 namespace {
@@ -156,26 +157,12 @@ bool fits(const Entry& entry, const HttpRequest& request) {
   std::string text = entry.index + " ";
   for (const python::Member& cell : entry.row->members) text += python::str(cell.value) + " ";
   text = ascii_lower(text);
-  for (std::size_t begin = 0; begin < filter.size();) {
-    const std::size_t end = std::min(filter.find(' ', begin), filter.size());
-    if (text.find(ascii_lower(filter.substr(begin, end - begin))) == std::string::npos) return false;
-    begin = end + 1;
-  }
-  return true;
+  return std::ranges::all_of(split_text(filter, ' '),
+                             [&](std::string_view word) { return text.find(ascii_lower(word)) != std::string::npos; });
 }
 
 std::string with_param(const HttpRequest& request, std::string_view name, const std::string& value) {
-  std::string out = "./";
-  char mark = '?';
-  const auto add = [&](std::string_view key, const std::string& text) {
-    out += fmt::format("{}{}={}", mark, key, url_text(text));
-    mark = '&';
-  };
-  for (const auto& [key, text] : request.params) {
-    if (key != name && (key != "offset" || name == "offset")) add(key, text);
-  }
-  if (!value.empty()) add(name, value);
-  return out;
+  return url("./", changed(changed(request.params, "offset", ""), name, value));
 }
 
 std::string facets_html(std::span<const Entry> entries, const HttpRequest& request) {
@@ -327,8 +314,7 @@ std::string catalogue_html(const std::string& list, const std::string& trend, co
   }
   out += "<button>Filter</button> " + html_link({"series over time", "trend"}) + "</form>\n";
   out += facets_html(entries, request);
-  const auto wanted = parse_int64(request.param("offset"));
-  const std::size_t offset = std::min(wanted && *wanted > 0 ? static_cast<std::size_t>(*wanted) : 0, entries.size());
+  const std::size_t offset = std::min(offset_of(request), entries.size());
   const std::size_t end = std::min(offset + kRowsOfPage, entries.size());
   out += "<form class=\"choose\" method=\"get\" action=\"c\">\n<p><button>Compare A with B</button> ";
   out += fmt::format("{} of {}", counted(entries.size(), "trace"), all);
