@@ -391,9 +391,10 @@ std::optional<double> CommandLine::percent(const std::string& name, double most)
   throw usage_error("--{} {}: give percent", name, *given);
 }
 
-const char* CommandLine::first_given(std::span<const char* const> names) const {
-  const auto given = std::ranges::find_if(names, [this](const char* name) { return has(name); });
-  return given == names.end() ? nullptr : *given;
+void CommandLine::refuse(std::initializer_list<const char*> names, std::string_view text) const {
+  for (const char* name : names) {
+    if (has(name)) throw usage_error(fmt::runtime(text), name);
+  }
 }
 
 std::span<const std::string> CommandLine::inputs() const {

@@ -2,6 +2,7 @@
 // Error{kUsage}.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -70,8 +71,9 @@ class CommandLine {
   [[nodiscard]] std::vector<std::string> names(const std::string& name) const;  // of a list, also separated by commas
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;                // not negative
   [[nodiscard]] std::optional<double> percent(const std::string& name, double most = 1e9) const;  // not negative
-  // The first of these options that is given; null: none.
-  [[nodiscard]] const char* first_given(std::span<const char* const> names) const;
+  // Error{kUsage} for the first of these options that is given: `text` with its name in the place of {}. An option that
+  // is ignored, such as a gate, would let everything pass.
+  void refuse(std::initializer_list<const char*> names, std::string_view text) const;
   [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
   // The inputs (find_inputs()), or the arguments where they are not all inputs; Error when there is none.
   [[nodiscard]] std::span<const std::string> inputs() const;

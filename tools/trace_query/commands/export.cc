@@ -41,14 +41,8 @@ ExportInputs open_inputs(const CommandLine& line) {
   return inputs;
 }
 
-// Options that another format has.
-void refuse_options(const CommandLine& line, std::string_view format, std::initializer_list<const char*> options) {
-  const char* option = line.first_given({options.begin(), options.size()});
-  if (option != nullptr) throw usage_error("--{}: does not apply to {}", option, format);
-}
-
 int write_perfetto(const CommandLine& line) {
-  refuse_options(line, "perfetto", {"by", "own", "modules", "each-module", "night", "job"});
+  line.refuse({"by", "own", "modules", "each-module", "night", "job"}, "--{}: does not apply to perfetto");
   const auto gaps = static_cast<std::size_t>(line.number("top-gaps").value_or(0));
   if (line.has("top-gaps") && gaps == 0) throw usage_error("--top-gaps 0: give 1 or more");
   const RequestedWorkload requested(line);
@@ -92,8 +86,8 @@ int write_perfetto(const CommandLine& line) {
 }
 
 int write_stacks(const CommandLine& line, bool speedscope) {
-  refuse_options(line, speedscope ? "speedscope" : "collapsed",
-                 {"top-gaps", "critical-path", "queues", "night", "job"});
+  line.refuse({"top-gaps", "critical-path", "queues", "night", "job"},
+              speedscope ? "--{}: does not apply to speedscope" : "--{}: does not apply to collapsed");
   const FrameChoice frames = requested_pass_options(line).frames;
   const RequestedWorkload requested(line);
   const ExportInputs inputs = open_inputs(line);
@@ -120,8 +114,8 @@ int write_stacks(const CommandLine& line, bool speedscope) {
 }
 
 int write_parquet(const CommandLine& line) {
-  refuse_options(line, "parquet",
-                 {"top-gaps", "critical-path", "queues", "compare", "by", "own", "modules", "each-module"});
+  line.refuse({"top-gaps", "critical-path", "queues", "compare", "by", "own", "modules", "each-module"},
+              "--{}: does not apply to parquet");
   const std::string target = line.text("output").value_or("-");
   if (target == "-") {
     throw usage_error("export: name a folder or a file to write, as in -o kernels or -o kernels.parquet");
@@ -205,9 +199,9 @@ std::optional<int> run_other_command(std::span<const std::string> args) {
 }
 
 int write_program(const CommandLine& line, const std::string& op) {
-  refuse_options(line, "--replay",
-                 {"format", "compare", "critical-path", "queues", "top-gaps", "by", "own", "modules", "each-module",
-                  "night", "job"});
+  line.refuse({"format", "compare", "critical-path", "queues", "top-gaps", "by", "own", "modules", "each-module",
+               "night", "job"},
+              "--{}: does not apply to --replay");
   const ExportInputs inputs = open_inputs(line);
   OutputTarget output(line.text("output"));
   const ReplaySets sets = write_replay(output.stream(), inputs.traces.front().index.database(), op);

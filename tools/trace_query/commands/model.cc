@@ -181,10 +181,6 @@ double passes_of(const ScenarioRequest& request, const CommandLine& line) {
 }
 
 constexpr const char* kDefaultDuplicates = "window=500ns";
-constexpr const char* kOfOriginal[] = {"trace-dir", "data-dir"};
-constexpr const char* kOfOwn[] = {"scenario",     "scenarios",     "model",     "profile",    "passes",    "op-map",
-                                  "mapping-root", "model-process", "model-pid", "hcom-dedup", "by",        "sort",
-                                  "top",          "limit",         "columns",   "lang",       "max-error", "min-share"};
 
 struct Gate {
   double percent = 0;
@@ -408,9 +404,7 @@ bool is_beyond(const Gate& gate, const ModelScenario& scenario, const Output& ou
 }
 
 int run_own(const CommandLine& line) {
-  if (const char* option = line.first_given(kOfOriginal)) {
-    throw usage_error("--{} goes with --compat msmodeling only", option);
-  }
+  line.refuse({"trace-dir", "data-dir"}, "--{} goes with --compat msmodeling only");
   const ModelRequest request = model_request(line);
   Output output(line);
   const std::vector<ModelScenario> scenarios = compare_all(request, line, output);
@@ -430,9 +424,9 @@ int run_own(const CommandLine& line) {
 }
 
 int run_msmodeling(const CommandLine& line) {
-  if (const char* option = line.first_given(kOfOwn)) {
-    throw usage_error("--{} does not go with --compat msmodeling", option);
-  }
+  line.refuse({"scenario", "scenarios", "model", "profile", "passes", "op-map", "mapping-root", "model-process",
+               "model-pid", "hcom-dedup", "by", "sort", "top", "limit", "columns", "lang", "max-error", "min-share"},
+              "--{} does not go with --compat msmodeling");
   msmodeling::Options options;
   options.trace_dir = line.text("trace-dir").value_or(options.trace_dir);
   options.data_dir = line.text("data-dir").value_or(options.data_dir);

@@ -341,13 +341,11 @@ std::string extension_file() {
 }
 
 void refuse_options_of_statements(const CommandLine& line) {
-  constexpr const char* kOfStatements[] = {
-      "device",     "stream",  "step",   "phase",    "layer",      "op",          "name",       "from",     "to",
-      "step-regex", "capture", "format", "csv",      "tsv",        "json",        "jsonl",      "markdown", "output",
-      "plan",       "limit",   "param",  "max-rows", "per-stream", "kernel-wait", "micro-idle", "steady"};
-  if (const char* option = line.first_given(kOfStatements)) {
-    throw usage_error("sql: --{} needs a statement: the shell is sqlite3, which does not know it", option);
-  }
+  line.refuse(
+      {"device",     "stream",  "step",   "phase",    "layer",      "op",          "name",       "from",     "to",
+       "step-regex", "capture", "format", "csv",      "tsv",        "json",        "jsonl",      "markdown", "output",
+       "plan",       "limit",   "param",  "max-rows", "per-stream", "kernel-wait", "micro-idle", "steady"},
+      "sql: --{} needs a statement: the shell is sqlite3, which does not know it");
 }
 
 // In place of this program: sqlite3, with the extension. Returns where there is no sqlite3.

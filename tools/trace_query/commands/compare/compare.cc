@@ -246,14 +246,11 @@ StepSamples of_phase(StepSamples samples, const CompareOptions& options) {
 
 // A baseline file has figures of steps alone: options that need the other trace's kernels are refused.
 void check_file_options(const CommandLine& line) {
-  for (const char* option : {"section", "by", "normalise"}) {
-    if (!line.has(option)) continue;
-    throw usage_error("compare: --{} needs both traces: a baseline file has only figures of steps", option);
-  }
+  line.refuse({"section", "by", "normalise"},
+              "compare: --{} needs both traces: a baseline file has only figures of steps");
   if (line.page()) throw usage_error("compare: a page (HTML) needs both traces, not figures of a file");
-  for (const char* option : {"gate", "phase"}) {
-    if (!line.has(option) || line.has("baseline-file")) continue;
-    throw usage_error("compare: --{} has no effect with --save-baseline alone", option);
+  if (!line.has("baseline-file")) {
+    line.refuse({"gate", "phase"}, "compare: --{} has no effect with --save-baseline alone");
   }
 }
 
@@ -497,17 +494,15 @@ int run_compare(const Command& command, std::span<const std::string> args) {
   if (names_sets(line)) return run_sets(command, line, args);
   const std::string method = line.text("method").value_or("sequence");
   if (method == "wafer") {
-    refuse_options(line,
-                   {"normalise", "by", "gate", "gate-metric", "gate-inconclusive", "save-baseline", "baseline-file",
-                    "min-confidence", "allow-different-work", "step"},
-                   "--method wafer");
+    line.refuse({"normalise", "by", "gate", "gate-metric", "gate-inconclusive", "save-baseline", "baseline-file",
+                 "min-confidence", "allow-different-work", "step"},
+                "compare: --{} does not go with --method wafer");
     if (line.page()) throw usage_error("compare: a page (HTML) does not go with --method wafer");
     return run_wafer_comparison(line);
   }
   if (method != "sequence") throw usage_error("--method {}: there are sequence and wafer", method);
-  for (const char* option : {"paired", "pair-by", "leave-out", "runs", "mixed", "gate-strict"}) {
-    if (line.has(option)) throw usage_error("compare: --{} is about sets of runs", option);
-  }
+  line.refuse({"paired", "pair-by", "leave-out", "runs", "mixed", "gate-strict"},
+              "compare: --{} is about sets of runs");
   return run_comparison(line);
 }
 

@@ -107,26 +107,17 @@ bool inconclusive_fails(const CommandLine& line) {
   throw usage_error("--gate-inconclusive {}: there are pass and fail", text);
 }
 
-void refuse_options(const CommandLine& line, std::initializer_list<const char*> options, std::string_view with) {
-  for (const char* option : options) {
-    if (!line.has(option)) continue;
-    throw usage_error("compare: --{} does not go with {}", option, with);
-  }
-}
-
 std::size_t traces_of_folder(const std::string& path) {
   std::error_code error;
   return std::filesystem::is_directory(path, error) ? find_inputs(std::vector{path}, std::nullopt).size() : 0;
 }
 
 std::optional<std::uint32_t> requested_step(const CommandLine& line) {
-  const auto text = line.knows("step") ? line.text("step") : std::nullopt;
+  const auto text = line.text("step");
   if (!text) return std::nullopt;
   const auto step = parse_int64(*text);
   if (!step || *step < 0 || *step > INT32_MAX) throw usage_error("--step {}: give the number of a step", *text);
-  for (const char* option : {"gate", "baseline-file", "save-baseline"}) {
-    if (line.has(option)) throw usage_error("compare: --{} does not go with --step", option);
-  }
+  line.refuse({"gate", "baseline-file", "save-baseline"}, "compare: --{} does not go with --step");
   if (line.inputs().size() != 1) {
     throw usage_error("compare: --step compares a step of one trace with the others of that trace");
   }
@@ -148,7 +139,7 @@ CompareRequest parse_compare_request(const CommandLine& line) {
   out.options.normalise = chosen(line, "normalise", Normalise::kStep, normalise_from, "step, token and none");
   out.options.phase = line.text("phase");
   refuse_unknown_phases(line);
-  out.options.different_work = line.knows("allow-different-work") && line.has("allow-different-work");
+  out.options.different_work = line.has("allow-different-work");
   out.ledger_by =
       chosen(line, "by", LedgerBy::kOp, ledger_by_from, "op, class, role, layer, 'layer,op', 'layer,role' and kernel");
   out.options.plain_classes = line.text("by") == "class";
@@ -159,14 +150,11 @@ CompareRequest parse_compare_request(const CommandLine& line) {
     }
     out.options.least_confidence = *percent / 100;
   }
-  if (line.knows("gate")) {
-    if (const auto text = line.text("gate")) {
-      out.gate = requested_gate(line, *text);
-      out.options.rule.least_change = out.gate->percent / 100;
-    }
-    for (const char* option : {"gate-metric", "gate-inconclusive"}) {
-      if (line.has(option) && !out.gate) throw usage_error("--{} needs --gate", option);
-    }
+  if (const auto text = line.text("gate")) {
+    out.gate = requested_gate(line, *text);
+    out.options.rule.least_change = out.gate->percent / 100;
+  } else {
+    line.refuse({"gate-metric", "gate-inconclusive"}, "--{} needs --gate");
   }
   const auto of_layers = [](const Section* section) { return section->name == "layers"; };
   out.options.layer_changes = (!out.page || line.page()) && std::ranges::any_of(out.sections, of_layers);

@@ -1,7 +1,6 @@
 // What the command line asks of a comparison.
 #pragma once
 
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,9 +24,6 @@ struct CompareRequest {
 bool inconclusive_fails(const CommandLine& line);
 
 CompareRequest parse_compare_request(const CommandLine& line);
-
-// Error{kUsage} for any of these that is given: an option that is ignored, such as a gate, would let everything pass.
-void refuse_options(const CommandLine& line, std::initializer_list<const char*> options, std::string_view with);
 
 // Error{kUsage} for a name in --phase that is no kind of steps.
 void refuse_unknown_phases(const CommandLine& line);

@@ -52,10 +52,7 @@ double percent_of(const std::string& text) {
 
 void read_gate(const CommandLine& line, SetsRequest& out) {
   const auto text = line.text("gate");
-  for (const char* option : {"gate-metric", "gate-inconclusive", "gate-strict"}) {
-    if (line.has(option) && !text) throw usage_error("--{} needs --gate", option);
-  }
-  if (!text) return;
+  if (!text) return line.refuse({"gate-metric", "gate-inconclusive", "gate-strict"}, "--{} needs --gate");
   const bool fails = inconclusive_fails(line);
   out.gate = SetGate{percent_of(*text), fails, line.has("gate-inconclusive") && !fails};
   out.options.budget_pct = out.gate->percent;
@@ -91,7 +88,7 @@ std::vector<const SetSection*> requested(const CommandLine& line, bool gated) {
 }
 
 SetsRequest read_sets_request(const CommandLine& line) {
-  refuse_options(line, {"by", "normalise", "step", "min-confidence", "method"}, "sets of runs");
+  line.refuse({"by", "normalise", "step", "min-confidence", "method"}, "compare: --{} does not go with sets of runs");
   SetsRequest out;
   read_gate(line, out);
   out.sections = requested(line, out.gate.has_value());
@@ -279,8 +276,8 @@ bool asks_for_sets(const CommandLine& line) {
   constexpr const char* kOptions[] = {"paired", "pair-by", "leave-out", "runs", "mixed", "gate-strict"};
   const std::vector<std::string> sections = line.names("section");
   const auto is_own = [](const std::string& name) { return name == "sets" || name == "runs"; };
-  return line.first_given(kOptions) != nullptr || line.text("gate-metric") == "period-at-equal-speed" ||
-         std::ranges::any_of(sections, is_own);
+  const bool has_own = std::ranges::any_of(kOptions, [&](const char* option) { return line.has(option); });
+  return has_own || line.text("gate-metric") == "period-at-equal-speed" || std::ranges::any_of(sections, is_own);
 }
 
 // The options alone, without the words that name traces.
@@ -393,9 +390,8 @@ int run_sets(const Command& command, const CommandLine& line, std::span<const st
   const bool one_word = given[0].size() == 1 && given[1].size() == 1;
   if (!one_word || !is_job_each(line, inputs)) return compare_given_sets(line, inputs);
   const char* const gate_options[] = {"gate", "gate-metric", "gate-inconclusive"};
-  refuse_options(
-      line, {"normalise", "by", "save-baseline", "baseline-file", "min-confidence", "allow-different-work", "step"},
-      "two folders of jobs, which are compared rank by rank");
+  line.refuse({"normalise", "by", "save-baseline", "baseline-file", "min-confidence", "allow-different-work", "step"},
+              "compare: --{} does not go with two folders of jobs, which are compared rank by rank");
   for (const char* option : gate_options) {  // `ranks` has no gate
     const std::string name = fmt::format("--{}", option);
     const auto found = std::ranges::find_if(
