@@ -81,6 +81,7 @@ class CommandLine {
   void set_inputs(std::vector<std::string> inputs);
 
   [[nodiscard]] const Renderer& renderer() const;  // that of people where page()
+  [[nodiscard]] bool for_people() const { return renderer().audience == Audience::kHuman; }
   [[nodiscard]] bool can_page() const { return has_page_; }
   [[nodiscard]] bool page() const;                        // --format html, or a file that ends so
   [[nodiscard]] std::string_view written_format() const;  // of these

@@ -86,9 +86,7 @@ std::size_t row_limit(const CommandLine& line) {
   return static_cast<std::size_t>(line.number("limit").value_or(for_reading ? kUsualRows : 0));
 }
 
-std::size_t row_offset(const CommandLine& line) {
-  return line.knows("offset") ? static_cast<std::size_t>(line.number("offset").value_or(0)) : 0;
-}
+std::size_t row_offset(const CommandLine& line) { return static_cast<std::size_t>(line.number("offset").value_or(0)); }
 
 Output::Output(const CommandLine& line)
     : line_(line), target_(line.text("output")), width_(table_width(line, target_.is_file())) {
@@ -110,7 +108,7 @@ std::unique_ptr<TableRenderer> Output::renderer() {
   const bool terminal = !target_.is_file() && isatty(STDOUT_FILENO) == 1;
   options.color = line_.color(terminal);
   options.width = width_;
-  options.one_row_as_list = !line_.knows("columns") || !line_.has("columns");
+  options.one_row_as_list = !line_.has("columns");
   return line_.renderer().make(stream(), options);
 }
 
@@ -161,7 +159,7 @@ void Output::add(const std::string& name, InputReport report) {
   if (several) {
     for (std::string& warning : report.warnings) warning.insert(0, report.input + ": ");
   }
-  if (!names_inputs(line_) || line_.renderer().audience == Audience::kHuman) {
+  if (!names_inputs(line_) || line_.for_people()) {
     separate(several ? report.input : "");
     return print(std::move(report.report), {name, {report.input}}, report.warnings);
   }
@@ -208,8 +206,8 @@ void Output::arrange(Report& report) {
   }
   std::move(report.footer.begin(), report.footer.end(), std::back_inserter(report.rows));
   report.footer.clear();
-  const bool human_readable = line_.renderer().audience == Audience::kHuman;
-  if (line_.knows("columns") && line_.has("columns")) {
+  const bool human_readable = line_.for_people();
+  if (line_.has("columns")) {
     choose_columns(report, *line_.text("columns"));
   } else if (line_.knows("columns") && !line_.knows("section") && human_readable) {
     if (const std::string usual = usual_columns(line_, report); !usual.empty()) choose_columns(report, usual);
@@ -237,7 +235,7 @@ void Output::note(const std::string& text) const {
 }
 
 void Output::separate(const std::string& title) {
-  const bool human_readable = line_.renderer().audience == Audience::kHuman;
+  const bool human_readable = line_.for_people();
   if (any_ && (human_readable || line_.renderer().name == "csv" || line_.renderer().name == "tsv")) stream() << '\n';
   if (human_readable && !title.empty()) {
     const std::string text = escape_text(title);

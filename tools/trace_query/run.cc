@@ -47,7 +47,7 @@ int print_reports(Output& output, const CommandLine& line, const std::string& na
       for (std::string& lost : trace.index.database().take_notes()) warnings.push_back(std::move(lost));
       if (trace.index.meta("time_unit") != "cycle") return;
       warnings.emplace_back("times are cycles: read 1 ns as 1 cycle");
-      if (line.renderer().audience == Audience::kHuman) name_cycles(report->report);
+      if (line.for_people()) name_cycles(report->report);
     });
     if (made && report) output.add(name, {input, std::move(report->report), std::move(report->warnings)});
   }

@@ -107,7 +107,7 @@ FrameChoice requested_frames(const CommandLine& line) {
   }
   if (choices > 1) throw usage_error("--own, --modules and --each-module choose different frames: give one of them");
   if (line.has("own")) choice.own = line.names("own");
-  const auto by = line.knows("by") && line.knows("own") ? line.text("by") : std::nullopt;
+  const auto by = line.knows("own") ? line.text("by") : std::nullopt;
   if (!by) return choice;
   const bool by_line = *by == "function" || *by == "line";
   if (*by != "module" && !by_line) throw usage_error("--by {}: use module or function", *by);
@@ -155,7 +155,7 @@ std::int64_t parse_time(const std::string& text) {
 std::string selection_text(const CommandLine& line) {
   std::string text;
   for (const char* option : {"device", "stream", "step", "phase", "layer", "op", "name", "from", "to"}) {
-    if (!line.knows(option) || !line.has(option)) continue;
+    if (!line.has(option)) continue;
     text += fmt::format("{}--{} {}", text.empty() ? "" : " ", option, fmt::join(line.words(option), ","));
   }
   return text.empty() ? "everything" : text;

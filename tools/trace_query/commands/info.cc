@@ -151,7 +151,7 @@ int run_info(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {OptionGroup::kSteps, OptionGroup::kRules, OptionGroup::kOutput, OptionGroup::kInput});
   if (!line.parse(args)) return 0;
   const RequestedWorkload requested(line);
-  const bool human_readable = line.renderer().audience == Audience::kHuman;
+  const bool human_readable = line.for_people();
   return run_trace_reports(line, "info", [&](const Index& index) {
     TraceReport result{run_report(index.database(), report_script("info"), {}), {}};
     if (has_kernels(index)) {

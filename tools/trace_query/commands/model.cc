@@ -413,7 +413,7 @@ int run_own(const CommandLine& line) {
     failed = failed || !scenario.error.empty();
     if (request.gate && scenario.error.empty()) beyond = is_beyond(*request.gate, scenario, output) || beyond;
   }
-  if (line.renderer().audience == Audience::kHuman) {
+  if (line.for_people()) {
     print_for_people(scenarios, request, line, output);
   } else {
     print_for_machines(scenarios, request, line, output);

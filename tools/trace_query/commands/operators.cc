@@ -140,7 +140,7 @@ void finish_modules(const CommandLine& line, Workload& workload, TraceReport& re
   if (!workload.selection().empty()) {
     notes.emplace_back("calls and host time are not known of a selection: a Python call has no step, device or kernel");
   }
-  if (!line.has("tree") || line.renderer().audience != Audience::kHuman) return;
+  if (!line.has("tree") || !line.for_people()) return;
   const std::size_t depth = find_column(report.columns, "depth").value();
   for (Row& row : report.rows) {
     constexpr std::int64_t kDeepestShown = 32;

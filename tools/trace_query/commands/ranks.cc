@@ -150,7 +150,7 @@ std::vector<const RanksSection*> requested_ranks_sections(const CommandLine& lin
   const std::vector<std::string> asked = line.names("section");
   for (const std::string& name : asked) require_known("section", name, known);
   std::vector<const RanksSection*> out;
-  const bool human = line.renderer().audience == Audience::kHuman;
+  const bool human = line.for_people();
   for (const RanksSection& section : kRanksSections) {
     if (section.name == "compare" && !line.has("baseline")) continue;
     const bool is_usual = section.shown == Shown::kAlways || (section.shown == Shown::kAsData && !human);
@@ -237,7 +237,7 @@ void remove_unknown_host(Report& report) {
 }
 
 void print_section(const CommandLine& line, Output& output, const ReportHead& head, Report report, bool one_job) {
-  const bool human = line.renderer().audience == Audience::kHuman;
+  const bool human = line.for_people();
   if (human && one_job && !line.has("columns")) remove_column(report, "job");
   if (human && !line.has("columns")) remove_unknown_host(report);
   output.section(std::move(report), head);
@@ -269,7 +269,7 @@ Report headlines(const Answer& answer) {
 
 void print(const CommandLine& line, Output& output, const Answer& answer) {
   const std::vector<std::string> inputs(line.inputs().begin(), line.inputs().end());
-  const bool human = line.renderer().audience == Audience::kHuman;
+  const bool human = line.for_people();
   Report told = headlines(answer);
   if (human) {
     output.sentences(told);

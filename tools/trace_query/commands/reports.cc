@@ -21,8 +21,6 @@ namespace {
 using enum OptionGroup;
 using Notes = std::vector<std::string>;
 
-bool is_for_people(const CommandLine& line) { return line.renderer().audience == Audience::kHuman; }
-
 constexpr const char* kNoDeviceWork = "the trace has no kernels, copies or fills";
 
 bool has_device_work(const Index& index) {
@@ -80,7 +78,7 @@ void finish_timeline(const CommandLine& line, Workload& workload, TraceReport& r
   result.warnings = workload.selection_notes();
   const Index& index = workload.index();
   if (!line.has("per-stream")) remove_column(result.report, "stream");
-  if (is_for_people(line)) shorten_hosts(result.report);
+  if (line.for_people()) shorten_hosts(result.report);
   if (result.report.rows.empty()) {
     const bool selected = has_device_work(index) && !workload.selection().empty();
     result.warnings.emplace_back(selected ? "nothing that ran on a device matches the selection" : kNoDeviceWork);
@@ -117,7 +115,7 @@ void finish_gaps(const CommandLine& line, Workload& workload, TraceReport& resul
     }
   }
   if (!line.has("per-stream")) remove_column(result.report, "stream");
-  if (is_for_people(line)) shorten_hosts(result.report);
+  if (line.for_people()) shorten_hosts(result.report);
   if (all.count > 0) return;
   result.warnings.emplace_back(has_device_work(workload.index())
                                    ? "no device was idle between two events that match the selection"
@@ -192,7 +190,7 @@ int run_stacks(const Command& command, std::span<const std::string> args) {
   if (!view && !line.has("explain")) return run_collapsed(line, options.frames);
   options.view = view.value_or(CallTreeView::kTree);
   options.most_frames = row_limit(line);
-  const bool human = line.renderer().audience == Audience::kHuman;
+  const bool human = line.for_people();
   const Parameters parameters = {{"indent", std::int64_t{human ? 2 : 0}}};
   return run_pass_reports(
       line, {"stacks", "stacks", options, parameters,
@@ -224,7 +222,7 @@ void add_pass_note(const Index& index, Notes& notes) {
   notes.emplace_back("the trace shows no training, neither autograd nor an optimizer: no kernel has a pass");
 }
 
-bool is_by(const CommandLine& line, std::string_view part) { return line.knows("by") && line.text("by") == part; }
+bool is_by(const CommandLine& line, std::string_view part) { return line.text("by") == part; }
 
 bool any(const Workload& workload, std::string_view sql) {
   return !workload.selection().empty() && workload.index().database().query_int64(sql).has_value();
@@ -293,7 +291,7 @@ void prepare_sequences(const CommandLine& line, PassOptions& options) {
   const std::string by = line.text("by").value_or("name");
   if (by != "name" && by != "op") throw usage_error("--by {}: there are name and op", by);
   options.sequences_by_op = by == "op";
-  if (line.renderer().audience == Audience::kHuman && !line.has("wide")) {
+  if (line.for_people() && !line.has("wide")) {
     constexpr std::size_t kReadable = 40;  // letters of one kernel's name, in a table for a terminal
     options.sequence_name = [](const std::string& name) { return shorten_middle(name, kReadable); };
   }
@@ -330,7 +328,7 @@ void finish_layers(const CommandLine& line, Workload& workload, TraceReport& res
   }
   if (is_by(line, "pass")) add_pass_note(workload.index(), notes);
   // With a single stack, its name is not repeated in each row.
-  if (line.renderer().audience == Audience::kHuman && layers.stacks.size() < 2) remove_column(result.report, "stack");
+  if (line.for_people() && layers.stacks.size() < 2) remove_column(result.report, "stack");
 }
 
 void finish_phases(const CommandLine& line, Workload& workload, TraceReport& result) {
@@ -343,7 +341,7 @@ void finish_phases(const CommandLine& line, Workload& workload, TraceReport& res
     }
   }
   // People see the clock of a period where it is not the usual one.
-  if (line.renderer().audience != Audience::kHuman || line.has("columns")) return;
+  if (!line.for_people() || line.has("columns")) return;
   const auto is_host = [place = find_column(result.report.columns, "period_on").value()](const Row& row) {
     return row[place] == Cell("host");
   };

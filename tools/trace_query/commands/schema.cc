@@ -141,7 +141,7 @@ Report examples_report() {
 
 // For people the examples are a script they can paste.
 void print_examples(const CommandLine& line, Output& output) {
-  if (line.renderer().audience == Audience::kMachine) return output.print(examples_report(), {"schema", {}}, {});
+  if (!line.for_people()) return output.print(examples_report(), {"schema", {}}, {});
   for (const ExampleQuery& example : example_queries(script("examples"))) {
     output.stream() << "-- " << example.comment << '\n' << example.sql << "\n\n";
   }

@@ -56,7 +56,7 @@ class Answers {
   // `max_rows`: of a statement, 0: all. `count`: of statements that yield rows.
   Answers(IndexSet& indexes, const CommandLine& line, std::size_t max_rows, Output& output, std::size_t count)
       : indexes_(indexes),
-        human_(line.renderer().audience == Audience::kHuman),
+        human_(line.for_people()),
         max_rows_(max_rows),
         limit_(row_limit(line)),
         offset_(row_offset(line)),

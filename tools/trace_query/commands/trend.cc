@@ -176,7 +176,7 @@ SetOfPoint sets_by(const CommandLine& line) {
 
 void print(const CommandLine& line, Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series,
            const std::vector<std::string>& notes) {
-  const bool human = line.renderer().audience == Audience::kHuman;
+  const bool human = line.for_people();
   if (human) {
     output.sentences(headlines(request, series));
     if (!series.empty()) output.separate("");

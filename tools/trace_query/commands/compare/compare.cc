@@ -85,29 +85,11 @@ void print_by_phase(Report report, const ReportHead& head, bool arranged, Output
   }
 }
 
-// Prints sections as the format wants them: one document, or a table each.
-class Printer {
- public:
-  Printer(const CommandLine& line, Output& output)
-      : output_(output),
-        human_readable_(line.renderer().audience == Audience::kHuman),
-        arranged_(line.has("sort") || line.has("columns")) {}
-
-  void print(Report report, const ReportHead& head) {
-    human_readable_ ? print_by_phase(std::move(report), head, arranged_, output_)
-                    : output_.section(std::move(report), head);
-  }
-  void finish(const std::vector<std::string>& warnings) {
-    output_.end_sections(warnings);
-    output_.finish();
-  }
-  [[nodiscard]] bool human_readable() const { return human_readable_; }
-
- private:
-  Output& output_;
-  bool human_readable_;
-  bool arranged_;
-};
+// A section as the format wants it: a part of one document, or tables of their own.
+void print_tables(Report report, const ReportHead& head, const CommandLine& line, Output& output) {
+  if (!line.for_people()) return output.section(std::move(report), head);
+  print_by_phase(std::move(report), head, line.has("sort") || line.has("columns"), output);
+}
 
 // Candidates against the baseline, and what --gate says of each.
 struct Results {
@@ -147,29 +129,32 @@ Report stacked(std::vector<Report> reports) {
   return std::move(reports[0]);
 }
 
-void print_section(const Section& section, std::vector<Report> reports, const Results& results, Printer& printer) {
+void print_section(const Section& section, std::vector<Report> reports, const Results& results, const CommandLine& line,
+                   Output& output) {
   const std::string name(section.name);
   const ReportHead head{"compare", results.inputs, name, kCompareVersion, section.member};
-  if (reports.size() == 1) return printer.print(std::move(reports[0]), head);
-  if (section.candidates == Section::Candidates::kStacked) return printer.print(stacked(std::move(reports)), head);
-  if (section.candidates == Section::Candidates::kJoined) return printer.print(join_candidates(reports), head);
+  const auto print = [&](Report report, const ReportHead& own) { print_tables(std::move(report), own, line, output); };
+  if (reports.size() == 1) return print(std::move(reports[0]), head);
+  if (section.candidates == Section::Candidates::kStacked) return print(stacked(std::move(reports)), head);
+  if (section.candidates == Section::Candidates::kJoined) return print(join_candidates(reports), head);
   for (std::size_t i = 0; i < reports.size(); ++i) {
     ReportHead own = head;
     own.section = fmt::format("{} {} ({})", name, i + 1, results.loaded.traces[i + 1].description.label);
-    printer.print(std::move(reports[i]), own);
+    print(std::move(reports[i]), own);
   }
 }
 
-void print_sections(const CompareRequest& request, const Results& results, Printer& printer) {
+void print_sections(const CompareRequest& request, const Results& results, const CommandLine& line, Output& output) {
+  const bool human = line.for_people();
   for (const Section* section : request.sections) {
-    if (section->name == "gate" && printer.human_readable()) continue;  // said in a line
+    if (section->name == "gate" && human) continue;  // said in a line
     std::vector<Report> reports;
     for (std::size_t i = 0; i < results.comparisons.size(); ++i) {
-      reports.push_back(section->make(results.input(i, request.ledger_by, printer.human_readable())));
-      if (printer.human_readable() && results.comparisons.size() == 1) drop_column(reports.back(), "trace");
-      if (printer.human_readable() && CycleWords::active()) name_cycles(reports.back());
+      reports.push_back(section->make(results.input(i, request.ledger_by, human)));
+      if (human && results.comparisons.size() == 1) drop_column(reports.back(), "trace");
+      if (human && CycleWords::active()) name_cycles(reports.back());
     }
-    print_section(*section, std::move(reports), results, printer);
+    print_section(*section, std::move(reports), results, line, output);
   }
 }
 
@@ -224,9 +209,9 @@ GateResult judge(const Gate& gate, const Compared& comparison, const std::string
 }
 
 // For people, in a line before the tables.
-void print_gates(const std::vector<GateResult>& gates, bool human_readable, Output& output) {
+void print_gates(const std::vector<GateResult>& gates, const CommandLine& line, Output& output) {
   for (const GateResult& gate : gates) {
-    if (human_readable) output.separate(to_string(gate));
+    if (line.for_people()) output.separate(to_string(gate));
   }
 }
 
@@ -278,15 +263,15 @@ int compare_with_file(const CommandLine& line) {
   for (const std::string& note : traces[0].notes) output.note(note);
   std::vector<GateResult> gates;
   if (request.gate) gates.push_back(judge(*request.gate, comparison, line.inputs()[0], output));
-  Printer printer(line, output);
-  print_gates(gates, printer.human_readable(), output);
+  print_gates(gates, line, output);
   ReportHead head{"compare", {path, line.inputs()[0]}, "gate", kCompareVersion, true};
-  if (!gates.empty() && !printer.human_readable()) printer.print(gate_report(gates[0], own.trace), head);
+  if (!gates.empty() && !line.for_people()) output.section(gate_report(gates[0], own.trace), head);
   head.section = "steps";
   head.member = false;
-  printer.print(samples_report(comparison, printer.human_readable()), head);
+  print_tables(samples_report(comparison, line.for_people()), head, line, output);
   for (const std::string& note : comparison.notes) output.note(note);
-  printer.finish(comparison.notes);
+  output.end_sections(comparison.notes);
+  output.finish();
   return any_failed(gates) ? 1 : 0;
 }
 
@@ -393,9 +378,7 @@ void read_host_parts(const CompareRequest& request, const CommandLine& line, con
 
 // Opens and loads the traces, prints the requested sections. The exit code: 1 beyond --gate.
 int run_comparison(const CommandLine& line) {
-  if (line.knows("baseline-file") && (line.has("baseline-file") || line.has("save-baseline"))) {
-    return compare_with_file(line);
-  }
+  if (line.has("baseline-file") || line.has("save-baseline")) return compare_with_file(line);
   const CompareRequest request = parse_compare_request(line);
   const ActiveRules rules = requested_rules(line);
   const std::size_t first = line.positional().size() < 2 ? 0 : traces_of_folder(line.positional().front());
@@ -428,14 +411,13 @@ int run_comparison(const CommandLine& line) {
   const CycleWords cycles(
       std::ranges::all_of(loaded.traces, [](const ComparedTrace& trace) { return trace.description.cycles; }));
   note_uncertain_fusions(request, results.comparisons, output);
-  Printer printer(line, output);
   if (line.page()) {
     print_html(request, results, traces, output);
   } else if (request.page) {
     print_pages(results, line, output);
   } else {
-    print_gates(results.gates, printer.human_readable(), output);
-    print_sections(request, results, printer);
+    print_gates(results.gates, line, output);
+    print_sections(request, results, line, output);
   }
   for (std::size_t i = 0; i < traces.size(); ++i) {
     for (const std::string& lost : traces[i].index.database().take_notes()) {
@@ -443,7 +425,8 @@ int run_comparison(const CommandLine& line) {
       output.note(notes.back());
     }
   }
-  printer.finish(notes);
+  output.end_sections(notes);
+  output.finish();
   return any_failed(results.gates) ? 1 : loop.exit_code();
 }
 

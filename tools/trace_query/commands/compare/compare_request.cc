@@ -129,7 +129,7 @@ CompareRequest parse_compare_request(const CommandLine& line) {
   out.options.step = requested_step(line);
   if (line.knows("section")) {
     out.sections = requested_sections(line);
-    const bool human = line.renderer().audience == Audience::kHuman;
+    const bool human = line.for_people();
     out.page = human && !line.has("section") && !line.has("by") && !line.has("sort") && !line.has("columns");
   } else {
     const auto all = compare_sections();

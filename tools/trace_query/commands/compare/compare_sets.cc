@@ -92,7 +92,7 @@ SetsRequest read_sets_request(const CommandLine& line) {
   SetsRequest out;
   read_gate(line, out);
   out.sections = requested(line, out.gate.has_value());
-  const bool human = line.renderer().audience == Audience::kHuman;
+  const bool human = line.for_people();
   out.page = human && !line.has("section") && !line.has("runs") && !line.has("sort") && !line.has("columns");
   const auto tables =
       std::ranges::count_if(out.sections, [](const SetSection* section) { return section->name != "gate"; });
@@ -177,7 +177,7 @@ SetsAnswer answer_of(const CommandLine& line, const SetsRequest& request, FoundS
 void print(const CommandLine& line, const SetsRequest& request, const SetsAnswer& answer,
            const std::vector<std::string>& inputs, Output& output) {
   if (line.page()) return output.print_page(sets_report_page(answer, request.sections));
-  const bool human = line.renderer().audience == Audience::kHuman;
+  const bool human = line.for_people();
   if (request.page) {
     const Page page = sets_page(answer, output.page_width());
     output.stream() << (line.renderer().name == "markdown" ? page_markdown(page)
