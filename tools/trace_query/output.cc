@@ -154,21 +154,21 @@ void Output::write(const Report& report, const ReportHead& head, const std::vect
   for (const std::string& warning : warnings) note(warning);
 }
 
-void Output::add(const std::string& name, InputReport report) {
+void Output::add(const std::string& name, const std::string& input, TraceReport report) {
   const bool several = line_.inputs().size() > 1;
   if (several) {
-    for (std::string& warning : report.warnings) warning.insert(0, report.input + ": ");
+    for (std::string& warning : report.warnings) warning.insert(0, input + ": ");
   }
   if (!names_inputs(line_) || line_.for_people()) {
-    separate(several ? report.input : "");
-    return print(std::move(report.report), {name, {report.input}}, report.warnings);
+    separate(several ? input : "");
+    return print(std::move(report.report), {name, {input}}, report.warnings);
   }
   arrange(report.report);
-  add_text_column(report.report, "input", "Input", report.input);
+  add_text_column(report.report, "input", "Input", input);
   merged_.columns = std::move(report.report.columns);
   std::move(report.report.rows.begin(), report.report.rows.end(), std::back_inserter(merged_.rows));
   merged_head_.name = name;
-  merged_head_.inputs.push_back(report.input);
+  merged_head_.inputs.push_back(input);
   merged_warnings_.insert(merged_warnings_.end(), report.warnings.begin(), report.warnings.end());
 }
 

@@ -54,8 +54,7 @@ class OutputTarget {
 };
 
 // A report about one of the inputs of a run.
-struct InputReport {
-  std::string input;
+struct TraceReport {
   Report report;
   std::vector<std::string> warnings;  // why it is empty, what it leaves out
 };
@@ -89,7 +88,7 @@ class Output {
   void end_sections(const std::vector<std::string>& warnings);   // of that document
   // The same for a report that is made of each input. Machines get one table, whose first column is the input (left out
   // where a JSON document has one input), when finish() is called; people get a table for each at once, under its name.
-  void add(const std::string& name, InputReport report);
+  void add(const std::string& name, const std::string& input, TraceReport report);
   // HTML. The tables are sorted and limited as those of reports. Error{kUsage} where it
   // would go to a terminal.
   void print_page(ReportPage page);

@@ -31,30 +31,6 @@ void explain(Output& output, const CommandLine& line, const PassReport& report, 
   out << sql << "\n";
 }
 
-using MakeReport = std::function<std::optional<TraceReport>(const OpenedTrace&)>;
-
-// `make` returns nullopt where it printed all there is.
-int print_reports(Output& output, const CommandLine& line, const std::string& name, const MakeReport& make) {
-  InputLoop loop(line.inputs());
-  for (const std::string& input : line.inputs()) {
-    std::optional<TraceReport> report;
-    const bool made = loop.attempt(input, [&] {
-      const OpenedTrace trace = open_trace(input, line);
-      report = make(trace);
-      if (!report) return;
-      std::vector<std::string>& warnings = report->warnings;
-      warnings.insert(warnings.begin(), trace.notes.begin(), trace.notes.end());
-      for (std::string& lost : trace.index.database().take_notes()) warnings.push_back(std::move(lost));
-      if (trace.index.meta("time_unit") != "cycle") return;
-      warnings.emplace_back("times are cycles: read 1 ns as 1 cycle");
-      if (line.for_people()) name_cycles(report->report);
-    });
-    if (made && report) output.add(name, {input, std::move(report->report), std::move(report->warnings)});
-  }
-  if (loop.any_answered()) output.finish();
-  return loop.exit_code();
-}
-
 // The options that choose one of the tables: "--per-op", "--by role".
 std::pair<std::string, std::string> option_of(const CommandTable& table) {
   const std::string_view text = table.option.substr(std::min<std::size_t>(2, table.option.size()));
@@ -113,15 +89,31 @@ int run_table(const Command& command, std::span<const std::string> args) {
 }  // namespace
 
 int run_trace_reports(const CommandLine& line, const std::string& name,
-                      const std::function<TraceReport(const Index&)>& make) {
+                      const std::function<std::optional<TraceReport>(const OpenedTrace&, Output&)>& make) {
   Output output(line);
-  return print_reports(output, line, name, [&](const OpenedTrace& trace) { return make(trace.index); });
+  InputLoop loop(line.inputs());
+  for (const std::string& input : line.inputs()) {
+    std::optional<TraceReport> report;
+    const bool made = loop.attempt(input, [&] {
+      const OpenedTrace trace = open_trace(input, line);
+      report = make(trace, output);
+      if (!report) return;
+      std::vector<std::string>& warnings = report->warnings;
+      warnings.insert(warnings.begin(), trace.notes.begin(), trace.notes.end());
+      for (std::string& lost : trace.index.database().take_notes()) warnings.push_back(std::move(lost));
+      if (trace.index.meta("time_unit") != "cycle") return;
+      warnings.emplace_back("times are cycles: read 1 ns as 1 cycle");
+      if (line.for_people()) name_cycles(report->report);
+    });
+    if (made && report) output.add(name, input, *std::move(report));
+  }
+  if (loop.any_answered()) output.finish();
+  return loop.exit_code();
 }
 
 int run_pass_reports(const CommandLine& line, const PassReport& report) {
   const RequestedWorkload requested(line);
-  Output output(line);
-  return print_reports(output, line, report.name, [&](const OpenedTrace& trace) -> std::optional<TraceReport> {
+  const auto make = [&](const OpenedTrace& trace, Output& output) -> std::optional<TraceReport> {
     if (line.has("explain")) {
       explain(output, line, report, requested, trace.index);
       return std::nullopt;
@@ -131,7 +123,8 @@ int run_pass_reports(const CommandLine& line, const PassReport& report) {
     TraceReport result{run_report(trace.index.database(), report_script(report.script), report.parameters), {}};
     report.finish(workload, result);
     return result;
-  });
+  };
+  return run_trace_reports(line, report.name, make);
 }
 
 Command table_command(std::string_view name, std::string_view summary, std::string example,
@@ -167,17 +160,6 @@ bool has_kernels(const Index& index) {
 std::string why_no_kernels(const Workload& workload) {
   const bool selected = has_kernels(workload.index()) && !workload.selection().empty();
   return selected ? "no kernel matches the selection" : "the trace has no kernels";
-}
-
-int run_trace_texts(const CommandLine& line,
-                    const std::function<std::vector<std::string>(const Index&, std::ostream&)>& print) {
-  Output output(line);
-  const auto make = [&](const OpenedTrace& trace) -> std::optional<TraceReport> {
-    for (const std::string& text : trace.notes) output.note(text);
-    for (const std::string& text : print(trace.index, output.stream())) output.note(text);
-    return std::nullopt;
-  };
-  return print_reports(output, line, {}, make);
 }
 
 }  // namespace tracedb

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,18 +12,13 @@
 
 namespace tracedb {
 
-struct TraceReport {
-  Report report;
-  std::vector<std::string> warnings;  // why it is empty, what it leaves out
-};
-
 inline void append(std::vector<std::string>& notes, const std::vector<std::string>& more) {
   notes.insert(notes.end(), more.begin(), more.end());
 }
 
-// Prints `make(index)` for each input; `name` is the report's name in JSON.
+// Prints what `make` makes of each input; `name` is the report's name in JSON. nullopt: it has printed all there is.
 int run_trace_reports(const CommandLine& line, const std::string& name,
-                      const std::function<TraceReport(const Index&)>& make);
+                      const std::function<std::optional<TraceReport>(const OpenedTrace&, Output&)>& make);
 
 // A report whose script selects from tables of the passes.
 struct PassReport {
@@ -43,9 +39,5 @@ void remove_column(Report& report, std::string_view key);  // which it has
 
 bool has_kernels(const Index& index);
 std::string why_no_kernels(const Workload& workload);  // why a report about kernels is empty
-
-// For answers that are lines of text: `print` writes them for each input and returns the warnings.
-int run_trace_texts(const CommandLine& line,
-                    const std::function<std::vector<std::string>(const Index&, std::ostream&)>& print);
 
 }  // namespace tracedb

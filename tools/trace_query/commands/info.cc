@@ -152,7 +152,8 @@ int run_info(const Command& command, std::span<const std::string> args) {
   if (!line.parse(args)) return 0;
   const RequestedWorkload requested(line);
   const bool human_readable = line.for_people();
-  return run_trace_reports(line, "info", [&](const Index& index) {
+  return run_trace_reports(line, "info", [&](const OpenedTrace& trace, Output&) {
+    const Index& index = trace.index;
     TraceReport result{run_report(index.database(), report_script("info"), {}), {}};
     if (has_kernels(index)) {
       Workload workload = requested.of(index);

@@ -167,14 +167,18 @@ std::vector<std::string> warnings_of(Workload& workload, bool any_kernel, bool a
 
 int run_collapsed(const CommandLine& line, const FrameChoice& frames) {
   const RequestedWorkload requested(line);
-  return run_trace_texts(line, [&](const Index& index, std::ostream& out) {
-    Workload workload = requested.of(index);
+  const auto print = [&](const OpenedTrace& trace, Output& output) -> std::optional<TraceReport> {
+    for (const std::string& note : trace.notes) output.note(note);
+    Workload workload = requested.of(trace.index);
     const StackTimes times = stack_times(workload, frames);
-    write_folded(out, folded_stacks(times, frames.which));
+    write_folded(output.stream(), folded_stacks(times, frames.which));
     const auto counts = [](const PathTime& path) { return path.count > 0; };
     const bool any_stack = counts(times.passed_over) || std::any_of(times.times.begin() + 1, times.times.end(), counts);
-    return warnings_of(workload, any_stack || counts(times.times[0]), any_stack);
-  });
+    for (const std::string& note : warnings_of(workload, any_stack || counts(times.times[0]), any_stack))
+      output.note(note);
+    return std::nullopt;
+  };
+  return run_trace_reports(line, {}, print);
 }
 
 int run_stacks(const Command& command, std::span<const std::string> args) {

@@ -62,7 +62,7 @@ int run_verify(const Command& command, std::span<const std::string> args) {
     if (!loop.attempt(input, [&] { findings = verify_input(input); })) continue;
     failed =
         failed || std::ranges::any_of(findings, [](const VerifyFinding& f) { return f.outcome == Outcome::kFailed; });
-    output.add("verify", {input, as_report(findings), {}});
+    output.add("verify", input, {as_report(findings), {}});
   }
   if (loop.any_answered()) output.finish();
   if (loop.exit_code() != 0) return loop.exit_code();
