@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 #include <vector>
 
 #include "base/text/split.h"
@@ -31,33 +32,12 @@ constexpr struct {
 
 // Text that roff prints as it is. A minus is one that can be copied, and so are quotes.
 std::string escaped(std::string_view text) {
+  constexpr std::pair<char, std::string_view> kEscapes[] = {
+      {'\\', "\\e"}, {'-', "\\-"}, {'\'', "\\(aq"}, {'`', "\\(ga"}, {'^', "\\(ha"}, {'~', "\\(ti"}, {'"', "\\(dq"}};
   std::string out;
   for (const char c : text) {
-    switch (c) {
-      case '\\':
-        out += "\\e";
-        break;
-      case '-':
-        out += "\\-";
-        break;
-      case '\'':
-        out += "\\(aq";
-        break;
-      case '`':
-        out += "\\(ga";
-        break;
-      case '^':
-        out += "\\(ha";
-        break;
-      case '~':
-        out += "\\(ti";
-        break;
-      case '"':
-        out += "\\(dq";
-        break;
-      default:
-        out += c;
-    }
+    const auto escape = std::ranges::find(kEscapes, c, [](const auto& one) { return one.first; });
+    escape == std::end(kEscapes) ? out += c : out += escape->second;
   }
   return out.starts_with('.') ? "\\&" + out : out;  // not a request
 }
