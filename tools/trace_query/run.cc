@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/files/input_file.h"
-#include "present/cells.h"
 
 namespace tracedb {
 namespace {
@@ -143,14 +142,6 @@ Command table_command(std::string_view name, std::string_view summary, std::stri
           add_options,
           prepare,
           finish};
-}
-
-void remove_column(Report& report, std::string_view key) {
-  const auto found = std::ranges::find_if(report.columns, [key](const Column& column) { return column.key == key; });
-  const auto place = found - report.columns.begin();
-  for (Row& row : report.rows) row.erase(row.begin() + place);
-  for (Row& row : report.footer) row.erase(row.begin() + place);
-  report.columns.erase(found);
 }
 
 bool has_kernels(const Index& index) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "present/cells.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
 #include "trace_query/workload.h"
@@ -34,8 +35,6 @@ struct PassReport {
 
 // Prints it for each input under the options of the command line or, with --explain, what it is made of.
 int run_pass_reports(const CommandLine& line, const PassReport& report);
-
-void remove_column(Report& report, std::string_view key);  // which it has
 
 bool has_kernels(const Index& index);
 std::string why_no_kernels(const Workload& workload);  // why a report about kernels is empty

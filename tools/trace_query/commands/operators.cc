@@ -119,7 +119,7 @@ int run_counters(const Command& command, std::span<const std::string> args) {
   return run_pass_reports(line, {"counters", "counters", requested_pass_options(line), parameters,
                                  [&](Workload& workload, TraceReport& result) {
                                    finish_counters(workload, result);
-                                   if (by) remove_column(result.report, "kernel");
+                                   if (by) drop_column(result.report, "kernel");
                                  }});
 }
 
@@ -147,7 +147,7 @@ void finish_modules(const CommandLine& line, Workload& workload, TraceReport& re
     const std::int64_t indent = 2 * std::min(std::get<std::int64_t>(row[depth]), kDeepestShown);
     row[name] = std::string(static_cast<std::size_t>(indent), ' ') + std::get<std::string>(row[name]);
   }
-  remove_column(report, "depth");
+  drop_column(report, "depth");
 }
 
 void add_devices(CommandLine& line) {

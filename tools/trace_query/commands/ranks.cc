@@ -232,13 +232,13 @@ void remove_unknown_host(Report& report) {
                           return !std::holds_alternative<std::monostate>(row[*host]);
                         });
   if (!host || is_known) return;
-  remove_column(report, "host");
-  remove_column(report, "host_pct");
+  drop_column(report, "host");
+  drop_column(report, "host_pct");
 }
 
 void print_section(const CommandLine& line, Output& output, const ReportHead& head, Report report, bool one_job) {
   const bool human = line.for_people();
-  if (human && one_job && !line.has("columns")) remove_column(report, "job");
+  if (human && one_job && !line.has("columns")) drop_column(report, "job");
   if (human && !line.has("columns")) remove_unknown_host(report);
   output.section(std::move(report), head);
 }
@@ -309,7 +309,7 @@ void print_html(const CommandLine& line, Output& output, const Answer& answer) {
   std::vector<PageTable> tables;
   for (const RanksSection* section : requested_ranks_sections(line)) {
     Report report = section_of(*section, answer);
-    if (section->name != "compare") remove_column(report, "job");
+    if (section->name != "compare") drop_column(report, "job");
     tables.push_back({std::string(section->name), std::string(section->title), "", std::move(report)});
   }
   output.print_page(ranks_page(answer.jobs.front(), std::move(tables), answer.notes));

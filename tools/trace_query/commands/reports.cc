@@ -77,7 +77,7 @@ void add_lane_options(CommandLine& line) {
 void finish_timeline(const CommandLine& line, Workload& workload, TraceReport& result) {
   result.warnings = workload.selection_notes();
   const Index& index = workload.index();
-  if (!line.has("per-stream")) remove_column(result.report, "stream");
+  if (!line.has("per-stream")) drop_column(result.report, "stream");
   if (line.for_people()) shorten_hosts(result.report);
   if (result.report.rows.empty()) {
     const bool selected = has_device_work(index) && !workload.selection().empty();
@@ -114,7 +114,7 @@ void finish_gaps(const CommandLine& line, Workload& workload, TraceReport& resul
       result.warnings.push_back(fmt::format("[others] is {}; --limit 0 shows all", counted(count, "more gap")));
     }
   }
-  if (!line.has("per-stream")) remove_column(result.report, "stream");
+  if (!line.has("per-stream")) drop_column(result.report, "stream");
   if (line.for_people()) shorten_hosts(result.report);
   if (all.count > 0) return;
   result.warnings.emplace_back(has_device_work(workload.index())
@@ -213,7 +213,7 @@ int run_stacks(const Command& command, std::span<const std::string> args) {
                  result.warnings.push_back(no_frame_text(frames));
                  if (human) result.report.rows.clear();  // one row that says the same
                }
-               if (human) remove_column(result.report, "frames");  // people see the number behind the frame
+               if (human) drop_column(result.report, "frames");  // people see the number behind the frame
              }});
 }
 
@@ -332,7 +332,7 @@ void finish_layers(const CommandLine& line, Workload& workload, TraceReport& res
   }
   if (is_by(line, "pass")) add_pass_note(workload.index(), notes);
   // With a single stack, its name is not repeated in each row.
-  if (line.for_people() && layers.stacks.size() < 2) remove_column(result.report, "stack");
+  if (line.for_people() && layers.stacks.size() < 2) drop_column(result.report, "stack");
 }
 
 void finish_phases(const CommandLine& line, Workload& workload, TraceReport& result) {
@@ -350,7 +350,7 @@ void finish_phases(const CommandLine& line, Workload& workload, TraceReport& res
     return row[place] == Cell("host");
   };
   if (std::none_of(result.report.rows.begin(), result.report.rows.end(), is_host))
-    remove_column(result.report, "period_on");
+    drop_column(result.report, "period_on");
 }
 
 void finish_steps(const CommandLine& line, Workload& workload, TraceReport& result) {

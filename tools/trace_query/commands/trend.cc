@@ -182,8 +182,8 @@ void print(const CommandLine& line, Output& output, const TrendRequest& request,
     if (!series.empty()) output.separate("");
   }
   const auto add = [&](const char* section, Report report) {
-    if (human && series.size() == 1 && !line.has("columns")) remove_column(report, "series");
-    if (human && !line.has("columns")) remove_column(report, "index_path");  // of programs
+    if (human && series.size() == 1 && !line.has("columns")) drop_column(report, "series");
+    if (human && !line.has("columns")) drop_column(report, "index_path");  // of programs
     output.section(std::move(report), {"trend", line.positional(), section});
   };
   if (line.renderer().name == "json") {
