@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 
 #include "base/text/closest_name.h"
@@ -18,14 +19,15 @@ std::string text_of(const python::Value& arguments, std::string_view name) {
   return found == nullptr ? "" : python::str(*found);
 }
 
-void add_option(McpQuestion& to, const python::Value& arguments, std::string_view name, const char* option) {
-  const python::Value* const found = arguments.find(name);
-  if (found != nullptr) to.words.insert(to.words.end(), {option, python::str(*found)});
-}
-
-void add_all(McpQuestion& to, const python::Value& arguments,
-             std::span<const std::pair<std::string_view, const char*>> options) {
-  for (const auto& [name, option] : options) add_option(to, arguments, name, option);
+// Arguments that are options of their names, with - for _.
+void add_given(McpQuestion& to, const python::Value& arguments, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    const python::Value* const found = arguments.find(name);
+    if (found == nullptr) continue;
+    std::string option = fmt::format("--{}", name);
+    std::ranges::replace(option, '_', '-');
+    to.words.insert(to.words.end(), {option, python::str(*found)});
+  }
 }
 
 McpQuestion table_of(std::vector<std::string> words) {
@@ -52,7 +54,7 @@ McpQuestion ask_list_indexes(const IndexNames& names, const python::Value& argum
   out.words.insert(out.words.end(), names.given().begin(), names.given().end());
   out.words.insert(out.words.end(),
                    {"--columns", "index_path,state,gpu,framework,model,rank,steps,period,kernels,date"});
-  add_option(out, arguments, "where", "--where");
+  add_given(out, arguments, {"where"});
   out.identity = names.identity();
   return out;
 }
@@ -60,7 +62,7 @@ McpQuestion ask_list_indexes(const IndexNames& names, const python::Value& argum
 McpQuestion ask_report(const IndexNames& names, const python::Value& arguments) {
   const std::string path = names.path_of(text_of(arguments, "index"));
   McpQuestion out{{"report", path, "--format", "table", "--width", "100"}, false, names.identity(path)};
-  add_option(out, arguments, "phase", "--phase");
+  add_given(out, arguments, {"phase"});
   return out;
 }
 
@@ -68,10 +70,7 @@ McpQuestion ask_table(const IndexNames& names, const python::Value& arguments) {
   const std::string path = names.path_of(text_of(arguments, "index"));
   if (text_of(arguments, "report") == "info") return {{"info", path, "--width", "100"}, false, names.identity(path)};
   McpQuestion out = table_of({text_of(arguments, "report"), path});
-  constexpr std::pair<std::string_view, const char*> kOptions[] = {
-      {"phase", "--phase"}, {"step", "--step"}, {"layer", "--layer"},     {"op", "--op"},          {"name", "--name"},
-      {"by", "--by"},       {"sort", "--sort"}, {"columns", "--columns"}, {"what_if", "--what-if"}};
-  add_all(out, arguments, kOptions);
+  add_given(out, arguments, {"phase", "step", "layer", "op", "name", "by", "sort", "columns", "what_if"});
   const std::string limit = text_of(arguments, "limit");
   out.words.insert(out.words.end(), {"--limit", limit.empty() ? "20" : limit});
   out.identity = names.identity(path);
@@ -93,23 +92,21 @@ McpQuestion ask_compare(const IndexNames& names, const python::Value& arguments)
   out.is_table = !section.empty() && section != "page";
   out.words.insert(out.words.end(), {out.is_table ? "--section" : "--width", out.is_table ? section : "100"});
   if (out.is_table) out.words.insert(out.words.end(), {"--format", "compact"});
-  add_option(out, arguments, "phase", "--phase");
+  add_given(out, arguments, {"phase"});
   return out;
 }
 
 McpQuestion ask_trend(const IndexNames& names, const python::Value& arguments) {
   McpQuestion out = table_of({"trend"});
   out.words.insert(out.words.end(), names.given().begin(), names.given().end());
-  constexpr std::pair<std::string_view, const char*> kOptions[] = {
-      {"metric", "--metric"}, {"where", "--where"}, {"phase", "--phase"}};
-  add_all(out, arguments, kOptions);
+  add_given(out, arguments, {"metric", "where", "phase"});
   out.identity = names.identity();
   return out;
 }
 
 McpQuestion ask_ranks(const IndexNames& names, const python::Value& arguments) {
   McpQuestion out{{"ranks", names.folder_of(text_of(arguments, "folder")), "--width", "100"}, false, names.identity()};
-  add_option(out, arguments, "phase", "--phase");
+  add_given(out, arguments, {"phase"});
   return out;
 }
 
