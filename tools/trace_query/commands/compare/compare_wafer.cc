@@ -5,21 +5,48 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/text/amounts.h"
 #include "base/text/closest_name.h"
 #include "base/unknown.h"
+#include "compare/wafer/comparison.h"
 #include "compare/wafer/trace.h"
 #include "report/json_text.h"
+#include "report/table.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
 
 namespace tracedb {
 namespace {
+
+// The sections of a comparison as tables whose rows are made one at a time: there may be millions of pairs.
+using RowSink = std::function<void(Row)>;
+
+struct WaferTable {
+  std::string_view section;  // of --section; one section may have several tables
+  std::string_view key;      // in JSON
+  std::string_view title;
+  std::vector<Column> columns;
+  std::function<void(const RowSink&)> produce;
+  std::vector<std::string_view> essential = {};  // keys of the columns that are worth the width of a page; none: all
+};
+
+// Borrowed by the tables.
+struct WaferResult {
+  wafer::Trace baseline, candidate;
+  wafer::Comparison comparison;
+  wafer::PhaseFilter phase;
+};
+
+constexpr std::string_view kWaferSections[] = {"summary", "operations",   "layers",  "alignment",
+                                               "fusion",  "same-kernels", "warnings"};
 
 struct WaferRequest {
   std::set<std::string, std::less<>> sections;
@@ -231,7 +258,6 @@ Column column(const char* key, const char* head, Unit unit, OthersAggregate othe
   return {key, head, unit, others};
 }
 Column label(const char* key, const char* head) { return column(key, head, Unit::kText, OthersAggregate::kLabel); }
-Column text(const char* key, const char* head) { return column(key, head, Unit::kText); }
 Column count(const char* key, const char* head) { return column(key, head, Unit::kCount, OthersAggregate::kSum); }
 Column time(const char* key, const char* head) { return column(key, head, Unit::kTime, OthersAggregate::kSum); }
 Column average(const char* key, const char* head) { return column(key, head, Unit::kTime); }
@@ -259,7 +285,7 @@ WaferTable operations(const WaferResult& result) {
        {std::pair{"status", "Status"}, std::pair{"phases", "Phases"}, std::pair{"baseline_kernel", "Base Kernel"},
         std::pair{"candidate_kernel", "Cand Kernel"}, std::pair{"baseline_cpu_op", "Base Operator"},
         std::pair{"candidate_cpu_op", "Cand Operator"}}) {
-    table.columns.push_back(text(key, head));
+    table.columns.push_back(text_column(key, head));
   }
   table.essential = {"operation", "baseline_count", "candidate_count", "baseline_total", "candidate_total", "ratio",
                      "gap",       "status"};
@@ -281,7 +307,7 @@ WaferTable operation_kernels(const WaferResult& result) {
   return {"operations",
           "operation_kernels",
           "Their kernels",
-          {text("operation", "Operation"), text("side", "Side"), time("total_time", "Total Time"),
+          {text_column("operation", "Operation"), text_column("side", "Side"), time("total_time", "Total Time"),
            count("instances", "Instances"), average("avg", "Avg"), label("name", "Name")},
           [&result](const RowSink& sink) {
             for (const wafer::OperationRecord& record : result.comparison.operations) {
@@ -302,7 +328,7 @@ WaferTable layers(const WaferResult& result) {
       "layers",
       "layers",
       "Layers by correlation",
-      {label("layer", "Layer"), text("status", "Status"), count("baseline_kernels", "Base Kernels"),
+      {label("layer", "Layer"), text_column("status", "Status"), count("baseline_kernels", "Base Kernels"),
        count("candidate_kernels", "Cand Kernels"), time("baseline_total", "Base Total"),
        time("candidate_total", "Cand Total"), ratio("ratio", "Base/Cand"), time("gap", "Gap"),
        number_column("in_both", "In Both")},
@@ -365,16 +391,17 @@ Row pair_row(const WaferResult& result, std::size_t layer, const wafer::KernelPa
 }
 
 WaferTable pairs(const WaferResult& result) {
-  WaferTable table{"alignment",
-                   "pairs",
-                   "Pairs of kernels by operation and position",
-                   {label("layer", "Layer"), number_column("position", "Position"), text("operation", "Operation")},
-                   {}};
+  WaferTable table{
+      "alignment",
+      "pairs",
+      "Pairs of kernels by operation and position",
+      {label("layer", "Layer"), number_column("position", "Position"), text_column("operation", "Operation")},
+      {}};
   add_figures(table.columns, true);
   table.columns.back() = average("gap", "Gap of Avg");
-  for (Column more : {text("detail", "Detail"), text("note", "Note"), text("fused_by", "Fused By"),
+  for (Column more : {text_column("detail", "Detail"), text_column("note", "Note"), text_column("fused_by", "Fused By"),
                       ratio("count_ratio", "Count Ratio"), number_column("same_kernel", "Same"),
-                      text("baseline_kernel", "Base Kernel"), text("candidate_kernel", "Cand Kernel")}) {
+                      text_column("baseline_kernel", "Base Kernel"), text_column("candidate_kernel", "Cand Kernel")}) {
     table.columns.push_back(std::move(more));
   }
   table.essential = {"layer", "position", "operation", "ratio", "gap", "baseline_kernel", "candidate_kernel"};
@@ -392,9 +419,9 @@ WaferTable fusion(const WaferResult& result) {
   return {"fusion",
           "fusion",
           "Fusion findings",
-          {label("type", "Type"), text("fused_by", "Fused By"), count("count", "Count"),
-           ratio("confidence", "Confidence"), text("unfused_by", "Unfused By"),
-           text("unfused_sequence", "Unfused Sequence"), text("fused_kernel", "Fused Kernel")},
+          {label("type", "Type"), text_column("fused_by", "Fused By"), count("count", "Count"),
+           ratio("confidence", "Confidence"), text_column("unfused_by", "Unfused By"),
+           text_column("unfused_sequence", "Unfused Sequence"), text_column("fused_kernel", "Fused Kernel")},
           [&result](const RowSink& sink) {
             for (const wafer::Fusion& found : result.comparison.fusions) {
               sink({found.type, name_of(found.fused_by), found.count, found.confidence, name_of(other(found.fused_by)),
@@ -407,10 +434,10 @@ WaferTable same_kernels(const WaferResult& result) {
   WaferTable table{"same-kernels",
                    "same_kernels",
                    "Pairs of the same kernel",
-                   {label("layer", "Layer"), text("operation", "Operation")},
+                   {label("layer", "Layer"), text_column("operation", "Operation")},
                    {}};
   add_figures(table.columns, false);
-  table.columns.push_back(text("name", "Name"));
+  table.columns.push_back(text_column("name", "Name"));
   table.produce = [&result](const RowSink& sink) {
     for (const wafer::SameKernel& same : result.comparison.same_kernels.kernels) {
       const auto& [first, second] = std::tie(same.pair.first, same.pair.second);
@@ -428,7 +455,7 @@ WaferTable warnings(const WaferResult& result) {
   return {"warnings",
           "warnings",
           "Its warnings",
-          {label("code", "Code"), text("severity", "Severity"), text("message", "Message")},
+          {label("code", "Code"), text_column("severity", "Severity"), text_column("message", "Message")},
           [&result](const RowSink& sink) {
             for (const wafer::Warning& warning : result.comparison.warnings) {
               sink({text_of(warning.code), text_of(warning.severity), text_of(warning.message)});
@@ -483,6 +510,15 @@ WaferTable summary(const WaferResult& result) {
       }};
 }
 
+std::vector<WaferTable> wafer_tables(const WaferResult& result) {
+  std::vector<WaferTable> tables;
+  for (const auto make :
+       {summary, operations, operation_kernels, layers, aligned_layers, pairs, fusion, same_kernels, warnings}) {
+    tables.push_back(make(result));
+  }
+  return tables;
+}
+
 }  // namespace
 
 int run_wafer_comparison(const CommandLine& line) {
@@ -506,15 +542,6 @@ int run_wafer_comparison(const CommandLine& line) {
   for (const std::string& note : both.notes) output.note(note);
   output.finish();
   return 0;
-}
-
-std::vector<WaferTable> wafer_tables(const WaferResult& result) {
-  std::vector<WaferTable> tables;
-  for (const auto make :
-       {summary, operations, operation_kernels, layers, aligned_layers, pairs, fusion, same_kernels, warnings}) {
-    tables.push_back(make(result));
-  }
-  return tables;
 }
 
 }  // namespace tracedb
