@@ -79,6 +79,12 @@ Question::Question(std::span<const std::string> words)
   for (const FileDescriptor* one : {&output_, &errors_}) ::fcntl(one->get(), F_SETFL, O_NONBLOCK);
 }
 
+void Question::add_outputs(std::vector<pollfd>& to) const {
+  for (const FileDescriptor* one : {&output_, &errors_}) {
+    if (one->is_open()) to.push_back({one->get(), POLLIN, 0});
+  }
+}
+
 bool Question::read() {
   if (output_.is_open() && !take_bytes(output_, printed_)) output_ = FileDescriptor();
   if (errors_.is_open() && !take_bytes(errors_, said_)) errors_ = FileDescriptor();

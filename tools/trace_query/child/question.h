@@ -2,6 +2,7 @@
 // that asked. One thread.
 #pragma once
 
+#include <poll.h>
 #include <sys/types.h>
 
 #include <span>
@@ -21,12 +22,9 @@ class Question {
   Question(const Question&) = delete;
   Question& operator=(const Question&) = delete;
 
-  // To be polled for input.
-  [[nodiscard]] int output() const { return output_.get(); }
-  [[nodiscard]] int errors() const { return errors_.get(); }
+  void add_outputs(std::vector<pollfd>& to) const;  // to be polled for input
   // Takes what there is. True: it has ended, and the rest is known.
   bool read();
-  [[nodiscard]] bool has_ended() const { return pid_ <= 0; }
   void stop();  // at once, whatever it does
 
   [[nodiscard]] int exit_code() const { return exit_code_; }  // 128 + the signal where one ended it

@@ -1,7 +1,6 @@
 // A server of the Model Context Protocol on standard input and output: both its generations, message by message. Every
 // question is a process of its own (child/question.h), so that limits are the question's and not the server's.
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,10 +70,7 @@ class McpServer {
   void wait() {
     std::vector<pollfd> all = {{STDIN_FILENO, POLLIN, 0}};
     for (const Call& call : calls_) {
-      if (!call.process) continue;
-      for (const int descriptor : {call.process->output(), call.process->errors()}) {
-        if (descriptor >= 0) all.push_back({descriptor, POLLIN, 0});
-      }
+      if (call.process) call.process->add_outputs(all);
     }
     if (::poll(all.data(), all.size(), -1) < 0) {
       if (errno == EINTR) return;

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -127,11 +126,6 @@ class HttpServer {
  private:
   using State = Connection::State;
 
-  static void add_output(const Question& question, std::vector<pollfd>& all) {
-    for (const int descriptor : {question.output(), question.errors()})
-      if (descriptor >= 0) all.push_back({descriptor, POLLIN, 0});
-  }
-
   static short wanted_of(State state) {
     const bool reads = state == State::kIdle || state == State::kReading || state == State::kDraining;
     return reads ? POLLIN : state == State::kWriting ? POLLOUT : POLLRDHUP;
@@ -151,9 +145,9 @@ class HttpServer {
     const std::size_t connections = all.size();
     for (const Connection& one : connections_) all.push_back({one.socket.get(), wanted_of(one.state), 0});
     for (const Connection& one : connections_) {
-      for (const auto& question : one.questions) add_output(*question, all);
+      for (const auto& question : one.questions) question->add_outputs(all);
     }
-    if (later_) add_output(*later_, all);
+    if (later_) later_->add_outputs(all);
     if (::poll(all.data(), all.size(), milliseconds_left()) < 0 && errno != EINTR)
       throw Error(ErrorCode::kResource, "serve: cannot wait for connections");
     if (all.front().revents != 0) return false;
