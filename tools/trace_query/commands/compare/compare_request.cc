@@ -11,24 +11,24 @@
 namespace tracedb {
 namespace {
 
-std::vector<std::string> section_names() {
-  std::vector<std::string> names;
-  for (const Section& section : compare_sections()) names.emplace_back(section.name);
-  return names;
+// Error{kUsage}: there is none of this name.
+const Section* section_named(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Section& section : compare_sections()) {
+    if (section.name == name) return &section;
+    known.emplace_back(section.name);
+  }
+  throw usage_error("--section {}: no such section{}; 'compare --help' lists them", name, did_you_mean(name, known));
 }
 
 // The outcome of a gate is in all data, whichever sections are named; members of the document come first.
 void add_gate(const CommandLine& line, std::vector<const Section*>& sections) {
   const auto is_gate = [](const Section* section) { return section->name == "gate"; };
-  if (line.has("gate") && std::ranges::none_of(sections, is_gate)) {
-    const auto all = compare_sections();
-    sections.push_back(&*std::ranges::find_if(all, [](const Section& s) { return s.name == "gate"; }));
-  }
+  if (line.has("gate") && std::ranges::none_of(sections, is_gate)) sections.push_back(section_named("gate"));
   std::stable_partition(sections.begin(), sections.end(), [](const Section* section) { return section->member; });
 }
 
 std::vector<const Section*> requested_sections(const CommandLine& line) {
-  const auto all = compare_sections();
   std::vector<std::string> names = line.names("section");
   if (names.empty() && line.has("by")) {
     names.emplace_back("ledger");
@@ -36,19 +36,14 @@ std::vector<const Section*> requested_sections(const CommandLine& line) {
   }
   const bool everything = std::ranges::find(names, "all") != names.end();
   std::vector<const Section*> sections;
-  for (const Section& section : all) {
+  for (const Section& section : compare_sections()) {
     if (section.name == "sentences" && line.renderer().name != "json") continue;  // people have the page
     const bool wanted = everything || (names.empty() && section.of_page);
     if (wanted && (section.name != "gate" || line.has("gate"))) sections.push_back(&section);
   }
   for (const std::string& name : everything ? std::vector<std::string>() : names) {
-    const auto found = std::ranges::find_if(all, [&](const Section& s) { return s.name == name; });
-    if (found == all.end()) {
-      throw usage_error("--section {}: no such section{}; 'compare --help' lists them", name,
-                        did_you_mean(name, section_names()));
-    }
-    if (found->name == "gate" && !line.has("gate")) throw usage_error("--section gate needs --gate");
-    sections.push_back(&*found);
+    sections.push_back(section_named(name));
+    if (name == "gate" && !line.has("gate")) throw usage_error("--section gate needs --gate");
   }
   add_gate(line, sections);
   return sections;
@@ -132,9 +127,7 @@ CompareRequest parse_compare_request(const CommandLine& line) {
     const bool human = line.for_people();
     out.page = human && !line.has("section") && !line.has("by") && !line.has("sort") && !line.has("columns");
   } else {
-    const auto all = compare_sections();
-    const std::string_view only = line.command().name == "align" ? "alignment" : line.command().name;
-    out.sections = {&*std::ranges::find_if(all, [&](const Section& s) { return s.name == only; })};
+    out.sections = {section_named(line.command().name == "align" ? "alignment" : line.command().name)};
   }
   out.options.normalise = chosen(line, "normalise", Normalise::kStep, normalise_from, "step, token and none");
   out.options.phase = line.text("phase");
