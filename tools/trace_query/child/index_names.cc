@@ -9,17 +9,12 @@
 
 #include "base/stream/content_hash.h"
 #include "base/text/closest_name.h"
+#include "index/locate.h"
 #include "ingest/trace_list.h"
 #include "shared/usage_error.h"
 #include "trace_query/command.h"
 
 namespace tracedb {
-namespace {
-
-constexpr std::string_view kIndexEnding = ".tracedb";
-
-}  // namespace
-
 void IndexNames::look_again() {
   paths_.clear();
   for (const std::string& given : given_) {
@@ -37,16 +32,15 @@ void IndexNames::look_again() {
       if (error) continue;
       std::string below = real.lexically_relative(folder).string();
       if (follows_ && below.starts_with("..")) below = path.lexically_relative(given).string();
-      if (below.starts_with("..") || !below.ends_with(kIndexEnding)) continue;
-      const std::string name = below.substr(0, below.size() - kIndexEnding.size());
+      if (below.starts_with("..") || !below.ends_with(kIndexSuffix)) continue;
+      const std::string name = below.substr(0, below.rfind(kIndexSuffix));
       paths_[given_.size() > 1 ? folder.filename().string() + "/" + name : name] = path.string();
     }
   }
 }
 
 std::string IndexNames::path_of(const std::string& name) const {
-  std::string wanted = name;
-  if (wanted.ends_with(kIndexEnding)) wanted.resize(wanted.size() - kIndexEnding.size());
+  const std::string wanted = name.ends_with(kIndexSuffix) ? name.substr(0, name.rfind(kIndexSuffix)) : name;
   if (const auto found = paths_.find(wanted); found != paths_.end()) return found->second;
   std::vector<std::string> all, parts;
   for (const auto& [one, path] : paths_) {

@@ -343,9 +343,7 @@ void sort_operators(Report& report, const std::string& order) {
   if (order == "error") return by_column("error_pct");
   if (order == "name") return by_column(report.columns[report.columns[0].key == "scenario" ? 1 : 0].key + ":asc");
   if (order != "abs-error") return by_column(order);
-  const auto error =
-      std::ranges::find_if(report.columns, [](const Column& column) { return column.key == "error_pct"; });
-  const auto place = static_cast<std::size_t>(error - report.columns.begin());
+  const std::size_t place = find_column(report.columns, "error_pct").value();
   std::ranges::stable_sort(report.rows,
                            [&](const Row& a, const Row& b) { return magnitude(a[place]) > magnitude(b[place]); });
 }

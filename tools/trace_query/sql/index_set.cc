@@ -10,6 +10,7 @@
 
 #include "base/failure.h"
 #include "base/files/input_file.h"
+#include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "index/index.h"
 #include "index/locate.h"
@@ -31,11 +32,6 @@ bool is_identifier(std::string_view text) {
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 && std::ranges::all_of(text, fits);
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 SqlInput take_apart(const std::string& given) {
   std::error_code error;
   const std::size_t equals = given.find('=');
@@ -48,7 +44,7 @@ SqlInput take_apart(const std::string& given) {
 void refuse_names(const std::vector<SqlInput>& inputs) {
   std::set<std::string> known = {"main", "temp"};
   for (const SqlInput& input : inputs) {
-    if (input.name.empty() || known.insert(lower(input.name)).second) continue;
+    if (input.name.empty() || known.insert(ascii_lower(input.name)).second) continue;
     throw usage_error("{}={}: there is another {} already; choose another name", input.name, input.path, input.name);
   }
 }
@@ -162,12 +158,12 @@ void IndexSet::name_inputs() {
 
 void IndexSet::open_schemas() {
   std::set<std::string> taken;
-  for (const SqlInput& input : inputs_) taken.insert(lower(input.name));
+  for (const SqlInput& input : inputs_) taken.insert(ascii_lower(input.name));
   const std::size_t count = std::min(inputs_.size(), kMostSchemas);
   schemas_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const std::string name = inputs_[i].name.empty() ? free_letter(i, taken) : inputs_[i].name;
-    taken.insert(lower(name));
+    taken.insert(ascii_lower(name));
     Schema& schema = schemas_.emplace_back(*this, name);
     schema.failure = catch_error([&] { schema.index = make(i); });
     if (!schema.failure) continue;
@@ -191,7 +187,7 @@ void IndexSet::add_tables(std::string_view text) {
       if (i != main_) add_schema(database, schemas_[i], schemas_[i].name, tables);
     }
   }
-  if (!has_schemas && lower(std::string(text)).find("all_") == std::string::npos) return;
+  if (!has_schemas && ascii_lower(text).find("all_") == std::string::npos) return;
   for (const SetTable& table : all_tables(database, WithTables::kNo)) add_table_of_all(database, *this, table);
 }
 
