@@ -1,7 +1,11 @@
+// The commands about many traces: `ls` and `trend`.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
+#include <memory>
+#include <optional>
 #include <set>
 #include <system_error>
 
@@ -9,16 +13,22 @@
 #include "base/failure.h"
 #include "base/files/input_file.h"
 #include "base/text/amounts.h"
+#include "base/text/decimal.h"
+#include "base/text/regular_expression.h"
+#include "compare/runs/run_sets.h"
+#include "compare/runs/set_comparison.h"
+#include "fleet/catalogue.h"
+#include "fleet/trend.h"
 #include "index/locate.h"
 #include "ingest/trace_list.h"
 #include "present/fleet_tables.h"
+#include "ranks/job_analysis.h"
 #include "report/escape.h"
 #include "report/sql_report.h"
 #include "sql/safety.h"
 #include "sql/tables/table_function.h"
 #include "sql/user/user_sql.h"
 #include "trace_query/command.h"
-#include "trace_query/commands/catalogue.h"
 #include "trace_query/commands/compare/compare_request.h"
 #include "trace_query/limits.h"
 #include "trace_query/options.h"
@@ -93,8 +103,7 @@ void add_cell(TableRows& rows, const Cell& cell) {
   }
 }
 
-}  // namespace
-
+// Each index once, in the order of the arguments, within a folder of the paths; traces without one are not ingested.
 std::vector<CatalogueEntry> read_catalogue(const CommandLine& line) {
   Collector collector;
   if (line.positional().empty()) {
@@ -104,6 +113,7 @@ std::vector<CatalogueEntry> read_catalogue(const CommandLine& line) {
   return collector.finish();
 }
 
+// Keeps the entries for which an SQL expression over the columns of a row is true.
 void keep_where(std::vector<CatalogueEntry>& entries, const std::string& expression) {
   Database database(":memory:", Database::Mode::kMemory);
   RunLimits::of_process().watch(database);
@@ -135,6 +145,7 @@ void keep_where(std::vector<CatalogueEntry>& entries, const std::string& express
   entries = std::move(out);
 }
 
+// Prints what cannot be read; what the program then exits with.
 int report_unusable(const std::vector<CatalogueEntry>& entries) {
   int code = 0;
   for (const CatalogueEntry& entry : entries) {
@@ -144,8 +155,6 @@ int report_unusable(const std::vector<CatalogueEntry>& entries) {
   }
   return code;
 }
-
-namespace {
 
 std::vector<std::string> catalogue_notes(const std::vector<CatalogueEntry>& entries) {
   std::vector<std::string> notes;
@@ -176,6 +185,293 @@ int run_ls(const Command& command, std::span<const std::string> args) {
   return report_unusable(entries);
 }
 
+enum class MetricKind { kPeriod, kSpan, kOp, kKernel };
+
+struct Metric {
+  MetricKind kind = MetricKind::kPeriod;
+  std::string name = "period";  // as given
+  std::string of;               // the class or name
+};
+
+Metric metric_of(const CommandLine& line) {
+  Metric out;
+  out.name = line.text("metric").value_or("period");
+  if (out.name == "period") return out;
+  if (out.name == "span") return {MetricKind::kSpan, out.name, ""};
+  if (out.name.starts_with("op:") && out.name.size() > 3) return {MetricKind::kOp, out.name, out.name.substr(3)};
+  if (out.name.starts_with("kernel:") && out.name.size() > 7) {
+    return {MetricKind::kKernel, out.name, out.name.substr(7)};
+  }
+  throw usage_error("--metric {}: there are period, span, op:CLASS and kernel:NAME", out.name);
+}
+
+// Kernel time in a step of the phase; without steps of the whole trace. Unknown: no such kernel.
+std::optional<double> kernel_time(const CatalogueEntry& entry, const std::string& phase, const Metric& metric,
+                                  const ActiveRules& rules) {
+  const Index index = Index::open(entry.index);
+  WorkloadOptions options;
+  if (!phase.empty()) options.selection.phases = {phase};
+  if (metric.kind == MetricKind::kOp) {
+    options.selection.ops = {metric.of};
+    options.selection.op_option = "--metric op:";
+  }
+  if (metric.kind == MetricKind::kKernel) options.selection.name_glob = metric.of;
+  Workload workload(index, rules, options);
+  const EventFilter filter = workload.filter();
+  const auto dur = workload.events().kernels.int64s("dur");
+  double sum = 0;
+  std::size_t kernels = 0;
+  for (std::size_t row = 0; row < dur.size(); ++row) {
+    if (!filter.keeps_kernel(row)) continue;
+    sum += static_cast<double>(duration_or_zero(dur[row]));
+    ++kernels;
+  }
+  if (kernels == 0) return std::nullopt;
+  const auto& phases = entry.summary.phases;
+  const auto found = std::ranges::find_if(phases, [&](const auto& one) { return one.phase == phase; });
+  return found == phases.end() ? sum : sum / static_cast<double>(found->steps);
+}
+
+std::optional<double> step_time(const CatalogueEntry& entry, const std::string& phase, MetricKind kind) {
+  for (const PhaseSummary& one : entry.summary.phases) {
+    if (one.phase != phase) continue;
+    const auto& value = kind == MetricKind::kPeriod ? one.period : one.span;
+    return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+struct TrendRequest {
+  Metric metric;
+  TrendOptions trend;
+  std::optional<double> gate;                               // percent
+  bool inconclusive_fails = false, nothing_passes = false;  // as of a Gate
+};
+
+TrendRequest trend_request(const CommandLine& line) {
+  TrendRequest out;
+  out.metric = metric_of(line);
+  if (const auto phase = line.text("phase")) out.trend.phase = known_phase(*phase);
+  constexpr double kLeastRate = 0.1, kMostRate = 20;  // percent; fewer orders are tried than would show a lower one
+  if (const auto rate = line.percent("rate", kMostRate)) {
+    if (*rate < kLeastRate) throw usage_error("--rate: 0.1 to 20 percent");
+    out.trend.changes.rate = *rate / 100;
+  }
+  out.gate = line.percent("gate");
+  if (line.has("gate-inconclusive") && !out.gate) throw usage_error("--gate-inconclusive needs --gate");
+  out.inconclusive_fails = inconclusive_fails(line);
+  out.nothing_passes = line.has("gate-inconclusive") && !out.inconclusive_fails;
+  return out;
+}
+
+std::vector<std::string> notes_of(const std::vector<CatalogueEntry>& entries, const std::vector<TrendSeries>& series,
+                                  const ChangePointOptions& options) {
+  std::vector<std::string> notes;
+  const auto unread = std::ranges::count_if(
+      entries, [](const CatalogueEntry& entry) { return entry.state == CatalogueState::kNotIndexed; });
+  if (unread > 0)
+    notes.push_back(counted(unread, "trace has", "traces have") + " no index yet and is left out: run trace-ingest");
+  const std::size_t least = least_values(options);
+  std::size_t undated = 0, unknown = 0, few = 0;
+  for (const TrendSeries& one : series) {
+    for (const TrendPoint& point : one.points) {
+      undated += point.dated ? 0 : 1;
+      unknown += point.value ? 0 : 1;
+    }
+    few += one.values().size() < least ? 1 : 0;
+  }
+  if (undated > 0)
+    notes.push_back(counted(undated, "trace has", "traces have") + " no date: placed by the time of the file");
+  if (unknown > 0) notes.push_back(counted(unknown, "trace does", "traces do") + " not have the metric");
+  if (few > 0) {
+    notes.push_back(fmt::format("{} too short for a change to be told from noise (fewer than {} runs)",
+                                counted(few, "series is", "series are"), least));
+  }
+  if (series.empty()) notes.emplace_back("no index that has it");
+  return notes;
+}
+
+// Of series of one run each, one sentence for all of them.
+Report headlines(const TrendRequest& request, const std::vector<TrendSeries>& series) {
+  const auto is_single = [](const TrendSeries& one) { return one.points.size() == 1; };
+  const auto single = std::ranges::count_if(series, is_single);
+  Report out{sentence_columns(), {}, {}, true};
+  for (const TrendSeries& one : series) {
+    if (single > 1 && is_single(one)) continue;
+    Sentence told = trend_headline(one, request.metric.name);
+    told.text.insert(0, one.label + ": ");
+    add_sentence(out, one.label, told);
+  }
+  if (single > 1) {
+    add_sentence(out, "",
+                 say("trend.single", "{series} series have one run each, and one shows no trend of {metric}",
+                     {{"series", single}, {"metric", request.metric.name}}));
+  }
+  return out;
+}
+
+// What the first group of --sets says of a path.
+SetOfPoint sets_by(const CommandLine& line) {
+  const std::string text = line.text("sets").value_or("");
+  auto expression = std::make_shared<RegularExpression>(text);
+  if (!expression->fault().empty() || expression->groups() == 0) {
+    throw usage_error("--sets {}: {}", text,
+                      expression->fault().empty() ? "give a group, such as /(commit-[^/]+)/" : expression->fault());
+  }
+  return [expression](const TrendPoint& point) {
+    const CatalogueEntry& first = *point.run.front();
+    const std::string path = (first.trace.empty() ? first.index : first.trace).string();
+    const auto groups = expression->find(path);
+    return groups && (*groups)[1] ? std::string(*(*groups)[1]) : "-";
+  };
+}
+
+void print(const CommandLine& line, Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series,
+           const std::vector<std::string>& notes) {
+  const bool human = line.for_people();
+  if (human) {
+    output.sentences(headlines(request, series));
+    if (!series.empty()) output.separate("");
+  }
+  const auto add = [&](const char* section, Report report) {
+    if (human && series.size() == 1 && !line.has("columns")) drop_column(report, "series");
+    if (human && !line.has("columns")) drop_column(report, "index_path");  // of programs
+    output.section(std::move(report), {"trend", line.positional(), section});
+  };
+  if (line.renderer().name == "json") {
+    output.section(headlines(request, series), {"trend", line.positional(), "sentences", 1, true});
+  }
+  if (!human) add("series", trend_series(series, request.metric.name));
+  if (line.has("sets")) add("sets", trend_sets(series, sets_by(line)));
+  if (!human || (!series.empty() && !line.has("sets"))) add("points", trend_points(series, request.metric.name));
+  output.end_sections(notes);
+  for (const std::string& note : notes) output.note(note);
+}
+
+// Says which series are worse, and how many it could not judge.
+bool is_beyond(const Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series) {
+  bool any = false;
+  const auto few = std::ranges::count_if(series, [](const TrendSeries& one) { return !one.is_long; });
+  const bool none = few == static_cast<std::ptrdiff_t>(series.size());
+  if (few > 0 || none) {
+    output.note(
+        fmt::format("gate: {} of {} not judged: fewer than {} runs{}", few, counted(series.size(), "series", "series"),
+                    least_values(request.trend.changes),
+                    none && !request.nothing_passes ? "; it fails, unless --gate-inconclusive pass is given" : ""));
+    any = none ? !request.nothing_passes : request.inconclusive_fails;
+  }
+  for (const TrendSeries& one : series) {
+    const auto change = last_change_pct(one);
+    if (!change || *change <= *request.gate) continue;
+    output.note(fmt::format("gate: {}: {:+.1f} %", one.label, *change));
+    any = true;
+  }
+  return any;
+}
+
+// One trace may have two indexes, and a job a trace of each rank.
+std::vector<TrendRun> runs_of(const std::vector<CatalogueEntry>& entries) {
+  std::vector<TrendRun> out;
+  std::vector<const CatalogueEntry*> of_jobs;
+  std::vector<RankFacts> facts;
+  std::set<fs::path> traces;
+  for (const CatalogueEntry& entry : entries) {
+    if (entry.state == CatalogueState::kNotIndexed || entry.state == CatalogueState::kUnusable) continue;
+    if (!entry.trace.empty() && !traces.insert(entry.trace.lexically_normal()).second) continue;
+    std::optional<RankFacts> found;
+    if (entry.summary.rank) catch_error([&] { found = read_rank_facts(Index::open(entry.index)); });
+    if (found) {
+      facts.push_back(*std::move(found));
+      of_jobs.push_back(&entry);
+    } else {
+      out.push_back({&entry});
+    }
+  }
+  Jobs jobs = find_jobs(facts);
+  for (const std::size_t alone : jobs.without_rank) out.push_back({of_jobs[alone]});
+  for (const Job& job : jobs.jobs) {
+    TrendRun& run = out.emplace_back();
+    for (const std::size_t member : job.members) run.push_back(of_jobs[member]);
+  }
+  return out;
+}
+
+// Means of the regular steps of runs, at equal load, as `compare` of sets has them; unknown of runs that have none.
+std::vector<std::optional<double>> levels_of(const std::string& phase, std::span<const TrendRun> runs,
+                                             const ActiveRules& rules) {
+  const RollUpCache cache(cache_directory());
+  RunsOfSides sides;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    Run run{std::to_string(i), {}};
+    for (const CatalogueEntry* trace : runs[i]) {
+      catch_error([&] {
+        run.ranks.push_back(cache.of(Index::open(trace->index), {}, rules.get(), rules.name() == "default"));
+      });
+    }
+    if (run.ranks.size() == runs[i].size()) sides[0].push_back(std::move(run));
+  }
+  std::vector<std::optional<double>> out(runs.size());
+  const auto wanted = [&](std::string_view label, std::string_view) { return label == phase; };
+  for (const RunPhase& one : phases_of(sides, {false, true, wanted})) {
+    if (!one.by_period) continue;
+    for (const SetRun& run : compare_sets(one.sums, {}).runs) {
+      if (run.bar.empty()) out[static_cast<std::size_t>(*parse_int64(run.name))] = run.period;
+    }
+  }
+  return out;
+}
+
+std::vector<std::optional<double>> values_of(const Metric& metric, const std::string& phase,
+                                             std::span<const TrendRun> runs, const ActiveRules& rules) {
+  std::vector<std::optional<double>> out(runs.size());
+  if (metric.kind == MetricKind::kPeriod) out = levels_of(phase, runs, rules);
+  const bool of_steps = metric.kind == MetricKind::kPeriod || metric.kind == MetricKind::kSpan;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    double sum = 0;
+    bool known = !out[i];
+    for (const CatalogueEntry* trace : known ? runs[i] : TrendRun()) {
+      const auto value = of_steps ? step_time(*trace, phase, metric.kind) : kernel_time(*trace, phase, metric, rules);
+      known = known && value;
+      sum += value.value_or(0);
+    }
+    if (known) out[i] = sum / static_cast<double>(runs[i].size());
+  }
+  return out;
+}
+
+int run_trend(const Command& command, std::span<const std::string> args) {
+  CommandLine line(command, {OptionGroup::kRules, OptionGroup::kRows, OptionGroup::kOutput});
+  line.add(
+      "metric",
+      "period (of steps, default), span (of steps on the device), op:CLASS or kernel:NAME (kernel time in a step)");
+  line.add("phase", "kind of step (default: the one that most runs of a series have with a period)");
+  line.add("where", "only traces for which this SQL over the columns of ls is true");
+  line.add("sets",
+           "sets of runs, by what the first group of this expression finds in their paths: mean, interval, change");
+  line.add("rate", "percent of series of noise in which a change may be flagged (default: 1)");
+  line.add("gate", "exit 1 if the newest level of a series is more than this many percent above the one before");
+  line.add("gate-inconclusive",
+           "what --gate does with series of too few runs: pass (default) or fail; where all are, it fails unless pass "
+           "is written out");
+  if (!line.parse(args)) return 0;
+  const TrendRequest request = trend_request(line);
+  if (line.has("sets")) sets_by(line);
+  const ActiveRules rules = requested_rules(line);
+  std::vector<CatalogueEntry> entries = read_catalogue(line);
+  if (const auto where = line.text("where")) keep_where(entries, *where);
+  const std::vector<TrendRun> runs = runs_of(entries);
+  const auto series = make_trends(runs, request.trend, [&](const std::string& phase, std::span<const TrendRun> own) {
+    return values_of(request.metric, phase, own, rules);
+  });
+  Output output(line);
+  print(line, output, request, series, notes_of(entries, series, request.trend.changes));
+  output.finish();
+  const bool beyond = request.gate && is_beyond(output, request, series);
+  const int unusable = report_unusable(entries);
+  if (unusable != 0) return unusable;
+  return beyond ? static_cast<int>(ErrorCode::kAnswerIsNo) : 0;
+}
+
 }  // namespace
 
 std::vector<Command> fleet_commands() {
@@ -189,7 +485,20 @@ std::vector<Command> fleet_commands() {
            [](std::string_view name) -> std::vector<ReportShape> {
              return {{name, "ls", "", false, catalogue_columns()}};
            }},
-          trend_command()};
+          {"trend",
+           "a figure of many traces in order of time, and where its level changes",
+           "trend [options] FOLDER|INDEX|TRACE...",
+           "  trace-query trend nightly/ --metric period --phase decode --gate 3\n"
+           "  trace-query trend nightly/ --metric op:dense_gemm --csv\n"
+           "  trace-query trend commits/ --sets '/([0-9a-f]+)/'",
+           run_trend,
+           {},
+           [](std::string_view name) -> std::vector<ReportShape> {
+             return {{name, "trend", "sentences", true, sentence_columns(), "", true},
+                     {name, "trend", "series", true, trend_series({}, "").columns},
+                     {name, "trend", "sets", true, trend_sets({}, {}).columns},
+                     {name, "trend", "points", true, trend_points({}, "").columns}};
+           }}};
 }
 
 }  // namespace tracedb
