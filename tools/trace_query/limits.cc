@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/files/sandbox.h"
 #include "sql/database.h"
 
 namespace tracedb {
@@ -47,12 +46,6 @@ void RunLimits::limit_memory(std::uint64_t bytes) {
   if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= bytes) return;
   limit.rlim_cur = bytes;
   ::setrlimit(RLIMIT_DATA, &limit);
-}
-
-void RunLimits::limit_rights(std::span<const std::filesystem::path> readable,
-                             std::span<const std::filesystem::path> writable) {
-  if (const std::string failed = restrict_thread(readable, writable); !failed.empty())
-    throw Error(ErrorCode::kResource, "--read-only: this system refused it: " + failed);
 }
 
 void RunLimits::watch(Database& database) {

@@ -5,9 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "sql/watchdog.h"
@@ -25,11 +23,6 @@ class RunLimits {
   // Of everything but the program itself; what is beyond is refused (std::bad_alloc). No effect with a sanitizer, whose
   // own memory would count.
   void limit_memory(std::uint64_t bytes);
-
-  // From now on only these folders and files are read, only those folders written, no process is started and no
-  // connection opened (base/files/sandbox.h). Before there are other threads. Error{kResource}: it cannot be done.
-  static void limit_rights(std::span<const std::filesystem::path> readable,
-                           std::span<const std::filesystem::path> writable);
 
   // The clock stops, and goes on.
   void pause() {

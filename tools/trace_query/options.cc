@@ -7,10 +7,12 @@
 #include <boost/program_options.hpp>
 #include <cstdlib>
 #include <iostream>
+#include <ranges>
 #include <sstream>
 #include <system_error>
 
 #include "base/files/input_file.h"
+#include "base/files/sandbox.h"
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
 #include "base/text/split.h"
@@ -194,25 +196,16 @@ struct CommandLine::Options {
 
   void add(po::options_description& to, const char* names, OptionKind kind, const char* help) {
     auto adder = to.add_options();
-    switch (kind) {
-      case OptionKind::kFlag:
-        adder(names, help);
-        break;
-      case OptionKind::kValue:
-        adder(names, po::value<std::string>()->value_name("X"), help);
-        break;
-      case OptionKind::kOutputFile: {
-        const std::string name = names;
-        outputs.push_back({name.substr(0, name.find(','))});
-        adder(names, po::value<std::string>()->value_name("FILE"), help);
-        break;
-      }
-      case OptionKind::kList:
-        adder(names, po::value<std::vector<std::string>>()->value_name("X"), help);
-        break;
-      case OptionKind::kWords:
-        adder(names, po::value<std::vector<std::string>>()->value_name("X...")->multitoken()->composing(), help);
-        break;
+    const std::string all = names;
+    if (kind == OptionKind::kOutputFile) outputs.push_back({all.substr(0, all.find(','))});
+    if (kind == OptionKind::kFlag) {
+      adder(names, help);
+    } else if (kind == OptionKind::kList || kind == OptionKind::kWords) {
+      auto* const words = po::value<std::vector<std::string>>();
+      if (kind == OptionKind::kWords) words->multitoken()->composing();
+      adder(names, words->value_name(kind == OptionKind::kWords ? "X..." : "X"), help);
+    } else {
+      adder(names, po::value<std::string>()->value_name(kind == OptionKind::kOutputFile ? "FILE" : "X"), help);
     }
   }
 
@@ -318,7 +311,9 @@ void CommandLine::limit_rights() const {
   add(setting("rules", "TRACEDB_RULES").value_or(""));
   const std::filesystem::path cache = cache_directory();
   RollUpCache(cache).make_folder();
-  RunLimits::limit_rights(readable, std::span(&cache, 1));
+  if (const std::string failed = restrict_thread(readable, std::span(&cache, 1)); !failed.empty()) {
+    throw Error(ErrorCode::kResource, "--read-only: this system refused it: " + failed);
+  }
 }
 
 void CommandLine::print_help() const {
