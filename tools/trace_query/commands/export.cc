@@ -142,20 +142,16 @@ std::string format_help() {
 }
 
 const ExportFormat& format_of(const std::string& wanted, std::string_view file) {
+  const bool by_ending = wanted.empty();
   std::vector<std::string> known;
+  if (by_ending) known.emplace_back(".json");
   for (const ExportFormat& format : kExportFormats) {
-    if (wanted.empty() ? !format.ending.empty() && file.ends_with(format.ending) : format.name == wanted) return format;
-    known.emplace_back(format.name);
+    const std::string_view own = by_ending ? format.ending : format.name;
+    if (own.empty()) continue;
+    if (by_ending ? file.ends_with(own) : wanted == own) return format;
+    known.emplace_back(own);
   }
-  if (wanted.empty()) {
-    std::vector<std::string> endings = {".json"};
-    for (const ExportFormat& format : kExportFormats) {
-      if (!format.ending.empty()) endings.emplace_back(format.ending);
-    }
-    refuse_unknown_ending(std::string(file), endings);
-    return kExportFormats[0];
-  }
-  require_known("format", wanted, known);
+  by_ending ? refuse_unknown_ending(std::string(file), known) : require_known("format", wanted, known);
   return kExportFormats[0];
 }
 
