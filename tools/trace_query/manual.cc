@@ -49,7 +49,8 @@ std::string program_manual(std::string_view description, std::span<const Command
   return page.text();
 }
 
-ManualPage command_manual(const Command& command) {
+std::string command_manual(const Command& command, std::string_view more_help,
+                           std::initializer_list<HeadedOptions> options) {
   ManualPage page(fmt::format("trace-query-{}", command.name), "1", command.summary);
   page.heading("Synopsis");
   page.lines(fmt::format("trace-query {}", command.usage));
@@ -57,10 +58,8 @@ ManualPage command_manual(const Command& command) {
   std::string sentence(command.summary);
   sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
   page.paragraph(sentence + ".");
-  return page;
-}
-
-void add_command_end(ManualPage& page, const Command& command) {
+  page.help_text(more_help);
+  for (const auto& [heading, described] : options) page.options(heading, *described);
   for (const ReportShape& shape : shapes_of_command(command.name)) {
     page.heading(shape.variant.empty() ? "Columns" : fmt::format("Columns of {}", shape.variant));
     for (const Column& column : shape.columns) page.item(with_unit(column), column.meaning);
@@ -68,6 +67,7 @@ void add_command_end(ManualPage& page, const Command& command) {
   page.heading("Examples");
   page.lines(command.example);
   page.see_also({"trace-query(1)", "trace-ingest(1)", "tracedb(5)"});
+  return page.text();
 }
 
 std::string index_manual() {

@@ -1,9 +1,11 @@
 // Manual pages of trace-query, of its commands and of the index format.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "shared/manual_page.h"
 #include "trace_query/command.h"
@@ -13,9 +15,10 @@ namespace tracedb {
 // trace-query(1). `description`: what its help says before the commands.
 std::string program_manual(std::string_view description, std::span<const Command> commands);
 
-// trace-query-COMMAND(1): name, usage and summary so far; add_command_end() adds columns and examples.
-ManualPage command_manual(const Command& command);
-void add_command_end(ManualPage& page, const Command& command);
+// trace-query-COMMAND(1). `more_help`: behind the summary; `options`: under the headings that its help has.
+using HeadedOptions = std::pair<std::string_view, const boost::program_options::options_description*>;
+std::string command_manual(const Command& command, std::string_view more_help,
+                           std::initializer_list<HeadedOptions> options);
 
 // tracedb(5), from the objects that `trace-query schema` lists.
 std::string index_manual();

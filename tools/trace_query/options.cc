@@ -261,14 +261,17 @@ bool CommandLine::parse(std::span<const std::string> args) {
     return false;
   }
   if (args.size() == 1 && args.front() == kManualOption) {
-    print_manual();
+    std::cout << command_manual(
+        command_, more_help_,
+        {{"Options", &options_->own}, {"Selection", &options_->selection}, {"Common options", &options_->common}});
     return false;
   }
   refuse_other_options(*this, args);
   options_->values = parse_options(in_our_spelling(args), options_->all(), {}, "positional");
   positional_ = list("positional");
   if (has("help")) {
-    print_help();
+    std::cout << fmt::format("Usage: trace-query {}\n\n{}\n", command_.usage, command_.summary) << options_->all()
+              << fmt::format("\nExample:\n{}\n{}", command_.example, more_help_);
     return false;
   }
   require_safe_outputs(options_->values, options_->outputs, "positional");
@@ -314,21 +317,6 @@ void CommandLine::limit_rights() const {
   if (const std::string failed = restrict_thread(readable, std::span(&cache, 1)); !failed.empty()) {
     throw Error(ErrorCode::kResource, "--read-only: this system refused it: " + failed);
   }
-}
-
-void CommandLine::print_help() const {
-  std::cout << fmt::format("Usage: trace-query {}\n\n{}\n", command_.usage, command_.summary) << options_->all()
-            << fmt::format("\nExample:\n{}\n{}", command_.example, more_help_);
-}
-
-void CommandLine::print_manual() const {
-  ManualPage page = command_manual(command_);
-  page.help_text(more_help_);
-  page.options("Options", options_->own);
-  page.options("Selection", options_->selection);
-  page.options("Common options", options_->common);
-  add_command_end(page, command_);
-  std::cout << page.text();
 }
 
 bool CommandLine::knows(const std::string& name) const { return options_->all().find_nothrow(name, false) != nullptr; }
@@ -392,7 +380,7 @@ void CommandLine::refuse(std::initializer_list<const char*> names, std::string_v
   }
 }
 
-std::span<const std::string> CommandLine::inputs() const {
+const std::vector<std::string>& CommandLine::inputs() const {
   if (inputs_.empty()) {
     throw usage_error("{}: no trace or index given; usage: trace-query {}", command_.name, command_.usage);
   }

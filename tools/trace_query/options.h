@@ -76,7 +76,7 @@ class CommandLine {
   void refuse(std::initializer_list<const char*> names, std::string_view text) const;
   [[nodiscard]] const std::vector<std::string>& positional() const { return positional_; }
   // The inputs (find_inputs()), or the arguments where they are not all inputs; Error when there is none.
-  [[nodiscard]] std::span<const std::string> inputs() const;
+  [[nodiscard]] const std::vector<std::string>& inputs() const;
   // Of a command whose first arguments are something else.
   void set_inputs(std::vector<std::string> inputs);
 
@@ -91,8 +91,6 @@ class CommandLine {
   [[nodiscard]] const Command& command() const { return command_; }
 
  private:
-  void print_help() const;
-  void print_manual() const;
   void set_limits() const;
   void limit_rights() const;  // --read-only
 
