@@ -155,10 +155,9 @@ AieTrace read_trace(const Index& index, const AieRequest& request, std::vector<s
 void print(const CommandLine& line, const AieRequest& request, const std::vector<AieTrace>& traces,
            const std::vector<std::string>& warnings) {
   Output output(line);
-  const std::vector<std::string> inputs(line.inputs().begin(), line.inputs().end());
   for (const std::string& wanted : request.sections) {
     for (const auto& [section, make] : kAieSections) {
-      if (section == wanted) output.section(make(traces, request), {"aie", inputs, section});
+      if (section == wanted) output.section(make(traces, request), {"aie", line.inputs(), section});
     }
   }
   output.end_sections(warnings);

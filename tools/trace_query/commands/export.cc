@@ -29,7 +29,7 @@ struct ExportInputs {
 };
 
 ExportInputs open_inputs(const CommandLine& line) {
-  const std::span<const std::string> given = line.inputs();
+  const std::vector<std::string>& given = line.inputs();
   if (given.size() > 1) throw usage_error("export: give one trace, and with --compare a second one to put beside it");
   ExportInputs inputs{{given.front()}, {}};
   if (const auto other = line.text("compare")) inputs.paths.push_back(*other);

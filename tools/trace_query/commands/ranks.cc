@@ -268,19 +268,18 @@ Report headlines(const Answer& answer) {
 }
 
 void print(const CommandLine& line, Output& output, const Answer& answer) {
-  const std::vector<std::string> inputs(line.inputs().begin(), line.inputs().end());
   const bool human = line.for_people();
   Report told = headlines(answer);
   if (human) {
     output.sentences(told);
     if (!answer.jobs.empty()) output.separate("");
   }
-  if (line.renderer().name == "json") output.section(std::move(told), {"ranks", inputs, "sentences", 1, true});
+  if (line.renderer().name == "json") output.section(std::move(told), {"ranks", line.inputs(), "sentences", 1, true});
   for (const RanksSection* section : requested_ranks_sections(line)) {
     const bool compares = section->name == "compare";
     Report report = section_of(*section, answer);
     if (human && report.rows.empty() && !line.has("section")) continue;
-    print_section(line, output, {"ranks", inputs, std::string(section->name)}, std::move(report),
+    print_section(line, output, {"ranks", line.inputs(), std::string(section->name)}, std::move(report),
                   !compares && answer.jobs.size() == 1);
   }
   output.end_sections(answer.notes);

@@ -61,7 +61,7 @@ class Answers {
         limit_(row_limit(line)),
         offset_(row_offset(line)),
         output_(output),
-        head_{"sql", {line.inputs().begin(), line.inputs().end()}},
+        head_{"sql", line.inputs()},
         document_(output.document()),
         numbered_(document_ != nullptr && count > 1) {}
 

@@ -331,7 +331,7 @@ struct OpenedInputs {
 // Those that can be read; without the baseline nothing is compared.
 OpenedInputs open_inputs(const CommandLine& line, InputLoop& loop, const Output& output) {
   OpenedInputs out;
-  std::vector<std::string> inputs(line.inputs().begin(), line.inputs().end());
+  std::vector<std::string> inputs = line.inputs();
   if (requested_step(line)) inputs.push_back(inputs.front());  // the trace is both sides
   for (const std::string& input : inputs) {
     const auto open = [&] { out.traces.push_back(open_trace(input, line)); };

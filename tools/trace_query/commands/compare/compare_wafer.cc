@@ -224,7 +224,7 @@ struct TwoTraces {
 };
 
 TwoTraces open_both(const CommandLine& line) {
-  const auto inputs = line.inputs();
+  const auto& inputs = line.inputs();
   if (inputs.size() != 2) throw usage_error("compare --method wafer: {} traces given, it compares two", inputs.size());
   TwoTraces out;
   out.opened.reserve(inputs.size());
