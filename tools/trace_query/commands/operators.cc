@@ -70,10 +70,10 @@ void finish_counters(Workload& workload, TraceReport& result) {
         "_ExperimentalConfig(profiler_metrics=...)");
   } else if (result.report.rows.empty()) {
     const auto from = workload.index().meta("upgraded_from");
-    result.warnings.push_back(from ? fmt::format("an index of version {} did not keep what its {} counted: ingest the "
-                                                 "trace again",
-                                                 *from, counted(ranges, "range"))
-                                   : "the ranges of the trace hold no counters");
+    result.warnings.push_back(
+        from ? fmt::format("an index of version {} did not keep what its {} counted: ingest the trace again", *from,
+                           counted(ranges, "range"))
+             : "the ranges of the trace hold no counters");
   } else if (ranges != launches) {
     result.warnings.push_back(fmt::format("operators are not known: {} and {} do not belong together one by one",
                                           counted(ranges, "range"), counted(launches, "launch", "launches")));
@@ -87,11 +87,10 @@ void finish_operators_of(const CommandLine& line, Workload& workload, TraceRepor
     result.warnings.emplace_back("--generated is of the whole trace, whatever is selected");
   if (!result.report.rows.empty()) return;
   const auto from = workload.index().meta("upgraded_from");
-  result.warnings.push_back(from
-                                ? fmt::format("an index of version {} did not keep which kernels are generated: ingest "
-                                              "the trace again",
-                                              *from)
-                                : "no operator says that it is a generated kernel");
+  result.warnings.push_back(
+      from ? fmt::format("an index of version {} did not keep which kernels are generated: ingest the trace again",
+                         *from)
+           : "no operator says that it is a generated kernel");
 }
 
 // What the recording would need to show it.
@@ -203,8 +202,7 @@ void finish_work(const CommandLine& line, Workload& workload, TraceReport& resul
   } else if (all.real(2) > 0 && all.int64(3) > 0) {
     notes.push_back(fmt::format(
         "MFU {:.1f} %: matrix products, attention and convolutions at the device's peak, by the {} from the first to "
-        "the "
-        "last of this work",
+        "the last of this work",
         100 * all.real(2) / static_cast<double>(all.int64(3)), brief_time(static_cast<double>(all.int64(3)))));
   }
   const std::vector<DevicePeaks> own = own_peaks(line);

@@ -265,19 +265,14 @@ std::string help_on_functions() {
   return text;
 }
 
-std::string help_on_indexes() {
-  return std::string(
-      "\nThe first index is the one that names without a schema mean. The first ten are also the schemas a, b ..., or "
-      "under\n"
-      "names of your own: new=b.json, new.kernels. all_kernels, all_steps ..., of each view and each table of the "
-      "passes,\n"
-      "have the rows of every index, with index_name, source, job (the folder of the trace), rank and date before "
-      "them;\n"
-      "conditions on these leave whole indexes unread. Sums over many indexes are fastest where each index sums "
-      "first:\n"
-      "all_kernel_stats. Two tables of all are joined on index_name, one of them as WITH x AS MATERIALIZED (...).\n"
-      "Without SQL, on a terminal: the shell sqlite3, with these functions and the tables of each index.\n");
-}
+constexpr std::string_view kHelpOnIndexes = R"(
+The first index is the one that names without a schema mean. The first ten are also the schemas a, b ..., or under
+names of your own: new=b.json, new.kernels. all_kernels, all_steps ..., of each view and each table of the passes,
+have the rows of every index, with index_name, source, job (the folder of the trace), rank and date before them;
+conditions on these leave whole indexes unread. Sums over many indexes are fastest where each index sums first:
+all_kernel_stats. Two tables of all are joined on index_name, one of them as WITH x AS MATERIALIZED (...).
+Without SQL, on a terminal: the shell sqlite3, with these functions and the tables of each index.
+)";
 
 void add_sql_options(CommandLine& line) {
   line.add("file,f", "read the SQL from this file; - for standard input");
@@ -295,7 +290,7 @@ void add_sql_options(CommandLine& line) {
   add_steady(line);
   add_sequence_options(line);
   add_call_tree_options(line);
-  line.add_help(help_on_indexes() + help_on_tables() + help_on_functions());
+  line.add_help(std::string(kHelpOnIndexes) + help_on_tables() + help_on_functions());
 }
 
 bool is_for_shell(const CommandLine& line, const Request& request) {
@@ -413,8 +408,8 @@ Command sql_command() {
           "  trace-query sql trace.json.gz 'SELECT * FROM gaps_by_cause' --phase decode\n"
           "  trace-query sql trace.json.gz 'SELECT * FROM kernels WHERE dur > :least' --param least=1000000 --csv\n"
           "  trace-query sql trace.json.gz --recipe gemm_shapes --param phase=prefill\n"
-          "  trace-query sql old=a.json new=b.json 'SELECT name, o.total, n.total FROM old.kernel_stats o "
-          "JOIN new.kernel_stats n USING (name)'\n"
+          "  trace-query sql old=a.json new=b.json 'SELECT name, o.total, n.total FROM old.kernel_stats o JOIN "
+          "new.kernel_stats n USING (name)'\n"
           "  trace-query sql trace.json.gz          (on a terminal: the shell sqlite3)\n"
           "  trace-query sql runs/ 'SELECT index_name, rank, sum(n), sum(total) FROM all_kernel_stats GROUP BY 1'",
           run_sql};
