@@ -22,7 +22,6 @@
 #include "shared/process_signals.h"
 #include "shared/progress.h"
 #include "shared/usage_error.h"
-#include "sql/database.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/mcp/agents_guide.h"
 #include "trace_query/completion.h"

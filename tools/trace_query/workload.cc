@@ -6,11 +6,9 @@
 #include <cmath>
 #include <utility>
 
-#include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/text/decimal.h"
 #include "base/text/regular_expression.h"
-#include "passes/columns/event_columns.h"
 
 namespace tracedb {
 namespace {

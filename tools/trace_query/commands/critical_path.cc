@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "base/text/amounts.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
 #include "trace_query/workload.h"

@@ -21,6 +21,7 @@
 #include "fleet/trend.h"
 #include "index/locate.h"
 #include "ingest/trace_list.h"
+#include "present/cells.h"
 #include "present/fleet_tables.h"
 #include "ranks/job_analysis.h"
 #include "report/escape.h"
@@ -34,7 +35,6 @@
 #include "trace_query/options.h"
 #include "trace_query/output.h"
 #include "trace_query/report_shapes.h"
-#include "trace_query/run.h"
 #include "trace_query/workload.h"
 
 namespace tracedb {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text/amounts.h"
+#include "present/cells.h"
 #include "present/page_text.h"
 #include "present/ranks_tables.h"
 #include "present/ranks_words.h"
@@ -18,7 +19,6 @@
 #include "trace_query/options.h"
 #include "trace_query/output.h"
 #include "trace_query/report_shapes.h"
-#include "trace_query/run.h"
 #include "trace_query/workload.h"
 
 namespace tracedb {

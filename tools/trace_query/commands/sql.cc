@@ -16,7 +16,6 @@
 #include "report/escape.h"
 #include "shared/option_parsing.h"
 #include "sql/safety.h"
-#include "sql/tables/set_scan.h"
 #include "sql/user/functions.h"
 #include "sql/user/schema_text.h"
 #include "sql/user/user_sql.h"

@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "base/failure.h"
-#include "base/files/input_file.h"
 #include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "index/index.h"

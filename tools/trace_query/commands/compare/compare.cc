@@ -1,13 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <map>
-#include <set>
 #include <span>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "base/files/input_file.h"

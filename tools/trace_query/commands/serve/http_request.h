@@ -3,7 +3,6 @@
 
 #include <boost/beast/http/status.hpp>
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>

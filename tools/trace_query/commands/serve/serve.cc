@@ -20,8 +20,6 @@
 
 #include "base/error.h"
 #include "base/files/input_file.h"
-#include "report/escape.h"
-#include "trace_query/child/question.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/serve/trace_pages.h"
 #include "trace_query/options.h"

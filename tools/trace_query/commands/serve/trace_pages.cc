@@ -1,10 +1,8 @@
 #include "trace_query/commands/serve/trace_pages.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "base/error.h"
