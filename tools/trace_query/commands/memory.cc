@@ -16,11 +16,8 @@ constexpr std::string_view kParts[] = {"operator", "module", "line", "step"};
 void finish_memory(Workload& workload, TraceReport& result) {
   Database& database = workload.index().database();
   if (!database.query_int64("SELECT 1 FROM temp.memory_events LIMIT 1")) {
-    const bool lost = database
-                          .query_int64(
-                              "SELECT 1 FROM instant i JOIN string s ON s.id = i.name_id WHERE s.value = "
-                              "'[memory]' LIMIT 1")
-                          .has_value();
+    const auto lost = database.query_int64(
+        "SELECT 1 FROM instant i JOIN string s ON s.id = i.name_id WHERE s.value = '[memory]' LIMIT 1");
     result.warnings.push_back(
         lost ? "this index does not have the arguments of allocations yet: trace-ingest --force TRACE"
              : fmt::format("the trace has no allocations: {}",

@@ -203,12 +203,9 @@ int run_stacks(const Command& command, std::span<const std::string> args) {
                const bool any_stack =
                    database.query_int64("SELECT 1 FROM temp.call_tree WHERE frame <> '[no stack]' LIMIT 1").has_value();
                result.warnings = warnings_of(workload, !result.report.rows.empty(), any_stack);
-               const bool any_frame =
-                   database
-                       .query_int64(
-                           "SELECT 1 FROM temp.call_tree WHERE frame NOT IN ('[no stack]', '[no module]', "
-                           "'[no own frame]') LIMIT 1")
-                       .has_value();
+               const auto any_frame = database.query_int64(
+                   "SELECT 1 FROM temp.call_tree WHERE frame NOT IN ('[no stack]', '[no module]', '[no own frame]') "
+                   "LIMIT 1");
                if (any_stack && !any_frame) {
                  result.warnings.push_back(no_frame_text(frames));
                  if (human) result.report.rows.clear();  // one row that says the same
