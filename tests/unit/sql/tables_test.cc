@@ -143,8 +143,8 @@ class Hundreds : public DatabaseSet {
   Hundreds(std::size_t members, std::size_t threads) : members_(members), threads_(threads) {}
 
   std::size_t size() const override { return members_; }
-  const std::vector<LabelColumn>& label_columns() const override {
-    static const std::vector<LabelColumn> kSetColumns = {{"member", "INTEGER", ""}, {"name", "TEXT", ""}};
+  std::span<const LabelColumn> label_columns() const override {
+    static constexpr LabelColumn kSetColumns[] = {{"member", "INTEGER", ""}, {"name", "TEXT", ""}};
     return kSetColumns;
   }
   std::vector<SqlValue> known_labels(std::size_t member) const override { return {std::int64_t(member), {}}; }
@@ -290,10 +290,7 @@ TEST_CASE("a schema has the tables of one database") {
   class One : public Hundreds {
    public:
     One() : Hundreds(1, 1) {}
-    const std::vector<LabelColumn>& label_columns() const override {
-      static const std::vector<LabelColumn> kNoLabels;
-      return kNoLabels;
-    }
+    std::span<const LabelColumn> label_columns() const override { return {}; }
     std::vector<SqlValue> known_labels(std::size_t) const override { return {}; }
     std::vector<SqlValue> labels(std::size_t, Database&) const override { return {}; }
   } one;

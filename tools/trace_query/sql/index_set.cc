@@ -163,7 +163,8 @@ void IndexSet::open_schemas() {
   for (std::size_t i = 0; i < count; ++i) {
     const std::string name = inputs_[i].name.empty() ? free_letter(i, taken) : inputs_[i].name;
     taken.insert(ascii_lower(name));
-    Schema& schema = schemas_.emplace_back(*this, name);
+    Schema& schema = schemas_.emplace_back();
+    schema.name = name;
     schema.failure = catch_error([&] { schema.index = make(i); });
     if (!schema.failure) continue;
     const bool is_last_hope =
@@ -190,12 +191,12 @@ void IndexSet::add_tables(std::string_view text) {
   for (const SetTable& table : all_tables(database, WithTables::kNo)) add_table_of_all(database, *this, table);
 }
 
-const std::vector<LabelColumn>& IndexSet::label_columns() const {
-  static const std::vector<LabelColumn> kColumns = {{"index_name", "TEXT", "name of the trace"},
-                                                    {"source", "TEXT", "path of the trace"},
-                                                    {"job", "TEXT", "folder of the trace"},
-                                                    {"rank", "INTEGER", "rank of the trace in its job"},
-                                                    {"date", "TEXT", "when the trace begins, UTC"}};
+std::span<const LabelColumn> IndexSet::label_columns() const {
+  static constexpr LabelColumn kColumns[] = {{"index_name", "TEXT", "name of the trace"},
+                                             {"source", "TEXT", "path of the trace"},
+                                             {"job", "TEXT", "folder of the trace"},
+                                             {"rank", "INTEGER", "rank of the trace in its job"},
+                                             {"date", "TEXT", "when the trace begins, UTC"}};
   return kColumns;
 }
 
@@ -289,11 +290,6 @@ std::vector<std::string> IndexSet::take_notes() {
     out.push_back(inputs_.size() == 1 ? note : fmt::format("{}: {}", who, note));
   }
   return out;
-}
-
-const std::vector<LabelColumn>& IndexSet::Schema::label_columns() const {
-  static const std::vector<LabelColumn> kNone;
-  return kNone;
 }
 
 std::shared_ptr<Database> IndexSet::Schema::open(std::size_t) {

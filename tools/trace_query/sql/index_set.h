@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -70,7 +71,7 @@ class IndexSet : public DatabaseSet {
   void add_tables(std::string_view text);
 
   [[nodiscard]] std::size_t size() const override { return inputs_.size(); }
-  [[nodiscard]] const std::vector<LabelColumn>& label_columns() const override;
+  [[nodiscard]] std::span<const LabelColumn> label_columns() const override;
   [[nodiscard]] std::vector<SqlValue> known_labels(std::size_t member) const override;
   [[nodiscard]] std::vector<SqlValue> labels(std::size_t member, Database& database) const override;
   std::shared_ptr<Database> open(std::size_t member) override;
@@ -82,24 +83,13 @@ class IndexSet : public DatabaseSet {
 
  private:
   // A schema's only index, opened once for all statements.
-  class Schema : public DatabaseSet {
-   public:
-    Schema(IndexSet& set, std::string schema_name) : name(std::move(schema_name)), set_(set) {}
-
+  struct Schema : DatabaseSet {
     [[nodiscard]] std::size_t size() const override { return 1; }
-    [[nodiscard]] const std::vector<LabelColumn>& label_columns() const override;
-    [[nodiscard]] std::vector<SqlValue> known_labels(std::size_t) const override { return {}; }
-    [[nodiscard]] std::vector<SqlValue> labels(std::size_t, Database&) const override { return {}; }
     std::shared_ptr<Database> open(std::size_t) override;
-    void leave_out(std::size_t, const Error& why) override { throw Error(why); }
-    [[nodiscard]] std::size_t threads() const override { return 1; }
 
     std::string name;
     std::shared_ptr<SqlIndex> index;  // null: cannot be opened
     std::optional<Error> failure;
-
-   private:
-    IndexSet& set_;
   };
 
   void name_inputs();
