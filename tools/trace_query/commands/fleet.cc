@@ -103,16 +103,6 @@ void add_cell(TableRows& rows, const Cell& cell) {
   }
 }
 
-// Each index once, in the order of the arguments, within a folder of the paths; traces without one are not ingested.
-std::vector<CatalogueEntry> read_catalogue(const CommandLine& line) {
-  Collector collector;
-  if (line.positional().empty()) {
-    throw usage_error("{}: no trace or index given; usage: trace-query {}", line.command().name, line.command().usage);
-  }
-  for (const std::string& given : line.positional()) collector.add(given);
-  return collector.finish();
-}
-
 // Keeps the entries for which an SQL expression over the columns of a row is true.
 void keep_where(std::vector<CatalogueEntry>& entries, const std::string& expression) {
   Database database(":memory:", Database::Mode::kMemory);
@@ -145,6 +135,16 @@ void keep_where(std::vector<CatalogueEntry>& entries, const std::string& express
   entries = std::move(out);
 }
 
+// Each index once, in the order of the arguments, within a folder of the paths, as far as --where keeps it; traces
+// without one are not ingested.
+std::vector<CatalogueEntry> read_catalogue(const CommandLine& line) {
+  Collector collector;
+  for (const std::string& given : line.inputs()) collector.add(given);
+  std::vector<CatalogueEntry> entries = collector.finish();
+  if (const auto where = line.text("where")) keep_where(entries, *where);
+  return entries;
+}
+
 // Prints what cannot be read; what the program then exits with.
 int report_unusable(const std::vector<CatalogueEntry>& entries) {
   int code = 0;
@@ -175,8 +175,7 @@ int run_ls(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {OptionGroup::kRows, OptionGroup::kOutput});
   line.add("where", "only those for which this SQL is true: \"gpu LIKE '%H100%' AND steps > 10\"");
   if (!line.parse(args)) return 0;
-  std::vector<CatalogueEntry> entries = read_catalogue(line);
-  if (const auto where = line.text("where")) keep_where(entries, *where);
+  const std::vector<CatalogueEntry> entries = read_catalogue(line);
   Report report{catalogue_columns(), {}};
   for (const CatalogueEntry& entry : entries) report.rows.push_back(catalogue_row(entry));
   Output output(line);
@@ -457,8 +456,7 @@ int run_trend(const Command& command, std::span<const std::string> args) {
   const TrendRequest request = trend_request(line);
   if (line.has("sets")) sets_by(line);
   const ActiveRules rules = requested_rules(line);
-  std::vector<CatalogueEntry> entries = read_catalogue(line);
-  if (const auto where = line.text("where")) keep_where(entries, *where);
+  const std::vector<CatalogueEntry> entries = read_catalogue(line);
   const std::vector<TrendRun> runs = runs_of(entries);
   const auto series = make_trends(runs, request.trend, [&](const std::string& phase, std::span<const TrendRun> own) {
     return values_of(request.metric, phase, own, rules);
