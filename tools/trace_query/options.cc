@@ -350,6 +350,18 @@ std::vector<std::string> split_names(const std::string& text) {
   return {parts.begin(), parts.end()};
 }
 
+std::optional<std::string> take_option(std::vector<std::string>& words, const std::string& name) {
+  for (auto word = words.begin(); word != words.end(); ++word) {
+    const bool joined = word->starts_with(name + "=");
+    if (*word != name && !joined) continue;
+    if (!joined && word + 1 == words.end()) throw usage_error("{}: give a value", name);
+    std::string value = joined ? word->substr(name.size() + 1) : *(word + 1);
+    words.erase(word, word + (joined ? 1 : 2));
+    return value;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> CommandLine::names(const std::string& name) const {
   std::vector<std::string> out;
   for (const std::string& text : words(name)) {

@@ -26,6 +26,9 @@ enum class OptionKind {
 // "a,b" -> a, b
 std::vector<std::string> split_names(const std::string& text);
 
+// A word of an option and its value, taken out: --name VALUE or --name=VALUE.
+std::optional<std::string> take_option(std::vector<std::string>& words, const std::string& name);
+
 // By the ending of a file's name: "csv", "html"; "" where it promises nothing.
 std::string_view format_of_name(std::string_view path);
 

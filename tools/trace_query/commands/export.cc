@@ -155,19 +155,6 @@ const ExportFormat& format_of(const std::string& wanted, std::string_view file) 
   return kExportFormats[0];
 }
 
-// A word of an option and its value, taken out: --name VALUE or --name=VALUE.
-std::optional<std::string> take_option(std::vector<std::string>& words, const std::string& name) {
-  for (auto word = words.begin(); word != words.end(); ++word) {
-    const bool joined = word->starts_with(name + "=");
-    if (*word != name && !joined) continue;
-    if (!joined && word + 1 == words.end()) throw usage_error("{}: give a value", name);
-    std::string value = joined ? word->substr(name.size() + 1) : *(word + 1);
-    words.erase(word, word + (joined ? 1 : 2));
-    return value;
-  }
-  return std::nullopt;
-}
-
 std::string value_of(std::vector<std::string> words, const std::string& name) {
   return take_option(words, name).value_or("");
 }

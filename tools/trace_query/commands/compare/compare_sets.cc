@@ -389,15 +389,10 @@ int run_sets(const Command& command, const CommandLine& line, std::span<const st
   }
   const bool one_word = given[0].size() == 1 && given[1].size() == 1;
   if (!one_word || !is_job_each(line, inputs)) return compare_given_sets(line, inputs);
-  const char* const gate_options[] = {"gate", "gate-metric", "gate-inconclusive"};
   line.refuse({"normalise", "by", "save-baseline", "baseline-file", "min-confidence", "allow-different-work", "step"},
               "compare: --{} does not go with two folders of jobs, which are compared rank by rank");
-  for (const char* option : gate_options) {  // `ranks` has no gate
-    const std::string name = fmt::format("--{}", option);
-    const auto found = std::ranges::find_if(
-        words, [&](const std::string& word) { return word == name || word.starts_with(name + "="); });
-    if (found != words.end()) words.erase(found, found + (*found == name ? 2 : 1));
-  }
+  // `ranks` has no gate.
+  for (const char* option : {"--gate", "--gate-metric", "--gate-inconclusive"}) take_option(words, option);
   words.insert(words.end(), {"--baseline", given[0].front(), given[1].front()});
   const Command& ranks = *known_command("ranks");
   const int code = ranks.run(ranks, words);
