@@ -143,10 +143,13 @@ void Output::end_sections(const std::vector<std::string>& warnings) {
   if (document() != nullptr) document_->end(warnings);
 }
 
-void Output::sentences(const Report& told) {
+void Output::sentences(Report told, const std::string& name, const std::vector<std::string>& inputs) {
+  if (line_.renderer().name == "json") return section(std::move(told), {name, inputs, "sentences", 1, true});
+  if (!line_.for_people()) return;
   for (const std::string& sentence : sentence_texts(told)) {
     for (const std::string& text : wrap_text(escape_text(sentence), page_width())) stream() << text << '\n';
   }
+  if (!told.rows.empty()) separate("");
 }
 
 void Output::write(const Report& report, const ReportHead& head, const std::vector<std::string>& warnings) {

@@ -97,7 +97,8 @@ class Output {
   // A blank line, and for people `title`, between two tables of one run.
   void separate(const std::string& title);
 
-  void sentences(const Report& told);  // for people, above the tables
+  // Above the tables: for people as text, in JSON as a member of the document, in other formats not at all.
+  void sentences(Report told, const std::string& name, const std::vector<std::string>& inputs);
   // For sentences: that of a terminal, at most 80.
   [[nodiscard]] std::size_t page_width() const;
 

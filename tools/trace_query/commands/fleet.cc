@@ -328,18 +328,12 @@ SetOfPoint sets_by(const CommandLine& line) {
 void print(const CommandLine& line, Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series,
            const std::vector<std::string>& notes) {
   const bool human = line.for_people();
-  if (human) {
-    output.sentences(headlines(request, series));
-    if (!series.empty()) output.separate("");
-  }
+  output.sentences(headlines(request, series), "trend", line.positional());
   const auto add = [&](const char* section, Report report) {
     if (human && series.size() == 1 && !line.has("columns")) drop_column(report, "series");
     if (human && !line.has("columns")) drop_column(report, "index_path");  // of programs
     output.section(std::move(report), {"trend", line.positional(), section});
   };
-  if (line.renderer().name == "json") {
-    output.section(headlines(request, series), {"trend", line.positional(), "sentences", 1, true});
-  }
   if (!human) add("series", trend_series(series, request.metric.name));
   if (line.has("sets")) add("sets", trend_sets(series, sets_by(line)));
   if (!human || (!series.empty() && !line.has("sets"))) add("points", trend_points(series, request.metric.name));

@@ -269,12 +269,7 @@ Report headlines(const Answer& answer) {
 
 void print(const CommandLine& line, Output& output, const Answer& answer) {
   const bool human = line.for_people();
-  Report told = headlines(answer);
-  if (human) {
-    output.sentences(told);
-    if (!answer.jobs.empty()) output.separate("");
-  }
-  if (line.renderer().name == "json") output.section(std::move(told), {"ranks", line.inputs(), "sentences", 1, true});
+  output.sentences(headlines(answer), "ranks", line.inputs());
   for (const RanksSection* section : requested_ranks_sections(line)) {
     const bool compares = section->name == "compare";
     Report report = section_of(*section, answer);
