@@ -16,9 +16,9 @@
 namespace tracedb {
 namespace {
 
-// Columns that only some options leave in, or that depend on the number of candidates.
+// Columns that only some options leave in, or that depend on the number of candidates; members have all of theirs.
 bool is_optional(const ReportShape& shape, const Column& column) {
-  if (shape.report == "compare") return true;
+  if (shape.report == "compare") return !shape.is_member;
   return (shape.command == "timeline" || shape.command == "gaps") && column.key == "stream";
 }
 
@@ -75,19 +75,17 @@ JsonParts json_parts(const std::vector<const ReportShape*>& tables) {
   return out;
 }
 
-std::string rows_schema(const JsonParts& parts) {
+// A member of a document that lists rows.
+std::string list_schema(std::string_view name, const JsonParts& parts) {
   return fmt::format(
-      "   \"units\": {{\"type\": \"object\", \"properties\": {{{}}}}},\n"
-      "   \"rows\": {{\"type\": \"array\", \"items\": {{\"type\": \"object\", \"required\": {}, \"properties\": {{\n"
+      "   {}: {{\"type\": \"array\", \"items\": {{\"type\": \"object\", \"required\": {}, \"properties\": {{\n"
       "    {}}}}}}}",
-      parts.units, json_list(parts.required), parts.properties);
+      json_string(name), json_list(parts.required), parts.properties);
 }
 
-// Of the rows of a member, which have all its columns.
-std::string list_of_keys(const ReportShape& table) {
-  std::vector<std::string> keys;
-  for (const Column& column : table.columns) keys.push_back(column.key);
-  return json_list(keys);
+std::string rows_schema(const JsonParts& parts) {
+  return fmt::format("   \"units\": {{\"type\": \"object\", \"properties\": {{{}}}}},\n", parts.units) +
+         list_schema("rows", parts);
 }
 
 std::string sections_schema(const std::vector<const ReportShape*>& tables) {
@@ -95,10 +93,7 @@ std::string sections_schema(const std::vector<const ReportShape*>& tables) {
   std::string members;
   for (const ReportShape* table : tables) {
     if (table->is_member) {
-      members += fmt::format(
-          "   {}: {{\"type\": \"array\", \"items\": {{\"type\": \"object\", \"required\": {}, \"properties\": {{\n    "
-          "{}}}}}}},\n",
-          json_string(table->variant), list_of_keys(*table), json_parts({table}).properties);
+      members += list_schema(table->variant, json_parts({table})) + ",\n";
       continue;
     }
     kinds += fmt::format(
