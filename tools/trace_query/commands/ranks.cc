@@ -236,13 +236,6 @@ void remove_unknown_host(Report& report) {
   drop_column(report, "host_pct");
 }
 
-void print_section(const CommandLine& line, Output& output, const ReportHead& head, Report report, bool one_job) {
-  const bool human = line.for_people();
-  if (human && one_job && !line.has("columns")) drop_column(report, "job");
-  if (human && !line.has("columns")) remove_unknown_host(report);
-  output.section(std::move(report), head);
-}
-
 // One about each job, and about the two of --baseline.
 Report headlines(const Answer& answer) {
   Report out{sentence_columns(), {}, {}, true};
@@ -271,11 +264,13 @@ void print(const CommandLine& line, Output& output, const Answer& answer) {
   const bool human = line.for_people();
   output.sentences(headlines(answer), "ranks", line.inputs());
   for (const RanksSection* section : requested_ranks_sections(line)) {
-    const bool compares = section->name == "compare";
     Report report = section_of(*section, answer);
     if (human && report.rows.empty() && !line.has("section")) continue;
-    print_section(line, output, {"ranks", line.inputs(), std::string(section->name)}, std::move(report),
-                  !compares && answer.jobs.size() == 1);
+    if (human && !line.has("columns")) {
+      if (answer.jobs.size() == 1) drop_column(report, "job");
+      remove_unknown_host(report);
+    }
+    output.section(std::move(report), {"ranks", line.inputs(), std::string(section->name)});
   }
   output.end_sections(answer.notes);
   for (const std::string& note : answer.notes) output.note(note);
@@ -303,7 +298,7 @@ void print_html(const CommandLine& line, Output& output, const Answer& answer) {
   std::vector<PageTable> tables;
   for (const RanksSection* section : requested_ranks_sections(line)) {
     Report report = section_of(*section, answer);
-    if (section->name != "compare") drop_column(report, "job");
+    drop_column(report, "job");
     tables.push_back({std::string(section->name), std::string(section->title), "", std::move(report)});
   }
   output.print_page(ranks_page(answer.jobs.front(), std::move(tables), answer.notes));
