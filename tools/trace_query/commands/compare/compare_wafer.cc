@@ -463,22 +463,6 @@ WaferTable warnings(const WaferResult& result) {
           }};
 }
 
-void summarise_device(const WaferResult& result, const RowSink& sink) {
-  const wafer::Device& a = result.baseline.device;
-  const wafer::Device& b = result.candidate.device;
-  const auto platform = [](const wafer::Trace& trace) {
-    return std::string(trace.platform == wafer::Platform::kAmd ? "AMD" : "NVIDIA");
-  };
-  sink({std::string("platform"), platform(result.baseline), platform(result.candidate)});
-  sink({std::string("device"), a.name, b.name});
-  sink({std::string("compute capability"), a.compute_capability, b.compute_capability});
-  sink({std::string("memory (GiB)"), a.total_memory_gb, b.total_memory_gb});
-  sink({std::string("multiprocessors"), a.sm_count, b.sm_count});
-  sink({std::string("warp size"), a.warp_size, b.warp_size});
-  sink({std::string("threads per block"), a.max_threads_per_block, b.max_threads_per_block});
-  sink({std::string("shared memory per block (KiB)"), a.shared_mem_per_block_kb, b.shared_mem_per_block_kb});
-}
-
 WaferTable summary(const WaferResult& result) {
   return {
       "summary",
@@ -494,7 +478,18 @@ WaferTable summary(const WaferResult& result) {
         const auto common = [&](const char* item, const Cell& value) { both(item, value, value); };
         const auto milliseconds = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
         const std::string phase(result.phase ? to_string(*result.phase) : "all");
-        summarise_device(result, sink);
+        const wafer::Device &a = result.baseline.device, &b = result.candidate.device;
+        const auto platform = [](const wafer::Trace& trace) {
+          return std::string(trace.platform == wafer::Platform::kAmd ? "AMD" : "NVIDIA");
+        };
+        both("platform", platform(result.baseline), platform(result.candidate));
+        both("device", a.name, b.name);
+        both("compute capability", a.compute_capability, b.compute_capability);
+        both("memory (GiB)", a.total_memory_gb, b.total_memory_gb);
+        both("multiprocessors", a.sm_count, b.sm_count);
+        both("warp size", a.warp_size, b.warp_size);
+        both("threads per block", a.max_threads_per_block, b.max_threads_per_block);
+        both("shared memory per block (KiB)", a.shared_mem_per_block_kb, b.shared_mem_per_block_kb);
         common("phase", phase);
         both("kernels", all.first.kernels, all.second.kernels);
         both("kernel time (ms)", milliseconds(all.first.total), milliseconds(all.second.total));
