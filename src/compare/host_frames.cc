@@ -79,11 +79,11 @@ std::optional<HostFrame> frame_of(const HostActivities& activities, std::span<co
 
 }  // namespace
 
-std::vector<std::optional<HostFrame>> HostFrames::find(std::span<const HostQuestion> questions) const {
+std::vector<std::optional<HostFrame>> host_frames(const Index& index, const ComparedTrace& trace,
+                                                  std::span<const HostQuestion> questions) {
   std::vector<std::optional<HostFrame>> out;
   if (questions.empty()) return out;
-  const ComparedTrace& trace = trace_;
-  const LaunchThreads threads(index_, trace.events.kernels, trace.events.memory, trace.events.device_of_stream);
+  const LaunchThreads threads(index, trace.events.kernels, trace.events.memory, trace.events.device_of_stream);
   std::vector<HostGap> gaps;
   std::vector<std::size_t> ends;  // of each question's gaps
   for (const HostQuestion& question : questions) {
@@ -93,7 +93,7 @@ std::vector<std::optional<HostFrame>> HostFrames::find(std::span<const HostQuest
   if (gaps.empty()) return std::vector<std::optional<HostFrame>>(questions.size());
   std::vector<std::uint32_t> all(gaps.size());
   std::iota(all.begin(), all.end(), 0U);
-  const HostActivities activities(index_, std::move(gaps));
+  const HostActivities activities(index, std::move(gaps));
   std::size_t begin = 0;
   for (const std::size_t end : ends) {
     out.push_back(frame_of(activities, std::span(all).subspan(begin, end - begin)));

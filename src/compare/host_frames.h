@@ -27,20 +27,8 @@ struct HostQuestion {
   std::optional<StepKind> to = std::nullopt;
 };
 
-// The index and the trace must outlive the object.
-class HostFrames {
- public:
-  HostFrames(const Index& index, const ComparedTrace& trace) : index_(index), trace_(trace) {}
-
-  [[nodiscard]] const Index& index() const { return index_; }
-
-  // All at once, since each call reads all that the host did. nullopt: there is no such time, or nothing recorded in
-  // it.
-  [[nodiscard]] std::vector<std::optional<HostFrame>> find(std::span<const HostQuestion> questions) const;
-
- private:
-  std::reference_wrapper<const Index> index_;
-  std::reference_wrapper<const ComparedTrace> trace_;
-};
+// All at once, since each call reads all that the host did. nullopt: there is no such time, or nothing recorded in it.
+std::vector<std::optional<HostFrame>> host_frames(const Index& index, const ComparedTrace& trace,
+                                                  std::span<const HostQuestion> questions);
 
 }  // namespace tracedb

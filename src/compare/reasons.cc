@@ -355,8 +355,7 @@ const std::vector<std::uint32_t>& steps_of(const GroupSide& side, Cause cause) {
 }
 
 // Where the hosts are while devices wait: of each trace all at once.
-void find_hosts(std::vector<GroupReasons>& groups, const HostFrames* hosts, bool of_candidate) {
-  if (hosts == nullptr) return;
+void find_hosts(std::vector<GroupReasons>& groups, const ReasonSources& sources, bool of_candidate) {
   std::vector<HostQuestion> questions;
   std::vector<std::optional<HostFrame>*> asking;
   for (GroupReasons& group : groups) {
@@ -373,7 +372,9 @@ void find_hosts(std::vector<GroupReasons>& groups, const HostFrames* hosts, bool
       asking.push_back(&group.slow_hosts[static_cast<std::size_t>(of_candidate)]);
     }
   }
-  const std::vector<std::optional<HostFrame>> found = hosts->find(questions);
+  const std::vector<std::optional<HostFrame>> found =
+      of_candidate ? host_frames(sources.candidate_index, sources.candidate, questions)
+                   : host_frames(sources.baseline_index, sources.baseline, questions);
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (found[i] && found[i]->share >= kMostWaiting) *asking[i] = found[i];
   }
@@ -386,16 +387,15 @@ bool is_of_kernels(const Reason& reason) {
 }
 
 // What each would bring alone: of all reasons at once.
-void find_paths(std::vector<GroupReasons>& groups, const KernelNameTable& kernel_names, const StepPaths* paths) {
-  if (paths == nullptr) return;
+void find_paths(std::vector<GroupReasons>& groups, const ReasonSources& sources) {
   std::vector<PathQuestion> questions;
   std::vector<std::optional<PathWithout>*> asking;
   for (GroupReasons& group : groups) {
     const GroupComparison& own = *group.group;
     for (Reason& reason : group.reasons) {
       if (!is_of_kernels(reason)) continue;
-      const auto is_of = [&own, &kernel_names, &op = reason.op, &layers = reason.place.layers](NameId name,
-                                                                                               std::int32_t layer) {
+      const auto is_of = [&own, &kernel_names = sources.kernel_names, &op = reason.op, &layers = reason.place.layers](
+                             NameId name, std::int32_t layer) {
         return (layers.empty() || std::ranges::find(layers, layer) != layers.end()) &&
                (op.empty() || kernel_names.op_name(own.levels.op_of(name, kernel_names)) == op);
       };
@@ -404,7 +404,8 @@ void find_paths(std::vector<GroupReasons>& groups, const KernelNameTable& kernel
       asking.push_back(&reason.path);
     }
   }
-  const std::vector<std::optional<PathWithout>> found = paths->find(questions);
+  const std::vector<std::optional<PathWithout>> found =
+      step_paths(sources.candidate_index, sources.candidate, questions);
   for (std::size_t i = 0; i < found.size(); ++i) *asking[i] = found[i];
 }
 
@@ -415,9 +416,9 @@ std::string_view to_string(Cause cause) { return kCauses[static_cast<std::size_t
 std::vector<GroupReasons> find_reasons(const Comparison& comparison, const ReasonSources& sources) {
   std::vector<GroupReasons> out;
   for (const GroupComparison& group : comparison.groups) out.push_back(Finder(comparison, group, sources).run());
-  find_hosts(out, sources.baseline_hosts, false);
-  find_hosts(out, sources.candidate_hosts, true);
-  if (comparison.normalise == Normalise::kStep) find_paths(out, sources.kernel_names, sources.candidate_paths);
+  find_hosts(out, sources, false);
+  find_hosts(out, sources, true);
+  if (comparison.normalise == Normalise::kStep) find_paths(out, sources);
   std::ranges::stable_sort(out, std::ranges::greater(), &GroupReasons::weight);
   return out;
 }

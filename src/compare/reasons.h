@@ -110,14 +110,13 @@ struct GroupReasons {
   double weight = 0;  // ns that the group and its transitions add to the change of the run, by mean number
 };
 
-// Both traces, where their hosts were and what the candidate's paths would be (null: not looked at).
+// Both traces, and their indexes: where their hosts were, and what the candidate's paths would be.
 struct ReasonSources {
   const ComparedTrace& baseline;
   const ComparedTrace& candidate;
   const KernelNameTable& kernel_names;
-  const HostFrames* baseline_hosts = nullptr;
-  const HostFrames* candidate_hosts = nullptr;
-  const StepPaths* candidate_paths = nullptr;
+  const Index& baseline_index;
+  const Index& candidate_index;
 };
 
 // Of each group, those that change the run most first.

@@ -107,12 +107,12 @@ class Asked {
 
 }  // namespace
 
-std::vector<std::optional<PathWithout>> StepPaths::find(std::span<const PathQuestion> questions) const {
+std::vector<std::optional<PathWithout>> step_paths(const Index& index, const ComparedTrace& trace,
+                                                   std::span<const PathQuestion> questions) {
   std::vector<std::optional<PathWithout>> out;
   if (questions.empty()) return out;
-  const ComparedTrace& trace = trace_;
-  const HostColumns host(index_);
-  const ReleaseGraph graph(index_, trace.events, host, PassOptions{}.late);
+  const HostColumns host(index);
+  const ReleaseGraph graph(index, trace.events, host, PassOptions{}.late);
   const CriticalPaths paths(graph);
   for (const PathQuestion& question : questions) out.push_back(Asked(trace, paths, question).answer());
   return out;

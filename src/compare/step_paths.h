@@ -26,18 +26,9 @@ struct PathWithout {
   bool is_inferred = false;        // the path rests, in part, on what is not recorded
 };
 
-// The index and the trace must outlive the object.
-class StepPaths {
- public:
-  StepPaths(const Index& index, const ComparedTrace& trace) : index_(index), trace_(trace) {}
-
-  // All at once, since each call reads all that devices and hosts did. nullopt: such kernels do not take as much, or
-  // the steps run on several devices, which may have changed differently.
-  [[nodiscard]] std::vector<std::optional<PathWithout>> find(std::span<const PathQuestion> questions) const;
-
- private:
-  std::reference_wrapper<const Index> index_;
-  std::reference_wrapper<const ComparedTrace> trace_;
-};
+// All at once, since each call reads all that devices and hosts did. nullopt: such kernels do not take as much, or the
+// steps run on several devices, which may have changed differently.
+std::vector<std::optional<PathWithout>> step_paths(const Index& index, const ComparedTrace& trace,
+                                                   std::span<const PathQuestion> questions);
 
 }  // namespace tracedb

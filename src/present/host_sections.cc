@@ -129,12 +129,11 @@ Report roofline_section(const SectionInput& in) {
 std::vector<Column> operators_columns() { return columns_of(operator_change_fields()); }
 Report operators_section(const SectionInput& in) {
   Report out{operators_columns(), {}};
-  if (in.baseline_hosts == nullptr || in.candidate_hosts == nullptr) return out;
   const auto steps = [](const ComparedTrace& trace) { return static_cast<double>(trace.steps.steps.size()); };
   const bool by_step = steps(in.baseline) > 0 && steps(in.candidate) > 0;
   const double baseline_units = by_step ? steps(in.baseline) : 1, candidate_units = by_step ? steps(in.candidate) : 1;
   const std::vector<OperatorChange> changes =
-      operator_changes(in.baseline_hosts->index(), in.candidate_hosts->index(), baseline_units, candidate_units);
+      operator_changes(in.baseline_index, in.candidate_index, baseline_units, candidate_units);
   for (const OperatorChange& change : changes) {
     out.rows.push_back(row_of(operator_change_fields(), {in, change, baseline_units, candidate_units}));
   }

@@ -22,20 +22,19 @@ struct SectionInput {
   const Comparison& comparison;
   const ComparedTrace& baseline;
   const ComparedTrace& candidate;
+  const Index& baseline_index;
+  const Index& candidate_index;
   const KernelNameTable& kernel_names;
   const LaunchConfigTable& configs;
   LedgerBy ledger_by = LedgerBy::kOp;
   bool human_readable = true;  // texts for reading: marks beside verdicts, short names
   const GateResult* gate = nullptr;
-  const HostFrames* baseline_hosts = nullptr;  // of reasons
-  const HostFrames* candidate_hosts = nullptr;
-  const StepPaths* candidate_paths = nullptr;
   const std::vector<MemoryChange>* memory = nullptr;  // null: not asked for
   const std::vector<ShapeChange>* shapes = nullptr;
   const std::vector<TraceFinding>* baseline_findings = nullptr;
   const std::vector<TraceFinding>* candidate_findings = nullptr;  // both or none
   [[nodiscard]] ReasonSources sources() const {
-    return {baseline, candidate, kernel_names, baseline_hosts, candidate_hosts, candidate_paths};
+    return {baseline, candidate, kernel_names, baseline_index, candidate_index};
   }
 };
 

@@ -34,8 +34,11 @@ ReportPage comparison_page(const ComparisonPageInput& input) {
   page.sides = {{"a", names.baseline, a.label, a.devices}, {"b", names.candidate, b.label, b.devices}};
   const auto reasons = find_reasons(in.comparison, in.sources());
   page.text = compare_page({in, reasons, input.baseline, input.candidate}, kTextWidth);
-  const PictureInput pictures = {
-      {&in.baseline, &in.candidate}, input.indexes, {names.baseline, names.candidate}, in.kernel_names, in.comparison};
+  const PictureInput pictures = {{&in.baseline, &in.candidate},
+                                 {&in.baseline_index, &in.candidate_index},
+                                 {names.baseline, names.candidate},
+                                 in.kernel_names,
+                                 in.comparison};
   add_pictures(pictures, page);
   for (const Section* section : input.tables) {
     Report report = section->make(in);

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "index/index.h"
 #include "present/sections.h"
 #include "report_page/report_page.h"
 
@@ -13,7 +12,6 @@ namespace tracedb {
 
 struct ComparisonPageInput {
   const SectionInput& in;
-  std::vector<const Index*> indexes;       // of both
   std::string baseline, candidate;         // as the command line has them
   std::span<const Section* const> tables;  // those that are shown
 };

@@ -89,12 +89,11 @@ void print_tables(Report report, const ReportHead& head, const CommandLine& line
 
 // Candidates against the baseline, and what --gate says of each.
 struct Results {
+  const std::vector<OpenedTrace>& opened;
   const ComparedTraces& loaded;
   std::vector<Comparison> comparisons;
   std::vector<GateResult> gates;  // as many, or none
   std::vector<std::string> inputs;
-  std::vector<HostFrames> hosts;                         // of each input
-  std::vector<StepPaths> paths;                          // of each input
   std::vector<std::vector<MemoryChange>> memory = {};    // of each candidate
   std::vector<std::vector<ShapeChange>> shapes = {};     // of each candidate
   std::vector<std::vector<TraceFinding>> findings = {};  // of each input, where they are told
@@ -103,14 +102,13 @@ struct Results {
     return {comparisons[i],
             loaded.traces[0],
             loaded.traces[i + 1],
+            opened[0].index,
+            opened[i + 1].index,
             loaded.kernel_names,
             loaded.configs,
             by,
             human_readable,
             gates.empty() ? nullptr : &gates[i],
-            &hosts[0],
-            &hosts[i + 1],
-            &paths[i + 1],
             memory.empty() ? nullptr : &memory[i],
             shapes.empty() ? nullptr : &shapes[i],
             findings.empty() ? nullptr : &findings[0],
@@ -166,12 +164,10 @@ void print_pages(const Results& results, const CommandLine& line, Output& output
 }
 
 // The page of HTML: all sections, or those that were named.
-void print_html(const CompareRequest& request, const Results& results, const std::vector<OpenedTrace>& traces,
-                Output& output) {
+void print_html(const CompareRequest& request, const Results& results, Output& output) {
   if (results.comparisons.size() != 1) throw usage_error("compare: a page (HTML) has one candidate");
   const SectionInput in = results.input(0, request.ledger_by, true);
-  output.print_page(comparison_page(
-      {in, {&traces[0].index, &traces[1].index}, results.inputs[0], results.inputs[1], request.sections}));
+  output.print_page(comparison_page({in, results.inputs[0], results.inputs[1], request.sections}));
 }
 
 // Findings that a table leaves out are not left out in silence.
@@ -345,8 +341,9 @@ OpenedInputs open_inputs(const CommandLine& line, InputLoop& loop, const Output&
 
 // Memory, findings (of all steps: not where --phase chooses some) and operators by shape. They take time to read: only
 // for those who are told of them.
-void read_host_parts(const CompareRequest& request, const CommandLine& line, const std::vector<OpenedTrace>& traces,
-                     const ActiveRules& rules, Results& results) {
+void read_host_parts(const CompareRequest& request, const CommandLine& line, const ActiveRules& rules,
+                     Results& results) {
+  const std::vector<OpenedTrace>& traces = results.opened;
   const auto asks = [&](std::string_view section) {
     return std::ranges::any_of(request.sections, [&](const Section* own) { return own->name == section; });
   };
@@ -394,13 +391,9 @@ int run_comparison(const CommandLine& line) {
   if (inputs.size() < 2) return loop.exit_code();
   if (!request.options.step) note_same_trace(traces, inputs, output);
   const ComparedTraces loaded = load(traces, inputs, line, rules);
-  Results results{loaded, {}, {}, inputs, {}, {}};
-  for (std::size_t i = 0; i < traces.size(); ++i) {
-    results.hosts.emplace_back(traces[i].index, loaded.traces[i]);
-    results.paths.emplace_back(traces[i].index, loaded.traces[i]);
-  }
+  Results results{traces, loaded, {}, {}, inputs};
   std::vector<std::string> notes = compare_all(request, results, output);
-  read_host_parts(request, line, traces, rules, results);
+  read_host_parts(request, line, rules, results);
   if (const auto step = request.options.step; step && results.comparisons.front().groups.empty()) {
     throw usage_error("--step {}: {}", *step, why_no_step(results, *step));
   }
@@ -408,7 +401,7 @@ int run_comparison(const CommandLine& line) {
       std::ranges::all_of(loaded.traces, [](const ComparedTrace& trace) { return trace.description.cycles; }));
   note_uncertain_fusions(request, results.comparisons, output);
   if (line.page()) {
-    print_html(request, results, traces, output);
+    print_html(request, results, output);
   } else if (request.page) {
     print_pages(results, line, output);
   } else {
