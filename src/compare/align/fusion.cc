@@ -2,166 +2,87 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 
 #include "base/unknown.h"
+#include "passes/classify/kernel_traits.h"
 
 namespace tracedb {
 namespace {
 
-FusionKernel kernel_of(const PairSide& side) { return {side.name, side.n, side.time, side.example}; }
-
-// A finding while it is collected.
-struct Finding {
-  struct Kernel {
-    AlignedSegment* segment = nullptr;
-    std::size_t pair = 0;
-    bool fused = false;  // else one of the parts
-  };
-  Fusion fusion;
-  std::vector<Kernel> kernels;
-  double baseline_alone = 0, candidate_alone = 0;  // time of kernels without partner that it accounts for
-  double support = 0, weight = 0;                  // sums over layers
-};
-
-class Collector {
+// One segment seen with fixed parts for the two traces: `fused` is where a kernel may do the work of several.
+class FusionView {
  public:
-  Collector(GroupAlignment alignment, const KernelNameTable& kernel_names)
-      : alignment_(std::move(alignment)), kernel_names_(kernel_names) {}
+  FusionView(const AlignedSegment& segment, FusedBy by, const KernelNameTable& kernel_names)
+      : segment_(segment), by_(by), kernel_names_(kernel_names) {
+    std::map<std::uint32_t, std::map<std::uint32_t, std::size_t>> partners;
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (fusing(i).n > 0 && other(i).n > 0) ++partners[other(i).lane][fusing(i).lane];
+    }
+    for (const auto& [from, lanes] : partners) {
+      const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+      lane_of_other_[from] = std::ranges::max_element(lanes, fewer)->first;
+    }
+  }
 
-  FusedAlignment run(double least_confidence) {
-    for (AlignedSegment& segment : alignment_.segments) {
-      search(segment, FusedBy::kBaseline);
-      search(segment, FusedBy::kCandidate);
+  [[nodiscard]] std::size_t size() const { return segment_.pairs.size(); }
+  [[nodiscard]] const PairSide& fusing(std::size_t i) const {
+    return by_ == FusedBy::kBaseline ? segment_.pairs[i].baseline : segment_.pairs[i].candidate;
+  }
+  [[nodiscard]] const PairSide& other(std::size_t i) const {
+    return by_ == FusedBy::kBaseline ? segment_.pairs[i].candidate : segment_.pairs[i].baseline;
+  }
+  [[nodiscard]] const std::string& op(const PairSide& side) const {
+    return kernel_names_.op_name(kernel_names_.op_of(side.name));
+  }
+  [[nodiscard]] bool known(const PairSide& side) const {
+    return side.n > 0 && op(side) != "other" && op(side) != "triton_fused";
+  }
+  [[nodiscard]] Traits traits(const PairSide& side) const { return side.n > 0 ? traits_of_class(op(side)) : 0; }
+  // Whether a pair runs on another stream than the one at `at`.
+  [[nodiscard]] bool on_other_lane(std::size_t at, std::size_t i) const {
+    const std::optional<std::uint32_t> own = lane(at), its = lane(i);
+    return own && its && *own != *its;
+  }
+  // Whether it does and both traces have it: a search skips it, since its position among the kernels of another stream
+  // is chance.
+  [[nodiscard]] bool aside(std::size_t at, std::size_t i) const {
+    return fusing(i).n > 0 && other(i).n > 0 && on_other_lane(at, i);
+  }
+  // The next pair from `from` on that is not aside, as seen from `at`; size(): none.
+  [[nodiscard]] std::size_t after(std::size_t at, std::size_t from) const {
+    for (++from; from < size() && aside(at, from);) ++from;
+    return from;
+  }
+  [[nodiscard]] std::size_t before(std::size_t at, std::size_t from) const {
+    while (from-- > 0) {
+      if (!aside(at, from)) return from;
     }
-    rate();
-    FusedAlignment out;
-    std::vector<Finding*> kept;
-    for (auto& [key, finding] : found_) {
-      if (finding.fusion.confidence < least_confidence) {
-        ++out.uncertain;
-      } else {
-        kept.push_back(&finding);
-      }
-    }
-    const auto time = [](const Finding* finding) {
-      std::int64_t sum = finding->fusion.fused.time;
-      for (const FusionKernel& part : finding->fusion.parts) sum = saturating_add(sum, part.time);
-      return sum;
-    };
-    std::ranges::stable_sort(kept, [&](const Finding* a, const Finding* b) { return time(a) > time(b); });
-    for (Finding* finding : kept) {
-      account(*finding, static_cast<std::int32_t>(out.fusions.size()));
-      out.fusions.push_back(std::move(finding->fusion));
-    }
-    out.alignment = std::move(alignment_);
-    return out;
+    return size();
+  }
+  // The pair has no kernel of the fusing side.
+  [[nodiscard]] bool only_other(std::size_t i) const { return other(i).n > 0 && fusing(i).n == 0; }
+  [[nodiscard]] const ClassFamilies& families() const { return kernel_names_.families(); }
+  [[nodiscard]] OpId family(const PairSide& side) const {
+    return kernel_names_.family_of(kernel_names_.op_of(side.name));
   }
 
  private:
-  void search(AlignedSegment& segment, FusedBy by) {
-    const FusionView view(segment, by, kernel_names_);
-    PartsFinder finder(view);
-    for (std::size_t i = 0; i < view.size(); ++i) {
-      if (view.fusing(i).n == 0) continue;
-      const FusedParts parts = finder.find(i);
-      if (!parts.members.empty()) add(segment, view, by, i, parts);
-    }
+  // Of the fusing side; nothing where no kernel of the other's lane has a partner.
+  [[nodiscard]] std::optional<std::uint32_t> lane(std::size_t i) const {
+    if (fusing(i).n > 0) return fusing(i).lane;
+    const auto found = lane_of_other_.find(other(i).lane);
+    return found == lane_of_other_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  // The same kernels in other layers are the same finding.
-  void add(AlignedSegment& segment, const FusionView& view, FusedBy by, std::size_t at, const FusedParts& parts) {
-    Key key{by, name(view.fusing(at)), {}};
-    for (const std::size_t i : parts.members) std::get<2>(key).push_back(name(view.other(i)));
-    const auto [entry, is_new] = found_.try_emplace(std::move(key));
-    Finding& finding = entry->second;
-    Fusion& fusion = finding.fusion;
-    if (is_new) {
-      fusion.by = by;
-      fusion.fused = {view.fusing(at).name, 0, 0, view.fusing(at).example};
-      for (const std::size_t i : parts.members) {
-        fusion.parts.push_back({view.other(i).name, 0, 0, view.other(i).example});
-      }
-    }
-    fusion.implied = parts.implied;
-    merge(fusion.fused, kernel_of(view.fusing(at)));
-    finding.kernels.push_back({&segment, at, true});
-    if (!segment.is_aligned(segment.pairs[at])) alone(finding, by, true) += static_cast<double>(view.fusing(at).time);
-    for (std::size_t p = 0; p < parts.members.size(); ++p) {
-      const PairSide& part = view.other(parts.members[p]);
-      merge(fusion.parts[p], kernel_of(part));
-      finding.kernels.push_back({&segment, parts.members[p], false});
-      if (!segment.is_aligned(segment.pairs[parts.members[p]])) {
-        alone(finding, by, false) += static_cast<double>(part.time);
-      }
-      fusion.partial = fusion.partial || op_parts(view.op(part)).size() > 1;
-    }
-    fusion.layers.insert(fusion.layers.end(), segment.layers.begin(), segment.layers.end());
-    std::ranges::sort(fusion.layers, comes_before);
-    fusion.layers.erase(std::unique(fusion.layers.begin(), fusion.layers.end()), fusion.layers.end());
-    support(segment, finding);
-  }
-
-  static void support(const AlignedSegment& segment, Finding& finding) {
-    const auto share = [](std::int64_t following, std::int64_t instances) {
-      return instances > 0 ? static_cast<double>(following) / static_cast<double>(instances) : 0;
-    };
-    const double own = std::min(share(segment.baseline_following, segment.baseline_instances),
-                                share(segment.candidate_following, segment.candidate_instances));
-    const auto layers = static_cast<double>(segment.layers.size());
-    finding.support += own * layers;
-    finding.weight += layers;
-    finding.fusion.support = finding.support / finding.weight;
-  }
-
-  static double& alone(Finding& finding, FusedBy by, bool fusing) {
-    return (by == FusedBy::kBaseline) == fusing ? finding.baseline_alone : finding.candidate_alone;
-  }
-
-  [[nodiscard]] double baseline_part(double time) const {
-    return alignment_.baseline_time > 0 ? time / alignment_.baseline_time : 0;
-  }
-  [[nodiscard]] double candidate_part(double time) const {
-    return alignment_.candidate_time > 0 ? time / alignment_.candidate_time : 0;
-  }
-
-  void rate() {
-    double baseline = alignment_.baseline_share;
-    double candidate = alignment_.candidate_share;
-    for (const auto& [key, finding] : found_) {
-      baseline += baseline_part(finding.baseline_alone);
-      candidate += candidate_part(finding.candidate_alone);
-    }
-    constexpr double kImplied = 0.5;
-    for (auto& [key, finding] : found_) {
-      Fusion& fusion = finding.fusion;
-      fusion.confidence = fusion.support * std::min(baseline, candidate) * (fusion.implied ? kImplied : 1);
-    }
-  }
-
-  void account(const Finding& finding, std::int32_t number) {
-    alignment_.baseline_share += baseline_part(finding.baseline_alone);
-    alignment_.candidate_share += candidate_part(finding.candidate_alone);
-    for (const Finding::Kernel& kernel : finding.kernels) {
-      KernelPair& pair = kernel.segment->pairs[kernel.pair];
-      pair.fused = !pair.has_both();
-      const bool of_baseline = (finding.fusion.by == FusedBy::kBaseline) == kernel.fused;
-      (of_baseline ? pair.baseline : pair.candidate).fusion = number;
-    }
-  }
-
-  static void merge(FusionKernel& to, const FusionKernel& more) {
-    to.n += more.n;
-    to.time = saturating_add(to.time, more.time);
-  }
-  [[nodiscard]] std::string name(const PairSide& side) const { return kernel_names_.entries()[side.name].name; }
-
-  using Key = std::tuple<FusedBy, std::string, std::vector<std::string>>;
-
-  GroupAlignment alignment_;
+  const AlignedSegment& segment_;
+  FusedBy by_;
   const KernelNameTable& kernel_names_;
-  std::map<Key, Finding> found_;
+  std::map<std::uint32_t, std::uint32_t> lane_of_other_;  // by the other side's lane: that of most of its partners
 };
 
 using Parts = std::multiset<std::string_view>;
@@ -406,64 +327,189 @@ std::vector<std::size_t> parts_of_summing_product(const FusionView& view, std::s
   return {at, next};
 }
 
+struct FusedParts {
+  std::vector<std::size_t> members;  // pairs whose other side the kernel does the work of, in order; empty: none
+  bool implied = false;              // as of Fusion
+};
+
+// Of the kernel at `at`; `taken`: parts found for one are not found again for a later one.
+FusedParts parts_at(const FusionView& view, std::size_t at, std::vector<bool>& taken) {
+  FusedParts out;
+  out.members = NamedParts(view, taken).find(at);
+  for (const auto parts : {parts_of_whole_attention, parts_of_attention, parts_of_moe, parts_of_routing,
+                           parts_of_merged_calls, parts_of_summing_product}) {
+    if (!out.members.empty()) break;
+    out.members = parts(view, at);
+    out.implied = parts == parts_of_summing_product;
+  }
+  const bool again = std::ranges::any_of(out.members, [&](std::size_t m) { return taken[m]; });
+  if (out.members.empty() || again || taken[at]) return {};
+  for (const std::size_t member : out.members) taken[member] = true;
+  // Pairs of several streams may cross: parts are told in the order in which their side runs them.
+  std::ranges::stable_sort(
+      out.members, [&](std::size_t a, std::size_t b) { return view.other(a).position < view.other(b).position; });
+  taken[at] = true;
+  return out;
+}
+
+FusionKernel kernel_of(const PairSide& side) { return {side.name, side.n, side.time, side.example}; }
+
+// A finding while it is collected.
+struct Finding {
+  struct Kernel {
+    AlignedSegment* segment = nullptr;
+    std::size_t pair = 0;
+    bool fused = false;  // else one of the parts
+  };
+  Fusion fusion;
+  std::vector<Kernel> kernels;
+  double baseline_alone = 0, candidate_alone = 0;  // time of kernels without partner that it accounts for
+  double support = 0, weight = 0;                  // sums over layers
+};
+
+class Collector {
+ public:
+  Collector(GroupAlignment alignment, const KernelNameTable& kernel_names)
+      : alignment_(std::move(alignment)), kernel_names_(kernel_names) {}
+
+  FusedAlignment run(double least_confidence) {
+    for (AlignedSegment& segment : alignment_.segments) {
+      search(segment, FusedBy::kBaseline);
+      search(segment, FusedBy::kCandidate);
+    }
+    rate();
+    FusedAlignment out;
+    std::vector<Finding*> kept;
+    for (auto& [key, finding] : found_) {
+      if (finding.fusion.confidence < least_confidence) {
+        ++out.uncertain;
+      } else {
+        kept.push_back(&finding);
+      }
+    }
+    const auto time = [](const Finding* finding) {
+      std::int64_t sum = finding->fusion.fused.time;
+      for (const FusionKernel& part : finding->fusion.parts) sum = saturating_add(sum, part.time);
+      return sum;
+    };
+    std::ranges::stable_sort(kept, [&](const Finding* a, const Finding* b) { return time(a) > time(b); });
+    for (Finding* finding : kept) {
+      account(*finding, static_cast<std::int32_t>(out.fusions.size()));
+      out.fusions.push_back(std::move(finding->fusion));
+    }
+    out.alignment = std::move(alignment_);
+    return out;
+  }
+
+ private:
+  void search(AlignedSegment& segment, FusedBy by) {
+    const FusionView view(segment, by, kernel_names_);
+    std::vector<bool> taken(view.size());
+    for (std::size_t i = 0; i < view.size(); ++i) {
+      if (view.fusing(i).n == 0) continue;
+      const FusedParts parts = parts_at(view, i, taken);
+      if (!parts.members.empty()) add(segment, view, by, i, parts);
+    }
+  }
+
+  // The same kernels in other layers are the same finding.
+  void add(AlignedSegment& segment, const FusionView& view, FusedBy by, std::size_t at, const FusedParts& parts) {
+    Key key{by, name(view.fusing(at)), {}};
+    for (const std::size_t i : parts.members) std::get<2>(key).push_back(name(view.other(i)));
+    const auto [entry, is_new] = found_.try_emplace(std::move(key));
+    Finding& finding = entry->second;
+    Fusion& fusion = finding.fusion;
+    if (is_new) {
+      fusion.by = by;
+      fusion.fused = {view.fusing(at).name, 0, 0, view.fusing(at).example};
+      for (const std::size_t i : parts.members) {
+        fusion.parts.push_back({view.other(i).name, 0, 0, view.other(i).example});
+      }
+    }
+    fusion.implied = parts.implied;
+    merge(fusion.fused, kernel_of(view.fusing(at)));
+    finding.kernels.push_back({&segment, at, true});
+    if (!segment.is_aligned(segment.pairs[at])) alone(finding, by, true) += static_cast<double>(view.fusing(at).time);
+    for (std::size_t p = 0; p < parts.members.size(); ++p) {
+      const PairSide& part = view.other(parts.members[p]);
+      merge(fusion.parts[p], kernel_of(part));
+      finding.kernels.push_back({&segment, parts.members[p], false});
+      if (!segment.is_aligned(segment.pairs[parts.members[p]])) {
+        alone(finding, by, false) += static_cast<double>(part.time);
+      }
+      fusion.partial = fusion.partial || op_parts(view.op(part)).size() > 1;
+    }
+    fusion.layers.insert(fusion.layers.end(), segment.layers.begin(), segment.layers.end());
+    std::ranges::sort(fusion.layers, comes_before);
+    fusion.layers.erase(std::unique(fusion.layers.begin(), fusion.layers.end()), fusion.layers.end());
+    support(segment, finding);
+  }
+
+  static void support(const AlignedSegment& segment, Finding& finding) {
+    const auto share = [](std::int64_t following, std::int64_t instances) {
+      return instances > 0 ? static_cast<double>(following) / static_cast<double>(instances) : 0;
+    };
+    const double own = std::min(share(segment.baseline_following, segment.baseline_instances),
+                                share(segment.candidate_following, segment.candidate_instances));
+    const auto layers = static_cast<double>(segment.layers.size());
+    finding.support += own * layers;
+    finding.weight += layers;
+    finding.fusion.support = finding.support / finding.weight;
+  }
+
+  static double& alone(Finding& finding, FusedBy by, bool fusing) {
+    return (by == FusedBy::kBaseline) == fusing ? finding.baseline_alone : finding.candidate_alone;
+  }
+
+  [[nodiscard]] double baseline_part(double time) const {
+    return alignment_.baseline_time > 0 ? time / alignment_.baseline_time : 0;
+  }
+  [[nodiscard]] double candidate_part(double time) const {
+    return alignment_.candidate_time > 0 ? time / alignment_.candidate_time : 0;
+  }
+
+  void rate() {
+    double baseline = alignment_.baseline_share;
+    double candidate = alignment_.candidate_share;
+    for (const auto& [key, finding] : found_) {
+      baseline += baseline_part(finding.baseline_alone);
+      candidate += candidate_part(finding.candidate_alone);
+    }
+    constexpr double kImplied = 0.5;
+    for (auto& [key, finding] : found_) {
+      Fusion& fusion = finding.fusion;
+      fusion.confidence = fusion.support * std::min(baseline, candidate) * (fusion.implied ? kImplied : 1);
+    }
+  }
+
+  void account(const Finding& finding, std::int32_t number) {
+    alignment_.baseline_share += baseline_part(finding.baseline_alone);
+    alignment_.candidate_share += candidate_part(finding.candidate_alone);
+    for (const Finding::Kernel& kernel : finding.kernels) {
+      KernelPair& pair = kernel.segment->pairs[kernel.pair];
+      pair.fused = !pair.has_both();
+      const bool of_baseline = (finding.fusion.by == FusedBy::kBaseline) == kernel.fused;
+      (of_baseline ? pair.baseline : pair.candidate).fusion = number;
+    }
+  }
+
+  static void merge(FusionKernel& to, const FusionKernel& more) {
+    to.n += more.n;
+    to.time = saturating_add(to.time, more.time);
+  }
+  [[nodiscard]] std::string name(const PairSide& side) const { return kernel_names_.entries()[side.name].name; }
+
+  using Key = std::tuple<FusedBy, std::string, std::vector<std::string>>;
+
+  GroupAlignment alignment_;
+  const KernelNameTable& kernel_names_;
+  std::map<Key, Finding> found_;
+};
+
 }  // namespace
 
 FusedAlignment find_fusions(GroupAlignment alignment, const KernelNameTable& kernel_names, double least_confidence) {
   return Collector(std::move(alignment), kernel_names).run(least_confidence);
-}
-
-FusionView::FusionView(const AlignedSegment& segment, FusedBy by, const KernelNameTable& kernel_names)
-    : segment_(segment), by_(by), kernel_names_(kernel_names) {
-  std::map<std::uint32_t, std::map<std::uint32_t, std::size_t>> partners;
-  for (std::size_t i = 0; i < size(); ++i) {
-    if (fusing(i).n > 0 && other(i).n > 0) ++partners[other(i).lane][fusing(i).lane];
-  }
-  for (const auto& [from, lanes] : partners) {
-    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
-    lane_of_other_[from] = std::ranges::max_element(lanes, fewer)->first;
-  }
-}
-
-std::optional<std::uint32_t> FusionView::lane(std::size_t i) const {
-  if (fusing(i).n > 0) return fusing(i).lane;
-  const auto found = lane_of_other_.find(other(i).lane);
-  return found == lane_of_other_.end() ? std::nullopt : std::optional(found->second);
-}
-
-bool FusionView::on_other_lane(std::size_t at, std::size_t i) const {
-  const std::optional<std::uint32_t> own = lane(at), its = lane(i);
-  return own && its && *own != *its;
-}
-
-std::size_t FusionView::after(std::size_t at, std::size_t from) const {
-  for (++from; from < size() && aside(at, from);) ++from;
-  return from;
-}
-
-std::size_t FusionView::before(std::size_t at, std::size_t from) const {
-  while (from-- > 0) {
-    if (!aside(at, from)) return from;
-  }
-  return size();
-}
-
-FusedParts PartsFinder::find(std::size_t at) {
-  FusedParts out;
-  out.members = NamedParts(view_, taken_).find(at);
-  for (const auto parts : {parts_of_whole_attention, parts_of_attention, parts_of_moe, parts_of_routing,
-                           parts_of_merged_calls, parts_of_summing_product}) {
-    if (!out.members.empty()) break;
-    out.members = parts(view_, at);
-    out.implied = parts == parts_of_summing_product;
-  }
-  const bool again = std::ranges::any_of(out.members, [&](std::size_t m) { return taken_[m]; });
-  if (out.members.empty() || again || taken_[at]) return {};
-  for (const std::size_t member : out.members) taken_[member] = true;
-  // Pairs of several streams may cross: parts are told in the order in which their side runs them.
-  std::ranges::stable_sort(
-      out.members, [&](std::size_t a, std::size_t b) { return view_.other(a).position < view_.other(b).position; });
-  taken_[at] = true;
-  return out;
 }
 
 }  // namespace tracedb

@@ -13,13 +13,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "compare/align/alignment.h"
-#include "passes/classify/kernel_traits.h"
 
 namespace tracedb {
 
@@ -49,71 +45,5 @@ struct FusedAlignment {
   std::size_t uncertain = 0;    // findings of less confidence than requested, which are left out
 };
 FusedAlignment find_fusions(GroupAlignment alignment, const KernelNameTable& kernel_names, double least_confidence);
-
-// Finds the kernels of one trace whose work a single kernel of the other does, by rules of conservation of work:
-// schema/METRICS.md 11. Pure.
-
-// One segment seen with fixed parts for the two traces: `fused` is where a kernel may do the work of several.
-class FusionView {
- public:
-  FusionView(const AlignedSegment& segment, FusedBy by, const KernelNameTable& kernel_names);
-
-  [[nodiscard]] std::size_t size() const { return segment_.pairs.size(); }
-  [[nodiscard]] const PairSide& fusing(std::size_t i) const {
-    return by_ == FusedBy::kBaseline ? segment_.pairs[i].baseline : segment_.pairs[i].candidate;
-  }
-  [[nodiscard]] const PairSide& other(std::size_t i) const {
-    return by_ == FusedBy::kBaseline ? segment_.pairs[i].candidate : segment_.pairs[i].baseline;
-  }
-  [[nodiscard]] const std::string& op(const PairSide& side) const {
-    return kernel_names_.op_name(kernel_names_.op_of(side.name));
-  }
-  [[nodiscard]] bool known(const PairSide& side) const {
-    return side.n > 0 && op(side) != "other" && op(side) != "triton_fused";
-  }
-  [[nodiscard]] Traits traits(const PairSide& side) const { return side.n > 0 ? traits_of_class(op(side)) : 0; }
-  // Whether a pair runs on another stream than the one at `at`.
-  [[nodiscard]] bool on_other_lane(std::size_t at, std::size_t i) const;
-  // Whether it does and both traces have it: a search skips it, since its position among the kernels of another stream
-  // is chance.
-  [[nodiscard]] bool aside(std::size_t at, std::size_t i) const {
-    return fusing(i).n > 0 && other(i).n > 0 && on_other_lane(at, i);
-  }
-  // The next pair from `from` on that is not aside, as seen from `at`; size(): none.
-  [[nodiscard]] std::size_t after(std::size_t at, std::size_t from) const;
-  [[nodiscard]] std::size_t before(std::size_t at, std::size_t from) const;
-  // The pair has no kernel of the fusing side.
-  [[nodiscard]] bool only_other(std::size_t i) const { return other(i).n > 0 && fusing(i).n == 0; }
-  [[nodiscard]] const ClassFamilies& families() const { return kernel_names_.families(); }
-  [[nodiscard]] OpId family(const PairSide& side) const {
-    return kernel_names_.family_of(kernel_names_.op_of(side.name));
-  }
-
- private:
-  // Of the fusing side; nothing where no kernel of the other's lane has a partner.
-  [[nodiscard]] std::optional<std::uint32_t> lane(std::size_t i) const;
-
-  const AlignedSegment& segment_;
-  FusedBy by_;
-  const KernelNameTable& kernel_names_;
-  std::map<std::uint32_t, std::uint32_t> lane_of_other_;  // by the other side's lane: that of most of its partners
-};
-
-struct FusedParts {
-  std::vector<std::size_t> members;  // pairs whose other side the kernel does the work of, in order; empty: none
-  bool implied = false;              // as of Fusion
-};
-
-// Finds the parts of one kernel after the other; parts found for one are not found again for a later one.
-class PartsFinder {
- public:
-  explicit PartsFinder(const FusionView& view) : view_(view), taken_(view.size(), false) {}
-
-  FusedParts find(std::size_t at);
-
- private:
-  const FusionView& view_;
-  std::vector<bool> taken_;
-};
 
 }  // namespace tracedb
