@@ -57,15 +57,7 @@ TraceDescription describe(const Index& index, const std::string& label, const Ev
 // Everything that does not depend on the other traces: nearly all the work of a comparison.
 struct LoadedTrace {
   KernelClasses classes;
-  TraceDescription description;
-  EventTables events;
-  StepSet steps;
-  LayerSet layers;
-  StepWork work;
-  StepPeriods periods;
-  RecordedGaps recorded;
-  KernelRoles roles;
-  RecordedWork recorded_work = {};
+  ComparedTrace trace;  // without numbers; its layers have their own
 };
 
 // Rows of kernels that a selection leaves, in their order.
@@ -84,20 +76,19 @@ LargeVector<std::uint32_t> selected_rows(Workload& workload) {
 
 LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, const RuleSet& rules, bool copies) {
   const Index& index = source.index;
-  KernelClasses classes(index, rules);
-  EventTables events(index);
-  StepSet steps = load_steps(index, options, events, classes.traits());
-  TraceDescription description = describe(index, source.label, events, steps);
-  description.without_copies = !copies && events.memory.size() > 0;
-  LayerSet layers = find_layers(index, events, steps, classes.traits());
-  KernelRoles roles = find_roles(index, events, steps, layers, classes, rules);
-  StepWork work = make_step_work(events, steps, std::move(layers.by_step), copies);
-  StepPeriods periods = step_periods(steps, work.steps);
+  LoadedTrace out{KernelClasses(index, rules), {{}, EventTables(index)}};
+  ComparedTrace& trace = out.trace;
+  trace.steps = load_steps(index, options, trace.events, out.classes.traits());
+  trace.description = describe(index, source.label, trace.events, trace.steps);
+  trace.description.without_copies = !copies && trace.events.memory.size() > 0;
+  trace.layers = find_layers(index, trace.events, trace.steps, out.classes.traits());
+  trace.roles = find_roles(index, trace.events, trace.steps, trace.layers, out.classes, rules);
+  trace.work = make_step_work(trace.events, trace.steps, std::move(trace.layers.by_step), copies);
+  trace.periods = step_periods(trace.steps, trace.work.steps);
   const EventColumns operators(index, "cpu_op", {"ts", "name_id", "shape_id"});
-  RecordedGaps recorded = recorded_gaps(index, events, operators, steps, work, periods);
-  RecordedWork shapes = recorded_work(index, events, operators, work);
-  return {std::move(classes), std::move(description), std::move(events),   std::move(steps), std::move(layers),
-          std::move(work),    std::move(periods),     std::move(recorded), std::move(roles), std::move(shapes)};
+  trace.recorded = recorded_gaps(index, trace.events, operators, trace.steps, trace.work, trace.periods);
+  trace.recorded_work = recorded_work(index, trace.events, operators, trace.work);
+  return out;
 }
 
 // Two at a time: more would need more memory than they save time.
@@ -124,15 +115,12 @@ std::vector<LoadedTrace> load_each(std::span<const TraceSource> sources, const S
 ComparedTraces numbered(std::vector<LoadedTrace> loaded, std::span<const TraceSource> sources, const RuleSet& rules) {
   ComparedTraces out{KernelNameTable(ClassFamilies(rules)), {}, {}};
   std::vector<LayerSet> layers;
-  for (LoadedTrace& trace : loaded) layers.push_back(std::move(trace.layers));
+  for (LoadedTrace& one : loaded) layers.push_back(std::move(one.trace.layers));
   layers = join_layers(std::move(layers));
   for (std::size_t i = 0; i < loaded.size(); ++i) {
-    LoadedTrace& trace = loaded[i];
-    out.traces.push_back({std::move(trace.description), std::move(trace.events), std::move(trace.steps),
-                          std::move(layers[i]), std::move(trace.work), std::move(trace.periods),
-                          std::move(trace.recorded),
-                          number_trace(sources[i].index, trace.classes, out.kernel_names, out.configs),
-                          std::move(trace.roles), std::move(trace.recorded_work)});
+    ComparedTrace& trace = out.traces.emplace_back(std::move(loaded[i].trace));
+    trace.layers = std::move(layers[i]);
+    trace.numbers = number_trace(sources[i].index, loaded[i].classes, out.kernel_names, out.configs);
   }
   return out;
 }
@@ -216,19 +204,15 @@ ComparedTraces take_trace(Workload& workload, const std::string& label) {
   const Index& index = workload.index();
   LargeVector<std::uint32_t> rows = selected_rows(workload);
   WorkloadParts parts = workload.take();
-  TraceDescription description{label, device_text(index), world_size(index), false, {}, {}, without_device(index)};
-  StepWork work = make_step_work(parts.events, parts.steps, std::move(rows));
-  StepPeriods periods = step_periods(parts.steps, work.steps);
+  ComparedTrace trace{{label, device_text(index), world_size(index), false, {}, {}, without_device(index)},
+                      std::move(parts.events),
+                      std::move(parts.steps),
+                      std::move(parts.layers)};
+  trace.work = make_step_work(trace.events, trace.steps, std::move(rows));
+  trace.periods = step_periods(trace.steps, trace.work.steps);
+  trace.roles = std::move(parts.roles);
   std::vector<LoadedTrace> loaded;
-  loaded.push_back({std::move(parts.classes),
-                    std::move(description),
-                    std::move(parts.events),
-                    std::move(parts.steps),
-                    std::move(parts.layers),
-                    std::move(work),
-                    std::move(periods),
-                    {},
-                    std::move(parts.roles)});
+  loaded.push_back({std::move(parts.classes), std::move(trace)});
   return numbered(std::move(loaded), std::vector<TraceSource>{{index, label}}, workload.rules().get());
 }
 

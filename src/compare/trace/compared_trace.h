@@ -38,12 +38,12 @@ struct TraceDescription {
 struct ComparedTrace {
   TraceDescription description;
   EventTables events;
-  StepSet steps;
-  LayerSet layers;  // numbered like those of the other traces (joint stacks); `by_step` has moved to `work`
-  StepWork work;
-  StepPeriods periods;
-  RecordedGaps recorded;
-  TraceNumbers numbers;
+  StepSet steps = {};
+  LayerSet layers = {};  // numbered like those of the other traces (joint stacks); `by_step` has moved to `work`
+  StepWork work = {};
+  StepPeriods periods = {};
+  RecordedGaps recorded = {};
+  TraceNumbers numbers = {};
   KernelRoles roles = {};
   RecordedWork recorded_work = {};  // of what load_traces() read; else empty
 
