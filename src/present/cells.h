@@ -87,7 +87,7 @@ struct MeasuredChange {
   const Change& change;
   bool human_readable = true;
 };
-const Fields<MeasuredChange>& measured_change_fields();
+extern const Fields<MeasuredChange> kMeasuredChangeFields;
 
 void drop_column(Report& report, std::size_t place);
 void drop_column(Report& report, std::string_view key);  // where it has one

@@ -126,22 +126,18 @@ struct GateLine {
   std::string outcome, reason;
 };
 
-const Fields<GateLine>& gate_fields() {
-  using Line = GateLine;
-  static const Fields<Line> kFields = {
-      {label_column("trace", "Trace", "the candidate"), &Line::trace},
-      {text_column("phase", "Phase", "group of steps; [all] in the row of the whole"), &Line::phase},
-      {text_column("metric", "Metric", "measure of the steps that is judged; unknown in the row of the whole"),
-       [](const Line& line) { return line.measure.empty() ? Cell{} : Cell(line.measure); }},
-      {figure_column("limit_pct", "Limit (%)", Unit::kPercent, "most that the candidate may be slower, of --gate"),
-       &Line::limit},
-      {figure_column("change_pct", "Change (%)", Unit::kPercent, "by which the candidate is slower"), &Line::percent},
-      {text_column("outcome", "Outcome", "pass, fail, inconclusive or not judged", Fit::kKept), &Line::outcome},
-      {text_column("reason", "Reason", "why it is inconclusive or not judged; what to keep in mind", Fit::kWrapped),
-       [](const Line& line) { return line.reason.empty() ? Cell{} : Cell(line.reason); }},
-  };
-  return kFields;
-}
+const Fields<GateLine> kGateFields = {
+    {label_column("trace", "Trace", "the candidate"), &GateLine::trace},
+    {text_column("phase", "Phase", "group of steps; [all] in the row of the whole"), &GateLine::phase},
+    {text_column("metric", "Metric", "measure of the steps that is judged; unknown in the row of the whole"),
+     [](const auto& line) { return line.measure.empty() ? Cell{} : Cell(line.measure); }},
+    {figure_column("limit_pct", "Limit (%)", Unit::kPercent, "most that the candidate may be slower, of --gate"),
+     &GateLine::limit},
+    {figure_column("change_pct", "Change (%)", Unit::kPercent, "by which the candidate is slower"), &GateLine::percent},
+    {text_column("outcome", "Outcome", "pass, fail, inconclusive or not judged", Fit::kKept), &GateLine::outcome},
+    {text_column("reason", "Reason", "why it is inconclusive or not judged; what to keep in mind", Fit::kWrapped),
+     [](const auto& line) { return line.reason.empty() ? Cell{} : Cell(line.reason); }},
+};
 
 }  // namespace
 
@@ -221,19 +217,19 @@ GateResult judge_by_gate(const Gate& gate, const SampleComparison& comparison, c
   return out;
 }
 
-std::vector<Column> gate_columns() { return columns_of(gate_fields()); }
+std::vector<Column> gate_columns() { return columns_of(kGateFields); }
 
 Report gate_report(const GateResult& result, const std::string& trace) {
   Report out{gate_columns(), {}, {}, true};
   const auto percent = [](const std::optional<double>& value) { return value ? Cell(*value) : Cell{}; };
   for (const GateFinding& finding : result.findings) {
     out.rows.push_back(
-        row_of(gate_fields(), {trace, finding.phase, finding.measure, result.gate.percent, percent(finding.percent),
-                               std::string(to_string(finding.outcome)), finding.reason}));
+        row_of(kGateFields, {trace, finding.phase, finding.measure, result.gate.percent, percent(finding.percent),
+                             std::string(to_string(finding.outcome)), finding.reason}));
   }
   const std::string_view whole = result.failed() ? "fail" : to_string(result.outcome());
   out.rows.push_back(
-      row_of(gate_fields(), {trace, "[all]", "", result.gate.percent, Cell{}, std::string(whole), result.because()}));
+      row_of(kGateFields, {trace, "[all]", "", result.gate.percent, Cell{}, std::string(whole), result.because()}));
   return out;
 }
 

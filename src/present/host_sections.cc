@@ -23,110 +23,97 @@ struct OperatorChangeLine {
   }
 };
 
-const Fields<OperatorChangeLine>& operator_change_fields() {
-  using Line = OperatorChangeLine;
-  static const Fields<Line> kFields = {
-      {text_column(
-           "status", "Status",
-           "new, gone, more or fewer calls (by 1 %), slower or faster (by 3 %, on the device, else on the host), same",
-           Fit::kKept),
-       [](const Line& line) { return std::string(to_string(line.change.status)); }},
-      {sum_column("baseline_calls", "n", Unit::kAny,
-                  "calls per step of the baseline, or in all where a trace has no steps"),
-       [](const Line& line) {
-         return count_cell(static_cast<double>(line.change.baseline.calls), std::llround(line.baseline_units),
-                           line.in.human_readable);
-       }},
-      {sum_column("candidate_calls", "n'", Unit::kAny, "calls per step of the candidate"),
-       [](const Line& line) {
-         return count_cell(static_cast<double>(line.change.candidate.calls), std::llround(line.candidate_units),
-                           line.in.human_readable);
-       }},
-      {sum_column("baseline_device", "Device", Unit::kTime,
-                  "kernels that it launches itself, per step of the baseline"),
-       [](const Line& line) { return line.baseline(&OperatorSums::device); }},
-      {sum_column("candidate_device", "Device'", Unit::kTime, "the same of the candidate"),
-       [](const Line& line) { return line.candidate(&OperatorSums::device); }},
-      {sum_column("device_change", "Change", Unit::kTime, "candidate - baseline, on the device", Fit::kKept),
-       [](const Line& line) { return time_cell(line.change.device_change); }},
-      {sum_column("baseline_host", "Host", Unit::kTime,
-                  "on the host, without operators inside, per step of the baseline"),
-       [](const Line& line) { return line.baseline(&OperatorSums::host); }},
-      {sum_column("candidate_host", "Host'", Unit::kTime, "the same of the candidate"),
-       [](const Line& line) { return line.candidate(&OperatorSums::host); }},
-      {sum_column("host_change", "Host Change", Unit::kTime, "candidate - baseline, on the host"),
-       [](const Line& line) { return time_cell(line.change.host_change); }},
-      {text_column("under", "Under",
-                   "of one that is new or gone: the nearest operator around most of its calls that both traces have",
-                   Fit::kNames),
-       [](const Line& line) { return line.change.under.empty() ? Cell{} : Cell(line.change.under); }},
-      {label_column("operator", "Operator", "name of the operator", Fit::kNames),
-       [](const Line& line) { return line.change.name; }},
-  };
-  return kFields;
-}
+const Fields<OperatorChangeLine> kOperatorChangeFields = {
+    {text_column(
+         "status", "Status",
+         "new, gone, more or fewer calls (by 1 %), slower or faster (by 3 %, on the device, else on the host), same",
+         Fit::kKept),
+     [](const auto& line) { return std::string(to_string(line.change.status)); }},
+    {sum_column("baseline_calls", "n", Unit::kAny,
+                "calls per step of the baseline, or in all where a trace has no steps"),
+     [](const auto& line) {
+       return count_cell(static_cast<double>(line.change.baseline.calls), std::llround(line.baseline_units),
+                         line.in.human_readable);
+     }},
+    {sum_column("candidate_calls", "n'", Unit::kAny, "calls per step of the candidate"),
+     [](const auto& line) {
+       return count_cell(static_cast<double>(line.change.candidate.calls), std::llround(line.candidate_units),
+                         line.in.human_readable);
+     }},
+    {sum_column("baseline_device", "Device", Unit::kTime, "kernels that it launches itself, per step of the baseline"),
+     [](const auto& line) { return line.baseline(&OperatorSums::device); }},
+    {sum_column("candidate_device", "Device'", Unit::kTime, "the same of the candidate"),
+     [](const auto& line) { return line.candidate(&OperatorSums::device); }},
+    {sum_column("device_change", "Change", Unit::kTime, "candidate - baseline, on the device", Fit::kKept),
+     [](const auto& line) { return time_cell(line.change.device_change); }},
+    {sum_column("baseline_host", "Host", Unit::kTime,
+                "on the host, without operators inside, per step of the baseline"),
+     [](const auto& line) { return line.baseline(&OperatorSums::host); }},
+    {sum_column("candidate_host", "Host'", Unit::kTime, "the same of the candidate"),
+     [](const auto& line) { return line.candidate(&OperatorSums::host); }},
+    {sum_column("host_change", "Host Change", Unit::kTime, "candidate - baseline, on the host"),
+     [](const auto& line) { return time_cell(line.change.host_change); }},
+    {text_column("under", "Under",
+                 "of one that is new or gone: the nearest operator around most of its calls that both traces have",
+                 Fit::kNames),
+     [](const auto& line) { return line.change.under.empty() ? Cell{} : Cell(line.change.under); }},
+    {label_column("operator", "Operator", "name of the operator", Fit::kNames),
+     [](const auto& line) { return line.change.name; }},
+};
 
-const Fields<MemoryChange>& memory_fields() {
-  using Line = MemoryChange;
-  static const Fields<Line> kFields = {
-      {text_column("device", "Device", "cuda 0, hip 0, cpu ..."), &Line::device},
-      {figure_column("baseline", "Baseline", Unit::kBytes, "of the baseline", Fit::kKept), &Line::baseline},
-      {figure_column("candidate", "Candidate", Unit::kBytes, "of the candidate", Fit::kKept), &Line::candidate},
-      {figure_column("change", "Change", Unit::kBytes, "candidate - baseline", Fit::kKept),
-       [](const Line& line) { return line.candidate - line.baseline; }},
-      {label_column("what", "What",
-                    "[peak]: most that was allocated at once; an operator: what of that it allocated in the trace",
-                    Fit::kNames),
-       [](const Line& line) { return line.operator_name.empty() ? std::string("[peak]") : line.operator_name; }},
-  };
-  return kFields;
-}
+const Fields<MemoryChange> kMemoryFields = {
+    {text_column("device", "Device", "cuda 0, hip 0, cpu ..."), &MemoryChange::device},
+    {figure_column("baseline", "Baseline", Unit::kBytes, "of the baseline", Fit::kKept), &MemoryChange::baseline},
+    {figure_column("candidate", "Candidate", Unit::kBytes, "of the candidate", Fit::kKept), &MemoryChange::candidate},
+    {figure_column("change", "Change", Unit::kBytes, "candidate - baseline", Fit::kKept),
+     [](const auto& line) { return line.candidate - line.baseline; }},
+    {label_column("what", "What",
+                  "[peak]: most that was allocated at once; an operator: what of that it allocated in the trace",
+                  Fit::kNames),
+     [](const auto& line) { return line.operator_name.empty() ? std::string("[peak]") : line.operator_name; }},
+};
 
-const Fields<ShapeChange>& shape_fields() {
-  using Line = ShapeChange;
-  const auto share = [](const ShapeChange::Side& side) { return side.share() ? Cell(100 * *side.share()) : Cell{}; };
-  static const Fields<Line> kFields = {
-      {sum_column("baseline_calls", "n", Unit::kAny, "calls of the baseline that launch work, in the whole trace"),
-       [](const Line& line) { return line.baseline.calls; }},
-      {sum_column("candidate_calls", "n'", Unit::kAny, "calls of the candidate"),
-       [](const Line& line) { return line.candidate.calls; }},
-      {figure_column("baseline", "Call", Unit::kTime, "device time of a call of the baseline: while its work ran"),
-       [](const Line& line) { return time_cell(line.baseline.busy); }},
-      {figure_column("candidate", "Call'", Unit::kTime, "the same of the candidate"),
-       [](const Line& line) { return time_cell(line.candidate.busy); }},
-      {figure_column("change", "Change", Unit::kTime, "candidate - baseline", Fit::kKept),
-       [](const Line& line) { return time_cell(line.change()); }},
-      {figure_column("hardware", "Hardware", Unit::kTime,
-                     "of the change: what the peaks of the candidate's device bring, if both come as near to them as "
-                     "the better one",
-                     Fit::kKept),
-       [](const Line& line) { return line.hardware() ? time_cell(*line.hardware()) : Cell{}; }},
-      {figure_column("efficiency", "Efficiency", Unit::kTime, "the rest of it: how well the device is used",
-                     Fit::kKept),
-       [](const Line& line) { return line.hardware() ? time_cell(line.change() - *line.hardware()) : Cell{}; }},
-      {figure_column("baseline_roof_pct", "Roof (%)", Unit::kPercent,
-                     "the least time by the device's peaks as a share of that of a call; see roofline"),
-       [share](const Line& line) { return share(line.baseline); }},
-      {figure_column("candidate_roof_pct", "Roof' (%)", Unit::kPercent, "the same of the candidate"),
-       [share](const Line& line) { return share(line.candidate); }},
-      {text_column("shape", "Shape", "dimensions of its inputs", Fit::kNames), &Line::shape},
-      {text_column("types", "Types", "of its inputs"), &Line::types},
-      {label_column("operator", "Operator", "name of the operator", Fit::kNames), &Line::operator_name},
-  };
-  return kFields;
-}
+Cell roof_share(const ShapeChange::Side& side) { return side.share() ? Cell(100 * *side.share()) : Cell{}; }
+
+const Fields<ShapeChange> kShapeFields = {
+    {sum_column("baseline_calls", "n", Unit::kAny, "calls of the baseline that launch work, in the whole trace"),
+     [](const auto& line) { return line.baseline.calls; }},
+    {sum_column("candidate_calls", "n'", Unit::kAny, "calls of the candidate"),
+     [](const auto& line) { return line.candidate.calls; }},
+    {figure_column("baseline", "Call", Unit::kTime, "device time of a call of the baseline: while its work ran"),
+     [](const auto& line) { return time_cell(line.baseline.busy); }},
+    {figure_column("candidate", "Call'", Unit::kTime, "the same of the candidate"),
+     [](const auto& line) { return time_cell(line.candidate.busy); }},
+    {figure_column("change", "Change", Unit::kTime, "candidate - baseline", Fit::kKept),
+     [](const auto& line) { return time_cell(line.change()); }},
+    {figure_column("hardware", "Hardware", Unit::kTime,
+                   "of the change: what the peaks of the candidate's device bring, if both come as near to them as "
+                   "the better one",
+                   Fit::kKept),
+     [](const auto& line) { return line.hardware() ? time_cell(*line.hardware()) : Cell{}; }},
+    {figure_column("efficiency", "Efficiency", Unit::kTime, "the rest of it: how well the device is used", Fit::kKept),
+     [](const auto& line) { return line.hardware() ? time_cell(line.change() - *line.hardware()) : Cell{}; }},
+    {figure_column("baseline_roof_pct", "Roof (%)", Unit::kPercent,
+                   "the least time by the device's peaks as a share of that of a call; see roofline"),
+     [](const auto& line) { return roof_share(line.baseline); }},
+    {figure_column("candidate_roof_pct", "Roof' (%)", Unit::kPercent, "the same of the candidate"),
+     [](const auto& line) { return roof_share(line.candidate); }},
+    {text_column("shape", "Shape", "dimensions of its inputs", Fit::kNames), &ShapeChange::shape},
+    {text_column("types", "Types", "of its inputs"), &ShapeChange::types},
+    {label_column("operator", "Operator", "name of the operator", Fit::kNames), &ShapeChange::operator_name},
+};
 
 }  // namespace
 
-std::vector<Column> roofline_columns() { return columns_of(shape_fields()); }
+std::vector<Column> roofline_columns() { return columns_of(kShapeFields); }
 Report roofline_section(const SectionInput& in) {
   Report out{roofline_columns(), {}};
   if (in.shapes == nullptr) return out;
-  for (const ShapeChange& change : *in.shapes) out.rows.push_back(row_of(shape_fields(), change));
+  for (const ShapeChange& change : *in.shapes) out.rows.push_back(row_of(kShapeFields, change));
   return out;
 }
 
-std::vector<Column> operators_columns() { return columns_of(operator_change_fields()); }
+std::vector<Column> operators_columns() { return columns_of(kOperatorChangeFields); }
 Report operators_section(const SectionInput& in) {
   Report out{operators_columns(), {}};
   const auto steps = [](const ComparedTrace& trace) { return static_cast<double>(trace.steps.steps.size()); };
@@ -135,16 +122,16 @@ Report operators_section(const SectionInput& in) {
   const std::vector<OperatorChange> changes =
       operator_changes(in.baseline_index, in.candidate_index, baseline_units, candidate_units);
   for (const OperatorChange& change : changes) {
-    out.rows.push_back(row_of(operator_change_fields(), {in, change, baseline_units, candidate_units}));
+    out.rows.push_back(row_of(kOperatorChangeFields, {in, change, baseline_units, candidate_units}));
   }
   return out;
 }
 
-std::vector<Column> memory_columns() { return columns_of(memory_fields()); }
+std::vector<Column> memory_columns() { return columns_of(kMemoryFields); }
 Report memory_section(const SectionInput& in) {
   Report out{memory_columns(), {}};
   if (in.memory == nullptr) return out;
-  for (const MemoryChange& change : *in.memory) out.rows.push_back(row_of(memory_fields(), change));
+  for (const MemoryChange& change : *in.memory) out.rows.push_back(row_of(kMemoryFields, change));
   return out;
 }
 

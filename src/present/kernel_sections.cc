@@ -52,31 +52,27 @@ struct RoleLine : SumsLine {
   }
 };
 
-const Fields<RoleLine>& role_fields() {
-  using Line = RoleLine;
-  static const Fields<Line> kFields = joined_fields<Line>({
-      {phase_field<Line>(),
-       {text_column("role", "Role", "role in the model (schema/METRICS.md 8), or [no role]", Fit{8}),
-        [](const Line& line) { return std::string(to_string(line.role)); }}},
-      figures_of_sums<Line>(),
-      {
-          {figure_column("layers", "Layers", Unit::kCount, "layers that have the role", Fit{6}),
-           [](const Line& line) {
-             const auto layers = static_cast<std::int64_t>(line.own.layers.size());
-             return layers == 0 ? Cell{} : Cell(layers);
-           }},
-          {figure_column("baseline_layer", "Layer", Unit::kTime, "time per unit and layer of the baseline", Fit{7}),
-           [](const Line& line) {
-             return line.of_layer(line.group.baseline_per_unit(line.own.in_layers.baseline.time));
-           }},
-          {figure_column("candidate_layer", "Layer'", Unit::kTime, "time per unit and layer of the candidate", Fit{7}),
-           [](const Line& line) {
-             return line.of_layer(line.group.candidate_per_unit(line.own.in_layers.candidate.time));
-           }},
-      },
-  });
-  return kFields;
-}
+const Fields<RoleLine> kRoleFields = joined_fields<RoleLine>({
+    {phase_field<RoleLine>(),
+     {text_column("role", "Role", "role in the model (schema/METRICS.md 8), or [no role]", Fit{8}),
+      [](const auto& line) { return std::string(to_string(line.role)); }}},
+    figures_of_sums<RoleLine>(),
+    {
+        {figure_column("layers", "Layers", Unit::kCount, "layers that have the role", Fit{6}),
+         [](const auto& line) {
+           const auto layers = static_cast<std::int64_t>(line.own.layers.size());
+           return layers == 0 ? Cell{} : Cell(layers);
+         }},
+        {figure_column("baseline_layer", "Layer", Unit::kTime, "time per unit and layer of the baseline", Fit{7}),
+         [](const auto& line) {
+           return line.of_layer(line.group.baseline_per_unit(line.own.in_layers.baseline.time));
+         }},
+        {figure_column("candidate_layer", "Layer'", Unit::kTime, "time per unit and layer of the candidate", Fit{7}),
+         [](const auto& line) {
+           return line.of_layer(line.group.candidate_per_unit(line.own.in_layers.candidate.time));
+         }},
+    },
+});
 
 std::map<Role, RoleSums> sums_by_role(const GroupComparison& group) {
   std::map<Role, RoleSums> out;
@@ -138,32 +134,29 @@ struct KernelLine : SumsLine {
   }
 };
 
-const Fields<KernelLine>& kernel_fields() {
-  using Line = KernelLine;
-  static const Fields<Line> kFields = joined_fields<Line>({
-      {phase_field<Line>()},
-      figures_of_sums<Line>(),
-      {
-          {text_column("role", "Role", "role in the model; unknown where none is", Fit{7}),
-           [](const Line& line) {
-             return line.key.role == Role::kNone ? Cell{} : Cell(std::string(to_string(line.key.role)));
-           }},
-          {text_column("status", "Status",
-                       "same kernel and other kernel: aligned; both: unaligned, but of one name; fused: a fusion "
-                       "explains it; companion: ends the work of an aligned one; new or gone",
-                       Fit{3}),
-           &Line::status},
-          {text_column("op", "Operation", "operation class; both where the kernels have different ones"), &Line::op},
-          {text_column("baseline_kernel", "Kernel",
-                       "kernel name in the baseline, normalised; unknown where it has none", Fit::kNames),
-           [](const Line& line) { return line.kernel(Side::kBaseline); }},
-          {text_column("candidate_kernel", "Kernel'", "kernel name in the candidate; unknown where it has none",
-                       Fit::kNames),
-           [](const Line& line) { return line.kernel(Side::kCandidate); }},
-      },
-  });
-  return kFields;
-}
+const Fields<KernelLine> kKernelFields = joined_fields<KernelLine>({
+    {phase_field<KernelLine>()},
+    figures_of_sums<KernelLine>(),
+    {
+        {text_column("role", "Role", "role in the model; unknown where none is", Fit{7}),
+         [](const auto& line) {
+           return line.key.role == Role::kNone ? Cell{} : Cell(std::string(to_string(line.key.role)));
+         }},
+        {text_column("status", "Status",
+                     "same kernel and other kernel: aligned; both: unaligned, but of one name; fused: a fusion "
+                     "explains it; companion: ends the work of an aligned one; new or gone",
+                     Fit{3}),
+         &KernelLine::status},
+        {text_column("op", "Operation", "operation class; both where the kernels have different ones"),
+         &KernelLine::op},
+        {text_column("baseline_kernel", "Kernel", "kernel name in the baseline, normalised; unknown where it has none",
+                     Fit::kNames),
+         [](const auto& line) { return line.kernel(Side::kBaseline); }},
+        {text_column("candidate_kernel", "Kernel'", "kernel name in the candidate; unknown where it has none",
+                     Fit::kNames),
+         [](const auto& line) { return line.kernel(Side::kCandidate); }},
+    },
+});
 
 // That of both, or of the one that has one; none where they differ.
 Role common_role(Role a, Role b, const RoleLevels& levels) {
@@ -252,47 +245,43 @@ struct PairLine {
   }
 };
 
-const Fields<PairLine>& pair_fields() {
-  using Line = PairLine;
-  static const Fields<Line> kFields = {
-      phase_field<Line>(),
-      {text_column("layers", "Layers", "layers with the same two sequences of kernels", Fit{8}),
-       [](const Line& line) { return layers_label(line.segment.layers, line.in.baseline.layers.stacks); }},
-      {figure_column("place", "#", Unit::kCount, "index of the pair in the alignment of these layers"),
-       &Line::position},
-      {sum_column("change", "Change", Unit::kTime, "candidate - baseline", Fit{8}),
-       [](const Line& line) { return line.candidate() - line.baseline(); }},
-      {sum_column("baseline", "Baseline", Unit::kTime, "time per unit (step, token) of the baseline", Fit{7}),
-       &Line::baseline},
-      {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit{7}), &Line::candidate},
-      {text_column("status", "Status",
-                   "same kernel, other kernel, fused (unpaired, but explained by a fusion), companion of a pair, only "
-                   "baseline or only candidate"),
-       &Line::status},
-      {sum_column("baseline_n", "n", Unit::kAny, "kernels per unit of the baseline"),
-       [](const Line& line) { return line.count(line.pair.baseline, line.group.baseline_units); }},
-      {sum_column("candidate_n", "n'", Unit::kAny, "kernels per unit of the candidate"),
-       [](const Line& line) { return line.count(line.pair.candidate, line.group.candidate_units); }},
-      {figure_column("support_pct", "Support (%)", Unit::kPercent,
-                     "share of the steps and layers that follow the usual sequence exactly"),
-       &Line::support},
-      {text_column("baseline_role", "Role", "role in the model, in the baseline; unknown where none is"),
-       [](const Line& line) { return line.role(line.pair.baseline); }},
-      {text_column("candidate_role", "Role'", "role in the candidate"),
-       [](const Line& line) { return line.role(line.pair.candidate); }},
-      {text_column("op", "Operation", "operation class in the baseline"),
-       [](const Line& line) { return line.op(line.pair.baseline); }},
-      {text_column("candidate_op", "Operation'", "operation class in the candidate"),
-       [](const Line& line) { return line.op(line.pair.candidate); }},
-      {text_column("baseline_kernel", "Baseline Kernel", "kernel name in the baseline; unknown where unpaired",
-                   Fit::kNames),
-       [](const Line& line) { return line.kernel(line.pair.baseline); }},
-      {text_column("candidate_kernel", "Candidate Kernel", "kernel name in the candidate; unknown where unpaired",
-                   Fit::kNames),
-       [](const Line& line) { return line.kernel(line.pair.candidate); }},
-  };
-  return kFields;
-}
+const Fields<PairLine> kPairFields = {
+    phase_field<PairLine>(),
+    {text_column("layers", "Layers", "layers with the same two sequences of kernels", Fit{8}),
+     [](const auto& line) { return layers_label(line.segment.layers, line.in.baseline.layers.stacks); }},
+    {figure_column("place", "#", Unit::kCount, "index of the pair in the alignment of these layers"),
+     &PairLine::position},
+    {sum_column("change", "Change", Unit::kTime, "candidate - baseline", Fit{8}),
+     [](const auto& line) { return line.candidate() - line.baseline(); }},
+    {sum_column("baseline", "Baseline", Unit::kTime, "time per unit (step, token) of the baseline", Fit{7}),
+     &PairLine::baseline},
+    {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit{7}), &PairLine::candidate},
+    {text_column("status", "Status",
+                 "same kernel, other kernel, fused (unpaired, but explained by a fusion), companion of a pair, only "
+                 "baseline or only candidate"),
+     &PairLine::status},
+    {sum_column("baseline_n", "n", Unit::kAny, "kernels per unit of the baseline"),
+     [](const auto& line) { return line.count(line.pair.baseline, line.group.baseline_units); }},
+    {sum_column("candidate_n", "n'", Unit::kAny, "kernels per unit of the candidate"),
+     [](const auto& line) { return line.count(line.pair.candidate, line.group.candidate_units); }},
+    {figure_column("support_pct", "Support (%)", Unit::kPercent,
+                   "share of the steps and layers that follow the usual sequence exactly"),
+     &PairLine::support},
+    {text_column("baseline_role", "Role", "role in the model, in the baseline; unknown where none is"),
+     [](const auto& line) { return line.role(line.pair.baseline); }},
+    {text_column("candidate_role", "Role'", "role in the candidate"),
+     [](const auto& line) { return line.role(line.pair.candidate); }},
+    {text_column("op", "Operation", "operation class in the baseline"),
+     [](const auto& line) { return line.op(line.pair.baseline); }},
+    {text_column("candidate_op", "Operation'", "operation class in the candidate"),
+     [](const auto& line) { return line.op(line.pair.candidate); }},
+    {text_column("baseline_kernel", "Baseline Kernel", "kernel name in the baseline; unknown where unpaired",
+                 Fit::kNames),
+     [](const auto& line) { return line.kernel(line.pair.baseline); }},
+    {text_column("candidate_kernel", "Candidate Kernel", "kernel name in the candidate; unknown where unpaired",
+                 Fit::kNames),
+     [](const auto& line) { return line.kernel(line.pair.candidate); }},
+};
 
 struct FusionLine {
   const SectionInput& in;
@@ -339,60 +328,54 @@ struct FusionLine {
   }
 };
 
-const Fields<FusionLine>& fusion_fields() {
-  using Line = FusionLine;
-  static const Fields<Line> kFields = {
-      phase_field<Line>(),
-      {text_column("fused_by", "Fused by", "the trace with one kernel: baseline or candidate"),
-       [](const Line& line) { return std::string(line.by_baseline() ? "baseline" : "candidate"); }},
-      {text_column("layers", "Layers", "where it was found"),
-       [](const Line& line) { return layers_label(line.fusion.layers, line.in.baseline.layers.stacks); }},
-      {sum_column("saving", "Saving", Unit::kTime, "time of the parts - time of the fused kernel, per unit", Fit{8}),
-       [](const Line& line) { return line.parts_time() - line.fused_time(); }},
-      {sum_column("fused_n", "n fused", Unit::kAny, "fused kernels per unit (step, token)"),
-       [](const Line& line) {
-         return count_cell(static_cast<double>(line.fusion.fused.n), line.fused_units(), line.in.human_readable);
-       }},
-      {sum_column("parts_n", "n parts", Unit::kAny, "kernels per unit that do the same work in the other trace"),
-       [](const Line& line) { return count_cell(line.parts_n(), line.parts_units(), line.in.human_readable); }},
-      {sum_column("fused_time", "Fused", Unit::kTime, "time per unit of the fused kernel"), &Line::fused_time},
-      {sum_column("parts_time", "Parts", Unit::kTime, "time per unit of the parts"), &Line::parts_time},
-      {figure_column("layer_saving", "Layers Save", Unit::kTime,
-                     "by how much the layers of the finding take less time in the trace that fuses"),
-       &Line::layer_saving},
-      {figure_column("support_pct", "Support (%)", Unit::kPercent,
-                     "share of the steps and layers that follow the usual sequences exactly"),
-       [](const Line& line) { return 100 * line.fusion.support; }},
-      {figure_column("confidence_pct", "Confidence (%)", Unit::kPercent,
-                     "support x share of the kernel time that is explained; half of it where implied", Fit{4}),
-       [](const Line& line) { return 100 * line.fusion.confidence; }},
-      {text_column("kind", "Kind", "whole; partial: some parts are fused already; implied: no name says so"),
-       [](const Line& line) {
-         return std::string(line.fusion.implied ? "implied" : line.fusion.partial ? "partial" : "whole");
-       }},
-      {text_column("fused_op", "Operation", "operation class of the fused kernel"),
-       [](const Line& line) {
-         return line.in.kernel_names.op_name(line.in.kernel_names.op_of(line.fusion.fused.name));
-       }},
-      {text_column("fused_kernel", "Fused Kernel", "its name", Fit::kNames),
-       [](const Line& line) { return line.in.kernel_names.entries()[line.fusion.fused.name].name; }},
-      {text_column("part_kernels", "Instead of", "names of the parts, in their order", Fit{6}),
-       [](const Line& line) {
-         return line.parts(" + ", [&](const FusionKernel& part) { return kernel_text(part.name, line.in); });
-       }},
-      {figure_column("fused_example", "Kernel Id", Unit::kAny, "id in kernel of one fused kernel"),
-       [](const Line& line) { return static_cast<std::int64_t>(line.fusion.fused.example) + 1; }},
-      {text_column("part_examples", "Part Ids", "ids of one kernel of each part, in the other trace's index"),
-       [](const Line& line) {
-         return line.parts(" ", [](const FusionKernel& part) { return std::to_string(part.example + 1); });
-       }},
-  };
-  return kFields;
-}
+const Fields<FusionLine> kFusionFields = {
+    phase_field<FusionLine>(),
+    {text_column("fused_by", "Fused by", "the trace with one kernel: baseline or candidate"),
+     [](const auto& line) { return std::string(line.by_baseline() ? "baseline" : "candidate"); }},
+    {text_column("layers", "Layers", "where it was found"),
+     [](const auto& line) { return layers_label(line.fusion.layers, line.in.baseline.layers.stacks); }},
+    {sum_column("saving", "Saving", Unit::kTime, "time of the parts - time of the fused kernel, per unit", Fit{8}),
+     [](const auto& line) { return line.parts_time() - line.fused_time(); }},
+    {sum_column("fused_n", "n fused", Unit::kAny, "fused kernels per unit (step, token)"),
+     [](const auto& line) {
+       return count_cell(static_cast<double>(line.fusion.fused.n), line.fused_units(), line.in.human_readable);
+     }},
+    {sum_column("parts_n", "n parts", Unit::kAny, "kernels per unit that do the same work in the other trace"),
+     [](const auto& line) { return count_cell(line.parts_n(), line.parts_units(), line.in.human_readable); }},
+    {sum_column("fused_time", "Fused", Unit::kTime, "time per unit of the fused kernel"), &FusionLine::fused_time},
+    {sum_column("parts_time", "Parts", Unit::kTime, "time per unit of the parts"), &FusionLine::parts_time},
+    {figure_column("layer_saving", "Layers Save", Unit::kTime,
+                   "by how much the layers of the finding take less time in the trace that fuses"),
+     &FusionLine::layer_saving},
+    {figure_column("support_pct", "Support (%)", Unit::kPercent,
+                   "share of the steps and layers that follow the usual sequences exactly"),
+     [](const auto& line) { return 100 * line.fusion.support; }},
+    {figure_column("confidence_pct", "Confidence (%)", Unit::kPercent,
+                   "support x share of the kernel time that is explained; half of it where implied", Fit{4}),
+     [](const auto& line) { return 100 * line.fusion.confidence; }},
+    {text_column("kind", "Kind", "whole; partial: some parts are fused already; implied: no name says so"),
+     [](const auto& line) {
+       return std::string(line.fusion.implied ? "implied" : line.fusion.partial ? "partial" : "whole");
+     }},
+    {text_column("fused_op", "Operation", "operation class of the fused kernel"),
+     [](const auto& line) { return line.in.kernel_names.op_name(line.in.kernel_names.op_of(line.fusion.fused.name)); }},
+    {text_column("fused_kernel", "Fused Kernel", "its name", Fit::kNames),
+     [](const auto& line) { return line.in.kernel_names.entries()[line.fusion.fused.name].name; }},
+    {text_column("part_kernels", "Instead of", "names of the parts, in their order", Fit{6}),
+     [](const auto& line) {
+       return line.parts(" + ", [&](const FusionKernel& part) { return kernel_text(part.name, line.in); });
+     }},
+    {figure_column("fused_example", "Kernel Id", Unit::kAny, "id in kernel of one fused kernel"),
+     [](const auto& line) { return static_cast<std::int64_t>(line.fusion.fused.example) + 1; }},
+    {text_column("part_examples", "Part Ids", "ids of one kernel of each part, in the other trace's index"),
+     [](const auto& line) {
+       return line.parts(" ", [](const FusionKernel& part) { return std::to_string(part.example + 1); });
+     }},
+};
 
 }  // namespace
 
-std::vector<Column> roles_columns() { return columns_of(role_fields()); }
+std::vector<Column> roles_columns() { return columns_of(kRoleFields); }
 
 Report roles_section(const SectionInput& in) {
   Report out{roles_columns(), {}};
@@ -401,12 +384,12 @@ Report roles_section(const SectionInput& in) {
     if (sums.size() == 1 && sums.begin()->first == Role::kNone) continue;
     std::vector<RoleLine> lines;
     for (const auto& [role, own] : sums) lines.push_back({{in, group, own}, role, own});
-    add_by_change(lines, role_fields(), out.rows);
+    add_by_change(lines, kRoleFields, out.rows);
   }
   return out;
 }
 
-std::vector<Column> kernels_columns() { return columns_of(kernel_fields()); }
+std::vector<Column> kernels_columns() { return columns_of(kKernelFields); }
 
 Report kernels_section(const SectionInput& in) {
   Report out{kernels_columns(), {}};
@@ -414,12 +397,12 @@ Report kernels_section(const SectionInput& in) {
     const SumsByKernel sums = sums_by_kernel(group);
     std::vector<KernelLine> lines;
     for (const auto& [key, own] : sums) lines.push_back({{in, group, own}, key, own});
-    add_by_change(lines, kernel_fields(), out.rows);
+    add_by_change(lines, kKernelFields, out.rows);
   }
   return out;
 }
 
-std::vector<Column> alignment_columns() { return columns_of(pair_fields()); }
+std::vector<Column> alignment_columns() { return columns_of(kPairFields); }
 
 Report alignment_section(const SectionInput& in) {
   Report out{alignment_columns(), {}};
@@ -427,19 +410,19 @@ Report alignment_section(const SectionInput& in) {
     for (const AlignedSegment& segment : group.alignment.segments) {
       std::int64_t position = 0;
       for (const KernelPair& pair : segment.pairs) {
-        out.rows.push_back(row_of(pair_fields(), {in, group, segment, pair, position++}));
+        out.rows.push_back(row_of(kPairFields, {in, group, segment, pair, position++}));
       }
     }
   }
   return out;
 }
 
-std::vector<Column> fusion_columns() { return columns_of(fusion_fields()); }
+std::vector<Column> fusion_columns() { return columns_of(kFusionFields); }
 
 Report fusion_section(const SectionInput& in) {
   Report out{fusion_columns(), {}};
   for (const GroupComparison& group : in.comparison.groups) {
-    for (const Fusion& fusion : group.fusions) out.rows.push_back(row_of(fusion_fields(), {in, group, fusion}));
+    for (const Fusion& fusion : group.fusions) out.rows.push_back(row_of(kFusionFields, {in, group, fusion}));
   }
   return out;
 }

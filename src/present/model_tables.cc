@@ -183,61 +183,55 @@ std::optional<double> errors_percent(const ModelComparison& comparison) {
 std::string percent(const std::optional<double>& value) { return value ? fmt::format("{:+.1f} %", *value) : "-"; }
 
 // Of a scenario; figures only where it was compared.
-const Fields<ModelScenario>& scenario_fields() {
-  using S = const ModelScenario&;
-  const auto figure = [](Text key, Text head, Unit unit, Text meaning, std::function<Cell(S)> cell) {
-    return Field<ModelScenario>{figure_column(key, head, unit, meaning),
-                                [cell = std::move(cell)](S s) { return s.error.empty() ? cell(s) : Cell(); }};
-  };
-  static const Fields<ModelScenario> kFields = {
-      {label_column("scenario", "Scenario", "name of the pair of files"), &ModelScenario::name},
-      {text_column("error", "Failure", "why it could not be compared"), [](S s) { return text_cell(s.error); }},
-      {text_column("model", "Model File", "file of the model"), &ModelScenario::model},
-      {text_column("profile", "Profile File", "file of the profile"), &ModelScenario::profile},
-      figure("process", "Process", Unit::kText, "process of the model that was compared",
-             [](S s) { return s.model_side.process; }),
-      figure("passes", "Passes", Unit::kAny, "passes of the model in the profile",
-             [](S s) { return mean_count_cell(s.passes); }),
-      figure("model_time", "Model", Unit::kTime, "time of the model", [](S s) { return s.comparison.total.model_ns; }),
-      figure("profile_time", "Profile", Unit::kTime, "time of the profile",
-             [](S s) { return s.comparison.total.profile_ns; }),
-      figure("error_pct", "Error (%)", Unit::kPercent, "model - profile, of the profile",
-             [](S s) { return real_cell(s.comparison.total.error_percent); }),
-      figure("errors_pct", "Errors (%)", Unit::kPercent, "sum of the errors of all rows, without sign",
-             [](S s) { return real_cell(errors_percent(s.comparison)); }),
-      figure("m6", "M6", Unit::kRatio, "measured and interpolated time of the model per time of the profile",
-             [](S s) { return real_cell(s.comparison.m6); }),
-      figure("busy_time", "Busy", Unit::kTime, "time per pass during which a kernel of the profile ran",
-             [](S s) { return time_cell(s.comparison.busy_ns); }),
-      figure("hit_time", "Hit", Unit::kTime, "model time of operators found among measurements",
-             [](S s) { return s.comparison.total.hit_ns; }),
-      figure("miss_time", "Miss", Unit::kTime, "model time of the others",
-             [](S s) { return s.comparison.total.miss_ns; }),
-      figure("estimated_time", "Estimated", Unit::kTime, "time of composite operators that was divided in equal parts",
-             [](S s) { return s.comparison.total.estimated_ns; }),
-      figure("residual_time", "Residual", Unit::kTime,
-             "time of operators less that of their kernels, where both are given",
-             [](S s) { return s.model_side.residual_ns; }),
-      figure("untimed_count", "Untimed Count", Unit::kCount, "operators without a time",
-             [](S s) { return s.comparison.total.untimed; }),
-      figure("model_events", "Model Events", Unit::kCount, "events of the model",
-             [](S s) { return s.model_side.events; }),
-      figure("zero_cost_events", "Zero-Cost Events", Unit::kCount, "operators that cost nothing by the mapping",
-             [](S s) { return s.model_side.zero_cost_events; }),
-      figure("zero_cost_time", "Zero-Cost", Unit::kTime, "their time", [](S s) { return s.model_side.zero_cost_ns; }),
-      figure("zero_duration_events", "Zero-Duration Events", Unit::kCount, "events of 0 ns",
-             [](S s) { return s.model_side.zero_duration_events; }),
-      figure("profile_kernels", "Profile Kernels", Unit::kCount, "kernels of the profile",
-             [](S s) { return s.profile_side.kernels; }),
-      figure("duplicate_kernels", "Duplicate Kernels", Unit::kCount, "kernels recorded twice, which count once",
-             [](S s) { return s.profile_side.duplicates; }),
-      figure("duplicate_time", "Duplicate", Unit::kTime, "their time", [](S s) { return s.profile_side.duplicate_ns; }),
-      figure("aicpu_kernels", "AI CPU Kernels", Unit::kCount, "kernels of the AI CPU, which are left out",
-             [](S s) { return s.profile_side.aicpu; }),
-      figure("aicpu_time", "AI CPU", Unit::kTime, "their time", [](S s) { return s.profile_side.aicpu_ns; }),
-  };
-  return kFields;
+using S = const ModelScenario&;
+Field<ModelScenario> fact(Text key, Text head, Unit unit, Text meaning, std::function<Cell(S)> cell) {
+  return {figure_column(key, head, unit, meaning),
+          [cell = std::move(cell)](S s) { return s.error.empty() ? cell(s) : Cell(); }};
 }
+const Fields<ModelScenario> kScenarioFields = {
+    {label_column("scenario", "Scenario", "name of the pair of files"), &ModelScenario::name},
+    {text_column("error", "Failure", "why it could not be compared"), [](S s) { return text_cell(s.error); }},
+    {text_column("model", "Model File", "file of the model"), &ModelScenario::model},
+    {text_column("profile", "Profile File", "file of the profile"), &ModelScenario::profile},
+    fact("process", "Process", Unit::kText, "process of the model that was compared",
+         [](S s) { return s.model_side.process; }),
+    fact("passes", "Passes", Unit::kAny, "passes of the model in the profile",
+         [](S s) { return mean_count_cell(s.passes); }),
+    fact("model_time", "Model", Unit::kTime, "time of the model", [](S s) { return s.comparison.total.model_ns; }),
+    fact("profile_time", "Profile", Unit::kTime, "time of the profile",
+         [](S s) { return s.comparison.total.profile_ns; }),
+    fact("error_pct", "Error (%)", Unit::kPercent, "model - profile, of the profile",
+         [](S s) { return real_cell(s.comparison.total.error_percent); }),
+    fact("errors_pct", "Errors (%)", Unit::kPercent, "sum of the errors of all rows, without sign",
+         [](S s) { return real_cell(errors_percent(s.comparison)); }),
+    fact("m6", "M6", Unit::kRatio, "measured and interpolated time of the model per time of the profile",
+         [](S s) { return real_cell(s.comparison.m6); }),
+    fact("busy_time", "Busy", Unit::kTime, "time per pass during which a kernel of the profile ran",
+         [](S s) { return time_cell(s.comparison.busy_ns); }),
+    fact("hit_time", "Hit", Unit::kTime, "model time of operators found among measurements",
+         [](S s) { return s.comparison.total.hit_ns; }),
+    fact("miss_time", "Miss", Unit::kTime, "model time of the others", [](S s) { return s.comparison.total.miss_ns; }),
+    fact("estimated_time", "Estimated", Unit::kTime, "time of composite operators that was divided in equal parts",
+         [](S s) { return s.comparison.total.estimated_ns; }),
+    fact("residual_time", "Residual", Unit::kTime, "time of operators less that of their kernels, where both are given",
+         [](S s) { return s.model_side.residual_ns; }),
+    fact("untimed_count", "Untimed Count", Unit::kCount, "operators without a time",
+         [](S s) { return s.comparison.total.untimed; }),
+    fact("model_events", "Model Events", Unit::kCount, "events of the model", [](S s) { return s.model_side.events; }),
+    fact("zero_cost_events", "Zero-Cost Events", Unit::kCount, "operators that cost nothing by the mapping",
+         [](S s) { return s.model_side.zero_cost_events; }),
+    fact("zero_cost_time", "Zero-Cost", Unit::kTime, "their time", [](S s) { return s.model_side.zero_cost_ns; }),
+    fact("zero_duration_events", "Zero-Duration Events", Unit::kCount, "events of 0 ns",
+         [](S s) { return s.model_side.zero_duration_events; }),
+    fact("profile_kernels", "Profile Kernels", Unit::kCount, "kernels of the profile",
+         [](S s) { return s.profile_side.kernels; }),
+    fact("duplicate_kernels", "Duplicate Kernels", Unit::kCount, "kernels recorded twice, which count once",
+         [](S s) { return s.profile_side.duplicates; }),
+    fact("duplicate_time", "Duplicate", Unit::kTime, "their time", [](S s) { return s.profile_side.duplicate_ns; }),
+    fact("aicpu_kernels", "AI CPU Kernels", Unit::kCount, "kernels of the AI CPU, which are left out",
+         [](S s) { return s.profile_side.aicpu; }),
+    fact("aicpu_time", "AI CPU", Unit::kTime, "their time", [](S s) { return s.profile_side.aicpu_ns; }),
+};
 
 }  // namespace
 
@@ -311,9 +305,9 @@ Report model_facts(const ModelScenario& scenario, Language language) {
 }
 
 Report model_summary(std::span<const ModelScenario> scenarios) {
-  Report out{columns_of(scenario_fields()), {}};
+  Report out{columns_of(kScenarioFields), {}};
   out.whole = true;
-  for (const ModelScenario& scenario : scenarios) out.rows.push_back(row_of(scenario_fields(), scenario));
+  for (const ModelScenario& scenario : scenarios) out.rows.push_back(row_of(kScenarioFields, scenario));
   return out;
 }
 

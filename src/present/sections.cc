@@ -21,50 +21,46 @@ struct LedgerLine {
   }
 };
 
-const Fields<LedgerLine>& ledger_fields() {
-  using Line = LedgerLine;
-  static const Fields<Line> kFields = {
-      phase_field<Line>(),
-      {text_column("layer", "Layer", "layer; unknown for rows of the whole step"),
-       [](const Line& line) {
-         const bool layered = is_by_layer(line.in.ledger_by) && !line.item.of_step;
-         return layered ? Cell(layer_label(line.item.layer, line.in.baseline.layers.stacks)) : Cell{};
-       }},
-      {text_column("item", "Item",
-                   "operation class or role, a fusion, a row of the whole step such as [idle], or a total"),
-       [](const Line& line) { return line.item.op; }},
-      {text_column("kernel", "Kernel", "kernel name, with --by kernel", Fit::kNames),
-       [](const Line& line) { return line.kernel != nullptr ? Cell(*line.kernel) : Cell{}; }},
-      {sum_column("baseline_n", "n", Unit::kAny, "kernels per unit (step, token) of the baseline"),
-       [](const Line& line) { return line.count(line.item.baseline_n, line.group.baseline_units); }},
-      {sum_column("candidate_n", "n'", Unit::kAny, "kernels per unit of the candidate"),
-       [](const Line& line) { return line.count(line.item.candidate_n, line.group.candidate_units); }},
-      {sum_column("baseline", "Baseline", Unit::kTime, "time per unit of the baseline", Fit::kKept),
-       [](const Line& line) { return line.item.change.baseline; }},
-      {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit::kKept),
-       [](const Line& line) { return line.item.change.candidate; }},
-      {sum_column("change", "Change", Unit::kTime, "candidate - baseline; the rows add up to the totals", Fit::kKept),
-       [](const Line& line) { return line.item.change.change; }},
-      {sum_column("count_effect", "by Count", Unit::kTime, "part of the change that is due to more or fewer kernels"),
-       [](const Line& line) { return line.item.change.count_effect; }},
-      {sum_column("duration_effect", "by Time", Unit::kTime, "part that is due to longer or shorter kernels"),
-       [](const Line& line) { return line.item.change.duration_effect; }},
-      {sum_column("share_pct", "Share (%)", Unit::kPercent, "change as a share of the change of the last total"),
-       [](const Line& line) {
-         return share_cell(static_cast<double>(line.item.change.change), static_cast<double>(line.whole.change));
-       }},
-  };
-  return kFields;
-}
+const Fields<LedgerLine> kLedgerFields = {
+    phase_field<LedgerLine>(),
+    {text_column("layer", "Layer", "layer; unknown for rows of the whole step"),
+     [](const auto& line) {
+       const bool layered = is_by_layer(line.in.ledger_by) && !line.item.of_step;
+       return layered ? Cell(layer_label(line.item.layer, line.in.baseline.layers.stacks)) : Cell{};
+     }},
+    {text_column("item", "Item",
+                 "operation class or role, a fusion, a row of the whole step such as [idle], or a total"),
+     [](const auto& line) { return line.item.op; }},
+    {text_column("kernel", "Kernel", "kernel name, with --by kernel", Fit::kNames),
+     [](const auto& line) { return line.kernel != nullptr ? Cell(*line.kernel) : Cell{}; }},
+    {sum_column("baseline_n", "n", Unit::kAny, "kernels per unit (step, token) of the baseline"),
+     [](const auto& line) { return line.count(line.item.baseline_n, line.group.baseline_units); }},
+    {sum_column("candidate_n", "n'", Unit::kAny, "kernels per unit of the candidate"),
+     [](const auto& line) { return line.count(line.item.candidate_n, line.group.candidate_units); }},
+    {sum_column("baseline", "Baseline", Unit::kTime, "time per unit of the baseline", Fit::kKept),
+     [](const auto& line) { return line.item.change.baseline; }},
+    {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit::kKept),
+     [](const auto& line) { return line.item.change.candidate; }},
+    {sum_column("change", "Change", Unit::kTime, "candidate - baseline; the rows add up to the totals", Fit::kKept),
+     [](const auto& line) { return line.item.change.change; }},
+    {sum_column("count_effect", "by Count", Unit::kTime, "part of the change that is due to more or fewer kernels"),
+     [](const auto& line) { return line.item.change.count_effect; }},
+    {sum_column("duration_effect", "by Time", Unit::kTime, "part that is due to longer or shorter kernels"),
+     [](const auto& line) { return line.item.change.duration_effect; }},
+    {sum_column("share_pct", "Share (%)", Unit::kPercent, "change as a share of the change of the last total"),
+     [](const auto& line) {
+       return share_cell(static_cast<double>(line.item.change.change), static_cast<double>(line.whole.change));
+     }},
+};
 
 Report ledger(const SectionInput& in) {
-  Report out{columns_of(ledger_fields()), {}};
+  Report out{columns_of(kLedgerFields), {}};
   for (const GroupComparison& group : in.comparison.groups) {
     const LedgerAccount account = ledger_of(group, in.kernel_names, in.ledger_by);
     const auto add = [&](const std::vector<LedgerItem>& items, std::vector<Row>& rows) {
       for (const LedgerItem& item : items) {
         const std::string* kernel = item.kernel.empty() ? nullptr : &item.kernel;
-        rows.push_back(row_of(ledger_fields(), {in, group, item, account.totals.back().change, kernel}));
+        rows.push_back(row_of(kLedgerFields, {in, group, item, account.totals.back().change, kernel}));
       }
     };
     add(account.items, out.rows);
@@ -103,21 +99,15 @@ Fields<SumLine> sum_fields(Text key, Text head, Text meaning) {
         {text_column("verdict", "Verdict", "better, worse, same, inconclusive, new or gone"), &Line::status}}});
 }
 
-const Fields<SumLine>& operation_fields() {
-  static const Fields<SumLine> kFields = sum_fields("op", "Operation", "operation class");
-  return kFields;
-}
+const Fields<SumLine> kOperationFields = sum_fields("op", "Operation", "operation class");
 
-const Fields<SumLine>& layer_fields() {
-  static const Fields<SumLine> kFields = sum_fields("layer", "Layer", "layer, [head], [tail] ...");
-  return kFields;
-}
+const Fields<SumLine> kLayerFields = sum_fields("layer", "Layer", "layer, [head], [tail] ...");
 
 Report operations(const SectionInput& in) {
-  Report out{columns_of(operation_fields()), {}};
+  Report out{columns_of(kOperationFields), {}};
   for (const GroupComparison& group : in.comparison.groups) {
     for (const OpChange& op : group.ops) {
-      out.rows.push_back(row_of(operation_fields(),
+      out.rows.push_back(row_of(kOperationFields,
                                 {{in, group, {op.baseline, op.candidate}}, in.kernel_names.op_name(op.op), op.change}));
     }
   }
@@ -125,15 +115,15 @@ Report operations(const SectionInput& in) {
 }
 
 Report layers(const SectionInput& in) {
-  Report out{columns_of(layer_fields()), {}};
+  Report out{columns_of(kLayerFields), {}};
   for (const GroupComparison& group : in.comparison.groups) {
     const bool none =
         std::ranges::all_of(group.layers, [](const LayerChange& layer) { return layer.layer == kNoLayer; });
     if (none) continue;
     for (const LayerChange& layer : group.layers) {
-      out.rows.push_back(row_of(layer_fields(), {{in, group, {layer.baseline, layer.candidate}},
-                                                 layer_label(layer.layer, in.baseline.layers.stacks),
-                                                 layer.change}));
+      out.rows.push_back(row_of(kLayerFields, {{in, group, {layer.baseline, layer.candidate}},
+                                               layer_label(layer.layer, in.baseline.layers.stacks),
+                                               layer.change}));
     }
   }
   return out;
@@ -146,44 +136,40 @@ struct SameLine {
 
 double mean_of(std::int64_t time, std::int64_t n) { return static_cast<double>(time) / static_cast<double>(n); }
 
-const Fields<SameLine>& same_fields() {
-  using Line = SameLine;
-  static const Fields<Line> kFields = {
-      {sum_column("baseline_n", "n", Unit::kCount, "launches in the baseline"),
-       [](const Line& line) { return line.kernel.times.baseline_n; }},
-      {sum_column("candidate_n", "n'", Unit::kCount, "launches in the candidate"),
-       [](const Line& line) { return line.kernel.times.candidate_n; }},
-      {figure_column("baseline_avg", "Baseline Avg", Unit::kTime, "mean duration in the baseline"),
-       [](const Line& line) { return mean_of(line.kernel.times.baseline_time, line.kernel.times.baseline_n); }},
-      {figure_column("candidate_avg", "Candidate Avg", Unit::kTime, "mean duration in the candidate"),
-       [](const Line& line) { return mean_of(line.kernel.times.candidate_time, line.kernel.times.candidate_n); }},
-      {figure_column("ratio", "Ratio (<1 better)", Unit::kRatio, "of the means, candidate / baseline"),
-       [](const Line& line) { return line.kernel.times.ratio() > 0 ? Cell(line.kernel.times.ratio()) : Cell{}; }},
-      {sum_column("baseline_time", "Baseline Time", Unit::kTime, "sum of durations in the baseline"),
-       [](const Line& line) { return line.kernel.times.baseline_time; }},
-      {sum_column("candidate_time", "Candidate Time", Unit::kTime, "sum of durations in the candidate"),
-       [](const Line& line) { return line.kernel.times.candidate_time; }},
-      {text_column("launch", "Grid, Block", "launch configuration"),
-       [](const Line& line) { return line.in.configs.text(line.kernel.config); }},
-      {text_column("op", "Operation", "operation class"),
-       [](const Line& line) { return line.in.kernel_names.op_name(line.in.kernel_names.op_of(line.kernel.name)); }},
-      {label_column("name", "Name", "kernel name, normalised", Fit::kNames),
-       [](const Line& line) { return line.in.kernel_names.entries()[line.kernel.name].name; }},
-  };
-  return kFields;
-}
+const Fields<SameLine> kSameFields = {
+    {sum_column("baseline_n", "n", Unit::kCount, "launches in the baseline"),
+     [](const auto& line) { return line.kernel.times.baseline_n; }},
+    {sum_column("candidate_n", "n'", Unit::kCount, "launches in the candidate"),
+     [](const auto& line) { return line.kernel.times.candidate_n; }},
+    {figure_column("baseline_avg", "Baseline Avg", Unit::kTime, "mean duration in the baseline"),
+     [](const auto& line) { return mean_of(line.kernel.times.baseline_time, line.kernel.times.baseline_n); }},
+    {figure_column("candidate_avg", "Candidate Avg", Unit::kTime, "mean duration in the candidate"),
+     [](const auto& line) { return mean_of(line.kernel.times.candidate_time, line.kernel.times.candidate_n); }},
+    {figure_column("ratio", "Ratio (<1 better)", Unit::kRatio, "of the means, candidate / baseline"),
+     [](const auto& line) { return line.kernel.times.ratio() > 0 ? Cell(line.kernel.times.ratio()) : Cell{}; }},
+    {sum_column("baseline_time", "Baseline Time", Unit::kTime, "sum of durations in the baseline"),
+     [](const auto& line) { return line.kernel.times.baseline_time; }},
+    {sum_column("candidate_time", "Candidate Time", Unit::kTime, "sum of durations in the candidate"),
+     [](const auto& line) { return line.kernel.times.candidate_time; }},
+    {text_column("launch", "Grid, Block", "launch configuration"),
+     [](const auto& line) { return line.in.configs.text(line.kernel.config); }},
+    {text_column("op", "Operation", "operation class"),
+     [](const auto& line) { return line.in.kernel_names.op_name(line.in.kernel_names.op_of(line.kernel.name)); }},
+    {label_column("name", "Name", "kernel name, normalised", Fit::kNames),
+     [](const auto& line) { return line.in.kernel_names.entries()[line.kernel.name].name; }},
+};
 
 Report same(const SectionInput& in) {
-  Report out{columns_of(same_fields()), {}};
-  for (const SameKernel& kernel : in.comparison.same.kernels) out.rows.push_back(row_of(same_fields(), {in, kernel}));
+  Report out{columns_of(kSameFields), {}};
+  for (const SameKernel& kernel : in.comparison.same.kernels) out.rows.push_back(row_of(kSameFields, {in, kernel}));
   return out;
 }
 
 Report steps(const SectionInput& in) {
-  Report out{columns_of(measured_change_fields()), {}};
+  Report out{columns_of(kMeasuredChangeFields), {}};
   const auto add = [&](const GroupComparison& group, std::string measure, const Change& change) {
     const MeasuredChange line{group.group.label, std::move(measure), change, in.human_readable};
-    out.rows.push_back(row_of(measured_change_fields(), line));
+    out.rows.push_back(row_of(kMeasuredChangeFields, line));
   };
   for (const GroupComparison& group : in.comparison.groups) {
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
@@ -198,20 +184,17 @@ Report steps(const SectionInput& in) {
   return out;
 }
 
-const Fields<CompareWarning>& warning_fields() {
-  using Item = CompareWarning;
-  static const Fields<Item> kFields = {
-      {text_column("severity", "Severity", "warning or info"), &Item::severity},
-      {text_column("code", "Code", "what kind of difference"), &Item::code},
-      {text_column("side", "Side", "baseline, candidate or both"), &Item::side},
-      {label_column("text", "Text", "what differs, and what that means for the figures", Fit::kWrapped), &Item::text},
-  };
-  return kFields;
-}
+const Fields<CompareWarning> kWarningFields = {
+    {text_column("severity", "Severity", "warning or info"), &CompareWarning::severity},
+    {text_column("code", "Code", "what kind of difference"), &CompareWarning::code},
+    {text_column("side", "Side", "baseline, candidate or both"), &CompareWarning::side},
+    {label_column("text", "Text", "what differs, and what that means for the figures", Fit::kWrapped),
+     &CompareWarning::text},
+};
 
 Report warnings(const SectionInput& in) {
-  Report out{columns_of(warning_fields()), {}};
-  for (const CompareWarning& warning : in.comparison.warnings) out.rows.push_back(row_of(warning_fields(), warning));
+  Report out{columns_of(kWarningFields), {}};
+  for (const CompareWarning& warning : in.comparison.warnings) out.rows.push_back(row_of(kWarningFields, warning));
   return out;
 }
 
@@ -237,15 +220,15 @@ std::span<const Section> compare_sections() {
       {"sentences", "what the page says in words, with the figures of each sentence by name; usual in JSON alone",
        sentence_columns, sentence_section, kStacked, true, true},
       {"summary", "devices, matched steps, coverage, verdict", summary_columns, summary_section},
-      {"warnings", "differences between the traces that limit conclusions", [] { return columns_of(warning_fields()); },
+      {"warnings", "differences between the traces that limit conclusions", [] { return columns_of(kWarningFields); },
        warnings, kApart, true},
       {"ledger", "the change of the step's period or span, as rows that add up; --by chooses the rows",
-       [] { return columns_of(ledger_fields()); }, ledger, kJoined},
+       [] { return columns_of(kLedgerFields); }, ledger, kJoined},
       {"fusion", "work that one trace does in one kernel and the other in several", fusion_columns, fusion_section,
        kApart, true},
-      {"operations", "time and count per step by operation class", [] { return columns_of(operation_fields()); },
+      {"operations", "time and count per step by operation class", [] { return columns_of(kOperationFields); },
        operations, kJoined},
-      {"layers", "the same by layer", [] { return columns_of(layer_fields()); }, layers, kJoined},
+      {"layers", "the same by layer", [] { return columns_of(kLayerFields); }, layers, kJoined},
       {"roles", "the same by role in the model: qkv_proj, gate_up ...; also printed with --by role", roles_columns,
        roles_section, kJoined},
       {"kernels", "the same by pairs of aligned kernels, and by name where none is aligned", kernels_columns,
@@ -255,10 +238,10 @@ std::span<const Section> compare_sections() {
       {"roofline", "operators of the same shapes, and how near both traces come to the peaks of their devices",
        roofline_columns, roofline_section},
       {"memory", "peaks of allocated memory, and which operators allocated it", memory_columns, memory_section},
-      {"steps", "distributions over steps, with 95 % intervals", [] { return columns_of(measured_change_fields()); },
+      {"steps", "distributions over steps, with 95 % intervals", [] { return columns_of(kMeasuredChangeFields); },
        steps, kJoined},
       {"alignment", "pairs of kernels that do the same work in both traces", alignment_columns, alignment_section},
-      {"same-kernels", "kernels with the same name and launch configuration", [] { return columns_of(same_fields()); },
+      {"same-kernels", "kernels with the same name and launch configuration", [] { return columns_of(kSameFields); },
        same, kJoined},
   }};
   return kSections;

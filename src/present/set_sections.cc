@@ -31,29 +31,25 @@ struct SetLine {
   std::size_t side = 0;
   const RunSource& run;
 };
-const Fields<SetLine>& set_fields() {
-  static const Fields<SetLine> kFields = {
-      {text_column("side", "Side", "baseline or candidate"),
-       [](const SetLine& line) { return std::string(kSideNames[line.side]); }},
-      {label_column("name", "Run", "name of the run", Fit::kKept), [](const SetLine& line) { return line.run.name; }},
-      {figure_column("traces", "Traces", Unit::kCount, "its traces: one, or one of each rank"),
-       [](const SetLine& line) { return static_cast<std::int64_t>(line.run.traces.size()); }},
-      {text_column("date", "Date", "when its recording began", Fit::kUsual),
-       [](const SetLine& line) { return line.run.date_ns > 0 ? Cell(moment_text(line.run.date_ns)) : Cell{}; }},
-      {text_column("gpu", "GPU", "as the trace names it"),
-       [](const SetLine& line) { return known_text(line.run.gpu); }},
-      {figure_column("left_out", "Left out", Unit::kCount, "1: not compared: --leave-out, or without a partner"),
-       [](const SetLine& line) { return static_cast<std::int64_t>(line.run.left_out ? 1 : 0); }},
-      {text_column("trace", "Trace", "path of its first trace", Fit::kWrapped),
-       [](const SetLine& line) { return known_text(line.run.traces.empty() ? "" : line.run.traces.front()); }},
-  };
-  return kFields;
-}
+const Fields<SetLine> kSetFields = {
+    {text_column("side", "Side", "baseline or candidate"),
+     [](const SetLine& line) { return std::string(kSideNames[line.side]); }},
+    {label_column("name", "Run", "name of the run", Fit::kKept), [](const SetLine& line) { return line.run.name; }},
+    {figure_column("traces", "Traces", Unit::kCount, "its traces: one, or one of each rank"),
+     [](const SetLine& line) { return static_cast<std::int64_t>(line.run.traces.size()); }},
+    {text_column("date", "Date", "when its recording began", Fit::kUsual),
+     [](const SetLine& line) { return line.run.date_ns > 0 ? Cell(moment_text(line.run.date_ns)) : Cell{}; }},
+    {text_column("gpu", "GPU", "as the trace names it"), [](const SetLine& line) { return known_text(line.run.gpu); }},
+    {figure_column("left_out", "Left out", Unit::kCount, "1: not compared: --leave-out, or without a partner"),
+     [](const SetLine& line) { return static_cast<std::int64_t>(line.run.left_out ? 1 : 0); }},
+    {text_column("trace", "Trace", "path of its first trace", Fit::kWrapped),
+     [](const SetLine& line) { return known_text(line.run.traces.empty() ? "" : line.run.traces.front()); }},
+};
 
 Report sets_report(const SetsAnswer& answer) {
-  Report out{columns_of(set_fields()), {}};
+  Report out{columns_of(kSetFields), {}};
   for (std::size_t side = 0; side < 2; ++side) {
-    for (const RunSource& run : answer.runs[side]) out.rows.push_back(row_of(set_fields(), {side, run}));
+    for (const RunSource& run : answer.runs[side]) out.rows.push_back(row_of(kSetFields, {side, run}));
   }
   return out;
 }
@@ -65,43 +61,39 @@ struct SetVerdictLine {
   std::string_view metric;
   const SetMetric& of;
 };
-const Fields<SetVerdictLine>& set_verdict_fields() {
-  using Line = SetVerdictLine;
-  static const Fields<Line> kFields = {
-      {set_phase_column(), [](const Line& line) { return line.phase.phase.label; }},
-      {text_column("metric", "Metric",
-                   "period of a step (span, where steps do not follow each other), or at equal speed", Fit::kKept),
-       [](const Line& line) { return std::string(line.metric); }},
-      {figure_column("baseline_runs", "Runs", Unit::kCount, "runs of the baseline that have 3 regular steps and more"),
-       [](const Line& line) { return line.of.baseline_runs; }},
-      {figure_column("candidate_runs", "Runs'", Unit::kCount, "the same of the candidate"),
-       [](const Line& line) { return line.of.candidate_runs; }},
-      {figure_column("baseline", "Baseline", Unit::kTime, "mean over runs, of regular steps at equal load", Fit::kKept),
-       [](const Line& line) { return time_cell(line.of.baseline); }},
-      {figure_column("candidate", "Candidate", Unit::kTime, "the same of the candidate", Fit::kKept),
-       [](const Line& line) { return time_cell(line.of.candidate); }},
-      {figure_column("change_pct", "Change (%)", Unit::kPercent, "candidate - baseline, of the baseline", Fit::kKept),
-       [](const Line& line) { return Cell(line.of.change_pct); }},
-      {figure_column("low", "95 % from", Unit::kPercent, "lower end of the 95 % interval of the change", Fit::kKept),
-       [](const Line& line) { return low_of(line.of.range_pct); }},
-      {figure_column("high", "to", Unit::kPercent, "upper end of that interval", Fit::kKept),
-       [](const Line& line) { return high_of(line.of.range_pct); }},
-      {figure_column("run_sd_pct", "Run sd (%)", Unit::kPercent,
-                     "standard deviation from run to run, of both sides; paired: of the differences"),
-       [](const Line& line) { return known(line.of.run_sd_pct); }},
-      {figure_column("detectable_pct", "Detectable (%)", Unit::kPercent,
-                     "least true change that such sets tell from 0 four times in five"),
-       [](const Line& line) { return known(line.of.detectable_pct); }},
-      {figure_column("runs_needed", "Runs needed", Unit::kCount,
-                     "runs a side until the detectable change is within the budget (--gate, else 2 %)"),
-       [](const Line& line) { return known(line.of.runs_needed); }},
-      {text_column("verdict", "Verdict", "worse, better, same or inconclusive", Fit::kKept),
-       [](const Line& line) { return std::string(to_string(line.of.verdict)); }},
-      {text_column("reason", "Reason", "of an inconclusive one", Fit::kWrapped),
-       [](const Line& line) { return known_text(line.of.reason); }},
-  };
-  return kFields;
-}
+const Fields<SetVerdictLine> kSetVerdictFields = {
+    {set_phase_column(), [](const auto& line) { return line.phase.phase.label; }},
+    {text_column("metric", "Metric", "period of a step (span, where steps do not follow each other), or at equal speed",
+                 Fit::kKept),
+     [](const auto& line) { return std::string(line.metric); }},
+    {figure_column("baseline_runs", "Runs", Unit::kCount, "runs of the baseline that have 3 regular steps and more"),
+     [](const auto& line) { return line.of.baseline_runs; }},
+    {figure_column("candidate_runs", "Runs'", Unit::kCount, "the same of the candidate"),
+     [](const auto& line) { return line.of.candidate_runs; }},
+    {figure_column("baseline", "Baseline", Unit::kTime, "mean over runs, of regular steps at equal load", Fit::kKept),
+     [](const auto& line) { return time_cell(line.of.baseline); }},
+    {figure_column("candidate", "Candidate", Unit::kTime, "the same of the candidate", Fit::kKept),
+     [](const auto& line) { return time_cell(line.of.candidate); }},
+    {figure_column("change_pct", "Change (%)", Unit::kPercent, "candidate - baseline, of the baseline", Fit::kKept),
+     [](const auto& line) { return Cell(line.of.change_pct); }},
+    {figure_column("low", "95 % from", Unit::kPercent, "lower end of the 95 % interval of the change", Fit::kKept),
+     [](const auto& line) { return low_of(line.of.range_pct); }},
+    {figure_column("high", "to", Unit::kPercent, "upper end of that interval", Fit::kKept),
+     [](const auto& line) { return high_of(line.of.range_pct); }},
+    {figure_column("run_sd_pct", "Run sd (%)", Unit::kPercent,
+                   "standard deviation from run to run, of both sides; paired: of the differences"),
+     [](const auto& line) { return known(line.of.run_sd_pct); }},
+    {figure_column("detectable_pct", "Detectable (%)", Unit::kPercent,
+                   "least true change that such sets tell from 0 four times in five"),
+     [](const auto& line) { return known(line.of.detectable_pct); }},
+    {figure_column("runs_needed", "Runs needed", Unit::kCount,
+                   "runs a side until the detectable change is within the budget (--gate, else 2 %)"),
+     [](const auto& line) { return known(line.of.runs_needed); }},
+    {text_column("verdict", "Verdict", "worse, better, same or inconclusive", Fit::kKept),
+     [](const auto& line) { return std::string(to_string(line.of.verdict)); }},
+    {text_column("reason", "Reason", "of an inconclusive one", Fit::kWrapped),
+     [](const auto& line) { return known_text(line.of.reason); }},
+};
 
 std::string_view period_word(const PhaseAnswer& phase) { return phase.phase.by_period ? "period" : "span"; }
 std::string_view equal_speed_word(const PhaseAnswer& phase) {
@@ -109,11 +101,11 @@ std::string_view equal_speed_word(const PhaseAnswer& phase) {
 }
 
 Report set_verdict_report(const SetsAnswer& answer) {
-  Report out{columns_of(set_verdict_fields()), {}};
+  Report out{columns_of(kSetVerdictFields), {}};
   for (const PhaseAnswer& phase : answer.phases) {
-    out.rows.push_back(row_of(set_verdict_fields(), {phase, period_word(phase), phase.comparison.period}));
+    out.rows.push_back(row_of(kSetVerdictFields, {phase, period_word(phase), phase.comparison.period}));
     out.rows.push_back(
-        row_of(set_verdict_fields(), {phase, equal_speed_word(phase), phase.comparison.period_at_equal_speed}));
+        row_of(kSetVerdictFields, {phase, equal_speed_word(phase), phase.comparison.period_at_equal_speed}));
   }
   return out;
 }
@@ -124,74 +116,64 @@ struct SetRowLine {
   const PhaseAnswer& phase;
   const SetRow& row;
 };
-Fields<SetRowLine> set_row_fields() {
-  using Line = SetRowLine;
-  return {
-      {set_phase_column(), [](const Line& line) { return line.phase.phase.label; }},
-      {label_column("item", "Item", "class of kernels and role, or part of a step", Fit::kKept),
-       [](const Line& line) { return line.row.name; }},
-      {text_column("op", "Op", "family of the class of kernels"),
-       [](const Line& line) { return known_text(line.row.op_class); }},
-      {sum_column("baseline", "Baseline", Unit::kTime, "per step: mean over runs, at equal load and speed", Fit::kKept),
-       [](const Line& line) { return time_cell(line.row.baseline); }},
-      {sum_column("candidate", "Candidate", Unit::kTime, "the same of the candidate", Fit::kKept),
-       [](const Line& line) { return time_cell(line.row.candidate); }},
-      {sum_column("change", "Change", Unit::kTime, "candidate - baseline; rows add up to the total", Fit::kKept),
-       [](const Line& line) { return Cell(line.row.change); }},
-      {figure_column("low", "95 % from", Unit::kTime, "lower end of the 95 % interval of the change", Fit::kKept),
-       [](const Line& line) { return end_of(line.row.range, &Interval::low); }},
-      {figure_column("high", "to", Unit::kTime, "upper end of that interval", Fit::kKept),
-       [](const Line& line) { return end_of(line.row.range, &Interval::high); }},
-      {figure_column("q_value", "q", Unit::kAny, "rate of false discoveries at which the change is found"),
-       [](const Line& line) { return known(line.row.q_value); }},
-      {figure_column("runs_agreeing", "Agree", Unit::kCount, "pairs of a run of either side that changed alike"),
-       [](const Line& line) { return Cell(line.row.agreeing); }},
-      {figure_column("run_pairs", "of", Unit::kCount, "pairs of a run of either side"),
-       [](const Line& line) { return Cell(line.row.pairs); }},
-      {figure_column("named", "Named", Unit::kCount, "1: the change is more than what varies from run to run"),
-       [](const Line& line) { return static_cast<std::int64_t>(line.row.named ? 1 : 0); }},
-  };
-}
-const Fields<SetRowLine>& set_ledger_fields() {
-  static const Fields<SetRowLine> kFields = set_row_fields();
-  return kFields;
-}
+const Fields<SetRowLine> kSetLedgerFields = {
+    {set_phase_column(), [](const auto& line) { return line.phase.phase.label; }},
+    {label_column("item", "Item", "class of kernels and role, or part of a step", Fit::kKept),
+     [](const auto& line) { return line.row.name; }},
+    {text_column("op", "Op", "family of the class of kernels"),
+     [](const auto& line) { return known_text(line.row.op_class); }},
+    {sum_column("baseline", "Baseline", Unit::kTime, "per step: mean over runs, at equal load and speed", Fit::kKept),
+     [](const auto& line) { return time_cell(line.row.baseline); }},
+    {sum_column("candidate", "Candidate", Unit::kTime, "the same of the candidate", Fit::kKept),
+     [](const auto& line) { return time_cell(line.row.candidate); }},
+    {sum_column("change", "Change", Unit::kTime, "candidate - baseline; rows add up to the total", Fit::kKept),
+     [](const auto& line) { return Cell(line.row.change); }},
+    {figure_column("low", "95 % from", Unit::kTime, "lower end of the 95 % interval of the change", Fit::kKept),
+     [](const auto& line) { return end_of(line.row.range, &Interval::low); }},
+    {figure_column("high", "to", Unit::kTime, "upper end of that interval", Fit::kKept),
+     [](const auto& line) { return end_of(line.row.range, &Interval::high); }},
+    {figure_column("q_value", "q", Unit::kAny, "rate of false discoveries at which the change is found"),
+     [](const auto& line) { return known(line.row.q_value); }},
+    {figure_column("runs_agreeing", "Agree", Unit::kCount, "pairs of a run of either side that changed alike"),
+     [](const auto& line) { return Cell(line.row.agreeing); }},
+    {figure_column("run_pairs", "of", Unit::kCount, "pairs of a run of either side"),
+     [](const auto& line) { return Cell(line.row.pairs); }},
+    {figure_column("named", "Named", Unit::kCount, "1: the change is more than what varies from run to run"),
+     [](const auto& line) { return static_cast<std::int64_t>(line.row.named ? 1 : 0); }},
+};
 // As the ledger's, and without what is the same of all.
-const Fields<SetRowLine>& set_reason_fields() {
-  static const Fields<SetRowLine> kFields = [] {
-    Fields<SetRowLine> fields = set_row_fields();
-    fields.pop_back();
-    fields.insert(fields.begin() + 6,
-                  {figure_column("change_pct", "Change (%)", Unit::kPercent, "of the baseline's period"),
-                   [](const SetRowLine& line) {
-                     const double whole = line.phase.comparison.period.baseline;
-                     return whole > 0 ? Cell(100 * static_cast<double>(line.row.change) / whole) : Cell{};
-                   }});
-    return fields;
-  }();
-  return kFields;
-}
+const Fields<SetRowLine> kSetReasonFields = [] {
+  Fields<SetRowLine> fields = kSetLedgerFields;
+  fields.pop_back();
+  fields.insert(fields.begin() + 6,
+                {figure_column("change_pct", "Change (%)", Unit::kPercent, "of the baseline's period"),
+                 [](const SetRowLine& line) {
+                   const double whole = line.phase.comparison.period.baseline;
+                   return whole > 0 ? Cell(100 * static_cast<double>(line.row.change) / whole) : Cell{};
+                 }});
+  return fields;
+}();
 
 Report set_ledger_report(const SetsAnswer& answer) {
-  Report out{columns_of(set_ledger_fields()), {}};
+  Report out{columns_of(kSetLedgerFields), {}};
   for (const PhaseAnswer& phase : answer.phases) {
-    for (const SetRow& row : phase.comparison.rows) out.rows.push_back(row_of(set_ledger_fields(), {phase, row}));
+    for (const SetRow& row : phase.comparison.rows) out.rows.push_back(row_of(kSetLedgerFields, {phase, row}));
     if (phase.comparison.rows.empty()) continue;
     SetRow total;
     total.name = "[all steps]";
     total.baseline = phase.comparison.baseline;
     total.candidate = phase.comparison.candidate;
     total.change = phase.comparison.change;
-    out.footer.push_back(row_of(set_ledger_fields(), {phase, total}));
+    out.footer.push_back(row_of(kSetLedgerFields, {phase, total}));
   }
   return out;
 }
 
 Report set_reasons_report(const SetsAnswer& answer) {
-  Report out{columns_of(set_reason_fields()), {}};
+  Report out{columns_of(kSetReasonFields), {}};
   for (const PhaseAnswer& phase : answer.phases) {
     for (const SetRow& row : phase.comparison.rows) {
-      if (row.named) out.rows.push_back(row_of(set_reason_fields(), {phase, row}));
+      if (row.named) out.rows.push_back(row_of(kSetReasonFields, {phase, row}));
     }
   }
   return out;
@@ -203,41 +185,37 @@ struct SetRunLine {
   const PhaseAnswer& phase;
   const SetRun& run;
 };
-const Fields<SetRunLine>& set_run_fields() {
-  using Line = SetRunLine;
-  const auto level = [](double SetRun::*time) {
-    return [time](const Line& line) { return line.run.rows.empty() ? Cell{} : time_cell(line.run.*time); };
-  };
-  static const Fields<Line> kFields = {
-      {set_phase_column(), [](const Line& line) { return line.phase.phase.label; }},
-      {text_column("side", "Side", "baseline or candidate"),
-       [](const Line& line) { return std::string(kSideNames[static_cast<std::size_t>(line.run.side)]); }},
-      {label_column("name", "Run", "name of the run", Fit::kKept), [](const Line& line) { return line.run.name; }},
-      {figure_column("steps", "Steps", Unit::kCount, "regular steps"), [](const Line& line) { return line.run.steps; }},
-      {figure_column("rare_steps", "Rare", Unit::kCount, "steps too long to be regular"),
-       [](const Line& line) { return line.run.rare_steps; }},
-      {figure_column("load", "Load", Unit::kAny, "requests of a decode step, tokens of others: mean of regular steps"),
-       [](const Line& line) { return line.run.load > 0 ? Cell(line.run.load) : Cell{}; }},
-      {figure_column("speed_pct", "Slower GPU (%)", Unit::kPercent,
-                     "by how much its kernels take longer than those of a run of middle speed"),
-       [](const Line& line) {
-         return line.phase.comparison.no_speed.empty() && !line.run.rows.empty() ? Cell(line.run.speed_pct) : Cell{};
-       }},
-      {figure_column("period", "Period", Unit::kTime,
-                     "of regular steps at equal load (span, where steps do not follow)", Fit::kKept),
-       level(&SetRun::period)},
-      {figure_column("period_at_equal_speed", "At equal speed", Unit::kTime, "the same without the speed of the GPU"),
-       level(&SetRun::period_at_equal_speed)},
-      {text_column("note", "Note", "why it has no level; how it stands out from its side", Fit::kWrapped),
-       [](const Line& line) { return known_text(line.run.bar.empty() ? line.run.note : line.run.bar); }},
-  };
-  return kFields;
+std::function<Cell(const SetRunLine&)> level_cell(double SetRun::*time) {
+  return [time](const SetRunLine& line) { return line.run.rows.empty() ? Cell{} : time_cell(line.run.*time); };
 }
+const Fields<SetRunLine> kSetRunFields = {
+    {set_phase_column(), [](const auto& line) { return line.phase.phase.label; }},
+    {text_column("side", "Side", "baseline or candidate"),
+     [](const auto& line) { return std::string(kSideNames[static_cast<std::size_t>(line.run.side)]); }},
+    {label_column("name", "Run", "name of the run", Fit::kKept), [](const auto& line) { return line.run.name; }},
+    {figure_column("steps", "Steps", Unit::kCount, "regular steps"), [](const auto& line) { return line.run.steps; }},
+    {figure_column("rare_steps", "Rare", Unit::kCount, "steps too long to be regular"),
+     [](const auto& line) { return line.run.rare_steps; }},
+    {figure_column("load", "Load", Unit::kAny, "requests of a decode step, tokens of others: mean of regular steps"),
+     [](const auto& line) { return line.run.load > 0 ? Cell(line.run.load) : Cell{}; }},
+    {figure_column("speed_pct", "Slower GPU (%)", Unit::kPercent,
+                   "by how much its kernels take longer than those of a run of middle speed"),
+     [](const auto& line) {
+       return line.phase.comparison.no_speed.empty() && !line.run.rows.empty() ? Cell(line.run.speed_pct) : Cell{};
+     }},
+    {figure_column("period", "Period", Unit::kTime, "of regular steps at equal load (span, where steps do not follow)",
+                   Fit::kKept),
+     level_cell(&SetRun::period)},
+    {figure_column("period_at_equal_speed", "At equal speed", Unit::kTime, "the same without the speed of the GPU"),
+     level_cell(&SetRun::period_at_equal_speed)},
+    {text_column("note", "Note", "why it has no level; how it stands out from its side", Fit::kWrapped),
+     [](const auto& line) { return known_text(line.run.bar.empty() ? line.run.note : line.run.bar); }},
+};
 
 Report set_runs_report(const SetsAnswer& answer) {
-  Report out{columns_of(set_run_fields()), {}};
+  Report out{columns_of(kSetRunFields), {}};
   for (const PhaseAnswer& phase : answer.phases) {
-    for (const SetRun& run : phase.comparison.runs) out.rows.push_back(row_of(set_run_fields(), {phase, run}));
+    for (const SetRun& run : phase.comparison.runs) out.rows.push_back(row_of(kSetRunFields, {phase, run}));
   }
   return out;
 }
@@ -251,19 +229,16 @@ struct SetGateLine {
   std::string reason;
   double percent = 0;
 };
-const Fields<SetGateLine>& set_gate_fields() {
-  static const Fields<SetGateLine> kFields = {
-      {label_column("phase", "Phase", "group of steps, or [all]", Fit::kKept), &SetGateLine::phase},
-      {figure_column("budget_pct", "Budget (%)", Unit::kPercent, "of --gate"), &SetGateLine::percent},
-      {text_column("outcome", "Outcome", "pass, fail or inconclusive", Fit::kKept),
-       [](const SetGateLine& line) { return std::string(to_string(line.outcome)); }},
-      {figure_column("runs_needed", "Runs needed", Unit::kCount, "runs a side to tell a change of the budget"),
-       [](const SetGateLine& line) { return known(line.runs_needed); }},
-      {text_column("reason", "Reason", "the change that decided, or what was lacking", Fit::kWrapped),
-       [](const SetGateLine& line) { return known_text(line.reason); }},
-  };
-  return kFields;
-}
+const Fields<SetGateLine> kSetGateFields = {
+    {label_column("phase", "Phase", "group of steps, or [all]", Fit::kKept), &SetGateLine::phase},
+    {figure_column("budget_pct", "Budget (%)", Unit::kPercent, "of --gate"), &SetGateLine::percent},
+    {text_column("outcome", "Outcome", "pass, fail or inconclusive", Fit::kKept),
+     [](const SetGateLine& line) { return std::string(to_string(line.outcome)); }},
+    {figure_column("runs_needed", "Runs needed", Unit::kCount, "runs a side to tell a change of the budget"),
+     [](const SetGateLine& line) { return known(line.runs_needed); }},
+    {text_column("reason", "Reason", "the change that decided, or what was lacking", Fit::kWrapped),
+     [](const SetGateLine& line) { return known_text(line.reason); }},
+};
 
 // "decode, period: +3.10 %"; of the metric that fails, or is furthest from passing.
 std::string set_because(const PhaseAnswer& phase, GateMetric judged) {
@@ -306,18 +281,17 @@ std::string all_because(const SetsAnswer& answer) {
   return phase == nullptr ? "nothing was compared" : set_because(*phase, answer.options.gate_metric);
 }
 
-std::vector<Column> gate_columns_of_sets() { return columns_of(set_gate_fields()); }
+std::vector<Column> gate_columns_of_sets() { return columns_of(kSetGateFields); }
 Report gate_report_of_sets(const SetsAnswer& answer) {
   Report out{gate_columns_of_sets(), {}};
   if (!answer.gate) return out;
   for (const PhaseAnswer& phase : answer.phases) {
     out.rows.push_back(
-        row_of(set_gate_fields(), {phase.phase.label, phase.comparison.gate, phase.comparison.gate_runs_needed,
-                                   set_because(phase, answer.options.gate_metric), answer.gate->percent}));
+        row_of(kSetGateFields, {phase.phase.label, phase.comparison.gate, phase.comparison.gate_runs_needed,
+                                set_because(phase, answer.options.gate_metric), answer.gate->percent}));
   }
   const GateOutcome whole = answer.gate_failed() ? GateOutcome::kFail : answer.gate_outcome();
-  out.rows.push_back(
-      row_of(set_gate_fields(), {"[all]", whole, std::nullopt, all_because(answer), answer.gate->percent}));
+  out.rows.push_back(row_of(kSetGateFields, {"[all]", whole, std::nullopt, all_because(answer), answer.gate->percent}));
   return out;
 }
 
@@ -331,14 +305,14 @@ Report set_sentences(const SetsAnswer& answer) {
 }
 
 constexpr SetSection kSetSections[] = {
-    {"sets", "runs of either side, their traces and dates", [] { return columns_of(set_fields()); }, sets_report},
+    {"sets", "runs of either side, their traces and dates", [] { return columns_of(kSetFields); }, sets_report},
     {"verdict", "period, and period at equal speed, of each phase: change, interval, verdict",
-     [] { return columns_of(set_verdict_fields()); }, set_verdict_report},
-    {"reasons", "what changed by more than varies from run to run", [] { return columns_of(set_reason_fields()); },
+     [] { return columns_of(kSetVerdictFields); }, set_verdict_report},
+    {"reasons", "what changed by more than varies from run to run", [] { return columns_of(kSetReasonFields); },
      set_reasons_report},
-    {"ledger", "all parts of the mean period; they add up to its change",
-     [] { return columns_of(set_ledger_fields()); }, set_ledger_report},
-    {"runs", "level, load and speed of each run", [] { return columns_of(set_run_fields()); }, set_runs_report},
+    {"ledger", "all parts of the mean period; they add up to its change", [] { return columns_of(kSetLedgerFields); },
+     set_ledger_report},
+    {"runs", "level, load and speed of each run", [] { return columns_of(kSetRunFields); }, set_runs_report},
     {"gate", "outcome of --gate", gate_columns_of_sets, gate_report_of_sets},
     {"sentences", "what the page says; JSON alone has it", sentence_columns, set_sentences},
 };

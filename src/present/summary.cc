@@ -26,44 +26,31 @@ struct SummaryLine {
   Cell change = {}, low = {}, high = {};  // percent_text of the baseline
 };
 
-Column item_column() { return label_column("item", "Item", "what the row is about", Fit::kWrapped); }
-Column baseline_column() { return text_column("baseline", "Baseline", "of the baseline", Fit::kWrapped); }
-Column candidate_column() { return text_column("candidate", "Candidate", "of the candidate", Fit::kWrapped); }
-Column verdict_column() {
-  return text_column("verdict", "Verdict", "better, worse, same or inconclusive, and why", Fit::kWrapped);
-}
-
-const Fields<SummaryLine>& summary_fields() {
-  using Line = SummaryLine;
-  static const Fields<Line> kFields = {
-      {item_column(), &Line::item},
-      {baseline_column(), &Line::baseline},
-      {candidate_column(), &Line::candidate},
-      {verdict_column(), &Line::verdict},
-      {figure_column("change_pct", "Change (%)", Unit::kPercent, "candidate - baseline, of the baseline"),
-       &Line::change},
-      {figure_column("low_pct", "95 % from", Unit::kPercent, "lower end of the 95 % interval of the change"),
-       &Line::low},
-      {figure_column("high_pct", "to", Unit::kPercent, "upper end of that interval"), &Line::high},
-  };
-  return kFields;
-}
+const Fields<SummaryLine> kSummaryFields = {
+    {label_column("item", "Item", "what the row is about", Fit::kWrapped), &SummaryLine::item},
+    {text_column("baseline", "Baseline", "of the baseline", Fit::kWrapped), &SummaryLine::baseline},
+    {text_column("candidate", "Candidate", "of the candidate", Fit::kWrapped), &SummaryLine::candidate},
+    {text_column("verdict", "Verdict", "better, worse, same or inconclusive, and why", Fit::kWrapped),
+     &SummaryLine::verdict},
+    {figure_column("change_pct", "Change (%)", Unit::kPercent, "candidate - baseline, of the baseline"),
+     &SummaryLine::change},
+    {figure_column("low_pct", "95 % from", Unit::kPercent, "lower end of the 95 % interval of the change"),
+     &SummaryLine::low},
+    {figure_column("high_pct", "to", Unit::kPercent, "upper end of that interval"), &SummaryLine::high},
+};
 
 // For people: the change as a text before the verdict, which no narrow terminal leaves out as it does figures.
-const Fields<SummaryLine>& readable_fields() {
-  static const Fields<SummaryLine> kFields = [] {
-    Fields<SummaryLine> fields = summary_fields();
-    fields[4] = {text_column("change_pct", "Change", ""), [](const SummaryLine& line) {
-                   const auto* percent_text = std::get_if<double>(&line.change);
-                   return percent_text != nullptr ? fmt::format("{:+.1f} %", *percent_text) : std::string();
-                 }};
-    std::swap(fields[3], fields[4]);
-    fields[5].column.head = "95 % from (%)";
-    fields[6].column.head = "to (%)";
-    return fields;
-  }();
-  return kFields;
-}
+const Fields<SummaryLine> kReadableFields = [] {
+  Fields<SummaryLine> fields = kSummaryFields;
+  fields[4] = {text_column("change_pct", "Change", ""), [](const SummaryLine& line) {
+                 const auto* percent_text = std::get_if<double>(&line.change);
+                 return percent_text != nullptr ? fmt::format("{:+.1f} %", *percent_text) : std::string();
+               }};
+  std::swap(fields[3], fields[4]);
+  fields[5].column.head = "95 % from (%)";
+  fields[6].column.head = "to (%)";
+  return fields;
+}();
 
 // Times are means over the regular steps of the device time of a step: "period" from its start to that of the next one,
 // where steps of a kind follow each other, "period to KIND" where one of another kind comes next, "span" from its first
@@ -88,7 +75,7 @@ class Summary {
     const bool by_period =
         std::ranges::any_of(c.groups, [](const GroupComparison& g) { return g.by_period() || g.by_transition(); });
     if (by_period) add_change("overall: span", c.overall_span);
-    const Fields<SummaryLine>& fields = in_.human_readable ? readable_fields() : summary_fields();
+    const Fields<SummaryLine>& fields = in_.human_readable ? kReadableFields : kSummaryFields;
     Report out{columns_of(fields), {}, {}, true};
     for (const SummaryLine& line : lines_) out.rows.push_back(row_of(fields, line));
     if (in_.human_readable) drop_empty_columns(out, {"low_pct", "high_pct"});
@@ -192,7 +179,7 @@ class Summary {
 
 }  // namespace
 
-std::vector<Column> summary_columns() { return columns_of(summary_fields()); }
+std::vector<Column> summary_columns() { return columns_of(kSummaryFields); }
 
 Report summary_section(const SectionInput& input) { return Summary(input).take(); }
 

@@ -208,7 +208,7 @@ void print_gates(const std::vector<GateResult>& gates, const CommandLine& line, 
 }
 
 Report samples_report(const SampleComparison& comparison, bool human_readable) {
-  const Fields<MeasuredChange>& fields = measured_change_fields();
+  const Fields<MeasuredChange>& fields = kMeasuredChangeFields;
   Report out{columns_of(fields), {}};
   for (const SampleChange& item : comparison.changes) {
     out.rows.push_back(row_of(fields, {item.kind, item.measure, item.change, human_readable}));
