@@ -32,12 +32,6 @@ std::string whole_file(const std::filesystem::path& path) {
   return text;
 }
 
-std::string text_at(Database& database, const std::string& json, const char* path) {
-  Statement row(database, "SELECT json_extract(?1, ?2)");
-  row.bind(1, json).bind(2, path);
-  return row.step() ? std::string(row.text(0)) : std::string();
-}
-
 // Missing values would count as zeros: better no answer than one from a damaged file.
 void check_samples(const std::filesystem::path& path, const KindSamples& kind) {
   const auto steps = [&](StepMetric metric) {
@@ -63,25 +57,6 @@ void read_samples(Database& database, const std::string& json, const std::filesy
     if (rows.int64(2) == 0) fail(path, "a value that is no whole number");
     kind.samples[std::string(rows.text(0))].push_back(rows.int64(1));
   }
-}
-
-// Files of earlier versions do not say.
-std::optional<Recording> recording_at(Database& database, const std::string& json) {
-  Statement row(database,
-                "SELECT json_extract(?1, '$.recording.stacks'), json_extract(?1, '$.recording.shapes') WHERE "
-                "json_type(?1, '$.recording') = 'object'");
-  row.bind(1, json);
-  if (!row.step()) return std::nullopt;
-  return Recording{row.int64(0) == 1, row.int64(1) == 1};
-}
-
-HostWaits waits_at(Database& database, const std::string& json) {
-  Statement row(database,
-                "SELECT json_extract(?1, '$.waits.gaps'), json_extract(?1, '$.waits.waiting'), json_extract(?1, "
-                "'$.waits.calls'), json_extract(?1, '$.waits.periods')");
-  row.bind(1, json);
-  if (!row.step()) return {};
-  return {row.int64(0), row.int64(1), row.int64(2), row.int64(3)};
 }
 
 }  // namespace
@@ -112,26 +87,30 @@ std::string to_json(const StepSamples& samples) {
 
 StepSamples read_baseline_file(Database& database, const std::filesystem::path& path) {
   const std::string json = whole_file(path);
-  Statement valid(database, "SELECT json_valid(?1)");
-  valid.bind(1, json);
-  if (!valid.step() || valid.int64(0) != 1) fail(path, "not JSON");
-  if (text_at(database, json, "$.schema") != kSchema) fail(path, "not a baseline file");
-  StepSamples out{
-      text_at(database, json, "$.trace"), text_at(database, json, "$.devices"), recording_at(database, json), {}};
-  Statement sound(database,
-                  "SELECT json_type(?1, '$.kinds') = 'array' AND NOT EXISTS (SELECT 1 FROM json_each(?1, '$.kinds') "
-                  "WHERE type <> 'object' OR json_type(value, '$.kind') IS NOT 'text' OR json_type(value, '$.steps') "
-                  "IS NOT 'integer' OR json_type(value, '$.samples') IS NOT 'object')");
-  sound.bind(1, json);
-  if (!sound.step() || sound.int64(0) != 1) fail(path, "not a baseline file: its kinds of steps are unreadable");
+  Statement head(database,
+                 "SELECT json_extract(?1, '$.schema'), json_type(?1, '$.kinds') = 'array' AND NOT EXISTS "
+                 "(SELECT 1 FROM json_each(?1, '$.kinds') WHERE type <> 'object' OR json_type(value, '$.kind') IS NOT "
+                 "'text' OR json_type(value, '$.steps') IS NOT 'integer' OR json_type(value, '$.samples') IS NOT "
+                 "'object'), json_extract(?1, '$.trace'), json_extract(?1, '$.devices'), json_type(?1, '$.recording') "
+                 "= 'object', json_extract(?1, '$.recording.stacks'), json_extract(?1, '$.recording.shapes') "
+                 "WHERE json_valid(?1)");
+  head.bind(1, json);
+  if (!head.step()) fail(path, "not JSON");
+  if (head.text(0) != kSchema) fail(path, "not a baseline file");
+  if (head.int64(1) != 1) fail(path, "not a baseline file: its kinds of steps are unreadable");
+  StepSamples out{std::string(head.text(2)), std::string(head.text(3)), {}, {}};
+  // Files of earlier versions do not say.
+  if (head.int64(4) == 1) out.recording = Recording{head.int64(5) == 1, head.int64(6) == 1};
   Statement kinds(database,
                   "SELECT json_extract(value, '$.kind'), json_extract(value, '$.steps'), json_extract(value, "
-                  "'$.requests'), json_extract(value, '$.tokens'), value FROM json_each(?1, '$.kinds')");
+                  "'$.requests'), json_extract(value, '$.tokens'), json_extract(value, '$.waits.gaps'), "
+                  "json_extract(value, '$.waits.waiting'), json_extract(value, '$.waits.calls'), "
+                  "json_extract(value, '$.waits.periods'), value FROM json_each(?1, '$.kinds')");
   kinds.bind(1, json);
   while (kinds.step()) {
-    KindSamples kind{std::string(kinds.text(0)), kinds.int64(1), kinds.int64(2), kinds.int64(3), {}, {}};
-    kind.waits = waits_at(database, std::string(kinds.text(4)));
-    read_samples(database, std::string(kinds.text(4)), path, kind);
+    const HostWaits waits{kinds.int64(4), kinds.int64(5), kinds.int64(6), kinds.int64(7)};
+    KindSamples kind{std::string(kinds.text(0)), kinds.int64(1), kinds.int64(2), kinds.int64(3), waits, {}};
+    read_samples(database, std::string(kinds.text(8)), path, kind);
     check_samples(path, kind);
     out.kinds.push_back(std::move(kind));
   }
