@@ -1,5 +1,10 @@
 #include "report_page/html/safe_text.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
 #include "report/escape.h"
 
 namespace tracedb {
@@ -28,24 +33,11 @@ std::string inert_name(std::string_view text) {
 std::string html_text(std::string_view text) {
   std::string out;
   for (const char c : escape_text(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
+    const HtmlEntity* entity = std::ranges::find(kHtmlEntities, c, &HtmlEntity::first);
+    if (entity == std::end(kHtmlEntities)) {
+      out += c;
+    } else {
+      out += entity->second;
     }
   }
   return out;
@@ -54,18 +46,10 @@ std::string html_text(std::string_view text) {
 std::string data_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : escape_json(inert_name(text))) {
-    switch (c) {
-      case '&':
-        out += "\\u0026";
-        break;
-      case '<':
-        out += "\\u003c";
-        break;
-      case '>':
-        out += "\\u003e";
-        break;
-      default:
-        out += c;
+    if (c == '&' || c == '<' || c == '>') {
+      out += fmt::format("\\u{:04x}", int{c});
+    } else {
+      out += c;
     }
   }
   return out + '"';

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "report/json_text.h"
@@ -14,6 +15,11 @@ namespace tracedb {
 
 // At most 300 places, the middle left out; control characters and those that reorder text as escape_text() has them.
 std::string inert_name(std::string_view text);
+
+// What stands in HTML for the characters that it obeys.
+using HtmlEntity = std::pair<char, std::string_view>;
+inline constexpr HtmlEntity kHtmlEntities[] = {
+    {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
 
 // Of any length, for the content of an element or an attribute in double quotes.
 std::string html_text(std::string_view text);

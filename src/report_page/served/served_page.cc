@@ -18,24 +18,20 @@ struct NamedFile {
 };
 
 // Names have the hash of what is in them, so that a browser may keep them for good.
-const std::array<NamedFile, 4>& files() {
-  static const std::array<NamedFile, 4> kFiles = [] {
+const std::array<NamedFile, 5>& files() {
+  static const std::array<NamedFile, 5> kFiles = [] {
     const WebFiles& web = web_files();
     const auto named = [](std::string_view name, std::string_view text, std::string_view ending,
                           std::string_view type) {
       return NamedFile{fmt::format("{}.{:016x}.{}", name, hash64(text), ending), {text, type}};
     };
-    return std::array<NamedFile, 4>{named("page", web.style, "css", "text/css; charset=utf-8"),
+    return std::array<NamedFile, 5>{named("page", web.style, "css", "text/css; charset=utf-8"),
                                     named("served", web.served_style, "css", "text/css; charset=utf-8"),
                                     named("d3", web.library, "js", "text/javascript; charset=utf-8"),
-                                    named("page", web.script, "js", "text/javascript; charset=utf-8")};
+                                    named("page", web.script, "js", "text/javascript; charset=utf-8"),
+                                    named("served", web.served_script, "js", "text/javascript; charset=utf-8")};
   }();
   return kFiles;
-}
-
-NamedFile served_script() {
-  const std::string_view text = web_files().served_script;
-  return {fmt::format("served.{:016x}.js", hash64(text)), {text, "text/javascript; charset=utf-8"}};
 }
 
 std::string crumbs_html(std::span<const PageLink> crumbs) {
@@ -56,15 +52,13 @@ std::string_view cut(std::string_view& rest, std::string_view begin, std::string
 }
 
 std::string plain_text(std::string_view html) {
-  constexpr std::pair<std::string_view, char> kEntities[] = {
-      {"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&#39;", '\''}};
   std::string out;
   while (!html.empty()) {
-    const auto found =
-        std::ranges::find_if(kEntities, [&](const auto& entity) { return html.starts_with(entity.first); });
-    const bool is_entity = found != std::end(kEntities);
-    out += is_entity ? found->second : html.front();
-    html.remove_prefix(is_entity ? found->first.size() : 1);
+    const auto* found =
+        std::ranges::find_if(kHtmlEntities, [&](const HtmlEntity& entity) { return html.starts_with(entity.second); });
+    const bool is_entity = found != std::end(kHtmlEntities);
+    out += is_entity ? found->first : html.front();
+    html.remove_prefix(is_entity ? found->second.size() : 1);
   }
   return out;
 }
@@ -78,7 +72,6 @@ std::string html_link(const PageLink& link) {
 }
 
 std::optional<ServedFile> served_file(std::string_view name) {
-  if (const NamedFile script = served_script(); script.name == name) return script.file;
   const auto found = std::ranges::find(files(), name, &NamedFile::name);
   return found == files().end() ? std::nullopt : std::optional(found->file);
 }
@@ -92,7 +85,7 @@ std::string served_page(const ServedPage& page) {
   out += fmt::format("<title>{}</title>\n", html_text(inert_name(page.title)));
   for (const std::size_t style : {0U, 1U})
     out += fmt::format("<link rel=\"stylesheet\" href=\"{}{}\">\n", from, files()[style].name);
-  out += fmt::format("<script defer src=\"{}{}\"></script>\n", from, served_script().name);
+  out += fmt::format("<script defer src=\"{}{}\"></script>\n", from, files()[4].name);
   out += "</head>\n<body class=\"served\">\n<header>\n" + crumbs_html(page.crumbs);
   if (!page.files.empty()) {
     out += "<nav class=\"files\" aria-label=\"Other forms\">";
