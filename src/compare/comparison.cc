@@ -370,17 +370,6 @@ Comparison account_for(const ComparedTrace& trace, const KernelNameTable& kernel
   return out;
 }
 
-std::string to_string(const Tally& tally) {
-  const std::size_t same = tally.parts - tally.slower - tally.faster;
-  const bool slower = tally.slower != tally.faster ? tally.slower > tally.faster : tally.median > 0;
-  const std::size_t most = slower ? tally.slower : tally.faster;
-  return fmt::format("{} of {} {} {}, median {:+.1f} %", std::max(most, same), tally.parts, tally.what,
-                     same > most ? "the same"
-                     : slower    ? "slower"
-                                 : "faster",
-                     100 * tally.median);
-}
-
 bool GroupComparison::by_transition() const {
   return std::ranges::any_of(transitions,
                              [](const TransitionChange& transition) { return transition.change.recorded_alike; });

@@ -135,10 +135,6 @@ struct GroupComparison {
   std::vector<Tally> tallies;         // where the steps are too few for a verdict
 };
 
-// "32 of 32 layers slower, median +4.1 %": the most frequent of slower, faster and the same; the direction of the
-// median where as many are slower as faster.
-std::string to_string(const Tally& tally);
-
 // Of the layers, operations and aligned kernels that both sides have; empty tallies are left out.
 std::vector<Tally> tallies(const GroupComparison& group);
 

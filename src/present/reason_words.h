@@ -39,7 +39,8 @@ Sentence path_text(const Reason& reason);
 // "its GEMM kernels are 2.33 ms slower".
 Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate);
 
-// "24 of 24 layers faster, median -12.5 %".
+// "24 of 24 layers faster, median -12.5 %": the most frequent of slower, faster and the same; the direction of the
+// median where as many are slower as faster.
 Sentence tally_sentence(const Tally& tally);
 
 // "layers 12..14", "the head"; "" where it is about a whole step or all layers.

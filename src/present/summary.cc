@@ -155,7 +155,7 @@ class Summary {
       if (tally.what != what) continue;
       const std::string item = fmt::format("{}: {}", group.group.label, what == "aligned kernels" ? "aligned" : what);
       if (lines_.back().item != item) add(item, "", "");
-      lines_.back().verdict = to_string(tally);
+      lines_.back().verdict = tally_sentence(tally).text;
       lines_.back().change = 100 * tally.median;
     }
   }
