@@ -225,19 +225,6 @@ void add(LedgerChange& to, const LedgerChange& change, int sign) {
   to.duration_effect += sign * change.duration_effect;
 }
 
-Cause cause_of(LedgerKind kind, bool recorded_alike) {
-  if (kind == LedgerKind::kBetween) return recorded_alike ? Cause::kBetweenSteps : Cause::kRecording;
-  constexpr std::pair<LedgerKind, Cause> kCauses[] = {
-      {LedgerKind::kFusion, Cause::kFusion},         {LedgerKind::kComm, Cause::kCommunication},
-      {LedgerKind::kCopy, Cause::kCopies},           {LedgerKind::kConcurrent, Cause::kConcurrency},
-      {LedgerKind::kOtherSteps, Cause::kOtherSteps}, {LedgerKind::kIdle, Cause::kIdle},
-      {LedgerKind::kOther, Cause::kNoStep},          {LedgerKind::kBetweenOther, Cause::kNoStep},
-      {LedgerKind::kRare, Cause::kRareSteps},
-  };
-  const auto* const found = std::ranges::find(kCauses, kind, &std::pair<LedgerKind, Cause>::first);
-  return found == std::end(kCauses) ? Cause::kOperation : found->second;
-}
-
 std::vector<RoleChange> changes_by_role(const GroupComparison& group, const KernelNameTable& kernel_names,
                                         const Reason& reason) {
   const auto change = static_cast<double>(reason.change.change);

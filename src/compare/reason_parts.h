@@ -11,9 +11,6 @@ namespace tracedb {
 // `sign` -1: takes away.
 void add(LedgerChange& to, const LedgerChange& change, int sign = 1);
 
-// Of a row. `recorded_alike`: what lies between steps is no change of the program otherwise.
-Cause cause_of(LedgerKind kind, bool recorded_alike);
-
 // The part of a ledger row in one layer, in the head, in the tail or in no layer.
 struct LayerPart {
   std::int32_t layer = 0;

@@ -49,17 +49,22 @@ std::vector<std::int64_t> between_values(const ComparedTrace& trace, const Group
   return values;
 }
 
-// By step, what a row of the ledger sums up; null: it is not by step.
-std::int64_t DeviceStep::*figure_of(LedgerKind kind) {
-  constexpr std::pair<LedgerKind, std::int64_t DeviceStep::*> kFigures[] = {
-      {LedgerKind::kIdle, &DeviceStep::idle},         {LedgerKind::kComm, &DeviceStep::exposed_comm},
-      {LedgerKind::kCopy, &DeviceStep::exposed_copy}, {LedgerKind::kConcurrent, &DeviceStep::at_once},
-      {LedgerKind::kOtherSteps, &DeviceStep::shared}, {LedgerKind::kOther, &DeviceStep::other},
-      {LedgerKind::kBetween, &DeviceStep::between},   {LedgerKind::kBetweenOther, &DeviceStep::between_other}};
-  const auto* found =
-      std::find_if(std::begin(kFigures), std::end(kFigures), [&](auto& one) { return one.first == kind; });
-  return found == std::end(kFigures) ? nullptr : found->second;
-}
+// Of a row of the ledger, by LedgerKind: its cause, and what it sums up by step (null: it is not by step).
+struct CauseOfRow {
+  Cause cause = Cause::kOperation;
+  std::int64_t DeviceStep::*figure = nullptr;
+};
+constexpr CauseOfRow kCausesOfRows[] = {{},
+                                        {Cause::kFusion},
+                                        {Cause::kCommunication, &DeviceStep::exposed_comm},
+                                        {Cause::kCopies, &DeviceStep::exposed_copy},
+                                        {Cause::kConcurrency, &DeviceStep::at_once},
+                                        {Cause::kOtherSteps, &DeviceStep::shared},
+                                        {Cause::kIdle, &DeviceStep::idle},
+                                        {Cause::kNoStep, &DeviceStep::other},
+                                        {Cause::kBetweenSteps, &DeviceStep::between},
+                                        {Cause::kNoStep, &DeviceStep::between_other},
+                                        {Cause::kRareSteps}};
 
 // The number of requests (decode) or tokens of a step; 0: not known.
 double load_of(const GroupSide& side) {
@@ -127,7 +132,8 @@ class Finder {
   // `places`: where the row is; null: it is not divided.
   void collect_row(const LedgerItem& item, const std::vector<LayerPart>* places) {
     Reason whole;
-    whole.cause = cause_of(item.kind, out_.by_period);
+    const CauseOfRow& row = kCausesOfRows[static_cast<std::size_t>(item.kind)];
+    whole.cause = row.cause == Cause::kBetweenSteps && !out_.by_period ? Cause::kRecording : row.cause;
     whole.op = item.op_class;
     whole.change = item.change;
     whole.baseline_n = item.baseline_n / static_cast<double>(group_.baseline_units);
@@ -139,7 +145,7 @@ class Finder {
     const auto add = [&](const Reason& reason, const std::vector<LayerPart>& parts) {
       for (Reason& part : split_by_place(reason, parts, least())) all_.push_back(std::move(part));
     };
-    whole.interval = interval_of(whole, figure_of(item.kind));
+    whole.interval = interval_of(whole, row.figure);
     std::vector<MemberPart> members;
     if (whole.cause == Cause::kOperation) members = split_by_member(group_, kernel_names_, whole, least());
     for (const MemberPart& member : members) add(member.reason, member.layers);
