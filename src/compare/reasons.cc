@@ -18,7 +18,6 @@ constexpr double kLeastOfMoved = 0.02;   // of all that changed
 constexpr double kExplained = 0.9;       // of all that changed
 constexpr double kMostWaiting = 0.5;     // of the waiting time: least that the host must be at one place
 constexpr double kNearlyAll = 0.95;      // of the change of an operation: least that one role has made alone
-constexpr double kSameLoad = 0.1;        // most that the mean batch may differ
 constexpr double kAlike = 0.99;          // of a transition: what is as large and part of the change comes before it
 
 constexpr std::array<std::string_view, 14> kCauses = {
@@ -65,12 +64,6 @@ constexpr CauseOfRow kCausesOfRows[] = {{},
                                         {Cause::kBetweenSteps, &DeviceStep::between},
                                         {Cause::kNoStep, &DeviceStep::between_other},
                                         {Cause::kRareSteps}};
-
-// The number of requests (decode) or tokens of a step; 0: not known.
-double load_of(const GroupSide& side) {
-  const std::int64_t sum = side.kind == StepKind::kDecode ? side.requests : side.tokens;
-  return side.device_steps.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(side.device_steps.size());
-}
 
 class Finder {
  public:
@@ -225,9 +218,8 @@ class Finder {
 
   // Another load changes all kernels: what changed as it did cannot be told from it.
   void fold_load() {
-    const double a = load_of(group_.group.baseline);
-    const double b = load_of(group_.group.candidate);
-    if (a <= 0 || b <= 0 || std::abs(a - b) <= kSameLoad * std::max(a, b)) return;
+    const double a = mean_load(group_.group.baseline), b = mean_load(group_.group.candidate);
+    if (same_load(a, b)) return;
     Reason reason;
     reason.cause = Cause::kLoad;
     for (Reason& row : all_) {

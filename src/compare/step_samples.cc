@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "base/unknown.h"
@@ -40,20 +39,13 @@ StepValues values_of(const KindSamples& kind, const std::string& measure) {
   return {values, is_op(measure) ? static_cast<std::size_t>(kind.steps) - known : 0};
 }
 
-// A load that differs by more than a tenth is another one.
-bool same_load(const KindSamples& a, const KindSamples& b) {
-  const auto close = [&](std::int64_t x, std::int64_t y) {
-    const double mean_x = static_cast<double>(x) / static_cast<double>(std::max<std::int64_t>(a.steps, 1));
-    const double mean_y = static_cast<double>(y) / static_cast<double>(std::max<std::int64_t>(b.steps, 1));
-    constexpr double kSame = 0.1;
-    return mean_x <= 0 || mean_y <= 0 || std::abs(mean_x - mean_y) <= kSame * std::max(mean_x, mean_y);
-  };
-  return close(a.requests, b.requests) && close(a.tokens, b.tokens);
-}
-
 void compare_kind(const KindSamples& a, const KindSamples& b, const std::string& recording, const VerdictRule& rule,
                   SampleComparison& out) {
-  const bool comparable = same_load(a, b);
+  const auto mean = [](std::int64_t sum, const KindSamples& of) {
+    return static_cast<double>(sum) / static_cast<double>(std::max<std::int64_t>(of.steps, 1));
+  };
+  const bool comparable =
+      same_load(mean(a.requests, a), mean(b.requests, b)) && same_load(mean(a.tokens, a), mean(b.tokens, b));
   if (!comparable) out.notes.push_back(fmt::format("{}: requests or tokens per step differ", a.kind));
   const std::string_view bar = !comparable                            ? "the load differs"
                                : a.kind == to_string(StepKind::kUnit) ? kRepeatingUnit

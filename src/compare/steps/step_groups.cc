@@ -18,7 +18,6 @@ namespace tracedb {
 namespace {
 
 constexpr int kUnknownBatch = -1;
-constexpr double kSameBatch = 0.1;  // most that the mean batch may differ
 
 bool counts_requests(StepKind kind) { return kind == StepKind::kDecode; }
 
@@ -144,13 +143,8 @@ class Matcher {
 
   // Within a group the batches may still differ: 33 and 60 requests are one power of two.
   static void compare_means(StepGroup& group) {
-    const auto mean = [&](const GroupSide& side) {
-      const std::int64_t sum = counts_requests(side.kind) ? side.requests : side.tokens;
-      return static_cast<double>(sum) / static_cast<double>(side.device_steps.size());
-    };
-    const double a = mean(group.baseline);
-    const double b = mean(group.candidate);
-    if (a <= 0 || b <= 0 || std::abs(a - b) <= kSameBatch * std::max(a, b)) return;
+    const double a = mean_load(group.baseline), b = mean_load(group.candidate);
+    if (same_load(a, b)) return;
     group.incomparable_reason = fmt::format("{}: the batch differs: {:.0f} and {:.0f} {} a step", group.label, a, b,
                                             counts_requests(group.baseline.kind) ? "requests" : "tokens");
   }
@@ -336,6 +330,16 @@ std::int64_t time_of(const ComparedTrace& trace, const GroupSide& side, std::uin
 
 std::optional<std::int64_t> load_of(const StepInfo& info) {
   return counts_requests(info.kind) ? info.generation_requests : tokens_of(info);
+}
+
+double mean_load(const GroupSide& side) {
+  const std::int64_t sum = counts_requests(side.kind) ? side.requests : side.tokens;
+  return side.device_steps.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(side.device_steps.size());
+}
+
+bool same_load(double a, double b) {
+  constexpr double kSame = 0.1;
+  return a <= 0 || b <= 0 || std::abs(a - b) <= kSame * std::max(a, b);
 }
 
 std::vector<StepsOfBatch> steps_by_batch(const ComparedTrace& trace) {

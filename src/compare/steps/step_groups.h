@@ -59,6 +59,11 @@ std::int64_t time_of(const ComparedTrace& trace, const GroupSide& side, std::uin
 // Requests of a decode step, tokens of others; nullopt where the annotation does not say.
 std::optional<std::int64_t> load_of(const StepInfo& info);
 
+// The mean of that over the steps of a side; 0: not known.
+double mean_load(const GroupSide& side);
+// Whether such means differ by no more than a tenth, as far as both are known.
+bool same_load(double a, double b);
+
 // The device steps of a kind and a batch size (powers of two); none where the trace has no steps.
 struct StepsOfBatch {
   StepKind kind = StepKind::kUnknown;
