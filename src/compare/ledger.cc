@@ -342,8 +342,8 @@ LedgerAccount ledger_of(const GroupComparison& group, const KernelNameTable& ker
                          key.kernel,
                          key.op,
                          {},
-                         static_cast<double>(sums.baseline.n),
-                         static_cast<double>(sums.candidate.n),
+                         group.baseline_per_unit(sums.baseline.n),
+                         group.candidate_per_unit(sums.candidate.n),
                          false});
   }
   const auto add = [&](LedgerKind kind, const char* label, std::int64_t GroupWork::*part) {

@@ -81,7 +81,7 @@ struct LedgerItem {
   std::string op, kernel;  // as far as the rows are by them; else ""; by role, `op` is the role
   std::string op_class;    // of rows of operations and fusions: the class alone
   LedgerChange change;
-  double baseline_n = 0, candidate_n = 0;  // of all units
+  double baseline_n = 0, candidate_n = 0;  // kernels per unit
   bool of_step = false;                    // of the whole step, not of a layer
 };
 struct LedgerAccount {

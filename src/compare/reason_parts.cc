@@ -269,14 +269,14 @@ std::vector<Reason> split_by_place(const Reason& whole, const std::vector<LayerP
   return out;
 }
 
-Reason all_kernels(const GroupComparison& group, const LedgerAccount& account) {
+Reason all_kernels(const LedgerAccount& account) {
   Reason out;
   out.whole_row = false;
   for (const LedgerItem& item : account.items) {
     if (item.of_step) continue;
     add(out.change, item.change);
-    out.baseline_n += item.baseline_n / static_cast<double>(group.baseline_units);
-    out.candidate_n += item.candidate_n / static_cast<double>(group.candidate_units);
+    out.baseline_n += item.baseline_n;
+    out.candidate_n += item.candidate_n;
   }
   return out;
 }

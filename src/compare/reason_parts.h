@@ -15,7 +15,7 @@ void add(LedgerChange& to, const LedgerChange& change, int sign = 1);
 struct LayerPart {
   std::int32_t layer = 0;
   LedgerChange change;
-  double baseline_n = 0, candidate_n = 0;  // of all units
+  double baseline_n = 0, candidate_n = 0;  // kernels per unit
 };
 
 // One reason for each part of a row: for layers that changed otherwise than most, for head or tail where they changed
@@ -41,6 +41,6 @@ std::vector<MemberPart> split_by_member(const GroupComparison& group, const Kern
                                         const Reason& whole, double least);
 
 // All kernels as one reason, where their names do not tell them apart.
-Reason all_kernels(const GroupComparison& group, const LedgerAccount& account);
+Reason all_kernels(const LedgerAccount& account);
 
 }  // namespace tracedb

@@ -112,7 +112,7 @@ class Finder {
     }
     const auto places = parts_by_row();
     const bool by_name = group_.permission.may(Claim::kKernels);
-    if (!by_name) all_.push_back(all_kernels(group_, account));
+    if (!by_name) all_.push_back(all_kernels(account));
     for (const LedgerItem& item : account.items) {
       const bool is_told = is_explained(item) || item.kind == LedgerKind::kBetween ||
                            (item.kind == LedgerKind::kRare && rare_steps_count());
@@ -129,8 +129,8 @@ class Finder {
     whole.cause = row.cause == Cause::kBetweenSteps && !out_.by_period ? Cause::kRecording : row.cause;
     whole.op = item.op_class;
     whole.change = item.change;
-    whole.baseline_n = item.baseline_n / static_cast<double>(group_.baseline_units);
-    whole.candidate_n = item.candidate_n / static_cast<double>(group_.candidate_units);
+    whole.baseline_n = item.baseline_n;
+    whole.candidate_n = item.candidate_n;
     if (whole.cause == Cause::kRareSteps) {
       whole.baseline_n = static_cast<double>(count_steps(a_, group_.group.baseline.rare));
       whole.candidate_n = static_cast<double>(count_steps(b_, group_.group.candidate.rare));
@@ -158,9 +158,7 @@ class Finder {
     if (!group_.alignment.by_layer) return parts;
     for (const LedgerItem& item : ledger_of(group_, kernel_names_, LedgerBy::kLayerOp).items) {
       if (item.of_step) continue;
-      parts[{item.kind, item.op_class}].push_back({item.layer, item.change,
-                                                   item.baseline_n / static_cast<double>(group_.baseline_units),
-                                                   item.candidate_n / static_cast<double>(group_.candidate_units)});
+      parts[{item.kind, item.op_class}].push_back({item.layer, item.change, item.baseline_n, item.candidate_n});
     }
     return parts;
   }

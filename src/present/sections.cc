@@ -16,8 +16,8 @@ struct LedgerLine {
   const LedgerChange& whole;            // the change of which shares are
   const std::string* kernel = nullptr;  // null: rows are not of kernels
 
-  [[nodiscard]] Cell count(double n, std::int64_t units) const {
-    return item.baseline_n > 0 || item.candidate_n > 0 ? count_cell(n, units, in.human_readable) : Cell{};
+  [[nodiscard]] Cell count(double n) const {
+    return item.baseline_n > 0 || item.candidate_n > 0 ? count_cell(n, 1, in.human_readable) : Cell{};
   }
 };
 
@@ -34,9 +34,9 @@ const Fields<LedgerLine> kLedgerFields = {
     {text_column("kernel", "Kernel", "kernel name, with --by kernel", Fit::kNames),
      [](const auto& line) { return line.kernel != nullptr ? Cell(*line.kernel) : Cell{}; }},
     {sum_column("baseline_n", "n", Unit::kAny, "kernels per unit (step, token) of the baseline"),
-     [](const auto& line) { return line.count(line.item.baseline_n, line.group.baseline_units); }},
+     [](const auto& line) { return line.count(line.item.baseline_n); }},
     {sum_column("candidate_n", "n'", Unit::kAny, "kernels per unit of the candidate"),
-     [](const auto& line) { return line.count(line.item.candidate_n, line.group.candidate_units); }},
+     [](const auto& line) { return line.count(line.item.candidate_n); }},
     {sum_column("baseline", "Baseline", Unit::kTime, "time per unit of the baseline", Fit::kKept),
      [](const auto& line) { return line.item.change.baseline; }},
     {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit::kKept),

@@ -399,8 +399,7 @@ class TraceWords : PageWriter {
   }
 
   [[nodiscard]] Sentence item_words(const GroupComparison& group, const LedgerItem& item) const {
-    const double n = item.candidate_n / static_cast<double>(group.candidate_units);
-    const Figure count{"n", n};
+    const Figure count{"n", item.candidate_n};
     switch (item.kind) {
       case LedgerKind::kIdle:
         return group.group.whole_trace ? say("idle", "idle: the device runs nothing")

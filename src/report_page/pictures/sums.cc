@@ -32,10 +32,9 @@ std::string_view class_of(LedgerKind kind) {
   }
 }
 
-std::string detail_of(const PictureInput& in, const GroupComparison& group, const LedgerItem& item) {
+std::string detail_of(const PictureInput& in, const LedgerItem& item) {
   if (!in.compares()) {
-    const double kernels = item.candidate_n / static_cast<double>(group.candidate_units);
-    return kernels > 0 ? fmt::format("kernels: {:.4g}", kernels) : "";
+    return item.candidate_n > 0 ? fmt::format("kernels: {:.4g}", item.candidate_n) : "";
   }
   return fmt::format("{} -> {}; by count {}, by time {}", brief_time(item.change.baseline),
                      brief_time(item.change.candidate), signed_time(static_cast<double>(item.change.count_effect)),
@@ -61,7 +60,7 @@ Picture waterfall(const PictureInput& in, const GroupComparison& group) {
   std::size_t rows = 0;
   for (const LedgerItem& item : account.items) {
     if (item.change.change == 0 || rows == kMostRows || item.kind == LedgerKind::kRare) continue;
-    add_row(item.op, item.change.change, class_of(item.kind), detail_of(in, group, item));
+    add_row(item.op, item.change.change, class_of(item.kind), detail_of(in, item));
     rest -= item.change.change;
     ++rows;
   }
