@@ -133,18 +133,9 @@ struct Uses {
     if (!computes) own.computes = false;
   }
   void add(const Use& use) { add(use.key, use.n, use.time, use.computes); }
-  [[nodiscard]] double time() const {
-    return sum([](const Use&) { return true; });
-  }
-  [[nodiscard]] double compute_time() const {
-    return sum([](const Use& use) { return use.computes; });
-  }
-
- private:
-  template <class Counts>
-  [[nodiscard]] double sum(Counts counts) const {
+  [[nodiscard]] double time(bool of_computation) const {
     double out = 0;
-    for (const Use& use : all) out += counts(use) ? static_cast<double>(use.time) : 0;
+    for (const Use& use : all) out += use.computes || !of_computation ? static_cast<double>(use.time) : 0;
     return out;
   }
 };
@@ -234,7 +225,7 @@ std::vector<SameTimes> launched_alike(const StepGroup& group, const Uses& a, con
 
 std::optional<ClockChange> clock_change(const StepGroup& group, const Uses& a, const Uses& b) {
   if (!group.comparable()) return std::nullopt;
-  auto found = find_clock_change(launched_alike(group, a, b), a.compute_time(), b.compute_time());
+  auto found = find_clock_change(launched_alike(group, a, b), a.time(true), b.time(true));
   if (found) found->group = group.label;
   return found;
 }
@@ -295,8 +286,8 @@ SameKernels same_kernels(const ComparedTrace& baseline, const ComparedTrace& can
     time_a += static_cast<double>(kernel.times.baseline_time);
     time_b += static_cast<double>(kernel.times.candidate_time);
   }
-  out.baseline_share = all_a.time() > 0 ? time_a / all_a.time() : 0;
-  out.candidate_share = all_b.time() > 0 ? time_b / all_b.time() : 0;
+  out.baseline_share = all_a.time(false) > 0 ? time_a / all_a.time(false) : 0;
+  out.candidate_share = all_b.time(false) > 0 ? time_b / all_b.time(false) : 0;
   return out;
 }
 

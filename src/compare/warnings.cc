@@ -19,20 +19,11 @@ std::string many(std::int64_t n, std::string_view what) {
   return with_separators(std::to_string(n)) + (n == 1 ? fmt::format(" {}", what) : fmt::format(" {}s", what));
 }
 
-class Warnings {
- public:
+struct Warnings {
+  std::vector<CompareWarning> all;
   void add(const char* code, const char* severity, const char* side, std::string text) {
-    out_.push_back({code, severity, side, std::move(text)});
+    all.push_back({code, severity, side, std::move(text)});
   }
-  std::vector<CompareWarning> take() {
-    std::ranges::stable_sort(out_, [](const CompareWarning& a, const CompareWarning& b) {
-      return a.severity == "warning" && b.severity != "warning";
-    });
-    return std::move(out_);
-  }
-
- private:
-  std::vector<CompareWarning> out_;
 };
 
 // Of the time that is compared.
@@ -192,7 +183,9 @@ std::vector<CompareWarning> compare_warnings(const ComparedTrace& baseline, cons
     about_group(group, out);
   }
   if (comparison.groups.empty()) out.add("no_match", "warning", "both", "nothing is compared");
-  std::vector<CompareWarning> all = out.take();
+  std::vector<CompareWarning> all = std::move(out.all);
+  std::stable_partition(all.begin(), all.end(),
+                        [](const CompareWarning& warning) { return warning.severity == "warning"; });
   if (!comparison.step) return all;
   // Both sides are one trace, and one step is what was asked for.
   std::erase_if(all, [](const CompareWarning& warning) {

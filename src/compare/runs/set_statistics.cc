@@ -114,10 +114,7 @@ SetDifference difference_of(const SideValues& values, const SetDesign& design, d
 std::optional<Interval> interval_of_mean(std::span<const double> values) {
   if (values.size() < 2) return {};
   const auto n = static_cast<double>(values.size());
-  const double mean = mean_of(values);
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return SetDifference{mean, std::sqrt(squares / (n - 1) / n), n - 1}.range();
+  return SetDifference{mean_of(values), std::sqrt(sum_of_squares(values) / (n - 1) / n), n - 1}.range();
 }
 
 double moderate(std::vector<double>& variances, double dof) {
