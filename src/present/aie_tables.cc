@@ -21,12 +21,6 @@ Cell if_known(bool known, Cell value) {
   return value;
 }
 
-Cell share_of_cycles(Cycles part, Cycles all) {
-  Cell out;
-  if (all > 0) out = 100.0 * static_cast<double>(part) / static_cast<double>(all);
-  return out;
-}
-
 Report report(const std::vector<AieTrace>& traces, std::vector<Column> columns) {
   Report out;
   if (!traces.empty() && !traces.front().name.empty()) out.columns.push_back({"input", "Input", Unit::kText});
@@ -97,7 +91,7 @@ Row tile_row(const AieTrace& trace, std::size_t at, const aie::Work& work, const
   }
   const Span own = tile.window.value_or(Span{0, 0});
   for (std::size_t i = 0; i < aie::kActivities; ++i) {
-    row.push_back(if_known(tile.traced[i], share_of_cycles(tile.in[i], own.duration())));
+    row.push_back(if_known(tile.traced[i], share_of(tile.in[i], own.duration())));
   }
   const Rates rates = rates_of(work, trace.cores, 1, measured(kernels));
   row.emplace_back(static_cast<std::int64_t>(kernels.iterations.size()));
@@ -105,7 +99,7 @@ Row tile_row(const AieTrace& trace, std::size_t at, const aie::Work& work, const
   row.push_back(rates.utilisation_cell());
   row.push_back(if_known(tile.window.has_value(), own.start));
   row.push_back(if_known(tile.window.has_value(), own.end));
-  row.push_back(share_of_cycles(own.duration(), window.value_or(Span{0, 0}).duration()));
+  row.push_back(share_of(own.duration(), window.value_or(Span{0, 0}).duration()));
   return row;
 }
 

@@ -19,6 +19,10 @@ Cell time_cell(double ns) { return static_cast<std::int64_t>(std::llround(ns)); 
 
 Cell share_cell(double part, double whole) { return whole != 0 ? Cell(100 * part / whole) : Cell{}; }
 
+Cell share_of(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? share_cell(static_cast<double>(part), static_cast<double>(whole)) : Cell{};
+}
+
 Cell ratio_cell(double baseline, double candidate) {
   return baseline > 0 && candidate > 0 ? Cell(candidate / baseline) : Cell{};
 }

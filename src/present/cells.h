@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,8 +69,16 @@ inline Column sum_column(Text key, Text head, Unit unit, Text meaning, Fit fit =
 Cell count_cell(double sum, std::int64_t units, bool human_readable);
 Cell time_cell(double ns);                               // to the nearest nanosecond
 Cell share_cell(double part, double whole);              // percent; unknown of nothing
+Cell share_of(std::int64_t part, std::int64_t whole);    // the same of sums, which are not below 0
 Cell ratio_cell(double baseline, double candidate);      // candidate / baseline; unknown unless both are more than 0
 std::string marked(std::string verdict, double change);  // "▲ worse", for people
+
+// Unknown where there is nothing.
+inline Cell text_cell(std::string_view text) { return text.empty() ? Cell{} : Cell(std::string(text)); }
+template <class Value>
+Cell known_cell(const std::optional<Value>& value) {
+  return value ? Cell(*value) : Cell{};
+}
 
 // "▲ worse", "inconclusive: 3/4 steps"; the mark and caveats for people only.
 std::string verdict_text(const Change& change, bool human_readable);

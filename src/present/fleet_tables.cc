@@ -19,9 +19,6 @@ std::string date_text(std::int64_t ns_since_epoch) {
 
 namespace {
 
-Cell text_cell(const std::optional<std::string>& text) { return text ? Cell(*text) : Cell(); }
-Cell number_cell(const std::optional<std::int64_t>& number) { return number ? Cell(*number) : Cell(); }
-
 using Others = OthersAggregate;
 
 // Three significant digits in the unit of the larger.
@@ -140,26 +137,26 @@ Row catalogue_row(const CatalogueEntry& entry) {
   const auto if_known = [known](Cell cell) { return known ? std::move(cell) : Cell(); };
   return {named.filename().string(),
           std::string(to_string(entry.state)),
-          text_cell(one.vendor),
-          text_cell(one.gpu),
-          text_cell(one.framework),
-          text_cell(one.model),
-          number_cell(one.rank),
-          number_cell(one.world_size),
+          known_cell(one.vendor),
+          known_cell(one.gpu),
+          known_cell(one.framework),
+          known_cell(one.model),
+          known_cell(one.rank),
+          known_cell(one.world_size),
           if_known(one.steps()),
           phase == nullptr ? Cell() : Cell(phase->phase),
-          phase == nullptr ? Cell() : number_cell(phase->period),
-          phase == nullptr ? Cell() : number_cell(phase->span),
+          phase == nullptr ? Cell() : known_cell(phase->period),
+          phase == nullptr ? Cell() : known_cell(phase->span),
           if_known(one.kernels),
           one.format == "aie" ? Cell() : if_known(one.kernel_time),
           one.date_ns ? Cell(date_text(*one.date_ns)) : Cell(),
-          number_cell(one.date_ns),
-          text_cell(one.format),
+          known_cell(one.date_ns),
+          known_cell(one.format),
           if_known(std::int64_t{one.complete}),
           static_cast<std::int64_t>(entry.bytes),
           entry.trace.empty() ? Cell() : Cell(entry.trace.string()),
           entry.index.empty() ? Cell() : Cell(entry.index.string()),
-          text_cell(entry.reason)};
+          entry.reason};
 }
 
 std::optional<double> last_change_pct(const TrendSeries& series) {
@@ -218,7 +215,7 @@ Report trend_series(std::span<const TrendSeries> series, const std::string& metr
                         changed          ? time_cell(one.changes.back().after)
                         : values.empty() ? Cell()
                                          : time_cell(middle_of(values)),
-                        change ? Cell(*change) : Cell(), changed ? Cell(one.changes.back().p) : Cell()});
+                        known_cell(change), changed ? Cell(one.changes.back().p) : Cell()});
   }
   return out;
 }

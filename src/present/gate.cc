@@ -130,13 +130,13 @@ const Fields<GateLine> kGateFields = {
     {label_column("trace", "Trace", "the candidate"), &GateLine::trace},
     {text_column("phase", "Phase", "group of steps; [all] in the row of the whole"), &GateLine::phase},
     {text_column("metric", "Metric", "measure of the steps that is judged; unknown in the row of the whole"),
-     [](const auto& line) { return line.measure.empty() ? Cell{} : Cell(line.measure); }},
+     [](const auto& line) { return text_cell(line.measure); }},
     {figure_column("limit_pct", "Limit (%)", Unit::kPercent, "most that the candidate may be slower, of --gate"),
      &GateLine::limit},
     {figure_column("change_pct", "Change (%)", Unit::kPercent, "by which the candidate is slower"), &GateLine::percent},
     {text_column("outcome", "Outcome", "pass, fail, inconclusive or not judged", Fit::kKept), &GateLine::outcome},
     {text_column("reason", "Reason", "why it is inconclusive or not judged; what to keep in mind", Fit::kWrapped),
-     [](const auto& line) { return line.reason.empty() ? Cell{} : Cell(line.reason); }},
+     [](const auto& line) { return text_cell(line.reason); }},
 };
 
 }  // namespace
@@ -221,10 +221,9 @@ std::vector<Column> gate_columns() { return columns_of(kGateFields); }
 
 Report gate_report(const GateResult& result, const std::string& trace) {
   Report out{gate_columns(), {}, {}, true};
-  const auto percent = [](const std::optional<double>& value) { return value ? Cell(*value) : Cell{}; };
   for (const GateFinding& finding : result.findings) {
     out.rows.push_back(
-        row_of(kGateFields, {trace, finding.phase, finding.measure, result.gate.percent, percent(finding.percent),
+        row_of(kGateFields, {trace, finding.phase, finding.measure, result.gate.percent, known_cell(finding.percent),
                              std::string(to_string(finding.outcome)), finding.reason}));
   }
   const std::string_view whole = result.failed() ? "fail" : to_string(result.outcome());

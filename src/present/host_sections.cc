@@ -56,7 +56,7 @@ const Fields<OperatorChangeLine> kOperatorChangeFields = {
     {text_column("under", "Under",
                  "of one that is new or gone: the nearest operator around most of its calls that both traces have",
                  Fit::kNames),
-     [](const auto& line) { return line.change.under.empty() ? Cell{} : Cell(line.change.under); }},
+     [](const auto& line) { return text_cell(line.change.under); }},
     {label_column("operator", "Operator", "name of the operator", Fit::kNames),
      [](const auto& line) { return line.change.name; }},
 };

@@ -24,19 +24,6 @@ std::string in(Language language, const Words& words) {
   return language == Language::kChinese ? words.chinese : words.english;
 }
 
-Cell real_cell(const std::optional<double>& value) { return value ? Cell(*value) : Cell(); }
-Cell text_cell(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
-
-Cell mean_count_cell(double count) {
-  const double whole = std::nearbyint(count);
-  const bool is_whole = std::abs(count - whole) < 1e-9 && std::abs(whole) < 1e15;
-  return is_whole ? Cell(static_cast<std::int64_t>(whole)) : Cell(count);
-}
-
-Cell share(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? Cell(100 * static_cast<double>(part) / static_cast<double>(whole)) : Cell();
-}
-
 std::string function_list(const ModelRow& row, std::size_t most) {
   std::string out;
   for (std::size_t i = 0; i < std::min(most, row.functions.size()); ++i) {
@@ -93,16 +80,16 @@ Fields<OperatorLine> operator_fields(ModelBy by, Language language) {
       {sum("profile_time", {"Profile", "实测耗时"}, Unit::kTime, 8, "time of the profile"),
        [](const Line& line) { return line.row.profile_ns; }},
       {figure("error_pct", {"Error (%)", "耗时误差 (%)"}, Unit::kPercent, 8, "model - profile, of the profile"),
-       [](const Line& line) { return real_cell(line.row.error_percent); }},
+       [](const Line& line) { return known_cell(line.row.error_percent); }},
       {sum("share_pct", {"Profile Share (%)", "实测占比 (%)"}, Unit::kPercent, 5, "share of the time of the profile"),
-       [](const Line& line) { return share(line.row.profile_ns, line.total.profile_ns); }},
+       [](const Line& line) { return share_of(line.row.profile_ns, line.total.profile_ns); }},
       {sum("model_count", {"Model Count", "模型次数"}, Unit::kCount, 3, "operators of the model"),
        [](const Line& line) { return line.row.model_count; }},
       {sum("profile_count", {"Profile Count", "实测次数"}, Unit::kCount, 3, "kernels of the profile"),
-       [](const Line& line) { return mean_count_cell(line.row.profile_count); }},
+       [](const Line& line) { return count_cell(line.row.profile_count, 1, false); }},
       {figure("count_error_pct", {"Count Error (%)", "次数误差 (%)"}, Unit::kPercent, 2,
               "difference of the counts, of the profile's"),
-       [](const Line& line) { return real_cell(line.row.count_error_percent); }},
+       [](const Line& line) { return known_cell(line.row.count_error_percent); }},
       {sum("hit_time", {"Hit", "命中耗时"}, Unit::kTime, 2, "model time of operators found among measurements"),
        [](const Line& line) { return line.row.hit_ns; }},
       {sum("miss_time", {"Miss", "未命中耗时"}, Unit::kTime, 2, "model time of the others"),
@@ -196,16 +183,16 @@ const Fields<ModelScenario> kScenarioFields = {
     fact("process", "Process", Unit::kText, "process of the model that was compared",
          [](S s) { return s.model_side.process; }),
     fact("passes", "Passes", Unit::kAny, "passes of the model in the profile",
-         [](S s) { return mean_count_cell(s.passes); }),
+         [](S s) { return count_cell(s.passes, 1, false); }),
     fact("model_time", "Model", Unit::kTime, "time of the model", [](S s) { return s.comparison.total.model_ns; }),
     fact("profile_time", "Profile", Unit::kTime, "time of the profile",
          [](S s) { return s.comparison.total.profile_ns; }),
     fact("error_pct", "Error (%)", Unit::kPercent, "model - profile, of the profile",
-         [](S s) { return real_cell(s.comparison.total.error_percent); }),
+         [](S s) { return known_cell(s.comparison.total.error_percent); }),
     fact("errors_pct", "Errors (%)", Unit::kPercent, "sum of the errors of all rows, without sign",
-         [](S s) { return real_cell(errors_percent(s.comparison)); }),
+         [](S s) { return known_cell(errors_percent(s.comparison)); }),
     fact("m6", "M6", Unit::kRatio, "measured and interpolated time of the model per time of the profile",
-         [](S s) { return real_cell(s.comparison.m6); }),
+         [](S s) { return known_cell(s.comparison.m6); }),
     fact("busy_time", "Busy", Unit::kTime, "time per pass during which a kernel of the profile ran",
          [](S s) { return time_cell(s.comparison.busy_ns); }),
     fact("hit_time", "Hit", Unit::kTime, "model time of operators found among measurements",

@@ -23,9 +23,6 @@ using Others = OthersAggregate;
 const Column kJob = text_column("job", "Job", "folder and common part of the names of its traces", Fit{10});
 
 Cell count(std::size_t n) { return static_cast<std::int64_t>(n); }
-Cell share_of_wait(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? Cell(100 * static_cast<double>(part) / static_cast<double>(whole)) : Cell();
-}
 Cell rank_cell(const JobAnalysis& job, std::uint32_t place) {
   return job.by_device ? rank_text(job, place) : std::to_string(job.ranks[place].rank);
 }
@@ -181,7 +178,7 @@ void add_causes(const JobAnalysis& job, Report& out) {
       }
       out.rows.push_back({job.name, rank_cell(job, place), std::string(to_string(static_cast<LateCause>(cause))),
                           count(rank.count[cause]), rank.caused_by[cause],
-                          share_of_wait(rank.caused_by[cause], waits.exposed), rank.parts[cause]});
+                          share_of(rank.caused_by[cause], waits.exposed), rank.parts[cause]});
     }
   }
   const auto place = find_column(out.columns, "caused").value_or(0);
@@ -193,14 +190,14 @@ void add_causes(const JobAnalysis& job, Report& out) {
     const auto n = std::ranges::count_if(waits.collectives,
                                          [arrival](const CollectiveWait& one) { return one.arrival == arrival; });
     out.footer.push_back(
-        {job.name, name, Cell(), static_cast<std::int64_t>(n), exposed, share_of_wait(exposed, waits.exposed), Cell()});
+        {job.name, name, Cell(), static_cast<std::int64_t>(n), exposed, share_of(exposed, waits.exposed), Cell()});
   };
   if (waits.collectives.empty()) return;
   out.footer.push_back({job.name, "[others]", Cell(), std::int64_t{0}, std::int64_t{0}, 0.0, rest});
   add("[together]", Arrival::kTogether, waits.together);
   add("[start]", Arrival::kFirst, waits.first);
   out.footer.push_back({job.name, "[all]", Cell(), count(waits.collectives.size()), waits.exposed,
-                        share_of_wait(waits.exposed, waits.exposed), Cell()});
+                        share_of(waits.exposed, waits.exposed), Cell()});
 }
 
 std::vector<Column> step_columns() {
@@ -397,14 +394,6 @@ std::map<std::int64_t, std::uint32_t> places(const JobAnalysis& job) {
   return out;
 }
 
-Row one_sided(std::int64_t rank, const JobAnalysis* baseline, const JobAnalysis* candidate, std::uint32_t place) {
-  Row out(ranks_compare_columns().size());
-  out[0] = std::to_string(rank);
-  if (baseline != nullptr) out[1] = time_cell(step_of(*baseline, place).time);
-  if (candidate != nullptr) out[2] = time_cell(step_of(*candidate, place).time);
-  return out;
-}
-
 Row both_sides(std::int64_t rank, const RankStep& before, const RankStep& after) {
   Row out = {std::to_string(rank), time_cell(before.time), time_cell(after.time), Cell(),
              percent_cell(before.time, after.time)};
@@ -513,13 +502,14 @@ Report ranks_compare(const JobAnalysis& baseline, const JobAnalysis& candidate) 
   for (const auto& [rank, place] : after) all.insert(rank);
   for (const std::int64_t rank : all) {
     const auto a = before.find(rank), b = after.find(rank);
-    if (a == before.end()) {
-      out.rows.push_back(one_sided(rank, nullptr, &candidate, b->second));
-    } else if (b == after.end()) {
-      out.rows.push_back(one_sided(rank, &baseline, nullptr, a->second));
-    } else {
+    if (a != before.end() && b != after.end()) {
       out.rows.push_back(both_sides(rank, step_of(baseline, a->second), step_of(candidate, b->second)));
+      continue;
     }
+    Row& row = out.rows.emplace_back(out.columns.size());
+    row[0] = std::to_string(rank);
+    if (a != before.end()) row[1] = time_cell(step_of(baseline, a->second).time);
+    if (b != after.end()) row[2] = time_cell(step_of(candidate, b->second).time);
   }
   const std::uint32_t a = deciding(baseline), b = deciding(candidate);
   Row job = both_sides(0, step_of(baseline, a), step_of(candidate, b));

@@ -11,8 +11,6 @@
 namespace tracedb {
 namespace {
 
-Cell known_text(std::string_view text) { return text.empty() ? Cell{} : Cell(std::string(text)); }
-
 struct VerdictLine {
   const SectionInput& in;
   std::string phase, measure;
@@ -50,7 +48,7 @@ const Fields<VerdictLine> kVerdictFields = {
      [](const auto& line) {
        const Change& change = line.change;
        const std::string& known = change.reason.empty() ? change.caveat : change.reason;
-       return known_text(known.empty() && !line.in.comparison.step ? kOneRun : std::string_view(known));
+       return text_cell(known.empty() && !line.in.comparison.step ? kOneRun : std::string_view(known));
      }},
 };
 
@@ -76,7 +74,7 @@ struct ReasonLine {
         if (reason.cause == Cause::kTransition) return fmt::format("[before {}]", reason.to);
         [[fallthrough]];
       default:
-        return known_text(layers_label(reason.place.layers, in.baseline.layers.stacks));
+        return text_cell(layers_label(reason.place.layers, in.baseline.layers.stacks));
     }
   }
 };
@@ -100,12 +98,12 @@ const Fields<ReasonLine> kReasonFields = {
                  Fit{9}),
      [](const auto& line) { return std::string(to_string(line.reason.cause)); }},
     {text_column("op", "Operation", "operation class; unknown where it is of several, or none", Fit{9}),
-     [](const auto& line) { return known_text(line.reason.op); }},
+     [](const auto& line) { return text_cell(line.reason.op); }},
     {text_column("role", "Role", "role of the kernels that changed, where they have one in common", Fit{3}),
-     [](const auto& line) { return known_text(line.reason.role); }},
+     [](const auto& line) { return text_cell(line.reason.role); }},
     {text_column("member", "Member", "which role, operator or kernels, where others of the class moved against them",
                  Fit{3}),
-     [](const auto& line) { return known_text(line.reason.member); }},
+     [](const auto& line) { return text_cell(line.reason.member); }},
     {text_column("place", "Place", "the few layers that it is about, [head], [tail] or [before KIND]; unknown: all",
                  Fit{8}),
      &ReasonLine::place},

@@ -12,11 +12,6 @@
 namespace tracedb {
 namespace {
 
-template <class Value>
-Cell known(const std::optional<Value>& value) {
-  return value ? Cell(*value) : Cell{};
-}
-Cell known_text(const std::string& text) { return text.empty() ? Cell{} : Cell(text); }
 Cell low_of(const std::optional<Interval>& range) { return range ? Cell(range->low) : Cell{}; }
 Cell high_of(const std::optional<Interval>& range) { return range ? Cell(range->high) : Cell{}; }
 Cell end_of(const std::optional<Interval>& range, double Interval::*end) {
@@ -39,11 +34,11 @@ const Fields<SetLine> kSetFields = {
      [](const SetLine& line) { return static_cast<std::int64_t>(line.run.traces.size()); }},
     {text_column("date", "Date", "when its recording began", Fit::kUsual),
      [](const SetLine& line) { return line.run.date_ns > 0 ? Cell(moment_text(line.run.date_ns)) : Cell{}; }},
-    {text_column("gpu", "GPU", "as the trace names it"), [](const SetLine& line) { return known_text(line.run.gpu); }},
+    {text_column("gpu", "GPU", "as the trace names it"), [](const SetLine& line) { return text_cell(line.run.gpu); }},
     {figure_column("left_out", "Left out", Unit::kCount, "1: not compared: --leave-out, or without a partner"),
      [](const SetLine& line) { return static_cast<std::int64_t>(line.run.left_out ? 1 : 0); }},
     {text_column("trace", "Trace", "path of its first trace", Fit::kWrapped),
-     [](const SetLine& line) { return known_text(line.run.traces.empty() ? "" : line.run.traces.front()); }},
+     [](const SetLine& line) { return text_cell(line.run.traces.empty() ? "" : line.run.traces.front()); }},
 };
 
 Report sets_report(const SetsAnswer& answer) {
@@ -82,17 +77,17 @@ const Fields<SetVerdictLine> kSetVerdictFields = {
      [](const auto& line) { return high_of(line.of.range_pct); }},
     {figure_column("run_sd_pct", "Run sd (%)", Unit::kPercent,
                    "standard deviation from run to run, of both sides; paired: of the differences"),
-     [](const auto& line) { return known(line.of.run_sd_pct); }},
+     [](const auto& line) { return known_cell(line.of.run_sd_pct); }},
     {figure_column("detectable_pct", "Detectable (%)", Unit::kPercent,
                    "least true change that such sets tell from 0 four times in five"),
-     [](const auto& line) { return known(line.of.detectable_pct); }},
+     [](const auto& line) { return known_cell(line.of.detectable_pct); }},
     {figure_column("runs_needed", "Runs needed", Unit::kCount,
                    "runs a side until the detectable change is within the budget (--gate, else 2 %)"),
-     [](const auto& line) { return known(line.of.runs_needed); }},
+     [](const auto& line) { return known_cell(line.of.runs_needed); }},
     {text_column("verdict", "Verdict", "worse, better, same or inconclusive", Fit::kKept),
      [](const auto& line) { return std::string(to_string(line.of.verdict)); }},
     {text_column("reason", "Reason", "of an inconclusive one", Fit::kWrapped),
-     [](const auto& line) { return known_text(line.of.reason); }},
+     [](const auto& line) { return text_cell(line.of.reason); }},
 };
 
 std::string_view period_word(const PhaseAnswer& phase) { return phase.phase.by_period ? "period" : "span"; }
@@ -121,7 +116,7 @@ const Fields<SetRowLine> kSetLedgerFields = {
     {label_column("item", "Item", "class of kernels and role, or part of a step", Fit::kKept),
      [](const auto& line) { return line.row.name; }},
     {text_column("op", "Op", "family of the class of kernels"),
-     [](const auto& line) { return known_text(line.row.op_class); }},
+     [](const auto& line) { return text_cell(line.row.op_class); }},
     {sum_column("baseline", "Baseline", Unit::kTime, "per step: mean over runs, at equal load and speed", Fit::kKept),
      [](const auto& line) { return time_cell(line.row.baseline); }},
     {sum_column("candidate", "Candidate", Unit::kTime, "the same of the candidate", Fit::kKept),
@@ -133,7 +128,7 @@ const Fields<SetRowLine> kSetLedgerFields = {
     {figure_column("high", "to", Unit::kTime, "upper end of that interval", Fit::kKept),
      [](const auto& line) { return end_of(line.row.range, &Interval::high); }},
     {figure_column("q_value", "q", Unit::kAny, "rate of false discoveries at which the change is found"),
-     [](const auto& line) { return known(line.row.q_value); }},
+     [](const auto& line) { return known_cell(line.row.q_value); }},
     {figure_column("runs_agreeing", "Agree", Unit::kCount, "pairs of a run of either side that changed alike"),
      [](const auto& line) { return Cell(line.row.agreeing); }},
     {figure_column("run_pairs", "of", Unit::kCount, "pairs of a run of either side"),
@@ -209,7 +204,7 @@ const Fields<SetRunLine> kSetRunFields = {
     {figure_column("period_at_equal_speed", "At equal speed", Unit::kTime, "the same without the speed of the GPU"),
      level_cell(&SetRun::period_at_equal_speed)},
     {text_column("note", "Note", "why it has no level; how it stands out from its side", Fit::kWrapped),
-     [](const auto& line) { return known_text(line.run.bar.empty() ? line.run.note : line.run.bar); }},
+     [](const auto& line) { return text_cell(line.run.bar.empty() ? line.run.note : line.run.bar); }},
 };
 
 Report set_runs_report(const SetsAnswer& answer) {
@@ -235,9 +230,9 @@ const Fields<SetGateLine> kSetGateFields = {
     {text_column("outcome", "Outcome", "pass, fail or inconclusive", Fit::kKept),
      [](const SetGateLine& line) { return std::string(to_string(line.outcome)); }},
     {figure_column("runs_needed", "Runs needed", Unit::kCount, "runs a side to tell a change of the budget"),
-     [](const SetGateLine& line) { return known(line.runs_needed); }},
+     [](const SetGateLine& line) { return known_cell(line.runs_needed); }},
     {text_column("reason", "Reason", "the change that decided, or what was lacking", Fit::kWrapped),
-     [](const SetGateLine& line) { return known_text(line.reason); }},
+     [](const SetGateLine& line) { return text_cell(line.reason); }},
 };
 
 // "decode, period: +3.10 %"; of the metric that fails, or is furthest from passing.
