@@ -40,9 +40,7 @@ std::set<OpId> classes_of(const ComparedTrace& trace, const GroupSide& group, co
   const auto names = trace.events.kernels.ids("name_id");
   std::vector<bool> met(kernel_names.entries().size(), false);
   for (const std::uint32_t step : group.device_steps) {
-    for (std::size_t i = trace.work.steps[step].begin; i < trace.work.steps[step].end; ++i) {
-      met[trace.name(names[trace.work.kernel_rows[i]])] = true;
-    }
+    for (const std::uint32_t row : trace.work.kernels(trace.work.steps[step])) met[trace.name(names[row])] = true;
   }
   std::set<OpId> out;
   for (NameId name = 0; name < met.size(); ++name) {

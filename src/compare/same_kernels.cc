@@ -149,9 +149,7 @@ Uses uses_of(const ComparedTrace& trace, const GroupSide& group) {
   const auto kind = trace.events.kernels.ids("kind");
   const auto dur = trace.events.kernels.int64s("dur");
   for (const std::uint32_t of_group : group.device_steps) {
-    const DeviceStep& step = trace.work.steps[of_group];
-    for (std::size_t i = step.begin; i < step.end; ++i) {
-      const std::uint32_t row = trace.work.kernel_rows[i];
+    for (const std::uint32_t row : trace.work.kernels(trace.work.steps[of_group])) {
       if (dur[row] < 0) continue;  // unknown
       const NameId name = trace.name(names[row]);
       const std::uint32_t config =

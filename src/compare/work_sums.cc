@@ -52,24 +52,15 @@ class Summer {
     if (step.step != step_ || devices_ == 0) close();
     step_ = step.step;
     ++devices_;
-    for (std::size_t i = step.begin; i < step.end; ++i) {
-      const std::uint32_t row = trace_.work.kernel_rows[i];
-      const NameId name = trace_.name(names_[row]);
-      const std::int32_t layer = trace_.layers.of_kernel[row];
-      const std::int64_t time = duration_or_zero(dur_[row]);
-      count(layer, name, work_of_kernel(kind_[row]), {1, time, trace_.work.kernel_own[row]}, trace_.roles.of(row).role,
+    for (const std::uint32_t row : trace_.work.kernels(step)) {
+      count(trace_.layers.of_kernel[row], trace_.name(names_[row]), work_of_kernel(kind_[row]),
+            {1, duration_or_zero(dur_[row]), trace_.work.kernel_own[row]}, trace_.roles.of(row).role,
             row < launcher_.size() ? launcher_[row] : 0);
-      ops_.add(levels_.op_of(name, kernel_names_), time);
-      layers_.add(slot_of(layer), time);
     }
-    for (std::size_t i = step.memory_begin; i < step.memory_end; ++i) {
-      const std::uint32_t row = trace_.work.memory_rows[i];
+    for (const std::uint32_t row : trace_.work.memory(step)) {
       const Work work = work_of_memory(memory_kind_[row]);
       const NameId name = work == Work::kCopy ? trace_.numbers.memcpy : trace_.numbers.memset;
-      const std::int64_t time = duration_or_zero(memory_dur_[row]);
-      count(kNoLayer, name, work, {1, time, trace_.work.memory_own[row]}, Role::kNone);
-      ops_.add(levels_.op_of(name, kernel_names_), time);
-      layers_.add(slot_of(kNoLayer), time);
+      count(kNoLayer, name, work, {1, duration_or_zero(memory_dur_[row]), trace_.work.memory_own[row]}, Role::kNone);
     }
     ++out_.device_steps;
     const auto sum = [](std::int64_t& to, std::int64_t time) { to = saturating_add(to, time); };
@@ -106,6 +97,8 @@ class Summer {
           {layer, name, work, {}, role, known ? std::string_view(trace_.recorded_work.operators[launcher]) : ""});
     }
     out_.cells[position].sum.add(sum);
+    ops_.add(levels_.op_of(name, kernel_names_), sum.time);
+    layers_.add(slot_of(layer), sum.time);
   }
 
   const ComparedTrace& trace_;

@@ -148,8 +148,7 @@ class Cutter {
         dur_(trace.events.kernels.int64s("dur")) {}
 
   void add(const DeviceStep& step, std::map<std::int32_t, Variants>& variants) {
-    for (std::size_t i = step.begin; i < step.end; ++i) {
-      const std::uint32_t row = trace_.work.kernel_rows[i];
+    for (const std::uint32_t row : trace_.work.kernels(step)) {
       Sequence& sequence = open(whole_ ? kNoLayer : trace_.layers.of_kernel[row]);
       const Work work = work_of_kernel(kinds_[row]);
       const std::int64_t time = duration_or_zero(dur_[row]);

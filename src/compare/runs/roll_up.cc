@@ -82,8 +82,7 @@ class GroupSummer {
   }
 
   void add_device(const DeviceStep& step) {
-    for (std::size_t i = step.begin; i < step.end; ++i) {
-      const std::uint32_t row = trace_.work.kernel_rows[i];
+    for (const std::uint32_t row : trace_.work.kernels(step)) {
       const Work work = work_of_kernel(kind_[row]);
       const auto time = accounted_time(work, duration_or_zero(dur_[row]), trace_.work.kernel_own[row]);
       const NameId name = trace_.name(names_[row]);
@@ -93,8 +92,7 @@ class GroupSummer {
         add(work == Work::kComm ? "[exposed communication]" : "[exposed copies]", time);
       }
     }
-    for (std::size_t i = step.memory_begin; i < step.memory_end; ++i) {
-      const std::uint32_t row = trace_.work.memory_rows[i];
+    for (const std::uint32_t row : trace_.work.memory(step)) {
       const Work work = work_of_memory(memory_kind_[row]);
       const auto time = accounted_time(work, duration_or_zero(memory_dur_[row]), trace_.work.memory_own[row]);
       if (work == Work::kCopy) {

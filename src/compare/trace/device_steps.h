@@ -42,6 +42,13 @@ struct StepWork {
   std::vector<std::uint32_t> memory_rows;
   std::vector<std::int64_t> kernel_own, memory_own;  // exclusive time on the device (exclusive_time.h), by row
   std::vector<DeviceStep> steps;
+  // Rows of a device step.
+  [[nodiscard]] std::span<const std::uint32_t> kernels(const DeviceStep& step) const {
+    return std::span(kernel_rows).subspan(step.begin, step.end - step.begin);
+  }
+  [[nodiscard]] std::span<const std::uint32_t> memory(const DeviceStep& step) const {
+    return std::span(memory_rows).subspan(step.memory_begin, step.memory_end - step.memory_begin);
+  }
   std::int64_t kernel_time = 0;   // of all kernels, in device steps or not
   std::int64_t outside_time = 0;  // of kernels in no step
   std::size_t outside_kernels = 0;

@@ -242,8 +242,8 @@ RecordedWork recorded_work(const Index& index, const EventTables& events, const 
   };
   std::vector<bool> seen(operators.size());
   for (std::size_t i = 0; i < work.steps.size(); ++i) {
-    for (std::size_t k = work.steps[i].begin; k < work.steps[i].end; ++k) {
-      const std::uint32_t row = work.kernel_rows[k], op = launched_by[row] - 1;
+    for (const std::uint32_t row : work.kernels(work.steps[i])) {
+      const std::uint32_t op = launched_by[row] - 1;
       if (op >= operators.size()) continue;
       const Kind kind = kind_of(op);
       out.operator_of[row] = kind.name;

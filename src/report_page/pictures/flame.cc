@@ -108,9 +108,7 @@ std::vector<std::int64_t> times_by_stack(const PictureGroupSide& side, std::size
   const auto dur = side.trace.events.kernels.int64s("dur");
   std::vector<std::int64_t> out(stacks + 1);
   for (const std::uint32_t number : side.steps.device_steps) {
-    const DeviceStep& step = side.trace.work.steps[number];
-    for (std::size_t i = step.begin; i < step.end; ++i) {
-      const std::uint32_t row = side.trace.work.kernel_rows[i];
+    for (const std::uint32_t row : side.trace.work.kernels(side.trace.work.steps[number])) {
       std::int64_t& time = out[stack[row] <= stacks ? stack[row] : 0];
       time = saturating_add(time, duration_or_zero(dur[row]));
     }

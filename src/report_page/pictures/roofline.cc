@@ -68,9 +68,8 @@ std::map<PointKey, PointSums> points_of(const PictureGroupSide& side, Products& 
   const auto dur = side.trace.events.kernels.int64s("dur");
   std::map<std::uint32_t, std::uint32_t> longest;  // by operator call: row of kernel
   for (const std::uint32_t number : side.steps.device_steps) {
-    const DeviceStep& step = side.trace.work.steps[number];
-    for (std::size_t i = step.begin; i < step.end; ++i) {
-      const std::uint32_t row = side.trace.work.kernel_rows[i], call = calls[row];
+    for (const std::uint32_t row : side.trace.work.kernels(side.trace.work.steps[number])) {
+      const std::uint32_t call = calls[row];
       if (call == 0 || call > names.size() || products.of(names[call - 1], shapes[call - 1]) == nullptr) continue;
       const auto [entry, is_new] = longest.try_emplace(call, row);
       if (!is_new && duration_or_zero(dur[row]) > duration_or_zero(dur[entry->second])) entry->second = row;

@@ -65,8 +65,8 @@ std::int64_t first_at(Database& database, const HostTable& table, std::int64_t c
 std::uint32_t launching_thread(const Index& index, const ComparedTrace& trace, const DeviceStep& step) {
   const auto launch = trace.events.kernels.ids("launch_id");
   Statement call(index.database(), "SELECT thread_id FROM runtime_call WHERE id = ?1");
-  for (std::size_t i = step.begin; i < step.end; ++i) {
-    const std::uint32_t id = launch[trace.work.kernel_rows[i]];
+  for (const std::uint32_t row : trace.work.kernels(step)) {
+    const std::uint32_t id = launch[row];
     if (id == 0) continue;
     call.bind(1, static_cast<std::int64_t>(id));
     if (call.step()) return call.id(0);
@@ -177,13 +177,9 @@ std::vector<TimelineEvent> events_of(const ComparedTrace& trace, const DeviceSte
     out.push_back({columns.ids("stream_id")[row], begin, duration_or_zero(columns.int64s("dur")[row]), name});
   };
   const auto names = trace.events.kernels.ids("name_id");
-  for (std::size_t i = step.begin; i < step.end; ++i) {
-    const std::uint32_t row = trace.work.kernel_rows[i];
-    add(trace.events.kernels, row, trace.name(names[row]));
-  }
+  for (const std::uint32_t row : trace.work.kernels(step)) add(trace.events.kernels, row, trace.name(names[row]));
   const auto kinds = trace.events.memory.ids("kind");
-  for (std::size_t i = step.memory_begin; i < step.memory_end; ++i) {
-    const std::uint32_t row = trace.work.memory_rows[i];
+  for (const std::uint32_t row : trace.work.memory(step)) {
     const bool copy = work_of_memory(kinds[row]) == Work::kCopy;
     add(trace.events.memory, row, copy ? trace.numbers.memcpy : trace.numbers.memset);
   }
