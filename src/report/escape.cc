@@ -117,12 +117,6 @@ std::string escape_text(std::string_view text) {
   return out;
 }
 
-std::string escape_cell(std::string_view text) {
-  std::string out;
-  append_escaped_cell(out, text);
-  return out;
-}
-
 void append_escaped_cell(std::string& out, std::string_view text) {
   if (is_plain<'\\'>(text)) {
     out.append(text);

@@ -16,7 +16,6 @@ inline std::string escape_path(const std::filesystem::path& path) { return escap
 
 // The same, so that the text can be had back: replace each \xNN by that byte and each \uNNNN by that character. A
 // backslash that would read as one of them appears as \x5c.
-std::string escape_cell(std::string_view text);
 void append_escaped_cell(std::string& out, std::string_view text);
 
 // The inside of a JSON string. Valid UTF-8 whatever came in: broken sequences become U+FFFD.

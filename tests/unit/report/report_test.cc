@@ -33,6 +33,12 @@ TEST_CASE("escape_text disarms what terminals and readers obey, and leaves ordin
                                               {"\xED\xA0\x80", "\\xed\\xa0\\x80"}});  // a lone surrogate
 }
 
+std::string escape_cell(std::string_view text) {
+  std::string out;
+  append_escaped_cell(out, text);
+  return out;
+}
+
 TEST_CASE("escapes for cells can be undone, those for JSON and Markdown are text there") {
   check_pairs<std::string_view>(escape_cell, {{"C:\\temp\\a", "C:\\temp\\a"},
                                               {"a\nb", "a\\x0ab"},
