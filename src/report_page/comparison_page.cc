@@ -14,13 +14,6 @@ namespace {
 
 constexpr std::size_t kTextWidth = 200;  // a window breaks lines itself; this decides how much is said
 
-std::string capital(std::string_view text) {
-  std::string out(text);
-  if (!out.empty() && out.front() >= 'a' && out.front() <= 'z')
-    out.front() = static_cast<char>(out.front() - 'a' + 'A');
-  return out;
-}
-
 }  // namespace
 
 ReportPage comparison_page(const ComparisonPageInput& input) {
@@ -44,8 +37,7 @@ ReportPage comparison_page(const ComparisonPageInput& input) {
     Report report = section->make(in);
     drop_column(report, "trace");
     if (CycleWords::active()) name_cycles(report);
-    page.tables.push_back(
-        {std::string(section->name), capital(section->name), capital(section->summary) + ".", std::move(report)});
+    page.tables.push_back(table_of(section->name, section->summary, std::move(report)));
   }
   return page;
 }

@@ -230,7 +230,18 @@ std::vector<const Picture*> fitting_pictures(const ReportPage& page, std::vector
   return out;
 }
 
+std::string capital(std::string_view text) {
+  std::string out(text);
+  if (!out.empty() && out.front() >= 'a' && out.front() <= 'z')
+    out.front() = static_cast<char>(out.front() - 'a' + 'A');
+  return out;
+}
+
 }  // namespace
+
+PageTable table_of(std::string_view section, std::string_view summary, Report report) {
+  return {std::string(section), capital(section), capital(summary) + ".", std::move(report)};
+}
 
 void add_pictures(const PictureInput& in, ReportPage& page) {
   const bool pytorch = std::ranges::any_of(

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "present/page_text.h"
@@ -26,6 +27,9 @@ struct PageTable {
   std::string id, title, note;  // `note`: what it shows, or why it is empty
   Report report;
 };
+
+// Of a section of a comparison.
+PageTable table_of(std::string_view section, std::string_view summary, Report report);
 
 struct ReportPage {
   std::string kind;     // trace, compare

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::size_t kSetsTextWidth = 200, kMostSetPhases = 3, kMostDotRows = 5, kMostSetRows = 16;
 
-std::string picture_id(std::string_view kind, const PhaseAnswer& phase) {
-  std::string id = fmt::format("{}-{}", kind, phase.phase.label);
-  for (char& c : id) c = c == ' ' ? '-' : c;
-  return id;
-}
-
 std::int64_t whole(double ns) { return std::llround(ns); }
 
 // A measure of the runs: the dots of either side, and the interval of the change.
@@ -68,7 +62,7 @@ Picture dots(const PhaseAnswer& phase) {
     ++said;
     rows.add(row.name, one, row.baseline, row.candidate, row.range, [i](const SetRun& run) { return run.rows[i]; });
   }
-  return {picture_id("dots", phase), "dots", fmt::format("Runs of {}", phase.phase.label),
+  return {id_of("dots", phase.phase.label), "dots", fmt::format("Runs of {}", phase.phase.label),
           "One mark a run, at equal load; the bar is the 95 % interval of the change, drawn from the baseline's mean.",
           rows.take()};
 }
@@ -105,7 +99,7 @@ Picture waterfall_of_sets(const PhaseAnswer& phase) {
   }
   data.close(']').key("end").open('{').member("label", "candidate").member("value", start + one.change).close('}');
   return {
-      picture_id("waterfall", phase), "waterfall", fmt::format("What changes the mean of {}", phase.phase.label),
+      id_of("waterfall", phase.phase.label), "waterfall", fmt::format("What changes the mean of {}", phase.phase.label),
       "Means over runs, parts at equal load and speed; the rows add up to the change to the nanosecond. Whiskers are "
       "95 % intervals; pale rows are no more than what varies from run to run.",
       data.take()};
@@ -130,10 +124,7 @@ ReportPage sets_report_page(const SetsAnswer& answer, std::span<const SetSection
     page.pictures.push_back(waterfall_of_sets(answer.phases[i]));
   }
   for (const SetSection* section : tables) {
-    std::string title(section->name), note(section->summary);
-    title[0] = static_cast<char>(title[0] - 'a' + 'A');
-    note[0] = static_cast<char>(note[0] >= 'a' ? note[0] - 'a' + 'A' : note[0]);
-    page.tables.push_back({std::string(section->name), std::move(title), note + ".", section->make(answer)});
+    page.tables.push_back(table_of(section->name, section->summary, section->make(answer)));
   }
   return page;
 }

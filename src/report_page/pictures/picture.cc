@@ -31,11 +31,9 @@ std::vector<PictureGroupSide> sides_of(const PictureInput& in, const GroupCompar
 
 std::string phase_of(const GroupComparison& group) { return group.group.whole_trace ? "all" : group.group.label; }
 
-std::string id_of(std::string_view kind, const GroupComparison& group) {
-  std::string id = fmt::format("{}-{}", kind, phase_of(group));
-  for (char& c : id) {
-    if (c == ' ') c = '-';
-  }
+std::string id_of(std::string_view kind, std::string_view phase) {
+  std::string id = fmt::format("{}-{}", kind, phase);
+  std::ranges::replace(id, ' ', '-');
   return id;
 }
 

@@ -52,7 +52,8 @@ std::span<const GroupComparison> shown_groups(const PictureInput& in);
 
 // "decode", "all" for a trace without steps; as part of an id, without blanks: "prefill-4096..8191-tokens".
 std::string phase_of(const GroupComparison& group);
-std::string id_of(std::string_view kind, const GroupComparison& group);
+std::string id_of(std::string_view kind, std::string_view phase);
+inline std::string id_of(std::string_view kind, const GroupComparison& group) { return id_of(kind, phase_of(group)); }
 
 // "a decode step", "a step", "all of it": what a time of a group is of.
 std::string unit_words(const PictureInput& in, const GroupComparison& group);
