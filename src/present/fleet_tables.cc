@@ -62,39 +62,35 @@ Cell change_cell(const TrendSeries& series, const TrendPoint& point) {
   return fmt::format("{}{}{}", mark, by ? fmt::format("{:+.1f} %: ", *by) : "", times_text(here.before, here.after));
 }
 
-std::vector<Column> series_columns() {
-  return {
-      label_column("series", "Series", "what its traces have in common", Fit{6}),
-      text_column("metric", "Metric",
-                  "period (of regular steps, at equal load), span (median of steps), op:CLASS or kernel:NAME, ns",
-                  Fit{3}),
-      text_column("headline", "Headline", "the last change of the level", Fit::kWrapped),
-      sum_column("runs", "Runs", Unit::kCount, "traces that have the metric", Fit{6}),
-      sum_column("unknown", "Unknown", Unit::kCount, "traces that do not", Fit{2}),
-      sum_column("changes", "Changes", Unit::kCount, "changes of the level", Fit{7}),
-      text_column("first", "First (UTC)", "date of the first trace", Fit{3}),
-      text_column("last", "Last (UTC)", "date of the last trace", Fit{3}),
-      text_column("changed_at", "Changed At (UTC)", "date of the first trace of the newest level", Fit{6}),
-      figure_column("before", "Before", Unit::kTime, "median of the level before the newest", Fit{7}),
-      figure_column("now", "Now", Unit::kTime, "median of the newest level", Fit{8}),
-      figure_column("change_pct", "Change (%)", Unit::kPercent, "of the newest level against the one before", Fit{8}),
-      figure_column("p", "p", Unit::kAny, "share of random orders of the runs with a change as large", Fit{2}),
-  };
-}
+const std::vector<Column> kSeriesColumns = {
+    label_column("series", "Series", "what its traces have in common", Fit{6}),
+    text_column("metric", "Metric",
+                "period (of regular steps, at equal load), span (median of steps), op:CLASS or kernel:NAME, ns",
+                Fit{3}),
+    text_column("headline", "Headline", "the last change of the level", Fit::kWrapped),
+    sum_column("runs", "Runs", Unit::kCount, "traces that have the metric", Fit{6}),
+    sum_column("unknown", "Unknown", Unit::kCount, "traces that do not", Fit{2}),
+    sum_column("changes", "Changes", Unit::kCount, "changes of the level", Fit{7}),
+    text_column("first", "First (UTC)", "date of the first trace", Fit{3}),
+    text_column("last", "Last (UTC)", "date of the last trace", Fit{3}),
+    text_column("changed_at", "Changed At (UTC)", "date of the first trace of the newest level", Fit{6}),
+    figure_column("before", "Before", Unit::kTime, "median of the level before the newest", Fit{7}),
+    figure_column("now", "Now", Unit::kTime, "median of the newest level", Fit{8}),
+    figure_column("change_pct", "Change (%)", Unit::kPercent, "of the newest level against the one before", Fit{8}),
+    figure_column("p", "p", Unit::kAny, "share of random orders of the runs with a change as large", Fit{2}),
+};
 
-std::vector<Column> point_columns() {
-  return {
-      text_column("series", "Series", "what its traces have in common", Fit{10}),
-      figure_column("run", "Run", Unit::kCount, "number in its series, in order of time", Fit{6}),
-      text_column("date", "Date (UTC)", "first event of the trace, or when its file was changed last", Fit{8}),
-      text_column("dated_by", "Dated By", "trace or file", Fit{1}),
-      figure_column("value", "Value", Unit::kTime, "the metric; unknown: the trace does not have it", Fit{9}),
-      text_column("change", "Change", "where the level changes: from which median to which", Fit{8}),
-      figure_column("level", "Level", Unit::kCount, "number of changes before it", Fit{3}),
-      label_column("name", "Name", "file of the trace", Fit{7}),
-      text_column("index_path", "Index", "path of the index", Fit{1}),
-  };
-}
+const std::vector<Column> kPointColumns = {
+    text_column("series", "Series", "what its traces have in common", Fit{10}),
+    figure_column("run", "Run", Unit::kCount, "number in its series, in order of time", Fit{6}),
+    text_column("date", "Date (UTC)", "first event of the trace, or when its file was changed last", Fit{8}),
+    text_column("dated_by", "Dated By", "trace or file", Fit{1}),
+    figure_column("value", "Value", Unit::kTime, "the metric; unknown: the trace does not have it", Fit{9}),
+    text_column("change", "Change", "where the level changes: from which median to which", Fit{8}),
+    figure_column("level", "Level", Unit::kCount, "number of changes before it", Fit{3}),
+    label_column("name", "Name", "file of the trace", Fit{7}),
+    text_column("index_path", "Index", "path of the index", Fit{1}),
+};
 
 }  // namespace
 
@@ -201,7 +197,7 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
 }
 
 Report trend_series(std::span<const TrendSeries> series, const std::string& metric) {
-  Report out{series_columns(), {}};
+  Report out{kSeriesColumns, {}};
   for (const TrendSeries& one : series) {
     const std::vector<double> values = one.values();
     const bool changed = !one.changes.empty();
@@ -221,7 +217,7 @@ Report trend_series(std::span<const TrendSeries> series, const std::string& metr
 }
 
 Report trend_points(std::span<const TrendSeries> series, const std::string& metric) {
-  Report out{point_columns(), {}};
+  Report out{kPointColumns, {}};
   const auto value = std::ranges::find_if(out.columns, [](auto& one) { return one.key == "value"; });
   if (metric == "period" || metric == "span") value->head = metric == "period" ? "Period" : "Med Span";
   for (const TrendSeries& one : series) {
