@@ -46,6 +46,25 @@ Fields<Item> joined_fields(std::initializer_list<Fields<Item>> lists) {
   return out;
 }
 
+// A table that is made of an input: its columns, and how.
+template <class Input>
+struct TableOf {
+  std::vector<Column> (*columns)();
+  Report (*make)(const Input& input);
+};
+
+// A table of nothing but lines, each of which `lines` gives to its second argument.
+template <class Line>
+using AddLine = std::function<void(const Line&)>;
+template <class Input, const auto& fields, auto lines>
+constexpr TableOf<Input> kTableOfLines = {
+    [] { return columns_of(fields); },
+    [](const Input& input) {
+      Report out{columns_of(fields), {}};
+      lines(input, [&out](const auto& line) { out.rows.push_back(row_of(fields, line)); });
+      return out;
+    }};
+
 // Columns of a kind. A label is [others] in the row that stands for those a limit cuts off; a sum is added up there. A
 // kept column stays where a terminal has no room for all, the text of a wrapped one goes on in the next line.
 using Text = std::string_view;

@@ -1,5 +1,6 @@
 // The sections `operators`, `roofline` and `memory`: what the host asked for, how well the devices did it, and what was
 // allocated.
+#include <algorithm>
 #include <cmath>
 
 #include "compare/memory_peaks.h"
@@ -103,36 +104,27 @@ const Fields<ShapeChange> kShapeFields = {
     {label_column("operator", "Operator", "name of the operator", Fit::kNames), &ShapeChange::operator_name},
 };
 
-}  // namespace
-
-std::vector<Column> roofline_columns() { return columns_of(kShapeFields); }
-Report roofline_section(const SectionInput& in) {
-  Report out{roofline_columns(), {}};
-  if (in.shapes == nullptr) return out;
-  for (const ShapeChange& change : *in.shapes) out.rows.push_back(row_of(kShapeFields, change));
-  return out;
+void shape_lines(const SectionInput& in, const AddLine<ShapeChange>& add) {
+  if (in.shapes != nullptr) std::ranges::for_each(*in.shapes, add);
 }
 
-std::vector<Column> operators_columns() { return columns_of(kOperatorChangeFields); }
-Report operators_section(const SectionInput& in) {
-  Report out{operators_columns(), {}};
+void operator_lines(const SectionInput& in, const AddLine<OperatorChangeLine>& add) {
   const auto steps = [](const ComparedTrace& trace) { return static_cast<double>(trace.steps.steps.size()); };
   const bool by_step = steps(in.baseline) > 0 && steps(in.candidate) > 0;
   const double baseline_units = by_step ? steps(in.baseline) : 1, candidate_units = by_step ? steps(in.candidate) : 1;
   const std::vector<OperatorChange> changes =
       operator_changes(in.baseline_index, in.candidate_index, baseline_units, candidate_units);
-  for (const OperatorChange& change : changes) {
-    out.rows.push_back(row_of(kOperatorChangeFields, {in, change, baseline_units, candidate_units}));
-  }
-  return out;
+  for (const OperatorChange& change : changes) add({in, change, baseline_units, candidate_units});
 }
 
-std::vector<Column> memory_columns() { return columns_of(kMemoryFields); }
-Report memory_section(const SectionInput& in) {
-  Report out{memory_columns(), {}};
-  if (in.memory == nullptr) return out;
-  for (const MemoryChange& change : *in.memory) out.rows.push_back(row_of(kMemoryFields, change));
-  return out;
+void memory_lines(const SectionInput& in, const AddLine<MemoryChange>& add) {
+  if (in.memory != nullptr) std::ranges::for_each(*in.memory, add);
 }
+
+}  // namespace
+
+const TableOf<SectionInput> kRooflineTable = kTableOfLines<SectionInput, kShapeFields, shape_lines>;
+const TableOf<SectionInput> kOperatorsTable = kTableOfLines<SectionInput, kOperatorChangeFields, operator_lines>;
+const TableOf<SectionInput> kMemoryTable = kTableOfLines<SectionInput, kMemoryFields, memory_lines>;
 
 }  // namespace tracedb

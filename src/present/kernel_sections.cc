@@ -23,9 +23,9 @@ Fields<Line> figures_of_sums() {
                               {ratio_of_sums<Line>()}});
 }
 
-// The lines as rows: largest change first, then longest time.
+// Largest change first, then longest time.
 template <class Line>
-void add_by_change(const std::vector<Line>& lines, const Fields<Line>& fields, std::vector<Row>& rows) {
+void add_by_change(const std::vector<Line>& lines, const AddLine<Line>& add) {
   std::vector<const Line*> order;
   for (const Line& line : lines) order.push_back(&line);
   std::ranges::stable_sort(order, [](const Line* x, const Line* y) {
@@ -34,7 +34,7 @@ void add_by_change(const std::vector<Line>& lines, const Fields<Line>& fields, s
     };
     return rank(*x) < rank(*y);
   });
-  for (const Line* line : order) rows.push_back(row_of(fields, *line));
+  for (const Line* line : order) add(*line);
 }
 
 struct RoleSums : BothSums {
@@ -373,58 +373,45 @@ const Fields<FusionLine> kFusionFields = {
      }},
 };
 
-}  // namespace
-
-std::vector<Column> roles_columns() { return columns_of(kRoleFields); }
-
-Report roles_section(const SectionInput& in) {
-  Report out{roles_columns(), {}};
+void role_lines(const SectionInput& in, const AddLine<RoleLine>& add) {
   for (const GroupComparison& group : in.comparison.groups) {
     const std::map<Role, RoleSums> sums = sums_by_role(group);
     if (sums.size() == 1 && sums.begin()->first == Role::kNone) continue;
     std::vector<RoleLine> lines;
     for (const auto& [role, own] : sums) lines.push_back({{in, group, own}, role, own});
-    add_by_change(lines, kRoleFields, out.rows);
+    add_by_change(lines, add);
   }
-  return out;
 }
 
-std::vector<Column> kernels_columns() { return columns_of(kKernelFields); }
-
-Report kernels_section(const SectionInput& in) {
-  Report out{kernels_columns(), {}};
+void kernel_lines(const SectionInput& in, const AddLine<KernelLine>& add) {
   for (const GroupComparison& group : in.comparison.groups) {
     const SumsByKernel sums = sums_by_kernel(group);
     std::vector<KernelLine> lines;
     for (const auto& [key, own] : sums) lines.push_back({{in, group, own}, key, own});
-    add_by_change(lines, kKernelFields, out.rows);
+    add_by_change(lines, add);
   }
-  return out;
 }
 
-std::vector<Column> alignment_columns() { return columns_of(kPairFields); }
-
-Report alignment_section(const SectionInput& in) {
-  Report out{alignment_columns(), {}};
+void pair_lines(const SectionInput& in, const AddLine<PairLine>& add) {
   for (const GroupComparison& group : in.comparison.groups) {
     for (const AlignedSegment& segment : group.alignment.segments) {
       std::int64_t position = 0;
-      for (const KernelPair& pair : segment.pairs) {
-        out.rows.push_back(row_of(kPairFields, {in, group, segment, pair, position++}));
-      }
+      for (const KernelPair& pair : segment.pairs) add({in, group, segment, pair, position++});
     }
   }
-  return out;
 }
 
-std::vector<Column> fusion_columns() { return columns_of(kFusionFields); }
-
-Report fusion_section(const SectionInput& in) {
-  Report out{fusion_columns(), {}};
+void fusion_lines(const SectionInput& in, const AddLine<FusionLine>& add) {
   for (const GroupComparison& group : in.comparison.groups) {
-    for (const Fusion& fusion : group.fusions) out.rows.push_back(row_of(kFusionFields, {in, group, fusion}));
+    for (const Fusion& fusion : group.fusions) add({in, group, fusion});
   }
-  return out;
 }
+
+}  // namespace
+
+const TableOf<SectionInput> kRolesTable = kTableOfLines<SectionInput, kRoleFields, role_lines>;
+const TableOf<SectionInput> kKernelsTable = kTableOfLines<SectionInput, kKernelFields, kernel_lines>;
+const TableOf<SectionInput> kAlignmentTable = kTableOfLines<SectionInput, kPairFields, pair_lines>;
+const TableOf<SectionInput> kFusionTable = kTableOfLines<SectionInput, kFusionFields, fusion_lines>;
 
 }  // namespace tracedb

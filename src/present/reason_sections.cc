@@ -166,13 +166,8 @@ const Fields<ReasonLine> kReasonFields = {
      }},
 };
 
-}  // namespace
-
-std::vector<Column> verdict_columns() { return columns_of(kVerdictFields); }
-std::vector<Column> reason_columns() { return columns_of(kReasonFields); }
-
 Report verdict_section(const SectionInput& in) {
-  Report out{verdict_columns(), {}, {}, true};
+  Report out{columns_of(kVerdictFields), {}, {}, true};
   const auto add = [&](const std::string& phase, const std::string& measure, const Change& change) {
     out.rows.push_back(row_of(kVerdictFields, {in, phase, measure, change}));
   };
@@ -190,7 +185,7 @@ Report verdict_section(const SectionInput& in) {
 }
 
 Report reason_section(const SectionInput& in) {
-  Report out{reason_columns(), {}, {}, true};
+  Report out{columns_of(kReasonFields), {}, {}, true};
   for (const GroupReasons& group : find_reasons(in.comparison, in.sources())) {
     std::int64_t rank = 0;
     for (const Reason& reason : group.reasons) {
@@ -210,5 +205,11 @@ Report sentence_section(const SectionInput& in) {
   }
   return out;
 }
+
+}  // namespace
+
+const TableOf<SectionInput> kVerdictTable = {[] { return columns_of(kVerdictFields); }, verdict_section};
+const TableOf<SectionInput> kReasonTable = {[] { return columns_of(kReasonFields); }, reason_section};
+const TableOf<SectionInput> kSentenceTable = {sentence_columns, sentence_section};
 
 }  // namespace tracedb

@@ -103,30 +103,25 @@ const Fields<SumLine> kOperationFields = sum_fields("op", "Operation", "operatio
 
 const Fields<SumLine> kLayerFields = sum_fields("layer", "Layer", "layer, [head], [tail] ...");
 
-Report operations(const SectionInput& in) {
-  Report out{columns_of(kOperationFields), {}};
+void operation_lines(const SectionInput& in, const AddLine<SumLine>& add) {
   for (const GroupComparison& group : in.comparison.groups) {
     for (const OpChange& op : group.ops) {
-      out.rows.push_back(row_of(kOperationFields,
-                                {{in, group, {op.baseline, op.candidate}}, in.kernel_names.op_name(op.op), op.change}));
+      add({{in, group, {op.baseline, op.candidate}}, in.kernel_names.op_name(op.op), op.change});
     }
   }
-  return out;
 }
 
-Report layers(const SectionInput& in) {
-  Report out{columns_of(kLayerFields), {}};
+void layer_lines(const SectionInput& in, const AddLine<SumLine>& add) {
   for (const GroupComparison& group : in.comparison.groups) {
     const bool none =
         std::ranges::all_of(group.layers, [](const LayerChange& layer) { return layer.layer == kNoLayer; });
     if (none) continue;
     for (const LayerChange& layer : group.layers) {
-      out.rows.push_back(row_of(kLayerFields, {{in, group, {layer.baseline, layer.candidate}},
-                                               layer_label(layer.layer, in.baseline.layers.stacks),
-                                               layer.change}));
+      add({{in, group, {layer.baseline, layer.candidate}},
+           layer_label(layer.layer, in.baseline.layers.stacks),
+           layer.change});
     }
   }
-  return out;
 }
 
 struct SameLine {
@@ -159,29 +154,21 @@ const Fields<SameLine> kSameFields = {
      [](const auto& line) { return line.in.kernel_names.entries()[line.kernel.name].name; }},
 };
 
-Report same(const SectionInput& in) {
-  Report out{columns_of(kSameFields), {}};
-  for (const SameKernel& kernel : in.comparison.same.kernels) out.rows.push_back(row_of(kSameFields, {in, kernel}));
-  return out;
+void same_lines(const SectionInput& in, const AddLine<SameLine>& add) {
+  for (const SameKernel& kernel : in.comparison.same.kernels) add({in, kernel});
 }
 
-Report steps(const SectionInput& in) {
-  Report out{columns_of(kMeasuredChangeFields), {}};
-  const auto add = [&](const GroupComparison& group, std::string measure, const Change& change) {
-    const MeasuredChange line{group.group.label, std::move(measure), change, in.human_readable};
-    out.rows.push_back(row_of(kMeasuredChangeFields, line));
-  };
+void step_lines(const SectionInput& in, const AddLine<MeasuredChange>& add) {
   for (const GroupComparison& group : in.comparison.groups) {
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
       const Change& change = group.metrics[m];
       if (change.baseline_steps == 0 || change.candidate_steps == 0) continue;
-      add(group, std::string(to_string(static_cast<StepMetric>(m))), change);
+      add({group.group.label, std::string(to_string(static_cast<StepMetric>(m))), change, in.human_readable});
     }
     for (const TransitionChange& transition : group.transitions) {
-      add(group, period_measure(transition.to), transition.change);
+      add({group.group.label, period_measure(transition.to), transition.change, in.human_readable});
     }
   }
-  return out;
 }
 
 const Fields<CompareWarning> kWarningFields = {
@@ -192,10 +179,8 @@ const Fields<CompareWarning> kWarningFields = {
      &CompareWarning::text},
 };
 
-Report warnings(const SectionInput& in) {
-  Report out{columns_of(kWarningFields), {}};
-  for (const CompareWarning& warning : in.comparison.warnings) out.rows.push_back(row_of(kWarningFields, warning));
-  return out;
+void warning_lines(const SectionInput& in, const AddLine<CompareWarning>& add) {
+  std::ranges::for_each(in.comparison.warnings, add);
 }
 
 Report gate(const SectionInput& in) {
@@ -211,38 +196,36 @@ const std::string& kernel_text(NameId name, const SectionInput& input) {
 
 std::span<const Section> compare_sections() {
   using enum Section::Candidates;
-  static constexpr std::array<Section, 18> kSections = {{
-      {"verdict", "how long steps take in either trace, and whether that is a change", verdict_columns, verdict_section,
-       kStacked, true, true},
-      {"reasons", "why: parts of the change in order of size, with evidence", reason_columns, reason_section, kStacked,
-       true, true},
-      {"gate", "the outcome of --gate", gate_columns, gate, kStacked, true, true},
+  static const std::array<Section, 18> kSections = {{
+      {"verdict", "how long steps take in either trace, and whether that is a change", kVerdictTable, kStacked, true,
+       true},
+      {"reasons", "why: parts of the change in order of size, with evidence", kReasonTable, kStacked, true, true},
+      {"gate", "the outcome of --gate", {gate_columns, gate}, kStacked, true, true},
       {"sentences", "what the page says in words, with the figures of each sentence by name; usual in JSON alone",
-       sentence_columns, sentence_section, kStacked, true, true},
-      {"summary", "devices, matched steps, coverage, verdict", summary_columns, summary_section},
-      {"warnings", "differences between the traces that limit conclusions", [] { return columns_of(kWarningFields); },
-       warnings, kApart, true},
-      {"ledger", "the change of the step's period or span, as rows that add up; --by chooses the rows",
-       [] { return columns_of(kLedgerFields); }, ledger, kJoined},
-      {"fusion", "work that one trace does in one kernel and the other in several", fusion_columns, fusion_section,
-       kApart, true},
-      {"operations", "time and count per step by operation class", [] { return columns_of(kOperationFields); },
-       operations, kJoined},
-      {"layers", "the same by layer", [] { return columns_of(kLayerFields); }, layers, kJoined},
-      {"roles", "the same by role in the model: qkv_proj, gate_up ...; also printed with --by role", roles_columns,
-       roles_section, kJoined},
-      {"kernels", "the same by pairs of aligned kernels, and by name where none is aligned", kernels_columns,
-       kernels_section},
-      {"operators", "framework operators that are new, gone, called more often, or slower", operators_columns,
-       operators_section},
+       kSentenceTable, kStacked, true, true},
+      {"summary", "devices, matched steps, coverage, verdict", kSummaryTable},
+      {"warnings", "differences between the traces that limit conclusions",
+       kTableOfLines<SectionInput, kWarningFields, warning_lines>, kApart, true},
+      {"ledger",
+       "the change of the step's period or span, as rows that add up; --by chooses the rows",
+       {[] { return columns_of(kLedgerFields); }, ledger},
+       kJoined},
+      {"fusion", "work that one trace does in one kernel and the other in several", kFusionTable, kApart, true},
+      {"operations", "time and count per step by operation class",
+       kTableOfLines<SectionInput, kOperationFields, operation_lines>, kJoined},
+      {"layers", "the same by layer", kTableOfLines<SectionInput, kLayerFields, layer_lines>, kJoined},
+      {"roles", "the same by role in the model: qkv_proj, gate_up ...; also printed with --by role", kRolesTable,
+       kJoined},
+      {"kernels", "the same by pairs of aligned kernels, and by name where none is aligned", kKernelsTable},
+      {"operators", "framework operators that are new, gone, called more often, or slower", kOperatorsTable},
       {"roofline", "operators of the same shapes, and how near both traces come to the peaks of their devices",
-       roofline_columns, roofline_section},
-      {"memory", "peaks of allocated memory, and which operators allocated it", memory_columns, memory_section},
-      {"steps", "distributions over steps, with 95 % intervals", [] { return columns_of(kMeasuredChangeFields); },
-       steps, kJoined},
-      {"alignment", "pairs of kernels that do the same work in both traces", alignment_columns, alignment_section},
-      {"same-kernels", "kernels with the same name and launch configuration", [] { return columns_of(kSameFields); },
-       same, kJoined},
+       kRooflineTable},
+      {"memory", "peaks of allocated memory, and which operators allocated it", kMemoryTable},
+      {"steps", "distributions over steps, with 95 % intervals",
+       kTableOfLines<SectionInput, kMeasuredChangeFields, step_lines>, kJoined},
+      {"alignment", "pairs of kernels that do the same work in both traces", kAlignmentTable},
+      {"same-kernels", "kernels with the same name and launch configuration",
+       kTableOfLines<SectionInput, kSameFields, same_lines>, kJoined},
   }};
   return kSections;
 }

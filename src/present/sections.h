@@ -83,8 +83,7 @@ inline constexpr int kCompareVersion = 2;  // of the shape of its JSON
 struct Section {
   std::string_view name;     // --section
   std::string_view summary;  // for the help
-  std::vector<Column> (*columns)();
-  Report (*make)(const SectionInput& input);
+  TableOf<SectionInput> table;
   // Rows of several candidates: a table each, side by side (join.h), or one below the other, by a column `trace`.
   enum class Candidates { kApart, kJoined, kStacked } candidates = Candidates::kApart;
   bool of_page = false;  // also printed as data where no section is named, and people get a page
@@ -93,30 +92,9 @@ struct Section {
 
 std::span<const Section> compare_sections();
 
-// Sections in files of their own.
-std::vector<Column> summary_columns();
-Report summary_section(const SectionInput& input);
-std::vector<Column> verdict_columns();
-Report verdict_section(const SectionInput& input);
-std::vector<Column> reason_columns();
-Report reason_section(const SectionInput& input);
-std::vector<Column> roles_columns();
-Report roles_section(const SectionInput& input);
-std::vector<Column> kernels_columns();
-Report kernels_section(const SectionInput& input);
-std::vector<Column> alignment_columns();
-Report alignment_section(const SectionInput& input);
-std::vector<Column> fusion_columns();
-Report fusion_section(const SectionInput& input);
-
-std::vector<Column> operators_columns();
-Report operators_section(const SectionInput& input);
-std::vector<Column> memory_columns();
-Report memory_section(const SectionInput& input);
-std::vector<Column> roofline_columns();
-Report roofline_section(const SectionInput& input);
-
-Report sentence_section(const SectionInput& input);  // what the page says
+// Of sections in files of their own. `kSentenceTable`: what the page says.
+extern const TableOf<SectionInput> kSummaryTable, kVerdictTable, kReasonTable, kSentenceTable, kRolesTable,
+    kKernelsTable, kAlignmentTable, kFusionTable, kOperatorsTable, kMemoryTable, kRooflineTable;
 
 // The short name of a kernel for people, the whole one for machines.
 const std::string& kernel_text(NameId name, const SectionInput& input);

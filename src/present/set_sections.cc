@@ -41,12 +41,10 @@ const Fields<SetLine> kSetFields = {
      [](const SetLine& line) { return text_cell(line.run.traces.empty() ? "" : line.run.traces.front()); }},
 };
 
-Report sets_report(const SetsAnswer& answer) {
-  Report out{columns_of(kSetFields), {}};
+void set_lines(const SetsAnswer& answer, const AddLine<SetLine>& add) {
   for (std::size_t side = 0; side < 2; ++side) {
-    for (const RunSource& run : answer.runs[side]) out.rows.push_back(row_of(kSetFields, {side, run}));
+    for (const RunSource& run : answer.runs[side]) add({side, run});
   }
-  return out;
 }
 
 // ---- verdict
@@ -95,14 +93,11 @@ std::string_view equal_speed_word(const PhaseAnswer& phase) {
   return phase.phase.by_period ? "period at equal speed" : "span at equal speed";
 }
 
-Report set_verdict_report(const SetsAnswer& answer) {
-  Report out{columns_of(kSetVerdictFields), {}};
+void set_verdict_lines(const SetsAnswer& answer, const AddLine<SetVerdictLine>& add) {
   for (const PhaseAnswer& phase : answer.phases) {
-    out.rows.push_back(row_of(kSetVerdictFields, {phase, period_word(phase), phase.comparison.period}));
-    out.rows.push_back(
-        row_of(kSetVerdictFields, {phase, equal_speed_word(phase), phase.comparison.period_at_equal_speed}));
+    add({phase, period_word(phase), phase.comparison.period});
+    add({phase, equal_speed_word(phase), phase.comparison.period_at_equal_speed});
   }
-  return out;
 }
 
 // ---- reasons and ledger
@@ -164,14 +159,12 @@ Report set_ledger_report(const SetsAnswer& answer) {
   return out;
 }
 
-Report set_reasons_report(const SetsAnswer& answer) {
-  Report out{columns_of(kSetReasonFields), {}};
+void set_reason_lines(const SetsAnswer& answer, const AddLine<SetRowLine>& add) {
   for (const PhaseAnswer& phase : answer.phases) {
     for (const SetRow& row : phase.comparison.rows) {
-      if (row.named) out.rows.push_back(row_of(kSetReasonFields, {phase, row}));
+      if (row.named) add({phase, row});
     }
   }
-  return out;
 }
 
 // ---- runs
@@ -207,12 +200,10 @@ const Fields<SetRunLine> kSetRunFields = {
      [](const auto& line) { return text_cell(line.run.bar.empty() ? line.run.note : line.run.bar); }},
 };
 
-Report set_runs_report(const SetsAnswer& answer) {
-  Report out{columns_of(kSetRunFields), {}};
+void set_run_lines(const SetsAnswer& answer, const AddLine<SetRunLine>& add) {
   for (const PhaseAnswer& phase : answer.phases) {
-    for (const SetRun& run : phase.comparison.runs) out.rows.push_back(row_of(kSetRunFields, {phase, run}));
+    for (const SetRun& run : phase.comparison.runs) add({phase, run});
   }
-  return out;
 }
 
 // ---- gate
@@ -276,18 +267,14 @@ std::string all_because(const SetsAnswer& answer) {
   return phase == nullptr ? "nothing was compared" : set_because(*phase, answer.options.gate_metric);
 }
 
-std::vector<Column> gate_columns_of_sets() { return columns_of(kSetGateFields); }
-Report gate_report_of_sets(const SetsAnswer& answer) {
-  Report out{gate_columns_of_sets(), {}};
-  if (!answer.gate) return out;
+void set_gate_lines(const SetsAnswer& answer, const AddLine<SetGateLine>& add) {
+  if (!answer.gate) return;
   for (const PhaseAnswer& phase : answer.phases) {
-    out.rows.push_back(
-        row_of(kSetGateFields, {phase.phase.label, phase.comparison.gate, phase.comparison.gate_runs_needed,
-                                set_because(phase, answer.options.gate_metric), answer.gate->percent}));
+    add({phase.phase.label, phase.comparison.gate, phase.comparison.gate_runs_needed,
+         set_because(phase, answer.options.gate_metric), answer.gate->percent});
   }
   const GateOutcome whole = answer.gate_failed() ? GateOutcome::kFail : answer.gate_outcome();
-  out.rows.push_back(row_of(kSetGateFields, {"[all]", whole, std::nullopt, all_because(answer), answer.gate->percent}));
-  return out;
+  add({"[all]", whole, std::nullopt, all_because(answer), answer.gate->percent});
 }
 
 Report set_sentences(const SetsAnswer& answer) {
@@ -300,16 +287,17 @@ Report set_sentences(const SetsAnswer& answer) {
 }
 
 constexpr SetSection kSetSections[] = {
-    {"sets", "runs of either side, their traces and dates", [] { return columns_of(kSetFields); }, sets_report},
+    {"sets", "runs of either side, their traces and dates", kTableOfLines<SetsAnswer, kSetFields, set_lines>},
     {"verdict", "period, and period at equal speed, of each phase: change, interval, verdict",
-     [] { return columns_of(kSetVerdictFields); }, set_verdict_report},
-    {"reasons", "what changed by more than varies from run to run", [] { return columns_of(kSetReasonFields); },
-     set_reasons_report},
-    {"ledger", "all parts of the mean period; they add up to its change", [] { return columns_of(kSetLedgerFields); },
-     set_ledger_report},
-    {"runs", "level, load and speed of each run", [] { return columns_of(kSetRunFields); }, set_runs_report},
-    {"gate", "outcome of --gate", gate_columns_of_sets, gate_report_of_sets},
-    {"sentences", "what the page says; JSON alone has it", sentence_columns, set_sentences},
+     kTableOfLines<SetsAnswer, kSetVerdictFields, set_verdict_lines>},
+    {"reasons", "what changed by more than varies from run to run",
+     kTableOfLines<SetsAnswer, kSetReasonFields, set_reason_lines>},
+    {"ledger",
+     "all parts of the mean period; they add up to its change",
+     {[] { return columns_of(kSetLedgerFields); }, set_ledger_report}},
+    {"runs", "level, load and speed of each run", kTableOfLines<SetsAnswer, kSetRunFields, set_run_lines>},
+    {"gate", "outcome of --gate", kTableOfLines<SetsAnswer, kSetGateFields, set_gate_lines>},
+    {"sentences", "what the page says; JSON alone has it", {sentence_columns, set_sentences}},
 };
 
 }  // namespace

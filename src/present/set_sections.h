@@ -10,6 +10,7 @@
 
 #include "compare/runs/run_sets.h"
 #include "compare/runs/set_comparison.h"
+#include "present/cells.h"
 #include "present/page_text.h"
 #include "report/sql_report.h"
 
@@ -59,8 +60,7 @@ std::string gate_text(const SetsAnswer& answer);  // "gate 2 %: FAILED: decode, 
 struct SetSection {
   std::string_view name;     // --section
   std::string_view summary;  // for the help
-  std::vector<Column> (*columns)();
-  Report (*make)(const SetsAnswer& answer);
+  TableOf<SetsAnswer> table;
 };
 std::span<const SetSection> set_sections();
 

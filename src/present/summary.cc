@@ -179,8 +179,7 @@ class Summary {
 
 }  // namespace
 
-std::vector<Column> summary_columns() { return columns_of(kSummaryFields); }
-
-Report summary_section(const SectionInput& input) { return Summary(input).take(); }
+const TableOf<SectionInput> kSummaryTable = {[] { return columns_of(kSummaryFields); },
+                                             [](const SectionInput& input) { return Summary(input).take(); }};
 
 }  // namespace tracedb

@@ -34,7 +34,7 @@ ReportPage comparison_page(const ComparisonPageInput& input) {
                                  in.comparison};
   add_pictures(pictures, page);
   for (const Section* section : input.tables) {
-    Report report = section->make(in);
+    Report report = section->table.make(in);
     drop_column(report, "trace");
     if (CycleWords::active()) name_cycles(report);
     page.tables.push_back(table_of(section->name, section->summary, std::move(report)));

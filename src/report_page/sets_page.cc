@@ -124,7 +124,7 @@ ReportPage sets_report_page(const SetsAnswer& answer, std::span<const SetSection
     page.pictures.push_back(waterfall_of_sets(answer.phases[i]));
   }
   for (const SetSection* section : tables) {
-    page.tables.push_back(table_of(section->name, section->summary, section->make(answer)));
+    page.tables.push_back(table_of(section->name, section->summary, section->table.make(answer)));
   }
   return page;
 }

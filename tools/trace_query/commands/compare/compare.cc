@@ -144,7 +144,7 @@ void print_sections(const CompareRequest& request, const Results& results, const
     if (section->name == "gate" && human) continue;  // said in a line
     std::vector<Report> reports;
     for (std::size_t i = 0; i < results.comparisons.size(); ++i) {
-      reports.push_back(section->make(results.input(i, request.ledger_by, human)));
+      reports.push_back(section->table.make(results.input(i, request.ledger_by, human)));
       if (human && results.comparisons.size() == 1) drop_column(reports.back(), "trace");
       if (human && CycleWords::active()) name_cycles(reports.back());
     }
@@ -483,8 +483,8 @@ std::vector<ReportShape> shapes_of_sections(std::string_view command) {
   for (const Section& section : compare_sections()) {
     const std::string_view only = section.name == "alignment" ? "align" : section.name;
     if (command == "compare" || command == only) {
-      shapes.push_back(
-          {command, "compare", std::string(section.name), true, section.columns(), section.summary, section.member});
+      shapes.push_back({command, "compare", std::string(section.name), true, section.table.columns(), section.summary,
+                        section.member});
     }
   }
   if (command != "compare") return shapes;

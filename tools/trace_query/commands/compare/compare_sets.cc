@@ -189,7 +189,7 @@ void print(const CommandLine& line, const SetsRequest& request, const SetsAnswer
   for (const SetSection* section : request.sections) {
     if (human && section->name == "gate") continue;  // said
     const ReportHead head{"compare_sets", inputs, std::string(section->name), kSetsVersion, true};
-    output.section(section->make(answer), head);
+    output.section(section->table.make(answer), head);
   }
   output.end_sections(answer.warnings);
 }
@@ -354,7 +354,7 @@ std::vector<ReportShape> shapes_of_sets() {
   std::vector<ReportShape> out;
   for (const SetSection& section : set_sections()) {
     out.push_back(
-        {"compare", "compare_sets", std::string(section.name), true, section.columns(), section.summary, true});
+        {"compare", "compare_sets", std::string(section.name), true, section.table.columns(), section.summary, true});
   }
   return out;
 }
