@@ -143,15 +143,6 @@ const Fields<GateLine> kGateFields = {
 
 std::string_view to_string(GateOutcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)]; }
 
-GateOutcome GateResult::outcome() const {
-  const auto any = [&](GateOutcome outcome) {
-    return std::ranges::any_of(findings, [&](const GateFinding& f) { return f.outcome == outcome; });
-  };
-  if (any(GateOutcome::kFail)) return GateOutcome::kFail;
-  const bool known = !any(GateOutcome::kInconclusive) && any(GateOutcome::kPass);
-  return known ? GateOutcome::kPass : GateOutcome::kInconclusive;
-}
-
 bool GateResult::compared() const {
   return std::ranges::any_of(findings, [](const GateFinding& f) { return f.percent.has_value() && !f.barred; });
 }

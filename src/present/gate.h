@@ -1,6 +1,7 @@
 // --gate: whether a kind of steps is slower than it may be.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,6 +23,14 @@ struct Gate {
 
 std::string_view to_string(GateOutcome outcome);  // pass, fail, inconclusive, not judged
 
+// Fail where one fails, else inconclusive where one is or none is judged.
+template <class Judged, class OutcomeOf>
+GateOutcome outcome_of_all(const Judged& judged, OutcomeOf outcome_of) {
+  const auto any = [&](GateOutcome outcome) { return std::ranges::find(judged, outcome, outcome_of) != judged.end(); };
+  if (any(GateOutcome::kFail)) return GateOutcome::kFail;
+  return any(GateOutcome::kPass) && !any(GateOutcome::kInconclusive) ? GateOutcome::kPass : GateOutcome::kInconclusive;
+}
+
 // Of one measure of a kind of steps.
 struct GateFinding {
   std::string phase, measure;
@@ -35,9 +44,9 @@ struct GateFinding {
 struct GateResult {
   Gate gate;
   std::vector<GateFinding> findings;
-  [[nodiscard]] GateOutcome outcome() const;  // fail where one fails, else inconclusive where one is or none is judged
-  [[nodiscard]] bool compared() const;        // any measure of any kind, of which there may be a verdict
-  [[nodiscard]] bool failed() const;          // also where nothing was compared: a gate that is not there lets all pass
+  [[nodiscard]] GateOutcome outcome() const { return outcome_of_all(findings, &GateFinding::outcome); }
+  [[nodiscard]] bool compared() const;  // any measure of any kind, of which there may be a verdict
+  [[nodiscard]] bool failed() const;    // also where nothing was compared: a gate that is not there lets all pass
   // Of the findings that decided: "decode, period: +33.33 %"; of several the worst.
   [[nodiscard]] std::string because() const;
 };

@@ -303,11 +303,7 @@ constexpr SetSection kSetSections[] = {
 }  // namespace
 
 GateOutcome SetsAnswer::gate_outcome() const {
-  const auto any = [&](GateOutcome outcome) {
-    return std::ranges::any_of(phases, [&](const PhaseAnswer& phase) { return phase.comparison.gate == outcome; });
-  };
-  if (any(GateOutcome::kFail)) return GateOutcome::kFail;
-  return any(GateOutcome::kPass) && !any(GateOutcome::kInconclusive) ? GateOutcome::kPass : GateOutcome::kInconclusive;
+  return outcome_of_all(phases, [](const PhaseAnswer& phase) { return phase.comparison.gate; });
 }
 
 bool SetsAnswer::gate_failed() const {

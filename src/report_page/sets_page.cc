@@ -15,44 +15,34 @@ constexpr std::size_t kSetsTextWidth = 200, kMostSetPhases = 3, kMostDotRows = 5
 std::int64_t whole(double ns) { return std::llround(ns); }
 
 // A measure of the runs: the dots of either side, and the interval of the change.
-class DotRows {
- public:
-  void add(std::string_view label, const SetComparison& one, double baseline, double candidate,
-           const std::optional<Interval>& range, const std::function<double(const SetRun&)>& value) {
-    data_.open('{').member("label", label);
-    data_.member("means", std::vector{whole(baseline), whole(candidate)});
-    if (range) data_.member("low", whole(range->low)).member("high", whole(range->high));
-    for (int side = 0; side < 2; ++side) {
-      std::vector<std::string> names;
-      std::vector<std::int64_t> values;
-      for (const SetRun& run : one.runs) {
-        if (run.side != side || run.rows.empty()) continue;
-        names.push_back(run.name);
-        values.push_back(whole(value(run)));
-      }
-      data_.member(side == 0 ? "a" : "b", values).member(side == 0 ? "a_names" : "b_names", names);
+void add_dots(DataWriter& data, std::string_view label, const SetComparison& one, double baseline, double candidate,
+              const std::optional<Interval>& range, const std::function<double(const SetRun&)>& value) {
+  data.open('{').member("label", label);
+  data.member("means", std::vector{whole(baseline), whole(candidate)});
+  if (range) data.member("low", whole(range->low)).member("high", whole(range->high));
+  for (int side = 0; side < 2; ++side) {
+    std::vector<std::string> names;
+    std::vector<std::int64_t> values;
+    for (const SetRun& run : one.runs) {
+      if (run.side != side || run.rows.empty()) continue;
+      names.push_back(run.name);
+      values.push_back(whole(value(run)));
     }
-    data_.close('}');
+    data.member(side == 0 ? "a" : "b", values).member(side == 0 ? "a_names" : "b_names", names);
   }
-  DotRows() { data_.member("unit", "ns").key("rows").open('['); }
-  std::string take() {
-    data_.close(']');
-    return data_.take();
-  }
-
- private:
-  DataWriter data_;
-};
+  data.close('}');
+}
 
 Picture dots(const PhaseAnswer& phase) {
   const SetComparison& one = phase.comparison;
   const std::string period = phase.phase.by_period ? "period" : "span";
-  DotRows rows;
-  rows.add(period, one, one.period.baseline, one.period.candidate, one.period.range,
+  DataWriter data;
+  data.member("unit", "ns").key("rows").open('[');
+  add_dots(data, period, one, one.period.baseline, one.period.candidate, one.period.range,
            [](const SetRun& run) { return run.period; });
   const SetMetric& equal = one.period_at_equal_speed;
   if (equal.range) {
-    rows.add(period + " at equal speed", one, equal.baseline, equal.candidate, equal.range,
+    add_dots(data, period + " at equal speed", one, equal.baseline, equal.candidate, equal.range,
              [](const SetRun& run) { return run.period_at_equal_speed; });
   }
   std::size_t said = 0;
@@ -60,11 +50,12 @@ Picture dots(const PhaseAnswer& phase) {
     const SetRow& row = one.rows[i];
     if (!row.named) continue;
     ++said;
-    rows.add(row.name, one, row.baseline, row.candidate, row.range, [i](const SetRun& run) { return run.rows[i]; });
+    add_dots(data, row.name, one, row.baseline, row.candidate, row.range,
+             [i](const SetRun& run) { return run.rows[i]; });
   }
   return {id_of("dots", phase.phase.label), "dots", fmt::format("Runs of {}", phase.phase.label),
           "One mark a run, at equal load; the bar is the 95 % interval of the change, drawn from the baseline's mean.",
-          rows.take()};
+          data.close(']').take()};
 }
 
 // Both ends are mean periods over all steps; the rows add up to their difference.
