@@ -252,12 +252,9 @@ class Comparer {
     for (auto& [op, sum] : sum_changes(out, op_of, std::less<OpId>(), &GroupWork::op_times)) {
       out.ops.push_back({std::move(sum), op});
     }
-    std::ranges::sort(out.ops, [&](const OpChange& x, const OpChange& y) {
-      const auto rank = [&](const OpChange& c) {
-        return std::pair(-out.baseline_per_unit(c.baseline.time) - out.candidate_per_unit(c.candidate.time),
-                         std::string_view(kernel_names_.op_name(c.op)));
-      };
-      return rank(x) < rank(y);
+    std::ranges::sort(out.ops, {}, [&](const OpChange& c) {
+      return std::pair(-out.baseline_per_unit(c.baseline.time) - out.candidate_per_unit(c.candidate.time),
+                       std::string_view(kernel_names_.op_name(c.op)));
     });
   }
 

@@ -369,9 +369,8 @@ LedgerAccount ledger_of(const GroupComparison& group, const KernelNameTable& ker
     extend(group, {of_whole_step(LedgerKind::kRare, "[rare steps]", {})}, {part_row(group, &GroupWork::rare)},
            "[all steps]", whole, out);
   }
-  std::ranges::stable_sort(out.items, [](const LedgerItem& x, const LedgerItem& y) {
-    return std::llabs(x.change.change) > std::llabs(y.change.change);
-  });
+  std::ranges::stable_sort(out.items, std::ranges::greater(),
+                           [](const LedgerItem& item) { return std::llabs(item.change.change); });
   return out;
 }
 

@@ -144,11 +144,8 @@ std::vector<OperatorChange> operator_changes(const Index& baseline, const Index&
     if (change.status == OperatorStatus::kGone) change.under = common_operator(name, before, after);
     out.push_back(std::move(change));
   }
-  std::ranges::stable_sort(out, [](const OperatorChange& a, const OperatorChange& b) {
-    const auto size = [](const OperatorChange& change) {
-      return std::abs(change.host_change) + std::abs(change.device_change);
-    };
-    return size(a) > size(b);
+  std::ranges::stable_sort(out, std::ranges::greater(), [](const OperatorChange& change) {
+    return std::abs(change.host_change) + std::abs(change.device_change);
   });
   return out;
 }

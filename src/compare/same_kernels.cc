@@ -46,9 +46,7 @@ std::vector<RatioSample> ratio_samples(std::span<const SameTimes> kernels, doubl
     out.push_back({ratio, static_cast<double>(kernel.baseline_time) / baseline_time,
                    static_cast<double>(kernel.candidate_time) / candidate_time});
   }
-  std::ranges::sort(out, [](const RatioSample& a, const RatioSample& b) {
-    return std::pair(a.ratio, a.weight()) < std::pair(b.ratio, b.weight());
-  });
+  std::ranges::sort(out, {}, [](const RatioSample& one) { return std::pair(one.ratio, one.weight()); });
   return out;
 }
 
@@ -228,16 +226,6 @@ std::optional<ClockChange> clock_change(const StepGroup& group, const Uses& a, c
   return found;
 }
 
-void sort_by_time(std::vector<SameKernel>& kernels, const KernelNameTable& kernel_names) {
-  std::ranges::sort(kernels, [&](const SameKernel& x, const SameKernel& y) {
-    const auto rank = [&](const SameKernel& k) {
-      return std::tuple(-(static_cast<double>(k.times.baseline_time) + static_cast<double>(k.times.candidate_time)),
-                        std::string_view(kernel_names.entries()[k.name].name), k.config);
-    };
-    return rank(x) < rank(y);
-  });
-}
-
 }  // namespace
 
 double SameTimes::ratio() const {
@@ -278,7 +266,10 @@ SameKernels same_kernels(const ComparedTrace& baseline, const ComparedTrace& can
     for (const Use& use : b.all) all_b.add(use);
   }
   out.kernels = in_common(all_a, all_b);
-  sort_by_time(out.kernels, kernel_names);
+  std::ranges::sort(out.kernels, {}, [&](const SameKernel& k) {
+    return std::tuple(-(static_cast<double>(k.times.baseline_time) + static_cast<double>(k.times.candidate_time)),
+                      std::string_view(kernel_names.entries()[k.name].name), k.config);
+  });
   double time_a = 0, time_b = 0;
   for (const SameKernel& kernel : out.kernels) {
     time_a += static_cast<double>(kernel.times.baseline_time);

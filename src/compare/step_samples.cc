@@ -69,12 +69,11 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const std::string&
     if (is_transition(measure)) judge_period(change.change, recording, {}, {});
     (is_op(measure) ? ops : metrics).push_back(std::move(change));
   }
-  const auto rank = [](const SampleChange& change) {
-    return step_metric_from(change.measure).value_or(static_cast<StepMetric>(kStepMetrics));
-  };
-  std::ranges::stable_sort(metrics, [&](const SampleChange& x, const SampleChange& y) { return rank(x) < rank(y); });
-  std::ranges::stable_sort(ops, [](const SampleChange& x, const SampleChange& y) {
-    return x.change.baseline.mean + x.change.candidate.mean > y.change.baseline.mean + y.change.candidate.mean;
+  std::ranges::stable_sort(metrics, {}, [](const SampleChange& one) {
+    return step_metric_from(one.measure).value_or(static_cast<StepMetric>(kStepMetrics));
+  });
+  std::ranges::stable_sort(ops, std::ranges::greater(), [](const SampleChange& one) {
+    return one.change.baseline.mean + one.change.candidate.mean;
   });
   out.changes.insert(out.changes.end(), metrics.begin(), metrics.end());
   out.changes.insert(out.changes.end(), ops.begin(), ops.end());

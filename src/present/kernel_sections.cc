@@ -28,11 +28,8 @@ template <class Line>
 void add_by_change(const std::vector<Line>& lines, const AddLine<Line>& add) {
   std::vector<const Line*> order;
   for (const Line& line : lines) order.push_back(&line);
-  std::ranges::stable_sort(order, [](const Line* x, const Line* y) {
-    const auto rank = [](const Line& line) {
-      return std::pair(-std::abs(line.change()), -line.baseline() - line.candidate());
-    };
-    return rank(*x) < rank(*y);
+  std::ranges::stable_sort(order, {}, [](const Line* line) {
+    return std::pair(-std::abs(line->change()), -line->baseline() - line->candidate());
   });
   for (const Line* line : order) add(*line);
 }

@@ -239,8 +239,7 @@ Row step_row(const JobAnalysis& job, std::uint32_t step, const StepSums& sums) {
     out[2] = std::string(to_string(facts.info.kind));
     if (!facts.name.empty()) out[3] = facts.name;
   }
-  const auto by_value = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const auto most = std::ranges::max_element(sums.caused, by_value);
+  const auto most = std::ranges::max_element(sums.caused, {}, [](const auto& one) { return one.second; });
   if (most == sums.caused.end()) return out;
   out[8] = rank_cell(job, most->first);
   out[9] = most->second;
@@ -366,10 +365,8 @@ RankStep step_of(const JobAnalysis& job, std::uint32_t place) {
 // The one that waits least: the others wait for it.
 std::uint32_t deciding(const JobAnalysis& job) {
   const auto& ranks = job.waits.ranks;
-  return static_cast<std::uint32_t>(
-      std::ranges::min_element(ranks,
-                               [](const RankWaits& a, const RankWaits& b) { return a.sums.exposed < b.sums.exposed; }) -
-      ranks.begin());
+  const auto least = std::ranges::min_element(ranks, {}, [](const RankWaits& rank) { return rank.sums.exposed; });
+  return static_cast<std::uint32_t>(least - ranks.begin());
 }
 
 Cell percent_cell(double before, double after) { return before > 0 ? Cell(100 * (after - before) / before) : Cell(); }

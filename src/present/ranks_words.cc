@@ -27,8 +27,7 @@ std::string size_text(const JobAnalysis& job) {
 
 // Of the classes of kernels that hold it up the first; `times`: that they do.
 Sentence compute_words(const JobAnalysis& job, const std::map<std::uint32_t, ClassExcess>& classes, std::size_t times) {
-  const auto most =
-      std::ranges::max_element(classes, [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
+  const auto most = std::ranges::max_element(classes, {}, [](const auto& one) { return one.second.time; });
   if (most == classes.end() || most->second.time <= 0) return say("late.compute", "it computes longer");
   const Figure op{"op", job.texts.classes.text(most->first)};
   const Figure time{"excess", per_step(job, static_cast<double>(most->second.time))};

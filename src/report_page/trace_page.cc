@@ -203,9 +203,7 @@ class TraceWords : PageWriter {
     const std::vector<DeviceStep>& steps = in_.trace.work.steps;
     std::vector<std::size_t> order(steps.size());
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-      return std::tie(steps[a].device, steps[a].first) < std::tie(steps[b].device, steps[b].first);
-    });
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::tie(steps[i].device, steps[i].first); });
     std::vector<std::int64_t> out(steps.size(), std::numeric_limits<std::int64_t>::min());
     for (std::size_t i = 1; i < order.size(); ++i) {
       const DeviceStep& before = steps[order[i - 1]];

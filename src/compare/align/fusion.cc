@@ -24,8 +24,7 @@ class FusionView {
       if (fusing(i).n > 0 && other(i).n > 0) ++partners[other(i).lane][fusing(i).lane];
     }
     for (const auto& [from, lanes] : partners) {
-      const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
-      lane_of_other_[from] = std::ranges::max_element(lanes, fewer)->first;
+      lane_of_other_[from] = std::ranges::max_element(lanes, {}, [](const auto& one) { return one.second; })->first;
     }
   }
 

@@ -48,8 +48,8 @@ double common_time(const Lane& a, const Lane& b) {
 std::uint32_t main_lane(std::span<const TemplateKernel> kernels) {
   std::map<std::uint32_t, std::size_t> counts;
   for (const TemplateKernel& kernel : kernels) ++counts[kernel.lane];
-  const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
-  return counts.empty() ? 0 : std::ranges::max_element(counts, fewer)->first;
+  const auto most = std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
+  return most == counts.end() ? 0 : most->first;
 }
 
 // Positions of the most entries that rise: of those that are not kNoPartner, without the fewest that cross others.

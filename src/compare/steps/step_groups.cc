@@ -247,11 +247,8 @@ class Matcher {
   }
 
   void finish() {
-    std::ranges::stable_sort(out_.groups, [&](const StepGroup& a, const StepGroup& b) {
-      const auto time = [&](const StepGroup& g) {
-        return time_of(baseline_, g.baseline) + time_of(candidate_, g.candidate);
-      };
-      return time(a) > time(b);
+    std::ranges::stable_sort(out_.groups, std::ranges::greater(), [&](const StepGroup& g) {
+      return time_of(baseline_, g.baseline) + time_of(candidate_, g.candidate);
     });
     double a = 0, b = 0;
     for (const StepGroup& group : out_.groups) {

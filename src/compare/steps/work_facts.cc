@@ -42,8 +42,7 @@ double in_common(const Shapes& own, const Shapes& other) {
 }
 
 const std::string& most(const Shapes& shapes) {
-  const auto less = [](const auto& x, const auto& y) { return x.second < y.second; };
-  return std::ranges::max_element(shapes, less)->first;
+  return std::ranges::max_element(shapes, {}, [](const auto& one) { return one.second; })->first;
 }
 
 // Whether the ratio of two works is that of the load, or of ranks that share it, or lies between. Convolutions are not

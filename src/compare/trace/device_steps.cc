@@ -183,10 +183,8 @@ std::vector<std::uint32_t> memory_by_step(const EventTables& events, const StepS
   const auto stream = events.memory.ids("stream_id");
   std::vector<std::uint32_t> rows(events.memory.size());
   std::iota(rows.begin(), rows.end(), 0U);
-  std::ranges::stable_sort(rows, [&](std::uint32_t a, std::uint32_t b) {
-    const auto key = [&](std::uint32_t row) { return std::pair(steps.of_memory[row], devices.of(stream[row])); };
-    return key(a) < key(b);
-  });
+  std::ranges::stable_sort(rows, {},
+                           [&](std::uint32_t row) { return std::pair(steps.of_memory[row], devices.of(stream[row])); });
   return rows;
 }
 

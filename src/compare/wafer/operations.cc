@@ -165,8 +165,7 @@ std::vector<OperationRecord> compare_operations(const Trace& first, const Trace&
     if (b == nullptr && name == kNormGemm) b = find(of_second, kNorm);
     if (a != nullptr && b != nullptr) records.push_back(record_of(name, *a, *b));
   }
-  std::ranges::stable_sort(
-      records, [](const OperationRecord& a, const OperationRecord& b) { return std::abs(a.gap) > std::abs(b.gap); });
+  std::ranges::stable_sort(records, std::ranges::greater(), [](const auto& record) { return std::abs(record.gap); });
   return records;
 }
 

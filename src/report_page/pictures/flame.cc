@@ -60,8 +60,7 @@ class FlameTree {
     weigh(units);
     std::vector<std::uint32_t> order(nodes_.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::ranges::stable_sort(order,
-                             [&](std::uint32_t x, std::uint32_t y) { return nodes_[x].weight > nodes_[y].weight; });
+    std::ranges::stable_sort(order, std::ranges::greater(), [&](std::uint32_t node) { return nodes_[node].weight; });
     std::vector<bool> kept(nodes_.size(), false);
     for (std::size_t i = 0; i < std::min(order.size(), kMostNodes); ++i) {
       kept[order[i]] = order[i] == 0 || nodes_[order[i]].weight >= kLeastShare * nodes_[0].weight;

@@ -104,8 +104,7 @@ std::vector<OpenCall> longest(std::vector<OpenCall> calls, std::int64_t span) {
     std::ranges::stable_sort(calls, [](const OpenCall& x, const OpenCall& y) { return x.end - x.ts > y.end - y.ts; });
     calls.resize(kMostMarks);
   }
-  std::ranges::stable_sort(
-      calls, [](const OpenCall& x, const OpenCall& y) { return std::pair(x.ts, -x.end) < std::pair(y.ts, -y.end); });
+  std::ranges::stable_sort(calls, {}, [](const OpenCall& call) { return std::pair(call.ts, -call.end); });
   return calls;
 }
 
