@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text/characters.h"
 #include "report/escape.h"
 #include "report/json_text.h"
 
@@ -50,26 +51,17 @@ void append_item(std::string& out, const Block& block, std::size_t width) {
 bool has_name(const Block& block) { return !block.mark.empty() && block.mark != kBullet; }
 
 // "1.": the mark of a numbered item.
-bool is_number(std::string_view mark) {
-  return mark.size() > 1 && mark.back() == '.' && mark[0] >= '0' && mark[0] <= '9';
-}
+bool is_number(std::string_view mark) { return mark.size() > 1 && mark.back() == '.' && is_ascii_digit(mark[0]); }
 
 }  // namespace
 
 std::string shell_word(std::string_view text) {
   const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_./-=+,:@%").find(c) != std::string_view::npos;
+    return is_ascii_letter(c) || is_ascii_digit(c) || std::string_view("_./-=+,:@%").find(c) != std::string_view::npos;
   };
   if (!text.empty() && std::ranges::all_of(text, plain)) return std::string(text);
   std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
-  }
+  for (const char c : text) out.append(c == '\'' ? "'\\''" : std::string(1, c));
   return out + "'";
 }
 
@@ -78,11 +70,10 @@ std::string page_text(const Page& page, std::size_t width) {
   std::string out;
   for (const Block& block : page) {
     switch (block.kind) {
-      case BlockKind::kHeadline:
-        for (const std::string& line : wrap_text(escape_text(block.text), width)) append(out, line);
-        break;
       case BlockKind::kHeading:
         out += '\n';
+        [[fallthrough]];
+      case BlockKind::kHeadline:
         for (const std::string& line : wrap_text(escape_text(block.text), width)) append(out, line);
         break;
       case BlockKind::kItem:

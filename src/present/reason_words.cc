@@ -319,13 +319,10 @@ std::string op_words(std::string_view op) {
        {"ssm", "SSM"},
        {"triton_fused", "compiled Triton"}}};
   std::string text;
-  for (std::size_t begin = 0; begin <= op.size();) {
-    const std::size_t end = std::min(op.find('+', begin), op.size());
-    const std::string_view part = op.substr(begin, end - begin);
+  for (const std::string_view part : op_parts(op)) {
     const auto* found = std::ranges::find_if(kWords, [&](const auto& words) { return words.first == part; });
     text += text.empty() ? "" : "+";
     text += found == kWords.end() ? part : found->second;
-    begin = end + 1;
   }
   return text;
 }

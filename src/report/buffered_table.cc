@@ -147,9 +147,9 @@ Cell plain_mean(std::span<const Row> rows, std::size_t column) {
   return total / static_cast<double>(count);
 }
 
-bool is_text(std::span<const Row> rows, std::size_t column) {
-  return std::ranges::any_of(rows,
-                             [column](const Row& row) { return std::holds_alternative<std::string>(row[column]); });
+template <class Kind>
+bool any_is(std::span<const Row> rows, std::size_t column) {
+  return std::ranges::any_of(rows, [column](const Row& row) { return std::holds_alternative<Kind>(row[column]); });
 }
 
 }  // namespace
@@ -211,9 +211,7 @@ bool BufferedTable::is_numeric(std::size_t column) const {
   const Unit unit = columns_[column].unit;
   if (unit == Unit::kText) return false;
   if (unit != Unit::kAny) return true;
-  return !rows_.empty() && std::ranges::none_of(rows_, [column](const Row& row) {
-    return std::holds_alternative<std::string>(row[column]);
-  });
+  return !rows_.empty() && !any_is<std::string>(rows_, column);
 }
 
 bool BufferedTable::is_empty(std::size_t column) const {
@@ -225,9 +223,7 @@ bool BufferedTable::is_empty(std::size_t column) const {
 
 // As which a number is shown: the fractions of reports have three significant digits.
 Unit BufferedTable::unit_of(std::size_t column) const {
-  const bool fractions =
-      std::ranges::any_of(rows_, [column](const Row& row) { return std::holds_alternative<double>(row[column]); });
-  const bool plain = columns_[column].unit == Unit::kAny && fractions && !is_exact_;
+  const bool plain = columns_[column].unit == Unit::kAny && any_is<double>(rows_, column) && !is_exact_;
   return plain ? Unit::kRatio : columns_[column].unit;
 }
 
@@ -322,7 +318,7 @@ void add_extremes(Report& report) {
   std::vector<Row> footer = {{"mean"}, {"min"}, {"max"}};
   for (std::size_t c = 1; c < report.columns.size(); ++c) {
     // What has no unit is a name, such as the number of a stream.
-    const bool text = report.columns[c].unit == Unit::kAny || is_text(report.rows, c);
+    const bool text = report.columns[c].unit == Unit::kAny || any_is<std::string>(report.rows, c);
     footer[0].push_back(text ? Cell() : plain_mean(report.rows, c));
     footer[1].push_back(text ? Cell() : extreme(report.rows, c, OthersAggregate::kMin));
     footer[2].push_back(text ? Cell() : extreme(report.rows, c, OthersAggregate::kMax));

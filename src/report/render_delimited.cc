@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text/characters.h"
 #include "report/cell_text.h"
 #include "report/escape.h"
 #include "report/renderers.h"
@@ -18,8 +19,7 @@ bool is_measure(std::string_view text) {
   const std::size_t digits = text.find_first_not_of("0123456789.", 1);
   if (digits == 1) return false;
   if (digits == std::string_view::npos) return text.size() > 1;
-  return text[digits] == ' ' && std::all_of(text.begin() + static_cast<std::ptrdiff_t>(digits) + 1, text.end(),
-                                            [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+  return text[digits] == ' ' && std::ranges::all_of(text.substr(digits + 1), is_ascii_letter);
 }
 
 // The same signs in full width, which a spreadsheet takes for them where such are written.
