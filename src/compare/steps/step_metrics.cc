@@ -63,6 +63,15 @@ double standard_error(std::span<const std::int64_t> values, double mean) {
   return std::sqrt(squares) / static_cast<double>(values.size());
 }
 
+// Why there is no verdict; "" where there is one.
+std::string reason_of(const Change& change, double coverage, const std::string& barred, const VerdictRule& rule) {
+  if (!barred.empty()) return barred;
+  if (std::min(change.baseline_steps, change.candidate_steps) < rule.least_steps) {
+    return fmt::format("{}/{} steps", change.baseline_steps, change.candidate_steps);
+  }
+  return coverage < rule.least_coverage ? fmt::format("{:.0f} % covered", 100 * coverage) : "";
+}
+
 }  // namespace
 
 std::optional<StepMetric> step_metric_from(std::string_view text) {
@@ -105,16 +114,17 @@ Change make_change(StepValues baseline, StepValues candidate, double coverage, c
 }
 
 void judge(Change& change, double coverage, const std::string& barred, const VerdictRule& rule) {
-  const Evidence evidence{change.baseline.mean,
-                          change.candidate.mean,
-                          change.interval,
-                          change.baseline_steps,
-                          change.candidate_steps,
-                          coverage,
-                          barred};
-  change.verdict = verdict_of(evidence, rule);
-  change.reason = reason_of(evidence, rule);
   change.barred = !barred.empty();
+  change.reason = reason_of(change, coverage, barred, rule);
+  change.verdict = Verdict::kInconclusive;
+  if (!change.reason.empty()) return;
+  const bool excludes_zero = change.interval.low > 0 || change.interval.high < 0;
+  // Of the lesser of both, so that swapped sides are judged alike.
+  const double least =
+      std::max(rule.least_change, kLeastChange) * std::min(change.baseline.mean, change.candidate.mean);
+  change.verdict = !excludes_zero || std::abs(change.difference()) < least ? Verdict::kSame
+                   : change.difference() > 0                               ? Verdict::kWorse
+                                                                           : Verdict::kBetter;
 }
 
 void judge_period(Change& period, const std::string& difference, const HostWaits& baseline,
@@ -177,27 +187,6 @@ Interval difference_interval(const MeanDraws& baseline, const MeanDraws& candida
 std::string_view to_string(Verdict verdict) {
   constexpr std::string_view kNames[] = {"better", "worse", "same", "inconclusive"};
   return kNames[static_cast<std::size_t>(verdict)];
-}
-
-std::string reason_of(const Evidence& evidence, const VerdictRule& rule) {
-  if (!evidence.barred.empty()) return std::string(evidence.barred);
-  if (std::min(evidence.baseline_steps, evidence.candidate_steps) < rule.least_steps) {
-    return fmt::format("{}/{} steps", evidence.baseline_steps, evidence.candidate_steps);
-  }
-  if (evidence.coverage < rule.least_coverage) {
-    return fmt::format("{:.0f} % covered", 100 * evidence.coverage);
-  }
-  return "";
-}
-
-Verdict verdict_of(const Evidence& evidence, const VerdictRule& rule) {
-  if (!reason_of(evidence, rule).empty()) return Verdict::kInconclusive;
-  const double change = evidence.candidate - evidence.baseline;
-  const bool excludes_zero = evidence.interval.low > 0 || evidence.interval.high < 0;
-  // Of the lesser of both, so that swapped sides are judged alike.
-  const double least = std::max(rule.least_change, kLeastChange) * std::min(evidence.baseline, evidence.candidate);
-  if (!excludes_zero || std::abs(change) < least) return Verdict::kSame;
-  return change > 0 ? Verdict::kWorse : Verdict::kBetter;
 }
 
 }  // namespace tracedb

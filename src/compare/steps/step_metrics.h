@@ -55,21 +55,6 @@ struct VerdictRule {
   double least_coverage = 0.8;  // of the time, on either side
 };
 
-struct Evidence {
-  double baseline = 0, candidate = 0;  // means, less is better
-  Interval interval;                   // of their difference
-  std::size_t baseline_steps = 0, candidate_steps = 0;
-  double coverage = 1;           // the lesser of both sides
-  std::string_view barred = {};  // why there can be no verdict; "": the same load, both sides have it
-};
-
-// Worse or better if the interval excludes 0 and the change is large enough; same if the change is smaller than that
-// or the interval includes 0; inconclusive without enough steps or a comparable load.
-Verdict verdict_of(const Evidence& evidence, const VerdictRule& rule = {});
-
-// Why there is no verdict: "3/4 steps"; "" where there is one.
-std::string reason_of(const Evidence& evidence, const VerdictRule& rule = {});
-
 // Metrics of a step.
 enum class StepMetric { kSpan, kBusy, kPeriod, kKernelTime };
 inline constexpr std::size_t kStepMetrics = 4;
@@ -114,7 +99,9 @@ struct StepValues {
 Change make_change(StepValues baseline, StepValues candidate, double coverage, const std::string& barred,
                    const VerdictRule& rule);
 
-// Sets verdict and reason from the rest of a change.
+// Sets verdict and reason from the rest of a change. Worse or better if the interval excludes 0 and the change is large
+// enough; same if the change is smaller than that or the interval includes 0; inconclusive without enough steps or a
+// comparable load, for the reason: "3/4 steps".
 void judge(Change& change, double coverage, const std::string& barred, const VerdictRule& rule);
 
 // Makes the change of a period inconclusive where the traces record differently (recording_difference()), and gives it

@@ -294,8 +294,16 @@ std::vector<std::int64_t> noisy(std::mt19937& chance, std::size_t n, std::int64_
   return values;
 }
 
-Evidence evidence(double baseline, double candidate, Interval interval) {
-  return {baseline, candidate, interval, 10, 10, 1};
+Change judged(double baseline, double candidate, Interval interval, std::size_t steps = 10, double coverage = 1,
+              const std::string& barred = "") {
+  Change out;
+  out.baseline.mean = baseline;
+  out.candidate.mean = candidate;
+  out.interval = interval;
+  out.baseline_steps = 10;
+  out.candidate_steps = steps;
+  judge(out, coverage, barred, {});
+  return out;
 }
 
 TEST_CASE("draws of means: constant and empty samples, zeros") {
@@ -356,32 +364,27 @@ TEST_CASE("the way of drawing changes with the size of the sample, the width of 
 }
 
 TEST_CASE("verdicts") {
-  CHECK(verdict_of(evidence(100, 110, {5, 15})) == Verdict::kWorse);
-  CHECK(verdict_of(evidence(100, 90, {-15, -5})) == Verdict::kBetter);
-  CHECK(verdict_of(evidence(100, 110, {-1, 15})) == Verdict::kSame);    // may be nothing
-  CHECK(verdict_of(evidence(100, 101, {0.5, 1.5})) == Verdict::kSame);  // sure, and too small
-  CHECK(verdict_of(evidence(100, 100, {0, 0})) == Verdict::kSame);
-  CHECK(verdict_of(evidence(0, 5, {5, 5})) == Verdict::kWorse);     // new
-  CHECK(verdict_of(evidence(5, 0, {-5, -5})) == Verdict::kBetter);  // gone
-  Evidence few = evidence(100, 110, {5, 15});
-  few.candidate_steps = 4;
-  CHECK(verdict_of(few) == Verdict::kInconclusive);
-  CHECK(!reason_of(few).empty());
-  Evidence uncovered = evidence(100, 110, {5, 15});
-  uncovered.coverage = 0.79;
-  CHECK(verdict_of(uncovered) == Verdict::kInconclusive);
-  Evidence other_load = evidence(100, 110, {5, 15});
-  other_load.barred = "the load differs";
-  CHECK(verdict_of(other_load) == Verdict::kInconclusive);
-  CHECK(reason_of(evidence(100, 110, {5, 15})).empty());
+  CHECK(judged(100, 110, {5, 15}).verdict == Verdict::kWorse);
+  CHECK(judged(100, 90, {-15, -5}).verdict == Verdict::kBetter);
+  CHECK(judged(100, 110, {-1, 15}).verdict == Verdict::kSame);    // may be nothing
+  CHECK(judged(100, 101, {0.5, 1.5}).verdict == Verdict::kSame);  // sure, and too small
+  CHECK(judged(100, 100, {0, 0}).verdict == Verdict::kSame);
+  CHECK(judged(0, 5, {5, 5}).verdict == Verdict::kWorse);     // new
+  CHECK(judged(5, 0, {-5, -5}).verdict == Verdict::kBetter);  // gone
+  const Change few = judged(100, 110, {5, 15}, 4);
+  CHECK(few.verdict == Verdict::kInconclusive);
+  CHECK(!few.reason.empty());
+  CHECK(judged(100, 110, {5, 15}, 10, 0.79).verdict == Verdict::kInconclusive);
+  CHECK(judged(100, 110, {5, 15}, 10, 1, "the load differs").verdict == Verdict::kInconclusive);
+  CHECK(judged(100, 110, {5, 15}).reason.empty());
 }
 
 TEST_CASE("verdicts of swapped sides are opposite, also where the change is just large enough") {
   for (double candidate = 95; candidate < 105; candidate += 0.01) {
     const double change = candidate - 100;
     const Interval interval = {change - 0.001, change + 0.001};
-    const Verdict there = verdict_of(evidence(100, candidate, interval));
-    const Verdict back = verdict_of(evidence(candidate, 100, {-interval.high, -interval.low}));
+    const Verdict there = judged(100, candidate, interval).verdict;
+    const Verdict back = judged(candidate, 100, {-interval.high, -interval.low}).verdict;
     const Verdict opposite = there == Verdict::kWorse    ? Verdict::kBetter
                              : there == Verdict::kBetter ? Verdict::kWorse
                                                          : there;
