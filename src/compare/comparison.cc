@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -273,11 +272,12 @@ class Comparer {
     bool own_steps = true;
   };
 
-  static double mean_steps(double baseline, double candidate) { return (baseline + candidate) / 2; }
+  static double mean_steps(auto baseline, auto candidate) {
+    return (static_cast<double>(baseline) + static_cast<double>(candidate)) / 2;
+  }
 
   static std::vector<Part> span_parts(const GroupComparison& group) {
-    return {{&group.metric(StepMetric::kSpan), mean_steps(static_cast<double>(group.baseline.device_steps),
-                                                          static_cast<double>(group.candidate.device_steps))}};
+    return {{&group.metric(StepMetric::kSpan), mean_steps(group.baseline.device_steps, group.candidate.device_steps)}};
   }
 
   static std::vector<Part> headline_parts(const GroupComparison& group) {
@@ -286,8 +286,7 @@ class Comparer {
     for (const TransitionChange& transition : group.transitions) {
       const Change& own = transition.change;
       if (!own.recorded_alike) continue;
-      const double steps =
-          mean_steps(static_cast<double>(own.baseline_steps), static_cast<double>(own.candidate_steps));
+      const double steps = mean_steps(own.baseline_steps, own.candidate_steps);
       parts[0].weight -= steps;
       parts.push_back({&own, steps, group.by_period()});
     }
