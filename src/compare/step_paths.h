@@ -2,7 +2,6 @@
 // alone, where other work or the host may hide it (passes/critical/critical_path.h).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>

@@ -1,7 +1,5 @@
 #include "present/ranks_tables.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>

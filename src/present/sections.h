@@ -11,7 +11,6 @@
 #include "compare/operator_changes.h"
 #include "compare/reasons.h"
 #include "present/cells.h"
-#include "report/sql_report.h"
 
 namespace tracedb {
 

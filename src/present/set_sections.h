@@ -12,7 +12,6 @@
 #include "compare/runs/set_comparison.h"
 #include "present/cells.h"
 #include "present/page_text.h"
-#include "report/sql_report.h"
 
 namespace tracedb {
 

@@ -1,7 +1,5 @@
 #include "present/step_words.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/text/amounts.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "report/cell_text.h"
 #include "report/json_text.h"
 
 namespace tracedb {

@@ -3,7 +3,6 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 #include "present/sections.h"
 #include "report_page/report_page.h"

@@ -1,7 +1,6 @@
 #include "report_page/report_page.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

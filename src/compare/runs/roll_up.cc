@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <chrono>
-#include <cmath>
 #include <fstream>
 #include <system_error>
 #include <utility>
