@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text/split.h"
 #include "passes/classify/normalized_name.h"
 
 namespace tracedb {
@@ -15,13 +16,9 @@ bool is_word_scope(Scope scope) { return is_function_scope(scope) || scope == Sc
 // Letters of a pattern, '*' kept.
 std::string pattern_letters(std::string_view pattern) {
   std::string out;
-  while (true) {
-    const std::size_t star = std::min(pattern.find('*'), pattern.size());
-    out += normalize_name(pattern.substr(0, star)).letters;
-    if (star == pattern.size()) return out;
-    out += '*';
-    pattern.remove_prefix(star + 1);
-  }
+  for (const std::string_view piece : split_text(pattern, '*')) out += normalize_name(piece).letters + '*';
+  out.pop_back();
+  return out;
 }
 
 constexpr std::uint32_t kNoWord = std::numeric_limits<std::uint32_t>::max();
@@ -108,12 +105,7 @@ bool CompiledRules::is_wrapper(std::string_view letters) const {
 }
 
 GlobPattern::GlobPattern(std::string_view pattern) {
-  while (true) {
-    const std::size_t star = std::min(pattern.find('*'), pattern.size());
-    pieces_.emplace_back(pattern.substr(0, star));
-    if (star == pattern.size()) return;
-    pattern.remove_prefix(star + 1);
-  }
+  for (const std::string_view piece : split_text(pattern, '*')) pieces_.emplace_back(piece);
 }
 
 // The first and last piece have their place; what is between is taken where it comes first, which leaves most room.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/split.h"
 #include "trace/hlo_kernel.h"
 
 namespace tracedb {
@@ -9,12 +10,8 @@ namespace tracedb {
 KernelKind kind_of_class(std::string_view class_name) {
   constexpr std::string_view kCommunication = "communication";
   if (class_name == kCommunication) return KernelKind::kComm;
-  for (std::size_t begin = 0; begin < class_name.size();) {
-    const std::size_t end = std::min(class_name.find('+', begin), class_name.size());
-    if (class_name.substr(begin, end - begin) == kCommunication) return KernelKind::kCommCompute;
-    begin = end + 1;
-  }
-  return KernelKind::kCompute;
+  const auto parts = split_text(class_name, '+');
+  return std::ranges::find(parts, kCommunication) == parts.end() ? KernelKind::kCompute : KernelKind::kCommCompute;
 }
 
 KernelKinds::KernelKinds() : classifier_(default_rules()) {}

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text/split.h"
+
 namespace tracedb {
 namespace {
 
@@ -45,12 +47,8 @@ Traits traits_of_part(std::string_view part) {
 
 Traits traits_of_class(std::string_view class_name) {
   Traits traits = 0;
-  while (true) {
-    const std::size_t end = std::min(class_name.find('+'), class_name.size());
-    traits |= traits_of_part(class_name.substr(0, end));
-    if (end == class_name.size()) return traits;
-    class_name.remove_prefix(end + 1);
-  }
+  for (const std::string_view part : split_text(class_name, '+')) traits |= traits_of_part(part);
+  return traits;
 }
 
 }  // namespace tracedb

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <system_error>
@@ -14,6 +15,7 @@
 #include "base/files/small_file.h"
 #include "base/stream/content_hash.h"
 #include "base/text/closest_name.h"
+#include "base/text/split.h"
 #include "sql/scripts.h"
 
 namespace tracedb {
@@ -34,17 +36,6 @@ constexpr std::array<ScopeName, 6> kScopeNames = {{{"own", Scope::kOwnName},
                                                    {"rawcase", Scope::kRawCase},
                                                    {"platform", Scope::kPlatform},
                                                    {"arg", Scope::kArgument}}};
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> pieces;
-  pieces.reserve(static_cast<std::size_t>(std::ranges::count(text, separator)) + 1);
-  while (true) {
-    const std::size_t end = std::min(text.find(separator), text.size());
-    pieces.emplace_back(text.substr(0, end));
-    if (end == text.size()) return pieces;
-    text.remove_prefix(end + 1);
-  }
-}
 
 // Words of one line; quotes keep blanks together and are dropped.
 std::vector<std::string> line_words(std::string_view line) {
@@ -107,7 +98,7 @@ class Reader {
     std::set<std::string> names;
     for (const Rule& rule : set_.rules) {
       if (!names.insert(rule.name).second) fail_at(rule.source, fmt::format("duplicate rule '{}'", rule.name));
-      for (const std::string& part : split(rule.class_name, '+')) check_class(rule.source, part);
+      for (const std::string_view part : split_text(rule.class_name, '+')) check_class(rule.source, part);
       for (const std::string& part : rule.parts) check_part(rule, part);
     }
     for (const Rule& part : set_.parts) check_class(part.source, part.class_name);
@@ -158,7 +149,8 @@ class Reader {
 
   void read_relation(const std::vector<std::string>& words, std::vector<ClassRelation>& relations) const {
     if (words.size() != 3) fail_at(place(), fmt::format("expected: {} NAME CLASS,CLASS...", words[0]));
-    for (std::string& second : split(words[2], ',')) relations.push_back({words[1], std::move(second), place()});
+    for (const std::string_view second : split_text(words[2], ','))
+      relations.push_back({words[1], std::string(second), place()});
   }
 
   void include(const std::string& name, int depth) {
@@ -176,9 +168,10 @@ class Reader {
     Rule rule;
     rule.name = words[1];
     rule.source = place();
-    const std::vector<std::string> parts = split(words[2], '|');
+    const auto parts = split_text(words[2], '|');
     rule.class_name = parts[0];
-    if (parts.size() > 1) rule.parts = split(parts[1], ',');
+    const auto more = parts.size() > 1 ? split_text(parts[1], ',') : std::vector<std::string_view>();
+    rule.parts.assign(more.begin(), more.end());
     for (std::size_t i = 4; i < words.size(); ++i) {
       if (words[i] == "=>") {
         if (i + 2 != words.size()) fail_at(place(), "expected one label after '=>'");
@@ -218,12 +211,10 @@ class Reader {
 
   // Words of a list, those of named lists in place of their name.
   [[nodiscard]] std::vector<std::string> expand(std::string_view text) const {
-    std::vector<std::string> pieces = split(text, ',');
-    if (text.find('@') == std::string_view::npos) return pieces;
     std::vector<std::string> words;
-    for (std::string& word : pieces) {
+    for (const std::string_view word : split_text(text, ',')) {
       if (!word.starts_with('@')) {
-        words.push_back(std::move(word));
+        words.emplace_back(word);
         continue;
       }
       const auto list = lists_.find(word);
@@ -247,7 +238,7 @@ class Reader {
     if (number) term.argument = static_cast<std::size_t>(name[digits] - '0');
   }
 
-  void check_class(const std::string& source, const std::string& name) const {
+  void check_class(const std::string& source, std::string_view name) const {
     if (set_.classes.empty() || std::ranges::find(set_.classes, name) != set_.classes.end()) return;
     fail_at(source, fmt::format("no class '{}'{}", name, did_you_mean(name, set_.classes)));
   }
@@ -258,7 +249,7 @@ class Reader {
   }
 
   RuleSet& set_;
-  std::map<std::string, std::vector<std::string>> lists_;  // by "@name"
+  std::map<std::string, std::vector<std::string>, std::less<>> lists_;  // by "@name"
   std::string source_;
   std::size_t line_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text/split.h"
 #include "sql/scripts.h"
 
 namespace tracedb {
@@ -72,18 +73,16 @@ std::string script_of(const PassTable& table) {
   if (!report.command.empty()) text += fmt::format("-- command: {}\n", report.command);
   std::string select = "SELECT ";
   std::size_t line = 0;
-  for (std::string_view rest = report.columns; !rest.empty();) {
-    const std::string_view name = rest.substr(0, rest.find(' '));
-    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
-    const auto found = std::find_if(table.columns.begin(), table.columns.end(),
-                                    [&](const PassColumn& one) { return one.name == name; });
+  for (const std::string_view name : split_text(report.columns, ' ')) {
+    const auto found = std::ranges::find(table.columns, name, &PassColumn::name);
     const PassColumn& column = table.columns.at(static_cast<std::size_t>(found - table.columns.begin()));
     const std::string_view unit = column.type == ColumnType::kText ? "text" : column.unit;
     text += fmt::format("-- column: {} | {} | {} | {} | {} | {}\n", name, column.head, unit, column.others, column.fit,
                         column.meaning);
     if (select.size() - line > kLine) select.replace(select.size() - 1, 1, "\n       "), line = select.size();
-    select += fmt::format("{}{}", column.sql.empty() ? name : column.sql, rest.empty() ? "" : ", ");
+    select += fmt::format("{}, ", column.sql.empty() ? name : column.sql);
   }
+  select.resize(select.size() - 2);
   return fmt::format("{}{}\nFROM temp.{}{}{}\nORDER BY {};\n", text, select, table.name, report.from.empty() ? "" : " ",
                      report.from, report.order);
 }

@@ -8,26 +8,18 @@
 #include "base/error.h"
 #include "base/text/decimal.h"
 #include "base/text/json_text.h"
+#include "base/text/split.h"
 #include "sql/scripts.h"
 
 namespace tracedb {
 namespace {
 
-std::vector<std::string> cells_of(std::string_view line) {
-  std::vector<std::string> out;
-  while (true) {
-    const std::size_t bar = line.find('|');
-    out.emplace_back(trim_json_space(line.substr(0, bar)));
-    if (bar == std::string_view::npos) return out;
-    line.remove_prefix(bar + 1);
-  }
-}
-
 // `source`: "FILE:LINE".
 DevicePeaks peaks_from(std::string_view line, const std::string& source) {
   constexpr std::size_t kCells = 18;
   const auto fail = [&](const std::string& why) { throw Error(ErrorCode::kInput, fmt::format("{}: {}", source, why)); };
-  const std::vector<std::string> cells = cells_of(line);
+  std::vector<std::string_view> cells = split_text(line, '|');
+  std::ranges::transform(cells, cells.begin(), trim_json_space);
   if (cells.size() != kCells) fail(fmt::format("a device has {} cells between bars, not {}", kCells, cells.size()));
   const auto number = [&](std::size_t i) -> std::optional<double> {
     if (cells[i] == "-") return std::nullopt;
@@ -76,11 +68,11 @@ std::optional<double> DevicePeaks::rate(WorkFamily family, std::string_view type
 std::vector<DevicePeaks> parse_device_peaks(std::string_view text, const std::string& source) {
   constexpr std::string_view kRow = "device ";
   std::vector<DevicePeaks> out;
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::string_view line = text.substr(0, text.find('\n')), words = trim_json_space(line);
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  std::size_t number = 0;
+  for (const std::string_view line : split_text(text, '\n')) {
+    const std::string_view words = trim_json_space(line);
+    const std::string place = fmt::format("{}:{}", source, ++number);
     if (words.empty() || words.front() == '#') continue;
-    const std::string place = fmt::format("{}:{}", source, number);
     if (!words.starts_with(kRow)) throw Error(ErrorCode::kInput, place + ": a line begins with 'device' or #");
     out.push_back(peaks_from(words.substr(kRow.size()), place));
   }

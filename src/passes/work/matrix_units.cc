@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text/json_text.h"
+#include "base/text/split.h"
 #include "sql/scripts.h"
 
 namespace tracedb {
@@ -22,13 +23,7 @@ NameRule rule_from(std::string_view line) {
   if (space == std::string_view::npos || (answer != "yes" && answer != "no")) {
     throw std::logic_error("schema/devices/matrix_units.rules: " + std::string(line));
   }
-  NameRule out{answer == "yes", {}};
-  for (std::string_view rest = trim_json_space(line.substr(space)); !rest.empty();) {
-    const std::size_t star = rest.find('*');
-    out.parts.push_back(rest.substr(0, star));
-    rest.remove_prefix(std::min(star == std::string_view::npos ? star : star + 1, rest.size()));
-  }
-  return out;
+  return {answer == "yes", split_text(trim_json_space(line.substr(space)), '*')};
 }
 
 bool fits(const NameRule& rule, std::string_view name) {
