@@ -5,6 +5,7 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "base/text/split.h"
 #include "passes/work/operator_formulas.h"
 
 namespace tracedb {
@@ -15,6 +16,9 @@ using Of = WorkFamily;
 // The operators that are known, by name; a name that ends with * stands for all that begin so. Operators of several
 // names and one formula are in the lists below.
 constexpr int kForward = 2, kBackward = 5, kNormFlops = 5, kNormBackwardFlops = 9, kScaledResult = 2, kBytesOnly = -1;
+constexpr FormulaRule backward_attention(std::string_view name, ArgumentPlaces at) {
+  return {name, Of::kAttention, attention, at, {}, kBackward};
+}
 const auto kRules = std::to_array<FormulaRule>({
     {"aten::mm", Of::kGemm, gemm, {0, 1, -1, 2, 0}},
     {"aten::bmm", Of::kGemm, gemm, {0, 1, -1, 2, 0}},
@@ -41,28 +45,13 @@ const auto kRules = std::to_array<FormulaRule>({
     {"aiter::fmha_v3_fwd", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1}, {}, kForward},
     {"aiter::wrapper_fmha_v3_fwd", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1}, {}, kForward},
     {"flash_attn_3::fwd", Of::kAttention, attention, {0, 1, 2, 24, 1, -1, 7}, {}, kForward},
-    {"aten::_scaled_dot_product_flash_attention_backward",
-     Of::kAttention,
-     attention,
-     {1, 2, 3, 11, 0, -1, -1},
-     {},
-     kBackward},
-    {"aten::_scaled_dot_product_efficient_attention_backward",
-     Of::kAttention,
-     attention,
-     {1, 2, 3, 11, 0, 4, -1},
-     {},
-     kBackward},
-    {"aten::_scaled_dot_product_cudnn_attention_backward",
-     Of::kAttention,
-     attention,
-     {1, 2, 3, 14, 0, 8, -1},
-     {},
-     kBackward},
-    {"aten::_flash_attention_backward", Of::kAttention, attention, {1, 2, 3, 11, 1, -1, 6}, {}, kBackward},
-    {"flash_attn::_flash_attn_backward", Of::kAttention, attention, {1, 2, 3, 11, 1, -1, -1}, {}, kBackward},
-    {"aiter::_flash_attn_backward", Of::kAttention, attention, {1, 2, 3, 11, 1, -1, -1}, {}, kBackward},
-    {"aiter::mha_bwd", Of::kAttention, attention, {1, 2, 3, 8, 1, -1, -1}, {}, kBackward},
+    backward_attention("aten::_scaled_dot_product_flash_attention_backward", {1, 2, 3, 11, 0, -1, -1}),
+    backward_attention("aten::_scaled_dot_product_efficient_attention_backward", {1, 2, 3, 11, 0, 4, -1}),
+    backward_attention("aten::_scaled_dot_product_cudnn_attention_backward", {1, 2, 3, 14, 0, 8, -1}),
+    backward_attention("aten::_flash_attention_backward", {1, 2, 3, 11, 1, -1, 6}),
+    backward_attention("flash_attn::_flash_attn_backward", {1, 2, 3, 11, 1, -1, -1}),
+    backward_attention("aiter::_flash_attn_backward", {1, 2, 3, 11, 1, -1, -1}),
+    backward_attention("aiter::mha_bwd", {1, 2, 3, 8, 1, -1, -1}),
     {"flash_attn::_flash_attn_varlen_forward", Of::kAttention, attention_of_step, {0, 1, 2}},
     {"aiter::_flash_attn_varlen_forward", Of::kAttention, attention_of_step, {0, 1, 2}},
     {"aiter::mha_batch_prefill", Of::kAttention, attention_of_step, {0, 1, 2}},
@@ -136,39 +125,6 @@ const auto kRules = std::to_array<FormulaRule>({
     {"triton_per_*", Of::kGenerated, moved, {}, "*", kBytesOnly},
 });
 
-// Without "aten::"; a name with _ behind it is the form in place.
-constexpr auto kUnary = std::to_array<std::string_view>(
-    {"sigmoid",   "silu",        "gelu",  "neg",        "rsqrt",       "sqrt",  "pow",      "clamp",      "clamp_min",
-     "clamp_max", "relu",        "exp",   "log",        "sin",         "cos",   "tanh",     "abs",        "reciprocal",
-     "erf",       "erfinv",      "floor", "ceil",       "round",       "trunc", "sign",     "leaky_relu", "hardtanh",
-     "elu",       "exp2",        "log2",  "log1p",      "expm1",       "mish",  "softplus", "hardswish",  "hardsigmoid",
-     "square",    "bitwise_not", "logit", "nan_to_num", "log_sigmoid", "tan",   "atan",     "asin",       "acos"});
-constexpr auto kBinary = std::to_array<std::string_view>({"add",
-                                                          "sub",
-                                                          "mul",
-                                                          "div",
-                                                          "rsub",
-                                                          "maximum",
-                                                          "minimum",
-                                                          "remainder",
-                                                          "fmod",
-                                                          "floor_divide",
-                                                          "bitwise_and",
-                                                          "bitwise_or",
-                                                          "bitwise_xor",
-                                                          "sigmoid_backward",
-                                                          "threshold_backward",
-                                                          "tanh_backward",
-                                                          "atan2",
-                                                          "hypot",
-                                                          "leaky_relu_backward",
-                                                          "hardtanh_backward"});
-constexpr auto kComparison =
-    std::to_array<std::string_view>({"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor"});
-constexpr auto kReduction = std::to_array<std::string_view>(
-    {"sum", "mean", "norm", "linalg_norm", "linalg_vector_norm", "std", "var", "logsumexp", "amin", "amax", "prod"});
-constexpr auto kExtreme = std::to_array<std::string_view>({"max", "min"});
-
 // pow with a tensor of exponents is a binary operation.
 void unary(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work) {
   if (rule.name == "pow" && is_given(argument(args, 1))) {
@@ -177,6 +133,28 @@ void unary(Args args, const FormulaRule& rule, const StepLengths* step, Operator
     moved(args.first(std::min<std::size_t>(args.size(), 1)), rule, step, work);
   }
 }
+
+// Names without "aten::" that share a rule, and whether those with _ behind are their forms in place.
+struct AlikeOperators {
+  std::string_view names;
+  FormulaRule rule;
+  bool in_place = false;
+};
+const AlikeOperators kAlike[] = {
+    {"sigmoid silu gelu neg rsqrt sqrt pow clamp clamp_min clamp_max relu exp log sin cos tanh abs "
+     "reciprocal erf erfinv floor ceil round trunc sign leaky_relu hardtanh elu exp2 log2 log1p expm1 mish "
+     "softplus hardswish hardsigmoid square bitwise_not logit nan_to_num log_sigmoid tan atan asin acos",
+     {"", Of::kElementwise, unary, {0, 0}, "d", 1},
+     true},
+    {"add sub mul div rsub maximum minimum remainder fmod floor_divide bitwise_and bitwise_or bitwise_xor "
+     "sigmoid_backward threshold_backward tanh_backward atan2 hypot leaky_relu_backward hardtanh_backward",
+     {"", Of::kElementwise, binary, {0, 0}},
+     true},
+    {"eq ne lt le gt ge logical_and logical_or logical_xor", {"", Of::kElementwise, binary, {0, 1}}},
+    {"sum mean norm linalg_norm linalg_vector_norm std var logsumexp amin amax prod",
+     {"", Of::kReduce, reduce, {0, 0}}},
+    {"max min", {"", Of::kReduce, reduce, {0, 1}}},
+};
 
 class FormulaRules {
  public:
@@ -188,17 +166,15 @@ class FormulaRules {
         by_name_.emplace(rule.name, rule);
       }
     }
-    for (const std::string_view name : kUnary) {
-      add(name, {name, Of::kElementwise, unary, {0, 0}, "d", 1});
-      add(std::string(name) + "_", {name, Of::kElementwise, unary, {0, 2}, "b", 1});
+    for (const AlikeOperators& one : kAlike) {
+      for (const std::string_view name : split_text(one.names, ' ')) {
+        FormulaRule rule = one.rule;
+        rule.name = name;
+        add(name, rule);
+        rule.at = {0, 2};
+        if (one.in_place) add(std::string(name) + "_", rule);
+      }
     }
-    for (const std::string_view name : kBinary) {
-      add(name, {name, Of::kElementwise, binary, {0, 0}});
-      add(std::string(name) + "_", {name, Of::kElementwise, binary, {0, 2}});
-    }
-    for (const std::string_view name : kComparison) add(name, {name, Of::kElementwise, binary, {0, 1}});
-    for (const std::string_view name : kReduction) add(name, {name, Of::kReduce, reduce, {0, 0}});
-    for (const std::string_view name : kExtreme) add(name, {name, Of::kReduce, reduce, {0, 1}});
   }
 
   const FormulaRule* find(std::string_view name) const {
