@@ -42,45 +42,20 @@ struct Lane {
   }
 };
 
+// By type; those of XLA come last.
 constexpr std::pair<std::string_view, std::int64_t> kSizes[] = {
-    {"bool", 1},
-    {"byte", 1},
-    {"char", 1},
-    {"uint8", 1},
-    {"int8", 1},
-    {"short", 2},
-    {"half", 2},
-    {"float16", 2},
-    {"bfloat16", 2},
-    {"int16", 2},
-    {"int", 4},
-    {"int32", 4},
-    {"float", 4},
-    {"float32", 4},
-    {"long", 8},
-    {"int64", 8},
-    {"double", 8},
-    {"float64", 8},
-    {"complexhalf", 4},
-    {"complexfloat", 8},
-    {"complexdouble", 16},
-    // of XLA
-    {"pred", 1},
-    {"s8", 1},
-    {"u8", 1},
-    {"s16", 2},
-    {"u16", 2},
-    {"f16", 2},
-    {"bf16", 2},
-    {"s32", 4},
-    {"u32", 4},
-    {"f32", 4},
-    {"s64", 8},
-    {"u64", 8},
-    {"f64", 8},
-    {"c64", 8},
-    {"c128", 16},
-};
+    {"bool", 1},        {"byte", 1},         {"char", 1},
+    {"uint8", 1},       {"int8", 1},         {"short", 2},
+    {"half", 2},        {"float16", 2},      {"bfloat16", 2},
+    {"int16", 2},       {"int", 4},          {"int32", 4},
+    {"float", 4},       {"float32", 4},      {"long", 8},
+    {"int64", 8},       {"double", 8},       {"float64", 8},
+    {"complexhalf", 4}, {"complexfloat", 8}, {"complexdouble", 16},
+    {"pred", 1},        {"s8", 1},           {"u8", 1},
+    {"s16", 2},         {"u16", 2},          {"f16", 2},
+    {"bf16", 2},        {"s32", 4},          {"u32", 4},
+    {"f32", 4},         {"s64", 8},          {"u64", 8},
+    {"f64", 8},         {"c64", 8},          {"c128", 16}};
 
 enum class Factor { kTwice, kOnce, kNone };
 // In the order they are tried: the first word found decides.

@@ -1,11 +1,12 @@
 #include "passes/work/operator_arguments.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <iterator>
 #include <limits>
 #include <utility>
 
+#include "base/text/characters.h"
 #include "base/text/json_text.h"
 
 namespace tracedb {
@@ -69,40 +70,22 @@ Amount elements(const Dims& dims) {
 }
 
 std::optional<TypeSize> type_size(std::string_view type) {
-  static constexpr auto kPlain = std::to_array<std::pair<std::string_view, int>>({{"double", 8},
-                                                                                  {"long int", 8},
-                                                                                  {"long", 8},
-                                                                                  {"unsigned long", 8},
-                                                                                  {"float", 4},
-                                                                                  {"int", 4},
-                                                                                  {"unsigned int", 4},
-                                                                                  {"short int", 2},
-                                                                                  {"short", 2},
-                                                                                  {"unsigned short", 2},
-                                                                                  {"bool", 1},
-                                                                                  {"char", 1},
-                                                                                  {"signed char", 1},
-                                                                                  {"unsigned char", 1}});
-  static constexpr auto kC10 = std::to_array<std::pair<std::string_view, TypeSize>>({{"complex<double>", {16}},
-                                                                                     {"complex<float>", {8}},
-                                                                                     {"half", {2}},
-                                                                                     {"bfloat16", {2}},
-                                                                                     {"float8_e4m3fn", {1}},
-                                                                                     {"float8_e4m3fnuz", {1}},
-                                                                                     {"float8_e5m2", {1}},
-                                                                                     {"float8_e5m2fnuz", {1}},
-                                                                                     {"float8_e8m0fnu", {1}},
-                                                                                     {"float4_e2m1fn_x2", {1, 2}}});
+  static constexpr std::pair<std::string_view, int> kPlain[] = {
+      {"double", 8}, {"long int", 8},     {"long", 8},        {"unsigned long", 8}, {"float", 4},
+      {"int", 4},    {"unsigned int", 4}, {"short int", 2},   {"short", 2},         {"unsigned short", 2},
+      {"bool", 1},   {"char", 1},         {"signed char", 1}, {"unsigned char", 1}};
+  static constexpr std::pair<std::string_view, TypeSize> kC10[] = {
+      {"complex<double>", {16}}, {"complex<float>", {8}},     {"half", {2}},        {"bfloat16", {2}},
+      {"float8_e4m3fn", {1}},    {"float8_e4m3fnuz", {1}},    {"float8_e5m2", {1}}, {"float8_e5m2fnuz", {1}},
+      {"float8_e8m0fnu", {1}},   {"float4_e2m1fn_x2", {1, 2}}};
   constexpr std::string_view kSpace = "c10::";
   if (!type.starts_with(kSpace)) {
     const auto* const found = std::ranges::find(kPlain, type, &std::pair<std::string_view, int>::first);
-    return found == kPlain.end() ? std::nullopt : std::optional(TypeSize{found->second});
+    return found == std::end(kPlain) ? std::nullopt : std::optional(TypeSize{found->second});
   }
-  std::string lower(type.substr(kSpace.size()));
-  std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-  const auto* const found =
-      std::ranges::find(kC10, std::string_view(lower), &std::pair<std::string_view, TypeSize>::first);
-  return found == kC10.end() ? std::nullopt : std::optional(found->second);
+  const std::string lower = ascii_lower(type.substr(kSpace.size()));
+  const auto* const found = std::ranges::find(kC10, lower, &std::pair<std::string_view, TypeSize>::first);
+  return found == std::end(kC10) ? std::nullopt : std::optional(found->second);
 }
 
 Amount Argument::bytes() const { return is_tensor() ? times(elements(dims), size->bytes) : Amount(0); }
