@@ -6,7 +6,6 @@
 #include <limits>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "base/unknown.h"
 #include "passes/select/device_columns.h"
@@ -51,23 +50,5 @@ struct DeviceSums {
  private:
   std::int64_t until_ = std::numeric_limits<std::int64_t>::min();
 };
-
-// The nodes of trees in reading order: parents before their children, siblings by size, the largest first. `parents`:
-// by node; the number of nodes: none. size(node) is compared.
-template <class Size>
-std::vector<std::uint32_t> tree_order(std::span<const std::uint32_t> parents, Size size) {
-  std::vector<std::vector<std::uint32_t>> children(parents.size() + 1);  // the last: roots
-  for (std::uint32_t node = 0; node < parents.size(); ++node) children[parents[node]].push_back(node);
-  std::vector<std::uint32_t> out, open = {static_cast<std::uint32_t>(parents.size())};
-  while (!open.empty()) {
-    const std::uint32_t node = open.back();
-    open.pop_back();
-    if (node < parents.size()) out.push_back(node);
-    std::ranges::reverse(children[node]);  // of equals the first comes off first
-    std::ranges::stable_sort(children[node], [&](std::uint32_t a, std::uint32_t b) { return size(a) < size(b); });
-    open.insert(open.end(), children[node].begin(), children[node].end());
-  }
-  return out;
-}
 
 }  // namespace tracedb

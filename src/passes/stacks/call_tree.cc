@@ -55,26 +55,11 @@ class TreeBuilder {
   Instances instances_;
 };
 
-// Ids in depth-first order, siblings sorted.
+// Of siblings of one total, those of the smaller frame come first.
 std::vector<std::uint32_t> reading_order(std::span<const CallNode> nodes) {
-  std::vector<std::vector<std::uint32_t>> children(nodes.size() + 1);  // the last one: roots
-  for (std::uint32_t id = 0; id < nodes.size(); ++id) {
-    children[nodes[id].parent == kNoNode ? nodes.size() : nodes[id].parent].push_back(id);
-  }
-  const auto larger = [&](std::uint32_t a, std::uint32_t b) {
-    if (nodes[a].total != nodes[b].total) return nodes[a].total > nodes[b].total;
-    return nodes[a].frame < nodes[b].frame;
-  };
-  for (auto& siblings : children) std::ranges::sort(siblings, larger);
-  std::vector<std::uint32_t> order;
-  std::vector<std::uint32_t> pending(children.back().rbegin(), children.back().rend());
-  while (!pending.empty()) {
-    const std::uint32_t id = pending.back();
-    pending.pop_back();
-    order.push_back(id);
-    pending.insert(pending.end(), children[id].rbegin(), children[id].rend());
-  }
-  return order;
+  std::vector<std::uint32_t> parents;
+  for (const CallNode& node : nodes) parents.push_back(node.parent);
+  return tree_order(parents, [&](std::uint32_t id) { return std::pair(nodes[id].total, ~nodes[id].frame); });
 }
 
 // The nodes in `order`, which has parents before children; parents that are left out are passed over.

@@ -2,6 +2,7 @@
 // functions; frames are numbers, paths share their beginnings as in table stack.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,6 +12,25 @@ namespace tracedb {
 
 inline constexpr std::uint32_t kNoFrame = 0;  // of a stack entry that is to be passed over
 inline constexpr std::uint32_t kNoNode = UINT32_MAX;
+
+// The nodes of trees in reading order: parents before their children, siblings by size, the largest first. `parents`:
+// by node; kNoNode: none. size(node) is compared.
+template <class Size>
+std::vector<std::uint32_t> tree_order(std::span<const std::uint32_t> parents, Size size) {
+  const auto count = static_cast<std::uint32_t>(parents.size());
+  std::vector<std::vector<std::uint32_t>> children(parents.size() + 1);  // the last: roots
+  for (std::uint32_t node = 0; node < count; ++node) children[std::min(parents[node], count)].push_back(node);
+  std::vector<std::uint32_t> out, open = {count};
+  while (!open.empty()) {
+    const std::uint32_t node = open.back();
+    open.pop_back();
+    if (node < count) out.push_back(node);
+    std::ranges::reverse(children[node]);  // of equals the first comes off first
+    std::ranges::stable_sort(children[node], {}, size);
+    open.insert(open.end(), children[node].begin(), children[node].end());
+  }
+  return out;
+}
 
 // One entry for each stack id, the first one (id 0) standing for "no stack". A parent's id is smaller than its
 // children's; 0: outermost.

@@ -198,8 +198,7 @@ std::vector<ModuleSums> sums_of(Workload& workload, EventModules& modules) {
 // Siblings by device time, then time on the host.
 std::vector<std::uint32_t> order_of(const ModulePaths& paths, const std::vector<ModuleSums>& sums) {
   std::vector<std::uint32_t> parents;
-  const auto none = static_cast<std::uint32_t>(paths.nodes.size());
-  for (const ModuleNode& node : paths.nodes) parents.push_back(node.parent == kNoNode ? none : node.parent);
+  for (const ModuleNode& node : paths.nodes) parents.push_back(node.parent);
   return tree_order(parents, [&](std::uint32_t id) { return std::pair(sums[id].total, sums[id].host_total); });
 }
 

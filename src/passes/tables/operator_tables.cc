@@ -9,6 +9,7 @@
 #include "base/statistics.h"
 #include "base/unknown.h"
 #include "passes/select/selected_events.h"
+#include "passes/stacks/call_tree.h"
 #include "passes/tables/pass_tables.h"
 
 namespace tracedb {
@@ -195,7 +196,7 @@ void fill_tree(Workload& workload, const PassOptions&, TableRows& rows) {
   const auto none = static_cast<std::uint32_t>(summer.keys.size());
   std::vector<std::uint32_t> parents, depth;
   for (const auto& [name, around] : summer.keys) {
-    parents.push_back(around == 0 ? none : around - 1);
+    parents.push_back(around == 0 ? kNoNode : around - 1);
     depth.push_back(around == 0 ? 0 : depth[around - 1] + 1);
   }
   std::vector<std::uint32_t> order = tree_order(
