@@ -143,7 +143,7 @@ std::vector<CommDevice> comm_devices(const Index& index) {
   if (out.size() < 2) return {};
   const EventColumns kernels(index, "kernel");
   const auto kind = kernels.ids("kind"), stream = kernels.ids("stream_id");
-  const std::vector<std::uint32_t> device_of = devices_of_streams(index);
+  const std::vector<std::uint32_t> device_of = ids_by_id(index, "stream", "device_id");
   std::set<std::uint32_t> seen;
   for (std::size_t row = 0; row < kind.size(); ++row) {
     const auto value = static_cast<KernelKind>(kind[row]);

@@ -450,10 +450,7 @@ Capture read_capture(const Index& index, const StepOptions& options, const std::
   Capture capture;
   read_steps(index, options, traits, capture);
   read_captures(index, capture);
-  const EventColumns operators(index, "cpu_op", {"name_id"});
-  const auto names = operators.ids("name_id");
-  capture.operator_name.assign(1, 0);
-  capture.operator_name.insert(capture.operator_name.end(), names.begin(), names.end());
+  capture.operator_name = ids_by_id(index, "cpu_op", "name_id");
   return capture;
 }
 

@@ -67,12 +67,12 @@ std::vector<bool> graph_launches(const Index& index) {
   return out;
 }
 
-std::vector<std::uint32_t> devices_of_streams(const Index& index) {
-  const EventColumns streams(index, "stream");
-  const auto ids = streams.ids("device_id");
-  std::vector<std::uint32_t> devices(1, 0);
-  devices.insert(devices.end(), ids.begin(), ids.end());
-  return devices;
+std::vector<std::uint32_t> ids_by_id(const Index& index, std::string_view table, std::string_view column) {
+  const EventColumns rows(index, table);
+  const auto ids = rows.ids(column);
+  std::vector<std::uint32_t> out(1, 0);
+  out.insert(out.end(), ids.begin(), ids.end());
+  return out;
 }
 
 }  // namespace tracedb

@@ -49,8 +49,22 @@ class EventColumns {
   mutable std::optional<std::size_t> rows_;
 };
 
-// By id of stream: its device_id. Element 0, and streams that are not in the table, have 0.
-std::vector<std::uint32_t> devices_of_streams(const Index& index);
+// By id of a table's rows: the ids in one of its columns. Element 0 is 0.
+std::vector<std::uint32_t> ids_by_id(const Index& index, std::string_view table, std::string_view column);
+
+// By id, which is the first column of a statement: what value(row) makes of its row; `none` where there is none, and
+// for element 0.
+template <class T, class Value>
+std::vector<T> by_id(const Index& index, std::string_view sql, Value value, const T& none = {}) {
+  std::vector<T> out(1, none);
+  Statement rows(index.database(), sql);
+  while (rows.step()) {
+    const std::size_t id = rows.id(0);
+    if (id >= out.size()) out.resize(id + 1, none);
+    out[id] = value(rows);
+  }
+  return out;
+}
 
 // By id of runtime_call: whether it launches a graph.
 std::vector<bool> graph_launches(const Index& index);

@@ -93,14 +93,9 @@ std::vector<std::vector<HostEvent>> events_during(const Index& index, const Host
 
 // By stack, the text of its innermost frame.
 std::vector<std::uint32_t> frame_names(const Index& index) {
-  std::vector<std::uint32_t> out;
-  Statement names(index.database(),
-                  "SELECT k.id, f.name_id FROM stack k JOIN frame f ON f.id = k.frame_id ORDER BY k.id");
-  while (names.step()) {
-    out.resize(names.id(0) + std::size_t{1});
-    out[names.id(0)] = names.id(1);
-  }
-  return out;
+  return by_id<std::uint32_t>(index,
+                              "SELECT k.id, f.name_id FROM stack k JOIN frame f ON f.id = k.frame_id ORDER BY k.id",
+                              [](const Statement& row) { return row.id(1); });
 }
 
 // From a time on, until the next one, what is open on a thread.

@@ -81,12 +81,7 @@ ReleaseGraph::ReleaseGraph(const Index& index, const EventTables& events, const 
 }
 
 void ReleaseGraph::read_threads() {
-  Database& database = index_.database();
-  Statement threads(database, "SELECT id, process_id FROM thread ORDER BY id");
-  while (threads.step()) {
-    process_of_thread_.resize(threads.id(0) + std::size_t{1});
-    process_of_thread_[threads.id(0)] = threads.id(1);
-  }
+  process_of_thread_ = ids_by_id(index_, "thread", "process_id");
   OpenTimes open(process_of_thread_.size());
   for (std::size_t i = 0; i < call_ts_.size(); ++i) open.add(call_ts_[i], call_dur_[i], call_thread_[i]);
   open.finish_table();
@@ -98,7 +93,7 @@ void ReleaseGraph::read_threads() {
     }
     open.finish_table();
   }
-  BlockReader python(database, "python_call", packed_table("python_call")->columns);
+  BlockReader python(index_.database(), "python_call", packed_table("python_call")->columns);
   while (python.next()) {
     for (std::size_t i = 0; i < python.rows(); ++i)
       open.add(python.numbers(0)[i], python.numbers(1)[i], python.ids(2)[i]);

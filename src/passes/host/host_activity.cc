@@ -13,14 +13,9 @@ namespace {
 
 // By id of frame.
 std::vector<FrameOrigin> origins_of_frames(const Index& index) {
-  std::vector<FrameOrigin> out(1, FrameOrigin::kBuiltIn);
-  Statement rows(index.database(), "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id ORDER BY f.id");
-  while (rows.step()) {
-    const std::size_t id = rows.id(0);
-    if (id >= out.size()) out.resize(id + 1, FrameOrigin::kBuiltIn);
-    out[id] = frame_origin(rows.text(1));
-  }
-  return out;
+  return by_id(
+      index, "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id ORDER BY f.id",
+      [](const Statement& row) { return frame_origin(row.text(1)); }, FrameOrigin::kBuiltIn);
 }
 
 // By id of stack: its innermost frame that is somebody's own or, in a path of libraries alone, the innermost that has a

@@ -338,14 +338,7 @@ void add_event_rows(Database& database, std::string_view prefix, const WorkloadS
 }
 
 ArrayValues values_by_id(const Index& index, std::string_view sql) {
-  ArrayValues values;
-  Statement rows(index.database(), sql);
-  while (rows.step()) {
-    const std::uint32_t id = rows.id(0);
-    if (id >= values.size()) values.resize(std::size_t{id} + 1);
-    values[id] = value_of(index, rows, 1);
-  }
-  return values;
+  return by_id<ArrayValue>(index, sql, [&](const Statement& row) { return value_of(index, row, 1); });
 }
 
 ArrayColumn texts_of(const Index& index, LargeVector<std::uint32_t> ids) {
@@ -440,16 +433,11 @@ ArrayColumn KernelRows::input_dims() const {
 }
 
 ArrayColumn KernelRows::hlo(std::string_view HloKernel::*part) const {
-  ArrayValues values;
-  Statement names(index_.database(), kKernelTexts);
-  while (names.step()) {
-    const auto own = parse_hlo_kernel(names.text(1));
-    if (!own || ((*own).*part).empty()) continue;
-    const std::uint32_t id = names.id(0);
-    if (id >= values.size()) values.resize(std::size_t{id} + 1);
-    values[id] = std::string((*own).*part);
-  }
-  return ArrayColumn::of_values(all_ids("name_id"), std::move(values));
+  const auto value = [&](const Statement& row) {
+    const auto own = parse_hlo_kernel(row.text(1));
+    return own && !((*own).*part).empty() ? ArrayValue(std::string((*own).*part)) : ArrayValue();
+  };
+  return ArrayColumn::of_values(all_ids("name_id"), by_id<ArrayValue>(index_, kKernelTexts, value));
 }
 
 // The innermost nn.Module of each stack. A parent comes before its children.

@@ -59,15 +59,6 @@ LargeVector<std::uint32_t> assigned(const EventColumns& events, const CallSteps&
 
 constexpr std::uint32_t kBackwardPass = static_cast<std::uint32_t>(Pass::kBackward) + 1;
 
-// By id of thread; 0: not in the table.
-std::vector<std::uint32_t> processes_of_threads(const Index& index) {
-  const EventColumns threads(index, "thread");
-  const auto ids = threads.ids("process_id");
-  std::vector<std::uint32_t> processes(1, 0);
-  processes.insert(processes.end(), ids.begin(), ids.end());
-  return processes;
-}
-
 }  // namespace
 
 StepSet steps_by_module(const Index& index, const EventTables& events) {
@@ -107,7 +98,7 @@ CallSteps::CallSteps(const Index& index, std::span<const HostMark> marks) {
   const bool process_wide = has(StepScope::kProcess);
   const bool backward = has(StepScope::kBackward);
   if (!process_wide && !backward) return;
-  const std::vector<std::uint32_t> processes = processes_of_threads(index);
+  const std::vector<std::uint32_t> processes = ids_by_id(index, "thread", "process_id");
   const auto process_of = [&](std::uint32_t thread) { return thread < processes.size() ? processes[thread] : 0; };
   const EventColumns calls(index, "runtime_call", {"ts", "thread_id"});
   const auto ts = calls.int64s("ts");

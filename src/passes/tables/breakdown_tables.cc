@@ -61,15 +61,10 @@ std::vector<Extent> step_windows(const StepSet& set, const EventTables& events, 
 
 // Of operators and annotations, those in which the loader of PyTorch gives its next batch.
 std::vector<bool> loader_names(const Index& index) {
-  std::vector<bool> out;
-  Statement names(index.database(),
-                  "SELECT id FROM string WHERE value GLOB 'enumerate(DataLoader)#*' OR value GLOB "
-                  "'enumerate(DataPipe)#*' ORDER BY id");
-  while (names.step()) {
-    out.resize(names.id(0) + std::size_t{1});
-    out[names.id(0)] = true;
-  }
-  return out;
+  return by_id<bool>(index,
+                     "SELECT id FROM string WHERE value GLOB 'enumerate(DataLoader)#*' OR value GLOB "
+                     "'enumerate(DataPipe)#*' ORDER BY id",
+                     [](const Statement&) { return true; });
 }
 
 // What the host does, in order of time.
@@ -396,13 +391,10 @@ struct Occupied {
 std::map<std::uint32_t, Occupied> occupied_by_device(Workload& workload) {
   const EventColumns& kernels = workload.events().kernels;
   // By id: blocks by multiprocessors, occupancy; below 0: not known.
-  std::vector<std::pair<double, double>> configs(1, {-1, -1});
-  Statement rows(workload.index().database(),
-                 "SELECT id, ifnull(blocks_per_sm, -1), ifnull(occupancy_pct, -1) FROM launch_config ORDER BY id");
-  while (rows.step()) {
-    configs.resize(rows.id(0) + std::size_t{1}, {-1, -1});
-    configs[rows.id(0)] = {rows.real(1), rows.real(2)};
-  }
+  const auto configs = by_id(
+      workload.index(),
+      "SELECT id, ifnull(blocks_per_sm, -1), ifnull(occupancy_pct, -1) FROM launch_config ORDER BY id",
+      [](const Statement& row) { return std::pair(row.real(1), row.real(2)); }, std::pair(-1.0, -1.0));
   std::map<std::uint32_t, Occupied> out;
   const auto ts = kernels.int64s("ts"), dur = kernels.int64s("dur");
   const auto config = kernels.ids("launch_config_id"), stream = kernels.ids("stream_id");

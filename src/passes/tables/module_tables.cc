@@ -73,9 +73,8 @@ class ForwardModules {
       : operators_(workload.index(), "cpu_op"),
         parents_(operators_.ids("parent_id")),
         threads_(operators_.ids("thread_id")),
-        sequence_(operators_.int64s("sequence_number")) {
-    Statement threads(workload.index().database(), "SELECT process_id FROM thread ORDER BY id");
-    while (threads.step()) process_of_thread_.push_back(threads.id(0));
+        sequence_(operators_.int64s("sequence_number")),
+        process_of_thread_(ids_by_id(workload.index(), "thread", "process_id")) {
     const auto ops = events.kernels.ids("cpu_op_id"), stacks = events.kernels.ids("stack_id"),
                pass = events.kernels.ids("pass");
     for (std::size_t i = 0; i < ops.size(); ++i) {
@@ -114,8 +113,7 @@ class ForwardModules {
       const std::int64_t number = sequence_[op - 1];
       if (number >= 0 && number >> kNumberBits == 0) {
         const std::uint32_t thread = threads_[op - 1];
-        const std::uint64_t process =
-            thread > 0 && thread <= process_of_thread_.size() ? process_of_thread_[thread - 1] : 0;
+        const std::uint64_t process = thread < process_of_thread_.size() ? process_of_thread_[thread] : 0;
         const auto [place, is_new] = numbers_.index_of(process << kNumberBits | static_cast<std::uint64_t>(number));
         if (is_new) last_.emplace_back();
         if (visit(last_[place], op)) return;
@@ -127,7 +125,7 @@ class ForwardModules {
   EventColumns operators_;
   std::span<const std::uint32_t> parents_, threads_;
   std::span<const std::int64_t> sequence_;
-  std::vector<std::uint32_t> process_of_thread_;  // by id - 1
+  std::vector<std::uint32_t> process_of_thread_;
   DenseIndex numbers_;
   std::vector<Last> last_;  // by place in `numbers_`
 };
