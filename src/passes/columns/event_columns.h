@@ -66,6 +66,22 @@ std::vector<T> by_id(const Index& index, std::string_view sql, Value value, cons
   return out;
 }
 
+// Looks up texts by id: the first column of a statement whose parameter is the id. The index must outlive the object.
+class TextById {
+ public:
+  explicit TextById(const Index& index, std::string_view sql = "SELECT value FROM string WHERE id = ?")
+      : row_(index.database(), sql) {}
+  // Valid until the next call; nullopt: there is no row.
+  std::optional<std::string_view> of(std::uint32_t id) {
+    row_.reset();
+    row_.bind(1, std::int64_t{id});
+    return row_.step() ? std::optional(row_.text(0)) : std::nullopt;
+  }
+
+ private:
+  Statement row_;
+};
+
 // By id of runtime_call: whether it launches a graph.
 std::vector<bool> graph_launches(const Index& index);
 inline bool has_id(const std::vector<bool>& ids, std::uint32_t id) { return id < ids.size() && ids[id]; }

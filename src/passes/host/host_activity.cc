@@ -281,15 +281,11 @@ void HostActivities::keep(HostLayer layer, HostTimes times) {
   const bool is_python = layer == HostLayer::kPython;
   Layer& own = layers_.at(static_cast<std::size_t>(layer));
   own.times = std::move(times);
-  Statement text(index_.database(), is_python
-                                        ? "SELECT s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE f.id = ?"
-                                        : "SELECT value FROM string WHERE id = ?");
+  TextById text(index_, is_python ? "SELECT s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE f.id = ?"
+                                  : "SELECT value FROM string WHERE id = ?");
   for (const PlaceTime& time : own.times.times) {
     const auto [entry, is_new] = own.texts.try_emplace(time.place);
-    if (!is_new) continue;
-    text.bind(1, std::int64_t{time.place});
-    if (text.step()) entry->second = text.text(0);
-    text.reset();
+    if (is_new) entry->second = text.of(time.place).value_or("");
   }
 }
 

@@ -241,16 +241,14 @@ std::vector<std::int32_t> annotation_layers(const Index& index) {
   const auto names = annotations.ids("name_id");
   const auto parents = annotations.ids("parent_id");
   std::vector<std::int32_t> of_name;  // -2: not looked at
-  Statement text(index.database(), "SELECT value FROM string WHERE id = ?");
+  TextById text(index);
   std::vector<std::int32_t> out(annotations.size() + 1, -1);
   bool any = false;
   for (std::size_t i = 0; i < annotations.size(); ++i) {
     if (names[i] >= of_name.size()) of_name.resize(std::size_t{names[i]} * 2 + 1, -2);
     std::int32_t& layer = of_name[names[i]];
     if (layer == -2) {
-      text.bind(1, std::int64_t{names[i]});
-      layer = text.step() ? layer_number(text.text(0)).value_or(-1) : -1;
-      text.reset();
+      layer = layer_number(text.of(names[i]).value_or("")).value_or(-1);
     }
     any = any || layer >= 0;
     out[i + 1] = layer >= 0 ? layer : parents[i] <= i ? out[parents[i]] : -1;

@@ -259,11 +259,7 @@ const Launcher* KernelSqlFunctions::launcher(std::int64_t kernel_id) {
 
 std::optional<std::string_view> KernelSqlFunctions::capture_text(std::uint32_t id, Texts& texts, std::string_view sql) {
   const auto [entry, is_new] = texts.try_emplace(id);
-  if (is_new && id != 0) {
-    Statement text(workload().capture()->index.database(), sql);
-    text.bind(1, std::int64_t{id});
-    if (text.step()) entry->second = text.text(0);
-  }
+  if (is_new && id != 0) entry->second = TextById(workload().capture()->index, sql).of(id).value_or("");
   return entry->second.empty() ? std::nullopt : std::optional<std::string_view>(entry->second);
 }
 

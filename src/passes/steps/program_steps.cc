@@ -140,9 +140,7 @@ StepSet steps_by_program(const Index& index, const EventTables& events) {
   };
   set.of_kernel = assigned(of_kernel);
   set.of_memory = assigned(of_memory);
-  Statement text(index.database(), "SELECT value FROM string WHERE id = ?");
-  text.bind(1, program);
-  std::string name(text.step() ? text.text(0) : "");
+  std::string name(TextById(index).of(static_cast<std::uint32_t>(program)).value_or(""));
   name = name.substr(0, name.find(':'));
   for (StepFacts& facts : set.steps) facts.name = name;
   std::int64_t all = 0, own = 0;

@@ -74,20 +74,17 @@ std::vector<NamedMatch> match_names(const Index& index, std::span<const std::uin
                                     std::span<const std::uint32_t> streams, const StepPattern& pattern) {
   std::vector<NamedMatch> out;
   std::vector<bool> seen;
-  Statement text(index.database(), "SELECT value FROM string WHERE id = ?");
+  TextById text(index);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::size_t name = names[i];
     if (name >= seen.size()) seen.resize(name * 2 + 1);
     if (!seen[name]) {
       seen[name] = true;
-      text.bind(1, static_cast<std::int64_t>(name));
-      if (text.step()) {
-        if (auto info = pattern.match(text.text(0))) {
-          if (name >= out.size()) out.resize(name * 2 + 1);
-          out[name] = {info, std::string(text.text(0)), false, step_scope(text.text(0))};
-        }
+      const auto own = text.of(names[i]);
+      if (const auto info = own ? pattern.match(*own) : std::nullopt) {
+        if (name >= out.size()) out.resize(name * 2 + 1);
+        out[name] = {info, std::string(*own), false, step_scope(*own)};
       }
-      text.reset();
     }
     if (name < out.size() && streams[i] == 0) out[name].on_thread = true;
   }

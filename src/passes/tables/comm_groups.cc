@@ -92,10 +92,8 @@ class Collectives {
   GroupId group_of_name(const Index& index, std::uint32_t name_id, bool fused) {
     const auto known = by_name_id_.find(name_id);
     if (known != by_name_id_.end()) return known->second;
-    Statement statement(index.database(), "SELECT short_name FROM kernel_name WHERE id = ?");
-    statement.bind(1, std::int64_t{name_id});
     Collective own;
-    own.name = statement.step() ? std::string(statement.text(0)) : "[no name]";
+    own.name = TextById(index, "SELECT short_name FROM kernel_name WHERE id = ?").of(name_id).value_or("[no name]");
     own.described = false;
     own.fused = fused;
     const auto [entry, is_new] =

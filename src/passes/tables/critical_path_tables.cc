@@ -64,7 +64,7 @@ class Words {
         stacks_(workload.events(), "stack_id"),
         operator_names_(host.operators.ids("name_id")),
         call_names_(host.calls.ids("name_id")),
-        texts_(workload.index().database(), "SELECT value FROM string WHERE id = ?") {}
+        texts_(workload.index()) {}
 
   // String ids; 0: none.
   [[nodiscard]] std::uint32_t name(const PathPiece& piece, const Activity* activity) const {
@@ -91,11 +91,7 @@ class Words {
   std::optional<std::string_view> text(std::uint32_t id) {
     if (id == 0) return std::nullopt;
     const auto [place, is_new] = known_.try_emplace(id);
-    if (is_new) {
-      texts_.reset();
-      texts_.bind(1, std::int64_t{id});
-      if (texts_.step()) place->second = texts_.text(0);
-    }
+    if (is_new) place->second = texts_.of(id).value_or("");
     return place->second;
   }
   static bool is_device_work(PathKind kind) { return kind <= PathKind::kFill; }
@@ -105,7 +101,7 @@ class Words {
   InnermostModules modules_;
   EventIds names_, operators_, stacks_;
   std::span<const std::uint32_t> operator_names_, call_names_;
-  Statement texts_;
+  TextById texts_;
   std::map<std::uint32_t, std::string> known_;
 };
 

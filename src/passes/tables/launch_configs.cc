@@ -46,12 +46,10 @@ void fill_launch_configs(Workload& workload, const PassOptions&, TableRows& rows
       "registers, shared_memory, iif(occupancy_pct > 0, occupancy_pct, NULL), "
       "iif(theoretical_occupancy_pct > 0, theoretical_occupancy_pct, NULL), iif(blocks_per_sm > 0, "
       "blocks_per_sm, NULL), iif(warps_per_sm > 0, warps_per_sm, NULL) FROM launch_config WHERE id = ?");
-  Statement name_of(workload.index().database(), "SELECT name FROM kernel_name WHERE id = ?");
+  TextById names_by_id(workload.index(), "SELECT name FROM kernel_name WHERE id = ?");
   for (const LaunchedAlike& group : groups) {
     const auto range = [&](std::int64_t value) { return group.known > 0 ? std::optional(value) : std::nullopt; };
-    name_of.reset();
-    name_of.bind(1, std::int64_t{group.name});
-    const std::string name(name_of.step() ? name_of.text(0) : "[no name]");
+    const std::string_view name = names_by_id.of(group.name).value_or("[no name]");
     rows.add(name).add(matrix_units_text(name)).add(group.sums.kernels).add(group.known).add(group.sums.total);
     rows.add(range(group.min)).add(range(group.max));
     config_of.reset();

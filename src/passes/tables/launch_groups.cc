@@ -49,12 +49,6 @@ class NamedCalls {
   std::vector<std::uint8_t> is_launching_;
 };
 
-std::string text_of(const Index& index, std::uint32_t string) {
-  Statement statement(index.database(), "SELECT value FROM string WHERE id = ?");
-  statement.bind(1, std::int64_t{string});
-  return statement.step() ? std::string(statement.text(0)) : "[no name]";
-}
-
 // Count, sum, median and 99th percentile; NULL: of no values.
 void add(TableRows& rows, const GroupStats& values) {
   const auto known = [&](auto value) { return values.count > 0 ? std::optional(value) : std::nullopt; };
@@ -65,10 +59,11 @@ void fill_launch_groups(Workload& workload, const PassOptions&, TableRows& rows)
   const DeviceColumns columns(workload, LaneBy::kStream, Times::kOfStart);
   const NamedCalls calls(workload.index());
   const Launches launches = launch_stats(columns.work(), calls.calls(), calls.names().size());
+  TextById texts(workload.index());
   for (std::size_t g = 0; g < calls.names().size(); ++g) {
     const LaunchStats& stats = launches.groups[g];
     if (stats.calls == 0) continue;
-    rows.add(text_of(workload.index(), calls.names()[g]))
+    rows.add(texts.of(calls.names()[g]).value_or("[no name]"))
         .add(stats.calls)
         .add(stats.launching)
         .add(stats.kernels)
@@ -114,12 +109,10 @@ void fill_short_launches(Workload& workload, const PassOptions& options, TableRo
     group.time = saturating_add(group.time, dur);
     group.delays.push_back(delay);
   });
-  Statement name_of(workload.index().database(), "SELECT name FROM kernel_name WHERE id = ?");
+  TextById name_of(workload.index(), "SELECT name FROM kernel_name WHERE id = ?");
   for (auto& [name, group] : groups) {
     if (group.n == 0) continue;
-    name_of.reset();
-    name_of.bind(1, std::int64_t{name});
-    rows.add(name_of.step() ? name_of.text(0) : "[no name]").add(group.n).add(group.launched).add(group.time);
+    rows.add(name_of.of(name).value_or("[no name]")).add(group.n).add(group.launched).add(group.time);
     std::int64_t sum = 0;
     for (const std::int64_t delay : group.delays) sum = saturating_add(sum, delay);
     rows.add(sum).add(median(std::span(group.delays)));

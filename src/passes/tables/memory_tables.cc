@@ -163,7 +163,7 @@ void fill_memory_events(Workload& workload, const PassOptions&, TableRows& rows)
   const InnermostModules modules(index);
   std::vector<std::uint32_t> freed(events.size() + 1, kNoRow);  // by row of an allocation: what ended it
   for (std::uint32_t row = 1; row <= events.size(); ++row) freed[events.ended[row - 1]] = row;
-  Statement name_of(index.database(), "SELECT s.value FROM cpu_op o JOIN string s ON s.id = o.name_id WHERE o.id = ?");
+  TextById name_of(index, "SELECT s.value FROM cpu_op o JOIN string s ON s.id = o.name_id WHERE o.id = ?");
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> sums;  // by device
   const auto known = [](std::int64_t value) { return value == kUnknownValue ? std::nullopt : std::optional(value); };
   const auto known_id = [](std::uint32_t id) { return id == 0 ? std::nullopt : std::optional(std::int64_t{id}); };
@@ -182,9 +182,7 @@ void fill_memory_events(Workload& workload, const PassOptions&, TableRows& rows)
         .add(std::int64_t{events.has_address[i]});
     rows.add(known_id(events.ended[i])).add(known_id(freed[i + 1]));
     rows.add(freed[i + 1] == kNoRow ? std::nullopt : std::optional(events.ts[freed[i + 1] - 1]));
-    name_of.reset();
-    name_of.bind(1, std::int64_t{ops[i]});
-    rows.add(ops[i] != 0 && name_of.step() ? std::optional(name_of.text(0)) : std::nullopt).add(known_id(ops[i]));
+    rows.add(name_of.of(ops[i])).add(known_id(ops[i]));
     const std::string_view module = modules.of(stacks[i]);
     rows.add(module.empty() ? std::nullopt : std::optional(module));
     rows.add(known_id(stacks[i])).add(steps[i] == 0 ? std::nullopt : std::optional(std::int64_t{steps[i]} - 1));

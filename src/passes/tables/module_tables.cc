@@ -248,11 +248,9 @@ void fill_operator_modules(Workload& workload, const PassOptions& options, Table
     seen[op - 1] = true;
     ++groups[place].calls;
   });
-  Statement name_of(index.database(), "SELECT value FROM string WHERE id = ?");
+  TextById name_of(index);
   for (const Launched& group : groups) {
-    name_of.reset();
-    name_of.bind(1, std::int64_t{group.name});
-    rows.add(name_of.step() ? name_of.text(0) : "[no operator]");
+    rows.add(name_of.of(group.name).value_or("[no operator]"));
     const std::size_t classes = modules.paths.groups;
     rows.add(group.module < classes ? std::string_view(modules.paths.stacks.frames[group.module])
                                     : (group.module == classes ? kNoModule : kNoStack));

@@ -156,12 +156,6 @@ struct Shapes {
   }
 };
 
-std::string_view operator_name(Statement& name_of, std::uint32_t id) {
-  name_of.reset();
-  name_of.bind(1, std::int64_t{id});
-  return name_of.step() ? name_of.text(0) : "[no name]";
-}
-
 // Empty: not recorded; as are all of id 0.
 void add_shape(const Shapes& shapes, std::uint32_t id, TableRows& rows) {
   for (const auto& column : shapes.texts) {
@@ -175,13 +169,12 @@ void fill_operators(Workload& workload, const PassOptions&, TableRows& rows) {
   if (kBy != RowsBy::kName) shapes.emplace(workload.index(), kBy);
   OperatorSummer summer(workload, shapes ? std::span(shapes->alike) : std::span<const std::uint32_t>());
   summer.run();
-  const Index& index = workload.index();
-  Statement name_of(index.database(), "SELECT value FROM string WHERE id = ?");
+  TextById name_of(workload.index());
   for (std::size_t g = 0; g < summer.sums.size(); ++g) {
     OperatorSums& sums = summer.sums[g];
     const bool is_operator = g < summer.keys.size();
     if (sums.calls == 0 && sums.total == 0 && sums.kernels == 0) continue;
-    rows.add(is_operator ? operator_name(name_of, summer.keys[g].first) : kNoOperator);
+    rows.add(is_operator ? name_of.of(summer.keys[g].first).value_or("[no name]") : kNoOperator);
     if (shapes) add_shape(*shapes, is_operator ? summer.keys[g].second : 0, rows);
     const auto of_host = [&](std::int64_t value) { return is_operator ? std::optional(value) : std::nullopt; };
     rows.add(of_host(sums.calls)).add(of_host(sums.host_total)).add(of_host(sums.host_self));
@@ -202,13 +195,13 @@ void fill_tree(Workload& workload, const PassOptions&, TableRows& rows) {
   std::vector<std::uint32_t> order = tree_order(
       parents, [&](std::uint32_t group) { return std::pair(summer.sums[group].total, summer.sums[group].host_total); });
   order.push_back(none);
-  Statement name_of(workload.index().database(), "SELECT value FROM string WHERE id = ?");
+  TextById name_of(workload.index());
   std::int64_t position = 0;
   for (const std::uint32_t group : order) {
     const OperatorSums& sums = summer.sums[group];
     if (sums.calls == 0 && sums.total == 0 && sums.kernels == 0) continue;
     const auto of_host = [&](std::int64_t value) { return group == none ? std::nullopt : std::optional(value); };
-    rows.add(++position).add(group == none ? kNoOperator : operator_name(name_of, summer.keys[group].first));
+    rows.add(++position).add(group == none ? kNoOperator : name_of.of(summer.keys[group].first).value_or("[no name]"));
     rows.add(group == none ? 0 : std::int64_t{depth[group]});
     rows.add(of_host(sums.calls)).add(of_host(sums.host_total)).add(of_host(sums.host_self));
     rows.add(sums.total).add(sums.device_self).add(sums.busy).add(sums.kernels);
