@@ -8,22 +8,14 @@
 
 #include "base/time_cover.h"
 #include "base/unknown.h"
-#include "index/packed_columns.h"
 #include "passes/columns/event_columns.h"
 
 namespace tracedb {
 namespace {
 
-enum class Source : std::uint8_t {
-  kPython,
-  kAnnotation,
-  kOperator,
-  kCall
-};  // of those that begin together, from outside in
-
 struct HostEvent {
   std::int64_t ts, end;
-  Source source;
+  HostSource source;
   std::uint32_t what;  // string; of kPython a stack
 };
 
@@ -41,7 +33,7 @@ class EventsDuring {
     events_.resize(wanted_.size());
     sorted_.resize(wanted_.size());
   }
-  void add(std::int64_t ts, std::int64_t dur, std::uint32_t thread, Source source, std::uint32_t what) {
+  void add(std::int64_t ts, std::int64_t dur, std::uint32_t thread, HostSource source, std::uint32_t what) {
     if (thread >= wanted_.size() || dur <= 0) return;
     const std::int64_t end = saturating_add(ts, dur);
     const Extent before = wanted_[thread].last_before(end);
@@ -72,22 +64,12 @@ class EventsDuring {
 std::vector<std::vector<HostEvent>> events_during(const Index& index, const HostColumns& host,
                                                   std::span<const PathSegment> segments) {
   EventsDuring out(segments);
-  for (const auto& [columns, source] :
-       {std::pair(&host.annotations, Source::kAnnotation), std::pair(&host.operators, Source::kOperator),
-        std::pair(&host.calls, Source::kCall)}) {
-    const auto ts = columns->int64s("ts"), dur = columns->int64s("dur");
-    const auto thread = columns->ids("thread_id"), name = columns->ids("name_id");
-    for (std::size_t i = 0; i < ts.size(); ++i) {
-      if (thread[i] != 0) out.add(ts[i], dur[i], thread[i], source, name[i]);
-    }
-    out.finish_table();
-  }
-  BlockReader python(index.database(), "python_call", packed_table("python_call")->columns);
-  while (python.next()) {
-    for (std::size_t i = 0; i < python.rows(); ++i)
-      out.add(python.numbers(0)[i], python.numbers(1)[i], python.ids(2)[i], Source::kPython, python.ids(3)[i]);
-  }
-  out.finish_table();
+  for_each_host_event(
+      index, host,
+      [&](std::int64_t ts, std::int64_t dur, std::uint32_t thread, HostSource source, std::uint32_t what) {
+        if (thread != 0 || source == HostSource::kPython) out.add(ts, dur, thread, source, what);
+      },
+      [&] { out.finish_table(); });
   return out.take();
 }
 
@@ -132,13 +114,13 @@ class Flattener {
   void note(std::int64_t ts) {
     OpenFrom now{ts, !open_.empty(), 0, 0, 0};
     for (auto event = open_.rbegin(); event != open_.rend(); ++event) {
-      if (now.innermost_op == 0 && (*event)->source == Source::kOperator) now.innermost_op = (*event)->what;
-      if (now.stack == 0 && (*event)->source == Source::kPython) now.stack = (*event)->what;
+      if (now.innermost_op == 0 && (*event)->source == HostSource::kOperator) now.innermost_op = (*event)->what;
+      if (now.stack == 0 && (*event)->source == HostSource::kPython) now.stack = (*event)->what;
       if (now.innermost_op != 0 && now.stack != 0) break;
     }
     if (now.any) {
       const HostEvent& innermost = *open_.back();
-      const bool is_python = innermost.source == Source::kPython;
+      const bool is_python = innermost.source == HostSource::kPython;
       now.name = !is_python ? innermost.what : innermost.what < names_.size() ? names_[innermost.what] : 0;
     }
     if (out_.back().ts == ts) out_.pop_back();

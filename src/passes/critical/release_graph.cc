@@ -7,42 +7,11 @@
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "base/unknown.h"
-#include "index/packed_columns.h"
 
 namespace tracedb {
-namespace {
-
-// On each thread when anything that is recorded there was open. The rows of each table must come in order of ts.
-class OpenTimes {
- public:
-  explicit OpenTimes(std::size_t threads) : spans_(threads), covers_(threads) {}
-  void add(std::int64_t ts, std::int64_t dur, std::uint32_t thread) {
-    if (thread >= spans_.size()) return;
-    std::vector<Extent>& spans = spans_[thread];
-    const std::int64_t end = saturating_add(ts, duration_or_zero(dur));
-    if (!spans.empty() && ts <= spans.back().end) {
-      spans.back().end = std::max(spans.back().end, end);
-    } else {
-      spans.push_back({ts, end});
-    }
-  }
-  void finish_table() {
-    for (std::size_t i = 0; i < spans_.size(); ++i) {
-      if (!spans_[i].empty()) covers_[i] = covers_[i].united(TimeCover(spans_[i]));
-      spans_[i].clear();
-    }
-  }
-  std::vector<TimeCover> take() { return std::move(covers_); }
-
- private:
-  std::vector<std::vector<Extent>> spans_;
-  std::vector<TimeCover> covers_;
-};
-
-}  // namespace
-
 // A row of table sync whose call is known.
 struct ReleaseGraph::Recorded {
   enum class Kind { kStreamWait, kStream, kContext, kEvent } kind = Kind::kContext;
@@ -82,24 +51,17 @@ ReleaseGraph::ReleaseGraph(const Index& index, const EventTables& events, const 
 
 void ReleaseGraph::read_threads() {
   process_of_thread_ = ids_by_id(index_, "thread", "process_id");
-  OpenTimes open(process_of_thread_.size());
-  for (std::size_t i = 0; i < call_ts_.size(); ++i) open.add(call_ts_[i], call_dur_[i], call_thread_[i]);
-  open.finish_table();
-  for (const EventColumns* columns : {&host_.operators, &host_.annotations}) {
-    const auto ts = columns->int64s("ts"), dur = columns->int64s("dur");
-    const auto thread = columns->ids("thread_id");
-    for (std::size_t i = 0; i < ts.size(); ++i) {
-      if (thread[i] != 0) open.add(ts[i], dur[i], thread[i]);
-    }
-    open.finish_table();
-  }
-  BlockReader python(index_.database(), "python_call", packed_table("python_call")->columns);
-  while (python.next()) {
-    for (std::size_t i = 0; i < python.rows(); ++i)
-      open.add(python.numbers(0)[i], python.numbers(1)[i], python.ids(2)[i]);
-  }
-  open.finish_table();
-  open_ = open.take();
+  open_.resize(process_of_thread_.size());
+  std::vector<TimeCover> of_table(open_.size());
+  for_each_host_event(
+      index_, host_,
+      [&](std::int64_t ts, std::int64_t dur, std::uint32_t thread, HostSource, std::uint32_t) {
+        if (thread < of_table.size()) of_table[thread].add(ts, saturating_add(ts, duration_or_zero(dur)));
+      },
+      [&] {
+        for (std::size_t i = 0; i < open_.size(); ++i)
+          open_[i] = open_[i].united(std::exchange(of_table[i], TimeCover()));
+      });
 }
 
 void ReleaseGraph::read_activities(const EventTables& events) {
