@@ -53,31 +53,23 @@ std::vector<std::int64_t> device_ordinals(const Index& index) {
 }
 
 // A trace without any devices or streams has nothing that could be mistaken: its reports are empty.
-void require_devices(const Index& index, const std::vector<std::int64_t>& wanted) {
-  const std::vector<std::int64_t> known = wanted.empty() ? wanted : device_ordinals(index);
-  for (const std::int64_t device : wanted) {
-    if (known.empty() || is_among(known, device)) continue;
-    throw Error(ErrorCode::kUsage, fmt::format("--device {}: there {} {}", device, known.size() == 1 ? "is" : "are",
-                                               fmt::join(known, ", ")));
-  }
-}
-
-void require_streams(const std::vector<StreamOnDevice>& streams, const std::vector<std::string>& wanted) {
-  std::vector<std::string> known;
-  for (const StreamOnDevice& stream : streams) {
-    if (!is_among(known, stream.number)) known.push_back(stream.number);
-  }
-  for (const std::string& stream : wanted) {
-    if (known.empty() || is_among(known, stream)) continue;
-    throw Error(ErrorCode::kUsage, fmt::format("--stream {}: there {} {}", stream, known.size() == 1 ? "is" : "are",
+template <class Value>
+void require(std::string_view option, const std::vector<Value>& wanted, const std::vector<Value>& known) {
+  for (const Value& one : wanted) {
+    if (known.empty() || is_among(known, one)) continue;
+    throw Error(ErrorCode::kUsage, fmt::format("{} {}: there {} {}", option, one, known.size() == 1 ? "is" : "are",
                                                fmt::join(known, ", ")));
   }
 }
 
 std::vector<bool> stream_ids(const Index& index, const Selection& selection) {
-  require_devices(index, selection.devices);
+  if (!selection.devices.empty()) require("--device", selection.devices, device_ordinals(index));
   const std::vector<StreamOnDevice> streams = streams_of(index);
-  require_streams(streams, selection.streams);
+  std::vector<std::string> numbers;
+  for (const StreamOnDevice& stream : streams) {
+    if (!is_among(numbers, stream.number)) numbers.push_back(stream.number);
+  }
+  require("--stream", selection.streams, numbers);
   std::vector<bool> out;
   for (const StreamOnDevice& stream : streams) {
     const bool device = selection.devices.empty() || (stream.device && is_among(selection.devices, *stream.device));
@@ -88,14 +80,10 @@ std::vector<bool> stream_ids(const Index& index, const Selection& selection) {
   return out;
 }
 
-void bind(Statement& statement, int index, const std::optional<std::string>& value) {
-  if (value) statement.bind(index, std::string_view(*value));
-}
-
 std::vector<bool> name_ids(const Index& index, const Selection& selection) {
   Statement statement(index.database(), kNamesInUse);
-  bind(statement, 1, selection.name_glob);
-  bind(statement, 2, selection.name_regex);
+  if (selection.name_glob) statement.bind(1, std::string_view(*selection.name_glob));
+  if (selection.name_regex) statement.bind(2, std::string_view(*selection.name_regex));
   std::vector<bool> out;
   while (statement.step()) {
     const std::size_t id = statement.id(0);
