@@ -154,12 +154,8 @@ InnermostModules::InnermostModules(const Index& index)
 StackTimes stack_times(Workload& workload, const FrameChoice& choice) {
   std::vector<const Index*> indexes = {&workload.index()};
   if (workload.capture() != nullptr) indexes.push_back(&workload.capture()->index);
-  StackPaths paths = stack_paths(indexes, choice);
-  const std::uint32_t base =
-      indexes.size() > 1 ? paths.first.back() : static_cast<std::uint32_t>(paths.stacks.size() - 1);
-  StackTimes out;
-  out.stacks = std::move(paths.stacks);
-  out.frames = std::move(paths.frames);
+  StackTimes out{stack_paths(indexes, choice), {}, {}};
+  const std::uint32_t base = indexes.size() > 1 ? out.first.back() : static_cast<std::uint32_t>(out.stacks.size() - 1);
   // Paths none of whose frames is looked at.
   std::vector<bool> empty(out.stacks.size(), true);
   for (std::size_t id = 1; id < empty.size(); ++id) {

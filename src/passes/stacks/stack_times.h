@@ -55,11 +55,10 @@ class InnermostModules {
   std::vector<std::uint32_t> frames_;  // by stack; places in paths_.frames, of which the first is empty
 };
 
-struct StackTimes {
-  std::vector<StackEntry> stacks;   // by stack id, then those of the capture; frames are positions in `frames`
-  std::vector<PathTime> times;      // of each of them; element 0: kernels without a stack
-  PathTime passed_over;             // of kernels with a stack, none of whose frames is looked at
-  std::vector<std::string> frames;  // texts; the first one is empty. Addresses are cut off: they differ between calls
+// Of the stacks of a trace, then those of the capture.
+struct StackTimes : StackPaths {
+  std::vector<PathTime> times;  // of each stack; element 0: kernels without one
+  PathTime passed_over;         // of kernels with a stack, none of whose frames is looked at
 };
 std::string_view passed_over_text(Frames which);
 
