@@ -273,9 +273,7 @@ std::vector<StepTime> time_of_trace(Workload& workload, const DeviceColumns& col
     if (any ? !lanes[lane].has_work() : lane > 0) continue;
     const Extent all = lanes[lane].bounds();
     const Extent own{std::max(all.begin, cut.from), std::min(all.end, cut.to)};
-    const std::uint32_t device = columns.lane_id(lane);
-    if (own.length() > 0)
-      out.push_back({{}, device == 0 ? std::nullopt : std::optional(device), own, windows.of(0, lane)});
+    if (own.length() > 0) out.push_back({{}, known_id(columns.lane_id(lane)), own, windows.of(0, lane)});
   }
   return out;
 }
@@ -302,9 +300,7 @@ std::vector<StepTime> times_of_steps(Workload& workload) {
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
     if (windows[i].length() == 0 || (on_host[i] && (!selected[i + 1] || names_work))) continue;
     for (std::size_t lane = 0; lane < work.lanes; ++lane) {
-      if (!places[i][lane]) continue;
-      const std::uint32_t device = columns.lane_id(lane);
-      out.push_back({i, device == 0 ? std::nullopt : std::optional(device), windows[i], sums.of(i, lane)});
+      if (places[i][lane]) out.push_back({i, known_id(columns.lane_id(lane)), windows[i], sums.of(i, lane)});
     }
   }
   return out;

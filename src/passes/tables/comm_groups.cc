@@ -109,10 +109,6 @@ class Collectives {
   std::unordered_map<GroupId, GroupId> fused_twins_;
 };
 
-std::optional<std::string_view> known(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
-}
-
 void fill_comm_groups(Workload& workload, const PassOptions&, TableRows& rows) {
   const DeviceColumns columns(workload, LaneBy::kDevice, Times::kOfStart);
   const DeviceWork work = columns.work();
@@ -127,8 +123,11 @@ void fill_comm_groups(Workload& workload, const PassOptions&, TableRows& rows) {
     const GroupStats& own = stats[g];
     if (own.count == 0) continue;
     const auto figure = [&](auto value) { return own.known > 0 ? std::optional(value) : std::nullopt; };
-    rows.add(known(what.name)).add(known(what.group_name)).add(known(what.group_description)).add(what.group_size);
-    rows.add(known(what.dtype)).add(what.bytes).add(own.count).add(own.known).add(own.total);
+    rows.add(known_text(what.name))
+        .add(known_text(what.group_name))
+        .add(known_text(what.group_description))
+        .add(what.group_size);
+    rows.add(known_text(what.dtype)).add(what.bytes).add(own.count).add(own.known).add(own.total);
     rows.add(times[g].busy).add(times[g].exposed);
     rows.add(figure(own.min)).add(figure(own.max)).add(figure(own.median)).add(figure(own.p99));
     rows.add(bus_factor(what.name, what.group_size.value_or(0))).add(what.described);

@@ -105,10 +105,6 @@ class Words {
   std::map<std::uint32_t, std::string> known_;
 };
 
-std::optional<std::int64_t> known_id(std::uint32_t id) {
-  return id == 0 ? std::nullopt : std::optional(std::int64_t{id});
-}
-
 // Calls visit(window, piece, activity or null) for all parts of the paths.
 template <class Visit>
 void for_each_part(Workload& workload, const PathsOfTrace& all, Visit visit) {
@@ -179,8 +175,7 @@ void fill_slack(Workload& workload, const PassOptions& options, TableRows& rows)
     for (const Slack& slack : all.paths.slack(window)) {
       const Activity& one = all.graph.activities()[slack.activity];
       rows.add(window.step).add(one.ts).add(one.end - one.ts);
-      for (const std::int64_t ns : {slack.ns, slack.least})
-        rows.add(ns == kUnknownValue ? std::nullopt : std::optional(ns));
+      rows.add(known_time(slack.ns)).add(known_time(slack.least));
       rows.add(words.text(names[one.ref])).add(words.class_of(PathKind::kComputation, &one)).add(known_id(one.stream));
       add_event(rows, one.ref);
     }

@@ -106,7 +106,6 @@ std::vector<std::int64_t> distinct_names(std::span<const GroupId> groups, std::s
 // What an index has of an HLO operation, by one of its runs, and what its name says.
 void add_hlo(const Index& index, std::string_view text, std::uint32_t cpu_op, TableRows& rows) {
   const HloKernel hlo = parse_hlo_kernel(text).value_or(HloKernel{{}, {}, text, {}, {}, {}});
-  const auto known = [](std::string_view part) { return part.empty() ? std::nullopt : std::optional(part); };
   Statement more(
       index.database(),
       "SELECT s.concrete_inputs ->> '$[0].hlo_category', s.concrete_inputs ->> '$[0].flops', "
@@ -117,9 +116,13 @@ void add_hlo(const Index& index, std::string_view text, std::uint32_t cpu_op, Ta
   const auto number = [&](int column) {
     return found && !more.is_null(column) ? std::optional(more.int64(column)) : std::nullopt;
   };
-  rows.add(hlo.op).add(known(hlo.module)).add(known(hlo.opcode)).add(known(hlo.target)).add(known(hlo.shape));
-  rows.add(found && !more.is_null(0) ? known(more.text(0)) : std::nullopt).add(number(1)).add(number(2));
-  rows.add(found ? known(more.text(3)) : std::nullopt);
+  rows.add(hlo.op)
+      .add(known_text(hlo.module))
+      .add(known_text(hlo.opcode))
+      .add(known_text(hlo.target))
+      .add(known_text(hlo.shape));
+  rows.add(found && !more.is_null(0) ? known_text(more.text(0)) : std::nullopt).add(number(1)).add(number(2));
+  rows.add(found ? known_text(more.text(3)) : std::nullopt);
 }
 
 void fill_groups(Workload& workload, TableRows& rows, GroupBy by, bool by_pass) {
@@ -221,10 +224,9 @@ constexpr std::string_view kKernelFigures =
 
 void fill_classes(Workload& workload, const PassOptions&, TableRows& rows) {
   const KernelClasses& classes = workload.classes();
-  const auto known = [](std::string_view text) { return text.empty() ? std::nullopt : std::optional(text); };
   for (std::uint32_t id = 1; id < classes.end(); ++id) {
     const KernelClasses::Entry& entry = classes.of(id);
-    if (entry.known) rows.add(id).add(classes.class_of(id)).add(known(entry.rule)).add(known(entry.label));
+    if (entry.known) rows.add(id).add(classes.class_of(id)).add(known_text(entry.rule)).add(known_text(entry.label));
   }
 }
 

@@ -165,8 +165,6 @@ void fill_memory_events(Workload& workload, const PassOptions&, TableRows& rows)
   for (std::uint32_t row = 1; row <= events.size(); ++row) freed[events.ended[row - 1]] = row;
   TextById name_of(index, "SELECT s.value FROM cpu_op o JOIN string s ON s.id = o.name_id WHERE o.id = ?");
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> sums;  // by device
-  const auto known = [](std::int64_t value) { return value == kUnknownValue ? std::nullopt : std::optional(value); };
-  const auto known_id = [](std::uint32_t id) { return id == 0 ? std::nullopt : std::optional(std::int64_t{id}); };
   for (std::size_t i = 0; i < events.size(); ++i) {
     const std::int64_t id = events.device_id[i];
     std::int64_t& sum = sums[{events.device_type[i], id}];
@@ -177,14 +175,13 @@ void fill_memory_events(Workload& workload, const PassOptions&, TableRows& rows)
     rows.add(i + 1).add(events.ts[i]).add(device_text(events.device_type[i], id));
     rows.add(on_host ? std::nullopt : std::optional(id)).add(events.bytes[i]);
     rows.add(sum)
-        .add(known(events.reserved[i]))
+        .add(known_time(events.reserved[i]))
         .add(std::int64_t{is_relative})
         .add(std::int64_t{events.has_address[i]});
     rows.add(known_id(events.ended[i])).add(known_id(freed[i + 1]));
     rows.add(freed[i + 1] == kNoRow ? std::nullopt : std::optional(events.ts[freed[i + 1] - 1]));
     rows.add(name_of.of(ops[i])).add(known_id(ops[i]));
-    const std::string_view module = modules.of(stacks[i]);
-    rows.add(module.empty() ? std::nullopt : std::optional(module));
+    rows.add(known_text(modules.of(stacks[i])));
     rows.add(known_id(stacks[i])).add(steps[i] == 0 ? std::nullopt : std::optional(std::int64_t{steps[i]} - 1));
   }
 }

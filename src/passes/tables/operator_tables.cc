@@ -156,13 +156,6 @@ struct Shapes {
   }
 };
 
-// Empty: not recorded; as are all of id 0.
-void add_shape(const Shapes& shapes, std::uint32_t id, TableRows& rows) {
-  for (const auto& column : shapes.texts) {
-    rows.add(id > 0 && !column[id].empty() ? std::optional(std::string_view(column[id])) : std::nullopt);
-  }
-}
-
 template <RowsBy kBy>
 void fill_operators(Workload& workload, const PassOptions&, TableRows& rows) {
   std::optional<Shapes> shapes;
@@ -175,7 +168,8 @@ void fill_operators(Workload& workload, const PassOptions&, TableRows& rows) {
     const bool is_operator = g < summer.keys.size();
     if (sums.calls == 0 && sums.total == 0 && sums.kernels == 0) continue;
     rows.add(is_operator ? name_of.of(summer.keys[g].first).value_or("[no name]") : kNoOperator);
-    if (shapes) add_shape(*shapes, is_operator ? summer.keys[g].second : 0, rows);
+    for (std::size_t i = 0; shapes && i < shapes->texts.size(); ++i)
+      rows.add(known_text(shapes->texts[i][is_operator ? summer.keys[g].second : 0]));  // not recorded of id 0
     const auto of_host = [&](std::int64_t value) { return is_operator ? std::optional(value) : std::nullopt; };
     rows.add(of_host(sums.calls)).add(of_host(sums.host_total)).add(of_host(sums.host_self));
     rows.add(sums.total).add(sums.device_self).add(sums.busy).add(sums.kernels);

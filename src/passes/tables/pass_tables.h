@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/unknown.h"
 #include "passes/select/device_columns.h"
 #include "passes/select/workload.h"
 #include "passes/stacks/stack_times.h"
@@ -119,9 +120,18 @@ std::span<const PassTable> pass_tables();
 std::string_view report_script(std::string_view name);
 std::vector<std::string_view> report_names();  // of all reports, sorted
 
+// Cells that are NULL where nothing is known: for an id of 0, kUnknownValue, and a text without a letter.
+inline std::optional<std::uint32_t> known_id(std::uint32_t id) { return id == 0 ? std::nullopt : std::optional(id); }
+inline std::optional<std::int64_t> known_time(std::int64_t time) {
+  return time == kUnknownValue ? std::nullopt : std::optional(time);
+}
+inline std::optional<std::string_view> known_text(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
 // Cells kernel_id and memory_op_id: one of them, or none.
 inline void add_event(TableRows& rows, const EventRef& event) {
-  const std::optional<std::uint32_t> id = event.id == 0 ? std::nullopt : std::optional(event.id);
+  const std::optional<std::uint32_t> id = known_id(event.id);
   rows.add(event.is_memory_op ? std::nullopt : id).add(event.is_memory_op ? id : std::nullopt);
 }
 

@@ -71,7 +71,7 @@ void fill_queues(Workload& workload, const PassOptions& options, TableRows& rows
       const std::int64_t next = before * 2 == count ? std::next(point)->first : point->first;
       median = static_cast<double>(point->first + next) / 2;
     }
-    rows.add(stream == 0 ? std::nullopt : std::optional(std::int64_t{stream})).add(count);
+    rows.add(known_id(stream)).add(count);
     rows.add(last > first ? std::optional(area / static_cast<double>(last - first)) : std::nullopt).add(median);
     rows.add(points.empty() ? std::nullopt : std::optional(points.rbegin()->first)).add(at_limit).add(first).add(last);
     rows.add(queue.not_launched);
@@ -80,8 +80,9 @@ void fill_queues(Workload& workload, const PassOptions& options, TableRows& rows
 
 void fill_points(Workload& workload, const PassOptions&, TableRows& rows) {
   for (const auto& [stream, queue] : queues_of(workload)) {
-    const std::optional<std::int64_t> id = stream == 0 ? std::nullopt : std::optional(std::int64_t{stream});
-    for_each_point(queue, [&](std::int64_t ts, std::int64_t waiting) { rows.add(id).add(ts).add(waiting); });
+    for_each_point(queue, [&, id = known_id(stream)](std::int64_t ts, std::int64_t waiting) {
+      rows.add(id).add(ts).add(waiting);
+    });
   }
 }
 

@@ -101,17 +101,13 @@ std::optional<double> per_second(std::int64_t tokens, std::int64_t ns) {
   return 1e9 * static_cast<double>(tokens) / static_cast<double>(ns);
 }
 
-std::optional<std::int64_t> known(std::int64_t time) {
-  return time == kUnknownValue ? std::nullopt : std::optional(time);
-}
-
 bool chosen(const Measured& measured, std::size_t step, StepChoice choice) {
   return choice == StepChoice::kAll || (step >= measured.steady.first && step < measured.steady.last);
 }
 
 // The kernels of a step, in time order.
 struct StepKernels {
-  std::int64_t first_id = 0, last_id = 0;
+  std::uint32_t first_id = 0, last_id = 0;
   std::int64_t begin = kUnknownValue, end = kUnknownValue;  // ns
 };
 
@@ -121,7 +117,7 @@ std::vector<StepKernels> kernels_of_steps(const Measured& measured, const EventC
   const auto dur = kernels.int64s("dur");
   for (std::size_t i = 0; i < measured.of_kernel.size(); ++i) {
     StepKernels& own = out[measured.of_kernel[i]];
-    own.last_id = static_cast<std::int64_t>(i) + 1;
+    own.last_id = static_cast<std::uint32_t>(i + 1);
     if (own.first_id == 0) own.first_id = own.last_id, own.begin = ts[i];
     if (dur[i] != kUnknownValue) own.end = std::max(own.end, saturating_add(ts[i], dur[i]));
   }
@@ -130,9 +126,11 @@ std::vector<StepKernels> kernels_of_steps(const Measured& measured, const EventC
 
 // What is known of the kernels of a step, or of those in none.
 void add_kernels(TableRows& rows, const StepStats& stats, const StepKernels& kernels) {
-  const auto id = [](std::int64_t value) { return value == 0 ? std::nullopt : std::optional(value); };
   rows.add(stats.kernels).add(stats.known).add(stats.kernel_time);
-  rows.add(known(kernels.begin)).add(known(kernels.end)).add(id(kernels.first_id)).add(id(kernels.last_id));
+  rows.add(known_time(kernels.begin))
+      .add(known_time(kernels.end))
+      .add(known_id(kernels.first_id))
+      .add(known_id(kernels.last_id));
 }
 
 void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
@@ -142,18 +140,18 @@ void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
     const StepFacts& step = set.steps[i];
     const StepStats& stats = measured.stats[i + 1];
-    const std::optional<std::int64_t> period = known(measured.period[i]);
+    const std::optional<std::int64_t> period = known_time(measured.period[i]);
     const std::optional<std::int64_t> tokens = tokens_of(step.info);
     rows.add(i).add(to_string(step.info.kind));
     rows.add(set.source == StepSource::kInferred ? std::nullopt : std::optional<std::string_view>(step.name));
-    rows.add(known(step.ts)).add(known(step.dur)).add(step.on_device ? "gpu" : "cpu");
+    rows.add(known_time(step.ts)).add(known_time(step.dur)).add(step.on_device ? "gpu" : "cpu");
     rows.add(step.info.context_requests).add(step.info.context_tokens);
     rows.add(step.info.generation_requests).add(step.info.generation_tokens);
     add_kernels(rows, stats, kernels[i + 1]);
-    rows.add(known(stats.first)).add(known(stats.gpu_span)).add(known(stats.gpu_busy)).add(period);
+    rows.add(known_time(stats.first)).add(known_time(stats.gpu_span)).add(known_time(stats.gpu_busy)).add(period);
     rows.add(clock_of(measured, period.has_value(), static_cast<std::size_t>(step.info.kind)));
     rows.add(measured.next[i] ? std::optional(to_string(*measured.next[i])) : std::nullopt);
-    rows.add(known(measured.host_period[i]));
+    rows.add(known_time(measured.host_period[i]));
     rows.add(launch_lag(step, stats.first)).add(tokens && period ? per_second(*tokens, *period) : std::nullopt);
     rows.add(i >= measured.steady.first && i < measured.steady.last);
     rows.add(set.source == StepSource::kInferred ? std::optional<std::int64_t>(step.warm_up) : std::nullopt);
@@ -186,15 +184,15 @@ struct Phase {
     ++steps;
     const std::optional<std::int64_t> own = tokens_of(step.info);
     if (own) tokens = saturating_add(tokens.value_or(0), *own);
-    if (const std::optional<std::int64_t> period = known(measured.period[i])) {
+    if (const std::optional<std::int64_t> period = known_time(measured.period[i])) {
       const bool is_within = measured.next[i] == step.info.kind;
       Rate& rate = is_within ? within : across;
       if (own) rate = {saturating_add(rate.tokens, *own), saturating_add(rate.time, *period)};
-      if (is_within) push(periods, period), push(host_periods, known(measured.host_period[i]));
+      if (is_within) push(periods, period), push(host_periods, known_time(measured.host_period[i]));
     }
     push(requests, requests_of(step.info));
-    push(spans, known(measured.stats[i + 1].gpu_span));
-    if (!step.on_device) push(hosts, known(step.dur));
+    push(spans, known_time(measured.stats[i + 1].gpu_span));
+    if (!step.on_device) push(hosts, known_time(step.dur));
     push(lags, launch_lag(step, measured.stats[i + 1].first));
   }
   [[nodiscard]] std::optional<double> tokens_per_s() const {

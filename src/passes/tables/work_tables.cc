@@ -232,9 +232,6 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
   const DevicePeaks* peaks = peaks_of(index, options.own_peaks ? OwnPeaks(*options.own_peaks) : OwnPeaks());
   Texts shape_of(index, "SELECT dims, types FROM op_shape WHERE id = ?"),
       kernel_of(index, "SELECT short_name FROM kernel_name WHERE id = ?");
-  const auto text = [&rows](const std::string& value) {
-    rows.add(value.empty() ? std::nullopt : std::optional(std::string_view(value)));
-  };
   for (WorkGroup& group : summer.groups) {
     const OperatorWork& work = group.work;
     const bool wrong = !group.arguments.problem.empty();
@@ -242,26 +239,16 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
     const auto shape = shape_of.of(group.shape);
     const std::string kernels = kernel_names(group, kernel_of);
     rows.add(std::string_view(group.operator_name)).add(family_name(family_of(group.operator_name)));
-    text(shape[0]);
-    text(shape[1]);
-    rows.add(std::int64_t{group.shape});
+    rows.add(known_text(shape[0])).add(known_text(shape[1])).add(group.shape);
     rows.add(amount(work.b)).add(amount(work.m)).add(amount(work.n)).add(amount(work.k));
-    text(work.type);
-    text(work.layout);
-    rows.add(group.calls)
-        .add(group.launching)
-        .add(group.kernels)
-        .add(group.busy)
-        .add(group.waiting)
-        .add(group.short_calls);
+    rows.add(known_text(work.type)).add(known_text(work.layout)).add(group.calls).add(group.launching);
+    rows.add(group.kernels).add(group.busy).add(group.waiting).add(group.short_calls);
     rows.add(amount(work.flops)).add(amount(work.bytes));
     rows.add(group.launching > 0 ? group.flops : std::nullopt).add(group.launching > 0 ? group.bytes : std::nullopt);
     rows.add(peaks != nullptr ? peaks->rate(work.family, work.type, says_tf32(kernels)) : std::nullopt);
     rows.add(peaks != nullptr ? peaks->memory_gb_s : std::nullopt);
-    rows.add(std::int64_t{uses_matrix_units(work.family)});
-    text(kernels);
-    text(std::string(wrong ? group.arguments.problem : work.missing));
-    rows.add(std::int64_t{wrong}).add(summer.span);
+    rows.add(uses_matrix_units(work.family)).add(known_text(kernels));
+    rows.add(known_text(wrong ? group.arguments.problem : work.missing)).add(wrong).add(summer.span);
     add_spread(rows, group.busy_of_calls);
   }
   if (summer.unmodelled == 0) return;
