@@ -2,19 +2,11 @@
 
 #include <map>
 
+#include "base/text/split.h"
 #include "trace/hlo_kernel.h"
 #include "trace/kernel_name.h"
 
 namespace tracedb {
-namespace {
-
-bool ends_in_number(std::string_view name, std::size_t& begin) {
-  begin = name.size();
-  while (begin > 0 && name[begin - 1] >= '0' && name[begin - 1] <= '9') --begin;
-  return begin < name.size() && begin > 1 && name[begin - 1] == '_';
-}
-
-}  // namespace
 
 const CompiledRules& ActiveRules::compiled() const {
   if (name_ == "default") return default_rules();
@@ -27,9 +19,8 @@ std::string normalised_name(std::string_view name) {
     return normalised_name(hlo->kernel).append(name.substr(hlo->kernel.size()));
   }
   std::string text = name.starts_with("_Z") ? readable_name(name) : std::string(name);
-  std::size_t number = 0;
   const bool generated = text.starts_with("triton_") && text.find("_fused_") != std::string::npos;
-  if (generated && ends_in_number(text, number)) text.resize(number - 1);
+  if (generated) text.resize(without_number(text).size());
   return text;
 }
 

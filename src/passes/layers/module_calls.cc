@@ -2,20 +2,11 @@
 
 #include <algorithm>
 
+#include "base/text/split.h"
 #include "base/unknown.h"
+#include "trace/python_frame.h"
 
 namespace tracedb {
-namespace {
-
-constexpr std::string_view kModule = "nn.Module: ";
-
-std::string_view kind_of(std::string_view name) {
-  const std::size_t end = name.find_last_not_of("0123456789");
-  if (end == std::string_view::npos || end + 1 == name.size() || name[end] != '_') return name;
-  return name.substr(0, end);
-}
-
-}  // namespace
 
 Modules read_modules(const Index& index) {
   Modules modules;
@@ -24,8 +15,8 @@ Modules read_modules(const Index& index) {
                  "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE s.value >= 'nn.Module: ' "
                  "AND s.value < 'nn.Module:!' ORDER BY f.id");
   while (rows.step()) {
-    const std::string_view name = rows.text(1).substr(kModule.size());
-    const auto [entry, is_new] = kinds.try_emplace(std::string(kind_of(name)), modules.kinds.size());
+    const std::string_view name = rows.text(1).substr(kModuleFrame.size());
+    const auto [entry, is_new] = kinds.try_emplace(std::string(without_number(name)), modules.kinds.size());
     if (is_new) modules.kinds.emplace_back(entry->first);
     modules.by_frame[rows.id(0)] = {std::string(name), entry->second};
   }

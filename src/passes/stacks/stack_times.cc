@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/text/split.h"
 #include "base/unknown.h"
 #include "passes/columns/event_columns.h"
 #include "trace/event_names.h"
@@ -30,13 +31,6 @@ bool matches_own(const FrameChoice& choice, std::string_view frame) {
   return true;
 }
 
-// "Linear_3" without its number.
-std::string_view module_class(std::string_view module) {
-  const std::size_t end = module.find_last_not_of("0123456789");
-  const bool is_numbered = end != std::string_view::npos && end + 1 < module.size() && module[end] == '_' && end > 0;
-  return is_numbered ? module.substr(0, end) : module;
-}
-
 // How a frame is written; "": it is passed over.
 std::string frame_text(const FrameChoice& choice, std::string_view frame) {
   const bool is_module = frame.starts_with(kModuleFrame);
@@ -49,11 +43,11 @@ std::string frame_text(const FrameChoice& choice, std::string_view frame) {
       return is_module ? std::string(frame) : "";
     case Frames::kModules: {
       if (!is_module) return "";
-      const std::string_view of_class = module_class(frame);
+      const std::string_view of_class = without_number(frame);
       return of_class.size() == frame.size() ? std::string(frame) : std::string(of_class) + "_*";
     }
     case Frames::kModuleClasses:
-      return is_module ? std::string(module_class(frame.substr(kModuleFrame.size()))) : "";
+      return is_module ? std::string(without_number(frame.substr(kModuleFrame.size()))) : "";
   }
   return "";
 }

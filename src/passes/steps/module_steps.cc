@@ -8,6 +8,7 @@
 
 #include "base/text/amounts.h"
 #include "base/unknown.h"
+#include "trace/python_frame.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {
@@ -28,8 +29,7 @@ struct ModuleCallList {
 };
 
 std::string label(std::string_view frame) {
-  constexpr std::string_view kPrefix = "nn.Module: ";
-  return std::string(frame.starts_with(kPrefix) ? frame.substr(kPrefix.size()) : frame);
+  return std::string(frame.starts_with(kModuleFrame) ? frame.substr(kModuleFrame.size()) : frame);
 }
 
 std::map<std::int64_t, ModuleCallList> read_module_calls(const Index& index) {
