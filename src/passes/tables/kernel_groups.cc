@@ -64,27 +64,14 @@ class Labels {
   std::map<std::string, GroupId> ids_;
 };
 
-// Splits groups by pass of training: each in as many as there are passes, and one for what has none.
-class PassSplit {
- public:
-  PassSplit(const EventColumns& kernels, bool by_pass) {
-    if (!by_pass) return;
-    parts_ = static_cast<GroupId>(kPassNames.size() + 1);
-    pass_ = kernels.ids("pass");
+// By pass of training: each group in as many parts as there are passes, and one for what has none.
+constexpr GroupId kPassParts = kPassNames.size() + 1;
+void split_by_pass(std::span<GroupId> groups, std::span<const std::uint32_t> pass) {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i] != kNoGroup) groups[i] = groups[i] * kPassParts + pass[i];
   }
-  [[nodiscard]] GroupId parts() const { return parts_; }
-  [[nodiscard]] GroupId of(GroupId group, std::size_t row) const {
-    return parts_ == 1 ? group : group * parts_ + static_cast<GroupId>(pass_[row]);
-  }
-  [[nodiscard]] std::string_view label(std::size_t group) const {
-    const std::size_t part = group % parts_;
-    return part == 0 ? kNoPass : kPassNames[part - 1];
-  }
-
- private:
-  GroupId parts_ = 1;
-  std::span<const std::uint32_t> pass_;
-};
+}
+std::string_view pass_label(std::size_t part) { return part == 0 ? kNoPass : kPassNames[part - 1]; }
 
 // How many distinct names each group holds. `shared`: a name may be in several groups.
 std::vector<std::int64_t> distinct_names(std::span<const GroupId> groups, std::span<const std::uint32_t> names,
@@ -129,21 +116,22 @@ void fill_groups(Workload& workload, TableRows& rows, GroupBy by, bool by_pass) 
   const EventTables& tables = workload.events();
   const EventColumns& kernels = tables.kernels;
   const EventFilter filter = workload.filter();
-  const PassSplit split(kernels, by_pass);
+  const GroupId parts = by_pass ? kPassParts : 1;
   const Labels labels(workload, by);
   const auto name = kernels.ids("name_id");
   ColumnArray<GroupId> memory(name.size());
   const std::span<GroupId> groups = memory.values();
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    groups[i] = filter.keeps_kernel(i) ? split.of(labels.of(i), i) : kNoGroup;
+    groups[i] = filter.keeps_kernel(i) ? labels.of(i) : kNoGroup;
   }
+  if (by_pass) split_by_pass(groups, kernels.ids("pass"));
   const GroupedEvents events{kernels.int64s("ts"), kernels.int64s("dur"), kernels.ids("stream_id"),
                              tables.device_of_stream, groups};
   std::vector<std::uint32_t> run_of(by == GroupBy::kHlo ? labels.count() : 0);  // a cpu_op of each
   for (std::size_t i = 0; i < groups.size() && !run_of.empty(); ++i) {
     if (groups[i] != kNoGroup && run_of[groups[i]] == 0) run_of[groups[i]] = kernels.ids("cpu_op_id")[i];
   }
-  const std::vector<GroupStats> stats = group_stats(events, labels.count() * split.parts());
+  const std::vector<GroupStats> stats = group_stats(events, labels.count() * parts);
   const std::vector<std::int64_t> names =
       distinct_names(groups, name, stats.size(), (by_pass && by == GroupBy::kOp) || by == GroupBy::kRole);
   const std::int64_t busy = busy_time(events);
@@ -154,9 +142,9 @@ void fill_groups(Workload& workload, TableRows& rows, GroupBy by, bool by_pass) 
     if (by == GroupBy::kHlo) {
       add_hlo(workload.index(), labels.label(g), run_of[g], rows);
     } else {
-      rows.add(labels.label(g / split.parts()));
+      rows.add(labels.label(g / parts));
     }
-    if (by_pass) rows.add(split.label(g));
+    if (by_pass) rows.add(pass_label(g % parts));
     rows.add(names[g]).add(own.count).add(own.known).add(own.total).add(own.busy);
     rows.add(known(own.min)).add(known(own.max)).add(known(own.median)).add(known(own.p90)).add(known(own.p99));
     rows.add(known(own.stddev)).add(busy);
