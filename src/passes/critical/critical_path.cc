@@ -261,30 +261,6 @@ class Model {
   std::uint32_t first_ = 0, last_ = 0;
 };
 
-// How much later each process is than it was, from one moment to the next.
-class HostShift {
- public:
-  HostShift(DurationFactor factor, std::int64_t begin) : factor_(factor), begin_(begin) {}
-  std::int64_t at(std::uint32_t process, std::int64_t ts) {
-    Host& host = hosts_.try_emplace(process, Host{begin_, 0}).first->second;
-    if (ts > host.now) {
-      host.shift += factor_.of(ts - host.now) - (ts - host.now);
-      host.now = ts;
-    }
-    return host.shift;
-  }
-  // A call that waits returns.
-  void set(std::uint32_t process, std::int64_t end, std::int64_t shift) { hosts_[process] = {end, shift}; }
-
- private:
-  struct Host {
-    std::int64_t now = 0, shift = 0;
-  };
-  DurationFactor factor_;
-  std::int64_t begin_;
-  std::unordered_map<std::uint32_t, Host> hosts_;
-};
-
 // The latest of some times, some of which are only known to lie between two.
 struct Latest {
   std::int64_t time = -kUnbounded, most = -kUnbounded;
@@ -299,11 +275,7 @@ struct Latest {
 class Forwards {
  public:
   Forwards(const CriticalPaths& paths, const PathWindow& window, const WhatIf& change)
-      : graph_(paths.graph()),
-        window_(window),
-        change_(change),
-        model_(paths, window),
-        host_(change.host, window.begin) {
+      : graph_(paths.graph()), window_(window), change_(change), model_(paths, window) {
     for (std::uint32_t i = model_.first(); i < model_.last(); ++i) new_ends_.push_back(graph_.activities()[i].end);
   }
 
@@ -321,7 +293,18 @@ class Forwards {
   }
 
  private:
-  std::int64_t shift(std::uint32_t thread, std::int64_t ts) { return host_.at(graph_.process_of(thread), ts); }
+  // How much later a process is than it was, from one moment to the next.
+  struct Host {
+    std::int64_t now = 0, shift = 0;
+  };
+  std::int64_t shift(std::uint32_t thread, std::int64_t ts) {
+    Host& host = hosts_.try_emplace(graph_.process_of(thread), Host{window_.begin, 0}).first->second;
+    if (ts > host.now) {
+      host.shift += change_.host.of(ts - host.now) - (ts - host.now);
+      host.now = ts;
+    }
+    return host.shift;
+  }
   [[nodiscard]] std::int64_t end_of(std::uint32_t activity) const {
     return model_.has(activity) ? new_ends_[activity - model_.first()] : graph_.activities()[activity].end;
   }
@@ -336,7 +319,7 @@ class Forwards {
     }
     model_.for_each_delay(call, [&](std::uint32_t one, const Delay& delay) { returns.add(end_of(one), delay); });
     is_lower_bound_ |= returns.is_lower_bound();
-    host_.set(graph_.process_of(call.thread), call.end, returns.time - call.end);
+    hosts_[graph_.process_of(call.thread)] = {call.end, returns.time - call.end};
   }
 
   void move_start(std::uint32_t activity) {
@@ -360,7 +343,7 @@ class Forwards {
   const PathWindow& window_;
   const WhatIf& change_;
   Model model_;
-  HostShift host_;
+  std::unordered_map<std::uint32_t, Host> hosts_;                        // by process
   std::vector<std::int64_t> new_ends_;                                   // of the activities of the model
   std::unordered_map<std::uint32_t, std::int64_t> of_launch_, of_call_;  // shifts of the host
   std::int64_t end_ = -kUnbounded;
