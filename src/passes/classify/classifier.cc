@@ -176,11 +176,6 @@ bool NameScan::fits(const CompiledRules::Word& word, const NormalizedName& text,
   return !word.part_end || end == text.letters.size() || separates(end);
 }
 
-bool NameScan::any_word(const CompiledTerm& term) {
-  if (term.term->scope == Scope::kArguments) scan_arguments();
-  return terms_.has(term.id);
-}
-
 bool NameScan::any_argument(const CompiledTerm& compiled) const {
   const std::size_t argument = compiled.term->argument;
   if (argument > parts_.argument_list.size()) return false;
@@ -201,10 +196,12 @@ bool NameScan::holds(const CompiledRule& rule) {
     const Term& term = *compiled.term;
     bool any = false;
     switch (term.scope) {
+      case Scope::kArguments:
+        scan_arguments();
+        [[fallthrough]];
       case Scope::kFunction:
       case Scope::kOwnName:
-      case Scope::kArguments:
-        any = any_word(compiled);
+        any = terms_.has(compiled.id);
         break;
       case Scope::kArgument:
         any = any_argument(compiled);

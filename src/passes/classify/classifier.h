@@ -45,7 +45,6 @@ class NameScan {
   [[nodiscard]] static bool fits(const CompiledRules::Word& word, const NormalizedName& text, std::size_t begin,
                                  std::size_t end);
   bool holds(const CompiledRule& rule);
-  bool any_word(const CompiledTerm& term);
   [[nodiscard]] bool any_argument(const CompiledTerm& term) const;
   bool any_raw(const Term& term);
   [[nodiscard]] std::uint32_t place(const CompiledRule& rule) const;
