@@ -64,11 +64,9 @@ class Lanes {
 
 // Text and time of a place; NULL where there is none.
 void add_place(TableRows& rows, const HostActivities& all, HostLayer layer, const PlaceTime& place) {
-  if (place.place == kNoPlace) {
-    rows.add_null().add_null();
-  } else {
-    rows.add(all.text(layer, place.place)).add(place.time);
-  }
+  const bool is_known = place.place != kNoPlace;
+  rows.add(is_known ? std::optional(all.text(layer, place.place)) : std::nullopt);
+  rows.add(is_known ? std::optional(place.time) : std::nullopt);
 }
 
 // The first of places in order of time, if it has any.
