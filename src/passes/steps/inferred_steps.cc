@@ -327,21 +327,20 @@ bool are_steps(const Track& track, const std::vector<TrackRange>& ranges) {
   return std::max(convolutions, mixers) >= kLeastLayers * ranges.size();
 }
 
-void assign(const KernelSequence& kernels, InferredSteps& out) {
-  std::size_t step = 0;
-  for (std::size_t i = 0; i < kernels.ts.size() && step < out.steps.size(); ++i) {
-    while (step < out.steps.size() && out.steps[step].end <= kernels.ts[i]) ++step;
-    if (step < out.steps.size() && kernels.ts[i] >= out.steps[step].begin) {
-      out.of_kernel[i] = static_cast<std::uint32_t>(step + 1);
-    }
-  }
-}
-
 }  // namespace
+
+LargeVector<std::uint32_t> steps_of_starts(std::span<const std::int64_t> ts, std::span<const InferredStep> steps) {
+  LargeVector<std::uint32_t> out(ts.size(), 0);
+  std::size_t step = 0;
+  for (std::size_t i = 0; i < ts.size() && step < steps.size(); ++i) {
+    while (step < steps.size() && steps[step].end <= ts[i]) ++step;
+    if (step < steps.size() && ts[i] >= steps[step].begin) out[i] = static_cast<std::uint32_t>(step + 1);
+  }
+  return out;
+}
 
 InferredSteps infer_steps(const KernelSequence& kernels) {
   InferredSteps out;
-  out.of_kernel.resize(kernels.ts.size(), 0);
   if (kernels.ts.empty()) {
     out.reason = "the trace has no kernels";
     return out;
@@ -374,7 +373,6 @@ InferredSteps infer_steps(const KernelSequence& kernels) {
                          range.warm_up});
   }
   if (!training && generates(track, out.steps)) out.rhythm = Rhythm::kGeneration;
-  assign(kernels, out);
   return out;
 }
 

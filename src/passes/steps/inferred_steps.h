@@ -50,11 +50,13 @@ struct InferredSteps {
   Rhythm rhythm = Rhythm::kNone;  // kGeneration: layers of a model that samples or decodes;
                                   // kLayers: of another
   std::vector<InferredStep> steps;
-  LargeVector<std::uint32_t> of_kernel;  // place in steps + 1; 0: in none
   double confidence = 0;
   std::string reason;  // what they come from; why there are none
 };
 
 InferredSteps infer_steps(const KernelSequence& kernels);
+
+// By element of `ts`, which ascend: place of the step that it is in, plus 1; 0: in none.
+LargeVector<std::uint32_t> steps_of_starts(std::span<const std::int64_t> ts, std::span<const InferredStep> steps);
 
 }  // namespace tracedb

@@ -195,7 +195,7 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
   }
   const std::vector<bool> graphs = graph_launches(index);
   const EventColumns& kernels = events.kernels;
-  InferredSteps found =
+  const InferredSteps found =
       infer_steps({kernels.int64s("ts"), kernels.int64s("dur"), kernels.ids("name_id"), kernels.ids("stream_id"),
                    kernels.ids("launch_id"), kernels.ids("pass"), events.device_of_stream, traits, graphs});
   const bool decided = found.rhythm == Rhythm::kOptimizer || found.rhythm == Rhythm::kGeneration;
@@ -204,8 +204,8 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
     if (modules.source != StepSource::kNone) return modules;
   }
   StepSet set;
-  set.of_memory.resize(events.memory.size());
-  set.of_kernel = std::move(found.of_kernel);
+  set.of_memory = steps_of_starts(events.memory.int64s("ts"), found.steps);
+  set.of_kernel = steps_of_starts(kernels.int64s("ts"), found.steps);
   if (found.steps.empty()) {
     const std::string_view advice = recording_advice(index.meta("format").value_or("")).steps;
     set.notes.push_back(fmt::format("no annotation names a step{}{}, and none could be inferred: {}",
@@ -221,13 +221,6 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
     facts.ts = step.begin;
     facts.warm_up = step.warm_up;
     set.steps.push_back(std::move(facts));
-  }
-  const auto ts = events.memory.int64s("ts");
-  std::size_t step = 0;
-  for (std::size_t i = 0; i < ts.size(); ++i) {
-    while (step < found.steps.size() && found.steps[step].end <= ts[i]) ++step;
-    if (step == found.steps.size()) break;
-    if (ts[i] >= found.steps[step].begin) set.of_memory[i] = static_cast<std::uint32_t>(step + 1);
   }
   const bool units = found.steps.front().kind == StepKind::kUnit;
   set.notes.push_back(fmt::format("no annotation names a step: {} inferred from {}{}, confidence {:.2f}",
