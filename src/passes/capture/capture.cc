@@ -493,12 +493,4 @@ ReplayOrigins match_capture(const Capture& capture, const Index& index, const Ev
   return CaptureMatcher(capture, index, events, steps).run();
 }
 
-ReplayOrigins match_capture(const CaptureSource& capture, const Index& index, const EventTables& events,
-                            const StepSet& steps) {
-  ReplayOrigins origins = match_capture(capture.capture, index, events, steps);
-  origins.notes.insert(origins.notes.begin(), capture.notes.begin(), capture.notes.end());
-  for (std::string& note : origins.notes) note = fmt::format("--capture {}: {}", capture.name, note);
-  return origins;
-}
-
 }  // namespace tracedb

@@ -81,9 +81,6 @@ struct ReplayOrigins {
 
 ReplayOrigins match_capture(const Capture& capture, const Index& index, const EventTables& events,
                             const StepSet& steps);
-// The same; notes name the file, and say first what is wrong with it.
-ReplayOrigins match_capture(const CaptureSource& capture, const Index& index, const EventTables& events,
-                            const StepSet& steps);
 
 CaptureLayers layers_of_origins(const Capture& capture, const ReplayOrigins& origins);  // by row of kernel
 

@@ -45,10 +45,8 @@ bool is_among(const std::vector<Value>& values, const Value& value) {
 // Also devices on which nothing ran.
 std::vector<std::int64_t> device_ordinals(const Index& index) {
   std::vector<std::int64_t> out;
-  Statement statement(index.database(), "SELECT ordinal FROM device WHERE ordinal IS NOT NULL ORDER BY 1");
-  while (statement.step()) {
-    if (!is_among(out, statement.int64(0))) out.push_back(statement.int64(0));
-  }
+  Statement statement(index.database(), "SELECT DISTINCT ordinal FROM device WHERE ordinal IS NOT NULL ORDER BY 1");
+  while (statement.step()) out.push_back(statement.int64(0));
   return out;
 }
 
@@ -238,7 +236,12 @@ const StepSet& Workload::steps() {
 const ReplayOrigins& Workload::origins() {
   if (!origins_) {
     origins_.emplace();
-    if (options_.capture != nullptr) origins_ = match_capture(*options_.capture, index_, events(), steps());
+    if (const CaptureSource* source = options_.capture) {
+      origins_ = match_capture(source->capture, index_, events(), steps());
+      // They name the file, and say first what is wrong with it.
+      origins_->notes.insert(origins_->notes.begin(), source->notes.begin(), source->notes.end());
+      for (std::string& note : origins_->notes) note = fmt::format("--capture {}: {}", source->name, note);
+    }
   }
   return *origins_;
 }
