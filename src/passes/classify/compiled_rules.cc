@@ -11,8 +11,6 @@
 namespace tracedb {
 namespace {
 
-bool is_word_scope(Scope scope) { return is_function_scope(scope) || scope == Scope::kArguments; }
-
 // Letters of a pattern, '*' kept.
 std::string pattern_letters(std::string_view pattern) {
   std::string out;

@@ -87,8 +87,6 @@ class BitSet {
   std::vector<std::uint64_t> words_;
 };
 
-inline bool is_function_scope(Scope scope) { return scope == Scope::kFunction || scope == Scope::kOwnName; }
-
 class CompiledRules {
  public:
   explicit CompiledRules(RuleSet rules);

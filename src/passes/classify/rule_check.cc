@@ -45,9 +45,7 @@ bool follows(const Term& term, const std::vector<Term>& given) {
     if (term.negated) {
       return std::ranges::all_of(term.words, [&](const std::string& word) { return contains(other.words, word); });
     }
-    const bool words =
-        term.scope == Scope::kFunction || term.scope == Scope::kOwnName || term.scope == Scope::kArguments;
-    if (words) return all_imply(other.words, term.words);
+    if (is_word_scope(term.scope)) return all_imply(other.words, term.words);
     return std::ranges::all_of(other.words, [&](const std::string& word) { return contains(term.words, word); });
   });
 }

@@ -203,8 +203,7 @@ class Reader {
     const std::size_t first = word.find_first_not_of("^*");
     if (first == std::string_view::npos) fail_at(place(), "a term without a word");
     const std::string_view inner = word.substr(first, word.find_last_not_of("$*") + 1 - first);
-    const bool by_letters = scope == Scope::kFunction || scope == Scope::kOwnName || scope == Scope::kArguments;
-    if (by_letters && inner.find_first_of("*^$") != std::string_view::npos) {
+    if (is_word_scope(scope) && inner.find_first_of("*^$") != std::string_view::npos) {
       fail_at(place(), fmt::format("'{}': '*', '^' and '$' are allowed only at the ends of a word", word));
     }
   }

@@ -39,6 +39,8 @@
 namespace tracedb {
 
 enum class Scope { kFunction, kOwnName, kArguments, kArgument, kRaw, kRawCase, kPlatform };
+inline bool is_function_scope(Scope scope) { return scope == Scope::kFunction || scope == Scope::kOwnName; }
+inline bool is_word_scope(Scope scope) { return is_function_scope(scope) || scope == Scope::kArguments; }
 
 struct Term {
   Scope scope = Scope::kFunction;
