@@ -131,9 +131,7 @@ class RoleFinder {
   [[nodiscard]] MarkedKernel marked_row(std::uint32_t row) const {
     const std::uint32_t name = names_[row];
     const MarkedKernel& own = marks_[name < marks_.size() ? name : 0];
-    if (stacks_.empty()) return own;
-    const ModuleMark& module = modules_.of(stacks_[row]);
-    return marked(own, module);
+    return stacks_.empty() ? own : marked(own, modules_.of(stacks_[row]));
   }
 
   [[nodiscard]] bool has_order(std::uint32_t row) const {
@@ -147,15 +145,15 @@ class RoleFinder {
     if (layers_.layers == 0 || !has_order(rows.front())) return;
     cut(rows);
     if (used_ == 0) return;
-    std::int32_t first = layers_at(0).number;
+    const std::int32_t first = pieces_[0].number;
     bool is_language = false;
     for (const std::uint32_t row : rows) {
       const Role role = out_.of_kernel[row].role;
       is_language = is_language || role == Role::kEmbedding || role == Role::kKvCache || role == Role::kSampling;
     }
     for (std::size_t at = 0; at < used_; ++at) {
-      mark(layers_at(at).rows);
-      write(layers_at(at).rows, roles_.of_layer(marked_, layers_at(at).number == first));
+      mark(pieces_[at].rows);
+      write(pieces_[at].rows, roles_.of_layer(marked_, pieces_[at].number == first));
     }
     mark(head_);
     write(head_, roles_.of_head(marked_));
@@ -194,21 +192,14 @@ class RoleFinder {
       const auto number = static_cast<std::size_t>(layer);
       if (number >= latest_.size()) latest_.resize(number + 1, SIZE_MAX);
       if (is_main && layer != open) {
-        open_layer(layer);
-        latest_[number] = used_ - 1;
-        open = layer;
+        if (used_ == pieces_.size()) pieces_.emplace_back();
+        pieces_[used_].number = open = layer;
+        pieces_[used_].rows.clear();
+        latest_[number] = used_++;
       }
-      if (latest_[number] != SIZE_MAX) layers_at(latest_[number]).rows.push_back(row);
+      if (latest_[number] != SIZE_MAX) pieces_[latest_[number]].rows.push_back(row);
     }
   }
-
-  void open_layer(std::int32_t layer) {
-    if (used_ == pieces_.size()) pieces_.emplace_back();
-    pieces_[used_].number = layer;
-    pieces_[used_].rows.clear();
-    ++used_;
-  }
-  Layer& layers_at(std::size_t at) { return pieces_[at]; }
 
   void mark(const Rows& rows) {
     marked_.clear();
