@@ -47,12 +47,6 @@ IssueKind issue_of(StreamDamage damage) {
   }
 }
 
-// Rank of a distributed job: what the trace says, else what its name says beyond doubt.
-struct Rank {
-  std::int64_t value;
-  std::string source;
-};
-
 // Ascend's profiler names its folders after host and process, HOST_PID_TIME_ascend_pt: profiler_info_3.json there has
 // the rank.
 std::optional<NamedRank> rank_of_folder(fs::path folder) {
@@ -67,20 +61,131 @@ std::optional<NamedRank> rank_of_folder(fs::path folder) {
   return std::nullopt;
 }
 
-std::optional<Rank> rank_of(const TraceFacts& facts, const fs::path& trace) {
-  if (facts.rank) return Rank{*facts.rank, facts.rank_source};
+// Rank of a distributed job: what the trace says, else what its name says beyond doubt.
+std::optional<NamedRank> rank_of(const TraceFacts& facts, const fs::path& trace) {
+  if (facts.rank) return NamedRank{*facts.rank, facts.rank_source};
   const TraceHeader& header = facts.header;
   if (const HeaderMember* info = find_header(header, "distributedInfo")) {
     for (const JsonMember& member : json_members(info->text)) {
       if (member.key != "rank") continue;
       const std::optional<std::int64_t> rank = parse_int64(number_text(member.value));
-      if (rank && *rank >= 0) return Rank{*rank, "distributedInfo"};
+      if (rank && *rank >= 0) return NamedRank{*rank, "distributedInfo"};
     }
   }
   std::optional<NamedRank> named = rank_in_name(trace.filename().native());
   if (!named) named = rank_of_folder(trace.parent_path());
   if (!named) return std::nullopt;
-  return Rank{named->rank, "file name: " + named->from};
+  return NamedRank{named->rank, "file name: " + named->from};
+}
+
+// What a trace without a kernel, copy or fill is instead, and what to record: JSON of another program is accepted like
+// that of PyTorch's profiler, and would be silently empty. The table is schema/other_programs.rules.
+
+// As schema/other_programs.rules has them.
+std::vector<std::string> signs_of(std::string_view format, const TraceStore& store, const TraceHeader& header) {
+  std::vector<std::string> out = {fmt::format("format:{}", format)};
+  for (const auto& [kind, count] : store.kinds) {
+    if (kind.first != 0) out.push_back(fmt::format("category:{}", store.strings.text(kind.first)));
+  }
+  for (const ProcessInfo& process : store.processes) out.push_back("track:" + process.name);
+  for (const ThreadInfo& thread : store.threads) out.push_back("track:" + thread.name);
+  for (const HeaderMember& member : header) {
+    out.push_back("key:" + member.key);
+    for (const JsonMember& inner : json_members(member.text))
+      out.push_back(fmt::format("key:{}/{}", member.key, inner.key));
+  }
+  for (const Issue& issue : store.issues.issues()) {
+    if (issue.kind == IssueKind::kNotAnObject) out.push_back("element:" + issue.sample);
+  }
+  return out;
+}
+
+struct Program {
+  bool devices_are_read = false;
+  std::string_view looks_like;
+  std::string_view advice;
+};
+
+// The last line of the table fits everything.
+Program program_of(const std::vector<std::string>& signs) {
+  for (const std::string_view line : data_lines(script("other_programs"))) {
+    const std::size_t first = line.find("=>"), second = line.find("=>", first + 2);
+    if (second == std::string_view::npos) continue;
+    const std::string_view begin = line.substr(0, first), expression = begin.substr(begin.find(' '));
+    const RegularExpression sign("(?i)" + std::string(trim_json_space(expression)));
+    const auto found = std::ranges::find_if(signs, [&](const std::string& text) { return sign.is_in(text); });
+    if (found == signs.end()) continue;
+    const std::string_view advice = trim_json_space(line.substr(second + 2));
+    return {!begin.starts_with("not"), trim_json_space(line.substr(first + 2, second - first - 2)), advice};
+  }
+  return {};
+}
+
+void make_slices_of_operators(TraceStore& store) {
+  const std::uint32_t category = store.string_id("cpu_op");
+  store.operators.start();
+  for (; const OperatorRecord* op = store.operators.peek(); store.operators.pop())
+    store.slices.push({op->ts, op->dur, category, op->name, op->track, op->args, 0, 0});
+  store.operators.release();
+}
+
+// Of a trace that is read to its end. Where it has no device event, adds the issue kNoEvents, kNoDeviceEvents or, for
+// JSON of a program whose device events are not read, kForeignFormat; its operators then become slices, and
+// facts.format "chrome-json". `format`: the name in the table of formats.
+void note_no_device_events(std::string_view format, TraceStore& store, TraceFacts& facts) {
+  const bool any = std::ranges::any_of(store.kinds, [](const auto& kind) { return kind.second.read > 0; });
+  if (!any) store.issues.add(IssueKind::kNoEvents, -1, "it holds 0 events; give what the profiler exported");
+  const bool nothing = !any && store.issues.count(IssueKind::kNotAnObject) == 0;
+  const bool tiles = facts.vendor == "aie";  // all their events are of devices
+  // Of a trace that is cut off it cannot be told what it had.
+  if (nothing || tiles || !facts.complete || store.device_events.size() > 0) return;
+  const Program program = program_of(signs_of(facts.format.empty() ? format : facts.format, store, facts.header));
+  store.issues.add(
+      program.devices_are_read ? IssueKind::kNoDeviceEvents : IssueKind::kForeignFormat, -1,
+      fmt::format("no kernel, copy or fill is in it{}{}; {}", program.looks_like.empty() ? "" : ": it looks like ",
+                  program.looks_like, program.advice));
+  if (program.devices_are_read) return;
+  facts.format = "chrome-json";
+  make_slices_of_operators(store);
+}
+
+// Bytes in the index, fitted to some sixty real traces: what the file has without any event, then for each row with its
+// share in indexes and sums. The sum is 8 % short of the truth at worst, and 15 % beyond it.
+constexpr double kEmptyIndex = 610'000;
+constexpr double kPythonCall = 24;
+constexpr double kOperator = 32;
+constexpr double kCall = 67;
+constexpr double kDeviceEvent = 67;
+constexpr double kOther = 24;
+constexpr double kString = 216;
+constexpr double kShape = 108;  // of the arguments of operators
+
+double index_bytes_of(const TraceStore& store) {
+  const auto rows = [](const auto& sorter) { return static_cast<double>(sorter.size()); };
+  return kPythonCall * rows(store.python) + kOperator * rows(store.operators) + kCall * rows(store.calls) +
+         kDeviceEvent * (rows(store.device_events) + rows(store.tasks)) +
+         kString * static_cast<double>(store.strings.size()) + kShape * static_cast<double>(store.shapes.size()) +
+         kOther * (rows(store.annotations) + rows(store.slices) + rows(store.instants) + rows(store.counters));
+}
+
+std::uint64_t spilled_bytes(const TraceStore& store) {
+  return store.python.spilled_bytes() + store.operators.spilled_bytes() + store.calls.spilled_bytes() +
+         store.device_events.spilled_bytes() + store.annotations.spilled_bytes() + store.slices.spilled_bytes() +
+         store.instants.spilled_bytes() + store.counters.spilled_bytes() + store.flows.spilled_bytes();
+}
+
+// "1.5 MB were written, about 12.0 MB are needed; ..." and what to do. `index_bytes` of the index are written, and
+// `share` (0 to 1) of the trace is read into `store`.
+std::string space_advice(const TraceStore& store, std::uint64_t index_bytes, double share) {
+  constexpr double kMega = 1e6;
+  const std::uint64_t spilled = spilled_bytes(store), written = spilled + index_bytes;
+  const double estimate = kEmptyIndex + (index_bytes_of(store) + static_cast<double>(spilled)) / share;
+  // In all, with what is spilled while sorting; the estimate may have been proved too low.
+  const std::uint64_t in_all = std::max(static_cast<std::uint64_t>(estimate), written + written / 8);
+  return fmt::format(
+      "{:.1f} MB were written, about {:.1f} MB are needed: make room there, or choose another place with "
+      "--output or --index-dir",
+      static_cast<double>(written) / kMega, static_cast<double>(in_all) / kMega);
 }
 
 class Ingest {
@@ -102,7 +207,7 @@ class Ingest {
   IngestResult run() {
     // Only here is known how much there is to write.
     return with_space_advice([&] { return build(); },
-                             [&](std::uint64_t written) { return space_advice(need(written)); });
+                             [&](std::uint64_t written) { return space_advice(store_, written, taken()); });
   }
 
  private:
@@ -132,14 +237,15 @@ class Ingest {
     return result_;
   }
 
-  [[nodiscard]] SpaceNeed need(std::uint64_t written) const {
+  // How much of the trace is in the store, from 0 to 1.
+  [[nodiscard]] double taken() const {
     const auto size = static_cast<double>(before_ ? before_->bytes : 0);
     const auto consumed = static_cast<double>(source_->consumed());
-    const double taken = size > consumed && consumed > 0 ? consumed / size : 1;
+    const double read = size > consumed && consumed > 0 ? consumed / size : 1;
     // More is read than the store has taken.
     const double stored =
         store_.read_to > 0 && !read_ ? static_cast<double>(store_.read_to) / static_cast<double>(facts_.bytes) : 1;
-    return space_need(store_, written, taken * std::min(stored, 1.0));
+    return read * std::min(stored, 1.0);
   }
 
   void note_source() {
@@ -181,7 +287,7 @@ class Ingest {
   void write_rest(IndexWriter& writer) {
     const TraceHeader& header = facts_.header;
     const std::vector<DeviceRow> devices = devices_of(store_, facts_);
-    const std::optional<Rank> rank = rank_of(facts_, trace_);
+    const std::optional<NamedRank> rank = rank_of(facts_, trace_);
     for (const DeviceRow& device : devices) {
       if (device.used && device.properties.empty() && device.model.empty())
         store_.issues.add(IssueKind::kUnknownDevice, -1, device.key.text);
@@ -189,7 +295,7 @@ class Ingest {
     const std::int64_t base = base_time(header);
     writer.add_counters(store_, arguments_);
     writer.write_dictionaries(store_, cpu_, devices_);
-    writer.write_tracks(store_, devices, rank ? rank->value : kUnknownValue);
+    writer.write_tracks(store_, devices, rank ? rank->rank : kUnknownValue);
     writer.write_steps(cpu_);
     writer.write_module_calls(store_, cpu_);
     writer.write_kernel_sums(devices_);
@@ -201,7 +307,7 @@ class Ingest {
     write_meta(writer, header, rank, base);
   }
 
-  void write_meta(IndexWriter& writer, const TraceHeader& header, const std::optional<Rank>& rank,
+  void write_meta(IndexWriter& writer, const TraceHeader& header, const std::optional<NamedRank>& rank,
                   std::int64_t base_time) {
     for (const HeaderMember& member : header) writer.meta("trace." + member.key, minify(member.text));
     writer.meta("tool_version", kVersion);
@@ -211,8 +317,8 @@ class Ingest {
     writer.meta("format", facts_.format.empty() ? opened_.format.name : facts_.format);
     writer.meta("vendor", vendor_of(store_, facts_));
     if (!facts_.time_unit.empty()) writer.meta("time_unit", facts_.time_unit);
-    if (rank) writer.meta("rank", rank->value);
-    if (rank) writer.meta("rank_source", rank->source);
+    if (rank) writer.meta("rank", rank->rank);
+    if (rank) writer.meta("rank_source", rank->from);
     writer.meta("base_time_ns", base_time);
     writer.meta("step_rules", step_rules_hash());
     writer.meta("complete", std::int64_t{result_.complete ? 1 : 0});
@@ -295,82 +401,6 @@ class Ingest {
   bool read_ = false;  // all of the trace, into the store
 };
 
-// As schema/other_programs.rules has them.
-std::vector<std::string> signs_of(std::string_view format, const TraceStore& store, const TraceHeader& header) {
-  std::vector<std::string> out = {fmt::format("format:{}", format)};
-  for (const auto& [kind, count] : store.kinds) {
-    if (kind.first != 0) out.push_back(fmt::format("category:{}", store.strings.text(kind.first)));
-  }
-  for (const ProcessInfo& process : store.processes) out.push_back("track:" + process.name);
-  for (const ThreadInfo& thread : store.threads) out.push_back("track:" + thread.name);
-  for (const HeaderMember& member : header) {
-    out.push_back("key:" + member.key);
-    for (const JsonMember& inner : json_members(member.text))
-      out.push_back(fmt::format("key:{}/{}", member.key, inner.key));
-  }
-  for (const Issue& issue : store.issues.issues()) {
-    if (issue.kind == IssueKind::kNotAnObject) out.push_back("element:" + issue.sample);
-  }
-  return out;
-}
-
-struct Program {
-  bool devices_are_read = false;
-  std::string_view looks_like;
-  std::string_view advice;
-};
-
-// The last line of the table fits everything.
-Program program_of(const std::vector<std::string>& signs) {
-  std::string_view rest = script("other_programs");
-  while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    const std::size_t first = line.find("=>"), second = line.find("=>", first + 2);
-    if (line.starts_with('#') || second == std::string_view::npos) continue;
-    const std::string_view begin = line.substr(0, first), expression = begin.substr(begin.find(' '));
-    const RegularExpression sign("(?i)" + std::string(trim_json_space(expression)));
-    const auto found = std::ranges::find_if(signs, [&](const std::string& text) { return sign.is_in(text); });
-    if (found == signs.end()) continue;
-    const std::string_view advice = trim_json_space(line.substr(second + 2));
-    return {!begin.starts_with("not"), trim_json_space(line.substr(first + 2, second - first - 2)), advice};
-  }
-  return {};
-}
-
-void make_slices_of_operators(TraceStore& store) {
-  const std::uint32_t category = store.string_id("cpu_op");
-  store.operators.start();
-  for (; const OperatorRecord* op = store.operators.peek(); store.operators.pop())
-    store.slices.push({op->ts, op->dur, category, op->name, op->track, op->args, 0, 0});
-  store.operators.release();
-}
-
-// Bytes in the index, fitted to some sixty real traces: what the file has without any event, then for each row with its
-// share in indexes and sums. The sum is 8 % short of the truth at worst, and 15 % beyond it.
-constexpr double kEmptyIndex = 610'000;
-constexpr double kPythonCall = 24;
-constexpr double kOperator = 32;
-constexpr double kCall = 67;
-constexpr double kDeviceEvent = 67;
-constexpr double kOther = 24;
-constexpr double kString = 216;
-constexpr double kShape = 108;  // of the arguments of operators
-
-double index_bytes_of(const TraceStore& store) {
-  const auto rows = [](const auto& sorter) { return static_cast<double>(sorter.size()); };
-  return kPythonCall * rows(store.python) + kOperator * rows(store.operators) + kCall * rows(store.calls) +
-         kDeviceEvent * (rows(store.device_events) + rows(store.tasks)) +
-         kString * static_cast<double>(store.strings.size()) + kShape * static_cast<double>(store.shapes.size()) +
-         kOther * (rows(store.annotations) + rows(store.slices) + rows(store.instants) + rows(store.counters));
-}
-
-std::uint64_t spilled_bytes(const TraceStore& store) {
-  return store.python.spilled_bytes() + store.operators.spilled_bytes() + store.calls.spilled_bytes() +
-         store.device_events.spilled_bytes() + store.annotations.spilled_bytes() + store.slices.spilled_bytes() +
-         store.instants.spilled_bytes() + store.counters.spilled_bytes() + store.flows.spilled_bytes();
-}
-
 }  // namespace
 
 std::optional<FileIdentity> trace_identity(const fs::path& trace) {
@@ -389,39 +419,6 @@ void check_cancelled(const IngestOptions& options) {
 IngestResult ingest_trace(const fs::path& trace, const fs::path& index, const IngestOptions& options,
                           const IngestObserver& observer) {
   return Ingest(trace, index, options, observer).run();
-}
-
-void note_no_device_events(std::string_view format, TraceStore& store, TraceFacts& facts) {
-  const bool any = std::ranges::any_of(store.kinds, [](const auto& kind) { return kind.second.read > 0; });
-  if (!any) store.issues.add(IssueKind::kNoEvents, -1, "it holds 0 events; give what the profiler exported");
-  const bool nothing = !any && store.issues.count(IssueKind::kNotAnObject) == 0;
-  const bool tiles = facts.vendor == "aie";  // all their events are of devices
-  // Of a trace that is cut off it cannot be told what it had.
-  if (nothing || tiles || !facts.complete || store.device_events.size() > 0) return;
-  const Program program = program_of(signs_of(facts.format.empty() ? format : facts.format, store, facts.header));
-  store.issues.add(
-      program.devices_are_read ? IssueKind::kNoDeviceEvents : IssueKind::kForeignFormat, -1,
-      fmt::format("no kernel, copy or fill is in it{}{}; {}", program.looks_like.empty() ? "" : ": it looks like ",
-                  program.looks_like, program.advice));
-  if (program.devices_are_read) return;
-  facts.format = "chrome-json";
-  make_slices_of_operators(store);
-}
-
-SpaceNeed space_need(const TraceStore& store, std::uint64_t index_bytes, double share) {
-  const std::uint64_t spilled = spilled_bytes(store);
-  const double in_all = kEmptyIndex + (index_bytes_of(store) + static_cast<double>(spilled)) / share;
-  SpaceNeed need{spilled + index_bytes, static_cast<std::uint64_t>(in_all)};
-  need.in_all = std::max(need.in_all, need.written + need.written / 8);  // the estimate was proved too low
-  return need;
-}
-
-std::string space_advice(const SpaceNeed& need) {
-  constexpr double kMega = 1e6;
-  return fmt::format(
-      "{:.1f} MB were written, about {:.1f} MB are needed: make room there, or choose another place with "
-      "--output or --index-dir",
-      static_cast<double>(need.written) / kMega, static_cast<double>(need.in_all) / kMega);
 }
 
 }  // namespace tracedb

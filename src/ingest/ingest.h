@@ -89,24 +89,4 @@ struct IngestResult {
 IngestResult ingest_trace(const std::filesystem::path& trace, const std::filesystem::path& index,
                           const IngestOptions& options, const IngestObserver& observer = {});
 
-// What a trace without a kernel, copy or fill is instead, and what to record: JSON of another program is accepted like
-// that of PyTorch's profiler, and would be silently empty. The table is schema/other_programs.rules.
-
-// Of a trace that is read to its end. Where it has no device event, adds the issue kNoEvents, kNoDeviceEvents or, for
-// JSON of a program whose device events are not read, kForeignFormat; its operators then become slices, and
-// facts.format "chrome-json". `format`: the name in the table of formats.
-void note_no_device_events(std::string_view format, TraceStore& store, TraceFacts& facts);
-
-// Estimates the disk space that an index needs, for the message when there is not enough.
-struct SpaceNeed {
-  std::uint64_t written = 0;  // bytes, when there was no more room
-  std::uint64_t in_all = 0;   // about; with what is spilled while sorting
-};
-
-// `index_bytes` of the index are written, and `share` (0 to 1) of the trace is read into `store`.
-SpaceNeed space_need(const TraceStore& store, std::uint64_t index_bytes, double share);
-
-// "1.5 MB were written, about 12.0 MB are needed; ..." and what to do.
-std::string space_advice(const SpaceNeed& need);
-
 }  // namespace tracedb
