@@ -9,12 +9,9 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/files/file_identity.h"
 #include "ingest/kineto/kineto_events.h"
-#include "ingest/read/trace_header.h"
-#include "ingest/store/trace_store.h"
 #include "trace/issue.h"
 
 namespace tracedb {
