@@ -50,6 +50,7 @@ void CsvReader::fill() {
     const std::size_t got = source_.read(buffer_.data() + end_, buffer_.size() - 1 - end_);
     at_end_ = got == 0;
     end_ += got;
+    if (got > 0) last_ = buffer_[end_ - 1];
   }
   buffer_[end_] = '\n';
 }

@@ -60,6 +60,10 @@ class CsvReader {
   // False at the end.
   bool next(CsvRecord& record);
 
+  [[nodiscard]] std::uint64_t bytes() const { return offset_ + end_; }  // that were read
+  // Whether a line's end is the last of them: a file that is cut off does not end with one.
+  [[nodiscard]] bool ends_a_line() const { return last_ == '\n' || last_ == '\r'; }
+
  private:
   enum class Scan { kDone, kNeedMore, kUnclosed };
   enum class Quotes { kCount, kAreText };
@@ -81,6 +85,7 @@ class CsvReader {
   std::size_t begin_ = 0;     // of the record
   std::size_t end_ = 0;       // of what was read
   std::uint64_t offset_ = 0;  // of buffer_[0]
+  char last_ = '\n';          // byte that was read
   std::uint64_t line_ = 1;    // of the record
   std::uint64_t lines_ = 0;   // line ends inside its quotes
   std::size_t next_ = 0;      // where the next one begins

@@ -58,7 +58,7 @@ class AscendDatabase {
 
   // Of what the profiler writes where there is nothing to say, too: 0.
   std::uint32_t known_text(std::string_view text) {
-    if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+    text = raw_string(text);
     return text.empty() || text == "N/A" ? 0 : sink_.text(text);
   }
 

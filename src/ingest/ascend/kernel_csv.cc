@@ -9,8 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "base/scope_exit.h"
 #include "base/stream/csv_reader.h"
 #include "base/text/decimal.h"
+#include "base/text/json_text.h"
 #include "base/unknown.h"
 #include "ingest/ascend/tasks.h"
 
@@ -19,12 +21,6 @@ namespace {
 
 // What the profilers write where there is nothing to say.
 bool is_absent(std::string_view cell) { return cell.empty() || cell == "N/A"; }
-
-// Shapes have quotes of their own, inside those of the file.
-std::string_view without_quotes(std::string_view cell) {
-  const bool quoted = cell.size() >= 2 && cell.front() == '"' && cell.back() == '"';
-  return quoted ? cell.substr(1, cell.size() - 2) : cell;
-}
 
 // Positions of the columns; nullopt: absent.
 struct CsvColumns {
@@ -57,29 +53,6 @@ struct CsvColumns {
   std::size_t size;
 };
 
-// Passes the bytes on, and remembers the last one: a file that is cut off does not end with a line's end.
-class EndingSource : public ByteSource {
- public:
-  explicit EndingSource(ByteSource& source) : source_(source) {}
-
-  std::size_t read(char* destination, std::size_t capacity) override {
-    const std::size_t got = source_.read(destination, capacity);
-    if (got > 0) last_ = destination[got - 1];
-    delivered_ += got;
-    return got;
-  }
-  [[nodiscard]] std::uint64_t consumed() const override { return source_.consumed(); }
-  [[nodiscard]] ContentHash hash() const override { return source_.hash(); }
-  void drain() override { source_.drain(); }
-  [[nodiscard]] std::uint64_t delivered() const { return delivered_; }
-  [[nodiscard]] bool ends_a_line() const { return last_ == '\n' || last_ == '\r'; }
-
- private:
-  ByteSource& source_;
-  std::uint64_t delivered_ = 0;
-  char last_ = '\n';
-};
-
 TrackKey track_of(std::string_view cell) {
   if (is_absent(cell)) return {};
   const auto number = parse_int64(cell);
@@ -91,9 +64,8 @@ class KernelCsv {
   KernelCsv(ByteSource& source, RowSink& sink) : source_(source), sink_(sink) {}
 
   void run(TraceFacts& facts) {
-    const auto note_bytes = [&](EndingSource* source) { facts.bytes = source->delivered(); };
-    const std::unique_ptr<EndingSource, decltype(note_bytes)> note(&source_, note_bytes);  // also where reading fails
     CsvReader reader(source_);
+    const ScopeExit note([&] { facts.bytes = reader.bytes(); });  // also where reading fails
     CsvRecord record;
     while (reader.next(record) && record.fields.empty()) {
     }
@@ -113,7 +85,7 @@ class KernelCsv {
         add(record.fields, static_cast<std::int64_t>(record.offset));
       }
     }
-    if (odd_ && !source_.ends_a_line()) {
+    if (odd_ && !reader.ends_a_line()) {
       cut_off();
     } else {
       take_odd_row();
@@ -236,7 +208,8 @@ class KernelCsv {
           &task.name,        &task.core,          &task.state,         &task.mix_blocks,   &task.input_shapes,
           &task.input_types, &task.input_formats, &task.output_shapes, &task.output_types, &task.output_formats};
       for (std::size_t i = 0; i < texts.size(); ++i) {
-        const std::string_view text = without_quotes(known(cell(cells, columns_->task[i])));
+        // Shapes have quotes of their own, inside those of the file.
+        const std::string_view text = raw_string(known(cell(cells, columns_->task[i])));
         if (!text.empty()) *texts[i] = sink_.text(text, offset);
       }
       return made;
@@ -276,7 +249,7 @@ class KernelCsv {
     }
   }
 
-  EndingSource source_;
+  ByteSource& source_;
   RowSink& sink_;
   std::optional<CsvColumns> columns_;
   RowSink::Kind rows_ = 0;
