@@ -123,10 +123,9 @@ Program program_of(const std::vector<std::string>& signs) {
 
 void make_slices_of_operators(TraceStore& store) {
   const std::uint32_t category = store.string_id("cpu_op");
-  store.operators.start();
-  for (; const OperatorRecord* op = store.operators.peek(); store.operators.pop())
-    store.slices.push({op->ts, op->dur, category, op->name, op->track, op->args, 0, 0});
-  store.operators.release();
+  store.operators.drain([&](const OperatorRecord& op) {
+    store.slices.push({op.ts, op.dur, category, op.name, op.track, op.args, 0, 0});
+  });
 }
 
 // Of a trace that is read to its end. Where it has no device event, adds the issue kNoEvents, kNoDeviceEvents or, for

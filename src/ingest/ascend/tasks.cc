@@ -50,9 +50,7 @@ class TaskPlacer {
   }
 
   bool run() {
-    store_.tasks.start();
-    for (; const TaskRecord* task = store_.tasks.peek(); store_.tasks.pop()) place(*task);
-    store_.tasks.release();
+    store_.tasks.drain([this](const TaskRecord& task) { place(task); });
     store_.operators_by_flow = store_.operators_by_flow || any_;
     return any_;
   }

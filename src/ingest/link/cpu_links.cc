@@ -51,11 +51,10 @@ class Finder {
  private:
   void read_marks() {
     std::uint32_t annotation = 0;
-    store_.annotations.start();
-    for (; const AnnotationRecord* event = store_.annotations.peek(); store_.annotations.pop()) {
+    store_.annotations.for_each([&](const AnnotationRecord& event) {
       ++annotation;
-      if (name_of(*event)) marks_.push_back({*event, annotation, end_of(event->ts, event->dur)});
-    }
+      if (name_of(event)) marks_.push_back({event, annotation, end_of(event.ts, event.dur)});
+    });
   }
 
   const std::optional<Name>& name_of(const AnnotationRecord& event) {

@@ -24,8 +24,7 @@ class LaunchResolver {
     flows_.origins.start();
     if (flows_.needed) judge_external_ids();
     if (cpu_.calling_processes < 2) return;
-    store_.device_events.start();
-    for (; const DeviceRecord* event = store_.device_events.peek(); store_.device_events.pop()) vote(*event);
+    store_.device_events.for_each([this](const DeviceRecord& event) { vote(event); });
   }
 
   Origin origin_of(const DeviceRecord& event) {
@@ -226,13 +225,11 @@ class LaunchResolver {
   void judge_external_ids() {
     std::int64_t known = 0;
     std::int64_t late = 0;
-    store_.device_events.start();
-    for (const DeviceRecord* event = store_.device_events.peek(); event != nullptr;
-         store_.device_events.pop(), event = store_.device_events.peek()) {
-      const OperatorTable::Entry op = only_operator(*event);
+    store_.device_events.for_each([&](const DeviceRecord& event) {
+      const OperatorTable::Entry op = only_operator(event);
       known += op.row != 0 ? 1 : 0;
-      late += op.row != 0 && op.ts > event->ts ? 1 : 0;
-    }
+      late += op.row != 0 && op.ts > event.ts ? 1 : 0;
+    });
     constexpr std::int64_t kFew = 20;  // one in so many may be a clock's fault
     external_ids_ = late * kFew <= known;
   }
@@ -271,20 +268,18 @@ class DeviceRowEmitter {
       : store_(store), rows_(rows), cpu_(cpu), out_(out), open_steps_(store.streams.size()) {}
 
   void run(LaunchResolver& resolver) {
-    store_.device_events.start();
-    for (; const DeviceRecord* event = store_.device_events.peek(); store_.device_events.pop()) {
-      Origin origin = resolver.origin_of(*event);
-      origin.step = step_of(*event, origin);
+    store_.device_events.drain([&](const DeviceRecord& event) {
+      Origin origin = resolver.origin_of(event);
+      origin.step = step_of(event, origin);
       if (origin.step == 0 && !cpu_.steps.steps.empty()) {
-        store_.issues.add(IssueKind::kKernelWithoutStep, -1, store_.strings.text(event->name));
+        store_.issues.add(IssueKind::kKernelWithoutStep, -1, store_.strings.text(event.name));
       }
-      if (event->type == DeviceEventType::kKernel) {
-        kernel(*event, origin);
+      if (event.type == DeviceEventType::kKernel) {
+        kernel(event, origin);
       } else {
-        memory_op(*event, origin);
+        memory_op(event, origin);
       }
-    }
-    store_.device_events.release();
+    });
   }
 
  private:

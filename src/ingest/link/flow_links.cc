@@ -34,24 +34,21 @@ FlowArrow arrow(const FlowRecord& start, const FlowRecord& end, std::uint32_t st
 }
 
 constexpr std::string_view kFlowLetters = "stf";
-constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t process_of(const TraceStore& store, std::uint32_t thread) { return store.threads[thread - 1].process; }
 
 void emit_slices(TraceStore& store, RowStream& rows) {
   const std::vector<std::uint32_t> streams = streams_of_threads(store);
-  store.slices.start();
-  for (; const SliceRecord* slice = store.slices.peek(); store.slices.pop()) {
-    const std::uint32_t id = rows.row(EventTable::kSlice, slice->args,
-                                      {slice->ts - store.first_ts, slice->dur, id_cell(slice->category), slice->name,
-                                       process_of(store, slice->track), slice->track});
-    rows.argument(EventTable::kSlice, id, slice->end_args);
-    if (slice->is_sync == 0) continue;
+  store.slices.drain([&](const SliceRecord& slice) {
+    const std::uint32_t id = rows.row(EventTable::kSlice, slice.args,
+                                      {slice.ts - store.first_ts, slice.dur, id_cell(slice.category), slice.name,
+                                       process_of(store, slice.track), slice.track});
+    rows.argument(EventTable::kSlice, id, slice.end_args);
+    if (slice.is_sync == 0) return;
     rows.row(EventTable::kSync, 0,
-             {slice->ts - store.first_ts, slice->dur, slice->name, id_cell(streams[slice->track - 1]),
-              slice->sync_correlation, slice->wait_stream, slice->wait_correlation});
-  }
-  store.slices.release();
+             {slice.ts - store.first_ts, slice.dur, slice.name, id_cell(streams[slice.track - 1]),
+              slice.sync_correlation, slice.wait_stream, slice.wait_correlation});
+  });
 }
 
 // Makes rows of memory_event, in which what follows from the rows before is 0.
@@ -92,15 +89,13 @@ class MemoryEvents {
 };
 
 void emit_instants(TraceStore& store, RowStream& rows) {
-  store.instants.start();
   MemoryEvents memory;
-  for (; const InstantRecord* instant = store.instants.peek(); store.instants.pop()) {
-    const std::uint32_t id = rows.row(EventTable::kInstant, instant->args,
-                                      {instant->ts - store.first_ts, id_cell(instant->category), instant->name,
-                                       process_of(store, instant->track), instant->track, instant->bytes});
-    memory.add(*instant, id, rows);
-  }
-  store.instants.release();
+  store.instants.drain([&](const InstantRecord& instant) {
+    const std::uint32_t id = rows.row(EventTable::kInstant, instant.args,
+                                      {instant.ts - store.first_ts, id_cell(instant.category), instant.name,
+                                       process_of(store, instant.track), instant.track, instant.bytes});
+    memory.add(instant, id, rows);
+  });
 }
 
 using FlowsByTime = ExternalSorter<FlowRecord, ByTimestamp>;
@@ -168,35 +163,29 @@ void FlowLinks::add_one(const FlowRecord& start, const FlowRecord& end) {
 void emit_flows(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& text_flow_ids, FlowLinks& links) {
   FlowsByTime unmatched(store.spool(4));
   std::vector<FlowRecord> ends;
-  store.flows.start();
-  for (; const FlowRecord* flow = store.flows.peek(); store.flows.pop()) {
-    if (!ends.empty() && ByFlow{}(ends.back(), *flow)) {
+  store.flows.drain([&](const FlowRecord& flow) {
+    if (!ends.empty() && ByFlow{}(ends.back(), flow)) {
       match(store, ends, unmatched);
       links.add(ends);
       ends.clear();
     }
-    ends.push_back(*flow);
-  }
+    ends.push_back(flow);
+  });
   match(store, ends, unmatched);
   links.add(ends);
-  store.flows.release();
-  store.handoffs.start();
-  for (; const HandoffRecord* work = store.handoffs.peek(); store.handoffs.pop()) {
-    links.by_start.push({kUnknownValue, work->ts, work->asked_ts, work->stream, work->track});
-  }
-  store.handoffs.release();
+  store.handoffs.drain([&](const HandoffRecord& work) {
+    links.by_start.push({kUnknownValue, work.ts, work.asked_ts, work.stream, work.track});
+  });
   if (unmatched.size() > 0) store.issues.add(IssueKind::kUnmatchedFlow, -1, {}, unmatched.size());
-  unmatched.start();
-  for (; const FlowRecord* flow = unmatched.peek(); unmatched.pop()) {
-    const bool fits = flow->id.type == EventIdType::kNegative ||
-                      (flow->id.type == EventIdType::kInteger && flow->id.number <= kLargest);
+  unmatched.drain([&](const FlowRecord& flow) {
+    const bool fits = flow.id.type == EventIdType::kNegative ||
+                      (flow.id.type == EventIdType::kInteger && flow.id.number <= kLargestId);
     const std::uint32_t id = rows.row(
-        EventTable::kFlowUnmatched, flow->args,
-        {flow->ts - store.first_ts, id_cell(flow->category), static_cast<std::int64_t>(kFlowLetters.find(flow->ph)),
-         fits ? static_cast<std::int64_t>(flow->id.number) : kUnknownValue, process_of(store, flow->track),
-         flow->track});
-    if (!fits && flow->id.type != EventIdType::kNone) text_flow_ids.push_back({id, flow->id});
-  }
+        EventTable::kFlowUnmatched, flow.args,
+        {flow.ts - store.first_ts, id_cell(flow.category), static_cast<std::int64_t>(kFlowLetters.find(flow.ph)),
+         fits ? static_cast<std::int64_t>(flow.id.number) : kUnknownValue, process_of(store, flow.track), flow.track});
+    if (!fits && flow.id.type != EventIdType::kNone) text_flow_ids.push_back({id, flow.id});
+  });
 }
 
 void emit_other_events(TraceStore& store, RowStream& rows) {

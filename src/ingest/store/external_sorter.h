@@ -90,6 +90,19 @@ class ExternalSorter {
     }
   }
 
+  // Calls visit(record) for each, from the smallest on.
+  template <class Visit>
+  void for_each(Visit visit) {
+    start();
+    for (; const Record* record = peek(); pop()) visit(*record);
+  }
+  // The same for the last time.
+  template <class Visit>
+  void drain(Visit visit) {
+    for_each(visit);
+    release();
+  }
+
   void release() {  // gives the memory back
     buffer_ = {};
     heap_ = {};

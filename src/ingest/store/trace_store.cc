@@ -246,29 +246,27 @@ class TilePairs {
 
 // Reads store.endpoints to its end. Adds to the store's slices, issues and counts.
 void pair_slices(TraceStore& store) {
-  store.endpoints.start();
   if (store.endpoints.size() == 0) return;
   OpenBegins open(store);  // of the group at hand
   TilePairs tiles(store);
   std::optional<SliceEndpointRecord> last;  // of a tile
-  for (; const SliceEndpointRecord* edge = store.endpoints.peek(); store.endpoints.pop()) {
-    if (last && ByPair::group_before(*last, *edge)) tiles.finish();
+  store.endpoints.drain([&](const SliceEndpointRecord& edge) {
+    if (last && ByPair::group_before(*last, edge)) tiles.finish();
     last.reset();
-    if (edge->kind == PairKind::kTile) {
-      tiles.add(*edge);
-      last = *edge;
-      continue;
+    if (edge.kind == PairKind::kTile) {
+      tiles.add(edge);
+      last = edge;
+      return;
     }
-    if (!open.empty() && ByPair::group_before(open.last(), *edge)) open.keep_open();
-    if (edge->is_end != 0) {
-      open.end(*edge);
+    if (!open.empty() && ByPair::group_before(open.last(), edge)) open.keep_open();
+    if (edge.is_end != 0) {
+      open.end(edge);
     } else {
-      open.push(*edge);
+      open.push(edge);
     }
-  }
+  });
   open.keep_open();
   tiles.finish();
-  store.endpoints.release();
 }
 
 SpoolOptions spool_share(const StoreOptions& options, unsigned share) {

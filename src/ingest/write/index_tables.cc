@@ -240,15 +240,12 @@ void IndexWriter::write_collectives(const TraceStore& store, const DeviceLinks& 
 void IndexWriter::add_counters(TraceStore& store, ArgumentSorter& arguments) {
   Statement insert(*database_, "INSERT INTO counter VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)");
   std::uint32_t id = 0;
-  store.counters.start();
-  for (; const CounterRecord* record = store.counters.peek(); store.counters.pop()) {
-    insert_row(insert, record->ts - store.first_ts, known_id(record->category), known_id(record->name),
-               store.threads[record->track - 1].process, known_id(record->series), known(record->value),
-               record->continued);
+  store.counters.drain([&](const CounterRecord& record) {
+    insert_row(insert, record.ts - store.first_ts, known_id(record.category), known_id(record.name),
+               store.threads[record.track - 1].process, known_id(record.series), known(record.value), record.continued);
     ++id;
-    if (record->args != 0) arguments.push({id, record->args, EventTable::kCounter});
-  }
-  store.counters.release();
+    if (record.args != 0) arguments.push({id, record.args, EventTable::kCounter});
+  });
 }
 
 void IndexWriter::write_counts(const TraceStore& store) {
