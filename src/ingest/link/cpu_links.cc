@@ -408,12 +408,7 @@ class Sweep {
     launch.process = process_of(record.track);
     launch.thread = record.track;
     launch.kind = kind_of(record.name);
-    const OpenOperator* op = operator_of(record, thread);
-    origin.cpu_op = op == nullptr ? 0 : op->id;
-    origin.pass = pass_origin(record.track, record.ts, op != nullptr && op->backward);
-    origin.stack = path_of(thread.frames.innermost(record.ts));
-    if (const OpenAnnotation* annotation = thread.annotations.innermost(record.ts)) origin.annotation = annotation->id;
-    origin.step = step_at(record.track, record.ts);
+    origin = origin_at(record.track, record.ts, operator_of(record, thread));
     if (origin.step == 0 && launch.kind == CallKind::kGraphLaunch) {
       const std::unique_ptr<Marks>& marks = marks_[launch.process - 1];
       origin.graph_step = marks ? marks->any_steps.step_at(record.ts) : 0;
@@ -440,19 +435,21 @@ class Sweep {
     thread.frames.advance(ts);
     thread.annotations.advance(ts);
     const Origin* call = thread.calls.find(ts, [](const Origin&) { return true; });
-    Origin origin;
-    if (call != nullptr) {
-      origin = *call;
-    } else {
-      const OpenOperator* around = thread.operators.innermost(ts);
-      const OpenAnnotation* annotation = thread.annotations.innermost(ts);
-      origin.cpu_op = around == nullptr ? 0 : around->id;
-      origin.stack = path_of(thread.frames.innermost(ts));
-      origin.annotation = annotation == nullptr ? 0 : annotation->id;
-      origin.step = step_at(arrow.thread, ts);
-      origin.pass = pass_origin(arrow.thread, ts, around != nullptr && around->backward);
-    }
+    const Origin origin = call != nullptr ? *call : origin_at(arrow.thread, ts, thread.operators.innermost(ts));
     flows_.origins.push({arrow.end_ts, arrow.stream, origin});
+  }
+
+  // What is open on a thread at `ts`, inside of an operator (null: of none).
+  Origin origin_at(std::uint32_t track, std::int64_t ts, const OpenOperator* op) {
+    const ThreadState& thread = threads_[track - 1];
+    const OpenAnnotation* annotation = thread.annotations.innermost(ts);
+    Origin origin;
+    origin.cpu_op = op == nullptr ? 0 : op->id;
+    origin.stack = path_of(thread.frames.innermost(ts));
+    origin.annotation = annotation == nullptr ? 0 : annotation->id;
+    origin.step = step_at(track, ts);
+    origin.pass = pass_origin(track, ts, op != nullptr && op->backward);
+    return origin;
   }
 
   // Some profilers write the correlation as External id: only an operator that is open, or ends at this moment (it may

@@ -149,7 +149,7 @@ class LaunchResolver {
 
   // Whether the flows that end at the event start in the call that its correlation names.
   void check(const DeviceRecord& event, const LaunchRecord& launch) {
-    const FlowKey in_call{event.correlation, event.ts, event.stream, launch.thread, launch.ts};
+    const FlowArrow in_call{event.correlation, event.ts, event.stream, launch.thread, launch.ts};
     const std::size_t found = first_flow(in_call);
     const auto reaches_event = [&](const FlowArrow& arrow) {
       return arrow.id == event.correlation && arrow.end_ts == event.ts && arrow.stream == event.stream;
@@ -169,14 +169,14 @@ class LaunchResolver {
 
   // Position of the first flow not before `key`, which is put into flow_. Launches and their kernels mostly follow each
   // other in one order, so it is often one of the next after the last that was asked for.
-  std::size_t first_flow(const FlowKey& key) {
+  std::size_t first_flow(const FlowArrow& key) {
     constexpr std::size_t kNear = 4;
     const std::size_t end = std::min(next_flow_ + kNear, flow_table_.size());
-    if (next_flow_ > 0 && key_of(flow_) < key) {
+    if (next_flow_ > 0 && flow_ < key) {
       for (std::size_t i = next_flow_; i < end; ++i) {
         flow_ = flow_table_.at(i);
         next_flow_ = i + 1;
-        if (key_of(flow_) >= key) return i;
+        if (flow_ >= key) return i;
       }
     }
     const std::size_t found = flow_table_.lower_bound(key);

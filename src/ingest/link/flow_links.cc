@@ -30,7 +30,7 @@ std::int64_t arrow_id(const EventId& id) {
 }
 
 FlowArrow arrow(const FlowRecord& start, const FlowRecord& end, std::uint32_t stream) {
-  return {arrow_id(end.id), end.ts, start.ts, stream, start.track};
+  return {arrow_id(end.id), end.ts, stream, start.track, start.ts};
 }
 
 constexpr std::string_view kFlowLetters = "stf";
@@ -174,7 +174,7 @@ void emit_flows(TraceStore& store, RowStream& rows, std::vector<TextFlowId>& tex
   match(store, ends, unmatched);
   links.add(ends);
   store.handoffs.drain([&](const HandoffRecord& work) {
-    links.by_start.push({kUnknownValue, work.ts, work.asked_ts, work.stream, work.track});
+    links.by_start.push({kUnknownValue, work.ts, work.stream, work.track, work.asked_ts});
   });
   if (unmatched.size() > 0) store.issues.add(IssueKind::kUnmatchedFlow, -1, {}, unmatched.size());
   unmatched.drain([&](const FlowRecord& flow) {

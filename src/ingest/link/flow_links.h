@@ -6,6 +6,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "ingest/link/launch_table.h"
@@ -16,28 +17,16 @@
 
 namespace tracedb {
 
-class TraceStore;
-
 // One flow to a device event. Times absolute, in ns.
 struct FlowArrow {
   std::int64_t id;  // of the flow, which profilers make the correlation; kUnknownValue where it is no integer
-  std::int64_t end_ts, start_ts;
+  std::int64_t end_ts;
   std::uint32_t stream, thread;  // where it ends, where it starts
-};
-
-struct FlowKey {
-  std::int64_t id, end_ts;
-  std::uint32_t stream, thread;
   std::int64_t start_ts;
-  auto operator<=>(const FlowKey&) const = default;
+  auto operator<=>(const FlowArrow&) const = default;
 };
-inline FlowKey key_of(const FlowArrow& arrow) {
-  return {arrow.id, arrow.end_ts, arrow.stream, arrow.thread, arrow.start_ts};
-}
+inline FlowArrow key_of(const FlowArrow& arrow) { return arrow; }
 
-struct ByFlowKey {
-  bool operator()(const FlowArrow& a, const FlowArrow& b) const { return key_of(a) < key_of(b); }
-};
 struct ByFlowStart {
   bool operator()(const FlowArrow& a, const FlowArrow& b) const { return a.start_ts < b.start_ts; }
 };
@@ -62,7 +51,7 @@ class FlowLinks {
   // All ends of one flow. Only those on streams count, and for each of them only starts that are not later.
   void add(const std::vector<FlowRecord>& ends);
 
-  ExternalSorter<FlowArrow, ByFlowKey> by_id;
+  ExternalSorter<FlowArrow, std::less<>> by_id;
   // Only where links must be made by flows.
   bool needed;
   bool for_users;  // also where the launch is known: another thread may have asked for it
@@ -76,7 +65,7 @@ class FlowLinks {
   std::vector<FlowRecord> starts_;               // scratch
 };
 
-using FlowTable = PagedTable<FlowArrow, ByFlowKey>;
+using FlowTable = PagedTable<FlowArrow, std::less<>>;
 
 // Events that need no links: flow ends without a partner, slices and instants, to rows in time order.
 

@@ -127,18 +127,8 @@ struct LaunchRecord {
 
 // How likely a call of this kind is the one that started the device's work; the likeliest comes first.
 inline unsigned launch_rank(CallKind kind) {
-  switch (kind) {
-    case CallKind::kLaunch:
-    case CallKind::kGraphLaunch:
-    case CallKind::kCopy:
-      return 0;
-    case CallKind::kOther:
-      return 1;
-    case CallKind::kSync:
-    case CallKind::kUnknown:
-      return 2;
-  }
-  return 2;
+  if (kind == CallKind::kOther) return 1;
+  return kind == CallKind::kSync || kind == CallKind::kUnknown ? 2 : 0;
 }
 
 struct LaunchKey {
