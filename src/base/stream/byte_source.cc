@@ -6,24 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/files/input_file.h"
 #include "base/stream/compressed_source.h"
 #include "base/text/characters.h"
 
 namespace tracedb {
 namespace {
-
-class PlainSource : public ByteSource {
- public:
-  explicit PlainSource(std::unique_ptr<RawInput> input) : input_(std::move(input)) {}
-
-  std::size_t read(char* destination, std::size_t capacity) override { return input_->read(destination, capacity); }
-  [[nodiscard]] std::uint64_t consumed() const override { return input_->consumed(); }
-  [[nodiscard]] ContentHash hash() const override { return input_->hash(); }
-  void drain() override { input_->drain(); }
-
- private:
-  std::unique_ptr<RawInput> input_;
-};
 
 std::unique_ptr<StreamDecoder> best_gzip_decoder() {
   auto decoder = isal_gzip_decoder();
@@ -34,7 +22,7 @@ std::unique_ptr<ByteSource> source_for_content(std::unique_ptr<RawInput> input) 
   const std::string_view head = input->peek();
   if (is_gzip(head)) return compressed_byte_source(std::move(input), best_gzip_decoder());
   if (is_zstd(head)) return compressed_byte_source(std::move(input), zstd_decoder());
-  return std::make_unique<PlainSource>(std::move(input));
+  return input;
 }
 
 // Bytes are hashed in steps that are still in the cache from being read.
@@ -227,8 +215,8 @@ bool is_zstd(std::string_view bytes) {
 }
 
 std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path, const std::atomic<bool>* cancel) {
-  return utf8_byte_source(
-      source_for_content(file_raw_input(path == "-" ? InputFile::standard_input(cancel) : InputFile(path, cancel))));
+  return utf8_byte_source(source_for_content(
+      std::make_unique<FileRawInput>(path == "-" ? InputFile::standard_input(cancel) : InputFile(path, cancel))));
 }
 
 std::unique_ptr<ByteSource> memory_byte_source(std::string_view data) {
@@ -262,8 +250,6 @@ void RawInput::drain() {
   while (read(buffer.get(), kStep) > 0) {
   }
 }
-
-std::unique_ptr<RawInput> file_raw_input(InputFile file) { return std::make_unique<FileRawInput>(std::move(file)); }
 
 std::unique_ptr<RawInput> memory_raw_input(std::string_view data) { return std::make_unique<MemoryRawInput>(data); }
 

@@ -14,7 +14,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/files/input_file.h"
 #include "base/stream/content_hash.h"
 
 namespace tracedb {
@@ -62,18 +61,16 @@ std::unique_ptr<ByteSource> memory_byte_source(std::string_view data);
 
 // The bytes of a file, hashed and counted as they are read: the layer below plain and compressed sources. One thread at
 // a time; throws Error{kInput} on read errors.
-class RawInput {
+class RawInput : public ByteSource {
  public:
-  virtual ~RawInput() = default;
-
   // Fewer than `capacity` bytes only at the end.
-  std::size_t read(char* destination, std::size_t capacity);
+  std::size_t read(char* destination, std::size_t capacity) final;
   // The first bytes (4, or all of a shorter file), still to be read; before the first read() only.
   std::string_view peek();
-  void drain();
+  void drain() final;
 
-  [[nodiscard]] std::uint64_t consumed() const { return consumed_; }
-  [[nodiscard]] ContentHash hash() const { return hasher_.digest(); }
+  [[nodiscard]] std::uint64_t consumed() const final { return consumed_; }
+  [[nodiscard]] ContentHash hash() const final { return hasher_.digest(); }
   [[nodiscard]] virtual const std::string& name() const = 0;  // printable
 
  private:
@@ -86,7 +83,6 @@ class RawInput {
   ContentHasher hasher_;
 };
 
-std::unique_ptr<RawInput> file_raw_input(InputFile file);
 // `data` must outlive the input.
 std::unique_ptr<RawInput> memory_raw_input(std::string_view data);
 
