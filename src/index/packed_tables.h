@@ -11,9 +11,9 @@
 
 namespace tracedb {
 
-// For statements of `database`, which must not be moved from then on: python_call, flow_unmatched, memory_event and
-// python_calls_at(thread_id, ts), the calls of a thread that have begun by `ts` and end later, outermost first, by the
-// ids in python_call. `source` gives the open index that they are read from; where it is empty, they have no rows.
+// For statements of `database`: python_call, flow_unmatched, memory_event and python_calls_at(thread_id, ts), the calls
+// of a thread that have begun by `ts` and end later, outermost first, by the ids in python_call. `source` gives the
+// open index that they are read from; where it is empty, they have no rows.
 void add_packed_tables(Database& database, const std::function<Database&()>& source);
 
 // Of python_calls_at().

@@ -214,18 +214,6 @@ void Database::close() {
 
 Database::~Database() { close(); }
 
-Database::Database(Database&& other) noexcept
-    : path_(std::move(other.path_)),
-      handle_(std::exchange(other.handle_, nullptr)),
-      descriptor_(std::move(other.descriptor_)),
-      most_rows_(other.most_rows_),
-      interrupt_(other.interrupt_),
-      failure_text_(other.failure_text_),
-      watchdog_(std::exchange(other.watchdog_, nullptr)),
-      notes_(std::move(other.notes_)),
-      sources_(std::move(other.sources_)),
-      mode_(other.mode_) {}
-
 void Database::end_by(Watchdog& watchdog) {
   watchdog.add(handle_);
   watchdog_ = &watchdog;
@@ -303,35 +291,29 @@ Statement::~Statement() { sqlite3_finalize(statement_); }
 Statement::Statement(Statement&& other) noexcept
     : database_(other.database_), statement_(std::exchange(other.statement_, nullptr)) {}
 
-Statement& Statement::bind(int index, std::int64_t value) {
-  if (const int code = sqlite3_bind_int64(statement_, index, value)) database_.fail(code, "cannot bind");
-  return *this;
-}
-
-Statement& Statement::bind(int index, double value) {
-  if (const int code = sqlite3_bind_double(statement_, index, value)) database_.fail(code, "cannot bind");
-  return *this;
-}
-
-Statement& Statement::bind(int index, std::string_view value) {
-  const int code = sqlite3_bind_text64(statement_, index, value.data() != nullptr ? value.data() : "", value.size(),
-                                       SQLITE_TRANSIENT, SQLITE_UTF8);
+Statement& Statement::bound(int code) {
   if (code != SQLITE_OK) database_.fail(code, "cannot bind");
   return *this;
+}
+
+Statement& Statement::bind(int index, std::int64_t value) {
+  return bound(sqlite3_bind_int64(statement_, index, value));
+}
+
+Statement& Statement::bind(int index, double value) { return bound(sqlite3_bind_double(statement_, index, value)); }
+
+Statement& Statement::bind(int index, std::string_view value) {
+  return bound(sqlite3_bind_text64(statement_, index, value.data() != nullptr ? value.data() : "", value.size(),
+                                   SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
 Statement& Statement::bind(int index, std::span<const std::byte> value) {
-  const int code = sqlite3_bind_blob64(statement_, index, value.data(), value.size(), SQLITE_STATIC);
-  if (code != SQLITE_OK) database_.fail(code, "cannot bind");
-  return *this;
+  return bound(sqlite3_bind_blob64(statement_, index, value.data(), value.size(), SQLITE_STATIC));
 }
 
 void Database::release_page_cache() { sqlite3_db_release_memory(handle_); }
 
-Statement& Statement::bind_null(int index) {
-  if (const int code = sqlite3_bind_null(statement_, index)) database_.fail(code, "cannot bind");
-  return *this;
-}
+Statement& Statement::bind_null(int index) { return bound(sqlite3_bind_null(statement_, index)); }
 
 int Statement::parameter_count() const { return sqlite3_bind_parameter_count(statement_); }
 
@@ -387,11 +369,7 @@ std::uint32_t Statement::id(int column) const {
 
 double Statement::real(int column) const { return sqlite3_column_double(statement_, column); }
 
-std::string_view Statement::text(int column) const {
-  const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-  if (data == nullptr) return {};
-  return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
-}
+std::string_view Statement::text(int column) const { return text_of(statement_, column); }
 
 std::span<const std::byte> Statement::blob(int column) const {
   const auto* data = static_cast<const std::byte*>(sqlite3_column_blob(statement_, column));

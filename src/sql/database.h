@@ -83,6 +83,8 @@ class Statement {
   [[nodiscard]] sqlite3_stmt* handle() const { return statement_; }
 
  private:
+  Statement& bound(int code);
+
   Database& database_;
   sqlite3_stmt* statement_ = nullptr;
 };
@@ -102,8 +104,8 @@ class Database {
   Database(const std::filesystem::path& path, Mode mode);
   explicit Database(sqlite3* of_host);  // which stays open, and as it is
   ~Database();
-  Database(Database&& other) noexcept;
-  Database& operator=(Database&&) = delete;
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
 
   void execute(std::string_view sql);  // any number of statements, rows are thrown away
   // First column of the first row; nullopt when there is no row or it is NULL.

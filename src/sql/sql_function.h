@@ -40,8 +40,7 @@ class SqlCall {
 
 using SqlFunction = void (*)(sqlite3_context*, int, sqlite3_value**);
 
-// The function must answer the same for the same arguments while a statement runs. `database` must not be moved from
-// then on.
+// The function must answer the same for the same arguments while a statement runs.
 void add_function(Database& database, const char* name, int arguments, void* context, SqlFunction function);
 
 template <void (*Function)(SqlCall&)>

@@ -85,7 +85,7 @@ void give_notes(SqlCall& call) { call.give(std::string_view(own(call).notes()));
 }  // namespace
 
 HostIndex::HostIndex(sqlite3* connection)
-    : host_(host_database(connection)),
+    : host_(connection),
       file_(main_file(host_)),
       application_id_(host_.query_int64("PRAGMA main.application_id").value_or(0)),
       version_(host_.query_int64("PRAGMA main.user_version").value_or(0)),

@@ -6,8 +6,6 @@
 
 namespace tracedb {
 
-Database host_database(sqlite3* connection) { return Database(connection); }
-
 std::optional<std::filesystem::path> main_file(Database& host) {
   const char* name = sqlite3_db_filename(host.handle(), "main");
   return name == nullptr || *name == '\0' ? std::nullopt : std::optional<std::filesystem::path>(name);

@@ -20,9 +20,6 @@ namespace tracedb {
 // that is too old, and where another SQLite of the same process came first.
 void use_host_sqlite(const sqlite3_api_routines* routines);
 
-// A connection of the host, which stays the host's.
-Database host_database(sqlite3* connection);
-
 // The file of the schema "main"; nullopt: there is none, it is in memory.
 std::optional<std::filesystem::path> main_file(Database& host);
 

@@ -39,7 +39,7 @@ struct ColumnSource {
   std::function<ValueReader()> reader = {};
 };
 
-// `database` must not be moved from then on. The row ids are 1, 2, 3 ... `view`: a view of the rows of the table alone,
+// The row ids are 1, 2, 3 ... `view`: a view of the rows of the table alone,
 // with its columns under their names and perhaps more; "": none (group_columns.h).
 void add_column_table(Database& database, std::string_view name, std::span<const TableColumn> columns,
                       ColumnSource source, std::string_view view = {});

@@ -100,10 +100,10 @@ struct RowOrder {
   bool descending = false;
 };
 
-// Makes a table known to `database`, which must not be moved from then on. `fill` is called when a statement first
-// reads a row, and again only for one that reads what it left out; what it throws ends that statement, and is what
-// Statement::step() then throws. It may read the database itself. `arguments`: integers that a statement must give, as
-// in "FROM name(7, 1000)"; `fill` is called for each list of them.
+// Makes a table known to `database`. `fill` is called when a statement first reads a row, and again only for one that
+// reads what it left out; what it throws ends that statement, and is what Statement::step() then throws. It may read
+// the database itself. `arguments`: integers that a statement must give, as in "FROM name(7, 1000)"; `fill` is called
+// for each list of them.
 void add_table_function(Database& database, std::string_view name, std::span<const TableColumn> columns, FillTable fill,
                         std::vector<RowOrder> order = {}, std::span<const std::string_view> arguments = {});
 
