@@ -19,7 +19,7 @@
 #include "ingest/read/format_signs.h"
 #include "ingest/rocm/databases.h"
 #include "ingest/rocm/rocprof_json.h"
-#include "ingest/rows/row_sink.h"
+#include "ingest/rows/source_rows.h"
 #include "ingest/xla/xla_json.h"
 #include "ingest/xla/xplane.h"
 #include "sql/source_database.h"
@@ -78,7 +78,6 @@ void read_rows(const TraceInput& input, const IngestOptions& options, TraceStore
   RowSink sink = row_sink(input, options, store);
   read(input.source, sink, facts);
   sink.finish();
-  store.finish();
 }
 
 void read_rocprof(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
@@ -90,17 +89,18 @@ void read_rocprof(const TraceInput& input, const IngestOptions& options, TraceSt
                     printable_path(input.file)));
   }
   sink.finish();
-  store.finish();
 }
 
 // Of a format that is a database: read in any order, from the file itself.
-template <void (*read)(const std::filesystem::path&, const std::atomic<bool>*, RowSink&, TraceFacts&)>
+template <void (*read)(SourceTables&, RowSink&, TraceFacts&)>
 void read_database(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
   facts.bytes = input.file_size;
   RowSink sink = row_sink(input, options, store);
-  read(input.file, options.cancel, sink, facts);
+  SourceDatabase database(input.file, options.cancel);
+  SourceTables tables(database, sink, facts);
+  read(tables, sink, facts);
+  tables.add_header("tables_not_read", tables.not_read());
   sink.finish();
-  store.finish();
 }
 
 // The bytes of `source` in a file without a name.
@@ -145,7 +145,6 @@ void read_xplane(const TraceInput& input, const IngestOptions& options, TraceSto
   }
   store.operators_by_external_id = true;
   sink.finish();
-  store.finish();
 }
 
 void read_xla_trace(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
@@ -153,7 +152,6 @@ void read_xla_trace(const TraceInput& input, const IngestOptions& options, Trace
   store.derived_rows = read_xla_json(input.source, sink, facts);
   store.operators_by_external_id = true;
   sink.finish();
-  store.finish();
 }
 
 constexpr std::array kXplane = {".xplane.pb"sv, ".xplane.pb.gz"sv};

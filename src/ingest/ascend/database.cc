@@ -27,14 +27,14 @@ struct AscendThread {
 
 class AscendDatabase {
  public:
-  AscendDatabase(SourceDatabase& database, RowSink& sink, TraceFacts& facts)
-      : sink_(sink), facts_(facts), tables_(database, sink, facts) {}
+  AscendDatabase(SourceTables& tables, RowSink& sink, TraceFacts& facts)
+      : sink_(sink), facts_(facts), tables_(tables) {}
 
   void run() {
     strings_ = tables_.texts("STRING_IDS", "id", "value");
     data_types_ = tables_.texts("ENUM_HCCL_DATA_TYPE", "id", "name");
     api_types_ = tables_.texts("ENUM_API_TYPE", "id", "name");
-    describe_ascend_run(tables_, facts_);
+    describe();
     read_connections();
     read_torch_calls();
     read_compute_info();
@@ -45,7 +45,6 @@ class AscendDatabase {
     read_calls();
     read_marks();
     read_steps();
-    tables_.add_header("tables_not_read", tables_.not_read());
     facts_.vendor = "ascend";
     sink_.find_operators_by_flow();
   }
@@ -60,6 +59,25 @@ class AscendDatabase {
   std::uint32_t known_text(std::string_view text) {
     text = raw_string(text);
     return text.empty() || text == "N/A" ? 0 : sink_.text(text);
+  }
+
+  // Facts about the whole run: its metadata, devices and rank.
+  void describe() {
+    tables_.look_up("META_DATA", {{"name", "value"}, {}}, [&](const SourceRow& row) { tables_.add_header(row); });
+    std::string devices;
+    tables_.look_up("NPU_INFO", {{"id", "name"}, {}}, [&](const SourceRow& row) {
+      if (const auto id = row[0].integer(); id && devices.size() <= kLargestHeader) {
+        append_device(devices, *id, row[1].text());
+      }
+    });
+    if (!devices.empty()) tables_.add_header("deviceProperties", "[" + devices + "]");
+    std::size_t ranks = 0;
+    tables_.look_up("RANK_DEVICE_MAP", {{"rankId", "deviceId"}, {}}, [&](const SourceRow& row) {
+      const auto rank = row[0].integer();
+      if (!rank || *rank < 0) return;
+      facts_.rank = ++ranks == 1 ? rank : std::nullopt;
+      facts_.rank_source = "RANK_DEVICE_MAP";
+    });
   }
 
   // Which connections of tasks belong to a torch call.
@@ -286,7 +304,7 @@ class AscendDatabase {
 
   RowSink& sink_;
   TraceFacts& facts_;
-  SourceTables tables_;
+  SourceTables& tables_;
   SourceTexts strings_, data_types_, api_types_;
   std::unordered_map<std::int64_t, std::vector<std::int64_t>> connections_;
   std::unordered_set<std::int64_t> torch_connections_;
@@ -306,28 +324,8 @@ bool is_ascend_database(const std::vector<std::string>& tables) {
   return has("STRING_IDS") && (has("TASK") || has("CANN_API") || has("PYTORCH_API"));
 }
 
-void read_ascend_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
-                          TraceFacts& facts) {
-  SourceDatabase database(file, cancel);
-  AscendDatabase(database, sink, facts).run();
-}
-
-void describe_ascend_run(SourceTables& tables, TraceFacts& facts) {
-  tables.look_up("META_DATA", {{"name", "value"}, {}}, [&](const SourceRow& row) { tables.add_header(row); });
-  std::string devices;
-  tables.look_up("NPU_INFO", {{"id", "name"}, {}}, [&](const SourceRow& row) {
-    if (const auto id = row[0].integer(); id && devices.size() <= kLargestHeader) {
-      append_device(devices, *id, row[1].text());
-    }
-  });
-  if (!devices.empty()) tables.add_header("deviceProperties", "[" + devices + "]");
-  std::size_t ranks = 0;
-  tables.look_up("RANK_DEVICE_MAP", {{"rankId", "deviceId"}, {}}, [&](const SourceRow& row) {
-    const auto rank = row[0].integer();
-    if (!rank || *rank < 0) return;
-    facts.rank = ++ranks == 1 ? rank : std::nullopt;
-    facts.rank_source = "RANK_DEVICE_MAP";
-  });
+void read_ascend_database(SourceTables& tables, RowSink& sink, TraceFacts& facts) {
+  AscendDatabase(tables, sink, facts).run();
 }
 
 }  // namespace tracedb

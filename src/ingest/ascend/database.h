@@ -14,12 +14,8 @@
 // another thread empties; CONNECTION_IDS ties it to its tasks, which becomes a flow, as in trace_view.json.
 #pragma once
 
-#include <atomic>
-#include <filesystem>
 #include <vector>
 
-#include "ingest/read/trace_header.h"
-#include "ingest/rows/row_sink.h"
 #include "ingest/rows/source_rows.h"
 
 namespace tracedb {
@@ -27,11 +23,6 @@ namespace tracedb {
 // Whether a database with these tables is one.
 bool is_ascend_database(const std::vector<std::string>& tables);
 
-// Throws Error{kInput} where nothing of it can be read, Error{kInterrupted}.
-void read_ascend_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
-                          TraceFacts& facts);
-
-// Facts about the whole run in a database of Ascend's profilers: its metadata, devices and rank.
-void describe_ascend_run(SourceTables& tables, TraceFacts& facts);
+void read_ascend_database(SourceTables& tables, RowSink& sink, TraceFacts& facts);
 
 }  // namespace tracedb

@@ -8,7 +8,6 @@
 
 #include "base/text/decimal.h"
 #include "base/unknown.h"
-#include "ingest/rows/source_rows.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {
@@ -37,8 +36,7 @@ std::string_view memory_kind(std::int64_t kind) {
 
 class NsysDatabase {
  public:
-  NsysDatabase(SourceDatabase& database, RowSink& sink, TraceFacts& facts)
-      : sink_(sink), facts_(facts), tables_(database, sink, facts) {}
+  NsysDatabase(SourceTables& tables, RowSink& sink, TraceFacts& facts) : sink_(sink), facts_(facts), tables_(tables) {}
 
   void run() {
     strings_ = tables_.texts("StringIds", "id", "value");
@@ -52,7 +50,6 @@ class NsysDatabase {
     read_ranges();
     read_waits();
     read_os_calls();
-    tables_.add_header("tables_not_read", tables_.not_read());
     facts_.vendor = "nvidia";
   }
 
@@ -249,7 +246,7 @@ class NsysDatabase {
 
   RowSink& sink_;
   TraceFacts& facts_;
-  SourceTables tables_;
+  SourceTables& tables_;
   SourceTexts strings_;
   std::unordered_map<std::int64_t, std::string> process_names_;  // by pid
   std::unordered_map<std::int64_t, std::int64_t> thread_names_;  // by globalTid: string id
@@ -273,10 +270,8 @@ bool is_nsys_database(const std::vector<std::string>& tables) {
          });
 }
 
-void read_nsys_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
-                        TraceFacts& facts) {
-  SourceDatabase database(file, cancel);
-  NsysDatabase(database, sink, facts).run();
+void read_nsys_database(SourceTables& tables, RowSink& sink, TraceFacts& facts) {
+  NsysDatabase(tables, sink, facts).run();
 }
 
 std::optional<NvtxOperator> parse_nvtx_operator(std::string_view text) {

@@ -11,25 +11,20 @@
 // rows are kept (meta, trace.tables_not_read).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "ingest/read/trace_header.h"
-#include "ingest/rows/row_sink.h"
+#include "ingest/rows/source_rows.h"
 
 namespace tracedb {
 
 // Whether a database with these tables is one.
 bool is_nsys_database(const std::vector<std::string>& tables);
 
-// Throws Error{kInput} where nothing of it can be read, Error{kInterrupted}.
-void read_nsys_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
-                        TraceFacts& facts);
+void read_nsys_database(SourceTables& tables, RowSink& sink, TraceFacts& facts);
 
 // Parses the name of a range of PyTorch's emit_nvtx: "aten::mul, seq = 7, op_id = 9, sizes = [[2, 3], []]" is operator
 // aten::mul.

@@ -12,7 +12,6 @@
 #include "base/text/json_text.h"
 #include "base/unknown.h"
 #include "ingest/rocm/rocprof_records.h"
-#include "ingest/rows/source_rows.h"
 
 namespace tracedb {
 namespace {
@@ -53,13 +52,9 @@ class RocpdProcess {
   void look_up(std::string_view name, const SourceDatabase::Columns& columns, const SourceTables::Visit& visit) {
     tables_.look_up(table(name), columns, visit);
   }
-  // Calls visit(row, span) for each row with times in its first two columns.
-  template <class Visit>
-  void read(std::string_view name, const SourceDatabase::Columns& columns, Visit visit) {
-    const RowSink::Kind kind = sink_.kind(name);
-    tables_.read(table(name), kind, columns, [&](const SourceRow& row) {
-      if (const auto span = tables_.span(row, 0, 1, kind)) visit(row, *span);
-    });
+  void read(std::string_view name, const SourceDatabase::Columns& columns,
+            const std::function<void(const SourceRow&, const TimeSpan&)>& visit) {
+    tables_.read_spans(name, columns, visit, suffix_);
   }
 
   void describe() {
@@ -227,8 +222,7 @@ std::vector<std::string> suffixes(const std::vector<std::string>& tables) {
 
 class RpdDatabase {
  public:
-  RpdDatabase(SourceDatabase& database, RowSink& sink, TraceFacts& facts)
-      : sink_(sink), facts_(facts), tables_(database, sink, facts) {}
+  RpdDatabase(SourceTables& tables, RowSink& sink, TraceFacts& facts) : sink_(sink), facts_(facts), tables_(tables) {}
 
   void run() {
     strings_ = tables_.texts("rocpd_string", "id", "string");
@@ -237,7 +231,6 @@ class RpdDatabase {
     read_operations();
     read_calls();
     read_monitor();
-    tables_.add_header("tables_not_read", tables_.not_read());
     facts_.vendor = "amd";
   }
 
@@ -317,7 +310,7 @@ class RpdDatabase {
 
   RowSink& sink_;
   TraceFacts& facts_;
-  SourceTables tables_;
+  SourceTables& tables_;
   SourceTexts strings_;
   std::unordered_map<std::int64_t, std::int64_t> call_of_;     // by operation
   std::unordered_map<std::int64_t, std::uint32_t> config_of_;  // by call
@@ -330,12 +323,8 @@ bool is_rocpd_database(const std::vector<std::string>& tables) {
   return std::ranges::any_of(tables, [](const std::string& name) { return name.starts_with("rocpd_info_"); });
 }
 
-void read_rocpd_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
-                         TraceFacts& facts) {
-  SourceDatabase database(file, cancel);
-  SourceTables tables(database, sink, facts);
-  for (const std::string& suffix : suffixes(database.tables())) RocpdProcess(tables, suffix, sink).run();
-  tables.add_header("tables_not_read", tables.not_read());
+void read_rocpd_database(SourceTables& tables, RowSink& sink, TraceFacts& facts) {
+  for (const std::string& suffix : suffixes(tables.names())) RocpdProcess(tables, suffix, sink).run();
   facts.vendor = "amd";
 }
 
@@ -344,10 +333,8 @@ bool is_rpd_database(const std::vector<std::string>& tables) {
   return has("rocpd_string") && (has("rocpd_op") || has("rocpd_api"));
 }
 
-void read_rpd_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
-                       TraceFacts& facts) {
-  SourceDatabase database(file, cancel);
-  RpdDatabase(database, sink, facts).run();
+void read_rpd_database(SourceTables& tables, RowSink& sink, TraceFacts& facts) {
+  RpdDatabase(tables, sink, facts).run();
 }
 
 }  // namespace tracedb

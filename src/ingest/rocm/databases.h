@@ -23,25 +23,19 @@
 // Schema: rocmProfileData, rocpd_python/rocpd/schema_data/tableSchema.cmd.
 #pragma once
 
-#include <atomic>
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "ingest/read/trace_header.h"
-#include "ingest/rows/row_sink.h"
+#include "ingest/rows/source_rows.h"
 
 namespace tracedb {
 
 // Whether a database with these tables is one.
 bool is_rocpd_database(const std::vector<std::string>& tables);
 
-// Throws Error{kInput} where nothing of it can be read, Error{kInterrupted}.
-void read_rocpd_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
-                         TraceFacts& facts);
+void read_rocpd_database(SourceTables& tables, RowSink& sink, TraceFacts& facts);
 
 bool is_rpd_database(const std::vector<std::string>& tables);
-void read_rpd_database(const std::filesystem::path& file, const std::atomic<bool>* cancel, RowSink& sink,
-                       TraceFacts& facts);
+void read_rpd_database(SourceTables& tables, RowSink& sink, TraceFacts& facts);
 
 }  // namespace tracedb

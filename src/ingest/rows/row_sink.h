@@ -90,8 +90,11 @@ class RowSink {
   void name_process(const TrackKey& pid, std::string_view name);
   void name_thread(const TrackKey& pid, const TrackKey& tid, std::string_view name);
 
-  // After the last row: hands over what is left.
-  void finish() { flush(); }
+  // After the last row: hands over what is left, and finishes the store.
+  void finish() {
+    flush();
+    store_.finish();
+  }
 
  private:
   static constexpr std::size_t kBatchRecords = 4096;

@@ -62,9 +62,10 @@ void SourceTables::read(std::string_view table, RowSink::Kind kind, const Source
 }
 
 void SourceTables::read_spans(std::string_view table, const SourceDatabase::Columns& columns,
-                              const std::function<void(const SourceRow&, const TimeSpan&)>& visit) {
+                              const std::function<void(const SourceRow&, const TimeSpan&)>& visit,
+                              std::string_view suffix) {
   const RowSink::Kind kind = sink_.kind(table);
-  read(table, kind, columns, [&](const SourceRow& row) {
+  read(fmt::format("{}{}", table, suffix), kind, columns, [&](const SourceRow& row) {
     if (const auto own = span(row, 0, 1, kind)) visit(row, *own);
   });
 }

@@ -75,10 +75,10 @@ class SourceTables {
   void look_up(std::string_view table, const SourceDatabase::Columns& columns, const Visit& visit);
   // The same, counted as `kind`: visit() adds a record for each row, or skips it.
   void read(std::string_view table, RowSink::Kind kind, const SourceDatabase::Columns& columns, const Visit& visit);
-  // The same of a table with a start and an end in its first two columns, counted under its name. Rows without a start
-  // are skipped.
+  // The same of a table with a start and an end in its first two columns, counted under its name but for the `suffix`
+  // that it has in the database. Rows without a start are skipped.
   void read_spans(std::string_view table, const SourceDatabase::Columns& columns,
-                  const std::function<void(const SourceRow&, const TimeSpan&)>& visit);
+                  const std::function<void(const SourceRow&, const TimeSpan&)>& visit, std::string_view suffix = {});
   // The start and the end, in ns, of a row counted as `kind`. nullopt: skipped because it has no start.
   std::optional<TimeSpan> span(const SourceRow& row, std::size_t start, std::size_t end, RowSink::Kind kind);
   // The same of a column that is a point in time.
@@ -89,6 +89,7 @@ class SourceTables {
   void add_header(std::string_view key, std::string_view json);
   // A row of names and values that are texts.
   void add_header(const SourceRow& row) { add_header(row[0].text(), quote_json(row[1].text())); }
+  [[nodiscard]] const std::vector<std::string>& names() const { return database_.tables(); }
   // The names of the tables that have rows but were not read, as a JSON list.
   std::string not_read() const;
 
