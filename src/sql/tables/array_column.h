@@ -7,14 +7,14 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/large_vector.h"
+#include "sql/tables/row_batch.h"
 
 namespace tracedb {
 
-using ArrayValue = std::variant<std::monostate, std::int64_t, double, std::string>;  // monostate: NULL
+using ArrayValue = SqlValue;  // no blob
 
 class ArrayColumn {
  public:

@@ -45,16 +45,6 @@ void gather(std::span<const T> from, const RowList& rows, LargeVector<T>& to) {
   for (std::size_t i = 0; i < rows.count; ++i) to[i] = from[rows.rows[i]];
 }
 
-void give_value(sqlite3_context* result, const ArrayValue& value, sqlite3_destructor_type lives = SQLITE_STATIC) {
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    sqlite3_result_text64(result, text->data(), text->size(), lives, SQLITE_UTF8);
-  } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
-    sqlite3_result_int64(result, *number);
-  } else if (const auto* real = std::get_if<double>(&value)) {
-    sqlite3_result_double(result, *real);
-  }
-}
-
 class ColumnCursor : public VirtualCursor {
  public:
   void first(ColumnTable& table, int number, const char*, std::span<sqlite3_value*> values) {
@@ -78,9 +68,7 @@ class ColumnCursor : public VirtualCursor {
   void give(ColumnTable& table, sqlite3_context* result, int column) {
     ColumnReader& reader = readers_[static_cast<std::size_t>(column)];
     if (reader.column == nullptr) {
-      if (const auto value = table.source.one(column, rows_[at_], single_)) {
-        return give_value(result, *value, SQLITE_TRANSIENT);
-      }
+      if (const auto value = table.source.one(column, rows_[at_], single_)) return give_result(result, *value);
       reader.column = &table.source.column(column);
     }
     const ArrayColumn& from = *reader.column;
@@ -96,7 +84,7 @@ class ColumnCursor : public VirtualCursor {
     }
     const std::uint32_t place = reader.gathered ? reader.places[at_] : from.places()[rows_[at_]];
     if (from.kind() == ArrayColumn::Kind::kValues) {
-      give_value(result, from.values()[place]);
+      give_result(result, from.values()[place], true);
     } else if (place != 0) {
       sqlite3_result_int64(result, place);
     }
@@ -235,16 +223,6 @@ struct KeyRange {
   std::uint64_t first, end;
 };
 
-// nullopt: bytes, which no column has.
-std::optional<ArrayValue> array_value(sqlite3_value* value) {
-  SqlValue any = to_sql_value(value);
-  if (std::holds_alternative<SqlBlob>(any)) return std::nullopt;
-  if (auto* const text = std::get_if<std::string>(&any)) return std::move(*text);
-  if (const auto* const real = std::get_if<double>(&any)) return *real;
-  if (const auto* const integer = std::get_if<std::int64_t>(&any)) return *integer;
-  return std::monostate();
-}
-
 // Finds the rows of a plan.
 class RowFinder {
  public:
@@ -307,11 +285,12 @@ class RowFinder {
     const std::uint64_t end = column.end_key();
     if (term.op == SQLITE_INDEX_CONSTRAINT_ISNULL) return ranges.push_back({0, 1});
     if (term.op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL) return ranges.push_back({1, end});
-    const auto wanted = array_value(value);
-    if (wanted && wanted->index() == 0) return;  // no comparison with NULL is true
+    const SqlValue wanted = to_sql_value(value);
+    if (wanted.index() == 0) return;  // no comparison with NULL is true
     const bool text = source_.types[static_cast<std::size_t>(term.column)] == ColumnType::kText;
-    if (!wanted || text != (wanted->index() == 3)) return ranges.push_back({0, end});
-    const auto [lower, upper] = column.place_of(*wanted);
+    const bool is_bytes = std::holds_alternative<SqlBlob>(wanted);  // which no column has
+    if (is_bytes || text != (wanted.index() == 3)) return ranges.push_back({0, end});
+    const auto [lower, upper] = column.place_of(wanted);
     KeyRange range{1, end};
     if (term.op == SQLITE_INDEX_CONSTRAINT_EQ) range = {lower, upper};
     if (term.op == SQLITE_INDEX_CONSTRAINT_GT) range.first = upper;

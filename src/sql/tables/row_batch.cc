@@ -12,14 +12,15 @@ std::string bytes_of(sqlite3_value* value) {
 
 struct Giver {
   sqlite3_context* result;
+  sqlite3_destructor_type lives;
   void operator()(std::monostate) const { sqlite3_result_null(result); }
   void operator()(std::int64_t value) const { sqlite3_result_int64(result, value); }
   void operator()(double value) const { sqlite3_result_double(result, value); }
   void operator()(const std::string& text) const {
-    sqlite3_result_text64(result, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    sqlite3_result_text64(result, text.data(), text.size(), lives, SQLITE_UTF8);
   }
   void operator()(const SqlBlob& blob) const {
-    sqlite3_result_blob64(result, blob.bytes.data(), blob.bytes.size(), SQLITE_TRANSIENT);
+    sqlite3_result_blob64(result, blob.bytes.data(), blob.bytes.size(), lives);
   }
 };
 
@@ -40,7 +41,9 @@ SqlValue to_sql_value(sqlite3_value* value) {
   }
 }
 
-void give_result(sqlite3_context* result, const SqlValue& value) { std::visit(Giver{result}, value); }
+void give_result(sqlite3_context* result, const SqlValue& value, bool lasts) {
+  std::visit(Giver{result, lasts ? SQLITE_STATIC : SQLITE_TRANSIENT}, value);
+}
 
 void RowBatch::add(sqlite3_value* value) {
   Cell cell{sqlite3_value_type(value), 0, {0}};

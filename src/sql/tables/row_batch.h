@@ -20,7 +20,8 @@ struct SqlBlob {
 using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string, SqlBlob>;  // the first: NULL
 
 SqlValue to_sql_value(sqlite3_value* value);
-void give_result(sqlite3_context* result, const SqlValue& value);
+// `lasts`: until the statement goes on, so that nothing is copied.
+void give_result(sqlite3_context* result, const SqlValue& value, bool lasts = false);
 
 // Rows of a fixed number of cells, in few allocations. With no cells at all it still counts its rows.
 class RowBatch {
