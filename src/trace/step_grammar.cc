@@ -1,11 +1,12 @@
 #include "trace/step_grammar.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <vector>
 
 #include "base/stream/content_hash.h"
+#include "base/text/characters.h"
+#include "base/text/decimal.h"
 #include "base/text/regular_expression.h"
 
 namespace tracedb {
@@ -13,14 +14,9 @@ namespace {
 
 using Match = RegularExpression::Groups;
 
-std::optional<std::int64_t> number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
-  return result.ec == std::errc{} ? std::optional(value) : std::nullopt;
-}
-
+// Of group 0, the whole of it, nullopt.
 std::optional<std::int64_t> group(const Match& match, std::size_t index) {
-  return match[index] ? number(*match[index]) : std::nullopt;
+  return index > 0 && match[index] ? parse_int64(*match[index]) : std::nullopt;
 }
 
 StepKind kind_of_counts(const StepInfo& info) {
@@ -31,9 +27,11 @@ StepKind kind_of_counts(const StepInfo& info) {
   return generation ? StepKind::kDecode : StepKind::kUnknown;
 }
 
-// vLLM: execute_context_1(888_788544)_generation_0(0); the number after "_" is a detail of patched builds.
-StepInfo from_vllm(const Match& match) {
-  StepInfo info{StepKind::kUnknown, group(match, 1), group(match, 2), group(match, 3), group(match, 4)};
+// By the groups that are requests and tokens, of the context and of what is generated; 0: it says nothing of them.
+template <std::size_t ContextRequests, std::size_t ContextTokens, std::size_t Requests, std::size_t Tokens>
+StepInfo from_counts(const Match& match) {
+  StepInfo info{StepKind::kUnknown, group(match, ContextRequests), group(match, ContextTokens), group(match, Requests),
+                group(match, Tokens)};
   info.kind = kind_of_counts(info);
   return info;
 }
@@ -41,51 +39,27 @@ StepInfo from_vllm(const Match& match) {
 // SGLang: step[DECODE bs=32], step[EXTEND bs=15 toks=15360]. Modes of speculative decoding's draft stay unknown.
 StepInfo from_sglang(const Match& match) {
   const std::string_view mode = match[1].value_or("");
-  StepInfo info;
+  const auto requests = group(match, 2), tokens = group(match, 3);
   if (mode == "DECODE" || mode == "TARGET_VERIFY" || mode == "IDLE") {
-    info.kind = mode == "IDLE" ? StepKind::kOther : StepKind::kDecode;
-    info.generation_requests = group(match, 2);
-    info.generation_tokens = match[3] ? group(match, 3) : group(match, 2);
-  } else if (mode == "EXTEND" || mode == "SPLIT_PREFILL" || mode == "MIXED") {
-    info.kind = mode == "MIXED" ? StepKind::kMixed : StepKind::kPrefill;
-    info.context_requests = group(match, 2);
-    info.context_tokens = group(match, 3);
+    return {mode == "IDLE" ? StepKind::kOther : StepKind::kDecode, {}, {}, requests, match[3] ? tokens : requests};
   }
-  return info;
+  if (mode == "EXTEND" || mode == "SPLIT_PREFILL" || mode == "MIXED") {
+    return {mode == "MIXED" ? StepKind::kMixed : StepKind::kPrefill, requests, tokens, {}, {}};
+  }
+  return {};
 }
 
 // ATOM: prefill[bs=2 tok=300 ...], decode[bs=117/128 tok=117 ...]
 StepInfo from_atom(const Match& match) {
-  StepInfo info;
-  if (match[1] == "decode") {
-    info.kind = StepKind::kDecode;
-    info.generation_requests = group(match, 2);
-    info.generation_tokens = group(match, 3);
-  } else {
-    info.kind = StepKind::kPrefill;
-    info.context_requests = group(match, 2);
-    info.context_tokens = group(match, 3);
-  }
-  return info;
+  const auto requests = group(match, 2), tokens = group(match, 3);
+  if (match[1] == "decode") return {StepKind::kDecode, {}, {}, requests, tokens};
+  return {StepKind::kPrefill, requests, tokens, {}, {}};
 }
 
-// vLLM before it counted tokens: execute_new_2_cached_30. A request seen before mostly decodes.
-StepInfo from_old_vllm(const Match& match) {
-  StepInfo info{StepKind::kUnknown, group(match, 1), {}, group(match, 2), {}};
-  info.kind = kind_of_counts(info);
-  return info;
+template <StepKind Kind>
+StepInfo of_kind(const Match& /*match*/) {
+  return {Kind, {}, {}, {}, {}};
 }
-
-// TensorRT-LLM: [Executor] _forward_step 12: 1 ctx reqs, 200 ctx tokens, 8 gen reqs
-StepInfo from_tensorrt_llm(const Match& match) {
-  StepInfo info{StepKind::kUnknown, group(match, 1), group(match, 2), group(match, 3), group(match, 3)};
-  info.kind = kind_of_counts(info);
-  return info;
-}
-
-StepInfo of_unknown_kind(const Match& /*match*/) { return {}; }
-StepInfo of_train_kind(const Match& /*match*/) { return {StepKind::kTrain, {}, {}, {}, {}}; }
-StepInfo of_other_kind(const Match& /*match*/) { return {StepKind::kOther, {}, {}, {}, {}}; }
 
 struct Rule {
   const char* name;
@@ -95,19 +69,23 @@ struct Rule {
   StepScope scope = StepScope::kThread;
 };
 
+// vLLM: execute_context_1(888_788544)_generation_0(0); the number after "_" is a detail of patched builds. Before it
+// counted tokens: execute_new_2_cached_30. A request seen before mostly decodes.
 constexpr std::array<Rule, 9> kRules = {{
     {"vllm_detailed", "generation_", R"(^execute_\d+_context_(\d+)\(sq(\d+)[^)]*\)_generation_(\d+)\(sq(\d+)[^)]*\))",
-     &from_vllm},
-    {"vllm", "generation_", R"(^execute_context_(\d+)\((\d+)[^)]*\)_generation_(\d+)\((\d+)[^)]*\))", &from_vllm},
+     &from_counts<1, 2, 3, 4>},
+    {"vllm", "generation_", R"(^execute_context_(\d+)\((\d+)[^)]*\)_generation_(\d+)\((\d+)[^)]*\))",
+     &from_counts<1, 2, 3, 4>},
     {"sglang", "step[", R"(^step\[([A-Z_]+)(?:[^\]]*?\bbs=(\d+))?(?:[^\]]*?\btoks=(\d+))?)", &from_sglang},
     {"atom", "[bs=", R"(^(prefill|decode)\[bs=(\d+)(?:/\d+)?(?:[^\]]*?\btok=(\d+))?)", &from_atom},
-    {"vllm_new_cached", "execute_new_", R"(^execute_new_(\d+)_cached_(\d+)$)", &from_old_vllm},
+    {"vllm_new_cached", "execute_new_", R"(^execute_new_(\d+)_cached_(\d+)$)", &from_counts<1, 0, 2, 0>},
     {"tensorrt_llm", "_forward_step",
-     R"(^(?:\[Executor\] )?_forward_step \d+: (\d+) ctx reqs, (\d+) ctx tokens, (\d+) gen reqs)", &from_tensorrt_llm},
+     R"(^(?:\[Executor\] )?_forward_step \d+: (\d+) ctx reqs, (\d+) ctx tokens, (\d+) gen reqs)",
+     &from_counts<1, 2, 3, 3>},
     {"train", "train", R"(^(?:## *)?(?:[A-Za-z_]+\.)?train(?:ing)?_(?:step|batch|iteration)(?:[ #:_]*\d+)?(?: *##)?$)",
-     &of_train_kind, StepScope::kProcess},
-    {"diffusion", "execute_diffusion_", R"(^execute_diffusion_\d+)", &of_other_kind},
-    {"profiler_step", "ProfilerStep", R"(^ProfilerStep#?\s*\*?\d+)", &of_unknown_kind, StepScope::kProcess},
+     &of_kind<StepKind::kTrain>, StepScope::kProcess},
+    {"diffusion", "execute_diffusion_", R"(^execute_diffusion_\d+)", &of_kind<StepKind::kOther>},
+    {"profiler_step", "ProfilerStep", R"(^ProfilerStep#?\s*\*?\d+)", &of_kind<StepKind::kUnknown>, StepScope::kProcess},
 }};
 
 const std::vector<RegularExpression>& compiled() {
@@ -136,11 +114,11 @@ RuleMatch find_rule(std::string_view annotation) {
   return {};
 }
 
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+bool is_word(char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_'; }
 
 // A class name that ends in Backward, or in Backward and a number.
 bool is_backward_node(std::string_view name) {
-  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
+  while (!name.empty() && is_ascii_digit(name.back())) name.remove_suffix(1);
   constexpr std::string_view kSuffix = "Backward";
   return name.size() > kSuffix.size() && name.ends_with(kSuffix) && std::ranges::all_of(name, is_word);
 }
