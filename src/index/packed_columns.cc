@@ -24,37 +24,30 @@
 namespace tracedb {
 namespace {
 
-constexpr std::array<ScanColumn, 12> kKernelColumns = {{{"ts"},
-                                                        {"dur"},
-                                                        {"name_id", ScanType::kId, {}},
-                                                        {"stream_id", ScanType::kId, {}},
-                                                        {"launch_id", ScanType::kId, {}},
-                                                        {"cpu_op_id", ScanType::kId, {}},
-                                                        {"stack_id", ScanType::kId, {}},
-                                                        {"annotation_id", ScanType::kId, {}},
-                                                        {"step_id", ScanType::kId, {}},
-                                                        {"launch_config_id", ScanType::kId, {}},
-                                                        {"kind", ScanType::kChoice, kKernelKindNames},
-                                                        {"pass", ScanType::kChoice, kPassNames}}};
+constexpr ScanColumn id_column(std::string_view name) { return {name, ScanType::kId}; }
+
+constexpr ScanColumn kKernelColumns[] = {{"ts"},
+                                         {"dur"},
+                                         id_column("name_id"),
+                                         id_column("stream_id"),
+                                         id_column("launch_id"),
+                                         id_column("cpu_op_id"),
+                                         id_column("stack_id"),
+                                         id_column("annotation_id"),
+                                         id_column("step_id"),
+                                         id_column("launch_config_id"),
+                                         {"kind", ScanType::kChoice, kKernelKindNames},
+                                         {"pass", ScanType::kChoice, kPassNames}};
 constexpr std::array<ScanColumn, 4> kCallColumns = {
-    {{"ts"}, {"dur"}, {"name_id", ScanType::kId, {}}, {"kind", ScanType::kChoice, kCallKindNames}}};
+    {{"ts"}, {"dur"}, id_column("name_id"), {"kind", ScanType::kChoice, kCallKindNames}}};
 
 constexpr std::string_view kFlowPhases[] = {"s", "t", "f"};
-constexpr std::array<ScanColumn, 4> kPythonColumns = {
-    {{"ts"}, {"dur"}, {"thread_id", ScanType::kId, {}}, {"stack_id", ScanType::kId, {}}}};
-constexpr std::array<ScanColumn, 6> kFlowColumns = {{{"ts"},
-                                                     {"category_id", ScanType::kId, {}},
-                                                     {"ph", ScanType::kChoice, kFlowPhases},
-                                                     {"flow_id"},
-                                                     {"process_id", ScanType::kId, {}},
-                                                     {"thread_id", ScanType::kId, {}}}};
+constexpr std::array<ScanColumn, 4> kPythonColumns = {{{"ts"}, {"dur"}, id_column("thread_id"), id_column("stack_id")}};
+constexpr ScanColumn kFlowColumns[] = {{"ts"},      id_column("category_id"), {"ph", ScanType::kChoice, kFlowPhases},
+                                       {"flow_id"}, id_column("process_id"),  id_column("thread_id")};
 
-constexpr std::array<ScanColumn, 6> kMemoryColumns = {{{"instant_id", ScanType::kId, {}},
-                                                       {"device_type"},
-                                                       {"device_id"},
-                                                       {"ended"},
-                                                       {"total_change"},
-                                                       {"reserved_change"}}};
+constexpr ScanColumn kMemoryColumns[] = {id_column("instant_id"), {"device_type"},    {"device_id"}, {"ended"},
+                                         {"total_change"},        {"reserved_change"}};
 
 constexpr std::array<PackedTable, 5> kTables = {{{"kernel", kKernelColumns},
                                                  {"runtime_call", kCallColumns},
