@@ -53,25 +53,23 @@ void compare_with_trace(ListedIndex& found, const std::atomic<bool>* cancel) {
 ListedIndex examine(const fs::path& path, const std::atomic<bool>* cancel) {
   ListedIndex found{.path = path};
   const std::optional<FileIdentity> before = FileIdentity::of(path);
-  if (!before) {
-    found.reason = "not a regular file";
+  const auto as = [&](IndexState state, const char* reason) {
+    found.state = state;
+    found.reason = reason;
     return found;
-  }
+  };
+  if (!before) return as(IndexState::kForeign, "not a regular file");
   found.file = *before;
   switch (file_kind(path)) {
     case FileKind::kMissing:
-      found.reason = "cannot be read";
-      return found;
+      return as(IndexState::kForeign, "cannot be read");
     case FileKind::kNotSqlite:
     case FileKind::kOtherSqlite:
-      found.reason = "not a tracedb index";
-      return found;
+      return as(IndexState::kForeign, "not a tracedb index");
     case FileKind::kOtherVersion:
-      found = {.path = path, .state = IndexState::kUnusable, .reason = "of another version", .file = *before};
-      return found;
+      return as(IndexState::kUnusable, "of another version");
     case FileKind::kTruncated:
-      found = {.path = path, .state = IndexState::kUnusable, .reason = "cut short", .file = *before};
-      return found;
+      return as(IndexState::kUnusable, "cut short");
     case FileKind::kIndex:
       break;
   }
@@ -80,11 +78,7 @@ ListedIndex examine(const fs::path& path, const std::atomic<bool>* cancel) {
     found.state = IndexState::kUnusable;
     found.reason = failure->what();
   }
-  if (FileIdentity::of(path) != before) {
-    found.state = IndexState::kUnknown;
-    found.reason = "changed while it was looked at";
-  }
-  return found;
+  return FileIdentity::of(path) == before ? found : as(IndexState::kUnknown, "changed while it was looked at");
 }
 
 class InventoryTaker {

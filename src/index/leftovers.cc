@@ -28,11 +28,7 @@ constexpr std::size_t kRandomLetters = 6;
 
 }  // namespace
 
-fs::path lock_path(const fs::path& index) {
-  fs::path path = index;
-  path += ".lock";
-  return path;
-}
+fs::path lock_path(const fs::path& index) { return index.native() + ".lock"; }
 
 bool is_ours(FileKind kind) {
   return kind == FileKind::kIndex || kind == FileKind::kOtherVersion || kind == FileKind::kTruncated;
@@ -55,11 +51,7 @@ bool is_begun_index(const fs::path& file) {
   return !error && (size == 0 || is_ours(file_kind(file)));
 }
 
-fs::path journal_path(const fs::path& index) {
-  fs::path path = index;
-  path += "-journal";
-  return path;
-}
+fs::path journal_path(const fs::path& index) { return index.native() + "-journal"; }
 
 JournalState journal_state(int descriptor) {
   constexpr std::string_view kMagic = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";

@@ -94,11 +94,7 @@ void mark_as_cache(const std::filesystem::path& directory) {
   if (file.is_open() && !file.write(std::as_bytes(std::span(kCacheTag)))) ::unlink(tag.c_str());
 }
 
-std::filesystem::path sidecar_path(const std::filesystem::path& trace) {
-  std::filesystem::path path = trace;
-  path += kIndexSuffix;
-  return path;
-}
+std::filesystem::path sidecar_path(const std::filesystem::path& trace) { return trace.native() + kIndexSuffix; }
 
 std::filesystem::path cache_directory() {
   if (const char* own = std::getenv("TRACEDB_CACHE_DIR"); own != nullptr && own[0] != '\0') return own;
