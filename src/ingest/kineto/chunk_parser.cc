@@ -22,8 +22,7 @@ void require_memory(simdjson::error_code error) {
 simdjson::error_code check_brackets(std::string_view container) {
   for (const char c : container) {
     if (c != '"' && c != '{' && c != '}') continue;  // lists of numbers, mostly
-    const ShapeCheck check = check_shape(container, kAnyDepth);
-    return check.shape == Shape::kWhole && check.end == container.size() ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
+    return is_value(container) ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
   }
   return simdjson::SUCCESS;
 }
@@ -137,11 +136,6 @@ std::string_view trim_separators(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   return text;
-}
-
-bool is_value(std::string_view text) {
-  const ShapeCheck check = check_shape(text, kAnyDepth);
-  return check.shape == Shape::kWhole && check.end == text.size();
 }
 
 // Where the event or other text at `at` ends: where the next event begins, or what looks like one.

@@ -262,6 +262,11 @@ ShapeCheck check_shape(std::string_view text, std::size_t max_depth, std::vector
   return check;
 }
 
+bool is_value(std::string_view text) {
+  const ShapeCheck check = check_shape(text, kAnyDepth);
+  return check.shape == Shape::kWhole && check.end == text.size();
+}
+
 bool is_list_of_events(std::string_view element) {
   const std::size_t bracket = skip_json_space(element, 0);
   if (bracket == element.size() || element[bracket] != '[') return false;

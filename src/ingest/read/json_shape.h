@@ -32,6 +32,7 @@ struct ShapeCheck {
 ShapeCheck check_shape(std::string_view text, std::size_t max_depth, std::vector<std::size_t>* open = nullptr);
 
 inline constexpr std::size_t kAnyDepth = static_cast<std::size_t>(-1);
+bool is_value(std::string_view text);  // a whole one, and nothing behind it
 // Deeper objects are no events to start from: without a bound, nested ones would each be walked to the end.
 inline constexpr std::size_t kDeepestEvent = 32;
 

@@ -111,8 +111,7 @@ class RocprofJson {
 
   // Of text that is no JSON: whether the element ends where it does.
   static bool is_one_element(std::string_view text) {
-    const ShapeCheck check = check_shape(text, kAnyDepth);
-    if (check.shape == Shape::kWhole && check.end == text.size()) return true;
+    if (is_value(text)) return true;
     const std::size_t sign = text.find(kSign);
     return sign != std::string_view::npos && text.find(kSign, sign + 1) == std::string_view::npos;
   }
