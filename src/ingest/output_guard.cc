@@ -1,7 +1,6 @@
 #include "ingest/output_guard.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <optional>
 #include <system_error>
@@ -27,16 +26,9 @@ namespace fs = std::filesystem;
 
 // Behind links; also of a name that does not exist yet.
 bool is_same_file(const fs::path& a, const fs::path& b) {
-  struct stat first {};
-  struct stat second {};
-  const bool first_exists = ::stat(a.c_str(), &first) == 0;
-  const bool second_exists = ::stat(b.c_str(), &second) == 0;
-  if (first_exists && second_exists) {
-    return S_ISREG(first.st_mode) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-  }
   std::error_code error;
-  return !first_exists && !second_exists &&
-         fs::weakly_canonical(fs::absolute(a, error), error) == fs::weakly_canonical(fs::absolute(b, error), error) &&
+  if (fs::exists(a, error) || fs::exists(b, error)) return fs::is_regular_file(a, error) && fs::equivalent(a, b, error);
+  return fs::weakly_canonical(fs::absolute(a, error), error) == fs::weakly_canonical(fs::absolute(b, error), error) &&
          !error;
 }
 

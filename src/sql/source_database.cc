@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/failure.h"
 #include "base/files/input_file.h"
+#include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "sql/safety.h"
 
@@ -18,12 +19,6 @@ namespace {
 
 // Shorter ones are in the row itself on the smallest of pages.
 constexpr std::size_t kShortText = 32;
-
-std::string lower(std::string_view name) {
-  std::string out(name);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 // Rows that were committed, but not to the file itself, would be missing without a word.
 void require_no_journal(const std::filesystem::path& path) {
@@ -89,16 +84,17 @@ SourceDatabase::SourceDatabase(const std::filesystem::path& path, const std::ato
     const std::string_view sql = names.text(2);
     const bool real = names.text(0) == "table" && !is_same_name(sql.substr(0, 14), "CREATE VIRTUAL");
     if (real) tables_.emplace_back(names.text(1));
-    real ? void(written_.emplace(lower(names.text(1)), names.text(1))) : void(impostors_.insert(lower(names.text(1))));
+    real ? void(written_.emplace(ascii_lower(names.text(1)), names.text(1)))
+         : void(impostors_.insert(ascii_lower(names.text(1))));
   }
 }
 
 std::string_view SourceDatabase::found_table(std::string_view name) const {
-  const auto found = written_.find(lower(name));
+  const auto found = written_.find(ascii_lower(name));
   return found == written_.end() ? std::string_view() : std::string_view(found->second);
 }
 
-bool SourceDatabase::has_impostor(std::string_view name) const { return impostors_.contains(lower(name)); }
+bool SourceDatabase::has_impostor(std::string_view name) const { return impostors_.contains(ascii_lower(name)); }
 
 // Without hidden and generated ones.
 std::vector<std::string> SourceDatabase::columns_of(std::string_view table) {
