@@ -63,7 +63,7 @@ RemovalResult unlink_if(const fs::path& path, Proof still_matches) {
   }
   struct stat opened {
   }, named{};
-  if (!still_matches(file.get()) || ::fstat(file.get(), &opened) != 0 ||
+  if (!still_matches(file) || ::fstat(file.get(), &opened) != 0 ||
       ::fstatat(folder.get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0 || opened.st_dev != named.st_dev ||
       opened.st_ino != named.st_ino) {
     return {RemovalOutcome::kChanged};
@@ -117,8 +117,8 @@ std::string_view to_string(RemovalOutcome outcome) {
 
 RemovalResult remove_index(const ListedIndex& index) {
   return under_lock(index.path, [&](const FileLock&) {
-    return unlink_if(index.path, [&](int file) {
-      return FileIdentity::of(file) == index.file && file_kind(file) == FileKind::kIndex;
+    return unlink_if(index.path, [&](const FileDescriptor& file) {
+      return FileIdentity::of(file.get()) == index.file && file_kind(file) == FileKind::kIndex;
     });
   });
 }
@@ -128,12 +128,12 @@ RemovalResult remove_leftover(const ListedLeftover& leftover) {
   return under_lock(leftover.index, [&](const FileLock& lock) -> RemovalResult {
     if (!lock.locks()) return {RemovalOutcome::kInUse};         // nothing proves that its maker is dead
     if (leftover.path == lock_path(leftover.index)) return {};  // goes with the lock
-    return unlink_if(leftover.path, [&](int file) {
+    return unlink_if(leftover.path, [&](const FileDescriptor& file) {
       if (leftover.path == journal_path(leftover.index)) {
         const JournalState state = journal_state(file);
         return state == JournalState::kDone || (state == JournalState::kHot && !FileIdentity::of(leftover.index));
       }
-      const std::optional<FileIdentity> now = FileIdentity::of(file);
+      const std::optional<FileIdentity> now = FileIdentity::of(file.get());
       return now && (now->bytes == 0 || is_ours(file_kind(file)));
     });
   });

@@ -3,10 +3,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -17,36 +16,13 @@
 #include "index/leftovers.h"
 #include "index/packed_tables.h"
 #include "sql/database.h"
+#include "sql/file/byte_order.h"
 #include "sql/file/column_scan.h"
 #include "sql/safety.h"
 #include "sql/user/functions.h"
 
 namespace tracedb {
 namespace {
-
-constexpr std::size_t kHeaderBytes = 100;
-using Header = std::array<unsigned char, kHeaderBytes>;
-
-// Offsets of the SQLite file format, section 1.3; numbers are big-endian.
-constexpr std::size_t kPageSizeAt = 16;
-constexpr std::size_t kFormatVersionsAt = 18;
-constexpr std::size_t kPageCountAt = 28;
-constexpr std::size_t kUserVersionAt = 60;
-constexpr std::size_t kApplicationIdAt = 68;
-
-std::uint32_t big_endian(const Header& header, std::size_t at, std::size_t bytes) {
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | header[at + i];
-  return value;
-}
-
-// Another format is write-ahead logging: to read it, SQLite would make files beside the index.
-bool is_rollback_format(const Header& header) { return big_endian(header, kFormatVersionsAt, 2) == 0x0101; }
-
-std::uint64_t expected_size(const Header& header) {
-  const std::uint32_t page = big_endian(header, kPageSizeAt, 2);
-  return std::uint64_t{page == 1 ? 65536 : page} * big_endian(header, kPageCountAt, 4);
-}
 
 std::string advice(FileKind kind) {
   switch (kind) {
@@ -68,33 +44,28 @@ std::string advice(FileKind kind) {
 
 }  // namespace
 
-FileKind file_kind(int descriptor) {
+FileKind file_kind(const FileDescriptor& file) {
   struct stat status {};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return FileKind::kMissing;
-  Header header{};
-  std::size_t got = 0;
-  for (ssize_t more = 1; more != 0 && got < header.size(); got += static_cast<std::size_t>(more)) {
-    do {
-      more = ::pread(descriptor, header.data() + got, header.size() - got, static_cast<off_t>(got));
-    } while (more < 0 && errno == EINTR);
-    if (more < 0) return FileKind::kMissing;
+  std::array<std::byte, kFileHeader> header{};
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return FileKind::kMissing;
+  const std::optional<std::size_t> got = file.read_at(0, header);
+  if (!got) return FileKind::kMissing;
+  if (*got < kFileMagic.size() || std::memcmp(header.data(), kFileMagic.data(), kFileMagic.size()) != 0) {
+    return FileKind::kNotSqlite;
   }
-  const std::string_view magic(reinterpret_cast<const char*>(header.data()), 16);
-  if (got < 16 || magic != std::string_view("SQLite format 3\0", 16)) return FileKind::kNotSqlite;
-  if (big_endian(header, kApplicationIdAt, 4) != static_cast<std::uint32_t>(kApplicationId)) {
-    return FileKind::kOtherSqlite;
-  }
-  if (big_endian(header, kUserVersionAt, 4) != static_cast<std::uint32_t>(kSchemaVersion) ||
-      !is_rollback_format(header)) {
-    return FileKind::kOtherVersion;
-  }
-  return static_cast<std::uint64_t>(status.st_size) < expected_size(header) ? FileKind::kTruncated : FileKind::kIndex;
+  const auto number_at = [&](std::size_t at) { return static_cast<std::int32_t>(get_big32(&header[at])); };
+  if (number_at(kApplicationIdAt) != kApplicationId) return FileKind::kOtherSqlite;
+  // Another format is write-ahead logging: to read it, SQLite would make files beside the index.
+  const bool is_rollback_format = get_big16(&header[kFormatVersionsAt]) == 0x0101;
+  if (number_at(kUserVersionAt) != kSchemaVersion || !is_rollback_format) return FileKind::kOtherVersion;
+  const std::uint64_t expected = std::uint64_t{page_size_in(header)} * get_big32(&header[kPageCountAt]);
+  return static_cast<std::uint64_t>(status.st_size) < expected ? FileKind::kTruncated : FileKind::kIndex;
 }
 
 FileKind file_kind(const std::filesystem::path& path) {
   // Not blocking: the file may be a FIFO by now.
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  return file.is_open() ? file_kind(file.get()) : FileKind::kMissing;
+  return file.is_open() ? file_kind(file) : FileKind::kMissing;
 }
 
 Index Index::open(const std::filesystem::path& path) {

@@ -26,7 +26,7 @@ enum class FileKind {
 
 // Looks at the first 100 bytes only.
 FileKind file_kind(const std::filesystem::path& path);
-FileKind file_kind(int descriptor);  // of an open file; its position is left alone
+FileKind file_kind(const FileDescriptor& file);  // open; its position is left alone
 
 class Index {
  public:

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
+#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -53,17 +53,16 @@ bool is_begun_index(const fs::path& file) {
 
 fs::path journal_path(const fs::path& index) { return index.native() + "-journal"; }
 
-JournalState journal_state(int descriptor) {
+JournalState journal_state(const FileDescriptor& file) {
   constexpr std::string_view kMagic = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
-  std::array<char, kMagic.size()> head{};
+  std::string head(kMagic.size(), '\0');
   struct stat status {};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return JournalState::kNone;
-  const ssize_t got = ::pread(descriptor, head.data(), head.size(), 0);
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return JournalState::kNone;
+  const std::optional<std::size_t> got = file.read_at(0, std::as_writable_bytes(std::span(head)));
   if (got == 0) return JournalState::kDone;
-  if (got != std::ssize(head)) return JournalState::kNone;
-  const std::string_view text(head.data(), head.size());
-  if (text == kMagic) return JournalState::kHot;
-  return text.find_first_not_of('\0') == std::string_view::npos ? JournalState::kDone : JournalState::kNone;
+  if (got != head.size()) return JournalState::kNone;
+  if (head == kMagic) return JournalState::kHot;
+  return head.find_first_not_of('\0') == std::string::npos ? JournalState::kDone : JournalState::kNone;
 }
 
 JournalState journal_state(const fs::path& journal) {
@@ -73,7 +72,7 @@ JournalState journal_state(const fs::path& journal) {
     throw Error(ErrorCode::kResource,
                 fmt::format("{}: cannot open: {}", printable_path(journal), std::generic_category().message(errno)));
   }
-  return journal_state(file.get());
+  return journal_state(file);
 }
 
 bool is_empty_spool(const fs::path& file) {

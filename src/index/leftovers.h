@@ -39,7 +39,7 @@ enum class JournalState {
   kHot,   // a change was begun and not finished
 };
 JournalState journal_state(const std::filesystem::path& journal);
-JournalState journal_state(int descriptor);
+JournalState journal_state(const FileDescriptor& file);
 std::filesystem::path journal_path(const std::filesystem::path& index);
 
 // Removes what killed builds of `index` left behind. Only while holding its lock. Returns how many files.

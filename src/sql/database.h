@@ -163,7 +163,7 @@ class Database {
   // file takes on the disk, which are fewer than its size where it has holes.
   [[nodiscard]] std::uint32_t most_rows() const { return most_rows_; }
   // kReadOnly: the very file, whatever its name has come to mean since; owned by the database.
-  [[nodiscard]] int descriptor() const { return descriptor_.get(); }
+  [[nodiscard]] const FileDescriptor& descriptor() const { return descriptor_; }
 
  private:
   void open(const std::string& name);

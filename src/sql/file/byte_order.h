@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
+#include <string_view>
 
 namespace tracedb {
 
@@ -24,6 +26,9 @@ inline void put_big64(std::byte* to, std::uint64_t value) {
   std::memcpy(to, &value, sizeof value);
 }
 
+inline std::size_t get_big16(const std::byte* from) {
+  return std::to_integer<std::size_t>(from[0]) << 8 | std::to_integer<std::size_t>(from[1]);
+}
 inline std::uint32_t get_big32(const std::byte* from) {
   std::uint32_t value = 0;
   for (int i = 0; i < 4; ++i) value = value << 8 | std::to_integer<std::uint32_t>(from[i]);
@@ -41,6 +46,20 @@ inline std::byte* put_varint(std::byte* to, std::uint64_t value, std::size_t siz
     to[i] = static_cast<std::byte>((value & 0x7f) | (i + 1 < size ? 0x80 : 0));
   }
   return to + size;
+}
+
+// The header of a database file (sqlite.org/fileformat2.html, "The Database Header"): its size, what it begins with,
+// and where its fields are.
+inline constexpr std::size_t kFileHeader = 100;
+inline constexpr std::string_view kFileMagic{"SQLite format 3\0", 16};
+inline constexpr std::size_t kPageSizeAt = 16, kFormatVersionsAt = 18, kReservedAt = 20, kChangeCounterAt = 24,
+                             kPageCountAt = 28, kAutoVacuumAt = 52, kUserVersionAt = 60, kApplicationIdAt = 68,
+                             kVersionValidForAt = 92;
+
+// The field has 16 bits: 65536 is written as 1.
+inline std::size_t page_size_in(std::span<const std::byte, kFileHeader> header) {
+  const std::size_t size = get_big16(&header[kPageSizeAt]);
+  return size == 1 ? 65536 : size;
 }
 
 // Pages of tables in SQLite's files: the byte that tells their kind, and the size of their headers

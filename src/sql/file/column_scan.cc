@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -20,7 +19,6 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kFileHeader = 100;
 constexpr int kDeepest = 20;                   // levels of a tree; SQLite allows no more
 constexpr std::size_t kPagesForAThread = 256;  // below, starting one costs more than it saves
 constexpr std::size_t kPagesAtOnce = 64;
@@ -32,12 +30,11 @@ class Pages {
       : path_(database.path()), table_(table), descriptor_(database.descriptor()) {
     std::array<std::byte, kFileHeader> header{};
     struct stat status {};
-    if (::fstat(descriptor_, &status) != 0) fail();
+    if (::fstat(descriptor_.get(), &status) != 0) fail();
     read(0, header);
-    const std::size_t size = std::to_integer<std::size_t>(header[16]) << 8 | std::to_integer<std::size_t>(header[17]);
-    size_ = size == 1 ? 65536 : size;
+    size_ = page_size_in(header);
     if (size_ < 512) damaged();
-    usable_ = size_ - std::to_integer<std::size_t>(header[20]);
+    usable_ = size_ - std::to_integer<std::size_t>(header[kReservedAt]);
     count_ = static_cast<std::uint64_t>(status.st_size) / size_;
   }
   [[nodiscard]] std::size_t page_size() const { return size_; }
@@ -62,26 +59,17 @@ class Pages {
   }
 
   void read(std::uint64_t offset, std::span<std::byte> into) const {
-    while (!into.empty()) {
-      const ssize_t got = ::pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) fail();
-      if (got == 0) damaged();
-      offset += static_cast<std::uint64_t>(got);
-      into = into.subspan(static_cast<std::size_t>(got));
-    }
+    const std::optional<std::size_t> got = descriptor_.read_at(offset, into);
+    if (!got) fail();
+    if (*got < into.size()) damaged();
   }
 
   const std::filesystem::path& path_;
   std::string_view table_;
-  int descriptor_;
+  const FileDescriptor& descriptor_;
   std::size_t size_ = 0, usable_ = 0;
   std::uint64_t count_ = 0;
 };
-
-std::size_t get_big16(const std::byte* from) {
-  return std::to_integer<std::size_t>(from[0]) << 8 | std::to_integer<std::size_t>(from[1]);
-}
 
 // Numbers out of one page; leaving it is damage.
 class Reader {

@@ -23,12 +23,6 @@ namespace {
 constexpr std::size_t kPagesPerWrite = 64;
 constexpr std::uint64_t kLockByte = std::uint64_t{1} << 30;
 
-// The database header: its size, and where its fields are.
-constexpr std::size_t kHeader = 100;
-constexpr std::string_view kMagic{"SQLite format 3\0", 16};
-constexpr std::size_t kPageSize = 16, kReserved = 20, kChangeCounter = 24, kPageCount = 28, kAutoVacuum = 52,
-                      kVersionValidFor = 92;
-
 std::uint64_t offset_of(std::uint32_t number, std::size_t page_size) { return (std::uint64_t{number} - 1) * page_size; }
 
 }  // namespace
@@ -47,22 +41,21 @@ void PageFile::fail(std::string_view doing, int error) const {
 }
 
 void PageFile::read_header() {
-  std::array<std::byte, kHeader> header{};
+  std::array<std::byte, kFileHeader> header{};
   struct stat info {};
   if (::fstat(descriptor_.get(), &info) != 0) fail("read", errno);
-  if (read_start(header) < kHeader || std::memcmp(header.data(), kMagic.data(), kMagic.size()) != 0) {
+  if (read_start(header) < kFileHeader || std::memcmp(header.data(), kFileMagic.data(), kFileMagic.size()) != 0) {
     throw Error(ErrorCode::kInput, fmt::format("{}: not a database", printable_path(path_)));
   }
-  // The field has 16 bits: 65536 is written as 1.
-  const std::uint32_t field = get_big32(&header[kPageSize]) >> 16;
-  page_size_ = field == 1 ? 65536 : field;
-  usable_size_ = page_size_ - std::to_integer<std::size_t>(header[kReserved]);
-  pages_ = get_big32(&header[kPageCount]);
+  page_size_ = page_size_in(header);
+  usable_size_ = page_size_ - std::to_integer<std::size_t>(header[kReservedAt]);
+  pages_ = get_big32(&header[kPageCountAt]);
   const std::uint64_t size = std::uint64_t{pages_} * page_size_;
   if (pages_ == 0 || size != static_cast<std::uint64_t>(info.st_size)) {
     throw Error(ErrorCode::kInput, fmt::format("{}: the database is not as long as it says", printable_path(path_)));
   }
-  if (get_big32(&header[kAutoVacuum]) != 0) throw std::logic_error("pages are appended to a database with auto_vacuum");
+  if (get_big32(&header[kAutoVacuumAt]) != 0)
+    throw std::logic_error("pages are appended to a database with auto_vacuum");
   buffer_.reserve(kPagesPerWrite * page_size_);
 }
 
@@ -107,12 +100,12 @@ std::size_t PageFile::read_start(std::span<std::byte> into) const {
 // The number of pages counts only where the change counter is the one it was written for.
 void PageFile::close() {
   flush();
-  std::array<std::byte, kHeader> header{};
-  if (read_start(header) < kHeader) fail("read", ENODATA);
-  const std::uint32_t change = get_big32(&header[kChangeCounter]) + 1;
-  put_big32(&header[kChangeCounter], change);
-  put_big32(&header[kVersionValidFor], change);
-  put_big32(&header[kPageCount], pages_);
+  std::array<std::byte, kFileHeader> header{};
+  if (read_start(header) < kFileHeader) fail("read", ENODATA);
+  const std::uint32_t change = get_big32(&header[kChangeCounterAt]) + 1;
+  put_big32(&header[kChangeCounterAt], change);
+  put_big32(&header[kVersionValidForAt], change);
+  put_big32(&header[kPageCountAt], pages_);
   write(0, header);
   if (!descriptor_.close()) fail("write", errno);
 }
