@@ -23,10 +23,7 @@ Value number_of(json::number number) {
   if (number.is_int64()) return integer(number.get_int64());
   if (!number.is_uint64()) return real(number.get_double());
   const std::uint64_t large = number.get_uint64();
-  Value out = real(static_cast<double>(large));
-  out.kind = Kind::kInt;
-  out.text = std::to_string(large);
-  return out;
+  return {Kind::kInt, static_cast<double>(large), std::to_string(large), {}, {}};
 }
 
 // Throws simdjson_error.
@@ -156,13 +153,6 @@ class Writer {
   NonAscii non_ascii_;
   std::string out_;
 };
-
-Value with_number(Kind kind, double number) {
-  Value out;
-  out.kind = kind;
-  out.number = number;
-  return out;
-}
 
 constexpr int kDeepest = 200;  // brackets within brackets
 
@@ -303,31 +293,15 @@ bool Value::is_true() const {
   return kind == Kind::kText ? !text.empty() : number != 0 || !items.empty() || !members.empty();
 }
 
-Value integer(std::int64_t number) {
-  Value out = with_number(Kind::kInt, static_cast<double>(number));
-  out.text = std::to_string(number);
-  return out;
-}
+Value integer(std::int64_t number) { return {Kind::kInt, static_cast<double>(number), std::to_string(number), {}, {}}; }
 
-Value real(double number) { return with_number(Kind::kFloat, number); }
+Value real(double number) { return {Kind::kFloat, number, {}, {}, {}}; }
 
-Value text(std::string_view text) {
-  Value out = with_number(Kind::kText, 0);
-  out.text = text;
-  return out;
-}
+Value text(std::string_view text) { return {Kind::kText, 0, std::string(text), {}, {}}; }
 
-Value list(std::vector<Value> items) {
-  Value out = with_number(Kind::kList, 0);
-  out.items = std::move(items);
-  return out;
-}
+Value list(std::vector<Value> items) { return {Kind::kList, 0, {}, std::move(items), {}}; }
 
-Value dict(std::vector<Member> members) {
-  Value out = with_number(Kind::kDict, 0);
-  out.members = std::move(members);
-  return out;
-}
+Value dict(std::vector<Member> members) { return {Kind::kDict, 0, {}, {}, std::move(members)}; }
 
 std::string float_text(double number) {
   const std::string text = fmt::format("{}", number);
