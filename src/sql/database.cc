@@ -313,6 +313,10 @@ Statement& Statement::bind(int index, std::span<const std::byte> value) {
 
 void Database::release_page_cache() { sqlite3_db_release_memory(handle_); }
 
+Statement& Statement::bind(int index, const Statement& row, int column) {
+  return bound(sqlite3_bind_value(statement_, index, sqlite3_column_value(row.statement_, column)));
+}
+
 Statement& Statement::bind_null(int index) { return bound(sqlite3_bind_null(statement_, index)); }
 
 int Statement::parameter_count() const { return sqlite3_bind_parameter_count(statement_); }

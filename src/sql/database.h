@@ -55,6 +55,7 @@ class Statement {
   Statement& bind(int index,
                   std::span<const std::byte> value);  // a blob; not copied: must stay until reset() or bound anew
   Statement& bind_null(int index);
+  Statement& bind(int index, const Statement& row, int column);  // its cell, copied
 
   [[nodiscard]] int parameter_count() const;
   [[nodiscard]] std::string_view parameter_name(int index) const;    // with its ':', '@' or '$'; "" for a plain '?'

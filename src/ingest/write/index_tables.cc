@@ -34,21 +34,6 @@ void bind_cell(Statement& statement, int index, const T& value) {
   }
 }
 
-void copy_cell(const Statement& from, int column, Statement& to) {
-  switch (from.type(column)) {
-    case ValueType::kInteger:
-      return void(to.bind(column + 1, from.int64(column)));
-    case ValueType::kReal:
-      return void(to.bind(column + 1, from.real(column)));
-    case ValueType::kText:
-      return void(to.bind(column + 1, from.text(column)));
-    case ValueType::kBlob:
-      return void(to.bind(column + 1, from.blob(column)));
-    case ValueType::kNull:
-      return void(to.bind_null(column + 1));
-  }
-}
-
 template <class... Cells>
 void insert_row(Statement& statement, const Cells&... cells) {
   int index = 0;
@@ -313,7 +298,7 @@ void IndexWriter::copy_rows(Database& from, const std::string& table) {
   Statement rows(from, fmt::format("SELECT {} FROM {} ORDER BY rowid", names, quoted));
   Statement insert(*database_, fmt::format("INSERT INTO {} ({}) VALUES ({})", quoted, names, places));
   while (rows.step()) {
-    for (int i = 0; i < rows.column_count(); ++i) copy_cell(rows, i, insert);
+    for (int i = 0; i < rows.column_count(); ++i) insert.bind(i + 1, rows, i);
     insert.run();
   }
 }
