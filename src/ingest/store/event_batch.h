@@ -70,7 +70,6 @@ enum class MetadataKind : std::uint8_t {
   kProcessSortIndex,
   kThreadName,
   kThreadSortIndex,
-  kOther
 };
 struct MetadataRecord {
   MetadataKind kind;

@@ -8,6 +8,18 @@
 namespace tracedb {
 namespace {
 
+void push_slice(TraceStore& store, const SliceEndpointRecord& begin, const SliceEndpointRecord& end) {
+  EventCount& count = store.kind(end.category, std::string_view(&end.ph, 1));
+  ++count.skipped[static_cast<std::size_t>(SkipReason::kEndOfSlice)];
+  store.slices.push({begin.ts, end.ts - begin.ts, begin.category, begin.name, begin.track, begin.args, end.args, 0});
+}
+
+// Of a begin that has no end.
+void push_begin(TraceStore& store, const SliceEndpointRecord& begin) {
+  store.issues.add(IssueKind::kBeginWithoutEnd, -1, store.strings.text(begin.name));
+  store.slices.push({begin.ts, kUnknownValue, begin.category, begin.name, begin.track, begin.args, 0, 0});
+}
+
 // The begins of one group that no end closed yet. Each knows the next open one of its name below it, so that an end
 // finds its begin at once however many others are open.
 class OpenBegins {
@@ -25,15 +37,13 @@ class OpenBegins {
   void end(const SliceEndpointRecord& end) {
     const std::string_view name = end.name == 0 ? std::string_view() : store_.strings.text(end.name);
     const std::size_t match = name.empty() ? open_.size() : innermost_[end.name];
-    EventCount& count = store_.kind(end.category, std::string_view(&end.ph, 1));
     if (match == 0) {
+      EventCount& count = store_.kind(end.category, std::string_view(&end.ph, 1));
       ++count.skipped[static_cast<std::size_t>(SkipReason::kEndWithoutBegin)];
       store_.issues.add(IssueKind::kEndWithoutBegin, -1, name);
       return;
     }
-    ++count.skipped[static_cast<std::size_t>(SkipReason::kEndOfSlice)];
-    const SliceEndpointRecord& begin = open_[match - 1].edge;
-    store_.slices.push({begin.ts, end.ts - begin.ts, begin.category, begin.name, begin.track, begin.args, end.args, 0});
+    push_slice(store_, open_[match - 1].edge, end);
     close(match - 1);
   }
 
@@ -41,10 +51,7 @@ class OpenBegins {
   void keep_open() {
     for (const Begin& begin : open_) {
       innermost_[begin.edge.name] = 0;
-      if (begin.closed) continue;
-      const SliceEndpointRecord& edge = begin.edge;
-      store_.issues.add(IssueKind::kBeginWithoutEnd, -1, store_.strings.text(edge.name));
-      store_.slices.push({edge.ts, kUnknownValue, edge.category, edge.name, edge.track, edge.args, 0, 0});
+      if (!begin.closed) push_begin(store_, begin.edge);
     }
     open_.clear();
     closed_ = 0;
@@ -155,24 +162,20 @@ class TilePairs {
     if (edge.is_end == 0) {
       const auto [entry, is_new] = open_.try_emplace(key_of(edge), edge);
       if (is_new) return;
-      keep_open(entry->second);
+      push_begin(store_, entry->second);
       entry->second = edge;
       return;
     }
     const auto found = open_.find(key_of(edge));
     if (found == open_.end()) return keep_end(edge);
-    const SliceEndpointRecord& begin = found->second;
-    ++store_.kind(edge.category, std::string_view(&edge.ph, 1))
-          .skipped[static_cast<std::size_t>(SkipReason::kEndOfSlice)];
-    store_.slices.push(
-        {begin.ts, edge.ts - begin.ts, begin.category, begin.name, begin.track, begin.args, edge.args, 0});
+    push_slice(store_, found->second, edge);
     open_.erase(found);
   }
 
   // Behind the last edge of a process.
   void finish() {
     if (process_ == 0) return;
-    for (const auto& [key, begin] : open_) keep_open(begin);
+    for (const auto& [key, begin] : open_) push_begin(store_, begin);
     open_.clear();
     add_kernels();
     starts_.clear();
@@ -181,11 +184,6 @@ class TilePairs {
   }
 
  private:
-  void keep_open(const SliceEndpointRecord& begin) {
-    store_.issues.add(IssueKind::kBeginWithoutEnd, -1, store_.strings.text(begin.name));
-    store_.slices.push({begin.ts, kUnknownValue, begin.category, begin.name, begin.track, begin.args, 0, 0});
-  }
-
   void keep_end(const SliceEndpointRecord& end) {
     store_.issues.add(IssueKind::kEndWithoutBegin, -1,
                       end.name == 0 ? std::string_view() : store_.strings.text(end.name));
@@ -453,25 +451,16 @@ void TraceStore::keep(const MetadataRecord& record) {
 }
 
 void TraceStore::apply(const MetadataRecord& record) {
-  const std::uint32_t process = process_id(record.pid);
-  switch (record.kind) {
-    case MetadataKind::kProcessName:
-      processes[process - 1].name = record.text;
-      break;
-    case MetadataKind::kProcessLabels:
-      processes[process - 1].labels = record.text;
-      break;
-    case MetadataKind::kProcessSortIndex:
-      processes[process - 1].sort_index = record.number;
-      break;
-    case MetadataKind::kThreadName:
-      threads[thread_id(record.pid, record.tid) - 1].name = record.text;
-      break;
-    case MetadataKind::kThreadSortIndex:
-      threads[thread_id(record.pid, record.tid) - 1].sort_index = record.number;
-      break;
-    case MetadataKind::kOther:
-      break;
+  ProcessInfo& process = processes[process_id(record.pid) - 1];
+  if (record.kind == MetadataKind::kProcessName) process.name = record.text;
+  if (record.kind == MetadataKind::kProcessLabels) process.labels = record.text;
+  if (record.kind == MetadataKind::kProcessSortIndex) process.sort_index = record.number;
+  if (record.kind != MetadataKind::kThreadName && record.kind != MetadataKind::kThreadSortIndex) return;
+  ThreadInfo& thread = threads[thread_id(record.pid, record.tid) - 1];
+  if (record.kind == MetadataKind::kThreadName) {
+    thread.name = record.text;
+  } else {
+    thread.sort_index = record.number;
   }
 }
 
