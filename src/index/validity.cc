@@ -16,7 +16,6 @@
 
 #include "base/failure.h"
 #include "base/files/file_descriptor.h"
-#include "base/files/file_identity.h"
 #include "base/files/file_lock.h"
 #include "base/files/partial_file.h"
 #include "base/stream/content_hash.h"
@@ -74,7 +73,7 @@ std::optional<timespec> look(const Index& index) {
 
 void note_stat(const Index& index, const FileIdentity& source, timespec looked_at) {
   if (nanoseconds(looked_at) - touched_ns(source) <= kRestNs) return;  // could not be trusted anyway
-  refresh_stat(index, {source.modified_ns, static_cast<std::int64_t>(source.inode), looked_at});
+  refresh_stat(index, source, looked_at);
 }
 
 ValidityResult check_content(const Index& index, const std::filesystem::path& source, const std::atomic<bool>* cancel) {
@@ -158,23 +157,23 @@ bool copy_index(const fs::path& index, const FileIdentity& known, const fs::path
   return status.st_uid == ::geteuid() && copy_bytes(from, to) && ::fchmod(to.get(), status.st_mode & 07777) == 0;
 }
 
-bool replace(const Index& index, const FileIdentity& known, const RefreshedStat& stat) {
+bool replace(const Index& index, const FileIdentity& known, const FileIdentity& source, timespec looked_at) {
   PartialFile copy(index.path());
   if (!copy_index(index.path(), known, copy.path())) return false;
   // The name may have come to another index since `index` was opened.
   if (Index::open(copy.path()).meta("source_hash") != index.meta("source_hash")) return false;
-  if (!update_meta(copy.path(), {{"source_mtime_ns", std::to_string(stat.mtime_ns)},
-                                 {"source_inode", std::to_string(stat.inode)}})) {
+  if (!update_meta(copy.path(), {{"source_mtime_ns", std::to_string(source.modified_ns)},
+                                 {"source_inode", std::to_string(static_cast<std::int64_t>(source.inode))}})) {
     return false;
   }
   if (FileIdentity::of(index.path()) != known) return false;
-  copy.publish(stat.looked_at);
+  copy.publish(looked_at);
   return true;
 }
 
 }  // namespace
 
-bool refresh_stat(const Index& index, const RefreshedStat& stat) {
+bool refresh_stat(const Index& index, const FileIdentity& source, timespec looked_at) {
   const std::optional<FileIdentity> known = FileIdentity::of(index.path());
   if (!known) return false;
   std::error_code error;
@@ -182,7 +181,7 @@ bool refresh_stat(const Index& index, const RefreshedStat& stat) {
   if (!lock) return false;
   if (lock->locks()) remove_leftovers(index.path());  // the lock, by which the next run would find them, goes with us
   bool replaced = false;
-  const std::optional<Error> failure = catch_error([&] { replaced = replace(index, *known, stat); });
+  const std::optional<Error> failure = catch_error([&] { replaced = replace(index, *known, source, looked_at); });
   return replaced && !failure;  // failing costs time only
 }
 

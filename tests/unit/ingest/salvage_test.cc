@@ -382,7 +382,7 @@ TEST_CASE("new times are noted wholly or not at all, whatever call fails") {
       bool noted = false;
       {
         const FailingVfs vfs(call, at, SQLITE_IOERR);
-        noted = refresh_stat(index, {2, 2, {1'700'000'000, 0}});
+        noted = refresh_stat(index, {.inode = 2, .modified_ns = 2}, {1'700'000'000, 0});
         failed = vfs.failed() ? 1 : 0;
       }
       INFO("kind " << static_cast<int>(call) << ", call " << at);
