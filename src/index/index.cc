@@ -24,22 +24,15 @@
 namespace tracedb {
 namespace {
 
-std::string advice(FileKind kind) {
-  switch (kind) {
-    case FileKind::kMissing:
-      return "no regular file; copy its content into one";
-    case FileKind::kNotSqlite:
-      return "not an index; make one with trace-ingest";
-    case FileKind::kOtherSqlite:
-      return "an SQLite database, but not a tracedb index; make one from the trace with trace-ingest";
-    case FileKind::kOtherVersion:
-      return "an index of another version; bring it to this one with trace-ingest --upgrade, or ingest the trace again";
-    case FileKind::kTruncated:
-      return "the index is truncated; ingest the trace again with trace-ingest --force";
-    case FileKind::kIndex:
-      break;
-  }
-  return "an index";
+std::string_view advice(FileKind kind) {
+  constexpr std::string_view kAdvice[] = {
+      "no regular file; copy its content into one",
+      "not an index; make one with trace-ingest",
+      "an SQLite database, but not a tracedb index; make one from the trace with trace-ingest",
+      "an index of another version; bring it to this one with trace-ingest --upgrade, or ingest the trace again",
+      "the index is truncated; ingest the trace again with trace-ingest --force",
+  };
+  return kAdvice[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace

@@ -27,17 +27,9 @@ constexpr std::string_view kLockSuffix = ".lock";
 constexpr std::string_view kJournalSuffix = ".tracedb-journal";
 
 IndexState state_of(Validity validity) {
-  switch (validity) {
-    case Validity::kValid:
-      return IndexState::kValid;
-    case Validity::kStale:
-      return IndexState::kStale;
-    case Validity::kSourceMissing:
-      return IndexState::kOrphaned;
-    case Validity::kUnknown:
-      break;
-  }
-  return IndexState::kUnknown;
+  constexpr IndexState kStates[] = {IndexState::kValid, IndexState::kStale, IndexState::kOrphaned,
+                                    IndexState::kUnknown};
+  return kStates[static_cast<std::size_t>(validity)];
 }
 
 void compare_with_trace(ListedIndex& found, const std::atomic<bool>* cancel) {

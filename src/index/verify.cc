@@ -23,14 +23,10 @@ using Outcome = VerifyFinding::Outcome;
 
 VerifyFinding check_source(const Index& index, const std::filesystem::path& source, const std::atomic<bool>* cancel) {
   const ValidityResult result = check_validity(index, source, Effort::kFullHash, cancel);
-  switch (result.validity) {
-    case Validity::kValid:
-      return {"source", Outcome::kPassed, result.reason};
-    case Validity::kStale:
-      return {"source", Outcome::kFailed, result.reason};
-    default:
-      return {"source", Outcome::kNotChecked, result.reason};
-  }
+  const Outcome outcome = result.validity == Validity::kValid   ? Outcome::kPassed
+                          : result.validity == Validity::kStale ? Outcome::kFailed
+                                                                : Outcome::kNotChecked;
+  return {"source", outcome, result.reason};
 }
 
 void check_integrity(const Index& index, std::vector<VerifyFinding>& findings) {

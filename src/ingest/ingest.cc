@@ -34,17 +34,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Not of kNone.
 IssueKind issue_of(StreamDamage damage) {
-  switch (damage) {
-    case StreamDamage::kTruncated:
-      return IssueKind::kCompressedTruncated;
-    case StreamDamage::kBadChecksum:
-      return IssueKind::kCompressedChecksum;
-    case StreamDamage::kTrailingBytes:
-      return IssueKind::kCompressedTrailing;
-    default:
-      return IssueKind::kCompressedCorrupt;
-  }
+  constexpr IssueKind kKinds[] = {IssueKind::kCompressedTruncated, IssueKind::kCompressedChecksum,
+                                  IssueKind::kCompressedCorrupt, IssueKind::kCompressedTrailing};
+  return kKinds[static_cast<std::size_t>(damage) - 1];
 }
 
 // Ascend's profiler names its folders after host and process, HOST_PID_TIME_ascend_pt: profiler_info_3.json there has
