@@ -286,17 +286,7 @@ class Ingest {
         store_.issues.add(IssueKind::kUnknownDevice, -1, device.key.text);
     }
     const std::int64_t base = base_time(header);
-    writer.add_counters(store_, arguments_);
-    writer.write_dictionaries(store_, cpu_, devices_);
-    writer.write_tracks(store_, devices, rank ? rank->rank : kUnknownValue);
-    writer.write_steps(cpu_);
-    writer.write_module_calls(store_, cpu_);
-    writer.write_kernel_sums(devices_);
-    writer.write_collectives(store_, devices_);
-    writer.write_arguments(store_, arguments_);
-    writer.write_flow_ids(store_, text_flow_ids_);
-    writer.write_counts(store_);
-    writer.write_issues(store_.issues);
+    writer.write_tables(store_, cpu_, devices_, arguments_, text_flow_ids_, devices, rank ? rank->rank : kUnknownValue);
     write_meta(writer, header, rank, base);
   }
 

@@ -107,44 +107,8 @@ constexpr std::string_view kSkipReasons[] = {"",
                                              "too large"};
 static_assert(std::size(kSkipReasons) == static_cast<std::size_t>(SkipReason::kCount));
 
-}  // namespace
-
-void IndexWriter::write_dictionaries(TraceStore& store, const CpuLinks& cpu, const DeviceLinks& devices) {
-  Statement name(*database_, "INSERT INTO kernel_name VALUES (?, ?, ?)");
-  for (const std::uint32_t id : devices.kernel_names) {
-    const std::string_view text = kernel_of_text(store.strings.text(id));
-    insert_row(name, id, text, short_name(text));
-  }
-  Statement frame(*database_, "INSERT INTO frame VALUES (NULL, ?, ?, ?, ?)");
-  for (const std::uint32_t id : cpu.frames) {
-    const FrameLabel label = frame_label(store.strings.text(id));
-    const bool placed = !label.file.empty();
-    insert_row(frame, id, label.function, known_id(placed ? store.string_id(label.file) : 0),
-               known(placed ? label.line : kUnknownValue));
-  }
-  // Behind all that adds to them.
-  Statement string(*database_, "INSERT INTO string VALUES (?, ?)");
-  for (std::uint32_t id = 1; id <= store.strings.size(); ++id) insert_row(string, id, store.strings.text(id));
-  Statement stack(*database_, "INSERT INTO stack VALUES (NULL, ?, ?, ?)");
-  for (const StackTrie::Node& node : cpu.stacks.nodes()) {
-    insert_row(stack, known_id(node.parent), node.frame, node.depth);
-  }
-  Statement config(*database_, "INSERT INTO launch_config VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  for (const LaunchConfig& row : store.configs) {
-    for (int i = 0; i < 8; ++i) bind_cell(config, i + 1, known(row.values[i]));
-    for (int i = 0; i < 4; ++i) bind_cell(config, i + 9, known(row.rates[i]));
-    config.run();
-  }
-  write_task_info(store);
-  Statement shape(*database_, "INSERT INTO op_shape VALUES (NULL, ?, ?, ?, ?, ?)");
-  const auto text = [](const std::string& value) { return known(std::string_view(value)); };
-  for (const ShapeDefinition& row : store.shapes) {
-    insert_row(shape, text(row.dims), text(row.types), text(row.strides), text(row.concrete_inputs), text(row.detail));
-  }
-}
-
-void IndexWriter::write_task_info(const TraceStore& store) {
-  Statement insert(*database_, "INSERT INTO task_info VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+void write_task_info(Database& database, const TraceStore& store) {
+  Statement insert(database, "INSERT INTO task_info VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const auto text = [&store](std::uint32_t id) { return known_text(store, id); };
   std::int64_t id = 0;
   for (const LaunchConfig& row : store.configs) {
@@ -158,10 +122,44 @@ void IndexWriter::write_task_info(const TraceStore& store) {
   }
 }
 
-void IndexWriter::write_tracks(const TraceStore& store, const std::vector<DeviceRow>& devices, std::int64_t rank) {
+void write_dictionaries(Database& database, TraceStore& store, const CpuLinks& cpu, const DeviceLinks& devices) {
+  Statement name(database, "INSERT INTO kernel_name VALUES (?, ?, ?)");
+  for (const std::uint32_t id : devices.kernel_names) {
+    const std::string_view text = kernel_of_text(store.strings.text(id));
+    insert_row(name, id, text, short_name(text));
+  }
+  Statement frame(database, "INSERT INTO frame VALUES (NULL, ?, ?, ?, ?)");
+  for (const std::uint32_t id : cpu.frames) {
+    const FrameLabel label = frame_label(store.strings.text(id));
+    const bool placed = !label.file.empty();
+    insert_row(frame, id, label.function, known_id(placed ? store.string_id(label.file) : 0),
+               known(placed ? label.line : kUnknownValue));
+  }
+  // Behind all that adds to them.
+  Statement string(database, "INSERT INTO string VALUES (?, ?)");
+  for (std::uint32_t id = 1; id <= store.strings.size(); ++id) insert_row(string, id, store.strings.text(id));
+  Statement stack(database, "INSERT INTO stack VALUES (NULL, ?, ?, ?)");
+  for (const StackTrie::Node& node : cpu.stacks.nodes()) {
+    insert_row(stack, known_id(node.parent), node.frame, node.depth);
+  }
+  Statement config(database, "INSERT INTO launch_config VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  for (const LaunchConfig& row : store.configs) {
+    for (int i = 0; i < 8; ++i) bind_cell(config, i + 1, known(row.values[i]));
+    for (int i = 0; i < 4; ++i) bind_cell(config, i + 9, known(row.rates[i]));
+    config.run();
+  }
+  write_task_info(database, store);
+  Statement shape(database, "INSERT INTO op_shape VALUES (NULL, ?, ?, ?, ?, ?)");
   const auto text = [](const std::string& value) { return known(std::string_view(value)); };
-  Statement device(*database_,
-                   "INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)");
+  for (const ShapeDefinition& row : store.shapes) {
+    insert_row(shape, text(row.dims), text(row.types), text(row.strides), text(row.concrete_inputs), text(row.detail));
+  }
+}
+
+void write_tracks(Database& database, const TraceStore& store, const std::vector<DeviceRow>& devices,
+                  std::int64_t rank) {
+  const auto text = [](const std::string& value) { return known(std::string_view(value)); };
+  Statement device(database, "INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)");
   std::int64_t id = 0;
   for (const DeviceRow& row : devices) {
     device.bind(1, ++id);
@@ -172,20 +170,20 @@ void IndexWriter::write_tracks(const TraceStore& store, const std::vector<Device
     bind_cell(device, 17, text(row.properties));
     device.run();
   }
-  Statement process(*database_, "INSERT INTO process VALUES (NULL, ?, ?, ?, ?, ?)");
+  Statement process(database, "INSERT INTO process VALUES (NULL, ?, ?, ?, ?, ?)");
   for (const ProcessInfo& row : store.processes) {
     insert_row(process, row.pid, text(row.name), text(row.labels), known(row.sort_index), known(rank));
   }
-  Statement thread(*database_, "INSERT INTO thread VALUES (NULL, ?, ?, ?, ?)");
+  Statement thread(database, "INSERT INTO thread VALUES (NULL, ?, ?, ?, ?)");
   for (const ThreadInfo& row : store.threads) {
     insert_row(thread, row.process, row.tid, text(row.name), known(row.sort_index));
   }
-  Statement stream(*database_, "INSERT INTO stream VALUES (NULL, ?, ?)");
+  Statement stream(database, "INSERT INTO stream VALUES (NULL, ?, ?)");
   for (const StreamInfo& row : store.streams) insert_row(stream, row.device, row.number);
 }
 
-void IndexWriter::write_steps(const CpuLinks& cpu) {
-  Statement insert(*database_, "INSERT INTO step VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+void write_steps(Database& database, const CpuLinks& cpu) {
+  Statement insert(database, "INSERT INTO step VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   std::int64_t sequence = 0;
   for (const StepRow& row : cpu.steps.steps) {
     insert_row(insert, row.annotation, sequence++, to_string(row.info.kind), row.info.context_requests,
@@ -194,15 +192,15 @@ void IndexWriter::write_steps(const CpuLinks& cpu) {
   }
 }
 
-void IndexWriter::write_module_calls(const TraceStore& store, const CpuLinks& cpu) {
-  Statement insert(*database_, "INSERT INTO module_call VALUES (NULL, ?, ?, ?, ?)");
+void write_module_calls(Database& database, const TraceStore& store, const CpuLinks& cpu) {
+  Statement insert(database, "INSERT INTO module_call VALUES (NULL, ?, ?, ?, ?)");
   for (const ModuleCall& call : cpu.module_calls) {
     insert_row(insert, call.ts - store.first_ts, known(call.dur), call.thread, call.name);
   }
 }
 
-void IndexWriter::write_kernel_sums(DeviceLinks& devices) {
-  Statement insert(*database_, "INSERT INTO kernel_name_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+void write_kernel_sums(Database& database, DeviceLinks& devices) {
+  Statement insert(database, "INSERT INTO kernel_name_sum VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const KernelSum& sum : devices.sums.finish()) {
     const auto of_known = [&sum](auto value) { return sum.known > 0 ? known(value) : std::nullopt; };
     insert_row(insert, sum.name, sum.n, sum.total, of_known(sum.min), of_known(sum.max), sum.sum_of_squares,
@@ -210,8 +208,8 @@ void IndexWriter::write_kernel_sums(DeviceLinks& devices) {
   }
 }
 
-void IndexWriter::write_collectives(const TraceStore& store, const DeviceLinks& devices) {
-  Statement insert(*database_, "INSERT INTO collective VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+void write_collectives(Database& database, const TraceStore& store, const DeviceLinks& devices) {
+  Statement insert(database, "INSERT INTO collective VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const auto text = [&store](std::uint32_t id) { return known_text(store, id); };
   for (const CollectiveRow& row : devices.collectives) {
     const CollectiveRecord& record = store.collectives[row.record - 1];
@@ -222,8 +220,8 @@ void IndexWriter::write_collectives(const TraceStore& store, const DeviceLinks& 
   }
 }
 
-void IndexWriter::add_counters(TraceStore& store, ArgumentSorter& arguments) {
-  Statement insert(*database_, "INSERT INTO counter VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)");
+void add_counters(Database& database, TraceStore& store, ArgumentSorter& arguments) {
+  Statement insert(database, "INSERT INTO counter VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)");
   std::uint32_t id = 0;
   store.counters.drain([&](const CounterRecord& record) {
     insert_row(insert, record.ts - store.first_ts, known_id(record.category), known_id(record.name),
@@ -233,8 +231,8 @@ void IndexWriter::add_counters(TraceStore& store, ArgumentSorter& arguments) {
   });
 }
 
-void IndexWriter::write_counts(const TraceStore& store) {
-  Statement insert(*database_, "INSERT INTO event_count VALUES (?, ?, ?, ?, ?, ?)");
+void write_counts(Database& database, const TraceStore& store) {
+  Statement insert(database, "INSERT INTO event_count VALUES (?, ?, ?, ?, ?, ?)");
   for (const auto& [key, count] : store.kinds) {
     std::uint64_t skipped = 0;
     std::string reasons;
@@ -248,8 +246,8 @@ void IndexWriter::write_counts(const TraceStore& store) {
   }
 }
 
-void IndexWriter::write_issues(const IssueLog& issues) {
-  Statement insert(*database_, "INSERT INTO issue VALUES (?, ?, ?, ?, ?)");
+void write_issues(Database& database, const IssueLog& issues) {
+  Statement insert(database, "INSERT INTO issue VALUES (?, ?, ?, ?, ?)");
   for (const Issue& issue : issues.issues()) {
     const IssueDescription& description = describe(issue.kind);
     insert_row(insert, description.name, to_string(description.severity), issue.count,
@@ -257,8 +255,8 @@ void IndexWriter::write_issues(const IssueLog& issues) {
   }
 }
 
-void IndexWriter::write_arguments(TraceStore& store, ArgumentSorter& arguments) {
-  Statement insert(*database_, "INSERT INTO event_argument VALUES (?, ?, ?)");
+void write_arguments(Database& database, TraceStore& store, ArgumentSorter& arguments) {
+  Statement insert(database, "INSERT INTO event_argument VALUES (?, ?, ?)");
   arguments.start();
   store.args.start();
   std::uint32_t number = 0;
@@ -273,8 +271,22 @@ void IndexWriter::write_arguments(TraceStore& store, ArgumentSorter& arguments) 
   store.args.release();
 }
 
-void IndexWriter::write_flow_ids(const TraceStore& store, const std::vector<TextFlowId>& ids) {
-  for (const TextFlowId& id : ids) write_flow_text(id.row, flow_id_text(store, id.id));
+}  // namespace
+
+void IndexWriter::write_tables(TraceStore& store, const CpuLinks& cpu, DeviceLinks& links, ArgumentSorter& arguments,
+                               std::span<const TextFlowId> flow_ids, const std::vector<DeviceRow>& devices,
+                               std::int64_t rank) {
+  add_counters(*database_, store, arguments);
+  write_dictionaries(*database_, store, cpu, links);
+  write_tracks(*database_, store, devices, rank);
+  write_steps(*database_, cpu);
+  write_module_calls(*database_, store, cpu);
+  write_kernel_sums(*database_, links);
+  write_collectives(*database_, store, links);
+  write_arguments(*database_, store, arguments);
+  for (const TextFlowId& id : flow_ids) write_flow_text(id.row, flow_id_text(store, id.id));
+  write_counts(*database_, store);
+  write_issues(*database_, store.issues);
 }
 
 void IndexWriter::write_flow_text(std::uint32_t row, std::string_view id) {

@@ -85,19 +85,10 @@ class IndexWriter {
 
   void add(const RowBlock& block);
   void finish_rows();
-  void add_counters(TraceStore& store, ArgumentSorter& arguments);
 
-  void write_dictionaries(TraceStore& store, const CpuLinks& cpu, const DeviceLinks& devices);
-  void write_task_info(const TraceStore& store);
-  void write_tracks(const TraceStore& store, const std::vector<DeviceRow>& devices, std::int64_t rank);
-  void write_steps(const CpuLinks& cpu);
-  void write_module_calls(const TraceStore& store, const CpuLinks& cpu);
-  void write_kernel_sums(DeviceLinks& devices);
-  void write_collectives(const TraceStore& store, const DeviceLinks& devices);
-  void write_counts(const TraceStore& store);
-  void write_issues(const IssueLog& issues);
-  void write_arguments(TraceStore& store, ArgumentSorter& arguments);  // reads store.args to its end
-  void write_flow_ids(const TraceStore& store, const std::vector<TextFlowId>& ids);
+  // All that is no row of an event. Reads store.args and store.counters to their end.
+  void write_tables(TraceStore& store, const CpuLinks& cpu, DeviceLinks& links, ArgumentSorter& arguments,
+                    std::span<const TextFlowId> flow_ids, const std::vector<DeviceRow>& devices, std::int64_t rank);
   void write_flow_text(std::uint32_t row, std::string_view id);
   // All rows of a table of another index, in the columns that both have; none of a table that is not one of ours.
   void copy_rows(Database& from, const std::string& table);
