@@ -21,34 +21,6 @@ const tracedb = {draw: {}, pictures: {}, page: {}};
   ];
   draw.classColour = (name) => (COLOURS.find(([pattern]) => pattern.test(name)) || [null, 'grey'])[1];
 
-  // Colours of a file that stands alone; on the page the style sheet has one of each name for light and for dark.
-  draw.LIGHT = {
-    text: '#1b1f24',
-    muted: '#59636e',
-    line: '#c9d1d9',
-    faint: '#eef1f4',
-    paper: '#ffffff',
-    a: '#6e7781',
-    b: '#1b1f24',
-    faster: '#5b2a9d',
-    slower: '#a6192e',
-    green: '#009e73',
-    sky: '#56b4e9',
-    blue: '#0072b2',
-    vermilion: '#d55e00',
-    yellow: '#d9cb1a',
-    purple: '#cc79a7',
-    amber: '#e69f00',
-    grey: '#8b949e',
-    idle: '#e0d2bd',
-    hostwait: '#5c3a1e',
-    kernelwait: '#8c6239',
-    graphgap: '#b08d57',
-    otherwait: '#cfb58a',
-    onblue: '#ffffff',
-    ondark: '#101418'
-  };
-
   // Three significant ones.
   function digits(value) {
     const size = Math.abs(value);

@@ -1,10 +1,11 @@
 """The report page in a real browser: what it draws, says and does. A page with a picture of every kind is made from src/web
 and invented figures. Skipped where no Chromium is installed; TRACEDB_AXE names the file axe.min.js of axe-core."""
 import os
+import re
 from pathlib import Path
 
 from browser import Browser, missing_browser
-from page_sample import CLASSES, D3, of_one_trace, page_text, sample_data, sample_tables
+from page_sample import CLASSES, D3, WEB, of_one_trace, page_text, sample_data, sample_tables
 from trace_cases import Skip, equal, require
 
 HOSTILE = ("<script>window.hit = 1</script>", "<img src=x onerror=window.hit=1>", "<svg onload=window.hit=1>", "</script><script>window.hit=1</script>",
@@ -75,8 +76,8 @@ def draws_one_trace(browser, folder):
 def gives_a_colour_one_meaning(browser, page):
     """Classes, changes, idle times and sides have colours of their own, on the page as in files, and so have entries of a legend."""
     browser.open(page)
-    light = browser.run("return tracedb.draw.LIGHT")
-    meanings = sorted(set(light) - {"text", "muted", "line", "faint", "paper", "onblue", "ondark"})
+    light = dict(re.findall(r"--(\w+): (?:light-dark\()?(#\w+)", (WEB / "page.css").read_text(encoding="utf-8")))
+    meanings = sorted(set(light) - {"text", "muted", "line", "faint", "paper", "raised", "focus", "onblue", "ondark"})
     require({"faster", "slower", "hostwait", "blue", "vermilion", "a", "b"} <= set(meanings), meanings)
     shown = "return arguments[0].map((name) => { document.body.style.color = `var(--${name})`; return getComputedStyle(document.body).color; })"
     for scheme in ("light", "dark"):

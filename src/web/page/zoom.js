@@ -1,5 +1,5 @@
 // Zooming: into a part of a time axis (buttons, keys, dragging, Ctrl and wheel), or into a frame of a flame graph.
-(({page, draw, pictures}) => {
+(({page, pictures}) => {
   const TIMES = {timeline: true, lanes: true};
 
   page.setZoom = (figure, from, to) => {
@@ -63,13 +63,14 @@
     add('Save SVG', 'Save SVG: ' + title, () => page.saveSvg(figure));
   };
 
-  // The picture as a file of its own: drawn once more, with the colours written out.
+  // The picture as a file of its own: drawn once more, with the light colours of the style sheet written out.
   page.saveSvg = (figure) => {
+    const style = getComputedStyle(document.documentElement);
     const context = {
       width: 960,
       sides: page.data.sides || [],
       state: figure.state,
-      ink: (name) => draw.LIGHT[name],
+      ink: (name) => style.getPropertyValue('--' + name).match(/#\w+/)[0],
       tip: (marks, text) => marks.append('title').text(text)
     };
     const svg = d3.create('svg').attr('xmlns', 'http://www.w3.org/2000/svg');
