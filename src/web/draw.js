@@ -135,6 +135,8 @@ const tracedb = {draw: {}, pictures: {}, page: {}};
 
   draw.line = (parent, x1, y1, x2, y2, stroke) => draw.add(parent, 'line', {x1, y1, x2, y2, stroke});
 
+  draw.scale = (domain, range) => d3.scaleLinear().domain(domain).range(range);
+
   // Ticks of a linear scale with grid lines from top to bottom and texts below. All labels in the unit of the largest.
   draw.axis = (parent, scale, top, bottom, context) => {
     const [from, to] = scale.range();
@@ -190,7 +192,15 @@ const tracedb = {draw: {}, pictures: {}, page: {}};
       context.ink(colour)
     ]);
   };
-  // Names of sums: {name: time}.
+  // {name: sum} of the items that have the name.
+  draw.sums = (items, nameOf, value) => {
+    const sums = {};
+    items.forEach((item) => {
+      sums[nameOf(item)] = (sums[nameOf(item)] || 0) + value(item);
+    });
+    return sums;
+  };
+  // Names of sums, that of the largest first.
   draw.longestFirst = (times) => Object.keys(times).sort((p, q) => times[q] - times[p] || (p < q ? -1 : 1));
 
   // A group of marks: one element per item of data, with what it tells; attributes are values or functions of the item.

@@ -11,11 +11,8 @@
       usual = all.length ? all[Math.floor(0.98 * (all.length - 1))] : high,
       cut = high > 2 * usual ? 1.3 * usual : high,
       margin = (cut - low) * 0.04 || cut * 0.1 || 1;
-    const x = d3
-      .scaleLinear()
-      .domain([Math.max(0, low - margin), cut + margin])
-      .clamp(true);
-    return {x: x.range([8, context.width - 16]), beyond: cut < high ? high : null};
+    const x = draw.scale([Math.max(0, low - margin), cut + margin], [8, context.width - 16]);
+    return {x: x.clamp(true), beyond: cut < high ? high : null};
   }
 
   function binsOf(values, x, size) {

@@ -11,10 +11,7 @@
       low = d3.min(all),
       high = d3.max(all),
       margin = 0.06 * (high - low) || 1;
-    return d3
-      .scaleLinear()
-      .domain([low - margin, high + margin])
-      .range([10, context.width - 14]);
+    return draw.scale([low - margin, high + margin], [10, context.width - 14]);
   }
 
   function drawLane(svg, row, index, y, x, context) {

@@ -88,18 +88,7 @@
       top = two ? 22 : 0,
       y = (node) => top + node.depth * ROW,
       width = (node) => (node.whole ? context.width : node.size * scale);
-    draw.canvas(
-      svg,
-      context,
-      top +
-        (Math.max(
-          draw.max(below, (node) => node.depth),
-          above.length
-        ) +
-          1) *
-          ROW +
-        6
-    );
+    draw.canvas(svg, context, top + (draw.max(shown, (node) => node.depth) + 1) * ROW + 6);
     if (two) {
       const entries = [
         ['less on ' + draw.sideName(context, 1), ink('faster'), 0.62],

@@ -129,14 +129,8 @@
       two = sides.length > 1,
       kernels = sides.flatMap((side) => side.kernels),
       full = [0, Math.max(1, draw.max(kernels, end))],
-      classes = {};
-    kernels.forEach((kernel) => {
-      classes[kernel.class] = (classes[kernel.class] || 0) + kernel.dur;
-    });
-    const x = d3
-      .scaleLinear()
-      .domain(context.state.zoom || full)
-      .range([2, context.width - 4]);
+      classes = draw.sums(kernels, (kernel) => kernel.class, (kernel) => kernel.dur),
+      x = draw.scale(context.state.zoom || full, [2, context.width - 4]);
     const heights = sides.map((side) => Math.max(1, streamsOf(side).length) * ROW),
       tops = [20, 20 + heights[0] + 64], // a title above the first side, the bands, and a title below the second
       bottom = two ? tops[1] + heights[1] + 20 : tops[1] - 64,

@@ -20,14 +20,8 @@
       areas = areasOf(picture.points),
       reserved = picture.points.filter((point) => point[4] > 0),
       most = Math.max(draw.max(areas, (area) => area.bytes) || 1, draw.max(reserved, (point) => point[4]) || 1),
-      x = d3
-        .scaleLinear()
-        .domain([areas[0].from, Math.max(areas[areas.length - 1].to, areas[0].from + 1)])
-        .range([LEFT, right]),
-      y = d3
-        .scaleLinear()
-        .domain([Math.min(0, d3.min(areas, (area) => area.bytes)), most * 1.05])
-        .range([BOTTOM, TOP]),
+      x = draw.scale([areas[0].from, Math.max(areas[areas.length - 1].to, areas[0].from + 1)], [LEFT, right]),
+      y = draw.scale([Math.min(0, d3.min(areas, (area) => area.bytes)), most * 1.05], [BOTTOM, TOP]),
       grid = svg.append('g');
     draw.axis(grid, x, TOP, BOTTOM, context);
     y.ticks(5).forEach((bytes) => {

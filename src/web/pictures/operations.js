@@ -70,7 +70,7 @@
       most = draw.max(groups, (group) => Math.max(...group.sums)) || 1,
       left = narrow ? 0 : 150,
       right = context.width - (narrow ? 100 : two ? 220 : 130),
-      x = d3.scaleLinear().domain([0, most]).range([left, right]),
+      x = draw.scale([0, most], [left, right]),
       at = {two, narrow, left, bar: two ? 9 : 15, x, total: d3.sum(groups, (group) => group.sums[0])};
     draw.canvas(svg, context, bottom + 24);
     if (two) {

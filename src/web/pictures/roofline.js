@@ -81,10 +81,7 @@
       y = scale('y', [BOTTOM, TOP]);
     drawAxes(svg.append('g'), x, y, context);
     drawRoofs(svg.append('g'), roofs, x, y, context);
-    const classes = {};
-    points.forEach((point) => {
-      classes[point.class] = (classes[point.class] || 0) + point.total;
-    });
+    const classes = draw.sums(points, (point) => point.class, (point) => point.total);
     const place = {
       cx: (point) => x(point.x),
       cy: (point) => y(point.y),

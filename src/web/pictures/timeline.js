@@ -49,7 +49,6 @@
 
   // Returns the time of each class.
   function drawLanes(at, picture, context) {
-    const times = {};
     const merged = picture.merged.map(([lane, start, dur, n, kind]) => {
       return {
         lane,
@@ -63,9 +62,6 @@
       return {lane, at: start, dur, name: picture.names[name], class: picture.classes[kind]};
     });
     const all = events.concat(merged);
-    all.forEach((event) => {
-      times[event.class] = (times[event.class] || 0) + event.dur;
-    });
     picture.lanes.forEach(({label}, lane) => {
       heading(at, label, context);
       const own = all.filter((event) => event.lane === lane),
@@ -73,16 +69,13 @@
       bars(at, own, 20, colour, context, (event) => `${event.name}\n${event.class}, ${label}, `);
       at.y += 24;
     });
-    return times;
+    return draw.sums(all, (event) => event.class, (event) => event.dur);
   }
 
   // Returns entries of a legend.
   function drawIdle(at, picture, context) {
-    const times = {},
-      gaps = picture.idle.map(([at, dur, cause]) => ({at, dur, cause: picture.causes[cause]}));
-    gaps.forEach(({cause, dur}) => {
-      times[cause] = (times[cause] || 0) + dur;
-    });
+    const gaps = picture.idle.map(([at, dur, cause]) => ({at, dur, cause: picture.causes[cause]})),
+      times = draw.sums(gaps, (gap) => gap.cause, (gap) => gap.dur);
     if (!gaps.length) {
       return [];
     }
@@ -96,11 +89,8 @@
 
   pictures.timeline = (svg, picture, context) => {
     const left = context.width < 560 ? 0 : 100,
-      full = [0, picture.span || 1];
-    const x = d3
-      .scaleLinear()
-      .domain(context.state.zoom || full)
-      .range([left, context.width - 4]);
+      full = [0, picture.span || 1],
+      x = draw.scale(context.state.zoom || full, [left, context.width - 4]);
     const grid = svg.append('g'),
       at = {x, left, y: 2, body: svg.append('g'), words: svg.append('g')};
     drawHost(at, picture, context);

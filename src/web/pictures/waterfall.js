@@ -96,10 +96,7 @@
       bars = barsOf(picture, context.sides.length > 1),
       {from, to, broken} = domainOf(bars),
       bottom = 6 + bars.length * row;
-    const scale = d3
-      .scaleLinear()
-      .domain([from, to])
-      .range([left, Math.max(left + 40, context.width - 92)]);
+    const scale = draw.scale([from, to], [left, Math.max(left + 40, context.width - 92)]);
     const x = (time) => scale(Math.max(from, time)),
       y = (i) => 6 + i * row + (narrow ? 17 : 4),
       at = {left, narrow, broken, x, y};
