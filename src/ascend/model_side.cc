@@ -249,19 +249,6 @@ bool counts_for_m6(const Slice& slice, const Arguments& arguments) {
 
 }  // namespace
 
-ModelTotal ModelSide::sum() const {
-  ModelTotal sum;
-  for (const auto& [key, total] : totals) {
-    sum.hit_ns = saturating_add(sum.hit_ns, total.hit_ns);
-    sum.miss_ns = saturating_add(sum.miss_ns, total.miss_ns);
-    sum.hits += total.hits;
-    sum.misses += total.misses;
-    sum.estimated_ns = saturating_add(sum.estimated_ns, total.estimated_ns);
-    sum.untimed += total.untimed;
-  }
-  return sum;
-}
-
 ModelSide read_model_side(const Index& index, const OpMapping& mapping, const ModelSideOptions& options) {
   Processes processes = read_processes(index);
   const std::vector<Slice> slices = read_slices(index, processes);

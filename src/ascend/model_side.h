@@ -48,7 +48,6 @@ struct ModelSide {
   std::int64_t unreadable_parts = 0;  // args.sub_kernel_durations that are no list of names and durations
   std::int64_t residual_ns = 0;       // duration of operators minus that of their kernels, where both are given
   std::int64_t measured_ns = 0;       // of hits that were measured or interpolated, of any process: for M6
-  [[nodiscard]] ModelTotal sum() const;
 };
 
 enum class KeyBy { kType, kTypeAndShapes };

@@ -165,15 +165,6 @@ std::optional<DuplicatePolicy> duplicate_policy_from(std::string_view text) {
   return DuplicatePolicy{DuplicateRule::kWindow, *window};
 }
 
-ProfileTotal ProfileSide::sum() const {
-  ProfileTotal sum;
-  for (const auto& [key, total] : totals) {
-    sum.ns = saturating_add(sum.ns, total.ns);
-    sum.count += total.count;
-  }
-  return sum;
-}
-
 ProfileSide read_profile_side(const Index& index, KeyBy key, const DuplicatePolicy& policy) {
   ProfileSums sums(key, policy, index.meta_int64("base_time_ns").value_or(0));
   sums.name_type(0, "[no name]");

@@ -45,7 +45,6 @@ struct ProfileSide {
   std::int64_t aicpu = 0, aicpu_ns = 0;
   std::int64_t unknown_durations = 0;  // counted with 0 ns
   std::int64_t busy_ns = 0;            // length of the union of what is counted
-  [[nodiscard]] ProfileTotal sum() const;
 };
 
 ProfileSide read_profile_side(const Index& index, KeyBy key, const DuplicatePolicy& policy);

@@ -269,7 +269,7 @@ Report model_facts(const ModelScenario& scenario, Language language) {
               facts.time(static_cast<double>(comparison.total.estimated_ns)));
   }
   facts.add_time({"profile time per pass", "实测单次耗时"}, static_cast<double>(comparison.total.profile_ns),
-                 profile.sum().count, {"kernels in all", "个算子（总计）"});
+                 profile.kernels - profile.duplicates - profile.aicpu, {"kernels in all", "个算子（总计）"});
   facts.add({"busy per pass", "实测单次占用"}, facts.time(comparison.busy_ns));
   facts.add({"error", "误差"}, percent(comparison.total.error_percent));
   if (const auto errors = errors_percent(comparison)) {
