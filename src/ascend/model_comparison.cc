@@ -90,6 +90,7 @@ std::vector<std::string> longest_first(const std::map<std::string, std::int64_t>
 
 ModelRow row_of(const OperatorKey& key, const Sums& sums, double passes) {
   ModelRow row;
+  static_cast<ModelFigures&>(row) = sums.model;
   row.key = key;
   row.sources = joined_sources(sums.model);
   row.status = status_of(sums);
@@ -99,12 +100,6 @@ ModelRow row_of(const OperatorKey& key, const Sums& sums, double passes) {
   row.profile_count = static_cast<double>(sums.profile.count) / passes;
   row.error_percent = error(static_cast<double>(row.model_ns), static_cast<double>(sums.profile.ns) / passes);
   row.count_error_percent = error(static_cast<double>(row.model_count), row.profile_count);
-  row.hit_ns = sums.model.hit_ns;
-  row.miss_ns = sums.model.miss_ns;
-  row.hits = sums.model.hits;
-  row.misses = sums.model.misses;
-  row.estimated_ns = sums.model.estimated_ns;
-  row.untimed = sums.model.untimed;
   row.functions = longest_first(sums.model.functions);
   return row;
 }

@@ -28,7 +28,7 @@ enum class ModelStatus {
 std::string_view to_string(ModelStatus status);  // "HIT", ...
 
 // One kernel, or one source. Times in ns. The profile's are those of one pass, and add up to the sum of all rows.
-struct ModelRow {
+struct ModelRow : ModelFigures {
   OperatorKey key;      // by source: only the type, which is the source
   std::string sources;  // "INTERPOLATED+MEASURED"; empty: none
   ModelStatus status = ModelStatus::kProfileOnly;
@@ -36,9 +36,7 @@ struct ModelRow {
   std::int64_t model_count = 0;
   double profile_count = 0;
   std::optional<double> error_percent, count_error_percent;  // nullopt: nothing was measured
-  std::int64_t hit_ns = 0, miss_ns = 0, hits = 0, misses = 0;
-  std::int64_t estimated_ns = 0, untimed = 0;  // see ModelTotal
-  std::vector<std::string> functions;          // operators, those with most time first
+  std::vector<std::string> functions;                        // operators, those with most time first
 };
 
 struct ModelComparison {

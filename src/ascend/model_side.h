@@ -24,18 +24,21 @@ struct OperatorKey {
   auto operator<=>(const OperatorKey&) const = default;
 };
 
-struct ModelTotal {
+struct ModelFigures {
   std::int64_t hit_ns = 0, miss_ns = 0;
   std::int64_t hits = 0, misses = 0;
   // Of hit_ns: the trace gives one duration for several kernels, here in equal parts.
   std::int64_t estimated_ns = 0;
   // Of hits: collectives inside an all_reduce operator whose duration the trace does not give; 0 ns.
   std::int64_t untimed = 0;
-  std::map<std::string, std::int64_t> functions;  // operators and their time
-  std::set<std::string> sources;                  // args.source of hits: MEASURED, INTERPOLATED; "" of misses
 
   [[nodiscard]] std::int64_t ns() const { return hit_ns + miss_ns; }
   [[nodiscard]] std::int64_t count() const { return hits + misses; }
+};
+
+struct ModelTotal : ModelFigures {
+  std::map<std::string, std::int64_t> functions;  // operators and their time
+  std::set<std::string> sources;                  // args.source of hits: MEASURED, INTERPOLATED; "" of misses
 };
 
 struct ModelSide {
