@@ -4,6 +4,9 @@
 #include <limits>
 #include <span>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "base/stream/byte_source.h"
 #include "base/stream/csv_reader.h"
@@ -13,6 +16,181 @@
 
 namespace tracedb {
 namespace {
+
+constexpr std::string_view kCollective = "hcom_";
+constexpr std::string_view kAicpu = "AicpuKernel";
+constexpr std::int64_t kMicrosecond = 1000;
+
+// Sums the kernels of a profile, wherever they come from; see ProfileSide for what is one kernel and what is left
+// out.
+class ProfileSums {
+ public:
+  struct Task {
+    std::string name, shapes;
+  };
+  struct Kernel {
+    std::uint32_t type = 0;  // as named by name_type()
+    std::uint32_t task = 0;  // as described by describe_task(); 0: nothing is known
+    std::uint32_t stream = 0;
+    std::optional<std::int64_t> start;  // ns; unknown: the kernel is never a duplicate
+    std::optional<std::int64_t> ns;
+  };
+
+  // `base_ns`: what to add to times for those of the profile's own clock.
+  ProfileSums(KeyBy key, const DuplicatePolicy& policy, std::int64_t base_ns)
+      : key_(key), policy_(policy), base_ns_(base_ns) {}
+
+  void name_type(std::uint32_t id, std::string name) { types_[id] = std::move(name); }
+  void describe_task(std::uint32_t id, Task task) { tasks_[id] = std::move(task); }
+
+  void add(const Kernel& kernel) {
+    const std::int64_t ns = kernel.ns.value_or(0);
+    const std::string& type = types_[kernel.type];
+    ++side_.kernels;
+    if (!kernel.ns) ++side_.unknown_durations;
+    if (type.ends_with(kAicpu)) {
+      ++side_.aicpu;
+      side_.aicpu_ns = saturating_add(side_.aicpu_ns, ns);
+      return;
+    }
+    if (kernel.start && type.starts_with(kCollective) && policy_.rule != DuplicateRule::kNone) {
+      collectives_.push_back({kernel.type, *kernel.start, ns, kernel.stream, kernel.task});
+      return;
+    }
+    count(kernel.type, kernel.task, ns);
+    if (kernel.start) intervals_.emplace_back(*kernel.start, saturating_add(*kernel.start, ns));
+  }
+
+  // Call once, after all.
+  ProfileSide finish() {
+    merge();
+    side_.busy_ns = busy();
+    return std::move(side_);
+  }
+
+ private:
+  struct Collective {
+    std::uint32_t type;
+    std::int64_t start, ns;
+    std::uint32_t stream;
+    std::uint32_t task;
+  };
+  // Collectives that are one.
+  struct Group {
+    const Collective* first;
+    std::int64_t ns;  // of the longest
+    std::int64_t end;
+    std::vector<std::uint32_t> streams;
+  };
+
+  [[nodiscard]] const Task& task_of(std::uint32_t id) const {
+    static const Task kNone;
+    const auto found = tasks_.find(id);
+    return found == tasks_.end() ? kNone : found->second;
+  }
+
+  void count(std::uint32_t type, std::uint32_t task, std::int64_t ns) {
+    const std::uint32_t shapes = key_ == KeyBy::kTypeAndShapes ? task : 0;
+    const auto [entry, is_new] = places_.try_emplace(std::uint64_t{type} << 32U | shapes, nullptr);
+    if (is_new) entry->second = &side_.totals[{types_[type], shapes == 0 ? std::string() : task_of(task).shapes}];
+    ProfileTotal& total = *entry->second;
+    total.ns = saturating_add(total.ns, ns);
+    ++total.count;
+  }
+
+  // By the profile's own clock; times of the index begin with its first event.
+  [[nodiscard]] std::int64_t microsecond_of(const Collective& collective) const {
+    return saturating_add(base_ns_, collective.start) / kMicrosecond;
+  }
+
+  // A profile that gives collectives names of their own says which are different.
+  [[nodiscard]] bool named_apart(const Collective& a, const Collective& b) const {
+    const std::string& type = types_.at(a.type);
+    const std::string& x = task_of(a.task).name;
+    const std::string& y = task_of(b.task).name;
+    return x != y && x.starts_with(type) && y.starts_with(type);
+  }
+
+  [[nodiscard]] bool is_duplicate(const Group& group, const Collective& next) const {
+    const Collective& first = *group.first;
+    switch (policy_.rule) {
+      case DuplicateRule::kTruncate:
+        return microsecond_of(first) == microsecond_of(next);
+      case DuplicateRule::kName:
+        return task_of(first.task).name == task_of(next.task).name && next.start <= group.end;
+      case DuplicateRule::kWindow:
+        return next.start - first.start <= policy_.window_ns && !named_apart(first, next) &&
+               std::ranges::find(group.streams, next.stream) == group.streams.end();
+      case DuplicateRule::kNone:
+        break;
+    }
+    return false;
+  }
+
+  void merge() {
+    const auto order = [](const Collective& c) { return std::tuple(c.type, c.start, c.stream, -c.ns, c.task); };
+    std::ranges::sort(collectives_, {}, order);
+    std::vector<Group> open;
+    for (const Collective& next : collectives_) {
+      std::erase_if(open, [&](const Group& group) {
+        const bool done = group.first->type != next.type || is_past(group, next);
+        if (done) close(group);
+        return done;
+      });
+      const auto found = std::ranges::find_if(open, [&](const Group& group) { return is_duplicate(group, next); });
+      const std::int64_t end = saturating_add(next.start, next.ns);
+      if (found == open.end()) {
+        open.push_back({&next, next.ns, end, {next.stream}});
+        continue;
+      }
+      ++side_.duplicates;
+      side_.duplicate_ns = saturating_add(side_.duplicate_ns, std::min(next.ns, found->ns));
+      found->streams.push_back(next.stream);
+      found->end = std::max(found->end, end);
+      found->ns = std::max(found->ns, next.ns);
+    }
+    for (const Group& group : open) close(group);
+  }
+
+  // Nothing that starts as late as `next` or later can belong to it.
+  [[nodiscard]] bool is_past(const Group& group, const Collective& next) const {
+    switch (policy_.rule) {
+      case DuplicateRule::kTruncate:
+        return microsecond_of(*group.first) != microsecond_of(next);
+      case DuplicateRule::kName:
+        return next.start > group.end;
+      default:
+        return next.start - group.first->start > policy_.window_ns;
+    }
+  }
+
+  void close(const Group& group) {
+    count(group.first->type, group.first->task, group.ns);
+    intervals_.emplace_back(group.first->start, saturating_add(group.first->start, group.ns));
+  }
+
+  std::int64_t busy() {
+    std::ranges::sort(intervals_);
+    std::int64_t total = 0;
+    std::int64_t until = std::numeric_limits<std::int64_t>::min();
+    for (const auto& [begin, end] : intervals_) {
+      if (end <= until) continue;
+      total = saturating_add(total, end - std::max(begin, until));
+      until = end;
+    }
+    return total;
+  }
+
+  KeyBy key_;
+  DuplicatePolicy policy_;
+  std::int64_t base_ns_;
+  ProfileSide side_;
+  std::unordered_map<std::uint32_t, std::string> types_;
+  std::unordered_map<std::uint32_t, Task> tasks_;
+  std::unordered_map<std::uint64_t, ProfileTotal*> places_;  // by type and task
+  std::vector<Collective> collectives_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> intervals_;
+};
 
 // Names and shapes of tasks; not every index has them. Whether it does.
 bool read_tasks(Database& database, ProfileSums& sums) {
@@ -24,10 +202,6 @@ bool read_tasks(Database& database, ProfileSums& sums) {
   }
   return any;
 }
-
-constexpr std::string_view kCollective = "hcom_";
-constexpr std::string_view kAicpu = "AicpuKernel";
-constexpr std::int64_t kMicrosecond = 1000;
 
 // Where the columns are, by any of the names that versions of the profilers give them.
 struct Columns {
@@ -52,19 +226,14 @@ bool read_head(CsvReader& reader, CsvRecord& record) {
   return false;
 }
 
-// Ids in the order of first appearance, from 1.
-class Ids {
- public:
-  // 0, and the id it gets, for a text that is new.
-  std::uint32_t id_of(const std::string& text, bool& is_new) {
-    const auto [entry, inserted] = ids_.try_emplace(text, static_cast<std::uint32_t>(ids_.size() + 1));
-    is_new = inserted;
-    return entry->second;
-  }
+// Ids of texts, in the order of first appearance from 1.
+using Ids = std::unordered_map<std::string, std::uint32_t>;
 
- private:
-  std::unordered_map<std::string, std::uint32_t> ids_;
-};
+// The id of a text, and whether it is new.
+std::pair<std::uint32_t, bool> id_of(Ids& ids, const std::string& text) {
+  const auto [entry, is_new] = ids.try_emplace(text, static_cast<std::uint32_t>(ids.size() + 1));
+  return {entry->second, is_new};
+}
 
 class TableReader {
  public:
@@ -118,9 +287,8 @@ class TableReader {
     ProfileSums::Kernel kernel;
     kernel.type = type_id(std::string(type.empty() ? name : type));
     kernel.task = task_id(name, cell(record, columns.shapes));
-    bool is_new = false;
     kernel.stream =
-        streams_.id_of(std::string(columns.stream ? record.field(*columns.stream).value_or("") : ""), is_new);
+        id_of(streams_, std::string(columns.stream ? record.field(*columns.stream).value_or("") : "")).first;
     kernel.start = time(cell(record, columns.start), "timestamp");
     kernel.ns = time(cell(record, columns.duration), "duration");
     if (kernel.ns && *kernel.ns < 0) {
@@ -131,15 +299,13 @@ class TableReader {
   }
 
   std::uint32_t type_id(const std::string& type) {
-    bool is_new = false;
-    const std::uint32_t id = types_.id_of(type, is_new);
+    const auto [id, is_new] = id_of(types_, type);
     if (is_new) sums_.name_type(id, type);
     return id;
   }
 
   std::uint32_t task_id(std::string_view name, std::string_view shapes) {
-    bool is_new = false;
-    const std::uint32_t id = tasks_.id_of(std::string(name) + '\n' + std::string(shapes), is_new);
+    const auto [id, is_new] = id_of(tasks_, std::string(name) + '\n' + std::string(shapes));
     if (is_new) sums_.describe_task(id, {std::string(name), normalized_shapes(shapes)});
     return id;
   }
@@ -182,128 +348,6 @@ ProfileSide read_profile_side(const Index& index, KeyBy key, const DuplicatePoli
     sums.add({type[i], has_tasks ? tasks[i] : 0, stream[i], ts[i], known ? std::optional(dur[i]) : std::nullopt});
   }
   return sums.finish();
-}
-
-void ProfileSums::add(const Kernel& kernel) {
-  const std::int64_t ns = kernel.ns.value_or(0);
-  const std::string& type = types_[kernel.type];
-  ++side_.kernels;
-  if (!kernel.ns) ++side_.unknown_durations;
-  if (type.ends_with(kAicpu)) {
-    ++side_.aicpu;
-    side_.aicpu_ns = saturating_add(side_.aicpu_ns, ns);
-    return;
-  }
-  if (kernel.start && type.starts_with(kCollective) && policy_.rule != DuplicateRule::kNone) {
-    collectives_.push_back({kernel.type, *kernel.start, ns, kernel.stream, kernel.task});
-    return;
-  }
-  count(kernel.type, kernel.task, ns);
-  if (kernel.start) intervals_.emplace_back(*kernel.start, saturating_add(*kernel.start, ns));
-}
-
-ProfileSide ProfileSums::finish() {
-  merge();
-  side_.busy_ns = busy();
-  return std::move(side_);
-}
-
-const ProfileSums::Task& ProfileSums::task_of(std::uint32_t id) const {
-  static const Task kNone;
-  const auto found = tasks_.find(id);
-  return found == tasks_.end() ? kNone : found->second;
-}
-
-void ProfileSums::count(std::uint32_t type, std::uint32_t task, std::int64_t ns) {
-  const std::uint32_t shapes = key_ == KeyBy::kTypeAndShapes ? task : 0;
-  const auto [entry, is_new] = places_.try_emplace(std::uint64_t{type} << 32U | shapes, nullptr);
-  if (is_new) entry->second = &side_.totals[{types_[type], shapes == 0 ? std::string() : task_of(task).shapes}];
-  ProfileTotal& total = *entry->second;
-  total.ns = saturating_add(total.ns, ns);
-  ++total.count;
-}
-
-// By the profile's own clock; times of the index begin with its first event.
-std::int64_t ProfileSums::microsecond_of(const Collective& collective) const {
-  return saturating_add(base_ns_, collective.start) / kMicrosecond;
-}
-
-// A profile that gives collectives names of their own says which are different.
-bool ProfileSums::named_apart(const Collective& a, const Collective& b) const {
-  const std::string& type = types_.at(a.type);
-  const std::string& x = task_of(a.task).name;
-  const std::string& y = task_of(b.task).name;
-  return x != y && x.starts_with(type) && y.starts_with(type);
-}
-
-bool ProfileSums::is_duplicate(const Group& group, const Collective& next) const {
-  const Collective& first = *group.first;
-  switch (policy_.rule) {
-    case DuplicateRule::kTruncate:
-      return microsecond_of(first) == microsecond_of(next);
-    case DuplicateRule::kName:
-      return task_of(first.task).name == task_of(next.task).name && next.start <= group.end;
-    case DuplicateRule::kWindow:
-      return next.start - first.start <= policy_.window_ns && !named_apart(first, next) &&
-             std::ranges::find(group.streams, next.stream) == group.streams.end();
-    case DuplicateRule::kNone:
-      break;
-  }
-  return false;
-}
-
-void ProfileSums::merge() {
-  const auto order = [](const Collective& c) { return std::tuple(c.type, c.start, c.stream, -c.ns, c.task); };
-  std::ranges::sort(collectives_, [&](const Collective& a, const Collective& b) { return order(a) < order(b); });
-  std::vector<Group> open;
-  for (const Collective& next : collectives_) {
-    std::erase_if(open, [&](const Group& group) {
-      const bool done = group.first->type != next.type || is_past(group, next);
-      if (done) close(group);
-      return done;
-    });
-    const auto found = std::ranges::find_if(open, [&](const Group& group) { return is_duplicate(group, next); });
-    const std::int64_t end = saturating_add(next.start, next.ns);
-    if (found == open.end()) {
-      open.push_back({&next, next.ns, end, {next.stream}});
-      continue;
-    }
-    ++side_.duplicates;
-    side_.duplicate_ns = saturating_add(side_.duplicate_ns, std::min(next.ns, found->ns));
-    found->streams.push_back(next.stream);
-    found->end = std::max(found->end, end);
-    found->ns = std::max(found->ns, next.ns);
-  }
-  for (const Group& group : open) close(group);
-}
-
-// Nothing that starts as late as `next` or later can belong to it.
-bool ProfileSums::is_past(const Group& group, const Collective& next) const {
-  switch (policy_.rule) {
-    case DuplicateRule::kTruncate:
-      return microsecond_of(*group.first) != microsecond_of(next);
-    case DuplicateRule::kName:
-      return next.start > group.end;
-    default:
-      return next.start - group.first->start > policy_.window_ns;
-  }
-}
-
-void ProfileSums::close(const Group& group) {
-  count(group.first->type, group.first->task, group.ns);
-  intervals_.emplace_back(group.first->start, saturating_add(group.first->start, group.ns));
-}
-
-std::int64_t ProfileSums::busy() {
-  std::ranges::sort(intervals_);
-  std::int64_t total = 0;
-  std::int64_t until = std::numeric_limits<std::int64_t>::min();
-  for (const auto& [begin, end] : intervals_) {
-    if (end <= until) continue;
-    total = saturating_add(total, end - std::max(begin, until));
-    until = end;
-  }
-  return total;
 }
 
 bool is_profile_table(const std::filesystem::path& path) {
