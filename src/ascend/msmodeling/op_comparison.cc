@@ -6,12 +6,15 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include "ascend/op_mapping.h"
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/files/small_file.h"
@@ -25,6 +28,7 @@ namespace tracedb::msmodeling {
 namespace {
 
 using python::integer;
+using python::Kind;
 using python::text;
 using python::Value;
 
@@ -45,10 +49,42 @@ constexpr Scenario kScenarios[] = {
     {"DSv3 DC", "results/dsv3_decode_m6.json", "results/dsv3_dc_trace.json", "dsv3_dc_1tok.csv"},
 };
 
-struct Compared {
-  std::string name;
-  std::vector<ComparisonRow> rows;
+// A Python number: a zero that was never computed is an int.
+struct Number {
+  double value = 0;
+  bool is_float = false;
 };
+
+// A kernel type of the model, the profile or both.
+struct ComparisonRow {
+  std::string kernel_type;
+  std::string functions;
+  Number model_us;
+  std::int64_t model_count = 0;
+  Number profile_us;
+  double profile_count = 0;  // a whole number
+  Number error_percent;
+  Number count_error_percent;
+  std::string status;
+};
+
+// What the model's trace has of a kernel type.
+struct ModelTotal {
+  double us = 0;
+  std::int64_t hits = 0;
+  std::int64_t misses = 0;
+  std::vector<std::string> functions;  // each once, in the order of the trace
+
+  [[nodiscard]] const char* status() const { return misses == 0 ? "HIT" : hits == 0 ? "MISS" : "PARTIAL"; }
+};
+using ModelTotals = std::map<std::string, ModelTotal, std::less<>>;  // by kernel type
+
+// What the profile has of it.
+struct ProfileTotal {
+  double us = 0;
+  std::int64_t count = 0;
+};
+using ProfileTotals = std::map<std::string, ProfileTotal, std::less<>>;  // by kernel type
 
 bool is_missing(const std::string& path) {
   std::error_code error;
@@ -64,25 +100,12 @@ OpMapping load_mapping(const std::string& data_dir) {
 double passes_of(const std::string& path) {
   const Value m6 = python::read_json_file(path);
   const Value* passes = m6.find("n_forward_passes");
-  if (m6.kind == python::Kind::kDict && passes == nullptr) return 1;
+  if (m6.kind == Kind::kDict && passes == nullptr) return 1;
   constexpr double kLeast = 1e-9;  // less makes numbers infinite
   if (passes != nullptr && passes->is_number() && (passes->number <= 0 || passes->number >= kLeast)) {
     return passes->number;
   }
   throw Error(ErrorCode::kInput, fmt::format("{}: no object whose n_forward_passes is a number", printable_path(path)));
-}
-
-// Where a file is missing, its name; else fills the rows. What comes before a missing file is read and may fail.
-std::optional<std::string> compare_scenario(const Scenario& scenario, const Options& options, const OpMapping& mapping,
-                                            std::ostream& warnings, std::vector<ComparisonRow>& rows) {
-  if (is_missing(scenario.m6)) return scenario.m6;
-  const double passes = passes_of(scenario.m6);
-  if (is_missing(scenario.model)) return scenario.model;
-  const ModelTotals model = read_model(scenario.model, mapping, warnings);
-  const std::string profile = options.trace_dir + "/" + scenario.profile;
-  if (is_missing(profile)) return profile;
-  rows = compare(model, read_profile(profile), passes);
-  return std::nullopt;
 }
 
 std::size_t code_points(std::string_view text) {
@@ -112,17 +135,17 @@ std::string table_row(const ComparisonRow& row, double total_profile) {
                      left(row.status, 6));
 }
 
-std::string table(const Compared& scenario) {
+std::string table(std::string_view scenario, const std::vector<ComparisonRow>& rows) {
   const std::string double_line = std::string(kWidth, '=') + "\n";
-  const double total_model = sum(scenario.rows, &ComparisonRow::model_us);
-  const double total_profile = sum(scenario.rows, &ComparisonRow::profile_us);
-  std::string out = "\n" + double_line + scenario.name + " — TC vs Profiling per-forward\n" + double_line;
+  const double total_model = sum(rows, &ComparisonRow::model_us);
+  const double total_profile = sum(rows, &ComparisonRow::profile_us);
+  std::string out = fmt::format("\n{}{} — TC vs Profiling per-forward\n{}", double_line, scenario, double_line);
   out += fmt::format("{} {} {} {} {} {} {} {} {}\n", left("kernel_type", 35), right("TC(μs)", 12), right("TC次数", 7),
                      right("Prof(μs)", 12), right("Prof次数", 8), right("延迟误差", 9), right("次数误差", 9),
                      right("Prof占比", 8), left("状态", 6));
   out += std::string(kWidth, '-') + "\n";
-  for (std::size_t i = 0; i < std::min(kRowsShown, scenario.rows.size()); ++i) {
-    out += table_row(scenario.rows[i], total_profile);
+  for (std::size_t i = 0; i < std::min(kRowsShown, rows.size()); ++i) {
+    out += table_row(rows[i], total_profile);
   }
   return out + fmt::format("{} {:>12.1f} {:7} {:>12.1f}\n", left("TOTAL", 35), total_model, "", total_profile);
 }
@@ -185,7 +208,22 @@ double sort_key(const ComparisonRow& row) {
   return row.profile_us.value > row.model_us.value ? row.profile_us.value : row.model_us.value;
 }
 
-using python::Kind;
+// `passes`: n_forward_passes of the m6 file. Longest first.
+std::vector<ComparisonRow> compare(const ModelTotals& model, const ProfileTotals& profile, double passes) {
+  std::set<std::string> types;
+  for (const auto& [type, total] : model) types.insert(type);
+  for (const auto& [type, total] : profile) types.insert(type);
+  std::vector<ComparisonRow> rows;
+  for (const std::string& type : types) {
+    const auto modelled = model.find(type);
+    const auto measured = profile.find(type);
+    rows.push_back(row_of(type, modelled == model.end() ? nullptr : &modelled->second,
+                          measured == profile.end() ? nullptr : &measured->second, passes));
+  }
+  std::ranges::stable_sort(rows,
+                           [](const ComparisonRow& a, const ComparisonRow& b) { return sort_key(a) > sort_key(b); });
+  return rows;
+}
 
 [[noreturn]] void refuse(std::string_view what) { throw Error(ErrorCode::kInput, std::string(what)); }
 
@@ -323,6 +361,26 @@ class ModelReader {
   ModelTotals totals_;
 };
 
+// `warnings`: what the original prints to standard error.
+ModelTotals read_model(const std::string& path, const OpMapping& mapping, std::ostream& warnings) {
+  const Value trace = python::read_json_file(path);
+  const Value none = python::list({});
+  const Value* given = trace.find("traceEvents");
+  const Value& events = given == nullptr ? none : *given;
+  require_list(events, printable_path(path));
+  const EventLoop for_each = [&](const python::EventVisit& visit) {
+    std::for_each(events.items.begin(), events.items.end(), numbered_events(printable_path(path), visit));
+  };
+  const std::string pid = model_pid(for_each, path, warnings);
+  ModelReader reader(mapping);
+  for_each([&](const Value& event) {
+    if (!has_text(event, "ph", "X")) return;
+    const Value* own = event.find("pid");
+    if (key_of(own == nullptr ? Value() : *own) == pid) reader.add(event);
+  });
+  return reader.take();
+}
+
 class TableRow {
  public:
   TableRow(const std::string& path, const CsvHeader& header, const CsvRecord& record)
@@ -380,60 +438,8 @@ class Collectives {
   std::vector<std::pair<std::string, double>> groups_;  // in the order of their first rows
 };
 
-}  // namespace
-
-std::string run(const Options& options, std::ostream& out, std::ostream& warnings) {
-  const OpMapping mapping = load_mapping(options.data_dir);
-  Value document = python::dict({});
-  for (const Scenario& scenario : kScenarios) {
-    Compared result{scenario.name, {}};
-    if (const auto missing = compare_scenario(scenario, options, mapping, warnings, result.rows)) {
-      out << fmt::format("SKIP {}: [Errno 2] No such file or directory: '{}'\n", scenario.name, *missing);
-      continue;
-    }
-    out << table(result);
-    Value rows = python::list({});
-    for (const ComparisonRow& row : result.rows) rows.items.push_back(row_value(row));
-    document.members.push_back({scenario.name, std::move(rows)});
-  }
-  return to_json(document, python::NonAscii::kRaw);
-}
-
-std::vector<ComparisonRow> compare(const ModelTotals& model, const ProfileTotals& profile, double passes) {
-  std::set<std::string> types;
-  for (const auto& [type, total] : model) types.insert(type);
-  for (const auto& [type, total] : profile) types.insert(type);
-  std::vector<ComparisonRow> rows;
-  for (const std::string& type : types) {
-    const auto modelled = model.find(type);
-    const auto measured = profile.find(type);
-    rows.push_back(row_of(type, modelled == model.end() ? nullptr : &modelled->second,
-                          measured == profile.end() ? nullptr : &measured->second, passes));
-  }
-  std::ranges::stable_sort(rows,
-                           [](const ComparisonRow& a, const ComparisonRow& b) { return sort_key(a) > sort_key(b); });
-  return rows;
-}
-
-ModelTotals read_model(const std::string& path, const OpMapping& mapping, std::ostream& warnings) {
-  const Value trace = python::read_json_file(path);
-  const Value none = python::list({});
-  const Value* given = trace.find("traceEvents");
-  const Value& events = given == nullptr ? none : *given;
-  require_list(events, printable_path(path));
-  const EventLoop for_each = [&](const python::EventVisit& visit) {
-    std::for_each(events.items.begin(), events.items.end(), numbered_events(printable_path(path), visit));
-  };
-  const std::string pid = model_pid(for_each, path, warnings);
-  ModelReader reader(mapping);
-  for_each([&](const Value& event) {
-    if (!has_text(event, "ph", "X")) return;
-    const Value* own = event.find("pid");
-    if (key_of(own == nullptr ? Value() : *own) == pid) reader.add(event);
-  });
-  return reader.take();
-}
-
+// Rows of collectives ("hcom_...") of one type that start in the same microsecond, as a binary64 has it, are one: the
+// longest.
 ProfileTotals read_profile(const std::string& path) {
   const auto source = open_byte_source(path);
   CsvReader reader(*source, {.byte_order_mark = ByteOrderMark::kKeep, .unclosed_quote = UnclosedQuote::kEndsWithFile});
@@ -459,6 +465,38 @@ ProfileTotals read_profile(const std::string& path) {
   }
   collectives.add_to(totals);
   return totals;
+}
+
+// Where a file is missing, its name; else fills the rows. What comes before a missing file is read and may fail.
+std::optional<std::string> compare_scenario(const Scenario& scenario, const Options& options, const OpMapping& mapping,
+                                            std::ostream& warnings, std::vector<ComparisonRow>& rows) {
+  if (is_missing(scenario.m6)) return scenario.m6;
+  const double passes = passes_of(scenario.m6);
+  if (is_missing(scenario.model)) return scenario.model;
+  const ModelTotals model = read_model(scenario.model, mapping, warnings);
+  const std::string profile = options.trace_dir + "/" + scenario.profile;
+  if (is_missing(profile)) return profile;
+  rows = compare(model, read_profile(profile), passes);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string run(const Options& options, std::ostream& out, std::ostream& warnings) {
+  const OpMapping mapping = load_mapping(options.data_dir);
+  Value document = python::dict({});
+  for (const Scenario& scenario : kScenarios) {
+    std::vector<ComparisonRow> rows;
+    if (const auto missing = compare_scenario(scenario, options, mapping, warnings, rows)) {
+      out << fmt::format("SKIP {}: [Errno 2] No such file or directory: '{}'\n", scenario.name, *missing);
+      continue;
+    }
+    out << table(scenario.name, rows);
+    Value values = python::list({});
+    for (const ComparisonRow& row : rows) values.items.push_back(row_value(row));
+    document.members.push_back({scenario.name, std::move(values)});
+  }
+  return to_json(document, python::NonAscii::kRaw);
 }
 
 }  // namespace tracedb::msmodeling
