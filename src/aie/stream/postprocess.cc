@@ -9,8 +9,10 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "aie/tile.h"
 #include "base/error.h"
 #include "base/files/input_file.h"
+#include "base/python/json.h"
 #include "base/stream/csv_reader.h"
 #include "base/text/decimal.h"
 
@@ -19,11 +21,52 @@ namespace {
 
 using python::dict;
 using python::integer;
+using python::Kind;
 using python::list;
 using python::Member;
 using python::real;
 using python::text;
 using python::Value;
+
+using aie::Cycles;
+using aie::Phase;
+using aie::Span;
+
+// What the program reads of a trace, by process.
+struct ProcessEvents {
+  python::Value pid;                             // as the trace first wrote it
+  std::string name;                              // of the last process_name event; empty without one
+  std::vector<Cycles> starts, ends;              // INSTR_EVENT_0 B and INSTR_EVENT_1 E, sorted
+  std::vector<Cycles> stall_begins, stall_ends;  // LOCK_STALL B and E, sorted
+};
+
+struct Iteration {
+  std::int64_t kernels = 0;
+  double average = 0;
+  Cycles shortest = 0, longest = 0;
+  Span span{0, 0};  // unknown without kernels
+  double gmacs = 0;
+  Phase phase = Phase::kWarmup;
+};
+
+struct Core {
+  python::Value pid;
+  std::string tile;
+  bool has_kernels = false;  // without, only pid, tile, expected and note count
+  python::Value median;      // an int or a float, which print differently
+  std::int64_t boundaries = 0;
+  std::int64_t expected = 0;
+  std::string note;  // empty: none
+  std::vector<Iteration> iterations;
+  std::int64_t first_perf = 0, behind_perf = 0;  // positions in iterations
+};
+
+constexpr double kClockGhz = 1.25;
+
+// M * K * N of the options, in the order in which the program multiplies.
+double macs(const Work& work) {
+  return static_cast<double>(work.m) * static_cast<double>(work.k) * static_cast<double>(work.n);
+}
 
 Value text_or_none(std::string_view value) { return value.empty() ? Value() : text(value); }
 
@@ -212,6 +255,18 @@ std::vector<Span> pair_kernels(const std::vector<Cycles>& starts, const std::vec
   return pairs;
 }
 
+// Pairs each begin with the first end behind it that no earlier begin took. Both sorted. One lost end shifts all pairs
+// that follow.
+std::vector<Span> first_fit(const std::vector<Cycles>& begins, const std::vector<Cycles>& ends) {
+  std::vector<Span> spans;
+  auto begin = begins.begin();
+  for (const Cycles end : ends) {
+    if (begin == begins.end()) break;
+    if (end > *begin) spans.push_back({*begin++, end});
+  }
+  return spans;
+}
+
 std::vector<Span> find_kernels(const ProcessEvents& events) {
   const std::vector<Span> rough = first_fit(events.starts, events.ends);
   const Cycles usual = rough.empty() ? 1 : std::max<Cycles>(1, truncated(median(rough).number));
@@ -308,7 +363,14 @@ Core core_of(const ProcessEvents& events, const Work& work) {
   return core;
 }
 
-using python::Kind;
+// The processes whose name holds "core_trace".
+std::vector<Core> find_cores(const std::vector<ProcessEvents>& processes, const Work& work) {
+  std::vector<Core> cores;
+  for (const ProcessEvents& process : processes) {
+    if (process.name.find("core_trace") != std::string::npos) cores.push_back(core_of(process, work));
+  }
+  return cores;
+}
 
 constexpr double kTimeLimit = 1e18;  // three times a difference still fits
 
@@ -380,6 +442,16 @@ class Events {
   std::unordered_map<std::string, std::size_t> positions_;
 };
 
+// The processes with a name or an event of these kinds, in the order in which they first had one. Throws
+// Error{kInput}: no list of such events, or a time beyond 1e18.
+std::vector<ProcessEvents> read_trace_events(const std::string& file) {
+  Events events;
+  const std::string name = printable_path(file);
+  require_list(python::read_json_file(file, python::numbered_events(name, [&](const Value& e) { events.add(e); })),
+               name);
+  return events.take();
+}
+
 }  // namespace
 
 std::string Options::folder() const {
@@ -416,41 +488,6 @@ std::vector<OutputText> postprocess(const Options& options) {
   for (std::size_t i = 0; i < cores.size(); ++i) read_back.push_back(files.at(out[i].path));
   out.push_back({folder + "aggregate_perf.json", aggregate_json(options, read_back)});
   return out;
-}
-
-std::string_view to_text(Phase phase) {
-  constexpr std::string_view kNames[] = {"warmup", "perf", "extra"};
-  return kNames[static_cast<std::size_t>(phase)];
-}
-
-double macs(const Work& work) {
-  return static_cast<double>(work.m) * static_cast<double>(work.k) * static_cast<double>(work.n);
-}
-
-std::vector<Core> find_cores(const std::vector<ProcessEvents>& processes, const Work& work) {
-  std::vector<Core> cores;
-  for (const ProcessEvents& process : processes) {
-    if (process.name.find("core_trace") != std::string::npos) cores.push_back(core_of(process, work));
-  }
-  return cores;
-}
-
-std::vector<Span> first_fit(const std::vector<Cycles>& begins, const std::vector<Cycles>& ends) {
-  std::vector<Span> spans;
-  auto begin = begins.begin();
-  for (const Cycles end : ends) {
-    if (begin == begins.end()) break;
-    if (end > *begin) spans.push_back({*begin++, end});
-  }
-  return spans;
-}
-
-std::vector<ProcessEvents> read_trace_events(const std::string& file) {
-  Events events;
-  const std::string name = printable_path(file);
-  require_list(python::read_json_file(file, python::numbered_events(name, [&](const Value& e) { events.add(e); })),
-               name);
-  return events.take();
 }
 
 }  // namespace tracedb::stream
