@@ -32,43 +32,6 @@ struct DuckResult {
   void *columns, *error_message, *internal;
 };
 
-// The functions by their names without "duckdb_"; a handle is a pointer, freed through its address.
-struct DuckFunctions {
-  const char* (*library_version)();
-  int (*open)(const char* path, void** database);  // 0: success, as of all that return int
-  void (*close)(void** database);
-  int (*connect)(void* database, void** connection);
-  void (*disconnect)(void** connection);
-  int (*query)(void* connection, const char* sql, DuckResult* result);
-  const char* (*result_error)(DuckResult* result);
-  void (*destroy_result)(DuckResult* result);
-  std::int64_t (*value_int64)(DuckResult* result, std::uint64_t column, std::uint64_t row);
-  void* (*create_logical_type)(DuckType type);
-  void* (*create_enum_type)(const char** members, std::uint64_t count);
-  DuckType (*enum_internal_type)(void* type);  // of the places in its members that a vector has
-  void (*destroy_logical_type)(void** type);
-  void* (*create_table_function)();
-  void (*destroy_table_function)(void** function);
-  void (*table_function_set_name)(void* function, const char* name);
-  void (*table_function_set_extra_info)(void* function, void* info, void (*destroy)(void*));
-  void (*table_function_set_bind)(void* function, void (*bind)(void* info));
-  void (*table_function_set_init)(void* function, void (*init)(void* info));
-  void (*table_function_set_function)(void* function, void (*fill)(void* info, void* chunk));
-  int (*register_table_function)(void* connection, void* function);
-  void* (*bind_get_extra_info)(void* info);
-  void (*bind_add_result_column)(void* info, const char* name, void* type);
-  void (*bind_set_bind_data)(void* info, void* data, void (*destroy)(void*));
-  void (*init_set_max_threads)(void* info, std::uint64_t threads);
-  void* (*function_get_bind_data)(void* info);
-  std::uint64_t (*vector_size)();
-  void* (*data_chunk_get_vector)(void* chunk, std::uint64_t column);
-  void (*data_chunk_set_size)(void* chunk, std::uint64_t size);
-  void* (*vector_get_data)(void* vector);
-  void (*vector_ensure_validity_writable)(void* vector);
-  std::uint64_t* (*vector_get_validity)(void* vector);
-  void (*vector_assign_string_element_len)(void* vector, std::uint64_t index, const char* text, std::uint64_t length);
-};
-
 constexpr const char* kLibraryVariable = "TRACEDB_DUCKDB";
 #ifdef TRACEDB_STATIC  // Such a program has no dynamic linker.
 constexpr std::string_view kCannotLoad = "cannot be loaded by a program that is linked statically";
@@ -89,57 +52,89 @@ void* find_symbol(void* library, const char* name) { return ::dlsym(library, nam
   throw Error(ErrorCode::kResource, fmt::format("{}: {}; {}", name, reason, kHowToGetIt));
 }
 
-class Loader {
- public:
-  Loader() {
+// The library that TRACEDB_DUCKDB names, else libduckdb.so where the system looks for libraries. It stays loaded.
+struct Library {
+  Library() {
     const char* named = std::getenv(kLibraryVariable);  // NOLINT(concurrency-mt-unsafe): nobody sets it
-    name_ = named == nullptr || *named == '\0' ? "libduckdb.so" : named;
-    handle_ = load_library(name_.c_str());
-    if (handle_ == nullptr) fail_to_load(name_, kCannotLoad);
+    name = named == nullptr || *named == '\0' ? "libduckdb.so" : named;
+    handle = load_library(name.c_str());
+    if (handle == nullptr) fail_to_load(name, kCannotLoad);
   }
 
-  // A name without "duckdb_", the function, and so on.
-  template <class Function, class... Rest>
-  void find(const char* name, Function& function, Rest&... rest) const {
-    const std::string symbol = std::string("duckdb_") + name;
-    void* const address = find_symbol(handle_, symbol.c_str());
-    if (address == nullptr) fail_to_load(name_, "has no function " + symbol);
-    function = reinterpret_cast<Function>(address);
-    if constexpr (sizeof...(rest) > 0) find(rest...);
-  }
-
- private:
-  std::string name_;
-  void* handle_;
+  std::string name;
+  void* handle;
 };
 
-DuckFunctions load() {
-  const Loader library;
-  DuckFunctions found{};
-  library.find("library_version", found.library_version, "open", found.open, "close", found.close, "connect",
-               found.connect, "disconnect", found.disconnect, "query", found.query, "result_error", found.result_error,
-               "destroy_result", found.destroy_result, "value_int64", found.value_int64, "create_logical_type",
-               found.create_logical_type, "create_enum_type", found.create_enum_type, "enum_internal_type",
-               found.enum_internal_type, "destroy_logical_type", found.destroy_logical_type, "create_table_function",
-               found.create_table_function, "destroy_table_function", found.destroy_table_function,
-               "table_function_set_name", found.table_function_set_name, "table_function_set_extra_info",
-               found.table_function_set_extra_info, "table_function_set_bind", found.table_function_set_bind,
-               "table_function_set_init", found.table_function_set_init, "table_function_set_function",
-               found.table_function_set_function, "register_table_function", found.register_table_function,
-               "bind_get_extra_info", found.bind_get_extra_info, "bind_add_result_column", found.bind_add_result_column,
-               "bind_set_bind_data", found.bind_set_bind_data, "init_set_max_threads", found.init_set_max_threads,
-               "function_get_bind_data", found.function_get_bind_data, "vector_size", found.vector_size,
-               "data_chunk_get_vector", found.data_chunk_get_vector, "data_chunk_set_size", found.data_chunk_set_size,
-               "vector_get_data", found.vector_get_data, "vector_ensure_validity_writable",
-               found.vector_ensure_validity_writable, "vector_get_validity", found.vector_get_validity,
-               "vector_assign_string_element_len", found.vector_assign_string_element_len);
-  return found;
+const Library& duckdb_file() {
+  static const Library kLibrary;
+  return kLibrary;
 }
 
-// The library that TRACEDB_DUCKDB names, else libduckdb.so where the system looks for libraries. It stays loaded.
-// Error{kResource} where there is none, or where it lacks a function: one line that says how to get it.
+// One of its functions, by the name without "duckdb_".
+template <class Signature>
+class DuckFunction;
+
+template <class Result, class... Arguments>
+class DuckFunction<Result(Arguments...)> {
+ public:
+  explicit DuckFunction(const char* name) {
+    const Library& library = duckdb_file();
+    const std::string symbol = std::string("duckdb_") + name;
+    void* const address = find_symbol(library.handle, symbol.c_str());
+    if (address == nullptr) fail_to_load(library.name, "has no function " + symbol);
+    function_ = reinterpret_cast<Result (*)(Arguments...)>(address);
+  }
+
+  Result operator()(Arguments... arguments) const { return function_(arguments...); }
+
+ private:
+  Result (*function_)(Arguments...);
+};
+
+// A handle is a pointer, freed through its address.
+struct DuckFunctions {
+  DuckFunction<const char*()> library_version{"library_version"};
+  DuckFunction<int(const char* path, void** database)> open{"open"};  // 0: success, as of all that return int
+  DuckFunction<void(void** database)> close{"close"};
+  DuckFunction<int(void* database, void** connection)> connect{"connect"};
+  DuckFunction<void(void** connection)> disconnect{"disconnect"};
+  DuckFunction<int(void* connection, const char* sql, DuckResult* result)> query{"query"};
+  DuckFunction<const char*(DuckResult* result)> result_error{"result_error"};
+  DuckFunction<void(DuckResult* result)> destroy_result{"destroy_result"};
+  DuckFunction<std::int64_t(DuckResult* result, std::uint64_t column, std::uint64_t row)> value_int64{"value_int64"};
+  DuckFunction<void*(DuckType type)> create_logical_type{"create_logical_type"};
+  DuckFunction<void*(const char** members, std::uint64_t count)> create_enum_type{"create_enum_type"};
+  // Of the places in its members that a vector has.
+  DuckFunction<DuckType(void* type)> enum_internal_type{"enum_internal_type"};
+  DuckFunction<void(void** type)> destroy_logical_type{"destroy_logical_type"};
+  DuckFunction<void*()> create_table_function{"create_table_function"};
+  DuckFunction<void(void** function)> destroy_table_function{"destroy_table_function"};
+  DuckFunction<void(void* function, const char* name)> table_function_set_name{"table_function_set_name"};
+  DuckFunction<void(void* function, void* info, void (*destroy)(void*))> table_function_set_extra_info{
+      "table_function_set_extra_info"};
+  DuckFunction<void(void* function, void (*bind)(void* info))> table_function_set_bind{"table_function_set_bind"};
+  DuckFunction<void(void* function, void (*init)(void* info))> table_function_set_init{"table_function_set_init"};
+  DuckFunction<void(void* function, void (*fill)(void* info, void* chunk))> table_function_set_function{
+      "table_function_set_function"};
+  DuckFunction<int(void* connection, void* function)> register_table_function{"register_table_function"};
+  DuckFunction<void*(void* info)> bind_get_extra_info{"bind_get_extra_info"};
+  DuckFunction<void(void* info, const char* name, void* type)> bind_add_result_column{"bind_add_result_column"};
+  DuckFunction<void(void* info, void* data, void (*destroy)(void*))> bind_set_bind_data{"bind_set_bind_data"};
+  DuckFunction<void(void* info, std::uint64_t threads)> init_set_max_threads{"init_set_max_threads"};
+  DuckFunction<void*(void* info)> function_get_bind_data{"function_get_bind_data"};
+  DuckFunction<std::uint64_t()> vector_size{"vector_size"};
+  DuckFunction<void*(void* chunk, std::uint64_t column)> data_chunk_get_vector{"data_chunk_get_vector"};
+  DuckFunction<void(void* chunk, std::uint64_t size)> data_chunk_set_size{"data_chunk_set_size"};
+  DuckFunction<void*(void* vector)> vector_get_data{"vector_get_data"};
+  DuckFunction<void(void* vector)> vector_ensure_validity_writable{"vector_ensure_validity_writable"};
+  DuckFunction<std::uint64_t*(void* vector)> vector_get_validity{"vector_get_validity"};
+  DuckFunction<void(void* vector, std::uint64_t index, const char* text, std::uint64_t length)>
+      vector_assign_string_element_len{"vector_assign_string_element_len"};
+};
+
+// Error{kResource} where there is no library, or where it lacks a function: one line that says how to get it.
 const DuckFunctions& duckdb_library() {
-  static const DuckFunctions kFunctions = load();
+  static const DuckFunctions kFunctions;
   return kFunctions;
 }
 
