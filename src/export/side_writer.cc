@@ -110,21 +110,6 @@ std::string_view call_category(std::string_view name) {
   return name.starts_with("cu") && !name.starts_with("cuda") ? "cuda_driver" : "cuda_runtime";
 }
 
-// The last call of each path on each thread: the parents of those that follow.
-class PythonParents {
- public:
-  // The id of the call around one whose path lies in `parent_stack`; nullopt: it is not in the window.
-  std::optional<std::int64_t> around(std::uint32_t thread, std::uint32_t parent_stack) const {
-    const auto found = last_.find(key(thread, parent_stack));
-    return found == last_.end() ? std::nullopt : std::optional(found->second);
-  }
-  void enter(std::uint32_t thread, std::uint32_t stack, std::int64_t id) { last_[key(thread, stack)] = id; }
-
- private:
-  static std::uint64_t key(std::uint32_t thread, std::uint32_t stack) { return std::uint64_t{thread} << 32U | stack; }
-  std::unordered_map<std::uint64_t, std::int64_t> last_;
-};
-
 // What the passes find, above the streams of each device: steps, layers, roles, and why the device was idle.
 
 // Kernels of one device that follow each other and have something in common.
@@ -134,27 +119,18 @@ struct MarkRun {
   std::int64_t ts = 0, end = 0;
 };
 
-// Those of one device. The last `open` runs may take turns, as where the communication of one layer runs beside the
+// To those of its device. The last `open` runs may take turns, as where the communication of one layer runs beside the
 // computation of the next.
-class MarkRuns {
- public:
-  explicit MarkRuns(std::size_t open) : open_(open) {}
-
-  void add(const MarkRun& kernel) {
-    const std::size_t last = runs.size() < open_ ? runs.size() : open_;
-    for (auto run = runs.rbegin(); run != runs.rbegin() + static_cast<std::ptrdiff_t>(last); ++run) {
-      if (run->key != kernel.key) continue;
-      run->end = std::max(run->end, kernel.end);
-      ++run->kernels;
-      return;
-    }
-    runs.push_back(kernel);
+void add_mark(std::vector<MarkRun>& runs, std::size_t open, const MarkRun& kernel) {
+  const std::size_t last = std::min(runs.size(), open);
+  for (auto run = runs.rbegin(); run != runs.rbegin() + static_cast<std::ptrdiff_t>(last); ++run) {
+    if (run->key != kernel.key) continue;
+    run->end = std::max(run->end, kernel.end);
+    ++run->kernels;
+    return;
   }
-  std::vector<MarkRun> runs;
-
- private:
-  std::size_t open_;
-};
+  runs.push_back(kernel);
+}
 
 // Of steps and layers. Roles repeat within a layer: they do not take turns.
 constexpr std::size_t kTakeTurns = 2;
@@ -170,36 +146,6 @@ std::string event_name(Database& database, const EventRef& event) {
 }
 
 }  // namespace
-
-// What the passes say of a kernel.
-class SideWriter::KernelFacts {
- public:
-  explicit KernelFacts(Workload& workload)
-      : classes_(workload.classes()),
-        steps_(workload.steps()),
-        layers_(workload.layers()),
-        roles_(workload.roles()),
-        names_(workload.events().kernels.ids("name_id")) {}
-
-  void add(std::uint32_t row, JsonWriter& args) const {
-    args.member("op", classes_.class_of(names_[row]));
-    if (const std::uint32_t step = steps_.of_kernel.empty() ? 0 : steps_.of_kernel[row]) {
-      args.member("step", step - 1);
-      args.member("phase", to_string(steps_.steps[step - 1].info.kind));
-    }
-    if (const std::int32_t layer = layers_.of_kernel.empty() ? kNoLayer : layers_.of_kernel[row]; layer != kNoLayer) {
-      args.member("layer", layer_label(layer, layers_.stacks));
-    }
-    if (const Role role = roles_.of(row).role; role != Role::kNone) args.member("role", to_string(role));
-  }
-
- private:
-  const KernelClasses& classes_;
-  const StepSet& steps_;
-  const LayerSet& layers_;
-  const KernelRoles& roles_;
-  std::span<const std::uint32_t> names_;
-};
 
 void SideWriter::write_device_events() {
   place_device_events();
@@ -266,12 +212,27 @@ void SideWriter::write_device_event(const Statement& row, const EventTrack& trac
 }
 
 void SideWriter::write_kernels() {
-  const KernelFacts facts(workload_);
+  const KernelClasses& classes = workload_.classes();
+  const StepSet& steps = workload_.steps();
+  const LayerSet& layers = workload_.layers();
+  const KernelRoles& roles = workload_.roles();
+  const auto names = workload_.events().kernels.ids("name_id");
+  const auto add_facts = [&](std::uint32_t row, JsonWriter& args) {
+    args.member("op", classes.class_of(names[row]));
+    if (const std::uint32_t step = steps.of_kernel.empty() ? 0 : steps.of_kernel[row]) {
+      args.member("step", step - 1);
+      args.member("phase", to_string(steps.steps[step - 1].info.kind));
+    }
+    if (const std::int32_t layer = layers.of_kernel.empty() ? kNoLayer : layers.of_kernel[row]; layer != kNoLayer) {
+      args.member("layer", layer_label(layer, layers.stacks));
+    }
+    if (const Role role = roles.of(row).role; role != Role::kNone) args.member("role", to_string(role));
+  };
   Statement statement(database_, kKernelRows);
   for_each_row(statement, window_.kernels, [&](std::size_t place, const Statement& row) {
     write_device_event(row, kernel_tracks_[place], "kernel", [&](JsonWriter& args) {
       add_named(args, row);
-      facts.add(window_.kernels[place], args);
+      add_facts(window_.kernels[place], args);
     });
     ++file_.counts.kernels;
   });
@@ -356,14 +317,14 @@ class SideWriter::HostRows {
 
   void add_args(HostKind kind, std::uint32_t id, const Statement& row, JsonWriter& args) {
     if (kind == kPythonEvent) {
-      const std::uint32_t thread = row.id(0);
+      const std::uint64_t thread = std::uint64_t{row.id(0)} << 32U;
       args.member("Python id", id);
       if (row.is_null(3)) {
         args.key("Python parent id").json("null");
-      } else if (const auto around = parents_.around(thread, row.id(3))) {
-        args.member("Python parent id", *around);
+      } else if (const auto around = last_calls_.find(thread | row.id(3)); around != last_calls_.end()) {
+        args.member("Python parent id", around->second);
       }
-      parents_.enter(thread, row.id(2), id);
+      last_calls_[thread | row.id(2)] = id;
     }
     if (kind == kSliceEvent || kind == kPythonEvent) return;
     add_number(args, "External id", row, 2);
@@ -381,7 +342,8 @@ class SideWriter::HostRows {
   }
 
   Statement python_, slice_, annotation_, operator_, call_;
-  PythonParents parents_;
+  // By thread and path: the parents of those that follow, where they are in the window.
+  std::unordered_map<std::uint64_t, std::int64_t> last_calls_;
 };
 
 std::vector<SideWriter::HostEvent> SideWriter::find_host_events() const {
@@ -528,11 +490,7 @@ class SideWriter::Marks {
   }
 
  private:
-  using DeviceRuns = std::map<std::uint32_t, MarkRuns>;
-
-  static void add(DeviceRuns& runs, std::size_t open, std::uint32_t device, const MarkRun& kernel) {
-    runs.try_emplace(device, open).first->second.add(kernel);
-  }
+  using DeviceRuns = std::map<std::uint32_t, std::vector<MarkRun>>;
 
   void find_runs() {
     const EventColumns& kernels = side_.workload_.events().kernels;
@@ -548,23 +506,22 @@ class SideWriter::Marks {
       const std::int32_t layer = layers.of_kernel.empty() ? kNoLayer : layers.of_kernel[row];
       const Role role = roles.of(row).role;
       MarkRun kernel{step, row, 1, ts[row], saturating_add(ts[row], duration_or_zero(dur[row]))};
-      if (step != 0) add(steps_, kTakeTurns, device, kernel);
+      if (step != 0) add_mark(steps_[device], kTakeTurns, kernel);
       kernel.key = std::uint64_t{step} << 32U | static_cast<std::uint32_t>(layer);
-      if (layer != kNoLayer) add(layers_, kTakeTurns, device, kernel);
+      if (layer != kNoLayer) add_mark(layers_[device], kTakeTurns, kernel);
       kernel.key = static_cast<std::uint64_t>(role);
       // A kernel without a role ends a run.
-      add(roles_, 1, device, kernel);
+      add_mark(roles_[device], 1, kernel);
     }
-    for (auto& [device, of_device] : roles_) {
-      std::erase_if(of_device.runs,
-                    [](const MarkRun& run) { return run.key == static_cast<std::uint64_t>(Role::kNone); });
+    for (auto& [device, runs] : roles_) {
+      std::erase_if(runs, [](const MarkRun& run) { return run.key == static_cast<std::uint64_t>(Role::kNone); });
     }
   }
 
   template <class Name>
   void write(MarkTrack track, const DeviceRuns& all, Name name) {
-    for (const auto& [device, of_device] : all) {
-      for (const MarkRun& run : of_device.runs) {
+    for (const auto& [device, runs] : all) {
+      for (const MarkRun& run : runs) {
         write_mark(device, track, run, name(run), JsonWriter().member("kernels", run.kernels));
       }
     }

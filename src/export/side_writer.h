@@ -50,7 +50,6 @@ class SideWriter {
     std::uint32_t kind, id;
   };
   class HostRows;
-  class KernelFacts;
   class Marks;
 
   // Added to every time of the trace.
