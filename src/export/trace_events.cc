@@ -45,24 +45,12 @@ void TraceEventWriter::end(const JsonWriter& args) {
   text_ += '}';
 }
 
-void TraceEventWriter::slice(const TraceSlice& slice, const JsonWriter& args) {
-  begin('X', slice.track, slice.category, slice.name);
-  time("ts", slice.ts);
-  if (slice.dur != kUnknownValue) time("dur", slice.dur);
+void TraceEventWriter::event(char ph, const TraceSlice& event, const JsonWriter& args) {
+  begin(ph, event.track, event.category, event.name);
+  time("ts", event.ts);
+  if (ph == 'X' && event.dur != kUnknownValue) time("dur", event.dur);
+  if (ph == 'i') text_ += ",\"s\":\"t\"";
   end(args);
-}
-
-void TraceEventWriter::instant(const TraceSlice& point, const JsonWriter& args) {
-  begin('i', point.track, point.category, point.name);
-  time("ts", point.ts);
-  text_ += ",\"s\":\"t\"";
-  end(args);
-}
-
-void TraceEventWriter::counter(const TraceSlice& sample, const JsonWriter& series) {
-  begin('C', sample.track, sample.category, sample.name);
-  time("ts", sample.ts);
-  end(series);
 }
 
 void TraceEventWriter::flow(char ph, const EventTrack& track, std::int64_t ts, std::int64_t id) {

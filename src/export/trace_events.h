@@ -30,9 +30,9 @@ class TraceEventWriter {
   TraceEventWriter(const TraceEventWriter&) = delete;
   TraceEventWriter& operator=(const TraceEventWriter&) = delete;
 
-  void slice(const TraceSlice& slice, const JsonWriter& args);  // ph X
-  void instant(const TraceSlice& point, const JsonWriter& args);
-  void counter(const TraceSlice& sample, const JsonWriter& series);
+  void slice(const TraceSlice& slice, const JsonWriter& args) { event('X', slice, args); }
+  void instant(const TraceSlice& point, const JsonWriter& args) { event('i', point, args); }
+  void counter(const TraceSlice& sample, const JsonWriter& series) { event('C', sample, series); }
   // From a point inside a slice of one track to the slice that begins at a point of another.
   void flow_start(const EventTrack& track, std::int64_t ts, std::int64_t id) { flow('s', track, ts, id); }
   void flow_end(const EventTrack& track, std::int64_t ts, std::int64_t id) { flow('f', track, ts, id); }
@@ -45,6 +45,7 @@ class TraceEventWriter {
   void begin(char ph, const EventTrack& track, std::string_view category, std::string_view name);
   void time(std::string_view key, std::int64_t ns);
   void end(const JsonWriter& args);
+  void event(char ph, const TraceSlice& event, const JsonWriter& args);
   void flow(char ph, const EventTrack& track, std::int64_t ts, std::int64_t id);
 
   std::ostream& out_;

@@ -124,15 +124,14 @@ std::uint32_t TraceTracks::device_of(std::uint32_t stream_id) const {
   return stream_id < streams_.size() ? streams_[stream_id].device : 0;
 }
 
-TraceTracks::Stream& TraceTracks::stream_with_lanes(std::uint32_t stream_id) {
-  const std::uint32_t device = element(streams_, stream_id).device;
-  const std::int64_t process = device_process(device);
-  Stream& stream = streams_[stream_id];
+TraceTracks::Lanes& TraceTracks::lanes_of(std::uint32_t stream_id) {
+  Stream& stream = element(streams_, stream_id);
+  const std::int64_t process = device_process(stream.device);
   if (!stream.lanes) {
     const std::string name = "stream " + (stream.number ? std::to_string(*stream.number) : stream.text);
     stream.lanes = Lanes{process, name, stream.number.value_or(stream_id), stream.number, {}, {}};
   }
-  return stream;
+  return *stream.lanes;
 }
 
 EventTrack TraceTracks::place(Lanes& lanes, std::int64_t ts, std::int64_t end) {
@@ -147,13 +146,13 @@ EventTrack TraceTracks::place(Lanes& lanes, std::int64_t ts, std::int64_t end) {
 }
 
 EventTrack TraceTracks::stream(std::uint32_t stream_id) {
-  Lanes& lanes = *stream_with_lanes(stream_id).lanes;
+  Lanes& lanes = lanes_of(stream_id);
   if (!lanes.threads.empty()) return {lanes.process, lanes.threads.front()};
   return place(lanes, 0, 0);
 }
 
 EventTrack TraceTracks::stream(std::uint32_t stream_id, std::int64_t ts, std::int64_t end) {
-  return place(*stream_with_lanes(stream_id).lanes, ts, end);
+  return place(lanes_of(stream_id), ts, end);
 }
 
 EventTrack TraceTracks::mark(std::uint32_t device_id, MarkTrack track, std::int64_t ts, std::int64_t end) {

@@ -104,7 +104,7 @@ class TraceTracks {
   std::int64_t device_process(std::uint32_t device_id);
   std::int64_t host_process(std::uint32_t process_id);
   Device* device_with(std::int64_t ordinal);
-  Stream& stream_with_lanes(std::uint32_t stream_id);
+  Lanes& lanes_of(std::uint32_t stream_id);
   EventTrack place(Lanes& lanes, std::int64_t ts, std::int64_t end);
   void write_process(TraceEventWriter& events, std::int64_t process, const std::string& name, std::int64_t sort) const;
   void write_devices(TraceEventWriter& events) const;
