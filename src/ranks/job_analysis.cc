@@ -204,14 +204,12 @@ Jobs find_jobs(std::span<const RankFacts> facts) {
   Jobs out;
   std::map<std::tuple<std::string, std::string, std::int64_t>, Members> by_name;
   for (std::size_t i = 0; i < facts.size(); ++i) {
-    if (!facts[i].rank) {
-      if (is_one_process(facts[i])) {
-        by_name[{folder_of(facts[i]).string(), facts[i].trace, -1}].push_back(i);
-      } else {
-        out.without_rank.push_back(i);
-      }
-    } else {
+    if (facts[i].rank) {
       by_name[{folder_of(facts[i]).string(), pattern_of(facts[i]), facts[i].world_size.value_or(-1)}].push_back(i);
+    } else if (is_one_process(facts[i])) {
+      by_name[{folder_of(facts[i]).string(), facts[i].trace, -1}].push_back(i);
+    } else {
+      out.without_rank.push_back(i);
     }
   }
   std::vector<Members> groups;

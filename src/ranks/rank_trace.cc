@@ -21,18 +21,13 @@ struct Described {
   std::int64_t sequence = kUnknownValue, source_rank = kUnknownValue, destination_rank = kUnknownValue;
 };
 
-std::string text_or_nothing(const Statement& row, int column) {
-  return row.is_null(column) ? std::string() : std::string(row.text(column));
-}
-
 std::int64_t number_or_unknown(const Statement& row, int column) {
   return row.is_null(column) ? kUnknownValue : row.int64(column);
 }
 
 std::string group_text(const Statement& row) {
-  const std::string name(row.is_null(1) ? std::string_view() : row.text(1));
-  if (row.is_null(2)) return name;
-  return fmt::format("{} {}", name, row.text(2));
+  const std::string name(row.text(1));
+  return row.is_null(2) ? name : fmt::format("{} {}", name, row.text(2));
 }
 
 std::unordered_map<std::uint32_t, Described> read_descriptions(const Index& index, JobTexts& texts) {
@@ -42,8 +37,8 @@ std::unordered_map<std::uint32_t, Described> read_descriptions(const Index& inde
   while (rows.step()) {
     Described described;
     described.group = texts.groups.number(group_text(rows));
-    described.ranks = text_or_nothing(rows, 2);
-    described.name = text_or_nothing(rows, 3);
+    described.ranks = rows.text(2);
+    described.name = rows.text(3);
     described.sequence = number_or_unknown(rows, 4);
     described.source_rank = number_or_unknown(rows, 5);
     described.destination_rank = number_or_unknown(rows, 6);
@@ -87,10 +82,9 @@ std::uint32_t lane_of(const DeviceColumns& columns, const DeviceWork& work, std:
 // Fills what a rank did, event by event.
 class RankReader {
  public:
-  RankReader(Workload& workload, JobTexts& texts, std::int64_t shift, RankTrace& out)
+  RankReader(Workload& workload, JobTexts& texts, RankTrace& out)
       : workload_(workload),
         texts_(texts),
-        shift_(shift),
         out_(out),
         described_(read_descriptions(workload.index(), texts)),
         short_names_(short_names(workload.index())),
@@ -122,7 +116,7 @@ class RankReader {
 
  private:
   void add(const DeviceEvent& event) {
-    const std::int64_t start = event.ts + shift_, end = event.end + shift_;
+    const std::int64_t start = event.ts + out_.shift, end = event.end + out_.shift;
     out_.working.add(start, end);
     if (event.work != Work::kCopy) out_.computing_or_comm.add(start, end);
     if (event.work == Work::kCompute) {
@@ -188,7 +182,7 @@ class RankReader {
     if (id == 0) return {};
     annotation_name_.reset();
     annotation_name_.bind(1, std::int64_t{id});
-    return annotation_name_.step() ? text_or_nothing(annotation_name_, 0) : std::string();
+    return annotation_name_.step() ? std::string(annotation_name_.text(0)) : std::string();
   }
 
   [[nodiscard]] std::vector<LaneTimeline> timelines_of(const DeviceColumns& columns) const {
@@ -212,7 +206,6 @@ class RankReader {
 
   Workload& workload_;
   JobTexts& texts_;
-  std::int64_t shift_;
   RankTrace& out_;
   std::unordered_map<std::uint32_t, Described> described_;
   std::vector<std::string> short_names_;
@@ -286,11 +279,10 @@ RankTrace read_rank_trace(Workload& workload, std::int64_t rank, std::int64_t ba
   const Index& index = workload.index();
   out.complete = index.complete();
   out.trace = source_of(index).empty() ? index.path().string() : source_of(index).string();
-  const std::int64_t shift = index.meta_int64("base_time_ns").value_or(0) - base;
-  out.shift = shift;
+  out.shift = index.meta_int64("base_time_ns").value_or(0) - base;
   const Window window = window_of(workload.selection());
   out.tasks = task_waits(index, window.from, window.to);
-  RankReader(workload, texts, shift, out).read(device);
+  RankReader(workload, texts, out).read(device);
   const StepSet& steps = workload.steps();
   out.steps = steps.steps;
   const EventTables& events = workload.events();

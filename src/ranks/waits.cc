@@ -17,6 +17,10 @@ constexpr double kUncertainties = 4;        // of the clocks
 constexpr std::size_t kLookedBack = 64;     // collectives, and for each rank
 constexpr std::size_t kLookedBackEach = 16;
 
+LateCause greatest(const LateParts& parts) {
+  return static_cast<LateCause>(std::ranges::max_element(parts) - parts.begin());
+}
+
 // A member of a collective, on the clock of the job.
 struct Presence {
   std::uint32_t rank = 0;
@@ -385,12 +389,6 @@ std::string_view to_string(LateCause cause) {
   return kNames[static_cast<std::size_t>(cause)];
 }
 
-LateCause greatest(const LateParts& parts) {
-  return static_cast<LateCause>(std::ranges::max_element(parts) - parts.begin());
-}
-
-std::int64_t sum_of(const LateParts& parts) { return std::accumulate(parts.begin(), parts.end(), std::int64_t{0}); }
-
 LateCause CollectiveWait::cause() const { return greatest(parts); }
 LateCause RankWaits::cause() const { return greatest(caused_by); }
 LateCause Pace::cause() const { return greatest(excess); }
@@ -412,7 +410,7 @@ Loss loss_by(std::span<const RankTrace> ranks, const JobWaits& waits, std::uint3
   span /= static_cast<double>(ranks.size() - 1);
   double ns = 0;
   if (waits.pace && waits.straggler == rank) {
-    ns = static_cast<double>(sum_of(waits.pace->excess));
+    ns = static_cast<double>(std::reduce(waits.pace->excess.begin(), waits.pace->excess.end()));
   } else if (of.others > 0) {
     ns = static_cast<double>(of.caused) / static_cast<double>(of.others);
   }

@@ -55,9 +55,6 @@ struct CollectiveWait {
   [[nodiscard]] LateCause cause() const;  // the greatest part
 };
 
-LateCause greatest(const LateParts& parts);
-std::int64_t sum_of(const LateParts& parts);
-
 // When a rank is called the straggler.
 inline constexpr double kLeastDeviations = 3;  // standard deviations above what chance gives
 inline constexpr double kLeastLoss = 0.01;     // of the span of the others
