@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time_cover.h"
 #include "make_trace/model.h"
 
 namespace tracedb {
@@ -75,10 +76,6 @@ struct DeviceEvent {
   bool launch_lost = false;
 };
 
-struct Interval {
-  std::int64_t begin = 0, end = 0;
-};
-
 // The events of one step (one execute_model call), before they become text. Buffers are reused from step to step, so a
 // trace of any length needs the memory of one step.
 struct Step {
@@ -93,7 +90,7 @@ struct Step {
   std::vector<RuntimeCall> runtime_calls;
   std::vector<DeviceEvent> device_events;
   std::vector<DeviceEvent> gpu_annotations;  // one per stream used; only ts, dur, stream matter
-  Interval planted_idle;                     // empty when none
+  Extent planted_idle;                       // empty when none
   std::int64_t host_end = 0;
 
   [[nodiscard]] bool has_prefill() const { return context_tokens > 0; }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/time_cover.h"
 #include "make_trace/trace_writer.h"
 
 namespace tracedb {
@@ -22,16 +23,9 @@ struct DeviceTime {
   std::int64_t begin = 0, end = 0, busy = 0, computation = 0, comm = 0, copy = 0, exposed_comm = 0, exposed_copy = 0;
 };
 
-std::int64_t union_length(std::vector<Interval>& intervals) {
-  std::ranges::sort(intervals, {}, &Interval::begin);
-  std::int64_t length = 0;
-  std::int64_t reached = 0;
-  for (const Interval& interval : intervals) {
-    if (interval.end <= reached) continue;
-    length += interval.end - std::max(interval.begin, reached);
-    reached = interval.end;
-  }
-  return length;
+std::int64_t union_length(const std::vector<Extent>& intervals) {
+  const TimeCover cover(intervals);
+  return cover.covered(cover.bounds().begin, cover.bounds().end);
 }
 
 bool is_copy(const DeviceEvent& event) {
@@ -61,14 +55,6 @@ Json targets_json(const std::vector<LayerTarget>& targets) {
     const Json layer{target.layer ? std::to_string(*target.layer) : "null"};
     return json_object("target", target.name, "layer", layer, "factor_ppm", target.factor_ppm);
   });
-}
-
-// By the name of what they count under.
-template <class Map>
-auto by_name(const Map& map) {
-  std::map<std::string_view, typename Map::mapped_type> out;
-  for (const auto& [key, value] : map) out.emplace(to_text(key), value);
-  return out;
 }
 
 class Truth {
@@ -112,7 +98,7 @@ class Truth {
     line("events", json_map(events_, [](const auto& counts) { return json_map(counts); }));
     line("kernels", pair(kernels_));
     line("classes", pairs(classes_));
-    line("classes_by_kind", json_map(by_name(classes_by_kind_), pairs));
+    line("classes_by_kind", json_map(classes_by_kind_, pairs));
     line("roles", pairs(roles_));
     line("role_classes", json_map(role_classes));
     line("names", json_map(names_, [](const NameRecord& record) {
@@ -129,7 +115,7 @@ class Truth {
     line("inserted", pair(inserted_));
     line("misnamed", pair(misnamed_));
     line("fusions", fusions_json());
-    line("steps_by_kind", json_map(by_name(steps_by_kind_)));
+    line("steps_by_kind", json_map(steps_by_kind_));
     line("steps", json_list(steps_, {}, "\n    "));
     line("device_time",
          json_object("device", options_.rank, "ts", device_.begin, "span", span, "busy", device_.busy, "idle",
@@ -162,7 +148,8 @@ class Truth {
           std::string by_kind;
           for (const auto& [kind, values] : fusions_by_kind_) {
             const CountAndTime value = at < values.size() ? values[at] : CountAndTime{};
-            const Json per_step = json_object("per_step", value.count / steps_by_kind_.at(kind), "ns", value.ns);
+            const Json per_step =
+                json_object("per_step", value.count / steps_by_kind_.at(to_text(kind)), "ns", value.ns);
             by_kind += (by_kind.empty() ? "" : ", ") + json_members(to_text(kind), per_step);
           }
           const CountAndTime& time = fusions_[at++];
@@ -223,9 +210,9 @@ class Truth {
                           : event.layer == kHead ? head_
                           : event.layer == kTail ? tail_
                                                  : between_;
-    for (CountAndTime* sum :
-         {&kernels_, &classes_[op_class], &classes_by_kind_[step.kind][op_class], &roles_[operation.kernel->role],
-          &place, &names_.try_emplace(event.name, NameRecord{op_class, {}}).first->second.time}) {
+    for (CountAndTime* sum : {&kernels_, &classes_[op_class], &classes_by_kind_[to_text(step.kind)][op_class],
+                              &roles_[operation.kernel->role], &place,
+                              &names_.try_emplace(event.name, NameRecord{op_class, {}}).first->second.time}) {
       sum->add(event.dur);
     }
     if (operation.inserted) inserted_.add(event.dur);
@@ -243,10 +230,10 @@ class Truth {
 
   void add_device(const Step& step) {
     const std::int64_t base = old_ ? kBaseTime : 0;
-    const Interval& idle = step.planted_idle;
+    const Extent& idle = step.planted_idle;
     CountAndTime kernels;
     std::map<std::string_view, CountAndTime> passes;
-    Interval gpu = {base + step.device_events.front().ts, 0};
+    Extent gpu = {base + step.device_events.front().ts, 0};
     std::int64_t memsets = 0, flows = 0;
     for (const DeviceEvent& event : step.device_events) {
       gpu.end = std::max(gpu.end, base + event.ts + event.dur);
@@ -261,7 +248,7 @@ class Truth {
     count("X", old_ ? "Memset" : "gpu_memset", memsets);
     count("X", old_ ? "Memcpy" : "gpu_memcpy", std::ssize(step.device_events) - kernels.count - memsets);
     count("f", old_ ? "async" : "ac2g", flows);
-    ++steps_by_kind_[step.kind];
+    ++steps_by_kind_[to_text(step.kind)];
     idle_planted_ += idle.end - idle.begin;
     device_.begin = device_.begin == 0 ? gpu.begin : device_.begin;
     device_.end = gpu.end;
@@ -276,9 +263,9 @@ class Truth {
 
   // The GPU is idle between steps, so the unions of the trace are sums over its steps. Returns how long it is busy.
   std::int64_t add_unions(const Step& step) {
-    std::vector<Interval> computation, comm, copy, all, not_copy;
+    std::vector<Extent> computation, comm, copy, all, not_copy;
     for (const DeviceEvent& event : step.device_events) {
-      const Interval interval = {event.ts, event.ts + event.dur};
+      const Extent interval = {event.ts, event.ts + event.dur};
       all.push_back(interval);
       (is_comm(event) ? comm : is_copy(event) ? copy : computation).push_back(interval);
       if (is_comm(event) || !is_copy(event)) not_copy.push_back(interval);
@@ -312,13 +299,13 @@ class Truth {
   std::map<std::string_view, std::map<std::string_view, std::int64_t>> events_;  // ph -> category -> count
   CountAndTime kernels_;
   std::map<std::string_view, CountAndTime> classes_, roles_;
-  std::map<StepKind, std::map<std::string_view, CountAndTime>> classes_by_kind_;
+  std::map<std::string_view, std::map<std::string_view, CountAndTime>> classes_by_kind_;
   std::map<std::string_view, NameRecord> names_;
   std::vector<CountAndTime> layers_;
   CountAndTime head_, tail_, between_, inserted_, misnamed_;
   std::vector<CountAndTime> fusions_;
   std::map<StepKind, std::vector<CountAndTime>> fusions_by_kind_;
-  std::map<StepKind, std::int64_t> steps_by_kind_;
+  std::map<std::string_view, std::int64_t> steps_by_kind_;
   std::vector<Json> steps_;
   DeviceTime device_;
   std::int64_t with_launch_ = 0, without_launch_ = 0, graph_kernels_ = 0, graph_launches_ = 0, runtime_calls_ = 0;
