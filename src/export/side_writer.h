@@ -1,6 +1,5 @@
-// The events of one of the traces of an exported window. What all have in common and the order of things:
-// window_export.cc; events of the device and the host, and marks: side_writer.cc; the critical path and queues:
-// path_writer.cc.
+// The events of one of the traces of an exported window. What all have in common, the order of things, the critical
+// path and queues: window_export.cc; events of the device and the host, and marks: side_writer.cc.
 #pragma once
 
 #include <cstdint>
