@@ -22,8 +22,7 @@ namespace {
 constexpr std::int64_t kUnknownDuration = -1;
 
 struct Process {
-  std::int64_t pid = 0;
-  bool has_pid = false;
+  std::optional<std::int64_t> pid;
   std::string name;
   std::size_t slices = 0;
 };
@@ -39,7 +38,7 @@ Processes read_processes(const Index& index) {
   Processes out;
   Statement rows(index.database(), "SELECT id, pid, name FROM process ORDER BY id");
   while (rows.step()) {
-    out[rows.id(0)] = {rows.int64(1), rows.type(1) == ValueType::kInteger, std::string(rows.text(2))};
+    out[rows.id(0)] = {rows.integer(1), std::string(rows.text(2))};
   }
   return out;
 }
@@ -57,7 +56,7 @@ std::vector<Slice> read_slices(const Index& index, Processes& processes) {
 }
 
 std::string described(const Process& process) {
-  const std::string pid = process.has_pid ? std::to_string(process.pid) : "?";
+  const std::string pid = process.pid ? std::to_string(*process.pid) : "?";
   return process.name.empty() ? pid : fmt::format("{} ({})", pid, process.name);
 }
 
@@ -68,7 +67,7 @@ std::uint32_t model_process(const Index& index, const Processes& processes, cons
   for (const auto& [id, process] : processes) {
     if (process.slices == 0) continue;
     all.push_back(id);
-    const bool fits = options.pid ? process.has_pid && process.pid == *options.pid : pattern.is_in(process.name);
+    const bool fits = options.pid ? process.pid == options.pid : pattern.is_in(process.name);
     if (fits) fit.push_back(id);
   }
   if (all.empty()) {

@@ -258,8 +258,7 @@ void SideWriter::end_flow(std::uint32_t launch, const EventTrack& track, std::in
     Statement call(database_, "SELECT ts, thread_id, correlation FROM runtime_call WHERE id = ?1");
     call.bind(1, std::int64_t{launch});
     if (call.step()) {
-      const bool integer = call.type(2) == ValueType::kInteger;
-      flow->second = file_.flows.take(integer ? call.int64(2) : -1);
+      flow->second = file_.flows.take(call.integer(2).value_or(-1));
       file_.events.flow_start(tracks_.thread(call.id(1)), shifted(call.int64(0)), flow->second);
     }
   }

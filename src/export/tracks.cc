@@ -13,12 +13,6 @@ constexpr std::int64_t kLargestNumber = 1'999'999'999;  // of those that a trace
 constexpr std::int64_t kHosts = 1'000'000;              // hosts come behind the devices
 constexpr std::int64_t kLanesOfTrack = 1'000;
 
-std::optional<std::int64_t> integer_in(const Statement& rows, int column) {
-  return rows.type(column) == ValueType::kInteger ? std::optional(rows.int64(column)) : std::nullopt;
-}
-
-std::string text_in(const Statement& rows, int column) { return std::string(rows.text(column)); }
-
 template <class T>
 T& element(std::vector<T>& list, std::size_t id) {
   if (id >= list.size()) list.resize(id + 1);
@@ -45,16 +39,16 @@ void TraceTracks::read_devices(const Index& index) {
   Statement devices(index.database(), "SELECT id, ordinal, name FROM device ORDER BY used = 0, ordinal, id");
   while (devices.step()) {
     Device& device = element(devices_, devices.id(0));
-    device.ordinal = integer_in(devices, 1);
-    device.name = text_in(devices, 2);
+    device.ordinal = devices.integer(1);
+    device.name = devices.text(2);
     device.place = place++;
   }
   Statement streams(index.database(), "SELECT id, device_id, number FROM stream");
   while (streams.step()) {
     Stream& stream = element(streams_, streams.id(0));
     stream.device = streams.id(1);
-    stream.number = integer_in(streams, 2);
-    stream.text = text_in(streams, 2);
+    stream.number = streams.integer(2);
+    stream.text = streams.text(2);
     element(devices_, stream.device);
   }
   // Devices keep their numbers, whatever the processes are called.
@@ -67,18 +61,18 @@ void TraceTracks::read_hosts(const Index& index) {
   Statement processes(index.database(), "SELECT id, pid, name FROM process");
   while (processes.step()) {
     Host& host = element(hosts_, processes.id(0));
-    host.pid = integer_in(processes, 1);
-    host.pid_text = text_in(processes, 1);
-    host.name = text_in(processes, 2);
+    host.pid = processes.integer(1);
+    host.pid_text = processes.text(1);
+    host.name = processes.text(2);
   }
   Statement threads(index.database(), "SELECT id, process_id, tid, name, sort_index FROM thread");
   while (threads.step()) {
     Thread& thread = element(threads_, threads.id(0));
     thread.process = threads.id(1);
-    thread.tid = integer_in(threads, 2);
-    thread.tid_text = text_in(threads, 2);
-    thread.name = text_in(threads, 3);
-    thread.sort_index = integer_in(threads, 4);
+    thread.tid = threads.integer(2);
+    thread.tid_text = threads.text(2);
+    thread.name = threads.text(3);
+    thread.sort_index = threads.integer(4);
     element(hosts_, thread.process);
   }
   const EventColumns calls(index, "runtime_call");

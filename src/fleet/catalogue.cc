@@ -51,11 +51,6 @@ CatalogueState state_of(const std::filesystem::path& index, const std::filesyste
   return result.validity == Validity::kStale ? CatalogueState::kOutOfDate : CatalogueState::kIndexed;
 }
 
-std::optional<std::int64_t> integer(const Statement& row, int column) {
-  if (row.type(column) != ValueType::kInteger) return std::nullopt;
-  return row.int64(column);
-}
-
 std::optional<std::string> model_of(Workload& workload) {
   if (auto named = model_name(workload.index())) return named;
   const ModelFacts facts = model_facts(workload.index(), workload.classes().traits());
@@ -70,7 +65,7 @@ std::vector<PhaseSummary> phases_of(Workload& workload) {
                  "SELECT phase, steps, total_time, CAST(round(period) AS INTEGER), CAST(round(gpu_span) AS INTEGER) "
                  "FROM temp.phases WHERE steps > 0 ORDER BY total_time DESC, phase");
   while (rows.step()) {
-    out.push_back({std::string(rows.text(0)), rows.int64(1), rows.int64(2), integer(rows, 3), integer(rows, 4)});
+    out.push_back({std::string(rows.text(0)), rows.int64(1), rows.int64(2), rows.integer(3), rows.integer(4)});
   }
   return out;
 }
@@ -79,7 +74,7 @@ std::optional<std::int64_t> world_size_of(Database& database) {
   Statement size(
       database,
       "SELECT json_extract(value, '$.world_size') FROM meta WHERE key = 'trace.distributedInfo' AND json_valid(value)");
-  return size.step() ? integer(size, 0) : std::nullopt;
+  return size.step() ? size.integer(0) : std::nullopt;
 }
 
 constexpr std::int64_t kRest = 2'000'000'000;  // ns

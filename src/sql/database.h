@@ -78,6 +78,10 @@ class Statement {
   // The id of a row in some table, from 1; 0 for NULL. Throws Error{kInput} for one that no table of the file can have:
   // whatever is as large as the largest id then takes memory in proportion to the file.
   [[nodiscard]] std::uint32_t id(int column) const;
+  // nullopt: NULL, or no integer.
+  [[nodiscard]] std::optional<std::int64_t> integer(int column) const {
+    return type(column) == ValueType::kInteger ? std::optional(int64(column)) : std::nullopt;
+  }
   [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string_view text(int column) const;            // valid until the next step; may hold NUL bytes
   [[nodiscard]] std::span<const std::byte> blob(int column) const;  // the same; a text is its bytes, too
