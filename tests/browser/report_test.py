@@ -1,11 +1,10 @@
 """Pages as `report` and `compare` make them, in a real browser: made traces, traces of hostile names, and real pairs where
 there are some. Skipped where no Chromium is installed."""
-import json
-
 from browser import Browser, missing_browser
 from hostile_names import NAMES, events_of
+from made_events import index_of
 from report_page import comparison_page, report_page
-from trace_cases import TRACES, Skip, equal, ingest, make_trace, require, run
+from trace_cases import TRACES, Skip, equal, ingest, make_trace, require
 
 MADE = (("a", "--seed", 5, "--layers", 8, "--mix", "P,D*8", "--steps", 36),
         ("b", "--seed", 6, "--layers", 8, "--mix", "P,D*8", "--steps", 27, "--fuse", "add+rmsnorm", "--vendor", "nvidia"))
@@ -89,8 +88,7 @@ def check_hostile(browser, folder):
     indexes = []
     for side in ("a", "b"):
         events = [event for number, name in enumerate((*NAMES, "long" + "x" * 1_000_000)) for event in events_of(number, name)]
-        (folder / f"hostile-{side}.json").write_text(json.dumps({"traceEvents": events}))
-        indexes.append(ingest(folder / f"hostile-{side}.json", folder / f"hostile-{side}.tracedb"))
+        indexes.append(index_of(folder / f"hostile-{side}.json", events))
     check_trace(browser, folder, indexes[0])
     path = folder / "pair.html"
     opens(browser, path, comparison_page(*indexes, path)[1])

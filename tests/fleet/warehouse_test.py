@@ -11,6 +11,7 @@ import sys
 
 from chdb import Chdb
 from local_servers import require_fleet
+from made_events import event, index_of, kernel
 from mini_clickhouse import WAREHOUSE, MiniClickHouse, ServerError, make_tables, statements
 from trace_cases import BIN, equal, ingest, make_trace, require, rows, run, sql
 
@@ -289,15 +290,13 @@ def rounded(cell):
 def odd_traces(house):
     """Names that are hostile to CSV, SQL and the terminal, unknown durations, and a trace without kernels."""
     names = ['a,b"c', "back\\slash\\n", "\\N", "=1+1", "'); DROP TABLE kernel_rollup_local; --", "snow\N{SNOWMAN}", "tab\there", "new\nline", ""]
-    events = [{"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 1000 + 10 * number, "dur": 5,
-               "args": {"device": 0, "stream": 7}} for number, name in enumerate(names)]
+    events = [kernel(name, 1000 + 10 * number, 5) for number, name in enumerate(names)]
     del events[0]["dur"]
-    cpu = [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]
+    cpu = [event("cpu_op", "aten::mm", 1, 2)]
     job = house.folder / "odd"
     job.mkdir()
     for name, content in (("names", events), ("empty", cpu)):
-        (job / f"{name}.json").write_text(json.dumps({"traceEvents": content}), encoding="utf-8")
-        run("trace-ingest", "-q", job / f"{name}.json")
+        index_of(job / f"{name}.json", content)
     indexes = sorted(job.glob("*.tracedb"))
     code, text = house.load("2026-11-30", indexes)
     equal((code, text.split()[2]), (0, "2"), text)

@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+from made_events import event, index_of, kernel
 from trace_cases import TRACES, as_json, equal, ingest, make_trace, open_index, require, run, skip_without_traces
 
 # Words of PyTorch's profiler, and the formats that can hold what they ask for.
@@ -80,11 +81,8 @@ def check_tiles(index, stalled):
 
 def check_no_stalls(folder):
     """A slice that is called a stall says nothing of what the host did, but on the tiles of AI Engines."""
-    kernels = [{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": ts, "dur": 10,
-                "args": {"device": 0, "stream": 7}} for ts in (0, 100)]
-    stall = {"ph": "X", "cat": "mine", "name": "frontend stall", "pid": 5, "tid": 5, "ts": 12, "dur": 80}
-    (folder / "stall.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": [*kernels, stall]}))
-    figures = rows("timeline", ingest(folder / "stall.json", folder / "stall.tracedb"))[0]
+    events = [kernel("gemm", 0, 10), kernel("gemm", 100, 10), event("mine", "frontend stall", 12, 80, 5, 5)]
+    figures = rows("timeline", index_of(folder / "stall.json", events, schemaVersion=1))[0]
     equal((figures["idle"] > 0, figures["host"]), (True, None), "where the host was")
 
 

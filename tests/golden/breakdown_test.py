@@ -3,6 +3,8 @@ plugin where its steps are ours."""
 import gzip
 import json
 
+import made_events
+from made_events import call, event, index_of
 from operator_work_test import trace_called
 from trace_cases import REFERENCE, equal, ingest, kineto_traces, make_trace, open_index, require, rows, run
 
@@ -144,20 +146,16 @@ def check_words(folder):
     """What stands out is said with its number, only beyond its limit, and not at all where that is asked for; by `breakdown`, the
     table of findings, the page of a trace and, of one side, that of a comparison."""
     def made(name, loading, kernel, reserved=10):
-        events = [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 100},
-                  {"ph": "X", "cat": "cpu_op", "name": "enumerate(DataLoader)#_Iter.__next__", "pid": 1, "tid": 1, "ts": 0, "dur": loading},
-                  {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10 + loading, "dur": 20, "args": {
-                      "External id": 3, "Input Dims": [[4, 8], [8, 2]], "Input type": ["float", "float"], "Concrete Inputs": ["", ""]}},
-                  {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 12 + loading, "dur": 2,
-                   "args": {"correlation": 3, "External id": 3}},
-                  {"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": 15 + loading, "dur": 80 - loading,
-                   "args": {"correlation": 3, "External id": 3, "device": 0, "stream": 7}}]
+        ids = {"correlation": 3, "External id": 3}
+        shapes = {"Input Dims": [[4, 8], [8, 2]], "Input type": ["float", "float"], "Concrete Inputs": ["", ""]}
+        events = [event("user_annotation", "ProfilerStep#1", 0, 100),
+                  event("cpu_op", "enumerate(DataLoader)#_Iter.__next__", 0, loading),
+                  event("cpu_op", "aten::mm", 10 + loading, 20, **{"External id": 3, **shapes}),
+                  call("cudaLaunchKernel", 12 + loading, 2, **ids), made_events.kernel(kernel, 15 + loading, 80 - loading, **ids)]
         events.append({"ph": "i", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": 12 + loading, "args": {
             "Device Type": 1, "Device Id": 0, "Addr": 64, "Bytes": 10, "Total Allocated": 10, "Total Reserved": reserved}})
         device = {"id": 0, "name": "Fancy", "computeMajor": 8, "computeMinor": 0, "totalGlobalMem": 1000}
-        path = folder / f"{name}.json"
-        path.write_text(json.dumps({"deviceProperties": [device], "traceEvents": events}))
-        return ingest(path, folder / f"{name}.tracedb")
+        return index_of(folder / f"{name}.json", events, deviceProperties=[device])
 
     def said(*given, options=()):
         return run("trace-query", "breakdown", *options, made(*given)).stderr

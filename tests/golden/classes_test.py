@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+from made_events import index_of, kernel
 from trace_cases import TRACES, Skip, equal, ingest, kineto_traces, open_index, require, run, skip_without_traces, sql
 
 HERE = Path(__file__).resolve().parent
@@ -84,10 +85,7 @@ WHERE (op LIKE '%communication%') <> (kind LIKE 'comm%') AND id NOT IN (SELECT k
 
 def names_of_libraries(folder):
     table = [line.split("\t") for line in NAMES.read_text().splitlines() if line and not line.startswith("#")]
-    events = [{"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 10 * place, "dur": 5,
-               "args": {"device": 0, "stream": 7}} for place, (_, name) in enumerate(table)]
-    (folder / "names.json").write_text(json.dumps({"traceEvents": events}))
-    index = ingest(folder / "names.json", folder / "index.tracedb")
+    index = index_of(folder / "names.json", [kernel(name, 10 * place, 5) for place, (_, name) in enumerate(table)])
     equal(sql(index, DISAGREE), [], "names whose kind is not that of their class")
     wanted = sum("communication" in op for op, _ in table)
     found = sql(index, "SELECT count(*) AS n FROM collectives")[0]

@@ -1,7 +1,6 @@
 """`compare --section operators`, `roofline` and `memory`, and what the page says of them: generated traces, worked out by hand."""
-import json
-
-from trace_cases import as_json, equal, ingest, require, run
+from made_events import call, event, index_of, kernel
+from trace_cases import as_json, equal, require, run
 
 
 def trace(path, operators, allocations, kind=1):
@@ -12,22 +11,17 @@ def trace(path, operators, allocations, kind=1):
         for name, inside, host, device in operators:
             at += 0 if inside else 100
             place = at + (5 if inside else 0)
-            events.append({"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": place, "dur": host, "name": name})
+            events.append(event("cpu_op", name, place, host))
             if device:
                 link += 1
-                events.append({"ph": "X", "cat": "cuda_runtime", "pid": 1, "tid": 1, "ts": place + 1, "dur": 1, "name": "cudaLaunchKernel",
-                               "args": {"correlation": link}})
-                events.append({"ph": "X", "cat": "kernel", "pid": 0, "tid": 7, "ts": place + 2, "dur": device, "name": "gemm_kernel",
-                               "args": {"correlation": link, "device": 0, "stream": 7}})
+                events += [call("cudaLaunchKernel", place + 1, 1, link), kernel("gemm_kernel", place + 2, device, correlation=link)]
             total = sum(size for owner, size in allocations if owner == name)
             if total and step == 0:
                 events.append({"ph": "i", "s": "t", "cat": "cpu_instant_event", "pid": 1, "tid": 1, "ts": place + 1, "name": "[memory]",
                                "args": {"Device Type": kind, "Device Id": 0, "Addr": 4096 + len(events), "Bytes": total}})
         at += 200
-        events.append({"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 1, "ts": begin, "dur": at - begin - 10, "name": f"ProfilerStep#{step}"})
-    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
-    ingest(path, path.with_suffix(".tracedb"))
-    return path.with_suffix(".tracedb")
+        events.append(event("user_annotation", f"ProfilerStep#{step}", begin, at - begin - 10))
+    return index_of(path, events, schemaVersion=1)
 
 
 def both(folder):
@@ -71,18 +65,11 @@ def check_roofline(folder):
         events = []
         for i, dur in enumerate(times):
             at, ids = 1000 * i, {"External id": i + 1}
-            events += [
-                {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": at, "dur": 10, "args": {
-                    **ids, "Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["c10::BFloat16"] * 2, "Concrete Inputs": ["", ""]}},
-                {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": at + 1, "dur": 2,
-                 "args": {"correlation": i + 1, **ids}},
-                {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": at + 5, "dur": dur,
-                 "args": {"correlation": i + 1, "device": 0, "stream": 7, **ids}}]
-        path = folder / f"{name}.json"
+            shapes = {"Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["c10::BFloat16"] * 2, "Concrete Inputs": ["", ""]}
+            events += [event("cpu_op", "aten::mm", at, 10, **ids, **shapes), call("cudaLaunchKernel", at + 1, 2, i + 1, **ids),
+                       kernel("gemm", at + 5, dur, correlation=i + 1, **ids)]
         properties = {"id": 0, "name": device, "totalGlobalMem": memory, **kind}
-        path.write_text(json.dumps({"deviceProperties": [properties], "traceEvents": events}))
-        run("trace-ingest", "--force", path, "-o", path.with_suffix(".tracedb"))
-        return path.with_suffix(".tracedb")
+        return index_of(folder / f"{name}.json", events, "--force", deviceProperties=[properties])
 
     flops = 2 * 4096 ** 3
     h100 = made("h100", "NVIDIA H100 80GB HBM3", 85_000_000_000, {"computeMajor": 9, "computeMinor": 0, "numSms": 132}, [200, 300])

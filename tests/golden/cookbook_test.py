@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+from made_events import event, kernel, write_trace
 from recipes import all_recipes
 from stored_texts import check_stored, store
 from trace_cases import (ROOT, TRACES, equal, ingest, kineto_traces, make_trace, open_index, refused, require, rows,
@@ -25,13 +26,9 @@ def loader_trace(path):
     is launched."""
     kernels = [(0, "narrow", 10), (100, "narrow", 20), (200, "wide", 60), (700, "unknown", 0), (800, "wide", 10),
                (900, "narrow", 24)]
-    events = [{"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": 10, "args":
-               {"device": 0, "stream": 7, "correlation": ts, "est. achieved occupancy %": occupancy}}
-              for ts, name, occupancy in kernels]
-    events.append({"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 1, "ts": 300, "dur": 390,
-                   "name": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"})
-    path.write_text(json.dumps({"traceEvents": events}))
-    return path
+    events = [kernel(name, ts, 10, **{"correlation": ts, "est. achieved occupancy %": occupancy}) for ts, name, occupancy in kernels]
+    events.append(event("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 300, 390))
+    return write_trace(path, events)
 
 
 def listed():

@@ -5,6 +5,8 @@ import json
 import random
 from collections import Counter
 
+import made_events
+from made_events import call, event, index_of, on_device
 from operator_work_test import trace_called
 from trace_cases import REFERENCE, equal, ingest, refused, require, rows, run
 
@@ -157,25 +159,19 @@ def check_properties(trace, folder):
             require(row["time"] > 0, row)
 
 
-def planted_trace(folder, events, name="t.json"):
-    (folder / name).write_text(json.dumps({"deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-40GB"}], "traceEvents": events}))
-    return folder / name
-
-
-def call(name, ts, dur, correlation, tid=1):
-    return {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 1, "tid": tid, "ts": ts, "dur": dur, "args": {"correlation": correlation}}
+def planted(folder, events):
+    return index_of(folder / "t.json", events, "--force", deviceProperties=[{"id": 0, "name": "NVIDIA A100-SXM4-40GB"}])
 
 
 def kernel(name, ts, dur, correlation, stream=7):
-    return {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": stream, "ts": ts, "dur": dur,
-            "args": {"device": 0, "stream": stream, "correlation": correlation}}
+    return made_events.kernel(name, ts, dur, stream, correlation=correlation)
 
 
 def check_empty_stream(folder):
     """A recorded wait for a stream that runs nothing waits for nothing, whatever runs on others."""
-    sync = {"ph": "X", "cat": "cuda_sync", "name": "Stream Sync", "pid": 0, "tid": 9, "ts": 10, "dur": 20, "args": {"correlation": 2, "stream": 9, "device": 0}}
+    sync = on_device("cuda_sync", "Stream Sync", 10, 20, 9, correlation=2)
     events = [call("cudaLaunchKernel", 1, 2, 1), kernel("a", 6, 20, 1), call("cudaStreamSynchronize", 10, 20, 2), sync, call("cudaLaunchKernel", 31, 2, 3), kernel("b", 40, 5, 3)]
-    index = ingest(planted_trace(folder, events), folder / "t.tracedb", "--force")
+    index = planted(folder, events)
     equal(rows("sql", index, "SELECT kind FROM releases WHERE kind GLOB '*return'"), [], "returns")
     equal(rows("critical-path", "--what-if", "a:0", index)[0]["saving"], 0, "nothing waits for it")
 
@@ -187,7 +183,7 @@ def check_blocking_copies(folder):
     kernels = [call("cudaLaunchKernel", 1, 2, 1), kernel("a", 6, 90, 1), call("cudaMemcpyAsync", 10, 100, 2)]
     for name, ts, expected, saving in (("behind the stream", 100, ["launch_delay", "computation", "stream_gap", "copy", "sync_return"], 87),
                                        ("prepared by the host", 107, ["host", "copy", "sync_return"], 0)):
-        index = ingest(planted_trace(folder, [*kernels, copy("Memcpy DtoH (Device -> Pageable)", ts, 2, 2)]), folder / "t.tracedb", "--force")
+        index = planted(folder, [*kernels, copy("Memcpy DtoH (Device -> Pageable)", ts, 2, 2)])
         equal([part[2] for part in path_of(index)][-len(expected):], expected, name)
         equal(rows("critical-path", "--what-if", "a:0", index)[0]["saving"], saving * 1000, f"what a copy {name} saves")
 
@@ -197,7 +193,7 @@ def check_exact_return(folder):
     events = [{"ph": "X", "cat": "user_annotation", "name": "step", "pid": 1, "tid": 1, "ts": 0, "dur": 100}]
     for at in (0, 50):
         events += [call("cudaLaunchKernel", at + 1, 2, at + 1), kernel("a", at + 6, 24, at + 1), call("cudaStreamSynchronize", at + 10, 20, at + 2)]
-    index = ingest(planted_trace(folder, events), folder / "t.tracedb", "--force")
+    index = planted(folder, events)
     equal([(ts, end) for ts, end, kind, _ in path_of(index) if kind == "computation"], [(6000, 30000), (56000, 80000)], "kernels on the path")
 
 
@@ -218,7 +214,7 @@ def check_scaled(folder):
 
 def check_bad(folder):
     """Waits on events never recorded, correlations that are none, launches after their kernels, circles of nothing, no device work at all."""
-    waits = [{"ph": "X", "cat": "cuda_sync", "name": name, "pid": 0, "tid": stream, "ts": 5, "dur": 1, "args": args} for name, stream, args in (
+    waits = [event("cuda_sync", name, 5, 1, 0, stream, **args) for name, stream, args in (
         ("Stream Wait Event", 7, {"correlation": 1, "wait_on_stream": 9, "wait_on_cuda_event_record_corr_id": 77, "stream": 7, "device": 0}),
         ("Stream Wait Event", 7, {"correlation": "x", "wait_on_stream": {}, "wait_on_cuda_event_record_corr_id": [1]}),
         ("Event Sync", -1, {"correlation": 3, "wait_on_stream": 4294967295, "wait_on_cuda_event_record_corr_id": -1}),
@@ -226,14 +222,14 @@ def check_bad(folder):
     same = [kernel("a", 20, 0, 1), kernel("b", 20, 0, 2, 8), kernel("c", 20, 0, 2, 7), kernel("early", 1, 3, 2, 8), kernel("lost", 30, 5, 99, 9)]
     calls = [call("cudaLaunchKernel", 4, 2, 1), call("cudaLaunchKernel", 10, 2, 2), call("cudaDeviceSynchronize", 12, 30, 3), call("cudaStreamWaitEvent", 5, 1, 1)]
     for events in (waits + same + calls, calls, same, waits):
-        index = ingest(planted_trace(folder, events), folder / "t.tracedb", "--force")
+        index = planted(folder, events)
         for options in ((), ("--parts",), ("--slack",), ("--what-if", "comm:0"), ("--from", "5us", "--to", "25us"), ("--from", "1s")):
             run("trace-query", "critical-path", *options, index)
         for options in ((), ("--series",), ("--bandwidth",)):
             run("trace-query", "queue", *options, index)
         run("trace-query", "verify", index)
         run("trace-query", "sql", index, "SELECT count(*) FROM releases")
-    index = ingest(planted_trace(folder, calls + same), folder / "t.tracedb", "--force")
+    index = planted(folder, calls + same)
     for options, said in ((("--what-if", "nothing"), "WHAT:FACTOR"), (("--what-if", "nope:0.5"), "--what-if nope"), (("--what-if", "comm:-1"), "WHAT:FACTOR"),
                           (("--by", "x"), "there are kind"), (("--device", "0"), "all devices"), (("--slack", "--parts"), "give one")):
         refused(2, said, "trace-query", "critical-path", *options, index)
@@ -243,7 +239,7 @@ def check_queue(folder):
     """Three launches at once, one late, one before its launch and one without: lengths over time, by hand."""
     events = [call("cudaLaunchKernel", ts, 1, i + 1) for i, ts in enumerate((10, 20, 30, 100, 200))]
     events += [kernel("k", ts, 5, i + 1) for i, ts in enumerate((40, 50, 60, 101, 190))] + [kernel("lost", 300, 5, 77)]
-    index = ingest(planted_trace(folder, events), folder / "q.tracedb")
+    index = planted(folder, events)
     series = [(row["ts"], row["waiting"]) for row in rows("queue", "--series", index)]
     equal(series, [(0, 1), (10000, 2), (20000, 3), (30000, 2), (40000, 1), (50000, 0), (90000, 1), (91000, 0)], "points")
     row = rows("queue", "--queue-limit", 2, index)[0]

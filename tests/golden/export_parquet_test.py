@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from made_events import index_of, kernel
 from trace_cases import Skip, equal, ingest, make_trace, open_index, require, rows, run
 
 LIBRARY = os.environ.get("TRACEDB_DUCKDB") or "libduckdb.so"
@@ -110,11 +111,8 @@ def check_selection(folder, index):
 def check_names(folder, _):
     """Texts are places in a list of up to 4096, of one byte or two, or texts of their own; they read alike."""
     for names in (3, 300, 5000):
-        events = [{"ph": "X", "cat": "kernel", "name": f"k{i % names}<float>(int)", "pid": 0, "tid": 7, "ts": 10 * i, "dur": 5,
-                   "args": {"device": 0, "stream": 7}} for i in range(2 * names)]
-        trace = folder / f"names{names}.json"
-        trace.write_text(json.dumps({"traceEvents": events}))
-        index = ingest(trace, folder / f"names{names}.tracedb")
+        events = [kernel(f"k{i % names}<float>(int)", 10 * i, 5) for i in range(2 * names)]
+        index = index_of(folder / f"names{names}.json", events)
         file = folder / f"names{names}.parquet"
         export("-o", file, index)
         for what in ("count(*)", "count(DISTINCT name)", "sum(length(name))", "sum(length(short_name))", "sum(length(op))",

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 
+from made_events import event, index_of
 from trace_cases import equal, ingest, kineto_traces, open_index, read_trace, refused, require, run
 
 # Enough of torch to call operators by their schemas: each call is a line of calls.jsonl.
@@ -59,13 +60,11 @@ HOSTILE = "\"); import os; os.system('touch pwned') #\\\n'''"
 def op(name, dims, types, strides=None, values=None, ts=1):
     args = {"Input Dims": dims, "Input type": types} | ({"Input Strides": strides} if strides is not None else {}) | (
         {"Concrete Inputs": values} if values is not None else {})
-    return {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": ts, "dur": 1, "args": args}
+    return event("cpu_op", name, ts, 1, **args)
 
 
 def program(folder, events, name, *options):
-    trace = folder / "trace.json"
-    trace.write_text(json.dumps({"traceEvents": events}))
-    index = ingest(trace, folder / "trace.tracedb")
+    index = index_of(folder / "trace.json", events)
     run("trace-query", "export", index, "--replay", name, "-o", folder / "replay.py", *options)
     return folder / "replay.py"
 
@@ -117,11 +116,8 @@ def what_cannot_be_run(folder):
     require(lost.returncode == 1 and "does not record an argument" in lost.stderr, lost.stderr)
     wrong = calls_of(program(folder, [op("aten::addmm", [[2]], ["float"], None, [""])], "aten::addmm"), check=False)
     require(wrong.returncode == 1 and "no overload takes these 1 arguments" in wrong.stderr, wrong.stderr)
-    bare = {"ph": "X", "cat": "cpu_op", "name": "aten::bare", "pid": 1, "tid": 1, "ts": 9, "dur": 1}
-    trace, index = folder / "some.json", folder / "some.tracedb"
-    kernel = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 20, "dur": 1}
-    trace.write_text(json.dumps({"traceEvents": [kernel, bare, op("MmBackward0", [[2]], ["float"])]}))
-    ingest(trace, index)
+    index = index_of(folder / "some.json", [event("kernel", "k", 20, 1, 0, 7), event("cpu_op", "aten::bare", 9, 1),
+                                            op("MmBackward0", [[2]], ["float"])])
     for name in ("::", "aten::{cases}", "{operator}::{cases}", "aten::a b", "aten::"):
         refused(2, "no such name", "trace-query", "export", index, "--replay", name, "-o", folder / "never.py")
     for name, why in (("aten::none", "no such operator"), ("aten::bare", "record_shapes=True"), ("MmBackward0", "no such name")):

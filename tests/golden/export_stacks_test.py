@@ -5,6 +5,7 @@ import re
 from collections import Counter
 
 from chrome_trace import checked_events
+from made_events import event, kernel, write_trace
 from trace_cases import TRACES, equal, ingest, make_trace, open_index, require, rows, run
 
 SERVER = ("--layers", 2, "--steps", 3, "--mix", "P,D*2", "--batch", 4, "--graphs", "off", "--seed", 11)
@@ -104,19 +105,14 @@ def hostile_trace(path):
         ts, launch = number * 100, {"correlation": number + 1, "External id": number + 1}
         events += [{"ph": "M", "name": "process_name", "pid": 10 + number, "tid": 0, "args": {"name": name}},
                    {"ph": "M", "name": "thread_name", "pid": 10 + number, "tid": 1, "args": {"name": name}},
-                   {"ph": "X", "cat": "python_function", "name": name, "pid": 10 + number, "tid": 1, "ts": ts, "dur": 90,
-                    "args": {"Python id": number + 1, "Python parent id": None}},
-                   {"ph": "X", "cat": "cpu_op", "name": name, "pid": 10 + number, "tid": 1, "ts": ts + 1, "dur": 80,
-                    "args": {"External id": number + 1, "Input type": [name]}},
-                   {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 10 + number, "tid": 1, "ts": ts + 2,
-                    "dur": 3, "args": launch},
-                   {"ph": "X", "cat": name, "name": name, "pid": name, "tid": name, "ts": ts, "dur": 2},
+                   event("python_function", name, ts, 90, 10 + number, **{"Python id": number + 1, "Python parent id": None}),
+                   event("cpu_op", name, ts + 1, 80, 10 + number, **{"External id": number + 1, "Input type": [name]}),
+                   event("cuda_runtime", "cudaLaunchKernel", ts + 2, 3, 10 + number, **launch),
+                   event(name, name, ts, 2, name, name),
                    {"ph": "C", "cat": name, "name": name, "pid": 10 + number, "ts": ts, "args": {name: 1.5}},
                    {"ph": "i", "cat": name, "name": name, "pid": 10 + number, "tid": 1, "ts": ts},
-                   {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts + 20, "dur": 7,
-                    "args": {"device": 0, "stream": 7, "Collective name": name, **launch}}]
-    path.write_text(json.dumps({"traceEvents": events, "traceName": HOSTILE[0], "<script>": HOSTILE[1]}), encoding="utf-8")
-    return path
+                   kernel(name, ts + 20, 7, **{"Collective name": name, **launch})]
+    return write_trace(path, events, traceName=HOSTILE[0], **{"<script>": HOSTILE[1]})
 
 
 def check_hostile(folder):

@@ -1,7 +1,6 @@
 """Every real Kineto trace: counts, conservation and links of our index against an independent reading in Python."""
 import sys
 from collections import Counter
-from pathlib import Path
 
 from kineto_reference import Reference
 from trace_cases import (TRACES, equal, ingest, kineto_traces, nanoseconds, open_packed, read_trace, require,

@@ -1,7 +1,6 @@
 """Which software made a trace: told by its own Python code and operators, not by marks, kernel names or operators that
 others use as well; not told where nothing tells it."""
-import json
-
+from made_events import call, event, write_trace
 from trace_cases import TRACES, Skip, equal, rows, run
 
 MARK = "execute_context_0(0)_generation_16(16)"  # vLLM writes it, and so does a patched SGLang
@@ -35,12 +34,10 @@ def made_by(path, folder):
 
 
 def check_made(folder, files, operators, marks, kernel, framework, model):
-    events = [{"ph": "X", "cat": "kernel", "name": kernel, "pid": 0, "tid": 7, "ts": 900, "dur": 5, "args": {"correlation": 1, "stream": 7}},
-              {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 850, "dur": 2, "args": {"correlation": 1}}]
+    events = [event("kernel", kernel, 900, 5, 0, 7, correlation=1, stream=7), call("cudaLaunchKernel", 850, 2, 1)]
 
     def add(category, name, **arguments):
-        at = 10 * len(events)
-        events.append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": at, "dur": 5, "args": arguments})
+        events.append(event(category, name, 10 * len(events), 5, **arguments))
 
     number = 0
     for file, count in files:
@@ -51,8 +48,7 @@ def check_made(folder, files, operators, marks, kernel, framework, model):
         add("cpu_op", name)
     for name in marks:
         add("user_annotation", name)
-    path = folder / "trace.json"
-    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}), encoding="utf-8")
+    path = write_trace(folder / "trace.json", events, schemaVersion=1)
     equal(made_by(path, folder), (framework, model), "framework and model")
 
 

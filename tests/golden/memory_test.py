@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 
+from made_events import event, index_of, kernel, write_trace
 from operator_work_test import trace_called
 from trace_cases import REFERENCE, equal, ingest, refused, require, rows, run
 
@@ -94,7 +95,7 @@ def planted(path, seed, totals=True, addresses=True):
             kind, number = rng.choice([(1, 0), (6, 1), (0, -1)])
             own = truth.setdefault(device_name(kind, number), {"total": 5000, "alive": {}, "peak": 0, "leaks": {}, "unknown": 0})
             name = rng.choice(["aten::empty", "aten::cat"])
-            events.append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 7, "ts": ts, "dur": 5})
+            events.append(event("cpu_op", name, ts, 5, 1, 7))
             if own["alive"] and rng.random() < 0.45:
                 address = rng.choice(sorted(own["alive"]))
                 size = -own["alive"].pop(address)[0]
@@ -115,9 +116,9 @@ def planted(path, seed, totals=True, addresses=True):
             for size, made in own["alive"].values():
                 if made == step - 2:
                     own["leaks"][made] = own["leaks"].get(made, 0) + size
-        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 7, "ts": begin - 1, "dur": ts - begin})
+        events.append(event("user_annotation", f"ProfilerStep#{step}", begin - 1, ts - begin, 1, 7))
     rng.shuffle(events)
-    path.write_text(json.dumps({"traceEvents": events}))
+    write_trace(path, events)
     return truth
 
 
@@ -155,8 +156,7 @@ def check_missing(folder):
     equal({row["alive"] for row in rows("memory", index)}, {None}, "alive without addresses")
     equal({row["what"] for row in rows("memory", "--at", "peak", index)}, {"[addresses not recorded]"}, "at the peak without addresses")
     require("addresses" in run("trace-query", "memory", "--leaks", index).stderr, "it is not said that leaks cannot be known")
-    (folder / "n.json").write_text('{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]}')
-    said = run("trace-query", "memory", ingest(folder / "n.json", folder / "n.tracedb")).stderr
+    said = run("trace-query", "memory", index_of(folder / "n.json", [event("cpu_op", "a", 1, 1)])).stderr
     require("profile_memory=True" in said, f"it is not said how to record allocations: {said}")
     for wrong in (("--by", "kernel"), ("--curve", "--leaks"), ("--at", "noon")):
         refused(2, "", "trace-query", "memory", *wrong, index)
@@ -164,13 +164,11 @@ def check_missing(folder):
 
 def check_some_totals(folder):
     """An event without a total goes on from the last one; a device that is nearly full is said."""
-    def event(ts, size, **args):
+    def allocation(ts, size, **args):
         return {"ph": "i", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": ts, "args": {"Device Type": 1, "Device Id": 0, "Bytes": size, "Addr": ts} | args}
 
-    events = [event(1, 100, **{"Total Allocated": 5100, "Total Reserved": 9500}), event(2, 300), event(3, 50, **{"Total Allocated": 5450})]
-    kernel = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1, "args": {"device": 0, "stream": 7}}
-    (folder / "s.json").write_text(json.dumps({"deviceProperties": [{"id": 0, "name": "Fancy", "totalGlobalMem": 10000}], "traceEvents": [*events, kernel]}))
-    index = ingest(folder / "s.json", folder / "s.tracedb")
+    events = [allocation(1, 100, **{"Total Allocated": 5100, "Total Reserved": 9500}), allocation(2, 300), allocation(3, 50, **{"Total Allocated": 5450})]
+    index = index_of(folder / "s.json", [*events, kernel("k", 1, 1)], deviceProperties=[{"id": 0, "name": "Fancy", "totalGlobalMem": 10000}])
     equal([row["allocated"] for row in rows("memory", "--curve", index)], [5100, 5400, 5450], "totals")
     said = run("trace-query", "memory", index).stderr
     for text in ("cuda 0 is nearly full: 95.0 %", "some or all events have no totals"):
@@ -184,8 +182,7 @@ def check_hostile(folder):
             {"Device Type": 1, "Device Id": 0, "Bytes": big, "Addr": 1, "Total Allocated": -big}, {"Device Type": "x", "Bytes": 5},
             {"Device Type": 99, "Device Id": big, "Bytes": "7", "Addr": "0x10", "Total Reserved": []}, {}]
     events = [{"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": i, "args": arg} for i, arg in enumerate(args)]
-    (folder / "h.json").write_text(json.dumps({"traceEvents": events}))
-    index = ingest(folder / "h.json", folder / "h.tracedb")
+    index = index_of(folder / "h.json", events)
     for options in ((), ("--by", "line"), ("--at", "peak"), ("--leaks",), ("--curve",)):
         run("trace-query", "memory", *options, index)
     run("trace-query", "verify", index)

@@ -3,9 +3,9 @@ traces; and against TraceLens' tree of modules and its operators by module."""
 import csv
 import gzip
 import io
-import json
 from collections import defaultdict
 
+from made_events import event, index_of
 from operator_work_test import trace_called
 from operators_test import union
 from trace_cases import REFERENCE, equal, ingest, kineto_traces, make_trace, open_index, refused, require, rows, run
@@ -127,7 +127,7 @@ def check_processes(folder):
     events = []
 
     def add(cat, name, pid, tid, ts, dur, **args):
-        events.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": args})
+        events.append(event(cat, name, ts, dur, pid, tid, **args))
 
     for pid, module in ((1, "Alpha_0"), (2, "Beta_0")):
         add("python_function", f"nn.Module: {module}", pid, 10, 0, 90, **{"Python id": pid, "Python parent id": None})
@@ -136,8 +136,7 @@ def check_processes(folder):
             add("cpu_op", name, pid, tid, ts, 20, **{"Sequence number": 5, "External id": launch} | ({"Fwd thread id": 1} if step else {}))
             add("cuda_runtime", "cudaLaunchKernel", pid, tid, ts + 5, 2, correlation=launch, **{"External id": launch})
             add("kernel", "gemm", pid - 1, 7, ts + 10, 3 * pid, correlation=launch, device=pid - 1, stream=7, **{"External id": launch})
-    (folder / "p.json").write_text(json.dumps({"traceEvents": events}))
-    index = ingest(folder / "p.json", folder / "p.tracedb")
+    index = index_of(folder / "p.json", events)
     equal({key: figures["device_self"] for key, figures in found(index, False, "--backward").items()}, {"Alpha": 6000, "Beta": 12000},
           "backward work of two processes")
     equal(found(index, False, "--backward"), expected(index, False, True), "with the backward pass")

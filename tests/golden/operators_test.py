@@ -2,7 +2,7 @@
 import statistics
 from collections import defaultdict
 
-from trace_cases import equal, ingest, kineto_traces, make_trace, open_index, require, rows, run
+from trace_cases import equal, ingest, kineto_traces, make_trace, open_index, require, rows
 
 COLUMNS = {"": (), "shape": ("dims", "types"), "args": ("dims", "types", "strides", "concrete_inputs")}  # of op_shape
 FIGURES = ("calls", "host_total", "host_self", "device_total", "device_self", "device_busy", "kernels", "launch_delay")

@@ -6,6 +6,8 @@ import sqlite3
 from pathlib import Path
 
 from ascend_files import Run, write_database
+from made_events import kernel as kernel_event
+from made_events import write_trace
 from report_page import Document
 from trace_cases import (TRACES, as_json, edit_database, equal, ingest, issues_of, open_index, require, run,
                          skip_without_traces, verify_index)
@@ -79,10 +81,8 @@ def made_nsys(folder):
     equal((meta["format"], meta["vendor"], meta["base_time_ns"], meta["trace.tables_not_read"]),
           ("nsys-sqlite", "nvidia", str(1_700_000_000_000_000_000 + ZERO), '["SCHED_EVENTS"]'), "meta")
     # The same run as the PyTorch profiler would have it: one side of a comparison each.
-    events = [{"ph": "X", "cat": "kernel", "name": "void gemm<float>(float*)", "pid": 0, "tid": 7, "dur": 0.1 * place,
-               "ts": 1000 + 100 * step + 10 * place + 4, "args": {"device": 0, "stream": 7, "correlation": step * 10 + place}}
-              for step in range(3) for place in range(5)]
-    (folder / "trace.json").write_text(json.dumps({"traceEvents": events}))
+    write_trace(folder / "trace.json", [kernel_event("void gemm<float>(float*)", 1000 + 100 * step + 10 * place + 4, 0.1 * place,
+                                                     correlation=step * 10 + place) for step in range(3) for place in range(5)])
     section, = as_json("compare", "--section", "kernels", folder / "run.sqlite", folder / "trace.json")["sections"]
     pairs = [(row["baseline_kernel"], row["candidate_kernel"]) for row in section["rows"]]
     require(("void gemm<float>(float*)",) * 2 in pairs, f"compare pairs no kernel of the two formats: {pairs}")

@@ -4,6 +4,7 @@ import json
 import statistics
 from collections import Counter
 
+from made_events import event, index_of, kernel
 from report_oracle import middle
 from report_page import report_page
 from trace_cases import (TRACES, as_json, equal, ingest, kineto_traces, make_trace, require, rows, run,
@@ -137,10 +138,8 @@ def check_gate(path, folder):
 
 def check_host_only(folder):
     """Steps that run nothing on a device have the period of the host, which is marked."""
-    events = [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i}", "pid": 1, "tid": 1, "ts": 1000 * i, "dur": 900} for i in range(4)]
-    events.append({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 9000, "dur": 10, "args": {"device": 0, "stream": 7}})
-    (folder / "host.json").write_text(json.dumps({"traceEvents": events}))
-    index = ingest(folder / "host.json", folder / "host.tracedb")
+    events = [event("user_annotation", f"ProfilerStep#{i}", 1000 * i, 900) for i in range(4)]
+    index = index_of(folder / "host.json", [*events, kernel("gemm", 9000, 10)])
     equal([(row["period"], row["period_on"], row["host_period"]) for row in steps_of(index)],
           [(1_000_000, "host", 1_000_000)] * 3 + [(None, None, None)], "steps")
     (phase,) = [row for row in rows("phases", index) if row["phase"] != "[no step]"]

@@ -1,6 +1,5 @@
 """Figures of traces with unusual durations: averages are over what is known, and no sum is too large to be answered."""
-import json
-
+from made_events import index_of, kernel, on_device
 from trace_cases import equal, rows, run
 
 LARGEST = 2**63 - 1
@@ -8,26 +7,13 @@ HUGE_US = LARGEST // 2 // 1000  # two of them fit, three do not
 COMMANDS = ("info", "kernels", "memcpys", "issues", "verify")
 
 
-def kernel(name, ts, dur):
-    return {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": dur,
-            "args": {"device": 0, "stream": 7}}
-
-
 def copy(ts, dur, size):
-    return {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "pid": 0, "tid": 7, "ts": ts, "dur": dur,
-            "args": {"device": 0, "stream": 7, "bytes": size}}
-
-
-def ingest(folder, events):
-    source = folder / "trace.json"
-    source.write_text(json.dumps({"traceEvents": events}))
-    run("trace-ingest", "-q", source)
-    return f"{source}.tracedb"
+    return on_device("gpu_memcpy", "Memcpy HtoD", ts, dur, bytes=size)
 
 
 def unknown_durations(folder):
-    index = ingest(folder, [kernel("k", 0, 10), kernel("k", 1, 14), kernel("k", 2, -1), kernel("k", 3, -1),
-                            kernel("none", 4, -1), copy(5, 6, 100), copy(6, -1, 300)])
+    index = index_of(folder / "t.json", [kernel("k", 0, 10), kernel("k", 1, 14), kernel("k", 2, -1), kernel("k", 3, -1),
+                                         kernel("none", 4, -1), copy(5, 6, 100), copy(6, -1, 300)])
     whole, selected = rows("kernels", index), rows("kernels", "--name", "*", index)
     for report in (whole, selected):
         first, second = report
@@ -44,8 +30,8 @@ def unknown_durations(folder):
 
 
 def huge_durations(folder):
-    index = ingest(folder, [kernel(name, i + 1, HUGE_US) for i, name in enumerate("aabbc")]
-                   + [copy(i, HUGE_US, LARGEST) for i in range(3)])
+    index = index_of(folder / "t.json", [kernel(name, i + 1, HUGE_US) for i, name in enumerate("aabbc")]
+                     + [copy(i, HUGE_US, LARGEST) for i in range(3)])
     for command in COMMANDS:
         run("trace-query", command, index)
     for options in ((), ("--name", "*")):
@@ -59,5 +45,4 @@ def huge_durations(folder):
 
 
 def main(cases, _):
-    for case in (unknown_durations, huge_durations):
-        cases.run_apart(case.__name__.replace("_", " "), case)
+    cases.each_apart((unknown_durations, huge_durations))

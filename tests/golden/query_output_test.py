@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+from made_events import kernel, write_trace
 from trace_cases import as_json, edit_database, equal, make_trace, refused, require, run, sql
 
 KERNELS = 40
@@ -12,8 +13,7 @@ SHOWN = 30
 
 
 def trace(last_device="AMD Instinct MI210"):
-    events = [{"ph": "X", "cat": "kernel", "name": f"kernel_{i}", "pid": 6, "tid": 1, "ts": 100 + 10 * i, "dur": 1 + i,
-               "args": {"device": 6, "stream": 1}} for i in range(KERNELS)]
+    events = [kernel(f"kernel_{i}", 100 + 10 * i, 1 + i, 1, 6) for i in range(KERNELS)]
     devices = [{"id": i, "name": "AMD Instinct MI300X", "totalGlobalMem": 206141652992} for i in range(4)]
     devices[-1]["name"] = last_device
     return {"schemaVersion": 1, "deviceProperties": devices, "traceEvents": events}
@@ -120,8 +120,7 @@ def check_without_arguments():
 
 
 def check_several_inputs(index, folder):
-    other = folder / "other.json"
-    other.write_text(json.dumps({"traceEvents": trace()["traceEvents"][:2]}))
+    other = write_trace(folder / "other.json", trace()["traceEvents"][:2])
     run("trace-ingest", "-q", other)
     inputs = [str(index), f"{other}.tracedb"]
     expected = [inputs[0]] * KERNELS + [inputs[1]] * 2

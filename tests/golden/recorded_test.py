@@ -5,6 +5,7 @@ import gzip
 import json
 from collections import Counter, defaultdict
 
+from made_events import call, event, index_of, kernel
 from operators_test import union
 from trace_cases import REFERENCE, TRACES, equal, ingest, nanoseconds, open_index, read_trace, refused, require, rows, run, skip_without_traces, sql
 
@@ -17,18 +18,8 @@ def real(stem):
     return found[0] if found else None
 
 
-def x(cat, name, ts, dur, pid=1, tid=1, **args):
-    return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": args}
-
-
-def write(path, events):
-    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
-    return path
-
-
 def launched(number, ts, dur, device_ts, name="k", tid=1):
-    return [x("cuda_runtime", "cudaLaunchKernel", ts, 1, tid=tid, correlation=number),
-            x("kernel", name, device_ts, dur, pid=0, tid=7, correlation=number, stream=7, device=0)]
+    return [call("cudaLaunchKernel", ts, 1, number, tid), kernel(name, device_ts, dur, correlation=number)]
 
 
 # Counters.
@@ -64,23 +55,23 @@ def counters_equal_hta(folder):
 
 def made_counters(folder):
     fma, add, mul, half = (f"smsp__sass_thread_inst_executed_op_{name}_pred_on.sum" for name in ("ffma", "fadd", "fmul", "hadd"))
-    ops = [x("cpu_op", "outer", 0, 100), x("cpu_op", "inner", 10, 20)]
-    calls = [x("cuda_runtime", "cudaLaunchKernel", ts, 1, correlation=ts) for ts in (12, 50)]
-    ranges = [x("cuda_profiler_range", name, ts, 5, pid=0, tid=0, **args) for name, ts, args in
+    ops = [event("cpu_op", "outer", 0, 100), event("cpu_op", "inner", 10, 20)]
+    calls = [call("cudaLaunchKernel", ts, 1, ts) for ts in (12, 50)]
+    ranges = [event("cuda_profiler_range", name, ts, 5, pid=0, tid=0, **args) for name, ts, args in
               (("a", 200, {fma: 10, add: 1, mul: 3, half: 5}), ("b", 210, {add: 4, "dram__throughput.avg": 2.5}))]
     paths = [["outer", "inner"], ["outer"]]
-    whole = ingest(write(folder / "whole.json", ops + calls + ranges), folder / "whole.tracedb")
+    whole = index_of(folder / "whole.json", ops + calls + ranges)
     told = [(r["name"], path, r["args"]) for r, path in zip(ranges, paths)]
     equal(counters(whole), expected_counters(told), "made counters")
     # A range without counters is one all the same.
-    bare = ingest(write(folder / "bare.json", ops + calls + [ranges[0] | {"args": {}}, ranges[1]]), folder / "bare.tracedb")
+    bare = index_of(folder / "bare.json", ops + calls + [ranges[0] | {"args": {}}, ranges[1]])
     equal(counters(bare), expected_counters(told[1:]), "a range without counters")
     # One range is missing: no operator is guessed. Two of one name and time are kept apart.
     for name, kept in (("missing", ranges[:1]), ("twins", [ranges[0], ranges[0] | {"args": {add: 7}}, ranges[1]])):
-        index = ingest(write(folder / f"{name}.json", ops + calls + kept), folder / f"{name}.tracedb")
+        index = index_of(folder / f"{name}.json", ops + calls + kept)
         equal(counters(index), expected_counters([(r["name"], [], r["args"]) for r in kept]), name)
         require("operators are not known" in run("trace-query", "counters", index).stderr, f"{name}: nothing is said")
-    none = ingest(write(folder / "none.json", ops + calls), folder / "none.tracedb")
+    none = index_of(folder / "none.json", ops + calls)
     require("no range of hardware counters" in run("trace-query", "counters", none).stderr, "no ranges: nothing is said")
 
 
@@ -108,24 +99,24 @@ def recompute_equals_tracelens(folder):
     require(abs(total / 1e6 - float(busy["time ms"])) < 0.01, f"busy {total}, TraceLens {busy}")
 
 
-def training(recompute, frames, kernel="k"):
+def training(recompute, frames):
     """Forward and backward of one operator, which the backward pass runs once more under `recompute`."""
     autograd = "autograd::engine::evaluate_function: "
-    events = [x("cpu_op", "aten::mm", 10, 20, **{"Sequence number": 1, "Fwd thread id": 0}), *launched(1, 12, 30, 40)]
-    events += [x("cpu_op", autograd + "CheckpointFunctionBackward", 100, 200, tid=2),
-               x("cpu_op", "CheckpointFunctionBackward", 101, 198, tid=2)] if recompute else []
-    events += [x("cpu_op", "aten::mm", 110, 10, tid=2), *launched(2, 112, 50, 120, kernel, tid=2)]
-    events += [x("cpu_op", autograd + "MmBackward0", 150, 40, tid=2, **{"Sequence number": 1, "Fwd thread id": 1}),
-               x("cpu_op", "MmBackward0", 151, 30, tid=2, **{"Sequence number": 1, "Fwd thread id": 1}),
-               x("cpu_op", "aten::mm", 152, 10, tid=2), *launched(3, 154, 100, 200, tid=2)]
+    events = [event("cpu_op", "aten::mm", 10, 20, **{"Sequence number": 1, "Fwd thread id": 0}), *launched(1, 12, 30, 40)]
+    events += [event("cpu_op", autograd + "CheckpointFunctionBackward", 100, 200, tid=2),
+               event("cpu_op", "CheckpointFunctionBackward", 101, 198, tid=2)] if recompute else []
+    events += [event("cpu_op", "aten::mm", 110, 10, tid=2), *launched(2, 112, 50, 120, tid=2)]
+    events += [event("cpu_op", autograd + "MmBackward0", 150, 40, tid=2, **{"Sequence number": 1, "Fwd thread id": 1}),
+               event("cpu_op", "MmBackward0", 151, 30, tid=2, **{"Sequence number": 1, "Fwd thread id": 1}),
+               event("cpu_op", "aten::mm", 152, 10, tid=2), *launched(3, 154, 100, 200, tid=2)]
     if frames:
-        events += [x("python_function", CHECKPOINT, 105, 30, tid=2, **{"Python id": 1, "Python parent id": None})]
+        events += [event("python_function", CHECKPOINT, 105, 30, tid=2, **{"Python id": 1, "Python parent id": None})]
     return events
 
 
 def made_recomputation(folder):
     for name, recompute, frames, by in (("autograd", True, False, "autograd"), ("frames", False, True, "frames"), ("both", True, True, "frames")):
-        index = ingest(write(folder / f"{name}.json", training(recompute, frames)), folder / f"{name}.tracedb")
+        index = index_of(folder / f"{name}.json", training(recompute, frames))
         found = recomputed(index)
         equal(set(found), {"aten::mm"}, name)
         row = found["aten::mm"]
@@ -133,7 +124,7 @@ def made_recomputation(folder):
         require(abs(row["share_pct"] - 100 * 50 / 150) < 0.01, f"{name}: {row}")
     for name, events, why in (("no backward", launched(1, 1, 2, 3), "no kernel of a backward pass"),
                               ("no frames", training(False, False), "with_stack=True")):
-        index = ingest(write(folder / "nothing.json", events), folder / f"{name}.tracedb")
+        index = index_of(folder / f"{name}.json", events)
         equal(recomputed(index), {}, name)
         require(why in run("trace-query", "recompute", index).stderr, f"{name}: {run('trace-query', 'recompute', index).stderr}")
 
@@ -174,8 +165,8 @@ def text_of(value):
 def short_launches(folder):
     """Waits: 3 us for 2 us, 1 us for 2 us, 30 us for 20 us; of another name 9 us for 4 us. The second kernel of a launch has no wait."""
     events = [*launched(1, 10, 2, 14), *launched(2, 20, 2, 22), *launched(3, 30, 20, 61), *launched(4, 90, 4, 100, "other"),
-              x("kernel", "k", 110, 1, pid=0, tid=7, correlation=4, stream=7, device=0)]
-    index = ingest(write(folder / "short.json", events), folder / "short.tracedb")
+              kernel("k", 110, 1, correlation=4)]
+    index = index_of(folder / "short.json", events)
     figures = lambda *words: {row["name"]: (row["n"], row["launched"], row["total_time"], row["delay_total"], row["delay_med"])
                               for row in rows("launches", index, *words)}
     equal(figures("--short", "10us"), {"k": (1, 3, 2000, 3000, 3000), "other": (1, 1, 4000, 9000, 9000)}, "below 10 us")

@@ -3,6 +3,7 @@ rules of a page hold: one file below 2 MB, inert, the same bytes each time, neve
 import json
 from pathlib import Path
 
+from made_events import call, event, index_of, kernel
 from report_page import comparison_page, pictures_of, read_page, report_page
 from time_oracle import length, union
 from trace_cases import TRACES, as_json, equal, ingest, open_index, refused, require, rows, run, sql
@@ -291,16 +292,11 @@ def check_ranks(folder):
 
 def check_size(folder):
     """Thousands of long names, of characters that take most bytes: fewer are shown, and sums close."""
-    events = [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1, "ts": 10_000 * step, "dur": 9_999}
-              for step in range(4)]
+    events = [event("user_annotation", f"ProfilerStep#{step}", 10_000 * step, 9_999) for step in range(4)]
     for number in range(4000):
         ts, name = 10 * number + 1, f"{number} " + '"<&\U0001f600' * 250
-        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": ts, "dur": 1,
-                       "args": {"correlation": number + 1}})
-        events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts + 2, "dur": 5 + number % 3,
-                       "args": {"correlation": number + 1, "device": 0, "stream": 7}})
-    (folder / "long.json").write_text(json.dumps({"traceEvents": events}))
-    index = ingest(folder / "long.json", folder / "long.tracedb")
+        events += [call("cudaLaunchKernel", ts, 1, number + 1), kernel(name, ts + 2, 5 + number % 3, correlation=number + 1)]
+    index = index_of(folder / "long.json", events)
     document, data = report_page(index, folder / "long.html")
     require("too large" in " ".join(document.words) or len(data["pictures"]) > 3, "says what is left out")
     picture = pictures_of(data, "operations")[0]
@@ -355,13 +351,9 @@ def check_safety(folder, index):
 
 def check_late_device(folder):
     """What passes in a step before its first kernel is in no span: the page says so of a step that is alone."""
-    def event(name, category, ts, dur, tid, **args):
-        return {"ph": "X", "name": name, "cat": category, "ts": ts, "dur": dur, "pid": 0 if category == "kernel" else 1, "tid": tid, "args": args}
-
     def step(number, begin, first, name=None, host=390000, device=100000):
-        return [event(name or f"ProfilerStep#{number}", "user_annotation", begin, host, 1),
-                event("cudaLaunchKernel", "cuda_runtime", begin + 5, 5, 1, correlation=number),
-                event("gemm", "kernel", first, device, 7, correlation=number, device=0, stream=7)]
+        return [event("user_annotation", name or f"ProfilerStep#{number}", begin, host),
+                call("cudaLaunchKernel", begin + 5, 5, number), kernel("gemm", first, device, correlation=number)]
 
     queued = (step(1, 1000, 3000, "execute_context_1(8)_generation_0(0)", 5000, 300000)
               + step(2, 10000, 303000, "execute_context_0(0)_generation_4(4)", 390000, 500000))
@@ -369,10 +361,8 @@ def check_late_device(folder):
                                ("late", step(1, 1000, 271000), True), ("soon", step(1, 1000, 3000), False),
                                ("two", step(1, 1000, 271000) + step(2, 400000, 670000), False),
                                ("after", step(1, 1000, 401000), False),
-                               ("busy", step(1, 1000, 271000) + [event("other", "kernel", 500, 270000, 7, device=0, stream=7)], False)):
-        path = folder / f"{name}.json"
-        path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
-        document, _ = report_page(ingest(path, folder / f"{name}.tracedb"), folder / f"{name}.html")
+                               ("busy", step(1, 1000, 271000) + [kernel("other", 500, 270000)], False)):
+        document, _ = report_page(index_of(folder / f"{name}.json", events, schemaVersion=1), folder / f"{name}.html")
         text = " ".join(" ".join(document.words).split())
         require(said or "But on the host" not in text, f"{name}: {text[:400]}")
         equal("But on the host a step takes 390 ms, and its first work on the device starts after 270 ms (medians)." in text, said, f"{name}: {text[:400]}")

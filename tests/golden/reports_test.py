@@ -1,13 +1,13 @@
 """Every report that is about kernels, copies, calls, times, steps, layers and stacks against a reckoning from the JSON of the
 trace: real traces and synthetic ones of both vendors. What adds up in the reports of times is looked at in every trace; what
 `warnings` and `info` measure is what the other reports show."""
-import json
 import re
 import sys
 from collections import defaultdict
 from functools import lru_cache
 
 import trace_cases
+from made_events import call, event, kernel, write_trace
 from report_oracle import ReportOracle, middle
 from time_oracle import CAUSES, TimeOracle, length, union
 from trace_cases import (TRACES, Skip, equal, ingest, kineto_traces, make_trace, open_index, read_trace, require, run,
@@ -488,20 +488,16 @@ def check_trace(cases, name, trace, folder):
 
 def numbered_annotations(path):
     """A step in which annotations name the layers, around kernels without any rhythm."""
-    def event(category, name, tid, ts, dur, **arguments):
-        return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": tid, "ts": ts, "dur": dur, "args": arguments}
-
-    events = [event("user_annotation", "ProfilerStep#1", 1, 0, 900)]
+    events = [event("user_annotation", "ProfilerStep#1", 0, 900)]
     for layer in range(8):
         begin = 100 * layer
-        events.append(event("user_annotation", f"model.layers.{layer}", 1, begin + 10, 80))
+        events.append(event("user_annotation", f"model.layers.{layer}", begin + 10, 80))
         for i, name in enumerate(("gemm", "zzz", "elementwise")):
             correlation = 3 * layer + i + 1
             launch = begin + 20 + 10 * i
-            events.append(event("cuda_runtime", "cudaLaunchKernel", 1, launch, 3, correlation=correlation))
-            events.append(event("kernel", name, 7, launch + 1000, 5 + i, device=0, stream=7, correlation=correlation))
-    path.write_text(json.dumps({"traceEvents": events}))
-    return path
+            events.append(call("cudaLaunchKernel", launch, 3, correlation))
+            events.append(kernel(name, launch + 1000, 5 + i, correlation=correlation))
+    return write_trace(path, events)
 
 
 def main(cases, folder):

@@ -3,8 +3,8 @@ same random statements on both, in the tool with the passes' columns as function
 import collections
 import json
 import random
-import sqlite3
 
+from made_events import event, write_trace
 from trace_cases import TRACES, ingest, kineto_traces, make_trace, open_index, require, run, skip_without_traces
 
 # What the views of trace-query sql add to those of the index, column by column, as functions of one kernel.
@@ -259,16 +259,12 @@ def odd_trace(path):
     events = []
     for number, (ts, dur, arguments) in enumerate(ODD * 5):
         shift = 10000 * (number // len(ODD))
-        event = {"ph": "X", "cat": "kernel", "name": ("gemm'; --", "norm", "", "gemm\u2603")[number % 4], "pid": 0, "tid": 7,
-                 "ts": ts + shift, "args": dict(arguments, device=0)}
-        if dur is not None:
-            event["dur"] = dur
-        events.append(event)
+        events.append(event("kernel", ("gemm'; --", "norm", "", "gemm\u2603")[number % 4], ts + shift, dur, 0, 7, **arguments, device=0))
+        if dur is None:
+            del events[-1]["dur"]
         if arguments.get("correlation") and number % 3:
-            events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 11, "tid": "worker",
-                           "ts": ts + shift - 50, "dur": 5, "args": {"correlation": arguments["correlation"]}})
-    path.write_text(json.dumps({"traceEvents": events}))
-    return path
+            events.append(event("cuda_runtime", "cudaLaunchKernel", ts + shift - 50, 5, 11, "worker", correlation=arguments["correlation"]))
+    return write_trace(path, events)
 
 
 TRACES_MADE = {

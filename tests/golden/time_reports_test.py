@@ -1,39 +1,26 @@
 """timeline, gaps, launches, comms, memcpys, phases and steps of traces made by hand, whose figures can be read off."""
-import json
 import re
 
-from trace_cases import ROOT, equal, ingest, require, rows, run
+from made_events import call, event, index_of, kernel, on_device
+from trace_cases import ROOT, equal, require, rows, run
 
 COMMANDS = ("timeline", "gaps", "launches", "comms", "memcpys")
-
-
-def event(category, name, ts, dur, stream=7, device=0, **arguments):
-    return {"ph": "X", "cat": category, "name": name, "pid": device, "tid": stream, "ts": ts, "dur": dur,
-            "args": {"device": device, "stream": stream, **arguments}}
-
-
-def call(name, ts, dur, correlation):
-    return {"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 50, "tid": 51, "ts": ts, "dur": dur,
-            "args": {"correlation": correlation}}
 
 
 def hand_made():
     collective = {"Collective name": "allreduce", "dtype": "BFloat16", "In msg nelems": 5000, "Out msg nelems": 5000,
                   "Group size": 4, "Process Group Name": "0"}
-    return [call("cudaLaunchKernel", 0, 5, 1), event("kernel", "gemm", 10, 10, correlation=1),
-            event("kernel", "ncclDevKernel_AllReduce", 15, 10, stream=9, **collective),
-            call("cudaGraphLaunch", 12, 4, 2), event("kernel", "norm", 26, 4, correlation=2),
-            event("kernel", "gemm", 31, 9, correlation=2),
-            call("cudaLaunchKernel", 60, 10, 3), event("kernel", "gemm", 65, 5, correlation=3),
-            event("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 68, 12, bytes=24000),
-            event("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 74, 12, stream=9, bytes=12000),
-            event("kernel", "gemm", 0, 50, device=1)]
+    return [call("cudaLaunchKernel", 0, 5, 1), kernel("gemm", 10, 10, correlation=1),
+            kernel("ncclDevKernel_AllReduce", 15, 10, stream=9, **collective),
+            call("cudaGraphLaunch", 12, 4, 2), kernel("norm", 26, 4, correlation=2), kernel("gemm", 31, 9, correlation=2),
+            call("cudaLaunchKernel", 60, 10, 3), kernel("gemm", 65, 5, correlation=3),
+            on_device("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 68, 12, bytes=24000),
+            on_device("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", 74, 12, stream=9, bytes=12000),
+            kernel("gemm", 0, 50, device=1)]
 
 
 def check_hand_made(folder):
-    source = folder / "trace.json"
-    source.write_text(json.dumps({"traceEvents": hand_made()}))
-    index = ingest(source, folder / "index.tracedb")
+    index = index_of(folder / "trace.json", hand_made())
     first = rows("timeline", index)[0]
     expected = {"span": 76, "computation": 28, "comm": 10, "exposed_comm": 5, "copy": 18, "exposed_copy": 16, "idle": 27,
                 "host_wait": 25, "kernel_wait": 1, "graph_gap": 1, "other_wait": 0, "unknown_wait": 0, "micro_idle": 2,
@@ -77,18 +64,10 @@ def check_frame(index):
 
 def check_two_devices(folder):
     """Busy of `phases` is of kernels, added up over devices; that of `steps` is of copies, too, on the busiest device."""
-    path = folder / "two.json"
-
-    def event(category, device, ts, dur, correlation):
-        return {"ph": "X", "cat": category, "name": f"{category} {device}", "pid": device, "tid": 7, "ts": ts, "dur": dur,
-                "args": {"device": device, "stream": 7, "correlation": correlation}}
-
-    calls = [{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 9, "ts": i, "dur": 1,
-              "args": {"correlation": i}} for i in (1, 2, 3)]
-    mark = {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 9, "tid": 9, "ts": 0, "dur": 9, "args": {}}
-    path.write_text(json.dumps({"traceEvents": [mark, *calls, event("kernel", 0, 10, 10, 1), event("kernel", 1, 15, 20, 2),
-                                                event("gpu_memcpy", 0, 20, 30, 3)]}))
-    index = ingest(path, folder / "two.tracedb")
+    index = index_of(folder / "two.json", [
+        event("user_annotation", "ProfilerStep#1", 0, 9), *(call("cudaLaunchKernel", i, 1, i) for i in (1, 2, 3)),
+        kernel("a", 10, 10, correlation=1), kernel("b", 15, 20, device=1, correlation=2),
+        on_device("gpu_memcpy", "c", 20, 30, correlation=3)])
     phase, = rows("phases", index)
     step, = rows("steps", index)
     equal((phase["busy"], phase["gpu_span"], phase["total_time"]), (30000, 40000, 30000), "phases")

@@ -6,6 +6,7 @@ import gzip
 import json
 from collections import defaultdict
 
+from made_events import event, index_of
 from trace_cases import TRACES, Skip, equal, ingest, make_trace, require, rows, run
 
 GOLDEN = TRACES.parent / "golden/wafer"
@@ -255,23 +256,13 @@ def sections_of(*arguments):
     return json.loads(compare("-q", "--json", *arguments).stdout)["sections"]
 
 
-def odd_index(folder, name, events):
-    trace = folder / f"{name}.json"
-    trace.write_text(json.dumps({"traceEvents": events}))
-    return ingest(trace, folder / f"{name}.tracedb")
-
-
 def check_odd_traces(folder):
     """No kernels, no annotations, kernels without anything: an answer all the same, that says what is missing."""
-    def kernel(number, **more):
-        return {"ph": "X", "cat": "kernel", "name": f"k{number % 3}", "pid": 0, "tid": 7, "ts": 10 * number, "dur": 5, **more}
-
-    operator = {"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": 1, "dur": 2}
-    traces = [odd_index(folder, "nothing", []), odd_index(folder, "cpu", [operator]),
-              odd_index(folder, "bare", [kernel(number) for number in range(7)]),
-              odd_index(folder, "pass_elsewhere", [kernel(number, name="") for number in range(3)] + [
-                  {"ph": "X", "cat": "user_annotation", "name": "execute_context_1(", "pid": 1, "tid": 1, "ts": 900,
-                   "dur": 5}])]
+    traces = [index_of(folder / f"{name}.json", events) for name, events in (
+        ("nothing", []), ("cpu", [event("cpu_op", "op", 1, 2)]),
+        ("bare", [event("kernel", f"k{number % 3}", 10 * number, 5, 0, 7) for number in range(7)]),
+        ("pass_elsewhere", [*(event("kernel", "", 10 * number, 5, 0, 7) for number in range(3)),
+                            event("user_annotation", "execute_context_1(", 900, 5)]))]
     for baseline in traces:
         for candidate in traces:
             for phase in ("all", "prefill", "decode"):

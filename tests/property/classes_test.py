@@ -1,9 +1,9 @@
 """Classes of synthetic traces against their ground truth, and properties that hold for any names and rules."""
 import itertools
-import json
 import random
 
-from trace_cases import equal, ingest, planted, require, rows
+from made_events import index_of, kernel
+from trace_cases import equal, planted, require, rows
 
 FUSIONS = "add+rmsnorm,allreduce+rmsnorm,moe_gemm+silu,moe_routing,qk_norm+rope,rmsnorm+quant,rope+kvcache,silu+quant"
 INSERTED = ("reduce", "sort", "softmax", "embedding", "sampling")
@@ -24,15 +24,8 @@ def check_tables(folder, seed):
     words = ["gemm", "rms_norm", "TopK", "::", "<", ">", "(", ")", "at::native::", "quant", "_Z", "\u00e9", " ", ",", "moe",
              "{", "}", "->", "attention", "N", "S_", "I", "E", "5hello", "operator"]
     names = sorted({"".join(generator.choices(words, k=generator.randrange(1, 40))) for _ in range(300)})
-    events = [{"ph": "X", "cat": "kernel", "name": name, "ts": i, "dur": 1, "pid": 0, "tid": 7,
-               "args": {"device": 0, "stream": 7}} for i, name in enumerate(names)]
-    seen = []
-    for order in (events, list(reversed(events))):
-        path = folder / "names.json"
-        path.write_text(json.dumps({"traceEvents": order}), encoding="utf-8")
-        index = folder / "names.tracedb"
-        index.unlink(missing_ok=True)
-        seen.append(classes(ingest(path, index)))
+    events = [kernel(name, i, 1) for i, name in enumerate(names)]
+    seen = [classes(index_of(folder / "names.json", order, "--force")) for order in (events, list(reversed(events)))]
     equal(seen[0], seen[1], "classes of the same names in another order")
     require(len(seen[0]) > len(names) // 2, "names were lost")
 

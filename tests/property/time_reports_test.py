@@ -1,10 +1,10 @@
 """timeline, gaps, launches and comms of synthetic traces: the generator's ground truth exactly, planted idle times as
 host waits, and random traces of several devices against a slow reckoning."""
-import json
 import random
 
+from made_events import event, index_of, on_device
 from time_oracle import TimeOracle
-from trace_cases import equal, ingest, open_index, planted, require, rows
+from trace_cases import equal, open_index, planted, require, rows
 
 SHAPES = {
     "amd graphs": ("--vendor", "amd", "--layers", 4),
@@ -59,8 +59,7 @@ def random_trace(seed):
     for correlation in range(1, 40):
         name = chance.choice(["cudaLaunchKernel", "cudaGraphLaunch", "cudaMemcpyAsync", "cudaStreamSynchronize"])
         ts = chance.randrange(3000)
-        events.append({"ph": "X", "cat": "cuda_runtime", "name": name, "pid": 9000, "tid": 9001, "ts": ts / 10,
-                       "dur": chance.randrange(1, 90) / 10, "args": {"correlation": correlation}})
+        events.append(event("cuda_runtime", name, ts / 10, chance.randrange(1, 90) / 10, 9000, 9001, correlation=correlation))
         copies = name == "cudaMemcpyAsync"
         for _ in range(chance.choice([0, 1, 3]) if "Graph" in name else chance.choice([0, 1, 1])):
             kernel = chance.choice(["gemm", "ncclDevKernel_AllReduce", "__amd_rocclr_copyBuffer", "norm",
@@ -74,19 +73,13 @@ def random_trace(seed):
 
 
 def device_event(chance, category, name, after, correlation):
-    device = chance.randrange(2)
-    stream = chance.randrange(3)
-    arguments = {"device": device, "stream": stream, "bytes": chance.randrange(1000)}
-    if correlation is not None:
-        arguments["correlation"] = correlation
-    return {"ph": "X", "cat": category, "name": name, "pid": device, "tid": stream,
-            "ts": (after + chance.randrange(400)) / 10, "dur": chance.choice([0, *range(1, 90)]) / 10, "args": arguments}
+    device, stream = chance.randrange(2), chance.randrange(3)
+    arguments = {"bytes": chance.randrange(1000)} | ({} if correlation is None else {"correlation": correlation})
+    return on_device(category, name, (after + chance.randrange(400)) / 10, chance.choice([0, *range(1, 90)]) / 10, stream, device, **arguments)
 
 
 def check_random(folder, seed):
-    source = folder / "trace.json"
-    source.write_text(json.dumps({"traceEvents": random_trace(seed)}))
-    index = ingest(source, folder / "index.tracedb")
+    index = index_of(folder / "trace.json", random_trace(seed))
     database = open_index(index)
     oracle = TimeOracle(database)
     timeline = [row for row in rows("timeline", index) if row["device"] not in ("mean", "min", "max")]

@@ -11,7 +11,8 @@ from pathlib import Path
 
 csv.field_size_limit(1 << 30)
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from hostile_names import NAMES, event, events_of
+from hostile_names import NAMES, events_of
+from made_events import event, index_of, write_trace
 from recipes import all_recipes
 from report_page import comparison_page, report_page
 from trace_cases import equal, ingest, open_index, report_commands, require, run
@@ -33,13 +34,12 @@ def hostile_trace(path):
     events = [row for number, name in enumerate(itertools.chain(*rounds)) for row in events_of(number, name)]
     events += [event("user_annotation", f"ProfilerStep#{step}", 1000 * len(NAMES) * step, 1000 * len(NAMES) - 50, 1, 99)
                for step in range(2)]
-    events.append({"ph": "X", "cat": NAMES[2], "name": NAMES[4], "pid": "=1", "tid": NAMES[1], "ts": 5, "dur": 1})
+    events.append(event(NAMES[2], NAMES[4], 5, 1, "=1", NAMES[1]))
     top = {"traceName": NAMES[1], "deviceProperties": [{"id": 0, "name": NAMES[2]}, {"id": 1, "name": NAMES[4]}],
            "distributedInfo": {"backend": NAMES[4], "rank": 0, "world_size": 2,
                                "pg_config": [{"pg_name": NAMES[5], "pg_desc": NAMES[2], "ranks": [0, 1]}]},
            NAMES[5]: NAMES[6]}
-    path.write_text(json.dumps({**top, "traceEvents": events}))
-    return path
+    return write_trace(path, events, **top)
 
 
 def harmless(text, what):
@@ -97,8 +97,7 @@ def check_sql(index, sql):
 def check_long(folder):
     """A name of a million characters costs a line of its width, and is whole where programs read it."""
     name = "long<" + "x" * 1_000_000
-    (folder / "long.json").write_text(json.dumps({"traceEvents": list(events_of(0, name))}))
-    index = ingest(folder / "long.json", folder / "long.tracedb")
+    index = index_of(folder / "long.json", list(events_of(0, name)))
     for words in [*report_commands(), *MORE]:
         ask([*words, index], "table")
     widths = [len(line) for line in ask(["kernels", "--width", 100, index], "table").splitlines()]

@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 from hostile_names import NAMES, events_of
+from made_events import write_trace
 from served import Server, parsed
 from trace_cases import BIN, Skip, equal, ingest, make_trace, require
 
@@ -369,8 +370,7 @@ def main(cases, folder):
     for name in ("a", "b"):
         ingest(make_trace(folder / f"{name}.json", "--layers", 2, "--steps", 4, "--seed", len(name)), shown / f"{name}.tracedb")
     hostile = folder / "hostile.json"
-    hostile.write_text(json.dumps({"traceEvents": [event for number, name in enumerate(NAMES) for event in events_of(number, name)]}), encoding="utf-8")
-    ingest(hostile, shown / "hostile.tracedb")
+    ingest(write_trace(hostile, [event for number, name in enumerate(NAMES) for event in events_of(number, name)]), shown / "hostile.tracedb")
     outside = folder / "outside.tracedb"
     shutil.copyfile(shown / "a.tracedb", outside)
     (shown / "link.tracedb").symlink_to(outside)

@@ -4,7 +4,6 @@ is about: many operations, one long call of a function, a report. And it takes n
 its time a run ends is no matter here, only that it does by itself and says so in one line."""
 import errno
 import fcntl
-import json
 import os
 import re
 import resource
@@ -15,6 +14,7 @@ import time
 
 from faults import require_shim, run_faulty
 from index_folder import by_name, leftovers, read_summary, run_any, start, trace_file
+from made_events import event, index_of, kernel
 from trace_cases import Skip, equal, program, require, run
 
 EVENT = b'{"ph":"X","cat":"cpu_op","name":"a","ts":%d,"dur":1,"pid":1,"tid":1},\n'
@@ -278,14 +278,9 @@ def nested_steps(folder):
     steps = 6000
     events = []
     for i in range(steps):
-        events.append({"ph": "X", "cat": "user_annotation", "name": "execute_context_0(0)_generation_8(8)", "pid": 1, "tid": 1,
-                       "ts": i, "dur": 10 * steps - 2 * i})
-        events.append({"ph": "X", "cat": "kernel", "name": f"gemm{i % 7}", "pid": 0, "tid": 7, "ts": steps + 2 * i, "dur": 1,
-                       "args": {"device": 0, "stream": 7, "correlation": i}})
-    trace = folder / "nested.json"
-    trace.write_text(json.dumps({"traceEvents": events}))
-    index = folder / "nested.tracedb"
-    run("trace-ingest", "-q", "-o", index, trace)
+        events.append(event("user_annotation", "execute_context_0(0)_generation_8(8)", i, 10 * steps - 2 * i))
+        events.append(kernel(f"gemm{i % 7}", steps + 2 * i, 1, correlation=i))
+    index = index_of(folder / "nested.json", events)
     result = query("compare", "--method", "wafer", "--max-memory", "150M", index, index)
     equal(result.returncode, 5, f"exit code ({result.stderr})")
     require("out of memory" in one_line(result, "wafer"), result.stderr)

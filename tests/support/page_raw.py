@@ -8,7 +8,7 @@ import typing
 from collections import defaultdict
 
 from time_oracle import length, union, without
-from trace_cases import nanoseconds, read_trace, require, rows, run
+from trace_cases import nanoseconds, read_trace, require, rows
 from usual_steps import counted
 
 OWN_CODE = re.compile(r"(?!torch/|triton/|numpy/)[\w.-]+/.*\.py\(\d+\)")

@@ -7,7 +7,7 @@ import itertools
 import json
 from collections import defaultdict
 
-from reference_hta_model import STATISTICS, SYNC_SQL, TYPES, WORK, HtaModel
+from reference_hta_model import STATISTICS, TYPES, WORK, HtaModel
 from reference_index import describe, merged, total
 from reference_reasons import Figure
 
