@@ -4,12 +4,11 @@ The real level 1 files come with op_statistic.csv, the profiler's own sums by op
 """
 import csv
 import json
-import sqlite3
 
 from ascend_files import Run, write_csv, write_database, write_trace_view
 from report_page import Document
-from trace_cases import (TRACES, equal, ingest, nanoseconds, open_index, read_trace, require, rows, run,
-                         skip_without_traces, verify_index)
+from trace_cases import (TRACES, equal, ingest, nanoseconds, open_index, read_trace, require, rows, run, skip_without_traces,
+                         verify_index)
 
 ASCEND = TRACES / "ascend"
 SUMS = """SELECT n.name, s.n, s.total, s.min, s.max FROM kernel_name_sum s JOIN kernel_name n ON n.id = s.name_id"""
@@ -54,7 +53,7 @@ def real_database(folder):
     path = ASCEND / "ascend_pytorch_profiler_0.db"
     index = ingest(path, folder / "index.tracedb")
     verify_index(index)
-    database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
+    database = open_index(path)
     wanted = dict(database.execute("""
             SELECT s.value, count(*) FROM COMPUTE_TASK_INFO c JOIN TASK t USING (globalTaskId)
             JOIN STRING_IDS s ON s.id = c.opType GROUP BY 1 UNION ALL

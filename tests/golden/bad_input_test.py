@@ -11,9 +11,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from trace_cases import TRACES, Skip, edit_database, equal, open_index, program, require, run
-
-NOBODY = 65534
+from trace_cases import edit_database, equal, open_index, program, real_trace, require, run, without_rights
 
 # File name, content, a word of the reason that must be in the message.
 REFUSED = [
@@ -90,10 +88,7 @@ def refuse_database(folder, name, table, reason):
 
 
 def refuse_real(folder, name):
-    if not (TRACES / name).is_file():
-        raise Skip(f"{TRACES / name} does not exist")
-    path = folder / Path(name).name
-    shutil.copyfile(TRACES / name, path)
+    path = Path(shutil.copy(real_trace(name), folder))
     ask(path, refuse(path, "", folder), folder)
 
 
@@ -118,13 +113,7 @@ def refuse_missing(folder):
 
 
 def refuse_unreadable(folder):
-    command = None
-    if os.geteuid() == 0:  # root reads everything: become somebody else
-        if not shutil.which("setpriv"):
-            raise Skip("root can read every file, and setpriv is not installed")
-        command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", program("trace-ingest")]
-        if subprocess.run([*command, "--help"], capture_output=True).returncode != 0:
-            raise Skip("the programs cannot be run as another user from where they are")
+    command = without_rights(program("trace-ingest"))
     folder.chmod(0o777)
     (folder / "secret.json").write_bytes(b'{"traceEvents": []}')
     (folder / "secret.json").chmod(0)

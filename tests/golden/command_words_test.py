@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from trace_cases import TRACES, Skip, equal, ingest, make_trace, program, require, run
+from trace_cases import equal, ingest, make_trace, program, real_trace, require, run
 
 SERVER = ("--layers", 2, "--steps", 8, "--mix", "P,D*7", "--batch", 4, "--seed", 11)
 KINDS = "use prefill, decode, mixed, train, other, unknown, unit or none"
@@ -152,10 +152,7 @@ def check_unknown(folder):
 
 def check_ranks(folder):
     """Few collectives do not show that nobody holds the others up."""
-    shared = TRACES / "kineto/dlrm_8rank"
-    if not shared.exists():
-        raise Skip(f"{shared} is not there")
-    job = shutil.copytree(shared, folder / "dlrm", ignore=shutil.ignore_patterns("*.tracedb"))  # indexes go beside their traces
+    job = shutil.copytree(real_trace("kineto/dlrm_8rank"), folder / "dlrm", ignore=shutil.ignore_patterns("*.tracedb"))  # indexes go beside their traces
     text = run("trace-query", "ranks", "-q", job).stdout.replace("\n", " ")
     require("no rank holds the others up" not in text, text)
     require("too few collectives to be sure (" in text and " caused most (93 %) of the 550 us a step that each waits for late ranks" in text, text)

@@ -1,10 +1,9 @@
 """Completion in shells: what the programs answer to --complete, that they take what they offer, and that bash and fish
 show it. What a whole option is for follows from its declaration; values are words that the option accepts."""
 import os
-import shutil
 import subprocess
 
-from trace_cases import BIN, ROOT, Skip, equal, make_trace, require, run
+from trace_cases import BIN, ROOT, equal, installed, make_trace, require, run
 
 SERVER = ("--layers", 2, "--steps", 3, "--mix", "P,D*2", "--batch", 4, "--seed", 11)
 FILES, LIST = ":files", ":list"
@@ -72,11 +71,8 @@ def check_offers(trace, folder):
 
 
 def shell(program, *words):
-    path = shutil.which(program)
-    if not path:
-        raise Skip(f"{program} is not installed")
     environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
-    result = subprocess.run([path, *words], env=environment, capture_output=True, text=True, timeout=60, check=False)
+    result = subprocess.run([installed(program), *words], env=environment, capture_output=True, text=True, timeout=60, check=False)
     equal((result.returncode, result.stderr), (0, ""), program)
     return result.stdout.splitlines()
 

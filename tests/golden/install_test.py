@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 
-from trace_cases import BIN, Skip, equal, require
+from trace_cases import BIN, Skip, equal, installed, require
 
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 EXPECTED = ("bin/trace-ingest", "bin/trace-query", "bin/make-trace", "share/man/man1/trace-ingest.1", "share/man/man1/trace-query.1",
@@ -46,13 +46,12 @@ def check_links(folder):
 
 def check_hardening(folder):
     """Programs and library cannot be written over where addresses of functions stand; stacks and buffers are checked."""
-    if not shutil.which("readelf"):
-        raise Skip("readelf is not installed")
+    readelf = installed("readelf")
     files = [*(folder / "bin").iterdir(), *folder.rglob("libtracedb_sqlite.so")]
     require(len(files) >= 3, f"only {files}")
     fortified = 0
     for file in files:
-        text = subprocess.run(["readelf", "-W", "--file-header", "--segments", "--dynamic", "--symbols", file], capture_output=True,
+        text = subprocess.run([readelf, "-W", "--file-header", "--segments", "--dynamic", "--symbols", file], capture_output=True,
                               text=True, check=True).stdout
         for sign in (r"DYN \(", "GNU_RELRO", r"FLAGS_1.* NOW\b", "__stack_chk_fail"):
             require(re.search(sign, text), f"{file.name}: nothing of {sign}")

@@ -1,7 +1,7 @@
 """Which software made a trace: told by its own Python code and operators, not by marks, kernel names or operators that
 others use as well; not told where nothing tells it."""
 from made_events import call, event, write_trace
-from trace_cases import TRACES, Skip, equal, rows, run
+from trace_cases import equal, ingest, real_trace, rows
 
 MARK = "execute_context_0(0)_generation_16(16)"  # vLLM writes it, and so does a patched SGLang
 TEMPLATE = "void act_and_mul<vllm::silu_kernel>(int)"
@@ -53,11 +53,7 @@ def check_made(folder, files, operators, marks, kernel, framework, model):
 
 
 def check_real(folder, name, framework):
-    path = TRACES / "kineto" / f"{name}.json.gz"
-    if not path.is_file():
-        raise Skip(f"{path} does not exist")
-    index = folder / "index.tracedb"
-    run("trace-ingest", "-q", "-o", index, path)
+    index = ingest(real_trace(f"kineto/{name}.json.gz"), folder / "index.tracedb")
     equal(made_by(index, folder)[0], framework, name)
 
 

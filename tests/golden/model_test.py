@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 from ascend_cases import compare, generate, operator, original, write_model, write_profile
-from trace_cases import TRACES, Skip, equal, program, require, run, skip_without_traces
+from trace_cases import TRACES, equal, program, real_trace, require, run, skip_without_traces
 
 GENERATED = [("--ascend", count, "--seed", seed, "--passes", passes)
              for seed, (count, passes) in enumerate([(0, 1), (1, 1), (14, 1), (28, 1), (100, 1), (100, 2), (101, 3), (333, 1),
@@ -269,10 +269,8 @@ def check_usage(folder):
 
 def check_real(folder, name, kernels):
     """A model that predicts nothing: the profile's side alone, against the profiler's own sums."""
-    profile = TRACES / "ascend" / f"{name}_kernel_details.csv"
+    profile = real_trace(f"ascend/{name}_kernel_details.csv")
     statistic = TRACES / "ascend" / f"{name}_op_statistic.csv"
-    if not profile.exists():
-        raise Skip(f"{profile} is not here")
     model = write_model(folder / "m.json", [operator("aten.mm.default", 1, "MatMulV2")])
     _, summary, rows, _ = compare(folder, model, profile.resolve())
     with open(statistic, encoding="utf-8") as file:

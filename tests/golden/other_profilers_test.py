@@ -3,7 +3,6 @@ stored or counted, and whatever is wrong with a database is an issue or one line
 import json
 import random
 import sqlite3
-from pathlib import Path
 
 from ascend_files import Run, write_database
 from made_events import kernel as kernel_event
@@ -14,10 +13,6 @@ from trace_cases import (TRACES, as_json, edit_database, equal, ingest, issues_o
 
 OTHER = TRACES / "other"
 ZERO = 1_000_000
-
-
-def source(path):
-    return sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro&immutable=1", uri=True)
 
 
 def make_nsys(path):
@@ -91,7 +86,7 @@ def made_nsys(folder):
 def real_nsys(folder, name):
     index = ingest(OTHER / name, folder / "index.tracedb")
     verify_index(index)
-    wanted = source(OTHER / name).execute(
+    wanted = open_index(OTHER / name).execute(
         "SELECT s.value, count(*), sum(end - start), min(end - start), max(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL k "
         "JOIN StringIds s ON s.id = k.demangledName GROUP BY 1 ORDER BY 1").fetchall()
     found = open_index(index).execute(
@@ -132,7 +127,7 @@ def real_rpd(folder):
         "SELECT (SELECT count(*) FROM kernel), (SELECT count(*) FROM memory_op), (SELECT count(*) FROM runtime_call), "
         "(SELECT count(*) FROM kernel WHERE launch_id IS NULL), (SELECT sum(dur) FROM kernel), "
         "(SELECT group_concat(DISTINCT direction) FROM memory_op)").fetchone()
-    wanted = source(OTHER / "rpd_matmul.rpd").execute(
+    wanted = open_index(OTHER / "rpd_matmul.rpd").execute(
         "SELECT (SELECT count(*) FROM op WHERE opType = 'KernelExecution'), (SELECT count(*) FROM op WHERE opType LIKE 'Copy%' OR opType LIKE 'Fill%'),"
         "(SELECT count(*) FROM rocpd_api), 0, (SELECT sum(end - start) FROM op WHERE opType = 'KernelExecution')").fetchone()
     equal(found[:5], wanted, "kernels, copies, calls")

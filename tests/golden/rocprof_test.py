@@ -5,10 +5,9 @@ import gzip
 import json
 import random
 import re
-import sqlite3
 
 from rocprof_files import RocprofRun, ZERO
-from trace_cases import (TRACES, as_json, equal, ingest, issues_of, open_index, refused, require, run,
+from trace_cases import (TRACES, as_json, changing, equal, ingest, issues_of, open_index, refused, require, run,
                          skip_without_traces, verify_index)
 
 REAL = TRACES / "other" / "rocprofv3_908_results.json.gz"
@@ -162,15 +161,13 @@ def hostile_tables(folder):
     for name, statements in changes.items():
         path = folder / f"{name.replace(' ', '_')}_results.db"
         RocprofRun().write_database(path)
-        database = sqlite3.connect(path)
         names = collections.defaultdict(str)
-        for (table,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall():
-            names[table.removeprefix("rocpd_")] = f'"{table}_0195_7c1a"'
-            database.execute(f"DROP VIEW {table}")
-        for statement in statements:
-            database.execute(statement.format(**names))
-        database.commit()
-        database.close()
+        with changing(path) as database:
+            for (table,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall():
+                names[table.removeprefix("rocpd_")] = f'"{table}_0195_7c1a"'
+                database.execute(f"DROP VIEW {table}")
+            for statement in statements:
+                database.execute(statement.format(**names))
         index = ingest(path, folder / "index.tracedb", "--force")
         verify_index(index)
         if name in wanted:

@@ -8,7 +8,7 @@ import re
 import shutil
 import sqlite3
 
-from trace_cases import TRACES, Skip, as_json, equal, ingest, make_trace, planted, refused, require, rows, run, sql
+from trace_cases import as_json, changing, equal, ingest, make_trace, planted, real_trace, refused, require, rows, run, sql
 
 SERVE = ("--layers", 5, "--steps", 6, "--mix", "P,D*2", "--seed", 3, "--tensor-parallel", 2, "--vendor", "nvidia")
 # Table, its columns, which the report has too (or what they are in the table), the report, options of both.
@@ -101,16 +101,14 @@ def check_names(index):
 
 def check_guards(index):
     for statement in ("DELETE FROM timeline", "INSERT INTO ops SELECT * FROM ops", "DROP TABLE ops",
-                      "CREATE VIRTUAL TABLE temp.mine USING ops"):
-        equal(run("trace-query", "sql", index, statement, check=False).returncode, 2, statement)
+                      "CREATE VIRTUAL TABLE temp.mine USING ops", "CREATE TEMP TABLE t(a)", "DROP VIEW temp.kernels",
+                      "PRAGMA query_only=OFF", "INSERT INTO meta VALUES ('a', 'b')"):
+        refused(2, "", "trace-query", "sql", index, statement)
     slow = run("trace-query", "sql", "--timeout", "0.2", index,
                "SELECT count(*) FROM idle_gaps a, idle_gaps b, idle_gaps c, idle_gaps d", check=False)
     equal([slow.returncode, "time limit" in slow.stderr], [5, True], slow.stderr)
-    wrong = run("trace-query", "sql", index, "SELECT * FROM ops", "--rules", "/dev/null/x", check=False)
-    require(wrong.returncode in (2, 3), wrong.stderr)
 
 
-OPTIONS = ("--layers", 5, "--steps", 6, "--mix", "P,D*2", "--seed", 3, "--tensor-parallel", 2, "--vendor", "nvidia")
 WORDS = ["op", "stack", "layer", "layer_part", "input_dims", "hlo_module", "hlo_op", "hlo_opcode", "hlo_shape", "role", "role_source", "role_confidence_pct", "capture_op",
          "capture_module"]
 PARTS = {"-1": (None, "head"), "-2": (None, "tail")}
@@ -201,24 +199,19 @@ def check_stock(index):
     require(all(row["comment"] for row in listed), "a column without a comment")
 
 
-def check_still_safe(index):
-    for statement in ("CREATE TEMP TABLE t(a)", "DROP VIEW temp.kernels", "PRAGMA query_only=OFF",
-                      "INSERT INTO meta VALUES ('a', 'b')"):
-        refused(2, "", "trace-query", "sql", index, statement)
-
-
-def check_notes(index):
-    """What limits the answer is said where layers were asked for, and not where they were not."""
-    asked = run("trace-query", "sql", index, "SELECT count(layer) FROM kernels", "--step-regex", "nothing").stderr
-    require("layers: " in asked, f"no note about layers: {asked}")
-    silent = run("trace-query", "sql", index, "SELECT count(op) FROM kernels", "--step-regex", "nothing").stderr
-    require("layers: " not in silent, f"a note about layers that nobody asked for: {silent}")
+def check_notes(index, column="layer", note="layers: ", of="layers: ", options=("--step-regex", "nothing")):
+    """What limits the answer is said where that column was asked for, and not where it was not."""
+    asked = run("trace-query", "sql", index, f"SELECT count({column}) FROM kernels", *options).stderr
+    require(note in asked, f"no note on {column}: {asked}")
+    silent = run("trace-query", "sql", index, "SELECT count(op) FROM kernels", *options).stderr
+    require(of not in silent, f"a note on {column} that nobody asked for: {silent}")
 
 
 def check_wrong_options(index):
-    statement = "SELECT 1 FROM kernels"
-    for options in (("--rules", "no-such-rules"), ("--rules", "/dev/null/x")):
-        require(run("trace-query", "sql", index, statement, *options, check=False).returncode in (2, 3), options)
+    for rules in ("no-such-rules", "/dev/null/x"):
+        for table in ("kernels", "ops"):
+            wrong = run("trace-query", "sql", index, f"SELECT * FROM {table}", "--rules", rules, check=False)
+            require(wrong.returncode in (2, 3), wrong.stderr)
     refused(2, "", "trace-query", "sql", index, "SELECT count(layer) FROM kernels", "--step-regex", "(")
 
 
@@ -226,15 +219,10 @@ def check_damaged(folder, index):
     """A damaged index is a damaged index, whatever the statement asks for."""
     path = folder / "damaged.tracedb"
     shutil.copy(index, path)
-    database = sqlite3.connect(path)
-    database.execute("UPDATE packed_column SET data = x'00' WHERE name = 'name_id'")
-    database.commit()
-    changed = database.execute("SELECT count(*) FROM packed_column WHERE name = 'name_id'").fetchone()[0]
-    database.close()
-    if changed:
-        result = run("trace-query", "sql", path, "SELECT count(layer) FROM kernels", check=False)
-        equal([result.returncode, "damaged" in result.stderr], [3, True], result.stderr)
-        result = run("trace-query", "sql", path, "SELECT op, count(*) FROM kernels GROUP BY op", check=False)
+    with changing(path) as database:
+        equal(database.execute("UPDATE packed_column SET data = x'00' WHERE name = 'name_id'").rowcount > 0, True, "damage")
+    for statement in ("SELECT count(layer) FROM kernels", "SELECT op, count(*) FROM kernels GROUP BY op"):
+        result = run("trace-query", "sql", path, statement, check=False)
         equal([result.returncode, "damaged" in result.stderr], [3, True], result.stderr)
     require(sql(path, "SELECT op FROM kernel_stats LIMIT 3"), "classes of names need no packed columns")
 
@@ -302,13 +290,6 @@ def check_copies(index, options):
     require(all(row["phase"] == row["of_step"] for row in rows), "phase of a copy")
 
 
-def check_notes_of_steps(index):
-    asked = run("trace-query", "sql", index, "SELECT count(step) FROM kernels").stderr
-    require("steps: no annotation names a step" in asked, f"no note about inferred steps: {asked}")
-    silent = run("trace-query", "sql", index, "SELECT count(*) FROM kernels").stderr
-    require("steps: " not in silent, f"a note about steps that nobody asked for: {silent}")
-
-
 def check_readme(index):
     said = sql(index, README_QUERY)
     require(len(said) > 3, f"{len(said)} rows where steps are inferred")
@@ -322,24 +303,20 @@ def check_odd_arguments(index):
 
 
 def check_real(folder):
-    trace = TRACES / "kineto" / "llama_tp4_vllm_h100.pt.trace.json.gz"
-    if not trace.exists():
-        raise Skip(f"no real traces here: {trace} does not exist (TRACEDB_TRACES names the folder)")
-    index = ingest(trace, folder / "real.tracedb")
+    index = ingest(real_trace("kineto/llama_tp4_vllm_h100.pt.trace.json.gz"), folder / "real.tracedb")
     check_readme(index)
     check_phases(index, ())
     check_view(index, ())
 
 
 def main(cases, folder):
-    index = ingest(make_trace(folder / "trace.json", *SERVE), folder / "index.tracedb")
+    index, _, labels = planted(folder, *SERVE)
     for table, columns, command, options in SAME:
         cases.run(f"{table} {' '.join(map(str, options))}", check_same, index, table, columns, command, options)
     cases.each((check_causes, check_schema, check_names, check_guards), index)
-    index, _, labels = planted(folder, *OPTIONS, name="words")
     cases.run("truth", check_truth, index, labels)
     cases.each((check_reports, check_launch_configs, check_other_views, check_function, check_function_help, check_stock,
-                check_still_safe, check_notes, check_wrong_options), index)
+                check_notes, check_wrong_options), index)
     cases.run("damaged", check_damaged, folder, index)
     cases.run("empty", check_empty, folder)
     for name, made, options in TRACES_MADE:
@@ -350,5 +327,6 @@ def main(cases, folder):
         cases.run(f"columns {name}", check_columns, index)
         cases.run(f"odd arguments {name}", check_odd_arguments, index)
         if name == "inferred":
-            cases.each((check_notes_of_steps, check_readme), index)
+            cases.run("notes of steps", check_notes, index, "step", "steps: no annotation names a step", "steps: ", ())
+            cases.run("readme", check_readme, index)
     cases.run("real", check_real, folder)

@@ -5,7 +5,7 @@ import gzip
 import json
 import re
 
-from trace_cases import TRACES, Skip, equal, issues_of, open_index, require, rows, run, sql
+from trace_cases import equal, issues_of, open_index, real_trace, require, rows, run, sql
 
 NO_DEVICE = "no kernel, copy or fill is in it"
 
@@ -132,16 +132,11 @@ def check_compare(folder):
 
 
 def check_real(folder, name, words):
-    if not (TRACES / name).is_file():
-        raise Skip(f"{TRACES / name} does not exist")
-    check(folder, TRACES / name, words, "", 4)
+    check(folder, real_trace(name), words, "", 4)
 
 
 def check_real_host(folder, name):
-    path = TRACES / "kineto" / f"{name}.json.gz"
-    if not path.is_file():
-        raise Skip(f"{path} does not exist")
-    check(folder, path, NO_DEVICE, REAL_HOST[name], 0)
+    check(folder, real_trace(f"kineto/{name}.json.gz"), NO_DEVICE, REAL_HOST[name], 0)
 
 
 def check_protobuf(folder, name, content, word):

@@ -5,10 +5,10 @@ Tolerances: the loss within 10 % and 5 us a step (the noise of the kernels), clo
 collective differ by up to 0.5 us), drifts within 5 ppm."""
 import json
 import random
-import sqlite3
 
 from rank_jobs import CAUSES, LAYERS, ask, make, near
-from trace_cases import TRACES, Skip, equal, ingest, nanoseconds, read_trace, refused, require, rows, run
+from trace_cases import (TRACES, Skip, equal, ingest, nanoseconds, open_index, read_trace, real_trace, refused, require, rows,
+                         run)
 
 
 def planted(seed):
@@ -363,10 +363,8 @@ def check_real(folder):
 
 def check_real_exchanges(folder, name, pairs):
     """Kernels of NCCL that say with nobody whom they exchange with, on the two devices of one process: the n-th of both."""
-    path = TRACES / "other" / name
-    if not path.is_file():
-        raise Skip(f"{path} is not there")
-    kernels = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True).execute(
+    path = real_trace(f"other/{name}")
+    kernels = open_index(path).execute(
         "SELECT k.deviceId, k.start, k.end FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName "
         "WHERE s.value LIKE '%SendRecv%' ORDER BY k.start").fetchall()
     first, second = ([(start, end) for device, start, end in kernels if device == one] for one in (0, 1))

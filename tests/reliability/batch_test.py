@@ -8,9 +8,8 @@ from collections import Counter
 from pathlib import Path
 
 from index_folder import (by_name, closing_line, ingest_command, kernels, leftovers, read_summary, run_any, trace_file)
-from trace_cases import Skip, equal, require, run
+from trace_cases import equal, require, run, without_rights
 
-NOBODY = 65534
 ODD_NAMES = (b"line\nfeed.json", b"quote'\"`.json", b"not-utf8-\xff\xfe.json", b"escape-\x1b[31m.json", b"-dash.json",
              b"50%s %n.json", b" blank .json", b"long-" + b"x" * 200 + b".json", b"file:x?mode=ro.json")
 
@@ -203,13 +202,7 @@ def failing_fast(folder):
 
 
 def read_only_folder(folder):
-    command, user = ingest_command(), {}
-    if os.geteuid() == 0:  # root may write everywhere: become somebody else
-        if not shutil.which("setpriv"):
-            raise Skip("root can write every folder, and setpriv is not installed")
-        command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *command]
-        if subprocess.run([*command, "--help"], capture_output=True).returncode != 0:
-            raise Skip("the programs cannot be run as another user from where they are")
+    command = without_rights(*ingest_command())
     (folder / "traces").mkdir()
     (folder / "cache").mkdir()
     trace_file(folder / "traces/a.json")

@@ -4,12 +4,11 @@ import hashlib
 import os
 import random
 import shutil
-import sqlite3
 import subprocess
 from pathlib import Path
 
 from extension import LIBRARY, by_python, by_shell, uri_of
-from trace_cases import BIN, Skip, equal, ingest, make_trace, require
+from trace_cases import BIN, Skip, edit_database, equal, ingest, make_trace, require
 
 OPTIONS = ("--steps", 4, "--seed", 5, "--layers")
 OPS = ["sql", "SELECT op, instances, total_time FROM ops ORDER BY 1"]
@@ -35,11 +34,7 @@ class Folder:
 
     def copy(self, name, *statements):
         path = Path(shutil.copy(self.index, self.folder / name))
-        database = sqlite3.connect(path)
-        for statement in statements:
-            database.execute(statement)
-        database.commit()
-        database.close()
+        edit_database(path, *statements)
         return path
 
 
@@ -54,10 +49,7 @@ def plain(answer):
 
 def not_an_index(files):
     path = files.folder / "other.db"
-    database = sqlite3.connect(path)
-    database.execute("CREATE TABLE ops AS SELECT 'mine' AS op, 1 AS instances, 2 AS total_time")
-    database.commit()
-    database.close()
+    edit_database(path, "CREATE TABLE ops AS SELECT 'mine' AS op, 1 AS instances, 2 AS total_time")
     for uri, named in ((uri_of(path, "rw"), "other.db"), ("file::memory:", "the open database")):
         own, timeline, words, functions = by_python(
             uri, OPS, ["sql", "SELECT * FROM timeline"], ["sql", "SELECT kernel_step(1)"], PLAIN)

@@ -3,6 +3,7 @@ that lie, views in the place of tables, texts and files without end. Every run e
 fails, within limits of time and memory; and no report is another one than of the good index because of a bit in a packed
 column. Each index follows from its number alone: TRACEDB_HOSTILE_INDEXES=300 is the long form, TRACEDB_HOSTILE_FIRST
 repeats one."""
+import contextlib
 import os
 import random
 import sqlite3
@@ -10,7 +11,7 @@ import subprocess
 import tempfile
 
 from index_folder import trace_file
-from trace_cases import equal, program, report_commands, require, run
+from trace_cases import changing, equal, program, report_commands, require, run
 
 INDEXES = int(os.environ.get("TRACEDB_HOSTILE_INDEXES", "30"))
 FIRST = int(os.environ.get("TRACEDB_HOSTILE_FIRST", "0"))
@@ -76,16 +77,12 @@ def check(report, index, other, what, output=False):
 
 def edited(good, path, *statements):
     path.write_bytes(good)
-    database = sqlite3.connect(path)
-    database.execute("PRAGMA journal_mode = OFF")
-    database.execute("PRAGMA synchronous = OFF")
-    for statement in statements:
-        try:
-            database.execute(statement)
-        except sqlite3.IntegrityError:
-            pass  # an id twice: as good as none
-    database.commit()
-    database.close()
+    with changing(path) as database:
+        database.execute("PRAGMA journal_mode = OFF")
+        database.execute("PRAGMA synchronous = OFF")
+        for statement in statements:
+            with contextlib.suppress(sqlite3.IntegrityError):  # an id twice: as good as none
+                database.execute(statement)
 
 
 def flipped_bits(chance, good, path):
@@ -145,16 +142,14 @@ def circles(chance, good, path):
 
 def views_for_tables(chance, good, path):
     path.write_bytes(good)
-    database = sqlite3.connect(path)
     table = chance.choice(TABLES + ("meta", "issue", "event_count", "kernel_name_sum"))
-    columns = ", ".join(f"n AS \"{row[1]}\"" for row in database.execute(f"PRAGMA table_info({table})"))
-    for view in [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'view'")]:
-        if chance.random() < 0.5:
-            database.execute(f"DROP VIEW {view}")
-    database.execute(f"DROP TABLE {table}")
-    database.execute(f"CREATE VIEW {table} AS {ENDLESS.format(columns)}")
-    database.commit()
-    database.close()
+    with changing(path) as database:
+        columns = ", ".join(f"n AS \"{row[1]}\"" for row in database.execute(f"PRAGMA table_info({table})"))
+        for view in [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'view'")]:
+            if chance.random() < 0.5:
+                database.execute(f"DROP VIEW {view}")
+        database.execute(f"DROP TABLE {table}")
+        database.execute(f"CREATE VIEW {table} AS {ENDLESS.format(columns)}")
     return f"a view without end for {table}"
 
 

@@ -5,14 +5,13 @@ the bytes of its file."""
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 
 from faults import nothing_left
 from index_folder import kernels, run_any, trace_file
 from shared_pages import share_text
-from trace_cases import edit_database, equal, issues_of, make_trace, open_index, program, require, run
+from trace_cases import changing, edit_database, equal, issues_of, make_trace, open_index, program, require, run
 
 COMMANDS = (("info",), ("kernels", "--limit", "3"), ("verify",), ("sql", None, "SELECT count(*), sum(dur) FROM kernels"),
             ("compare", "--section", "all"))
@@ -174,9 +173,8 @@ def blocks_of_calls(folder):
     kernels_csv = run("trace-query", "kernels", "--csv", "-q", victim.index).stdout
     for edit, word in BLOCKS:
         victim.index.write_bytes(victim.good)
-        with sqlite3.connect(victim.index) as database:
+        with changing(victim.index) as database:
             equal(database.execute(edit).rowcount > 0, True, f"{edit}: changes rows")
-        database.close()
         equal(run("trace-query", "kernels", "--csv", "-q", victim.index).stdout, kernels_csv, f"{edit}: kernels")
         for words in (("gaps",), ("timeline",), ("compare", victim.index), ("export", "-o", folder / "window.json"),
                       ("report", "-o", folder / "page.html"),
@@ -269,14 +267,12 @@ def ingest_within(path, most, *options):
 def shared_texts(folder, name):
     table, schema, row = TABLES[name]
     path = folder / f"{name.replace(' ', '_')}.sqlite"
-    database = sqlite3.connect(path)
-    database.execute("PRAGMA page_size=4096")
-    database.executescript(schema)
-    for i in range(2, ROWS + 1):
-        for statement in row.split("; "):
-            database.execute(statement, (i,) * (1 if "?1" in statement else 0))
-    database.commit()
-    database.close()
+    with changing(path) as database:
+        database.execute("PRAGMA page_size=4096")
+        database.executescript(schema)
+        for i in range(2, ROWS + 1):
+            for statement in row.split("; "):
+                database.execute(statement, (i,) * (1 if "?1" in statement else 0))
     share_text(path, table, ROWS, SIZE)
     equal(ingest_within(path, MOST + path.stat().st_size), 0, "exit code")
     require(issues_of(f"{path}.tracedb").get("oversized_table") or issues_of(f"{path}.tracedb").get("oversized_header"),
@@ -288,12 +284,10 @@ def shared_texts(folder, name):
 def many_values(folder):
     """Top-level values beyond what is kept of them, each small."""
     path = folder / "metadata.rpd"
-    database = sqlite3.connect(path)
-    database.executescript(TABLES["metadata"][1])
-    database.executemany("INSERT INTO rocpd_metadata VALUES (?, ?)", ((f"k{i}", "v") for i in range(1_500_000)))
-    database.execute(TABLES["metadata"][2], (5,))
-    database.commit()
-    database.close()
+    with changing(path) as database:
+        database.executescript(TABLES["metadata"][1])
+        database.executemany("INSERT INTO rocpd_metadata VALUES (?, ?)", ((f"k{i}", "v") for i in range(1_500_000)))
+        database.execute(TABLES["metadata"][2], (5,))
     equal(ingest_within(path, MOST + path.stat().st_size), 0, "exit code")
     require(issues_of(f"{path}.tracedb").get("oversized_header"), f"issues {issues_of(f'{path}.tracedb')}")
 
@@ -301,12 +295,10 @@ def many_values(folder):
 def texts_as_needed(folder):
     """The first row of an id counts; texts that no row refers to are not read, damaged ones are told."""
     path = folder / "small.sqlite"
-    database = sqlite3.connect(path)
-    database.executescript(TABLES["nsys"][1].replace("id INTEGER PRIMARY KEY, value TEXT", "id, value"))
-    database.executemany("INSERT INTO StringIds VALUES (?, ?)", [(1, "one"), (3, "three"), (3, "other"), ("2", "two"), (5, None), (9, "nine"), (1, "later")])
-    database.executemany(TABLES["nsys"][2], [(1,), (2,), (3,), (4,), (5,), (9,)])
-    database.commit()
-    database.close()
+    with changing(path) as database:
+        database.executescript(TABLES["nsys"][1].replace("id INTEGER PRIMARY KEY, value TEXT", "id, value"))
+        database.executemany("INSERT INTO StringIds VALUES (?, ?)", [(1, "one"), (3, "three"), (3, "other"), ("2", "two"), (5, None), (9, "nine"), (1, "later")])
+        database.executemany(TABLES["nsys"][2], [(1,), (2,), (3,), (4,), (5,), (9,)])
     equal(ingest_within(path, MOST), 0, "exit code")
     names = open_index(f"{path}.tracedb").execute("SELECT n.name FROM kernel k JOIN kernel_name n ON n.id = k.name_id ORDER BY ts")
     equal([name for name, in names], ["one", "two", "three", "", "", "nine"], "names")

@@ -10,9 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 from index_folder import (ingest_command, kernels, leftovers, read_summary, run_any, start, trace_file)
-from trace_cases import Skip, equal, require, run
+from trace_cases import equal, require, run, without_rights
 
-NOBODY = 65534
 DAY = 86_400
 LONG_AGO = 1_600_000_000
 
@@ -179,13 +178,7 @@ def beside_a_run(folder):
 
 
 def no_permission(folder):
-    command = ingest_command()
-    if os.geteuid() == 0:  # root may write everywhere: become somebody else
-        if not shutil.which("setpriv"):
-            raise Skip("root can write every folder, and setpriv is not installed")
-        command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *command]
-        if subprocess.run([*command, "--help"], capture_output=True).returncode != 0:
-            raise Skip("the programs cannot be run as another user from where they are")
+    command = without_rights(*ingest_command())
     (folder / "sub").mkdir()
     fill(folder / "sub")
     folder.chmod(0o755)

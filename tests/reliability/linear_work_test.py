@@ -4,16 +4,14 @@ Ten times the input may take 13 times the work, as n log n does: four times as m
 what is quadratic up to 16 times.
 
 TRACEDB_LONG=1 takes all shapes, else those that a quadratic search was found with."""
-import contextlib
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import hostile_shapes
-from trace_cases import Skip, make_trace, program, require
+from trace_cases import changing, installed, make_trace, program, require
 
 SMALL = 3000
 LARGE = 4 * SMALL
@@ -38,12 +36,11 @@ def unclosed(unit):
 
 
 def many_tables(n, path):
-    with contextlib.closing(sqlite3.connect(path)) as database:
+    with changing(path) as database:
         database.execute("CREATE TABLE rocpd_info_node (id)")
         for i in range(n // 10):
             database.execute(f"CREATE TABLE rocpd_region_{i} (id, start, \"end\", pid, tid, name_id)")
         database.execute("INSERT INTO rocpd_region_0 VALUES (1, 1, 2, 3, 4, 5)")
-        database.commit()
 
 
 def blocks(folder, name, n, write=None):
@@ -71,8 +68,7 @@ def is_cheap(folder, unit, ordinary):
 
 
 def main(cases, folder):
-    if not shutil.which("valgrind"):
-        raise Skip("valgrind is not installed: nothing counts instructions")
+    installed("valgrind")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         nothing = blocks(folder, "kernels_at_one_time", 1)  # what every run costs
         names = list(hostile_shapes.SHAPES) if os.environ.get("TRACEDB_LONG") else FOUND

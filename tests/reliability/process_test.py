@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from index_folder import closing_line, kernels, leftovers, run_any, start, trace_file
-from trace_cases import Skip, equal, program, require, run
+from trace_cases import Skip, equal, installed, program, require, run
 
 ROUNDS = int(os.environ.get("TRACEDB_KILL_ROUNDS", "15"))
 SEED = int(os.environ.get("TRACEDB_SEED", "20240607"))
@@ -307,10 +307,8 @@ def full_disk(folder):
 
 def order_of_publishing(folder):
     """Power may fail at any time: bytes, then the file's fsync, then its name, then the fsync of the folder."""
-    if not shutil.which("strace"):
-        raise Skip("strace is not installed")
     trace = trace_file(folder / "a.json")
-    result = subprocess.run(["strace", "-f", "-y", "-o", str(folder / "log"),
+    result = subprocess.run([installed("strace"), "-f", "-y", "-o", str(folder / "log"),
                              "-e", "trace=write,pwrite64,ftruncate,fsync,fdatasync,rename,renameat,renameat2",
                              program("trace-ingest"), "-q", str(trace)], capture_output=True, text=True)
     if not (folder / "a.json.tracedb").exists():

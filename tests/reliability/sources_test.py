@@ -2,16 +2,14 @@
 index is right, or there is none and one line says why; nothing is written where a link leads."""
 import errno
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 from faults import content, failing_calls, nothing_left, one_line, require_shim, run_faulty
 from index_folder import closing_line, ingest_command, kernels, run_any, trace_file
-from trace_cases import Skip, equal, require, run
+from trace_cases import Skip, equal, installed, require, run, without_rights
 
 SMALL = ("--layers", 2)
-NOBODY = 65534
 YEAR = 365 * 86400
 
 
@@ -20,9 +18,7 @@ def small_trace(path):
 
 
 def compressed(trace, tool, suffix):
-    if not shutil.which(tool):
-        raise Skip(f"{tool} is not installed")
-    subprocess.run([tool, "-q", "-k", str(trace)], check=True)
+    subprocess.run([installed(tool), "-q", "-k", str(trace)], check=True)
     return trace.with_name(trace.name + suffix)
 
 
@@ -145,10 +141,8 @@ def planted_things(folder):
 
 
 def temporary_is_made_anew(folder):
-    if not shutil.which("strace"):
-        raise Skip("strace is not installed")
     trace = small_trace(folder / "t.json")
-    result = subprocess.run(["strace", "-f", "-o", str(folder / "log"), "-e", "trace=open,openat,mmap,fcntl,flock",
+    result = subprocess.run([installed("strace"), "-f", "-o", str(folder / "log"), "-e", "trace=open,openat,mmap,fcntl,flock",
                              "-y", *ingest_command("-q", trace)], capture_output=True, text=True)
     if not (folder / "t.json.tracedb").exists():
         raise Skip(f"strace does not work here: {result.stderr.strip()[:200]}")
@@ -185,20 +179,8 @@ def names_in_the_trace(folder):
           ["t.json", "t.json.tracedb"], "files")
 
 
-def as_nobody():
-    """A command prefix that gives up root's rights, under which permissions count."""
-    if os.geteuid() != 0:
-        return []
-    prefix = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    if not shutil.which("setpriv"):
-        raise Skip("root can read everything, and setpriv is not installed")
-    if subprocess.run([*prefix, *ingest_command("--help")], capture_output=True).returncode != 0:
-        raise Skip("the programs cannot be run as another user from where they are")
-    return prefix
-
-
 def unreadable(folder):
-    prefix = as_nobody()
+    command = without_rights(*ingest_command())
     traces = folder / "traces"
     (traces / "closed").mkdir(parents=True)
     small_trace(traces / "good.json")
@@ -207,9 +189,9 @@ def unreadable(folder):
     folder.chmod(0o755)
     traces.chmod(0o777)
     (traces / "closed").chmod(0)
-    one_line(run_faulty(command=[*prefix, *ingest_command("-q", traces / "secret.json")]), (3,), "a file")
-    one_line(run_faulty(command=[*prefix, *ingest_command("-q", traces / "closed/c.json")]), (3,), "in a folder")
-    batch = run_faulty(command=[*prefix, *ingest_command(traces)])
+    one_line(run_faulty(command=[*command, "-q", traces / "secret.json"]), (3,), "a file")
+    one_line(run_faulty(command=[*command, "-q", traces / "closed/c.json"]), (3,), "in a folder")
+    batch = run_faulty(command=[*command, traces])
     (traces / "closed").chmod(0o755)
     equal(batch.returncode, 3, f"exit code of a batch ({batch.stderr})")
     counts = closing_line(batch.stderr.decode())
@@ -219,8 +201,7 @@ def unreadable(folder):
 
 def stale_index_of_another_user(folder):
     """In a folder like /tmp it can neither be used nor replaced: the new one goes to the cache, and is found there."""
-    prefix = as_nobody()
-    if not prefix:
+    if os.geteuid() != 0:
         raise Skip("only root can be two users")
     traces, cache = folder / "traces", folder / "cache"
     for path, mode in ((folder, 0o755), (traces, 0o1777), (cache, 0o777)):
@@ -230,7 +211,7 @@ def stale_index_of_another_user(folder):
     run("trace-ingest", "-q", trace)
     sidecar = (traces / "t.json.tracedb").read_bytes()
     edit_in_place(trace)
-    command = ["env", f"XDG_CACHE_HOME={cache}", *prefix, *ingest_command(trace)]
+    command = ["env", f"XDG_CACHE_HOME={cache}", *without_rights(*ingest_command(trace))]
     for word in (b"rows", b"valid"):
         result = run_faulty(command=command)
         equal(result.returncode, 0, f"exit code ({result.stderr})")

@@ -3,6 +3,7 @@
 Each test file makes one Cases object, reports every case to it as ok, failed or skipped, and exits with finish():
 0 passed, 1 something failed, 77 everything was skipped (ctest's SKIP_RETURN_CODE). Standard library only.
 """
+import contextlib
 import csv
 import gc
 import gzip
@@ -21,6 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(os.environ.get("TRACEDB_BIN", ROOT / "build/release/bin")).resolve()
 TRACES = Path(os.environ.get("TRACEDB_TRACES", ROOT / "../shared/traces"))
+NOBODY = 65534
 REFERENCE = Path(os.environ.get("TRACEDB_REFERENCE", ROOT / "../shared/reference"))
 # What a shell starts in the background ignores Ctrl-C, and so would the programs that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -103,6 +105,24 @@ def program(name):
     return str(path)
 
 
+def installed(name):
+    """The path of a program of others."""
+    path = shutil.which(name)
+    if not path:
+        raise Skip(f"{name} is not installed")
+    return path
+
+
+def without_rights(*command):
+    """The command as a user who may do only what permissions allow: root may do all."""
+    if os.geteuid() != 0:
+        return list(command)
+    prefix = [installed("setpriv"), f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    if subprocess.run([*prefix, program("trace-ingest"), "--help"], capture_output=True).returncode != 0:
+        raise Skip("the programs cannot be run as another user from where they are")
+    return [*prefix, *command]
+
+
 def report_commands():
     """The words of every table that a command prints of a trace: ("ops", "--by", "role"). A new report is in it."""
     words = {"rules_show": ("rules", "show")}
@@ -166,13 +186,18 @@ def open_packed(index):
     return database
 
 
+@contextlib.contextmanager
+def changing(path):
+    """A database, or a new one, that is written to and then closed."""
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        yield database
+
+
 def edit_database(path, *statements):
     """What SQL makes of a database, or of none."""
-    database = sqlite3.connect(path)
-    for statement in statements:
-        database.execute(statement)
-    database.commit()
-    database.close()
+    with changing(path) as database:
+        for statement in statements:
+            database.execute(statement)
 
 
 def verify_index(index):
@@ -193,6 +218,13 @@ def kineto_traces():
     folder = TRACES / "kineto"
     files = [path for pattern in ("*.json", "*.json.gz") for path in folder.rglob(pattern)]
     return sorted(path for path in files if not path.name.endswith(".execution_details.json"))  # no trace: a list of some
+
+
+def real_trace(name):
+    """One of the real traces, by its path among them."""
+    if not (TRACES / name).exists():
+        raise Skip(f"no real traces here: {TRACES / name} does not exist (TRACEDB_TRACES names the folder)")
+    return TRACES / name
 
 
 def skip_without_traces(cases, folder):
