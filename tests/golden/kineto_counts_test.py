@@ -71,8 +71,18 @@ def check_flows(raw_events, reference, database):
     equal(said, {"links_confirmed_by_flow": expected, "links_contradicted_by_flow": 0, "links_made_by_flow": 0}, "flows")
 
 
-def report(mismatches, checked, what):
-    require(not mismatches, f"{len(mismatches)} of {checked} {what} differ; first: {mismatches[:2]}")
+def check_links(found, what):
+    """None for each that is right, else what is wrong of it."""
+    checked = list(found)
+    wrong = [one for one in checked if one is not None]
+    require(not wrong, f"{len(wrong)} of {len(checked)} {what} differ; first: {wrong[:2]}")
+
+
+KERNELS = """SELECT k.ts, k.dur, n.name, k.correlation, k.launch_id, r.ts, r.correlation, k.cpu_op_id, r.cpu_op_id, k.stack_id, r.stack_id,
+s.value FROM kernel k JOIN kernel_name n ON n.id = k.name_id LEFT JOIN runtime_call r ON r.id = k.launch_id
+LEFT JOIN step ON step.id = k.step_id LEFT JOIN annotation a ON a.id = step.annotation_id LEFT JOIN string s ON s.id = a.name_id"""
+CALLS = """SELECT r.ts, r.dur, n.value, r.correlation, o.external_id, o.ts, m.value, r.stack_id FROM runtime_call r
+JOIN string n ON n.id = r.name_id LEFT JOIN cpu_op o ON o.id = r.cpu_op_id LEFT JOIN string m ON m.id = o.name_id"""
 
 
 class Links:
@@ -84,61 +94,38 @@ class Links:
         timed = reference.events["kernel"] + reference.events["runtime_call"]
         self.zero = min(event.ts for event in timed) - ours.fetchone()[0] if timed else 0
 
+    def matched(self, kind, statement):
+        """(event, row) pairs. Those alike in name, time and correlation are interchangeable."""
+        rows = {}
+        for row in self.database.execute(statement):
+            rows.setdefault(row[:4], []).append(row)
+        for event in self.reference.events[kind]:
+            same = rows.get((event.ts - self.zero, event.dur, event.name, event.correlation))
+            require(same, f"not in the index: {event.kind} {event.name[:80]!r}, correlation {event.correlation}")
+            yield event, same.pop()
+
     def kernels(self):
-        """(event, row) pairs. Kernels alike in name, time and correlation are interchangeable."""
-        rows = {}
-        for row in self.database.execute(
-                "SELECT k.ts, k.dur, n.name, k.correlation, k.launch_id, r.ts, r.correlation, k.cpu_op_id, r.cpu_op_id,"
-                " k.stack_id, r.stack_id, s.value FROM kernel k JOIN kernel_name n ON n.id = k.name_id"
-                " LEFT JOIN runtime_call r ON r.id = k.launch_id LEFT JOIN step ON step.id = k.step_id"
-                " LEFT JOIN annotation a ON a.id = step.annotation_id LEFT JOIN string s ON s.id = a.name_id"):
-            rows.setdefault(row[:4], []).append(row)
-        for event in self.reference.events["kernel"]:
-            yield event, self.take(rows, event)
+        """(event, row, the calls of its correlation)"""
+        for event, row in self.matched("kernel", KERNELS):
+            yield event, row, self.reference.runtime_by_correlation.get(event.correlation, []) if event.correlation else []
 
-    def take(self, rows, event):
-        same = rows.get((event.ts - self.zero, event.dur, event.name, event.correlation))
-        require(same, f"not in the index: {event.kind} {event.name[:80]!r}, correlation {event.correlation}")
-        return same.pop()
-
-    def check_launches(self):
-        mismatches, checked = [], 0
-        for event, row in self.kernels():
-            calls = self.reference.runtime_by_correlation.get(event.correlation, []) if event.correlation else []
+    def launches(self):
+        for event, row, calls in self.kernels():
             expected = {call.ts - self.zero for call in calls}
-            checked += 1
-            if (row[5] not in expected) if expected else (row[4] is not None):
-                mismatches.append((event.name[:60], event.correlation, row[5], sorted(expected)))
-        report(mismatches, checked, "kernels' launches")
+            right = row[5] in expected if expected else row[4] is None
+            yield None if right else (event.name[:60], event.correlation, row[5], sorted(expected))
 
-    def runtime_calls(self):
-        rows = {}
-        for row in self.database.execute(
-                "SELECT r.ts, r.dur, n.value, r.correlation, o.external_id, o.ts, m.value, r.stack_id"
-                " FROM runtime_call r JOIN string n ON n.id = r.name_id LEFT JOIN cpu_op o ON o.id = r.cpu_op_id"
-                " LEFT JOIN string m ON m.id = o.name_id"):
-            rows.setdefault(row[:4], []).append(row)
-        for event in self.reference.events["runtime_call"]:
-            yield event, self.take(rows, event)
-
-    def check_operators(self):
-        mismatches, checked = [], 0
-        for call, row in self.runtime_calls():
-            checked += 1
+    def operators(self):
+        for call, row in self.matched("runtime_call", CALLS):
             expected = {(name, ts - self.zero) for name, ts in self.reference.op_names(call)}
-            if ((row[6], row[5]) not in expected) if expected else (row[5] is not None):
-                mismatches.append((call.name, call.correlation, call.external_id, row[4:7]))
-        report(mismatches, checked, "runtime calls' operators")
+            right = (row[6], row[5]) in expected if expected else row[5] is None
+            yield None if right else (call.name, call.correlation, call.external_id, row[4:7])
 
-    def check_kernel_inherits(self):
+    def kernel_inherits(self):
         """A kernel's operator and stack are those of its launch."""
-        mismatches, checked = [], 0
-        for event, row in self.kernels():
+        for event, row, _ in self.kernels():
             if row[4] is not None:
-                checked += 1
-                if row[7] != row[8] or row[9] != row[10]:
-                    mismatches.append((event.name[:60], event.correlation, row[7:11]))
-        report(mismatches, checked, "kernels' operators and stacks")
+                yield None if row[7] == row[8] and row[9] == row[10] else (event.name[:60], event.correlation, row[7:11])
 
     def stack_paths(self):
         """Path of names by stack id; a parent's id is smaller than its children's."""
@@ -149,28 +136,21 @@ class Links:
             paths[stack] = paths[parent] + (name,)
         return paths
 
-    def check_stacks(self):
+    def stacks(self):
+        """Of calls that launch kernels."""
         paths = self.stack_paths()
         launching = {event.correlation for event in self.reference.events["kernel"] if event.correlation}
-        mismatches, checked = [], 0
-        for call, row in self.runtime_calls():
-            if call.correlation not in launching:
-                continue
-            checked += 1
-            expected = self.reference.stack_paths(call.track, call.ts)
-            if paths[row[7]] not in expected:
-                mismatches.append((call.name, call.correlation, paths[row[7]][-3:], [path[-3:] for path in list(expected)[:2]]))
-        report(mismatches, checked, "launches' python stacks")
+        for call, row in self.matched("runtime_call", CALLS):
+            if call.correlation in launching:
+                expected = self.reference.stack_paths(call.track, call.ts)
+                yield None if paths[row[7]] in expected else (call.name, call.correlation, paths[row[7]][-3:],
+                                                              [path[-3:] for path in list(expected)[:2]])
 
-    def check_steps(self):
-        mismatches, checked = [], 0
-        for event, row in self.kernels():
-            calls = self.reference.runtime_by_correlation.get(event.correlation, []) if event.correlation else []
+    def steps(self):
+        for event, row, calls in self.kernels():
             expected = self.reference.step_names(event, calls[0] if calls else None)
-            checked += 1
-            if (row[11] not in expected) if expected else (row[11] is not None):
-                mismatches.append((event.name[:60], event.correlation, row[11], sorted(expected)))
-        report(mismatches, checked, "kernels' steps")
+            right = row[11] in expected if expected else row[11] is None
+            yield None if right else (event.name[:60], event.correlation, row[11], sorted(expected))
 
 
 def check_trace(cases, trace, folder):
@@ -187,9 +167,8 @@ def check_trace(cases, trace, folder):
     cases.run(f"{name} flows", check_flows, raw_events, reference, database)
     if reference.events["kernel"] or reference.events["runtime_call"]:
         links = Links(reference, database)
-        for check in (links.check_launches, links.check_operators, links.check_kernel_inherits, links.check_stacks,
-                      links.check_steps):
-            cases.run(f"{name} {check.__name__.removeprefix('check_')}", check)
+        for found in (links.launches, links.operators, links.kernel_inherits, links.stacks, links.steps):
+            cases.run(f"{name} {found.__name__}", check_links, found(), found.__name__)
     database.close()
     index.unlink()
 

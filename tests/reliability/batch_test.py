@@ -10,9 +10,6 @@ from pathlib import Path
 from index_folder import (by_name, closing_line, ingest_command, kernels, leftovers, read_summary, run_any, trace_file)
 from trace_cases import equal, require, run, without_rights
 
-ODD_NAMES = (b"line\nfeed.json", b"quote'\"`.json", b"not-utf8-\xff\xfe.json", b"escape-\x1b[31m.json", b"-dash.json",
-             b"50%s %n.json", b" blank .json", b"long-" + b"x" * 200 + b".json", b"file:x?mode=ro.json")
-
 
 def fill(folder):
     """A tree with good and bad files; returns {name: expected status}."""
@@ -95,37 +92,6 @@ def second_run_writes_nothing(folder):
     equal(run_any("--verify", folder).returncode, 0, "exit code of --verify")
     equal(closing_line(run_any("--no-stacks", folder).stderr)["built"], 2, "built under other options")
     equal(closing_line(run_any("--no-stacks", "--force", folder).stderr)["built"], 2, "built with --force")
-
-
-def odd_names(folder):
-    source = trace_file(folder / "source.json")
-    names = [name for name in ODD_NAMES if usable(folder, name)]
-    for name in names:
-        shutil.copy(source, os.path.join(os.fsencode(folder), name))
-    source.unlink()
-    result = run_any("--summary", folder / "summary", folder)
-    equal(result.returncode, 0, f"exit code ({result.stderr})")
-    require("\x1b" not in result.stderr, "an escape sequence reached standard error")
-    found = sorted(os.path.basename(name_of(record)) for record in read_summary(folder / "summary"))
-    equal(found, sorted(names), "names in the summary")
-    for name in names:
-        require(os.path.exists(os.path.join(os.fsencode(folder), name + b".tracedb")), f"{name}: no index")
-    paths = b"\0".join(os.path.join(os.fsencode(folder), name) for name in names) + b"\0"
-    (folder / "list").write_bytes(paths)
-    equal(closing_line(run_any("--files-from", folder / "list").stderr)["valid"], len(names), "valid from a list")
-
-
-def usable(folder, name):
-    try:
-        with open(os.path.join(os.fsencode(folder), name), "xb"):
-            return True
-    except OSError as error:
-        print(f"skipped name {name!r}: the file system refuses it: {error}")
-        return False
-
-
-def name_of(record):
-    return bytes.fromhex(record["path_hex"]) if "path_hex" in record else os.fsencode(record["path"])
 
 
 def choice_of_files(folder):
@@ -222,5 +188,5 @@ def read_only_folder(folder):
 
 def main(cases, _):
     cases.run("usage", usage)
-    cases.each_apart((whole_tree, a_salvaged_trace_stays_one, second_run_writes_nothing, odd_names, choice_of_files,
+    cases.each_apart((whole_tree, a_salvaged_trace_stays_one, second_run_writes_nothing, choice_of_files,
                       foreign_files, damaged_indexes, failing_fast, read_only_folder))

@@ -15,7 +15,8 @@ NAMES = (b"line\nfeed.json", b"return\r.json", b"tab\t.json", b"quote'\"`.json",
          b"not-utf8-\xff\xfe.json", b"escape-\x1b[31m\x1b]0;x\x07.json", b"bidi-\xe2\x80\xae.json",
          b"c1-\xc2\x9b31m.json", b"--help", b"-o", b"-", b"50%s %n {} {0}.json", b"file:x?mode=ro&immutable=1",
          b"semi;colon|pipe&$(x).json", b"*.json", b"[a].json", b"#hash.json", b":memory:", b"x.tracedb.json",
-         b"percent%20%00.json", b"drop'); DROP TABLE kernel;--.json")
+         b"percent%20%00.json", b"drop'); DROP TABLE kernel;--.json", b"-dash.json",
+         b"long-" + b"x" * 200 + b".json")
 LONGEST = 255
 OBEYED = set(range(32)) - {10} | {127}
 
