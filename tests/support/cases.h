@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <initializer_list>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -17,6 +19,13 @@ void check_each(const Expected& expected, Function f, std::initializer_list<std:
     CAPTURE(input);
     CHECK(f(input) == expected);
   }
+}
+
+// f(word) == expected for each word of a text.
+template <class Expected, class Function>
+void check_words(const Expected& expected, Function f, std::string_view text) {
+  std::istringstream in{std::string(text)};
+  for (std::string word; in >> word;) check_each(expected, f, {word});
 }
 
 // f(input) == input for each of the inputs.
