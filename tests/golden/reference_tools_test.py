@@ -8,7 +8,7 @@ import reference_tracelens
 from reference_index import Index
 from reference_reasons import compare_all, trace_of
 from reference_tb_trees import forward_backward
-from trace_cases import REFERENCE, read_bytes, read_trace
+from trace_cases import REFERENCE, json_of, read_bytes, read_trace
 
 
 def first_event_us(trace):
@@ -24,13 +24,13 @@ def first_event_us(trace):
 
 def of_hta(reference, folder):
     trace = trace_of(reference.name)
-    return reference_hta.Hta(Index(trace, folder), reference_hta.read(reference), first_event_us(trace)).figures()
+    return reference_hta.Hta(Index(trace, folder), json_of(reference), first_event_us(trace)).figures()
 
 
 def of_tensorboard(reference, folder):
     trace = trace_of(reference.name)
-    plugin = reference_tensorboard
-    return plugin.TensorBoard(Index(trace, folder), plugin.read(reference), forward_backward(read_trace(trace)[0])).figures()
+    flows = forward_backward(read_trace(trace)[0])
+    return reference_tensorboard.TensorBoard(Index(trace, folder), json_of(reference), flows).figures()
 
 
 def of_tracelens(reference, folder):

@@ -2,12 +2,11 @@
 every record, the class and pattern of every distinct name.
 
 Its fields amd_* and nvidia_*, trace1_* and trace2_* are our baseline and candidate; its us and ms are ns here."""
-import gzip
 import json
 from collections import defaultdict
 
 from made_events import event, index_of
-from trace_cases import TRACES, Skip, equal, ingest, make_trace, require, rows, run
+from trace_cases import TRACES, Skip, equal, ingest, json_of, make_trace, require, rows, run
 
 GOLDEN = TRACES.parent / "golden/wafer"
 TOLERANCE = 1e-9  # sums of doubles there, of integers here
@@ -42,11 +41,6 @@ def trace_of(pair, side):
     if not found:
         raise Skip("its trace is not here")
     return found[0]
-
-
-def read(path):
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return json.load(file)
 
 
 def same_row(row, expected, keys, what):
@@ -205,8 +199,8 @@ def check_same_kernels(golden, sections):
 
 
 def check(folder, pair):
-    golden = read(GOLDEN / pair / "comparison.json.gz")
-    traces = {f"trace{side}": read(GOLDEN / pair / f"trace{side}.json.gz") for side in (1, 2)}
+    golden = json_of(GOLDEN / pair / "comparison.json.gz")
+    traces = {f"trace{side}": json_of(GOLDEN / pair / f"trace{side}.json.gz") for side in (1, 2)}
     indexes = [ingest(trace_of(pair, side), folder / f"{side}.tracedb") for side in (1, 2)]
     # The AMD trace comes first whatever the order.
     document = json.loads(compare("-q", "--json", *reversed(indexes)).stdout)
@@ -227,7 +221,7 @@ def check(folder, pair):
 
 
 def check_rules(folder, pair, side):
-    golden = read(GOLDEN / pair / f"trace{side}.json.gz")
+    golden = json_of(GOLDEN / pair / f"trace{side}.json.gz")
     index = ingest(trace_of(pair, side), folder / "index.tracedb")
     found = {row["name"]: row for row in rows("rules show", index, "--rules", "wafer")}
     equal(len(found), len(golden["kernel_names"]), "distinct names")

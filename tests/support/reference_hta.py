@@ -2,19 +2,12 @@
 
 A figure is named after the report and the row: idle/stream 7/host_wait/idle_time. HTA prints microseconds.
 """
-import gzip
 import itertools
-import json
 from collections import defaultdict
 
 from reference_hta_model import STATISTICS, TYPES, WORK, HtaModel
 from reference_index import describe, merged, total
 from reference_reasons import Figure
-
-
-def read(path):
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return json.load(file)
 
 
 class Hta(HtaModel):
@@ -82,16 +75,11 @@ class Hta(HtaModel):
                          lambda rules, name=name: self.type_share(name, rules))
 
     def our_kernels(self):
-        out = {}
-        for row in self.index.report("kernels"):
-            out[row["name"]] = {"sum (us)": row["total_time"] / 1000, "max (us)": row["max"] / 1000,
-                                "min (us)": row["min"] / 1000, "mean (us)": row["avg"] / 1000,
-                                "stddev": row["stddev"] / 1000}
-        for row in self.index.query("SELECT name, sum(dur) AS total, max(dur) AS max, min(dur) AS min, avg(dur) AS avg, "
-                                    "coalesce(stddev(dur), 0) AS stddev FROM memcpys GROUP BY name"):
-            out[row["name"]] = {"sum (us)": row["total"] / 1000, "max (us)": row["max"] / 1000,
-                                "min (us)": row["min"] / 1000, "mean (us)": row["avg"] / 1000,
-                                "stddev": row["stddev"] / 1000}
+        copies = self.index.query("SELECT name, sum(dur) AS total_time, max(dur) AS max, min(dur) AS min, avg(dur) AS avg, "
+                                  "coalesce(stddev(dur), 0) AS stddev FROM memcpys GROUP BY name")
+        out = {row["name"]: {"sum (us)": row["total_time"] / 1000, "max (us)": row["max"] / 1000, "min (us)": row["min"] / 1000,
+                             "mean (us)": row["avg"] / 1000, "stddev": row["stddev"] / 1000}
+               for row in (*self.index.report("kernels"), *copies)}
         for name, kind in self.index.rows("SELECT n.name, k.kind FROM kernel k JOIN kernel_name n ON n.id = k.name_id "
                                           "UNION SELECT t.value, m.kind FROM memory_op m JOIN string t "
                                           "ON t.id = m.name_id"):

@@ -79,9 +79,6 @@ class Steps(Trees):
             if self.annotation_kind(name) is None and (kind == "user" or IMAGES in rules):
                 begin = self.time(ts, rules)
                 found[6].append((begin, begin + dur / 1000))
-        for ts, dur, name, _, _, kind in self.index.rows(ANNOTATION_SQL):
-            if kind == "gpu" and IMAGES in rules and name in COLLECTIVES:
-                pass  # already a node
         return [merged(intervals) for intervals in found]
 
     @lru_cache(maxsize=None)

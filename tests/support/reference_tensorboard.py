@@ -1,19 +1,12 @@
 """Figures of the TensorBoard plugin of the PyTorch profiler beside ours, each with the model of its rules
 (reference_tb_trees.py, reference_tb_steps.py). It prints microseconds.
 """
-import gzip
-import json
 from collections import defaultdict
 from functools import lru_cache
 
 from reference_reasons import Figure
 from reference_tb_steps import ROLES, Steps
 from reference_tb_trees import BELOW
-
-
-def read(path):
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return json.load(file)
 
 
 class TensorBoard(Steps):

@@ -240,6 +240,10 @@ def read_bytes(path):
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
+def json_of(path):
+    return json.loads(read_bytes(path))
+
+
 def read_trace(path):
     """(events, top-level object or {}), numbers with a fraction as exact decimals. Garbage in cycles is not collected any more:
     among the millions of objects that tests make of events there is hardly any, and to look takes up to half of the time."""
