@@ -248,6 +248,14 @@ void for_each_cell(const Pages& pages, std::span<const std::byte> page, std::siz
   }
 }
 
+// How much of a row is on its page, and not on overflow pages: SQLite's file format, section 1.6.
+std::uint64_t payload_on_page(std::uint64_t payload, std::uint64_t usable) {
+  if (payload <= usable - 35) return payload;
+  const std::uint64_t least = (usable - 12) * 32 / 255 - 23;
+  const std::uint64_t size = least + (payload - least) % (usable - 4);
+  return size <= usable - 35 ? size : least;
+}
+
 class LeafParser {
  public:
   LeafParser(const Pages& pages, std::vector<WantedColumn> wanted, std::size_t rows)
@@ -270,8 +278,9 @@ class LeafParser {
       if (row == 0 || row > rows_ || (range.last != 0 && row != range.last + 1)) pages_.damaged();
       if (range.first == 0) range.first = row;
       range.last = row;
-      if (payload > static_cast<std::uint64_t>(end - cell.position())) pages_.damaged();  // or on overflow pages
-      parse_record(cell.position(), cell.position() + payload, static_cast<std::size_t>(row) - 1);
+      const std::uint64_t here = payload_on_page(payload, pages_.usable_size());
+      if (here > static_cast<std::uint64_t>(end - cell.position())) pages_.damaged();
+      parse_record(cell.position(), cell.position() + here, static_cast<std::size_t>(row) - 1);
     });
   }
 

@@ -23,18 +23,19 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kColours = {"red", "green"};
 
-// A table as SQLite writes it.
+// A table as SQLite writes it; some of its rows go on to overflow pages.
 std::filesystem::path table(const TempDirectory& folder, int rows, int page_size) {
   std::filesystem::path path = folder / fmt::format("{}-{}.db", rows, page_size);
   Database database(path, Database::Mode::kCreate);
   database.execute(fmt::format(
       "PRAGMA page_size = {}; CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, colour TEXT, b INTEGER, parent "
-      "INTEGER);"
+      "INTEGER, note TEXT);"
       "WITH RECURSIVE n(i) AS (SELECT 1 WHERE {} > 0 UNION ALL SELECT i + 1 FROM n WHERE i < {})"
       "INSERT INTO t SELECT i, CASE i % 11 WHEN 0 THEN NULL WHEN 1 THEN 0 WHEN 2 THEN 1 WHEN 3 THEN -128 WHEN 4 THEN "
       "-32768 WHEN 5 THEN 8388607 WHEN 6 THEN -2147483648 WHEN 7 THEN -140737488355328 WHEN 8 THEN "
       "-9223372036854775807 WHEN 9 THEN 9223372036854775807 ELSE i END,"
-      "CASE i % 4 WHEN 0 THEN 'red' WHEN 1 THEN 'green' WHEN 2 THEN 'blue' END, i * 1000, nullif(i / 2, 0) FROM n",
+      "CASE i % 4 WHEN 0 THEN 'red' WHEN 1 THEN 'green' WHEN 2 THEN 'blue' END, i * 1000, nullif(i / 2, 0), "
+      "CASE i % 100 WHEN 7 THEN substr(hex(zeroblob(40000)), 1, i * 389 % 80000) END FROM n",
       page_size, rows, rows));
   return path;
 }
