@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 
+from made_events import call, event, index_of, kernel
 from trace_cases import REFERENCE, TRACES, edit_database, equal, ingest, make_trace, require, rows, run
 
 SETS = "SELECT name, shape, w.types, concrete_inputs, flops, bytes FROM operator_work w LEFT JOIN op_shape s ON s.id = w.shape_id"
@@ -77,6 +78,13 @@ def check_words(folder):
         if row["busy"] and row["flops"]:
             require(abs(row["peak_pct"] - row["flops"] / row["busy"] / 1000 / 50 * 100) < 1e-6, f"share of the peak given: {row}")
     require("a benchmark of mine, measured" in run("trace-query", "roofline", "--devices", own, index).stderr, "the source of a peak is not said")
+    product = {"External id": 1, "Input Dims": [[64, 64], [64, 64]], "Input type": ["float", "float"]}
+    for name, least in (("triton_poi_fused_add_0", False), ("ampere_sgemm_128x64_tn", True)):
+        events = [event("cpu_op", "aten::mm", 0, 10, 1, 1, **product), call("cudaLaunchKernel", 2, 2, 1, **{"External id": 1}),
+                  call("cudaGraphLaunch", 20, 2, 2), kernel("ampere_sgemm_128x64_tn", 6, 10, correlation=1, **{"External id": 1}),
+                  kernel(name, 30, 10, correlation=2)]
+        said = run("trace-query", "roofline", index_of(folder / f"{least}.json", events, deviceProperties=[{"id": 0, "name": "NVIDIA A100-SXM4-40GB"}])).stderr
+        require(("MFU at least " if least else "MFU ") in said and ("of such classes are of no operator" in said) == least, f"MFU beside {name}: {said}")
     own.write_text("device Fancy | fast\n")
     wrong = run("trace-query", "gemms", "--devices", own, index, check=False)
     require(wrong.returncode == 3 and f"{own}:1: " in wrong.stderr, f"the line that is wrong is not named: {wrong.stderr}")

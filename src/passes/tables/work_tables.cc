@@ -20,6 +20,11 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
+// Whether kernels of a class multiply matrices, as far as rules tell (schema/rules/classes.rules).
+bool multiplies_matrices(std::string_view op_class) {
+  return op_class.ends_with("gemm") || op_class.starts_with("attention") || op_class == "convolution";
+}
+
 // Texts of an index by id; "" of ids that are not there.
 class Texts {
  public:
@@ -77,8 +82,9 @@ class WorkSummer {
   }
 
   std::vector<WorkGroup> groups;
-  std::int64_t unmodelled = 0;  // ns of device work of no known operator
-  std::int64_t span = 0;        // ns from the first to the last device work that is selected
+  std::int64_t unmodelled = 0;         // ns of device work of no known operator
+  std::int64_t matrix_unmodelled = 0;  // ns of kernels that multiply matrices, of no known operator that does
+  std::int64_t span = 0;               // ns from the first to the last device work that is selected
 
  private:
   struct Call {
@@ -125,6 +131,7 @@ class WorkSummer {
     const auto call_ts = calls_.int64s("ts"), call_dur = calls_.int64s("dur");
     const EventIds op_of(workload_.events(), "cpu_op_id"), annotation_of(workload_.events(), "annotation_id");
     const auto name = workload_.events().kernels.ids("name_id");
+    const KernelClasses& classes = workload_.classes();
     std::unordered_map<std::uint32_t, std::int64_t> stream_until;
     std::int64_t first = kNever, last = kNever;
     for_each_selected(workload_, [&](const DeviceEvent& event) {
@@ -133,6 +140,10 @@ class WorkSummer {
       std::int64_t& until = stream_until.try_emplace(event.stream, kNever).first->second;
       const std::uint32_t op = op_of[event.ref];
       const std::uint32_t owner = op > 0 && op <= owner_.size() ? owner_[op - 1] : 0;
+      if ((owner == 0 || !uses_matrix_units(groups[group_[owner - 1]].work.family)) && !event.ref.is_memory_op &&
+          multiplies_matrices(classes.class_of(name[event.ref.id - 1]))) {
+        matrix_unmodelled = saturating_add(matrix_unmodelled, event.end - event.ts);
+      }
       if (owner == 0) {
         unmodelled = saturating_add(unmodelled, event.end - event.ts);
       } else {
@@ -249,6 +260,7 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
     rows.add(peaks != nullptr ? peaks->memory_gb_s : std::nullopt);
     rows.add(uses_matrix_units(work.family)).add(known_text(kernels));
     rows.add(known_text(wrong ? group.arguments.problem : work.missing)).add(wrong).add(summer.span);
+    rows.add(summer.matrix_unmodelled);
     add_spread(rows, group.busy_of_calls);
   }
   if (summer.unmodelled == 0) return;
@@ -257,7 +269,7 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
   for (std::size_t i = 1; i < kUntilBusy; ++i) rows.add_null();
   rows.add(summer.unmodelled);
   for (std::size_t i = 0; i < kBehindBusy; ++i) rows.add_null();
-  rows.add(summer.span).add_null().add_null().add_null().add_null();
+  rows.add(summer.span).add(summer.matrix_unmodelled).add_null().add_null().add_null().add_null();
 }
 
 std::vector<PassColumn> columns_of(std::initializer_list<TableColumn> columns) {
@@ -273,41 +285,44 @@ PassTable operator_work_table() {
   return {
       "operator_work",
       "framework operators whose work is known, by name and arguments; [not modelled]: device work of no such one",
-      columns_of({{"name", kText, "", "of the operator"},
-                  {"family", kText, "",
-                   "gemm, attention, convolution, moe, norm, elementwise, copy, reduce, gather, generated"},
-                  {"shape", kText, "", "dimensions of its inputs"},
-                  {"types", kText, "", "of its inputs"},
-                  {"shape_id", kInteger, "", "op_shape: strides and values"},
-                  {"b", kInteger, "count", "matrices in the batch"},
-                  {"m", kInteger, "count", "rows of the result"},
-                  {"n", kInteger, "count", "columns of the result"},
-                  {"k", kInteger, "count", "length of the sums"},
-                  {"type", kText, "", "of its first operand"},
-                  {"layout", kText, "", "N: row-major, T: column-major; of A and B"},
-                  {"calls", kInteger, "count", "calls in the trace, selected or not"},
-                  {"launching", kInteger, "count", "calls with selected device work that belongs to no operator below"},
-                  {"kernels", kInteger, "count", "kernels of these calls"},
-                  {"busy", kInteger, "ns", "time during which a call's device work ran, summed over the calls"},
-                  {"waiting", kInteger, "ns", "busy of calls that waited longer for their launches than they ran"},
-                  {"short", kInteger, "ns", "busy of calls of less than 5 us"},
-                  {"flops", kInteger, "count",
-                   "of one call, the last where they differ by step: a multiply-add is 2; NULL: not known"},
-                  {"bytes", kInteger, "bytes", "that one call must read and write at least; NULL: not known"},
-                  {"all_flops", kInteger, "count", "of the launching calls"},
-                  {"all_bytes", kInteger, "bytes", "of the launching calls"},
-                  {"peak_tflops", kReal, "TFLOP/s", "of the device for this type; NULL: not known"},
-                  {"peak_gb_s", kReal, "GB/s", "of the device's memory; NULL: not known"},
-                  {"matrix", kInteger, "", "1: its multiplications count for MFU"},
-                  {"kernel_names", kText, "", "the three that ran longest"},
-                  {"missing", kText, "", "why a figure is not known"},
-                  {"bad_shape", kInteger, "", "1: the shapes of its inputs cannot be, see missing"},
-                  {"all_span", kInteger, "ns", "from the first to the last device work selected; the same in each row"},
-                  {"busy_min", kInteger, "ns", "busy of the fastest call"},
-                  {"busy_med", kReal, "ns", "median of the calls"},
-                  {"busy_max", kInteger, "ns", "busy of the slowest call"},
-                  {"rate_std", kReal, "",
-                   "standard deviation of 1 / busy over the calls: times flops or bytes, that of their rates"}}),
+      columns_of(
+          {{"name", kText, "", "of the operator"},
+           {"family", kText, "",
+            "gemm, attention, convolution, moe, norm, elementwise, copy, reduce, gather, generated"},
+           {"shape", kText, "", "dimensions of its inputs"},
+           {"types", kText, "", "of its inputs"},
+           {"shape_id", kInteger, "", "op_shape: strides and values"},
+           {"b", kInteger, "count", "matrices in the batch"},
+           {"m", kInteger, "count", "rows of the result"},
+           {"n", kInteger, "count", "columns of the result"},
+           {"k", kInteger, "count", "length of the sums"},
+           {"type", kText, "", "of its first operand"},
+           {"layout", kText, "", "N: row-major, T: column-major; of A and B"},
+           {"calls", kInteger, "count", "calls in the trace, selected or not"},
+           {"launching", kInteger, "count", "calls with selected device work that belongs to no operator below"},
+           {"kernels", kInteger, "count", "kernels of these calls"},
+           {"busy", kInteger, "ns", "time during which a call's device work ran, summed over the calls"},
+           {"waiting", kInteger, "ns", "busy of calls that waited longer for their launches than they ran"},
+           {"short", kInteger, "ns", "busy of calls of less than 5 us"},
+           {"flops", kInteger, "count",
+            "of one call, the last where they differ by step: a multiply-add is 2; NULL: not known"},
+           {"bytes", kInteger, "bytes", "that one call must read and write at least; NULL: not known"},
+           {"all_flops", kInteger, "count", "of the launching calls"},
+           {"all_bytes", kInteger, "bytes", "of the launching calls"},
+           {"peak_tflops", kReal, "TFLOP/s", "of the device for this type; NULL: not known"},
+           {"peak_gb_s", kReal, "GB/s", "of the device's memory; NULL: not known"},
+           {"matrix", kInteger, "", "1: its multiplications count for MFU"},
+           {"kernel_names", kText, "", "the three that ran longest"},
+           {"missing", kText, "", "why a figure is not known"},
+           {"bad_shape", kInteger, "", "1: the shapes of its inputs cannot be, see missing"},
+           {"all_span", kInteger, "ns", "from the first to the last device work selected; the same in each row"},
+           {"all_matrix_unmodelled", kInteger, "ns",
+            "of kernels that multiply matrices by their class, of no operator that is known to; the same in each row"},
+           {"busy_min", kInteger, "ns", "busy of the fastest call"},
+           {"busy_med", kReal, "ns", "median of the calls"},
+           {"busy_max", kInteger, "ns", "busy of the slowest call"},
+           {"rate_std", kReal, "",
+            "standard deviation of 1 / busy over the calls: times flops or bytes, that of their rates"}}),
       fill_work};
 }
 

@@ -184,7 +184,8 @@ void finish_work(const CommandLine& line, Workload& workload, TraceReport& resul
                 "total(iif(matrix = 1, all_flops / peak_tflops / 1000, 0)), max(all_span), "
                 "sum(matrix = 1 AND launching > 0 AND all_flops / peak_tflops IS NULL), "
                 "sum(matrix = 1 AND launching > 0 AND type = 'float' AND peak_tflops IS NOT NULL "
-                "AND kernel_names NOT LIKE '%tf32%' AND kernel_names NOT LIKE '%s1688%') FROM temp.operator_work");
+                "AND kernel_names NOT LIKE '%tf32%' AND kernel_names NOT LIKE '%s1688%'), max(all_matrix_unmodelled) "
+                "FROM temp.operator_work");
   if (!all.step() || all.is_null(0) || all.int64(0) == 0) {
     notes.emplace_back("no device work is selected");
     return;
@@ -200,10 +201,15 @@ void finish_work(const CommandLine& line, Workload& workload, TraceReport& resul
                                 counted(all.int64(4), "operator and shape", "operators and shapes"),
                                 all.int64(4) == 1 ? "has" : "have"));
   } else if (all.real(2) > 0 && all.int64(3) > 0) {
+    const std::int64_t unknown = all.int64(6);
     notes.push_back(fmt::format(
-        "MFU {:.1f} %: matrix products, attention and convolutions at the device's peak, by the {} from the first to "
-        "the last of this work",
-        100 * all.real(2) / static_cast<double>(all.int64(3)), brief_time(static_cast<double>(all.int64(3)))));
+        "MFU {}{:.1f} %: matrix products, attention and convolutions at the device's peak, by the {} from the first to "
+        "the last of this work{}",
+        unknown > 0 ? "at least " : "", 100 * all.real(2) / static_cast<double>(all.int64(3)),
+        brief_time(static_cast<double>(all.int64(3))),
+        unknown == 0 ? ""
+                     : fmt::format("; {} of kernels of such classes are of no operator whose work is known",
+                                   brief_time(static_cast<double>(unknown)))));
   }
   const std::vector<DevicePeaks> own = own_peaks(line);
   const DevicePeaks* peaks = peaks_of(workload.index(), own);
