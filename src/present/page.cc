@@ -110,7 +110,8 @@ class Writer : PageWriter {
     const Change& change = judged(group);
     const double a = change.baseline.mean, b = change.candidate.mean;
     const std::string& label = group.group->group.label;
-    const Figure kind{"kind", label == "unknown" ? "" : label + ": "}, unit{"unit", this->unit(group, true)};
+    const std::string measure = group.by_period ? "" : " of device span";  // it may leave out much of a step
+    const Figure kind{"kind", label == "unknown" ? "" : label + ": "}, unit{"unit", measure + this->unit(group, true)};
     if (!group.group->other_work.text.empty()) return other_work_text(*group.group, kind, change, names_, unit);
     if (Sentence bar = no_usual_step(words_, group); !bar.text.empty()) {
       return say("compare.no_usual_step", "{kind}no usual step to compare: {why}.", {kind, {"why", std::move(bar)}});
@@ -129,7 +130,8 @@ class Writer : PageWriter {
     if (this->unit(group, false) != this->unit(group, true)) {
       const bool whole = this->unit(group, false) != " a step";  // of the baseline
       return say("compare.step_and_whole",
-                 "{kind}{stepping} needs {step_time:time} a step, {whole} {whole_time:time} in all, since it has no "
+                 "{kind}{stepping} needs {step_time:time} of device span a step, {whole} {whole_time:time} in all, "
+                 "since it has no "
                  "steps to compare.",
                  {kind,
                   {"stepping", whole ? names_.candidate : names_.baseline},
@@ -146,7 +148,7 @@ class Writer : PageWriter {
                         unit,
                         {"baseline", names_.baseline},
                         {"baseline_time", a},
-                        {"difference", difference(a, b)},
+                        {"difference", difference(a, b, group.by_period)},
                         {"few_steps", few_steps(group, change)},
                         {"why", why_sentence(group)}});
     if (out.text.starts_with("the ")) out.text[0] = 'T';

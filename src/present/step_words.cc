@@ -79,12 +79,15 @@ Sentence kinds_words(const ComparedTrace& trace, const GroupSide& side, const st
               {"host", where}});
 }
 
-Sentence difference(double baseline, double candidate) {
+Sentence difference(double baseline, double candidate, bool of_periods) {
   const double ratio = std::max(baseline, candidate) / std::min(baseline, candidate);
   const bool faster = candidate < baseline;
   if (ratio >= kTimes) {
     return say("ratio", ratio < 10 ? "{ratio:.2f} times {how}" : "{ratio:.0f} times {how}",
-               {{"ratio", ratio}, {"how", faster ? "the throughput" : "as long"}});
+               {{"ratio", ratio},
+                {"how", !faster      ? "as long"
+                        : of_periods ? "the throughput"
+                                     : "shorter"}});
   }
   return say("share", "{share:.1f%} {how}",
              {{"share", std::abs(candidate / baseline - 1)}, {"how", faster ? "less" : "longer"}});

@@ -16,7 +16,7 @@ from trace_cases import TRACES, as_json, equal, require, run, skip_without_trace
 FOLDER = TRACES / "kineto"
 LEAST_STEPS = 5  # for a verdict
 SECTIONS = "verdict,reasons,sentences,fusion,warnings,memory,roofline"
-WORDS = {"the throughput": -1, "less": -1, "faster": -1, "more": 1, "longer": 1, "slower": 1, "as long": 1}
+WORDS = {"the throughput": -1, "less": -1, "shorter": -1, "faster": -1, "more": 1, "longer": 1, "slower": 1, "as long": 1}
 
 
 def sections_of(document):
@@ -111,7 +111,7 @@ class Compared:
         n = [row["baseline_steps"], row["candidate_steps"]]
         if few == "steps":
             equal([steps["baseline"], steps["candidate"]], n, "steps")
-        equal(few == "one_step", n == [1, 1] and told.sentence["figures"].get("unit") == " a step" and few is not None, "one step")
+        equal(few == "one_step", n == [1, 1] and told.sentence["figures"].get("unit", "").endswith(" a step") and few is not None, "one step")
         for part in ("why.most", "why.then"):
             if told.has(part):
                 self.clause(*told.clause(part), self.names.index(told["why.who"]), self.rows("reasons", told))
