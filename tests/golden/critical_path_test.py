@@ -188,6 +188,13 @@ def check_blocking_copies(folder):
         equal(rows("critical-path", "--what-if", "a:0", index)[0]["saving"], saving * 1000, f"what a copy {name} saves")
 
 
+def check_free(folder):
+    """Memory is freed when the device is done: the call waits for it; one in which nothing ends is the host's."""
+    for until, expected in ((96, ["launch_delay", "computation", "sync_return", "host"]), (150, ["host"])):
+        events = [call("cudaLaunchKernel", 1, 2, 1), kernel("a", 6, until - 6, 1), call("cudaFree", 10, 90, 2), call("cudaMalloc", 100, 80, 3)]
+        equal([part[2] for part in path_of(planted(folder, events))][-len(expected):], expected, f"a kernel until {until}")
+
+
 def check_exact_return(folder):
     """A wait that returns in the nanosecond in which its work ends is on the path, and so are the waits before it."""
     events = [{"ph": "X", "cat": "user_annotation", "name": "step", "pid": 1, "tid": 1, "ts": 0, "dur": 100}]
@@ -230,6 +237,9 @@ def check_bad(folder):
         run("trace-query", "verify", index)
         run("trace-query", "sql", index, "SELECT count(*) FROM releases")
     index = planted(folder, calls + same)
+    for what, none in (("zzz*", True), ("a", False)):
+        said = run("trace-query", "critical-path", "--what-if", f"{what}:0", index)
+        equal("no kernel, copy or fill that is selected" in said.stdout + said.stderr, none, f"whether nothing is {what}")
     for options, said in ((("--what-if", "nothing"), "WHAT:FACTOR"), (("--what-if", "nope:0.5"), "--what-if nope"), (("--what-if", "comm:-1"), "WHAT:FACTOR"),
                           (("--by", "x"), "there are kind"), (("--device", "0"), "all devices"), (("--slack", "--parts"), "give one")):
         refused(2, said, "trace-query", "critical-path", *options, index)
@@ -267,7 +277,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_empty_stream, check_blocking_copies, check_exact_return, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_blocking_copies, check_free, check_exact_return, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

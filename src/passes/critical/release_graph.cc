@@ -290,8 +290,9 @@ void ReleaseGraph::add_calls(const std::vector<Recorded>& recorded) {
   std::unordered_map<std::uint32_t, bool> names;  // of calls that wait: whether for all that the process launched
   Statement waiting(
       index_.database(),
-      "SELECT id, value GLOB '*Device*' OR value GLOB '*Ctx*' OR value GLOB '*Context*' FROM string WHERE "
-      "value GLOB '*Synchronize*' OR value IN ('cudaMemcpy', 'hipMemcpy', 'hipMemcpyWithStream')");
+      "SELECT id, value GLOB '*Device*' OR value GLOB '*Ctx*' OR value GLOB '*Context*' OR value GLOB '*Free' FROM "
+      "string WHERE value GLOB '*Synchronize*' OR value IN ('cudaMemcpy', 'hipMemcpy', 'hipMemcpyWithStream', "
+      "'cudaFree', 'hipFree')");  // memory is given back when all work that may use it is done
   while (waiting.step()) names.emplace(waiting.id(0), waiting.int64(1) != 0);
   const auto name = host_.calls.ids("name_id");
   for (std::uint32_t call = 1; call <= name.size(); ++call) {

@@ -280,18 +280,24 @@ void fill_what_if(Workload& workload, const PassOptions& options, TableRows& row
     const DurationFactor factor{change.numerator, change.denominator};
     WhatIf what{unchanged, {}, {}};
     std::optional<Changed> changed;
+    std::int64_t activities = 0;
     if (change.what == "launch") {
       what.launch_delay = factor;
     } else if (change.what == "host") {
       what.host = factor;
     } else {
       changed.emplace(workload, change.what);
-      what.activities = [&](const Activity& one) { return changed->has(one) ? factor : DurationFactor{}; };
+      what.activities = [&](const Activity& one) {
+        if (!changed->has(one)) return DurationFactor{};
+        ++activities;
+        return factor;
+      };
     }
     const WhatIfLength result = total(what);
     rows.add(change.what).add(static_cast<double>(change.numerator) / static_cast<double>(change.denominator));
     rows.add(length).add(result.length).add(length - result.length).add(floor.length);
     rows.add(std::int64_t{result.is_lower_bound}).add(std::int64_t{floor.is_lower_bound}).add(all.windows.size());
+    rows.add(changed ? std::optional(activities) : std::nullopt);
   }
 }
 
@@ -351,7 +357,8 @@ std::vector<PassTable> critical_path_tables() {
         column("floor", kInteger, "ns", "with no device work at all"),
         column("is_lower_bound", kInteger, "", "1: a delay that matters was never observed, and counts as none"),
         column("floor_is_lower_bound", kInteger, "", "the same for floor"),
-        column("windows", kInteger, "count", "steps, or 1")},
+        column("windows", kInteger, "count", "steps, or 1"),
+        column("activities", kInteger, "count", "kernels, copies and fills in them that it names; NULL: launch, host")},
        fill_what_if}};
 }
 

@@ -54,6 +54,14 @@ void finish_path(const CommandLine& line, Workload& workload, TraceReport& resul
     return;
   }
   append(result.warnings, certainty_notes(database));
+  if (line.has("what-if")) {
+    Statement without(database, "SELECT what FROM path_what_if WHERE activities = 0");
+    while (without.step()) {
+      result.warnings.push_back(
+          fmt::format("--what-if {}: no kernel, copy or fill that is selected is of that class, name or operator",
+                      without.text(0)));
+    }
+  }
   if (line.has("what-if") && find_column(result.report.columns, "certainty")) {
     for (const Row& row : result.report.rows) {
       if (std::get<std::string>(row[*find_column(result.report.columns, "certainty")]) != "at least") continue;
