@@ -25,23 +25,21 @@ std::vector<std::string> certainty_notes(Database& database) {
   if (!sums.step() || sums.real(0) <= 0) return {};
   const double inferred = 100 * sums.real(1) / sums.real(0), unknown = 100 * sums.real(2) / sums.real(0);
   const bool unrecorded = sums.int64(5) == 0 && sums.int64(6) > 0;
-  std::vector<std::string> out;
-  const bool partly = inferred + unknown > kMuchInferred || sums.real(4) > 0 || unrecorded;
-  if (partly) {
-    out.push_back(
-        fmt::format("partly inferred: {:.0f} of {:.0f} returns of waiting calls are not recorded; {:.1f} % of the "
-                    "path waits for what only ended shortly before, {:.1f} % for nothing that is known",
-                    sums.real(4), sums.real(3), inferred, unknown));
-  } else if (inferred + unknown > 0) {
-    out.push_back(
-        fmt::format("{:.1f} % of the path is inferred, {:.1f} % waits for nothing that is known", inferred, unknown));
-  }
+  std::vector<std::string> facts;
+  if (sums.real(4) > 0)
+    facts.push_back(
+        fmt::format("{:.0f} of {:.0f} returns of waiting calls are not recorded", sums.real(4), sums.real(3)));
+  if (inferred > 0)
+    facts.push_back(fmt::format("{:.1f} % of the path waits for what only ended shortly before", inferred));
+  if (unknown > 0) facts.push_back(fmt::format("{:.1f} % of the path waits for nothing that is known", unknown));
   if (unrecorded) {
-    out.emplace_back(
+    facts.emplace_back(
         "the trace does not record what calls and streams wait for (cuda_sync): waits are inferred from names and "
         "times");
   }
-  return out;
+  if (facts.empty()) return {};
+  const bool partly = inferred + unknown > kMuchInferred || sums.real(4) > 0 || unrecorded;
+  return {fmt::format("{}{}", partly ? "partly inferred: " : "", fmt::join(facts, "; "))};
 }
 
 void finish_path(const CommandLine& line, Workload& workload, TraceReport& result) {
