@@ -55,67 +55,35 @@ void is_own_frame(SqlCall& call) {
   if (const auto frame = call.text(0)) call.give(std::int64_t{frame_origin(*frame) == FrameOrigin::kOwn});
 }
 
-void kernel_layer(SqlCall& call) {
+constexpr std::string_view kStackColumn = "stack", kLayerColumn = "layer", kLayerPartColumn = "layer_part",
+                           kRoleColumn = "role", kRoleSourceColumn = "role_source",
+                           kRoleConfidenceColumn = "role_confidence_pct", kStepColumn = "step", kPhaseColumn = "phase";
+
+template <const std::string_view& kColumn>
+void of_kernel(SqlCall& call) {
   answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
-    if (const LayerStack* stack = functions.stack(id)) call.give(std::int64_t{functions.layer(id) - stack->first});
+    const ArrayValue& value = functions.of_kernel(kColumn, id);
+    if (const auto* number = std::get_if<std::int64_t>(&value)) call.give(*number);
+    if (const auto* text = std::get_if<std::string>(&value)) call.give(std::string_view(*text));
   });
 }
 
-void kernel_stack(SqlCall& call) {
+// The number of the step, from 0, that a copy or fill is in; nullopt: in none.
+std::optional<std::int64_t> step_of_memory_op(const StepSet& steps, std::int64_t id) {
+  const auto row = row_of(id, steps.of_memory.size());
+  return row && steps.of_memory[*row] != 0 ? std::optional<std::int64_t>(steps.of_memory[*row] - 1) : std::nullopt;
+}
+
+void memory_step(SqlCall& call) {
   answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
-    if (const LayerStack* stack = functions.stack(id)) call.give(std::string_view(stack->name));
+    give(call, step_of_memory_op(functions.workload().steps(), id));
   });
 }
 
-void kernel_layer_part(SqlCall& call) {
-  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
-    const std::int32_t layer = functions.layer(id);
-    if (layer != kNoLayer) call.give(std::string_view(layer == kHead ? "head" : layer == kTail ? "tail" : "layer"));
-  });
-}
-
-// What `part_of` makes of the kernel's role, if it has one.
-template <class PartOf>
-void answer_role(SqlCall& call, PartOf part_of) {
-  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
-    const KernelRole role = functions.role(id);
-    if (role.role != Role::kNone) call.give(part_of(role));
-  });
-}
-
-void kernel_role(SqlCall& call) {
-  answer_role(call, [](const KernelRole& role) { return to_string(role.role); });
-}
-
-void kernel_role_source(SqlCall& call) {
-  answer_role(call, [](const KernelRole& role) { return to_string(role.source); });
-}
-
-void kernel_role_confidence(SqlCall& call) {
-  answer_role(call, [](const KernelRole& role) { return std::int64_t{role.confidence}; });
-}
-
-// The number of the step, from 0, that an event is in, given the steps of all; nullopt: in none.
-std::optional<std::int64_t> step_in(const LargeVector<std::uint32_t>& steps, std::int64_t id) {
-  const auto row = row_of(id, steps.size());
-  return row && steps[*row] != 0 ? std::optional<std::int64_t>(steps[*row] - 1) : std::nullopt;
-}
-
-// Of kernels or of copies and fills.
-using StepsOfRows = LargeVector<std::uint32_t> StepSet::*;
-
-template <StepsOfRows kOf>
-void step_number(SqlCall& call) {
-  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
-    give(call, step_in(functions.workload().steps().*kOf, id));
-  });
-}
-
-template <StepsOfRows kOf>
-void step_phase(SqlCall& call) {
+void memory_phase(SqlCall& call) {
   answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
     const StepSet& steps = functions.workload().steps();
-    const auto step = step_in(steps.*kOf, id);
+    const auto step = step_of_memory_op(steps, id);
     if (step) call.give(to_string(steps.steps[static_cast<std::size_t>(*step)].info.kind));
   });
 }
@@ -199,24 +167,24 @@ constexpr KernelFunction kFunctions[] = {
     {{"is_own_frame", "is_own_frame(name)", "1: a Python frame of the user's or a framework's own code; else 0"},
      add_function<is_own_frame>},
     {{"kernel_stack", "kernel_stack(id)", "stack of layers that a kernel is in; NULL: in none"},
-     add_function<kernel_stack>},
+     add_function<of_kernel<kStackColumn>>},
     {{"kernel_layer", "kernel_layer(id)", "index of its layer in that stack; NULL: in none"},
-     add_function<kernel_layer>},
+     add_function<of_kernel<kLayerColumn>>},
     {{"kernel_layer_part", "kernel_layer_part(id)",
       "layer; head or tail: before the first or after the last layer of a step; NULL: unknown"},
-     add_function<kernel_layer_part>},
+     add_function<of_kernel<kLayerPartColumn>>},
     {{"kernel_role", "kernel_role(id)", "role of a kernel at its place: qkv_proj, gate_up ...; NULL: not known"},
-     add_function<kernel_role>},
+     add_function<of_kernel<kRoleColumn>>},
     {{"kernel_role_source", "kernel_role_source(id)", "how its role is known: modules, class, order; NULL: it is not"},
-     add_function<kernel_role_source>},
+     add_function<of_kernel<kRoleSourceColumn>>},
     {{"kernel_role_confidence", "kernel_role_confidence(id)", "how sure its role is, in percent; NULL: it has none"},
-     add_function<kernel_role_confidence>},
+     add_function<of_kernel<kRoleConfidenceColumn>>},
     {{"kernel_step", "kernel_step(id)", "number of a kernel's step, from 0; NULL: in none"},
-     add_function<step_number<&StepSet::of_kernel>>},
-    {{"kernel_phase", "kernel_phase(id)", "kind of that step"}, add_function<step_phase<&StepSet::of_kernel>>},
+     add_function<of_kernel<kStepColumn>>},
+    {{"kernel_phase", "kernel_phase(id)", "kind of that step"}, add_function<of_kernel<kPhaseColumn>>},
     {{"memory_step", "memory_step(id)", "number of the step of a copy or fill, from 0; NULL: in none"},
-     add_function<step_number<&StepSet::of_memory>>},
-    {{"memory_phase", "memory_phase(id)", "kind of that step"}, add_function<step_phase<&StepSet::of_memory>>},
+     add_function<memory_step>},
+    {{"memory_phase", "memory_phase(id)", "kind of that step"}, add_function<memory_phase>},
     {{"capture_op", "capture_op(id)",
       "operator that launched a kernel in the trace given by --capture; a graph replay names none"},
      add_function<capture_op>},
@@ -236,18 +204,13 @@ std::string_view KernelSqlFunctions::op_class(std::string_view name) {
   return classifier_->class_name(id);
 }
 
-std::int32_t KernelSqlFunctions::layer(std::int64_t kernel_id) {
-  const auto& layers = workload().layers().of_kernel;
-  const auto row = row_of(kernel_id, layers.size());
-  return row ? layers[*row] : kNoLayer;
-}
-
-KernelRole KernelSqlFunctions::role(std::int64_t kernel_id) {
-  return kernel_id > 0 ? workload().roles().of(static_cast<std::size_t>(kernel_id) - 1) : KernelRole{};
-}
-
-const LayerStack* KernelSqlFunctions::stack(std::int64_t kernel_id) {
-  return stack_of(layer(kernel_id), workload().layers().stacks);
+const ArrayValue& KernelSqlFunctions::of_kernel(std::string_view name, std::int64_t kernel_id) {
+  static const ArrayValue kNone;
+  if (!kernels_) kernels_.emplace(workload());
+  auto column = columns_.find(name);
+  if (column == columns_.end()) column = columns_.emplace(name, kernels_->column(name)).first;
+  const auto row = row_of(kernel_id, kernels_->size());
+  return row ? column->second.values()[column->second.places()[*row]] : kNone;
 }
 
 const Launcher* KernelSqlFunctions::launcher(std::int64_t kernel_id) {

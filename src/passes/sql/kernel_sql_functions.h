@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "passes/select/workload.h"
+#include "passes/sql/event_rows.h"
 #include "sql/sql_function.h"
 
 namespace tracedb {
@@ -31,9 +33,9 @@ class KernelSqlFunctions {
 
   [[nodiscard]] Workload& workload() { return workload_(); }
   [[nodiscard]] std::string_view op_class(std::string_view name);  // valid until the next call
-  [[nodiscard]] std::int32_t layer(std::int64_t kernel_id);        // kNoLayer ... as in layers.h
-  [[nodiscard]] KernelRole role(std::int64_t kernel_id);
-  [[nodiscard]] const LayerStack* stack(std::int64_t kernel_id);  // null: in no layer
+  // What a column of opinions in kernel_rows (event_rows.h: stack, layer, role, step ...) says of a kernel; NULL:
+  // nothing, or there is no such kernel. Valid as long as the object.
+  [[nodiscard]] const ArrayValue& of_kernel(std::string_view column, std::int64_t kernel_id);
   // The operator and the innermost module that launched a kernel in the capture.
   [[nodiscard]] std::optional<std::string_view> capture_op(std::int64_t kernel_id);
   [[nodiscard]] std::optional<std::string_view> capture_module(std::int64_t kernel_id);
@@ -50,7 +52,9 @@ class KernelSqlFunctions {
   std::optional<Classifier> classifier_;
   std::unordered_map<std::string, ClassId> classes_;  // by name
   std::string name_;                                  // the key at hand: its memory is used again
-  Texts operators_, modules_;                         // by id of string; by id of stack
+  std::optional<KernelRows> kernels_;
+  std::map<std::string_view, ArrayColumn> columns_;  // those that were asked for
+  Texts operators_, modules_;                        // by id of string; by id of stack
 };
 
 // `functions` may be null: they are there, but have no answers. They must outlive the database's last statement.
