@@ -119,10 +119,9 @@ class WindowFinder {
 
   void keep_gaps(const EventFilter& filter, std::size_t most) {
     const DeviceColumns columns(workload_.events(), LaneBy::kDevice);
-    const LaunchColumns launches(workload_.index());
     TimelineOptions options;
     options.window = window_of(selection_);
-    std::vector<Gap> gaps = gaps_in_order(columns.work(), launches.calls(), options).listed;
+    std::vector<Gap> gaps = gaps_in_order(columns.work(), launch_calls(calls_), options).listed;
     std::erase_if(gaps, [&](const Gap& gap) {
       const std::size_t row = gap.after.id - 1;
       return !(gap.after.is_memory_op ? filter.keeps_memory_op(row) : filter.keeps_kernel(row));

@@ -186,10 +186,10 @@ class RankReader {
   }
 
   [[nodiscard]] std::vector<LaneTimeline> timelines_of(const DeviceColumns& columns) const {
-    const LaunchColumns launches(workload_.index());
+    const EventColumns calls(workload_.index(), "runtime_call");
     TimelineOptions options;
     options.window = window_of(workload_.selection());
-    return timelines(columns.work(), launches.calls(), options);
+    return timelines(columns.work(), launch_calls(calls), options);
   }
 
   void add_figures(const LaneTimeline& lane) {

@@ -8,6 +8,7 @@
 #include "base/unknown.h"
 #include "passes/columns/device_events.h"
 #include "passes/time/timeline.h"
+#include "trace/event_names.h"
 
 namespace tracedb {
 
@@ -36,13 +37,13 @@ struct DeviceTables {
   DeviceEventTable kernels, memory_ops;
   std::vector<std::uint32_t> lane_of_stream = {0, 0, 0, 1};
   std::vector<std::int64_t> call_ts;
-  std::vector<std::uint8_t> call_is_graph;
+  std::vector<std::uint32_t> call_kind;
 
   [[nodiscard]] DeviceWork work() const {
     return {kernels.view({Work::kCompute, Work::kCompute, Work::kComm, Work::kCopy, Work::kFusedComm}),
             memory_ops.view({Work::kCopy, Work::kCopy, Work::kCompute, Work::kCopy}), lane_of_stream, 2};
   }
-  [[nodiscard]] LaunchCalls calls() const { return {call_ts, call_is_graph}; }
+  [[nodiscard]] LaunchCalls calls() const { return {call_ts, call_kind}; }
 
   // An event for every few ticks of some dozens, with overlap, gaps, zero and unknown durations, shared launches.
   static DeviceTables random(std::mt19937& chance) {
@@ -51,7 +52,7 @@ struct DeviceTables {
     const std::uint32_t calls = pick(6);
     for (std::uint32_t i = 0; i < calls; ++i) {
       tables.call_ts.push_back(pick(10) == 0 ? kUnknownValue : std::int64_t{pick(60)});
-      tables.call_is_graph.push_back(static_cast<std::uint8_t>(pick(2)));
+      tables.call_kind.push_back(static_cast<std::uint32_t>(pick(2) == 0 ? CallKind::kLaunch : CallKind::kGraphLaunch));
     }
     const std::uint32_t step = 1 + pick(6);
     const auto fill = [&](DeviceEventTable& table, std::uint32_t count, std::uint32_t kinds) {

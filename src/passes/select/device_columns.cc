@@ -61,8 +61,8 @@ DeviceWork DeviceColumns::work() const {
 
 IdleSums idle_sums(const Index& index, const EventTables& events, const Window& window) {
   const DeviceColumns columns(events, LaneBy::kDevice);
-  const LaunchColumns launches(index);
-  return idle_sums(timelines(columns.work(), launches.calls(), {.window = window}));
+  const EventColumns calls(index, "runtime_call");
+  return idle_sums(timelines(columns.work(), launch_calls(calls), {.window = window}));
 }
 
 Window window_of_steps(const EventTables& events, const StepSet& steps) {
@@ -82,12 +82,6 @@ Window window_of(const Selection& selection) {
   if (selection.from) window.from = std::max<std::int64_t>(*selection.from, 0);
   if (selection.to) window.to = *selection.to;
   return window;
-}
-
-LaunchColumns::LaunchColumns(const Index& index) : columns_(index, "runtime_call"), is_graph_(columns_.size()) {
-  const auto kinds = columns_.ids("kind");
-  constexpr auto kGraph = static_cast<std::uint32_t>(CallKind::kGraphLaunch);
-  for (std::size_t i = 0; i < kinds.size(); ++i) is_graph_[i] = kinds[i] == kGraph ? 1 : 0;
 }
 
 }  // namespace tracedb

@@ -42,15 +42,8 @@ Window window_of_steps(const EventTables& events, const StepSet& steps);
 
 Window window_of(const Selection& selection);
 
-class LaunchColumns {
- public:
-  explicit LaunchColumns(const Index& index);
-  [[nodiscard]] LaunchCalls calls() const { return {columns_.int64s("ts"), is_graph_}; }  // refers to this object
-
- private:
-  EventColumns columns_;
-  std::vector<std::uint8_t> is_graph_;
-};
+// Of table runtime_call, which the result refers to.
+inline LaunchCalls launch_calls(const EventColumns& calls) { return {calls.int64s("ts"), calls.ids("kind")}; }
 
 // The steps to which kernels and copies belong.
 class GapSteps {

@@ -27,22 +27,22 @@ class Lanes {
  public:
   Lanes(Workload& workload, const PassOptions& options)
       : columns_(workload, options.lanes, Times::kWindow),
-        launches_(workload.index()),
+        calls_(workload.index(), "runtime_call"),
         options_(options.timeline),
         by_(options.lanes),
         device_of_stream_(workload.events().device_of_stream) {
     options_.window = window_of(workload.selection());
   }
   [[nodiscard]] std::vector<LaneTimeline> timelines() const {
-    return tracedb::timelines(columns_.work(), launches_.calls(), options_);
+    return tracedb::timelines(columns_.work(), launch_calls(calls_), options_);
   }
   // Of at least that length, in time order.
   [[nodiscard]] Gaps gaps_from(std::int64_t least) const {
-    return gaps_in_order(columns_.work(), launches_.calls(), options_, least);
+    return gaps_in_order(columns_.work(), launch_calls(calls_), options_, least);
   }
   // The longest ones first; a limit of 0: all.
   [[nodiscard]] Gaps longest_gaps(std::size_t limit) const {
-    return idle_gaps(columns_.work(), launches_.calls(), options_, limit);
+    return idle_gaps(columns_.work(), launch_calls(calls_), options_, limit);
   }
   // Columns device_id and stream_id.
   void add(TableRows& rows, std::size_t lane) const {
@@ -56,7 +56,7 @@ class Lanes {
 
  private:
   DeviceColumns columns_;
-  LaunchColumns launches_;
+  EventColumns calls_;
   TimelineOptions options_;
   LaneBy by_;
   const std::vector<std::uint32_t>& device_of_stream_;

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/unknown.h"
+#include "trace/event_names.h"
 
 namespace tracedb {
 namespace {
@@ -32,7 +33,8 @@ class CauseFinder {
 
   // Called for every event, in order. True for all events of a graph launch but the first.
   bool is_inside_graph(std::uint32_t launch) {
-    if (launch == 0 || launch > running_.size() || calls_.is_graph[launch - 1] == 0) return false;
+    constexpr auto kGraph = static_cast<std::uint32_t>(CallKind::kGraphLaunch);
+    if (launch == 0 || launch > running_.size() || calls_.kind[launch - 1] != kGraph) return false;
     const bool inside = running_[launch - 1] != 0;
     running_[launch - 1] = 1;
     return inside;

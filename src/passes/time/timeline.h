@@ -29,7 +29,7 @@ std::string_view to_string(IdleCause cause);  // "host_wait", ...
 // The calls that launch work, by id - 1.
 struct LaunchCalls {
   std::span<const std::int64_t> ts;
-  std::span<const std::uint8_t> is_graph;  // not 0: a graph launch
+  std::span<const std::uint32_t> kind;  // CallKind
 };
 
 struct TimelineOptions {
