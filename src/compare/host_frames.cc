@@ -71,7 +71,7 @@ void add_within(const ComparedTrace& trace, const LaunchThreads& threads, const 
 
 std::optional<HostFrame> frame_of(const HostActivities& activities, std::span<const std::uint32_t> gaps) {
   if (gaps.empty()) return std::nullopt;
-  const HostPlace place = HostActivities::place(activities.sum(gaps));
+  const HostPlace place = activities.sum(gaps).place();
   if (place.place == kNoPlace) return std::nullopt;
   const bool python = place.layer == HostLayer::kPython;
   return HostFrame{std::string(activities.text(place.layer, place.place)), place.share(), python ? place.started : 0};

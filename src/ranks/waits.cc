@@ -458,7 +458,7 @@ std::optional<HostCause> find_host_cause(Workload& workload, const RankTrace& ra
   const HostActivities activities(workload.index(), std::move(gaps));
   std::vector<std::uint32_t> all(activities.gaps().size());
   std::iota(all.begin(), all.end(), 0U);
-  const HostPlace place = HostActivities::place(activities.sum(all));
+  const HostPlace place = activities.sum(all).place();
   if (place.place == kNoPlace) return std::nullopt;
   return HostCause{std::string(activities.text(place.layer, place.place)), place.share()};
 }

@@ -59,36 +59,6 @@ std::int64_t time_of(std::span<const PlaceTime> places) {
   return time;
 }
 
-std::int64_t started_in(std::span<const PlaceTime> places) {
-  std::int64_t started = 0;
-  for (const PlaceTime& place : places) started += place.started;
-  return started;
-}
-
-PlaceTime largest_of(std::span<const PlaceTime> places) {
-  PlaceTime largest;
-  for (const PlaceTime& place : places) {
-    if (place.time > 0 && (largest.place == kNoPlace || is_larger(place, largest))) largest = place;
-  }
-  return largest;
-}
-
-// `layers(layer)`: its places.
-template <class Layers>
-HostPlace place_in(std::int64_t time, const Layers& layers) {
-  HostPlace out{HostLayer::kPython, kNoPlace, 0, 0, time};
-  for (const HostLayer layer : {HostLayer::kPython, HostLayer::kOperator, HostLayer::kCall}) {
-    const std::span<const PlaceTime> places = layers(layer);
-    const PlaceTime largest = largest_of(places);
-    if (largest.place == kNoPlace) continue;
-    const bool is_recorded = time_of(places) >= time - time / 2;
-    const bool says_something = largest.time > out.time && largest.time >= time / 10;
-    if (is_recorded || says_something) out = {layer, largest.place, largest.time, largest.started, time};
-    if (is_recorded) break;
-  }
-  return out;
-}
-
 // What a thread took from a queue, and which thread had put it there.
 struct Dequeue {
   std::int64_t ts = 0;
@@ -138,11 +108,7 @@ class PlaceSums {
     sum.time = saturating_add(sum.time, one.time);
     sum.started += one.started;
   }
-  // In order of time.
-  std::vector<PlaceTime> take() {
-    std::ranges::sort(sums_, is_larger);
-    return std::move(sums_);
-  }
+  std::vector<PlaceTime> take() { return std::move(sums_); }
 
  private:
   std::unordered_map<std::uint32_t, std::size_t> at_;
@@ -210,7 +176,32 @@ std::uint32_t LaunchThreads::of(const EventRef& event) const {
   return on < busiest_.size() && busiest_[on] != 0 ? busiest_[on] : busiest_[0];
 }
 
-std::int64_t HostActivity::python_calls() const { return started_in((*this)[HostLayer::kPython]); }
+HostPlace HostActivity::place() const {
+  HostPlace out{HostLayer::kPython, kNoPlace, 0, 0, time};
+  for (const HostLayer layer : {HostLayer::kPython, HostLayer::kOperator, HostLayer::kCall}) {
+    const PlaceTime most = largest(layer);
+    if (most.place == kNoPlace) continue;
+    const bool is_recorded = time_of(layers[static_cast<std::size_t>(layer)]) >= time - time / 2;
+    const bool says_something = most.time > out.time && most.time >= time / 10;
+    if (is_recorded || says_something) out = {layer, most.place, most.time, most.started, time};
+    if (is_recorded) break;
+  }
+  return out;
+}
+
+PlaceTime HostActivity::largest(HostLayer layer) const {
+  PlaceTime out;
+  for (const PlaceTime& place : layers[static_cast<std::size_t>(layer)]) {
+    if (place.time > 0 && (out.place == kNoPlace || is_larger(place, out))) out = place;
+  }
+  return out;
+}
+
+std::int64_t HostActivity::python_calls() const {
+  std::int64_t started = 0;
+  for (const PlaceTime& place : layers[static_cast<std::size_t>(HostLayer::kPython)]) started += place.started;
+  return started;
+}
 
 HostActivities::HostActivities(const Index& index, std::vector<HostGap> gaps)
     : index_(index), gaps_(std::move(gaps)), place_of_stack_(places_of_stacks(index)) {
@@ -246,7 +237,7 @@ bool HostActivities::follow_queue() {
   for (std::size_t i = 0; i < gaps_.size(); ++i) {
     HostGap& gap = gaps_[i];
     const auto tid = tids.find(gap.thread);
-    if (tid == tids.end() || place(i).place != kNoPlace) continue;
+    if (tid == tids.end() || of(i).place().place != kNoPlace) continue;
     const auto own = queue.find(tid->second);
     if (own == queue.end()) continue;
     const auto later = std::upper_bound(own->second.begin(), own->second.end(), gap.end,
@@ -290,8 +281,10 @@ void HostActivities::keep(HostLayer layer, HostTimes times) {
 }
 
 HostActivity HostActivities::of(std::size_t gap) const {
-  const auto number = static_cast<std::uint32_t>(gap);
-  return sum(std::span(&number, 1));
+  HostActivity out;
+  out.time = std::max<std::int64_t>(gaps_[gap].end - gaps_[gap].begin, 0);
+  for (std::size_t layer = 0; layer < kHostLayers; ++layer) out.layers.at(layer) = layers_.at(layer).times.of(gap);
+  return out;
 }
 
 HostActivity HostActivities::sum(std::span<const std::uint32_t> gaps) const {
@@ -301,29 +294,13 @@ HostActivity HostActivities::sum(std::span<const std::uint32_t> gaps) const {
     for (const std::uint32_t gap : gaps) {
       for (const PlaceTime& time : layers_.at(layer).times.of(gap)) sums.add(time);
     }
-    out.layers.at(layer) = sums.take();
+    out.layers.at(layer) = out.sums.at(layer) = sums.take();
   }
-  out.gaps = std::ssize(gaps);
   for (const std::uint32_t gap : gaps) {
     out.time = saturating_add(out.time, std::max<std::int64_t>(gaps_[gap].end - gaps_[gap].begin, 0));
   }
   return out;
 }
-
-HostPlace HostActivities::place(const HostActivity& activity) {
-  return place_in(activity.time, [&](HostLayer layer) { return std::span<const PlaceTime>(activity[layer]); });
-}
-
-HostPlace HostActivities::place(std::size_t gap) const {
-  const std::int64_t time = std::max<std::int64_t>(gaps_[gap].end - gaps_[gap].begin, 0);
-  return place_in(time, [&](HostLayer layer) { return layers_.at(static_cast<std::size_t>(layer)).times.of(gap); });
-}
-
-PlaceTime HostActivities::largest(std::size_t gap, HostLayer layer) const {
-  return largest_of(layers_.at(static_cast<std::size_t>(layer)).times.of(gap));
-}
-
-std::int64_t HostActivities::python_calls(std::size_t gap) const { return started_in(layers_.front().times.of(gap)); }
 
 std::string_view HostActivities::text(HostLayer layer, std::uint32_t place) const {
   const auto& texts = layers_.at(static_cast<std::size_t>(layer)).texts;

@@ -9,7 +9,7 @@
 //
 //   const LaunchThreads threads(index, events);
 //   const HostActivities all(index, {{begin, end, threads.of(next)}, ...});
-//   const HostPlace place = all.place(all.sum(gaps));  // "vllm/models/llama.py(374): forward", 260 of 261 ms
+//   const HostPlace place = all.sum(gaps).place();  // "vllm/models/llama.py(374): forward", 260 of 261 ms
 #pragma once
 
 #include <array>
@@ -55,18 +55,6 @@ class LaunchThreads {
 enum class HostLayer : std::uint8_t { kPython, kOperator, kCall, kInnermostOperator };
 inline constexpr std::size_t kHostLayers = 4;
 
-// Of some gaps: the places of each layer, the largest time first, each once.
-struct HostActivity {
-  std::int64_t gaps = 0;
-  std::int64_t time = 0;  // ns, of the gaps; the times of a layer add up to it with what is in no place
-  std::array<std::vector<PlaceTime>, kHostLayers> layers;
-
-  [[nodiscard]] const std::vector<PlaceTime>& operator[](HostLayer layer) const {
-    return layers[static_cast<std::size_t>(layer)];
-  }
-  [[nodiscard]] std::int64_t python_calls() const;  // that start in the gaps
-};
-
 // The place that says most about some gaps.
 struct HostPlace {
   HostLayer layer = HostLayer::kPython;
@@ -77,6 +65,22 @@ struct HostPlace {
   [[nodiscard]] double share() const { return of > 0 ? static_cast<double>(time) / static_cast<double>(of) : 0; }
 };
 
+// What was done in a gap, or in several that were added up. Valid as long as the object that it is asked of.
+struct HostActivity {
+  std::int64_t time = 0;  // ns, of the gaps; the times of a layer add up to it with what is in no place
+  std::array<std::span<const PlaceTime>, kHostLayers> layers;  // each place once
+  std::array<std::vector<PlaceTime>, kHostLayers> sums;        // of several gaps: what `layers` shows
+
+  HostActivity() = default;
+  HostActivity(HostActivity&&) = default;
+
+  // The largest python place if python is open in at least half of the time, else the largest operator, else the
+  // largest call; where none of them is open that long, the largest of all if it has a tenth of the time.
+  [[nodiscard]] HostPlace place() const;
+  [[nodiscard]] PlaceTime largest(HostLayer layer) const;  // kNoPlace: none
+  [[nodiscard]] std::int64_t python_calls() const;         // that start in the gaps
+};
+
 // The index must outlive the object. One thread at a time.
 class HostActivities {
  public:
@@ -85,13 +89,6 @@ class HostActivities {
   [[nodiscard]] std::span<const HostGap> gaps() const { return gaps_; }
   [[nodiscard]] HostActivity of(std::size_t gap) const;
   [[nodiscard]] HostActivity sum(std::span<const std::uint32_t> gaps) const;  // indices, each once
-
-  // The largest python place if python is open in at least half of the time, else the largest operator, else the
-  // largest call; where none of them is open that long, the largest of all if it has a tenth of the time.
-  [[nodiscard]] static HostPlace place(const HostActivity& activity);
-  [[nodiscard]] HostPlace place(std::size_t gap) const;
-  [[nodiscard]] PlaceTime largest(std::size_t gap, HostLayer layer) const;  // kNoPlace: none
-  [[nodiscard]] std::int64_t python_calls(std::size_t gap) const;           // that start in it
   // The frame, operator or call as the trace has it; "" for kNoPlace.
   [[nodiscard]] std::string_view text(HostLayer layer, std::uint32_t place) const;
 

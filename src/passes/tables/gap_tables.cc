@@ -69,11 +69,6 @@ void add_place(TableRows& rows, const HostActivities& all, HostLayer layer, cons
   rows.add(is_known ? std::optional(place.time) : std::nullopt);
 }
 
-// The first of places in order of time, if it has any.
-PlaceTime first_of(const std::vector<PlaceTime>& places) {
-  return places.empty() || places.front().time == 0 ? PlaceTime{} : places.front();
-}
-
 // In the order of the gaps.
 HostActivities host_activities(Workload& workload, std::span<const Gap> gaps) {
   const EventTables& events = workload.events();
@@ -91,14 +86,9 @@ struct HostCells {
   std::int64_t python_calls = 0;
 };
 
-HostCells host_cells(const HostActivities& all, std::size_t gap) {
-  return {all.place(gap), all.largest(gap, HostLayer::kInnermostOperator), all.largest(gap, HostLayer::kCall),
-          all.python_calls(gap)};
-}
-
 HostCells host_cells(const HostActivity& activity) {
-  return {HostActivities::place(activity), first_of(activity[HostLayer::kInnermostOperator]),
-          first_of(activity[HostLayer::kCall]), activity.python_calls()};
+  return {activity.place(), activity.largest(HostLayer::kInnermostOperator), activity.largest(HostLayer::kCall),
+          activity.python_calls()};
 }
 
 std::vector<PassColumn> with_host_columns(std::vector<PassColumn> columns) {
@@ -133,11 +123,6 @@ void add_no_host(TableRows& rows) {
   for (int i = 0; i < kHostColumns; ++i) rows.add_null();
 }
 
-// Ids of a kernel and of a memory operation, of which the event has one.
-std::optional<std::int64_t> as_number(std::optional<bool> value) {
-  return value ? std::optional<std::int64_t>(*value ? 1 : 0) : std::nullopt;
-}
-
 // Those of at least that length; they come longest first.
 std::span<const Gap> long_enough(const Gaps& gaps, std::int64_t least) {
   const auto end = std::ranges::partition_point(gaps.listed, [least](const Gap& gap) { return gap.dur >= least; });
@@ -163,8 +148,8 @@ void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) 
     rows.add(gap.ts).add(gap.dur).add(to_string(gap.cause));
     add_event(rows, gap.before);
     add_event(rows, gap.after);
-    rows.add(steps.step(gap)).add(gaps.count).add(gaps.total).add(as_number(steps.is_between(gap)));
-    host ? add_host(rows, *host, host_cells(*host, i)) : add_no_host(rows);
+    rows.add(steps.step(gap)).add(gaps.count).add(gaps.total).add(steps.is_between(gap));
+    host ? add_host(rows, *host, host_cells(host->of(i))) : add_no_host(rows);
   }
 }
 
@@ -194,7 +179,7 @@ void fill_causes(Workload& workload, const PassOptions& options, TableRows& rows
   for (const auto& [key, group] : groups) {
     lanes.add(rows, std::get<0>(key));
     rows.add(to_string(std::get<1>(key))).add(std::ssize(group.gaps)).add(group.time).add(group.longest);
-    rows.add(as_number(std::get<2>(key)));
+    rows.add(std::get<2>(key));
     host ? add_host(rows, *host, host_cells(host->sum(group.gaps))) : add_no_host(rows);
   }
 }
@@ -263,7 +248,7 @@ void fill_groups(Workload& workload, const PassOptions& options, TableRows& rows
   std::map<GapKey, std::int64_t> host_time;
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
     const Gap& gap = gaps[i];
-    const HostPlace place = host.place(i);
+    const HostPlace place = host.of(i).place();
     const GapKey key{gap.lane,    gap.cause,  steps.is_between(gap), names.number(gap.before), names.number(gap.after),
                      place.layer, place.place};
     by_key[key].add(gap, i);
@@ -273,7 +258,7 @@ void fill_groups(Workload& workload, const PassOptions& options, TableRows& rows
   std::ranges::stable_sort(groups, [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
   for (const auto& [key, group] : groups) {
     lanes.add(rows, key.lane);
-    rows.add(to_string(key.cause)).add(as_number(key.between));
+    rows.add(to_string(key.cause)).add(key.between);
     names.add(rows, key.before);
     names.add(rows, key.next);
     rows.add(std::ssize(group.gaps)).add(group.time).add(group.longest).add(group.first).add(all.count).add(all.total);

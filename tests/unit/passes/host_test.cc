@@ -70,8 +70,8 @@ TEST_CASE("where nothing is recorded on a thread that launches from a queue, the
   const std::uint32_t thread = fixture.threads.of({2, false});
   const HostActivities all(fixture.index,
                            {{11'000, 90'000, thread}, {4'000, 10'000, thread}, {11'000, 95'000, thread}});
-  CHECK(all.text(HostLayer::kOperator, all.largest(2, HostLayer::kOperator).place) == "aten::add");
-  CHECK(all.place(2).time == 50'000);
+  CHECK(all.text(HostLayer::kOperator, all.of(2).largest(HostLayer::kOperator).place) == "aten::add");
+  CHECK(all.of(2).place().time == 50'000);
   CHECK(all.gaps()[1].thread == thread);  // its call is recorded
 }
 
