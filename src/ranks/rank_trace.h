@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/text/numbered_texts.h"
 #include "base/time_cover.h"
 #include "base/unknown.h"
 #include "passes/select/workload.h"
@@ -17,26 +18,12 @@
 
 namespace tracedb {
 
-// Numbers for texts that the ranks of a job share.
-class SharedTexts {
- public:
-  std::uint32_t number(const std::string& text) {
-    const auto [place, added] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
-    if (added) texts_.push_back(text);
-    return place->second;
-  }
-  [[nodiscard]] const std::string& text(std::uint32_t number) const { return texts_[number]; }
-
- private:
-  std::unordered_map<std::string, std::uint32_t> numbers_;
-  std::vector<std::string> texts_;
-};
-
+// Of all ranks of a job.
 struct JobTexts {
-  SharedTexts
-      collectives;      // "allreduce", "send 0 to 1", or the short name of a kernel that the trace does not describe
-  SharedTexts groups;   // "" where the trace does not say
-  SharedTexts classes;  // of kernels
+  NumberedTexts
+      collectives;        // "allreduce", "send 0 to 1", or the short name of a kernel that the trace does not describe
+  NumberedTexts groups;   // "" where the trace does not say
+  NumberedTexts classes;  // of kernels
 };
 
 // Who takes part in what a communication kernel does.

@@ -14,18 +14,12 @@ namespace tracedb {
 
 Classifier::Classifier(RuleSet rules, std::string platform)
     : own_(std::make_unique<const CompiledRules>(std::move(rules))), rules_(*own_), scan_(rules_, std::move(platform)) {
-  class_id("other");
+  classes_.number("other");
 }
 
 Classifier::Classifier(const CompiledRules& rules, std::string platform)
     : rules_(rules), scan_(rules_, std::move(platform)) {
-  class_id("other");
-}
-
-ClassId Classifier::class_id(const std::string& name) {
-  const auto [entry, fresh] = class_ids_.try_emplace(name, static_cast<ClassId>(classes_.size()));
-  if (fresh) classes_.push_back(name);
-  return entry->second;
+  classes_.number("other");
 }
 
 Classification Classifier::classify(std::string_view name) {
@@ -43,7 +37,7 @@ Classification Classifier::classify(std::string_view name) {
   }
   scan_.look_at(name);
   const RuleId rule = scan_.next_rule(0);
-  return rule == kNoRule ? Classification{} : Classification{class_id(scan_.class_name(rule)), rule};
+  return rule == kNoRule ? Classification{} : Classification{classes_.number(scan_.class_name(rule)), rule};
 }
 
 std::vector<RuleId> Classifier::matching_rules(std::string_view name) {

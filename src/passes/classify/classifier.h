@@ -9,9 +9,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "base/text/numbered_texts.h"
 #include "passes/classify/compiled_rules.h"
 #include "passes/classify/normalized_name.h"
 #include "passes/classify/rule_set.h"
@@ -99,21 +99,18 @@ class Classifier {
   [[nodiscard]] std::string label(std::string_view name, RuleId rule) const;
 
   // Grows while classifying: fused classes are entered as they appear. "other" is always the first.
-  [[nodiscard]] const std::vector<std::string>& classes() const { return classes_; }
-  [[nodiscard]] const std::string& class_name(ClassId id) const { return classes_[id]; }
+  [[nodiscard]] const std::vector<std::string>& classes() const { return classes_.all(); }
+  [[nodiscard]] const std::string& class_name(ClassId id) const { return classes_.text(id); }
   [[nodiscard]] const RuleSet& rules() const { return rules_.rules(); }
   [[nodiscard]] std::string_view rule_name(RuleId id) const {
     return id == kNoRule ? std::string_view("none") : std::string_view(rules().rules[id].name);
   }
 
  private:
-  ClassId class_id(const std::string& name);
-
   std::unique_ptr<const CompiledRules> own_;
   const CompiledRules& rules_;
   NameScan scan_;
-  std::vector<std::string> classes_;
-  std::unordered_map<std::string, ClassId> class_ids_;
+  NumberedTexts classes_;
   std::string hlo_name_;  // scratch
 };
 

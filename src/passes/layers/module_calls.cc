@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/numbered_texts.h"
 #include "base/text/split.h"
 #include "base/unknown.h"
 #include "trace/python_frame.h"
@@ -10,16 +11,15 @@ namespace tracedb {
 
 Modules read_modules(const Index& index) {
   Modules modules;
-  std::map<std::string, std::uint32_t, std::less<>> kinds;
+  NumberedTexts kinds;
   Statement rows(index.database(),
                  "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE s.value >= 'nn.Module: ' "
                  "AND s.value < 'nn.Module:!' ORDER BY f.id");
   while (rows.step()) {
     const std::string_view name = rows.text(1).substr(kModuleFrame.size());
-    const auto [entry, is_new] = kinds.try_emplace(std::string(without_number(name)), modules.kinds.size());
-    if (is_new) modules.kinds.emplace_back(entry->first);
-    modules.by_frame[rows.id(0)] = {std::string(name), entry->second};
+    modules.by_frame[rows.id(0)] = {std::string(name), kinds.number(std::string(without_number(name)))};
   }
+  modules.kinds = kinds.all();
   return modules;
 }
 

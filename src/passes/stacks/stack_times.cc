@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/text/numbered_texts.h"
 #include "base/text/split.h"
 #include "base/unknown.h"
 #include "passes/columns/event_columns.h"
@@ -55,7 +56,7 @@ std::string frame_text(const FrameChoice& choice, std::string_view frame) {
 // Frames of several indexes, numbered by what is written for them.
 class FrameTexts {
  public:
-  explicit FrameTexts(const FrameChoice& choice) : choice_(choice), texts_(1) {}
+  explicit FrameTexts(const FrameChoice& choice) : choice_(choice) { texts_.number(""); }
 
   struct Number {
     std::uint32_t text = kNoFrame;      // kNoFrame: it is passed over
@@ -70,23 +71,21 @@ class FrameTexts {
     while (rows.step()) {
       const std::size_t id = rows.id(0);
       if (id >= out.size()) out.resize(id + 1);
-      const std::string text = frame_text(choice_, rows.text(1));
+      std::string text = frame_text(choice_, rows.text(1));
       if (text.empty()) continue;
-      const auto [entry, is_new] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
-      if (is_new) texts_.push_back(entry->first);
-      out[id].text = entry->second;
+      out[id].text = texts_.number(std::move(text));
       if (choice_.which != Frames::kModules && choice_.which != Frames::kModuleClasses) continue;
       const auto next = static_cast<std::uint32_t>(instances_.size() + 1);
       out[id].instance = instances_.try_emplace(std::string(rows.text(1)), next).first->second;
     }
     return out;
   }
-  [[nodiscard]] std::vector<std::string> take() { return std::move(texts_); }
+  [[nodiscard]] const std::vector<std::string>& texts() const { return texts_.all(); }
 
  private:
   const FrameChoice& choice_;
-  std::unordered_map<std::string, std::uint32_t> numbers_, instances_;
-  std::vector<std::string> texts_;  // the first one is empty
+  std::unordered_map<std::string, std::uint32_t> instances_;
+  NumberedTexts texts_;  // the first one is empty
 };
 
 // Appends the stacks of an index: its id i becomes place `stacks.size() - 1 + i`.
@@ -133,7 +132,7 @@ StackPaths stack_paths(std::span<const Index* const> indexes, const FrameChoice&
     out.first.push_back(static_cast<std::uint32_t>(out.stacks.size() - 1));
     read_stacks(*index, texts.number(*index), out.stacks);
   }
-  out.frames = texts.take();
+  out.frames = texts.texts();
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <tuple>
 
+#include "base/text/numbered_texts.h"
 #include "base/unknown.h"
 #include "passes/host/host_activity.h"
 #include "passes/tables/pass_tables.h"
@@ -198,32 +199,22 @@ class EventNames {
     if (event.id == 0) return 0;
     const std::uint32_t name = (event.is_memory_op ? memory_ops_ : kernels_)[event.id - 1];
     const auto& numbers = event.is_memory_op ? of_string_ : of_kernel_name_;
-    const auto found = numbers.find(name);
-    return found == numbers.end() ? 0 : found->second;
+    return name < numbers.size() ? numbers[name] : 0;
   }
   // NULL for 0: the name is unknown.
   void add(TableRows& rows, std::uint32_t number) const {
-    number == 0 ? rows.add_null() : rows.add(std::string_view(texts_[number - 1]));
+    number == 0 ? rows.add_null() : rows.add(std::string_view(texts_.text(number - 1)));
   }
 
  private:
-  using Numbers = std::map<std::uint32_t, std::uint32_t>;
-
-  Numbers read(const Index& index, const char* sql) {
-    Numbers out;
-    Statement rows(index.database(), sql);
-    while (rows.step()) {
-      const auto [entry, is_new] = numbers_.try_emplace(std::string(rows.text(1)), texts_.size() + 1);
-      if (is_new) texts_.push_back(entry->first);
-      out[rows.id(0)] = entry->second;
-    }
-    return out;
+  std::vector<std::uint32_t> read(const Index& index, const char* sql) {
+    return by_id<std::uint32_t>(index, sql,
+                                [&](const Statement& row) { return texts_.number(std::string(row.text(1))) + 1; });
   }
 
-  std::vector<std::string> texts_;
-  std::map<std::string, std::uint32_t> numbers_;
+  NumberedTexts texts_;
   std::span<const std::uint32_t> kernels_, memory_ops_;
-  Numbers of_kernel_name_, of_string_;
+  std::vector<std::uint32_t> of_kernel_name_, of_string_;  // by id
 };
 
 struct GapKey {

@@ -1,6 +1,5 @@
 // Kernel time by name, operation class or role, and by pass of training.
-#include <map>
-
+#include "base/text/numbered_texts.h"
 #include "passes/columns/group_stats.h"
 #include "passes/tables/pass_tables.h"
 #include "trace/hlo_kernel.h"
@@ -22,10 +21,10 @@ class Labels {
     names_ = workload.events().kernels.ids("name_id");
     if (by == GroupBy::kRole) {
       roles_ = &workload.roles();
-      for (const RoleInfo& info : roles()) labels_.emplace_back(info.name);
+      for (const RoleInfo& info : roles()) labels_.number(std::string(info.name));
       return;
     }
-    groups_.push_back(group(kNameless));
+    groups_.push_back(labels_.number(std::string(kNameless)));
     if (by == GroupBy::kOp) {
       const KernelClasses& classes = workload.classes();
       for (std::uint32_t id = 1; id < classes.end(); ++id) {
@@ -43,25 +42,19 @@ class Labels {
     if (roles_ != nullptr) return static_cast<GroupId>(roles_->of(row).role);
     return names_[row] < groups_.size() ? groups_[names_[row]] : groups_[0];
   }
-  [[nodiscard]] std::size_t count() const { return labels_.size(); }
-  [[nodiscard]] std::string_view label(std::size_t group) const { return labels_[group]; }
+  [[nodiscard]] std::size_t count() const { return labels_.all().size(); }
+  [[nodiscard]] std::string_view label(std::size_t group) const { return labels_.all()[group]; }
 
  private:
   void enter(std::size_t id, std::string_view label) {
     if (id >= groups_.size()) groups_.resize(id + 1, groups_[0]);
-    groups_[id] = group(label);
-  }
-  GroupId group(std::string_view label) {
-    const auto [entry, is_new] = ids_.try_emplace(std::string(label), static_cast<GroupId>(labels_.size()));
-    if (is_new) labels_.emplace_back(label);
-    return entry->second;
+    groups_[id] = labels_.number(std::string(label));
   }
 
   const KernelRoles* roles_ = nullptr;    // null: not by role
   std::span<const std::uint32_t> names_;  // by row
   std::vector<GroupId> groups_;           // by id
-  std::vector<std::string> labels_;
-  std::map<std::string, GroupId> ids_;
+  NumberedTexts labels_;
 };
 
 // By pass of training: each group in as many parts as there are passes, and one for what has none.
