@@ -95,10 +95,6 @@ void add_named(JsonWriter& args, const Statement& row) {
   }
 }
 
-std::int64_t length_in(const Statement& row, int column) {
-  return row.is_null(column) ? kUnknownValue : row.int64(column);
-}
-
 // What ran on the host: python frames, operators, annotations, runtime calls, other slices, instants and counters.
 
 // In the order in which those that begin and end together enclose each other.
@@ -185,7 +181,7 @@ void SideWriter::write_gpu_annotations() {
                  "ON t.id = a.name_id WHERE a.stream_id IS NOT NULL ORDER BY a.id");
   while (rows.step()) {
     const std::int64_t ts = rows.int64(1);
-    const std::int64_t dur = length_in(rows, 2);
+    const std::int64_t dur = rows.integer(2).value_or(kUnknownValue);
     const std::int64_t end = saturating_add(ts, duration_or_zero(dur));
     if (!window_.touches(ts, end)) continue;
     const std::uint32_t stream = rows.id(4);
@@ -207,7 +203,7 @@ void SideWriter::write_device_event(const Statement& row, const EventTrack& trac
   add_ids(args, row);
   tracks_.add_place(row.id(4), args);
   describe(args);
-  file_.events.slice({track, category, row.text(3), shifted(ts), length_in(row, 2)}, args);
+  file_.events.slice({track, category, row.text(3), shifted(ts), row.integer(2).value_or(kUnknownValue)}, args);
   end_flow(row.id(5), track, ts);
 }
 

@@ -137,9 +137,7 @@ std::string name_of(std::span<const RankFacts> facts, const Members& members) {
 std::vector<CommDevice> comm_devices(const Index& index) {
   std::vector<CommDevice> out;
   Statement devices(index.database(), "SELECT id, ordinal FROM device WHERE used = 1 ORDER BY ordinal, id");
-  while (devices.step()) {
-    out.push_back({devices.id(0), devices.is_null(1) ? std::nullopt : std::optional(devices.int64(1))});
-  }
+  while (devices.step()) out.push_back({devices.id(0), devices.integer(1)});
   if (out.size() < 2) return {};
   const EventColumns kernels(index, "kernel");
   const auto kind = kernels.ids("kind"), stream = kernels.ids("stream_id");

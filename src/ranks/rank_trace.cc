@@ -21,10 +21,6 @@ struct Described {
   std::int64_t sequence = kUnknownValue, source_rank = kUnknownValue, destination_rank = kUnknownValue;
 };
 
-std::int64_t number_or_unknown(const Statement& row, int column) {
-  return row.is_null(column) ? kUnknownValue : row.int64(column);
-}
-
 std::string group_text(const Statement& row) {
   const std::string name(row.text(1));
   return row.is_null(2) ? name : fmt::format("{} {}", name, row.text(2));
@@ -39,21 +35,10 @@ std::unordered_map<std::uint32_t, Described> read_descriptions(const Index& inde
     described.group = texts.groups.number(group_text(rows));
     described.ranks = rows.text(2);
     described.name = rows.text(3);
-    described.sequence = number_or_unknown(rows, 4);
-    described.source_rank = number_or_unknown(rows, 5);
-    described.destination_rank = number_or_unknown(rows, 6);
+    described.sequence = rows.integer(4).value_or(kUnknownValue);
+    described.source_rank = rows.integer(5).value_or(kUnknownValue);
+    described.destination_rank = rows.integer(6).value_or(kUnknownValue);
     out.emplace(rows.id(0), std::move(described));
-  }
-  return out;
-}
-
-std::vector<std::string> short_names(const Index& index) {
-  std::vector<std::string> out;
-  Statement rows(index.database(), "SELECT id, short_name FROM kernel_name");
-  while (rows.step()) {
-    const std::uint32_t id = rows.id(0);
-    if (id >= out.size()) out.resize(id + std::size_t{1});
-    out[id] = rows.text(1);
   }
   return out;
 }
@@ -87,10 +72,11 @@ class RankReader {
         texts_(texts),
         out_(out),
         described_(read_descriptions(workload.index(), texts)),
-        short_names_(short_names(workload.index())),
+        short_names_(by_id<std::string>(workload.index(), "SELECT id, short_name FROM kernel_name",
+                                        [](const Statement& row) { return std::string(row.text(1)); })),
         names_(workload.events().kernels.ids("name_id")),
         annotations_(workload.events().kernels.ids("annotation_id")),
-        annotation_name_(workload.index().database(),
+        annotation_name_(workload.index(),
                          "SELECT s.value FROM annotation a JOIN string s ON s.id = a.name_id WHERE a.id = ?") {
     for (const std::string& name : workload.classes().names()) class_numbers_.push_back(texts.classes.number(name));
   }
@@ -178,11 +164,7 @@ class RankReader {
   }
 
   std::string annotation_of(std::uint32_t kernel) {
-    const std::uint32_t id = annotations_[kernel - 1];
-    if (id == 0) return {};
-    annotation_name_.reset();
-    annotation_name_.bind(1, std::int64_t{id});
-    return annotation_name_.step() ? std::string(annotation_name_.text(0)) : std::string();
+    return std::string(annotation_name_.of(annotations_[kernel - 1]).value_or(""));
   }
 
   [[nodiscard]] std::vector<LaneTimeline> timelines_of(const DeviceColumns& columns) const {
@@ -210,13 +192,9 @@ class RankReader {
   std::unordered_map<std::uint32_t, Described> described_;
   std::vector<std::string> short_names_;
   std::span<const std::uint32_t> names_, annotations_;
-  Statement annotation_name_;
+  TextById annotation_name_;
   std::vector<std::uint32_t> class_numbers_;
 };
-
-SteppedEvents stepped(const EventColumns& columns, std::span<const std::uint32_t> step) {
-  return {columns.int64s("ts"), columns.int64s("dur"), columns.ids("stream_id"), step};
-}
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 

@@ -87,14 +87,6 @@ std::unordered_map<std::string, std::vector<Dequeue>> read_queue(const Index& in
   return out;
 }
 
-// By id of thread. Profilers show a thread once as one of its process and once as one of the driver's.
-std::unordered_map<std::uint32_t, std::string> thread_numbers(const Index& index) {
-  std::unordered_map<std::uint32_t, std::string> out;
-  Statement rows(index.database(), "SELECT id, coalesce(tid, '') FROM thread");
-  while (rows.step()) out[rows.id(0)] = rows.text(1);
-  return out;
-}
-
 // Adds up by place. What comes next mostly is at the place of what came before.
 class PlaceSums {
  public:
@@ -232,13 +224,14 @@ void HostActivities::read_layers() {
 bool HostActivities::follow_queue() {
   const auto queue = read_queue(index_);
   if (queue.empty()) return false;
-  const auto tids = thread_numbers(index_);
+  // Profilers show a thread once as one of its process and once as one of the driver's.
+  TextById number_of(index_, "SELECT coalesce(tid, '') FROM thread WHERE id = ?");
   bool any = false;
   for (std::size_t i = 0; i < gaps_.size(); ++i) {
     HostGap& gap = gaps_[i];
-    const auto tid = tids.find(gap.thread);
-    if (tid == tids.end() || of(i).place().place != kNoPlace) continue;
-    const auto own = queue.find(tid->second);
+    const auto tid = number_of.of(gap.thread);
+    if (!tid || of(i).place().place != kNoPlace) continue;
+    const auto own = queue.find(std::string(*tid));
     if (own == queue.end()) continue;
     const auto later = std::upper_bound(own->second.begin(), own->second.end(), gap.end,
                                         [](std::int64_t end, const Dequeue& one) { return end < one.ts; });

@@ -30,10 +30,7 @@ std::vector<StreamOnDevice> streams_of(const Index& index) {
   Statement statement(index.database(),
                       "SELECT s.id, d.ordinal, CAST(s.number AS TEXT) FROM stream s LEFT JOIN device d "
                       "ON d.id = s.device_id ORDER BY d.ordinal, s.number");
-  while (statement.step()) {
-    const auto device = statement.is_null(1) ? std::nullopt : std::optional(statement.int64(1));
-    out.push_back({statement.id(0), device, std::string(statement.text(2))});
-  }
+  while (statement.step()) out.push_back({statement.id(0), statement.integer(1), std::string(statement.text(2))});
   return out;
 }
 

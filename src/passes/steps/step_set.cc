@@ -17,10 +17,6 @@ namespace {
 
 constexpr std::uint32_t kDropped = UINT32_MAX;  // a mark around steps that is none itself
 
-std::optional<std::int64_t> optional_int64(const Statement& row, int column) {
-  return row.is_null(column) ? std::nullopt : std::optional(row.int64(column));
-}
-
 // How much a mark says: training and serving steps are what people look for, "other" is at least no mere frame.
 int rank(StepKind kind) { return kind == StepKind::kUnknown ? 0 : kind == StepKind::kOther ? 1 : 2; }
 
@@ -78,12 +74,12 @@ class IndexedSteps {
     while (steps.step()) {
       StepFacts facts;
       facts.info.kind = step_kind_from(steps.text(2)).value_or(StepKind::kUnknown);
-      facts.info.context_requests = optional_int64(steps, 3);
-      facts.info.context_tokens = optional_int64(steps, 4);
-      facts.info.generation_requests = optional_int64(steps, 5);
-      facts.info.generation_tokens = optional_int64(steps, 6);
-      facts.ts = optional_int64(steps, 7).value_or(kUnknownValue);
-      facts.dur = optional_int64(steps, 8).value_or(kUnknownValue);
+      facts.info.context_requests = steps.integer(3);
+      facts.info.context_tokens = steps.integer(4);
+      facts.info.generation_requests = steps.integer(5);
+      facts.info.generation_tokens = steps.integer(6);
+      facts.ts = steps.integer(7).value_or(kUnknownValue);
+      facts.dur = steps.integer(8).value_or(kUnknownValue);
       facts.on_device = steps.int64(9) == 1;
       facts.track = static_cast<std::uint32_t>(steps.int64(10));
       facts.name = steps.text(11);

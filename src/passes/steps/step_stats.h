@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/unknown.h"
+#include "passes/columns/event_columns.h"
 #include "passes/steps/step_set.h"
 
 namespace tracedb {
@@ -16,6 +17,9 @@ struct SteppedEvents {
   std::span<const std::int64_t> ts, dur;
   std::span<const std::uint32_t> stream, step;
 };
+inline SteppedEvents stepped(const EventColumns& events, std::span<const std::uint32_t> step) {
+  return {events.int64s("ts"), events.int64s("dur"), events.ids("stream_id"), step};
+}
 
 // All times in ns. Spans and busy times are those of the device where they are longest: devices work at the same time.
 struct StepStats {

@@ -120,19 +120,6 @@ class OperatorSummer {
   std::vector<bool> launches_;        // by operator: something that is selected is below it
 };
 
-std::vector<std::string> texts_of(const Index& index, const char* sql) {
-  std::vector<std::string> out(1);
-  Statement rows(index.database(), sql);
-  while (rows.step()) {
-    const std::uint32_t id = rows.id(0);
-    constexpr std::uint32_t kMostTexts = 50'000'000;  // of a damaged index
-    if (id > kMostTexts) continue;
-    if (id >= out.size()) out.resize(id + std::size_t{1});
-    out[id] = rows.text(1);
-  }
-  return out;
-}
-
 enum class RowsBy { kName, kShape, kArguments };
 
 // What operators were called with. Of kShape, dimensions and types alone: strides and values may differ.
@@ -143,7 +130,7 @@ struct Shapes {
   Shapes(const Index& index, RowsBy by) {
     for (const char* sql : {"SELECT id, dims FROM op_shape", "SELECT id, types FROM op_shape",
                             "SELECT id, strides FROM op_shape", "SELECT id, concrete_inputs FROM op_shape"}) {
-      texts.push_back(texts_of(index, sql));
+      texts.push_back(by_id<std::string>(index, sql, [](const Statement& row) { return std::string(row.text(1)); }));
       texts.back().resize(texts.front().size());
       if (by == RowsBy::kShape && texts.size() == 2) break;
     }

@@ -23,10 +23,6 @@ struct Measured {
   StepRange steady;
 };
 
-SteppedEvents stepped(const EventColumns& events, std::span<const std::uint32_t> step) {
-  return {events.int64s("ts"), events.int64s("dur"), events.ids("stream_id"), step};
-}
-
 // Of the kinds of steps that run on a device.
 void add_device_periods(Measured& out, const StepSet& set, std::span<const StepStart> starts) {
   out.on_host.fill(true);
