@@ -196,8 +196,6 @@ class RankReader {
   std::vector<std::uint32_t> class_numbers_;
 };
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
 Exchange by_name(std::string_view name) {
   const std::string text = ascii_lower(name);
   if (text == "send" || text == "isend") return Exchange::kSend;
@@ -236,8 +234,7 @@ std::int64_t peer_in(std::string_view annotation, Exchange exchange, std::string
 // A kernel that the trace does not describe. NCCL sends and receives all data of an all-to-all by one such kernel.
 Exchange by_kernel(std::string_view kernel, std::string_view annotation) {
   if (!contains(ascii_lower(kernel), "sendrecv")) return Exchange::kCollective;
-  const std::string text = ascii_lower(annotation);
-  const bool all_to_all = contains(text, "all_to_all") || contains(text, "alltoall") || contains(text, "all2all");
+  const bool all_to_all = contains_any(ascii_lower(annotation), {"all_to_all", "alltoall", "all2all"});
   return all_to_all ? Exchange::kCollective : Exchange::kUnknownPeer;
 }
 

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "base/text/characters.h"
 #include "trace/hlo_kernel.h"
 #include "trace/kernel_name.h"
 
@@ -22,12 +22,7 @@ constexpr std::size_t kBeginning = 28;   // of a longer one
 constexpr std::size_t kDifference = 32;  // letters of the part in which names differ
 constexpr std::size_t kVague = 10;       // a function's name shorter than this is shown with its namespace
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
-
-bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
-  return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
-}
+bool is_alphanumeric(char c) { return is_ascii_digit(c) || is_ascii_letter(c); }
 
 // "a::b::c" -> "c"; "b::c" where c alone says little.
 std::string last_part(std::string_view path) {
@@ -55,7 +50,8 @@ bool is_plain(std::string_view argument) {
   constexpr std::size_t kShort = 18;
   constexpr std::array<std::string_view, 14> kPlain = {"int",  "float",  "double", "half", "bool",  "char",  "long",
                                                        "bf16", "loat16", "Half",   "fp8",  "array", "Array", "true"};
-  if (argument.empty() || is_digit(argument.front()) || argument.front() == '(' || argument == "false") return true;
+  if (argument.empty() || is_ascii_digit(argument.front()) || argument.front() == '(' || argument == "false")
+    return true;
   if (argument.find("Calculator") != std::string_view::npos || argument.find("memory::") != std::string_view::npos) {
     return true;
   }
@@ -84,7 +80,7 @@ std::string telling_argument(const KernelName& name) {
 // The first token that has numbers around an x, such as MT64x288x64; npos: there is none.
 std::pair<std::size_t, std::size_t> find_tile(std::string_view text, std::size_t from) {
   for (std::size_t x = text.find('x', from); x != std::string_view::npos; x = text.find('x', x + 1)) {
-    if (x == 0 || x + 1 >= text.size() || !is_digit(text[x - 1]) || !is_digit(text[x + 1])) continue;
+    if (x == 0 || x + 1 >= text.size() || !is_ascii_digit(text[x - 1]) || !is_ascii_digit(text[x + 1])) continue;
     const std::size_t begin = text.rfind('_', x);
     const std::size_t end = std::min(text.find('_', x), text.size());
     return {begin == std::string_view::npos ? 0 : begin + 1, end};

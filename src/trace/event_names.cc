@@ -13,12 +13,6 @@
 namespace tracedb {
 namespace {
 
-template <std::size_t N>
-bool contains_any(std::string_view text, const std::array<std::string_view, N>& words) {
-  return std::ranges::any_of(words,
-                             [text](std::string_view word) { return text.find(word) != std::string_view::npos; });
-}
-
 constexpr std::array<std::string_view, 3> kGraphLaunchWords = {"graphlaunch", "graphexeclaunch", "launchgraph"};
 constexpr std::array<std::string_view, 7> kLaunchWords = {"launchkernel", "launchcooperative", "launchhostfunc",
                                                           "modulelaunch", "extlaunch",         "launchbykernel",

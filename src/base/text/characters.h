@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,6 +27,14 @@ void append_utf8(std::string& out, std::uint32_t code_point);  // surrogates and
 // ASCII characters, independent of the locale.
 inline bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+inline bool contains_any(std::string_view text, std::span<const std::string_view> parts) {
+  return std::ranges::any_of(parts, [&](std::string_view part) { return contains(text, part); });
+}
+inline bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return contains_any(text, std::span(parts.begin(), parts.size()));
+}
 
 inline std::string ascii_lower(std::string_view text) {
   std::string out(text);

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/text/characters.h"
 #include "base/unknown.h"
 #include "index/packed_columns.h"
 #include "passes/layers/model_names.h"
@@ -141,10 +142,6 @@ double elements(const Operand& operand) {
 }
 
 std::string text(const Operand& operand) { return fmt::format("[{}]", fmt::join(operand, ",")); }
-
-bool contains_any(std::string_view name, std::initializer_list<std::string_view> words) {
-  return std::ranges::any_of(words, [&](auto word) { return name.find(word) != std::string_view::npos; });
-}
 
 }  // namespace
 

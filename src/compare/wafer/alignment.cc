@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "base/text/characters.h"
 #include "base/unknown.h"
 
 namespace tracedb::wafer {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/characters.h"
 #include "base/unknown.h"
 
 namespace tracedb::wafer {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text/characters.h"
+
 namespace tracedb::wafer {
 namespace {
 

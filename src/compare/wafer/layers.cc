@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "base/unknown.h"
 

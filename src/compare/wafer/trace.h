@@ -69,8 +69,6 @@ struct Trace {
   bool has_python = false;      // calls of python functions were recorded
 };
 
-inline bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
-
 inline double mean(std::int64_t total, std::int64_t count) {
   return count == 0 ? 0 : static_cast<double>(total) / static_cast<double>(count);
 }

@@ -5,6 +5,7 @@
 
 #include "base/failure.h"
 #include "base/stream/compressed_source.h"
+#include "base/text/characters.h"
 #include "ingest/read/json_chunks.h"
 #include "ingest/read/json_shape.h"
 
@@ -12,8 +13,6 @@ namespace tracedb {
 namespace {
 
 using std::string_view_literals::operator""sv;  // NOLINT(misc-unused-using-decls): used by the literals below
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 std::string_view without_space(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "ingest/rows/row_sink.h"
@@ -31,10 +32,6 @@ std::string_view detail_of(std::string_view details, std::string_view key) {
 }
 
 }  // namespace
-
-bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::ranges::any_of(parts, [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
-}
 
 // The number in "/device:GPU:3" behind `kind`, which a viewer may have put a host's name before; kUnknownValue: none.
 std::int64_t ordinal_of(std::string_view plane, std::string_view kind) {

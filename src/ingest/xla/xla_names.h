@@ -2,15 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 
 #include "ingest/store/event_batch.h"
 
 namespace tracedb {
-
-bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts);
 
 // The number in "/device:GPU:3" behind `kind`, which a viewer may have put a host's name before; kUnknownValue: none.
 std::int64_t ordinal_of(std::string_view plane, std::string_view kind);

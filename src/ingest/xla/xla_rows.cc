@@ -7,6 +7,7 @@
 #include <limits>
 #include <tuple>
 
+#include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "ingest/rows/source_rows.h"
 #include "ingest/xla/xla_names.h"

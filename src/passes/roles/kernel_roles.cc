@@ -1,8 +1,8 @@
 #include "passes/roles/kernel_roles.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -226,42 +226,38 @@ class RoleFinder {
 };
 
 // Words that class names hold, in lower case, and what they say.
-constexpr std::array kNormWords = {"norm"};
-constexpr std::array kRopeWords = {"rotary", "rope"};
-constexpr std::array kEmbeddingWords = {"embed"};
-constexpr std::array kActivationWords = {"silu",       "gelu",  "relu", "swiglu", "geglu",
-                                         "activation", "swish", "tanh", "sigmoid"};
-constexpr std::array kAttentionWords = {"attention", "attn"};
-constexpr std::array kMlpWords = {"mlp", "feedforward", "ffn", "layerff", "intermediate", "gateddense", "actdense"};
-constexpr std::array kExpertsWords = {"sparsemoe", "moeblock", "fusedmoe", "mixtureofexperts", "moelayer"};
-constexpr std::array kLogitWords = {"lmhead", "logitsprocessor"};
-constexpr std::array kLanguageModelWords = {"forcausallm", "lmheadmodel", "formaskedlm", "forconditionalgeneration"};
-constexpr std::array kLinearWords = {"linear", "conv1d", "dense"};
+constexpr std::string_view kNormWords[] = {"norm"};
+constexpr std::string_view kRopeWords[] = {"rotary", "rope"};
+constexpr std::string_view kEmbeddingWords[] = {"embed"};
+constexpr std::string_view kActivationWords[] = {"silu",       "gelu",  "relu", "swiglu", "geglu",
+                                                 "activation", "swish", "tanh", "sigmoid"};
+constexpr std::string_view kAttentionWords[] = {"attention", "attn"};
+constexpr std::string_view kMlpWords[] = {"mlp",          "feedforward", "ffn",     "layerff",
+                                          "intermediate", "gateddense",  "actdense"};
+constexpr std::string_view kExpertsWords[] = {"sparsemoe", "moeblock", "fusedmoe", "mixtureofexperts", "moelayer"};
+constexpr std::string_view kLogitWords[] = {"lmhead", "logitsprocessor"};
+constexpr std::string_view kLanguageModelWords[] = {"forcausallm", "lmheadmodel", "formaskedlm",
+                                                    "forconditionalgeneration"};
+constexpr std::string_view kLinearWords[] = {"linear", "conv1d", "dense"};
 
-template <std::size_t n>
-bool has_any(std::string_view name, const std::array<const char*, n>& words) {
-  return std::ranges::any_of(words, [&](const char* word) { return name.find(word) != std::string_view::npos; });
-}
-
-bool holds_experts(std::string_view name) { return has_any(name, kExpertsWords) || name.ends_with("moe"); }
+bool holds_experts(std::string_view name) { return contains_any(name, kExpertsWords) || name.ends_with("moe"); }
 
 // "BertOnlyMLMHead"; a "BertLMHeadModel" is all of the model.
-bool makes_logits(std::string_view name) { return has_any(name, kLogitWords) && !name.ends_with("model"); }
+bool makes_logits(std::string_view name) { return contains_any(name, kLogitWords) && !name.ends_with("model"); }
 
 // A path of modules, lower case.
 using Path = std::vector<std::string>;
 
-template <std::size_t n>
-bool any_has(const Path& path, const std::array<const char*, n>& words) {
-  return std::ranges::any_of(path, [&](const std::string& name) { return has_any(name, words); });
+bool any_has(const Path& path, std::span<const std::string_view> words) {
+  return std::ranges::any_of(path, [&](const std::string& name) { return contains_any(name, words); });
 }
 
 // Of the innermost module that is one. "BertOutput" is the second half of an MLP unless it is of attention.
 ModulePart part_of(const Path& path) {
   bool is_output = false;
   for (auto name = path.rbegin(); name != path.rend(); ++name) {
-    if (has_any(*name, kAttentionWords)) return ModulePart::kAttention;
-    if (has_any(*name, kMlpWords) || holds_experts(*name)) return ModulePart::kMlp;
+    if (contains_any(*name, kAttentionWords)) return ModulePart::kAttention;
+    if (contains_any(*name, kMlpWords) || holds_experts(*name)) return ModulePart::kMlp;
     is_output = is_output || name->ends_with("output");
   }
   return is_output ? ModulePart::kMlp : ModulePart::kUnknown;
@@ -280,13 +276,13 @@ void mark_linear(const Path& path, ModuleMark& out) {
   const std::string& leaf = path.back();
   const auto experts = std::ranges::find_if(path, holds_experts);
   if (leaf.find("router") != std::string::npos) out.product = Role::kRouter;
-  if (path.size() > 1 && has_any(path[path.size() - 2], kLanguageModelWords)) {
+  if (path.size() > 1 && contains_any(path[path.size() - 2], kLanguageModelWords)) {
     out.part = ModulePart::kLogits;
     out.product = Role::kLmHead;
   }
   if (out.product != Role::kNone || (out.part != ModulePart::kAttention && out.part != ModulePart::kMlp)) return;
   const bool in_expert = experts != path.end() && std::any_of(experts, path.end(), [](const std::string& name) {
-                           return has_any(name, kMlpWords) && !holds_experts(name);
+                           return contains_any(name, kMlpWords) && !holds_experts(name);
                          });
   if (!in_expert) {
     out.product = role_of_parallel(leaf, out.part);
@@ -322,11 +318,11 @@ ModuleMark mark_of_modules(std::span<const std::string_view> classes) {
     out.comm = Role::kEmbeddingComm;
   } else if (leaf.find("sampler") != std::string::npos) {
     out.all = Role::kSampling;
-  } else if (has_any(leaf, kNormWords)) {
+  } else if (contains_any(leaf, kNormWords)) {
     out.mark = Mark::kNorm;
-  } else if (has_any(leaf, kActivationWords)) {
+  } else if (contains_any(leaf, kActivationWords)) {
     out.mark = Mark::kActivation;
-  } else if (has_any(leaf, kLinearWords)) {
+  } else if (contains_any(leaf, kLinearWords)) {
     out.linear = true;
     mark_linear(path, out);
   }
