@@ -234,14 +234,6 @@ std::vector<std::vector<bool>> places_of_steps(Workload& workload, const DeviceW
   return out;
 }
 
-// As SQL, of rows of pass_breakdown.
-constexpr std::string_view kAllShares =
-    "sum(computing + exposed_comm + copy + runtime + data_loader + operators + other) AS length";
-constexpr std::string_view kShareOfAll =
-    "100.0 * sum(computing + exposed_comm + copy + runtime + data_loader + operators + other) / "
-    "nullif(sum(sum(computing "
-    "+ exposed_comm + copy + runtime + data_loader + operators + other)) OVER (), 0)";
-
 // Where the time of a step on a device goes.
 struct StepTime {
   std::optional<std::size_t> step;      // place in the set; none: the whole trace
@@ -422,77 +414,10 @@ void fill_occupancy(Workload& workload, const PassOptions&, TableRows& rows) {
 
 }  // namespace
 
-PassTable occupancy_table() {
-  using enum ColumnType;
-  return {
-      "step_occupancy",
-      "how much of a device its kernels occupy in each step, as the profiler estimates it",
-      {column("step", kInteger, "", "number of the step, from 0 in time order; NULL: there are no steps"),
-       column("device_id", kInteger, "", "id in device"),
-       column("sm_time", kReal, "ns",
-              "of the length, by the multiprocessors that have a block: blocks by multiprocessors of all kernels that "
-              "run, at most 1; NULL: no launch has them"),
-       column("known", kReal, "ns", "kernels of known occupancy run; overlapping ones count each"),
-       column("occupied", kReal, "ns", "the same, each by its occupancy")},
-      fill_occupancy};
-}
+PassTable occupancy_table() { return declared_table("step_occupancy", fill_occupancy); }
 
-PassTable breakdown_table() {
-  using enum ColumnType;
-  return {
-      "step_breakdown",
-      "where the time of each step goes, by device",
-      {column("step", kInteger, "", "number of the step, from 0 in time order; NULL: there are no steps", "Step", "",
-              "8"),
-       column("phase", kText, "", "kind of step", "Phase", "", "4"),
-       column("name", kText, "", "annotation of the step; NULL: inferred; [whole trace]: there are no steps", "Name",
-              "label", "2"),
-       column("device_id", kInteger, "", "id in device; NULL: the step ran nothing on one"),
-       column("ts", kInteger, "ns", "start; not before the step before it on its thread has ended", "Start", "min"),
-       column("length", kInteger, "ns", "to its end, or to that of the last work that it launched", "Length", "sum",
-              "9"),
-       column("computing", kInteger, "ns", "kernels and fills run", "Computing", "sum", "7"),
-       column("exposed_comm", kInteger, "ns", "else communication runs", "Exposed Comm", "sum", "6"),
-       column("copy", kInteger, "ns", "else a copy runs", "Copy", "sum", "5"),
-       column("runtime", kInteger, "ns", "else a runtime call is open on some thread", "Runtime", "sum", "5"),
-       column("data_loader", kInteger, "ns", "else the data loader gives a batch", "Data Loader", "sum", "5"),
-       column("operators", kInteger, "ns", "else a framework operator is open on some thread", "Operators", "sum", "5"),
-       column("other", kInteger, "ns", "nothing of these", "Other", "sum", "6"),
-       derived("device", kInteger, "", "device number", "Device", "", "1",
-               "(SELECT coalesce(d.ordinal, d.name) FROM device d WHERE d.id = device_id)"),
-       derived("busy_pct", kReal, "percent", "computing, exposed communication and copies as a share of the length",
-               "Busy (%)", "", "6", "100.0 * (computing + exposed_comm + copy) / length")},
-      fill_breakdown,
-      {"breakdown",
-       "step phase device length busy_pct computing exposed_comm copy runtime data_loader operators other ts name",
-       "step, device_id", "", "Each row adds up to its length."}};
-}
+PassTable breakdown_table() { return declared_table("step_breakdown", fill_breakdown); }
 
-PassTable pass_breakdown_table() {
-  using enum ColumnType;
-  const auto sum = [](std::string_view name, std::string_view head, std::string_view meaning, std::string_view fit,
-                      std::string_view sql) { return column(name, kInteger, "ns", meaning, head, "sum", fit, sql); };
-  return {
-      "pass_breakdown",
-      "where the time of each step goes, by device and pass of training",
-      {column("step", kInteger, "", "number of the step, from 0 in time order; NULL: there are no steps"),
-       column("device_id", kInteger, "", "id in device; NULL: the step ran nothing on one"),
-       column("pass", kText, "",
-              "forward, backward, optimizer, by the launch; [no pass]: of none; [device idle]: nothing runs there",
-              "Pass", "label", "9"),
-       sum("computing", "Computing", "kernels and fills of the pass run, and none of a pass before it in this list",
-           "7", "sum(computing)"),
-       sum("exposed_comm", "Exposed Comm", "else communication runs", "6", "sum(exposed_comm)"),
-       sum("copy", "Copy", "else a copy runs", "5", "sum(copy)"),
-       sum("runtime", "Runtime", "else a runtime call is open on some thread", "5", "sum(runtime)"),
-       sum("data_loader", "Data Loader", "else the data loader gives a batch", "5", "sum(data_loader)"),
-       sum("operators", "Operators", "else a framework operator is open on some thread", "5", "sum(operators)"),
-       sum("other", "Other", "nothing of these", "6", "sum(other)"),
-       derived("length", kInteger, "ns", "all of these", "Time", "sum", "9", kAllShares),
-       derived("time_pct", kReal, "percent", "share of the length of all steps", "Time (%)", "sum", "8", kShareOfAll)},
-      fill_pass_breakdown,
-      {"breakdown_by_pass", "pass length time_pct computing exposed_comm copy runtime data_loader operators other",
-       "length DESC, pass", "GROUP BY pass", "The rows add up to the length of the steps."}};
-}
+PassTable pass_breakdown_table() { return declared_table("pass_breakdown", fill_pass_breakdown); }
 
 }  // namespace tracedb

@@ -137,54 +137,6 @@ void fill_comm_groups(Workload& workload, const PassOptions&, TableRows& rows) {
 
 }  // namespace
 
-PassTable comms_table() {
-  using enum ColumnType;
-  return {
-      "comms",
-      "communication kernels by collective, group, type and size; those that the trace does not describe by name",
-      {column("name", kText, "", "collective, or short name of a kernel that the trace does not describe", "Name",
-              "label", "", "coalesce(name, '[no name]')"),
-       column("group_name", kText, "", "process group"),
-       column("group_description", kText, "", "what the framework says of the group"),
-       column("ranks", kInteger, "", "size of the group", "Ranks", "", "1"),
-       column("dtype", kText, "", "type of the elements", "Type"),
-       column("bytes", kInteger, "bytes", "of one collective: the larger of input and output", "Bytes", "", "3"),
-       column("instances", kInteger, "count", "number of collectives", "Instances", "sum", "4"),
-       column("known", kInteger, "count", "collectives with a known duration"),
-       column("total_time", kInteger, "ns", "sum of the durations, waiting for other ranks included", "Total Time",
-              "sum", "6"),
-       column("busy", kInteger, "ns",
-              "time during which it ran; concurrent kernels count once, for the one that started first", "Busy", "sum"),
-       column("exposed", kInteger, "ns", "the part of busy during which the device computes nothing", "Exposed", "sum",
-              "7"),
-       column("min", kInteger, "ns", "shortest", "Min", "min", "1"),
-       column("max", kInteger, "ns", "longest", "Max", "max", "1"),
-       column("med", kReal, "ns", "median of the durations", "Med", "", "2"),
-       column("p99", kInteger, "ns", "duration that 99 % do not exceed", "P99", "", "1"),
-       column("factor", kReal, "ratio", "bus bandwidth by algorithm bandwidth, as nccl-tests count"),
-       column("described", kInteger, "", "1: by the trace; 0: known by its name alone"),
-       column("kind", kText, "", "comm, or comm_compute: fused with a norm, a GEMM or the like", "Kind"),
-       derived("time_pct", kReal, "percent", "share of the time of all collectives selected", "Time (%)", "sum", "3",
-               kTimeShare.sql),
-       kMeanTime,
-       derived("exposed_pct", kReal, "percent", "exposed as a share of busy", "Exposed (%)", "", "2",
-               "100.0 * exposed / nullif(busy, 0)"),
-       derived("total_bytes", kReal, "bytes", "of all of them", "Total Bytes", "sum", "", "bytes * instances"),
-       derived("alg_gb_per_s", kReal, "GB/s",
-               "algorithm bandwidth: bytes per duration, 10^9 bytes per second; a lower bound", "Alg GB/s", "", "2",
-               "1.0 * bytes * known / nullif(total_time, 0)"),
-       derived("bus_gb_per_s", kReal, "GB/s",
-               "bus bandwidth: what the links carry for it, by the factor of the collective; a lower bound", "Bus GB/s",
-               "", "7", "factor * bytes * known / nullif(total_time, 0)"),
-       derived("group", kText, "", "process group", "Group", "", "1",
-               "group_name || CASE WHEN group_description NOT IN ('', 'undefined', group_name) "
-               "THEN ' (' || group_description || ')' ELSE '' END")},
-      fill_comm_groups,
-      {"comms",
-       "time_pct total_time instances avg med min max p99 busy exposed exposed_pct bytes total_bytes alg_gb_per_s "
-       "bus_gb_per_s ranks dtype group kind name",
-       "total_time DESC, name, group_name, group_description, dtype, bytes, kind", "",
-       "Times include waiting for other ranks, so bandwidths are lower bounds."}};
-}
+PassTable comms_table() { return declared_table("comms", fill_comm_groups); }
 
 }  // namespace tracedb

@@ -132,28 +132,8 @@ void fill_issue_words(Workload& workload, const PassOptions&, TableRows& rows) {
 
 }  // namespace
 
-PassTable issue_words_table() {
-  return {"issue_words",
-          "what the issues of the trace mean",
-          {column("kind", ColumnType::kText, "", "as in issue"),
-           column("sentence", ColumnType::kText, "", "with the count of the issue")},
-          fill_issue_words};
-}
+PassTable issue_words_table() { return declared_table("issue_words", fill_issue_words); }
 
-PassTable coverage_table() {
-  using enum ColumnType;
-  return {"coverage",
-          "what makes answers about the whole trace less certain, and how much of it",
-          {column("code", kText, "",
-                  "no_launch, no_operator (by reason: no_operator_graph, no_operator_launch, no_operator_outside), "
-                  "no_stack, graph_collapsed, clock_order, unknown_duration, no_step, no_layer, unclassified, "
-                  "before_recording (not in no_launch and no_step), names_out_of_step; idle, host_bound; holds_graphs, "
-                  "holds_stacks, holds_launches: whether the format can"),
-           column("share", kReal, "percent",
-                  "of the kernel time; of unknown_duration, of the kernels; of idle and host_bound, of the time of the "
-                  "devices from the first to the last step, without steps kernel"),
-           column("count", kInteger, "count", "kernels; of idle and host_bound, gaps; of holds_..., 1 or 0")},
-          fill_coverage};
-}
+PassTable coverage_table() { return declared_table("coverage", fill_coverage); }
 
 }  // namespace tracedb

@@ -304,62 +304,9 @@ void fill_what_if(Workload& workload, const PassOptions& options, TableRows& row
 }  // namespace
 
 std::vector<PassTable> critical_path_tables() {
-  using enum ColumnType;
-  const auto step = column("step", kInteger, "", "number of the step; NULL: the whole trace");
-  const auto kind =
-      column("kind", kText, "",
-             "computation, communication, copy, fill; launch_delay, stream_gap, event_gap, inferred_wait, "
-             "unknown_wait: before what starts then; sync_return, hand_over, host, host_gap");
-  const auto name = column("name", kText, "", "of the kernel or copy, the call, or what is innermost on the host");
-  const auto op_class = column("class", kText, "", "operation class of a kernel");
-  const auto op = column("operator", kText, "", "that launched it, or the innermost on the host");
-  const auto module = column("module", kText, "", "class of the innermost nn.Module around it");
-  const auto device = column("device_id", kInteger, "", "id in device");
-  const auto thread = column("thread_id", kInteger, "", "id in thread, of the host");
-  const auto kernel = column("kernel_id", kInteger, "", "that runs, or starts next");
-  const auto memory = column("memory_op_id", kInteger, "", "the same of copies and fills");
-  return {
-      {"critical_path",
-       "parts of the critical path, which tile each step or the trace",
-       {step, column("ts", kInteger, "ns", "start"), column("end", kInteger, "ns", "start of the next"),
-        column("length", kInteger, "ns", "from start to end"), kind, device, thread, name, op_class, op, module,
-        column("inferred", kInteger, "", "1: what leads here is not recorded"), kernel, memory,
-        column("call_id", kInteger, "", "id in runtime_call: that launched, or returns")},
-       fill_path},
-      {"critical_path_sums",
-       "the critical path by step, kind, name, operator, module and place",
-       {step, kind, name, op_class, op, module, device, thread, column("time", kInteger, "ns", "on the path"),
-        column("parts", kInteger, "count", "parts of it"),
-        column("inferred", kInteger, "count", "parts that follow from what is not recorded")},
-       fill_sums},
-      {"path_slack",
-       "how much later each kernel, copy and fill may end alone without a later end of its step or the trace",
-       {step, column("ts", kInteger, "ns", "start"), column("dur", kInteger, "ns", "duration"),
-        column("slack", kInteger, "ns", "0: on a critical path; NULL: any time"),
-        column("slack_least", kInteger, "ns", "the same if delays that were never observed are as long as they may be"),
-        name, op_class, column("stream_id", kInteger, "", "id in stream"), kernel, memory},
-       fill_slack},
-      {"releases",
-       "what let each kernel, copy and fill start, and what calls that waited returned after",
-       {kernel, memory, column("kind", kText, "", "launch, stream, event, inferred; of calls return, inferred_return"),
-        column("at", kInteger, "ns", "when it was there"),
-        column("delay", kInteger, "ns", "from then to the start, or return"),
-        column("is_last", kInteger, "", "1: no other came later, and of calls: it ended inside the call"),
-        column("source_kernel_id", kInteger, "", "whose end it is"),
-        column("source_memory_op_id", kInteger, "", "the same of copies and fills"),
-        column("call_id", kInteger, "", "id in runtime_call: the launch, or the call that waited")},
-       fill_releases},
-      {"path_what_if",
-       "how long the selected steps, or the trace, would be with other durations",
-       {column("what", kText, "", "operation class, kernel name, comm, launch, host"),
-        column("factor", kReal, "", "of its durations"), column("length", kInteger, "ns", "as it was"),
-        column("new_length", kInteger, "ns", "as it would be"), column("saving", kInteger, "ns", "by how much less"),
-        column("floor", kInteger, "ns", "with no device work at all"),
-        column("is_lower_bound", kInteger, "", "1: a delay that matters was never observed, and counts as none"),
-        column("floor_is_lower_bound", kInteger, "", "the same for floor"),
-        column("windows", kInteger, "count", "steps, or 1"),
-        column("activities", kInteger, "count", "kernels, copies and fills in them that it names; NULL: launch, host")},
-       fill_what_if}};
+  return {declared_table("critical_path", fill_path), declared_table("critical_path_sums", fill_sums),
+          declared_table("path_slack", fill_slack), declared_table("releases", fill_releases),
+          declared_table("path_what_if", fill_what_if)};
 }
 
 }  // namespace tracedb

@@ -12,17 +12,6 @@
 namespace tracedb {
 namespace {
 
-constexpr PassColumn kDeviceColumn = column("device_id", ColumnType::kInteger, "", "id in device");
-constexpr PassColumn kStreamColumn =
-    column("stream_id", ColumnType::kInteger, "", "id in stream; NULL: a whole device");
-// For the reports, with kLaneJoins: their numbers.
-constexpr PassColumn kDeviceNumber = derived("device", ColumnType::kInteger, "", "device number", "Device", "", "1",
-                                             "coalesce(d.ordinal, d.name, 'unknown')");
-constexpr PassColumn kStreamNumber =
-    derived("stream", ColumnType::kInteger, "", "stream number, with --per-stream", "Stream", "", "2", "s.number");
-constexpr std::string_view kLaneJoins =
-    "t LEFT JOIN device d ON d.id = t.device_id LEFT JOIN stream s ON s.id = t.stream_id";
-
 // The devices or streams of a workload: their time and their gaps. The workload must outlive the object.
 class Lanes {
  public:
@@ -90,25 +79,6 @@ struct HostCells {
 HostCells host_cells(const HostActivity& activity) {
   return {activity.place(), activity.largest(HostLayer::kInnermostOperator), activity.largest(HostLayer::kCall),
           activity.python_calls()};
-}
-
-std::vector<PassColumn> with_host_columns(std::vector<PassColumn> columns) {
-  using enum ColumnType;
-  const std::vector<PassColumn> host = {
-      column("host", kText, "",
-             "where the host was for most of the time: the innermost python frame of the user's or a framework's code "
-             "on the thread that launched what came next, else the outermost operator, else the runtime call; of AI "
-             "Engine tiles, what stalled them; NULL: not recorded",
-             "Host", "", "9", "coalesce(host, '[not recorded]')"),
-      column("host_time", kInteger, "ns", "how long it was there"),
-      column("host_op", kText, "", "innermost operator that was open longest; NULL: none", "Host Operator", "", "2"),
-      column("host_op_time", kInteger, "ns", "how long"),
-      column("host_call", kText, "", "runtime call that was open longest; NULL: none", "Host Call", "", "2"),
-      column("host_call_time", kInteger, "ns", "how long"),
-      column("python_calls", kInteger, "count", "recorded Python calls that start in it; recording them slows the host",
-             "Python Calls", "sum")};
-  columns.insert(columns.end(), host.begin(), host.end());
-  return columns;
 }
 
 void add_host(TableRows& rows, const HostActivities& all, const HostCells& cells) {
@@ -259,13 +229,6 @@ void fill_groups(Workload& workload, const PassOptions& options, TableRows& rows
   }
 }
 
-constexpr PassColumn kBetween =
-    column("between_steps", ColumnType::kInteger, "",
-           "1: what is before and after it is not of one step; 0: it is; NULL: there are no steps");
-constexpr PassColumn kAllGaps =
-    column("all_gaps", ColumnType::kInteger, "count", "gaps there are, in all rows and those a limit leaves out");
-constexpr PassColumn kAllIdle = column("all_idle", ColumnType::kInteger, "ns", "time of all of them: idle in timeline");
-
 // Time of devices or streams (passes/time/timeline.h), and where the host was while they were idle.
 
 // What the gaps of each lane have in common.
@@ -308,135 +271,12 @@ void fill_timeline(Workload& workload, const PassOptions& options, TableRows& ro
 
 }  // namespace
 
-PassTable idle_gaps_table() {
-  using enum ColumnType;
-  return {
-      "idle_gaps",
-      "one row per time at which a device ran nothing of the selection, longest first",
-      with_host_columns({kDeviceColumn, kStreamColumn, column("ts", kInteger, "ns", "start, from meta.base_time_ns"),
-                         column("dur", kInteger, "ns", "length"),
-                         column("cause", kText, "",
-                                "host_wait, kernel_wait, graph_gap, other or unknown, of which timeline has the sums"),
-                         column("before_kernel_id", kInteger, "", "id in kernel, if a kernel ended last before it"),
-                         column("before_memory_op_id", kInteger, "", "id in memory_op, if a copy or fill did"),
-                         column("after_kernel_id", kInteger, "", "id in kernel, if a kernel ended it"),
-                         column("after_memory_op_id", kInteger, "", "id in memory_op, if a copy or fill did"),
-                         column("step", kInteger, "", "number of the step of what ended it; NULL: in none"), kAllGaps,
-                         kAllIdle, kBetween}),
-      fill_gaps,
-      {},
-      {{3, true}, {2}}};
-}
+PassTable idle_gaps_table() { return declared_table("idle_gaps", fill_gaps, {{3, true}, {2}}); }
 
-PassTable gaps_by_cause_table() {
-  using enum ColumnType;
-  return {"gaps_by_cause",
-          "idle time of each device by its cause, between steps and within; with --per-stream, of each stream",
-          with_host_columns({kDeviceColumn, kStreamColumn, column("cause", kText, "", "as in idle_gaps"),
-                             column("gaps", kInteger, "count", "gaps of this cause"),
-                             column("time", kInteger, "ns", "their time; over all causes it is idle in timeline"),
-                             column("longest", kInteger, "ns", "of the longest"), kBetween}),
-          fill_causes};
-}
+PassTable gaps_by_cause_table() { return declared_table("gaps_by_cause", fill_causes); }
 
-PassTable gap_groups_table() {
-  using enum ColumnType;
-  return {
-      "gap_groups",
-      "gaps of one cause between the same kernels with the host at the same place, largest sum first",
-      with_host_columns(
-          {kDeviceColumn, kStreamColumn,
-           column("cause", kText, "",
-                  "host_wait, kernel_wait, graph_gap, other, unknown; the report has [between steps], too: see "
-                  "schema/METRICS.md",
-                  "Cause", "", "9", "iif(between_steps = 1, '[between steps]', cause)"),
-           kBetween, column("before", kText, "", "the work that ended last before them", "Before", "", "4 names"),
-           column("next", kText, "", "the work that ended the gaps", "Next", "label", "8 names"),
-           column("instances", kInteger, "count", "how many gaps the row is about", "Gaps", "sum", "8"),
-           column("dur", kInteger, "ns", "time of the gaps", "Duration", "sum", "8"),
-           column("longest", kInteger, "ns", "the longest of them", "Longest", "max", "2"),
-           column("ts", kInteger, "ns", "start of the first gap, since the begin of the trace", "First", "min"),
-           kAllGaps, kAllIdle, kDeviceNumber, kStreamNumber,
-           derived("idle_pct", kReal, "percent", "share of the idle time of all devices", "Idle (%)", "sum", "8",
-                   "100.0 * dur / nullif(all_idle, 0)"),
-           derived("launch_cause", kText, "", "the cause, also of gaps between steps", "By Launch", "", "", "cause"),
-           derived("host_pct", kReal, "percent", "share of the time it was there", "Host (%)", "", "7",
-                   "100.0 * host_time / nullif(dur, 0)"),
-           derived("host_op_pct", kReal, "percent", "share of the time in it", "Operator (%)", "", "",
-                   "100.0 * host_op_time / nullif(dur, 0)"),
-           derived("host_call_pct", kReal, "percent", "share of the time in it", "Call (%)", "", "",
-                   "100.0 * host_call_time / nullif(dur, 0)")}),
-      fill_groups,
-      {"gap_groups",
-       "idle_pct dur instances longest device stream cause host host_pct next before launch_cause host_op host_op_pct "
-       "host_call host_call_pct python_calls ts",
-       "dur DESC, ts, t.device_id, t.stream_id", kLaneJoins,
-       "Cause [between steps]: what is before and after is not of one step. Host: where the thread that launched Next "
-       "was."}};
-}
+PassTable gap_groups_table() { return declared_table("gap_groups", fill_groups); }
 
-PassTable timeline_table() {
-  using enum ColumnType;
-  std::vector<PassColumn> columns = with_host_columns(
-      {kDeviceColumn,
-       kStreamColumn,
-       column("kernels", kInteger, "count", "kernels of the selection", "Kernels", "sum", "2"),
-       column("memory_ops", kInteger, "count", "copies and fills of the selection", "Copies", "sum", "1"),
-       column("begin", kInteger, "ns", "start of the first work, since the begin of the trace", "Begin", "min", "1"),
-       column("span", kInteger, "ns", "from the first start to the last end of its work", "Span", "sum", "6"),
-       column("busy", kInteger, "ns", "time during which at least one of them ran", "Busy", "sum", "4"),
-       column("idle", kInteger, "ns", "span - busy", "Idle", "sum", "8"),
-       column("computation", kInteger, "ns", "time during which a kernel computed or a fill ran", "Computation", "sum",
-              "6"),
-       column("comm", kInteger, "ns", "time during which a kernel communicated", "Comm", "sum", "3"),
-       column("fused_comm", kInteger, "ns", "the part of it in kernels that also compute", "Fused Comm", "sum", "1"),
-       column("copy", kInteger, "ns", "time during which a copy of the selection ran", "Copy", "sum", "2"),
-       column("exposed_comm", kInteger, "ns", "communication during which nothing computed", "Exposed Comm", "sum",
-              "9"),
-       column("exposed_copy", kInteger, "ns", "copies during which nothing computed or communicated", "Exposed Copy",
-              "sum", "5"),
-       column("host_wait", kInteger, "ns", "idle because the next work was launched late", "Host Wait", "sum", "8"),
-       column("kernel_wait", kInteger, "ns", "idle briefly before work that was already launched", "Kernel Wait", "sum",
-              "7"),
-       column("graph_gap", kInteger, "ns", "idle between the kernels of one graph launch", "Graph Gap", "sum", "5"),
-       column("other_wait", kInteger, "ns", "idle before launched work, for longer", "Other Wait", "sum", "5"),
-       column("unknown_wait", kInteger, "ns", "idle before work whose launch is not known", "Unknown Wait", "sum", "4"),
-       column("gaps", kInteger, "count", "number of idle times", "Gaps", "sum", "2"),
-       column("micro_idle", kInteger, "ns", "idle in gaps below the limit", "Micro Idle", "sum", "2"),
-       column("macro_idle", kInteger, "ns", "idle in longer gaps", "Macro Idle", "sum", "2"),
-       column("micro_idle_limit", kInteger, "ns", "that limit (--micro-idle)", "Micro Below"),
-       column("unselected", kInteger, "ns", "the part of idle during which work ran that was not selected",
-              "Unselected Work", "sum", "1"),
-       column("between_steps", kInteger, "ns", "idle in gaps whose neighbours are not of one step, whatever the cause",
-              "Between Steps", "sum", "6"),
-       kDeviceNumber,
-       kStreamNumber,
-       derived("utilization_pct", kReal, "percent", "busy as a share of span", "Utilization (%)", "", "7",
-               "100.0 * busy / nullif(span, 0)"),
-       derived("overlap_pct", kReal, "percent", "share of the communication during which something computed",
-               "Overlap (%)", "", "3", "100.0 * (comm - exposed_comm) / nullif(comm, 0)"),
-       derived("host_pct", kReal, "percent", "share of the idle time it was there", "Host (%)", "", "5",
-               "100.0 * host_time / nullif(idle, 0)")});
-  for (PassColumn& column : columns) {  // what differs from the tables of gaps
-    if (column.name == "host") column.sql = {}, column.fit = "7";
-    if (column.name == "python_calls") column.fit = "1";
-    if (column.name == "device") {
-      column.others = "label", column.fit = "9";
-      column.meaning = "device number; mean, min and max are over all devices";
-    }
-    if (column.name == "stream") column.fit = "8";
-  }
-  return {"timeline",
-          "how the time of each device is spent; with --per-stream, of each stream",
-          std::move(columns),
-          fill_timeline,
-          {"timeline",
-           "device stream span busy utilization_pct idle computation exposed_comm exposed_copy comm fused_comm "
-           "overlap_pct copy host_wait kernel_wait graph_gap other_wait unknown_wait between_steps host host_pct "
-           "python_calls gaps micro_idle macro_idle micro_idle_limit unselected kernels memory_ops begin",
-           "d.ordinal, t.device_id, t.stream_id", kLaneJoins,
-           "computation + exposed_comm + exposed_copy + idle = span; host_wait + kernel_wait + graph_gap + other_wait "
-           "+ unknown_wait = idle."}};
-}
+PassTable timeline_table() { return declared_table("timeline", fill_timeline); }
 
 }  // namespace tracedb

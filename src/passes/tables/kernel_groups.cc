@@ -169,7 +169,8 @@ std::vector<PassColumn> columns(GroupBy by, bool by_pass) {
       column("all_busy", kInteger, "ns", "time during which any kernel of the selection ran, added up over devices"),
       kTimeShare,
       kMeanTime,
-      kBusyShare};
+      derived("busy_share_pct", kReal, "percent", "busy as a share of the busy time of everything selected",
+              "Busy Share (%)", "", "", "100.0 * busy / nullif(all_busy, 0)")};
   if (by == GroupBy::kHlo) {
     out.front() = column("hlo_op", kText, "", "HLO operation: fusion.3, or [no HLO operation]", "HLO Op", "label");
     const PassColumn more[] = {
@@ -233,27 +234,12 @@ std::vector<PassTable> kernel_group_tables() {
                           "total_time DESC, hlo_module, hlo_op, opcode, shape"})};
 }
 
-PassTable kernel_classes_table() {
-  using enum ColumnType;
-  return {"kernel_classes",
-          "the operation class of each kernel name under the active rules",
-          {column("name_id", kInteger, "", "id in kernel_name"),
-           column("class", kText, "", "attention, dense_gemm, norm ...; other: no rule holds"),
-           column("rule", kText, "", "the rule that chose it; NULL: none"),
-           column("pattern", kText, "", "what the rule shows for the name; NULL: nothing")},
-          fill_classes};
-}
+PassTable kernel_classes_table() { return declared_table("kernel_classes", fill_classes); }
 
 PassTable roles_table() {
-  using enum ColumnType;
-  return {"roles",
-          "the roles that kernels have in a model",
-          {column("role", kText, "", "its name"),
-           column("family", kText, "", "the coarser role that it is part of; itself where there is none"),
-           column("meaning", kText, "", "what kernels of the role do")},
-          [](Workload&, const PassOptions&, TableRows& rows) {
-            for (const RoleInfo& info : roles()) rows.add(info.name).add(to_string(info.family)).add(info.meaning);
-          }};
+  return declared_table("roles", [](Workload&, const PassOptions&, TableRows& rows) {
+    for (const RoleInfo& info : roles()) rows.add(info.name).add(to_string(info.family)).add(info.meaning);
+  });
 }
 
 }  // namespace tracedb

@@ -72,34 +72,6 @@ void fill_launch_configs(Workload& workload, const PassOptions&, TableRows& rows
 
 }  // namespace
 
-PassTable launch_configs_table() {
-  using enum ColumnType;
-  return {
-      "kernel_launches",
-      "kernels by name and launch configuration",
-      {column("name", kText, "", "kernel name", "Name", "label", "names"),
-       column("matrix_units", kText, "",
-              "yes, no: whether its name says that it runs on tensor cores or matrix cores; NULL: not known",
-              "Matrix Units", "", "4"),
-       column("instances", kInteger, "count", "number of kernels", "Instances", "sum", "6"),
-       column("known", kInteger, "count", "kernels with a known duration"),
-       column("total_time", kInteger, "ns", "sum of the durations", "Total Time", "sum", "8"),
-       column("min", kInteger, "ns", "shortest", "Min", "min"), column("max", kInteger, "ns", "longest", "Max", "max"),
-       column("grid", kText, "", "blocks of the launch; NULL: not recorded", "Grid", "", "7"),
-       column("block", kText, "", "threads of a block", "Block", "", "6"),
-       column("registers", kInteger, "count", "per thread", "Registers", "", "4"),
-       column("shared_memory", kInteger, "bytes", "per block", "Shared Memory", "", "3"),
-       column("occupancy_pct", kReal, "percent", "achieved, as the profiler estimates it", "Occupancy (%)", "", "5"),
-       column("theoretical_occupancy_pct", kReal, "percent", "what the configuration allows, as the profiler says",
-              "Theoretical (%)", "", "2"),
-       column("blocks_per_sm", kReal, "ratio", "blocks of the launch by multiprocessors", "Blocks/SM", "", "5"),
-       column("warps_per_sm", kReal, "ratio", "warps of the launch by multiprocessors", "Warps/SM", "", "2"),
-       kTimeShare, kMeanTime},
-      fill_launch_configs,
-      {"kernel_launches",
-       "time_pct total_time instances avg min max matrix_units occupancy_pct theoretical_occupancy_pct "
-       "blocks_per_sm warps_per_sm registers shared_memory grid block name",
-       "total_time DESC, name, grid, block, registers, shared_memory"}};
-}
+PassTable launch_configs_table() { return declared_table("kernel_launches", fill_launch_configs); }
 
 }  // namespace tracedb

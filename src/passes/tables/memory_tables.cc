@@ -188,30 +188,6 @@ void fill_memory_events(Workload& workload, const PassOptions&, TableRows& rows)
 
 }  // namespace
 
-PassTable memory_events_table() {
-  using enum ColumnType;
-  return {
-      "memory_events",
-      "allocations and frees of memory, in order of time",
-      {column("id", kInteger, "", "from 1"), column("ts", kInteger, "ns", "since the begin of the trace"),
-       column("device", kText, "", "cpu, cuda 0, hip 0, ..."), column("device_number", kInteger, "", "NULL: the CPU"),
-       column("bytes", kInteger, "bytes", "allocated; negative: freed"),
-       column(
-           "allocated", kInteger, "bytes",
-           "on the device after it; where is_relative, by the bytes since the last recorded total, or the first event"),
-       column("reserved", kInteger, "bytes", "by the allocator, after it; NULL: not recorded"),
-       column("is_relative", kInteger, "", "1: no total is recorded"),
-       column("has_address", kInteger, "", "0: the trace does not say which allocation is freed"),
-       column("ended_id", kInteger, "",
-              "id of the allocation that it frees; of an allocation: whose address it has again"),
-       column("ended_by", kInteger, "", "of an allocation, id of what ended it; NULL: nothing in the trace"),
-       column("ended_ts", kInteger, "ns", "of an allocation, when it was freed; NULL: not in the trace"),
-       column("operator", kText, "", "innermost operator open on its thread; NULL: none"),
-       column("cpu_op_id", kInteger, "", "id in cpu_op"),
-       column("module", kText, "", "class of the innermost nn.Module open on its thread; NULL: none"),
-       column("stack_id", kInteger, "", "innermost Python call open on its thread, id in stack; NULL: none"),
-       column("step", kInteger, "", "number of the step marked on the host; NULL: none")},
-      fill_memory_events};
-}
+PassTable memory_events_table() { return declared_table("memory_events", fill_memory_events); }
 
 }  // namespace tracedb

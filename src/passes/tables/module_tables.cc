@@ -259,10 +259,6 @@ void fill_operator_modules(Workload& workload, const PassOptions& options, Table
   }
 }
 
-constexpr PassColumn kDeviceShare =
-    derived("device_pct", ColumnType::kReal, "percent", "device_self as a share of all device work selected",
-            "Device (%)", "sum", "5", "100.0 * device_self / nullif(total(device_self) OVER (), 0)");
-
 template <bool kTree>
 PassTable table_of_modules() {
   using enum ColumnType;
@@ -286,7 +282,9 @@ PassTable table_of_modules() {
               "Device Total", "", "6"),
        column("device_self", kInteger, "ns", "of these, with no other module in between", "Device Self", "sum", "7"),
        column("device_busy", kInteger, "ns", "time during which any of these ran", "Device Busy", "", "2"),
-       column("kernels", kInteger, "count", "kernels launched in its calls", "Kernels", "", "3"), kDeviceShare},
+       column("kernels", kInteger, "count", "kernels launched in its calls", "Kernels", "", "3"),
+       derived("device_pct", kReal, "percent", "device_self as a share of all device work selected", "Device (%)",
+               "sum", "5", "100.0 * device_self / nullif(total(device_self) OVER (), 0)")},
       fill_modules<kTree>,
       {kName,
        kTree ? "device_pct device_self device_total device_busy host_self host_total calls kernels depth module"
@@ -298,22 +296,8 @@ PassTable table_of_modules() {
 }  // namespace
 
 std::vector<PassTable> module_tables() {
-  using enum ColumnType;
-  PassTable by_operator = {
-      "operator_modules",
-      "framework operators by name and class of the nn.Module that called them",
-      {column("name", kText, "", "of the innermost operator around the launch; [no operator]: without one", "Operator",
-              "label", "7"),
-       column("module", kText, "", "class of the innermost module around it; [no module], [no stack]: none", "Module",
-              "", "6"),
-       column("calls", kInteger, "count", "calls with device work of their own", "Calls", "sum", "3"),
-       column("device_self", kInteger, "ns", "durations of kernels, copies and fills", "Device Self", "sum", "7"),
-       column("device_busy", kInteger, "ns", "time during which any of these ran", "Device Busy", "", "2"),
-       column("kernels", kInteger, "count", "kernels", "Kernels", "sum", "4"), kDeviceShare},
-      fill_operator_modules,
-      {"operator_modules", "device_pct device_self device_busy calls kernels name module",
-       "device_self DESC, name, module", "", "Sums of device_self are the time of all device work selected."}};
-  return {table_of_modules<false>(), table_of_modules<true>(), std::move(by_operator)};
+  return {table_of_modules<false>(), table_of_modules<true>(),
+          declared_table("operator_modules", fill_operator_modules)};
 }
 
 }  // namespace tracedb

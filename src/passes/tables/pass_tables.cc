@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/text/split.h"
 #include "sql/scripts.h"
@@ -54,6 +55,43 @@ std::vector<PassTable> all_tables() {
                        launch_configs_table(), memory_events_table()};
   out.insert(out.end(), others.begin(), others.end());
   return out;
+}
+
+std::vector<std::string_view> cells_of(std::string_view line) {
+  constexpr std::string_view kBar = " | ";
+  std::vector<std::string_view> out;
+  for (std::size_t end = line.find(kBar); end != std::string_view::npos; end = line.find(kBar)) {
+    out.push_back(line.substr(0, end));
+    line.remove_prefix(end + kBar.size());
+  }
+  out.push_back(line);
+  return out;
+}
+
+ColumnType type_of(std::string_view word) {
+  if (word == "text") return ColumnType::kText;
+  return word == "real" ? ColumnType::kReal : ColumnType::kInteger;
+}
+
+void read_tables(std::string_view text, std::map<std::string_view, PassTable>& out) {
+  PassTable* table = nullptr;
+  for (const std::string_view line : data_lines(text)) {
+    std::vector<std::string_view> cells = cells_of(line);
+    constexpr std::size_t kMostCells = 8;
+    cells.resize(kMostCells);
+    const std::size_t blank = cells[0].find(' ');
+    const std::string_view word = cells[0].substr(0, blank), name = cells[0].substr(blank + 1);
+    if (word == "table") {
+      table = &out[name];
+      table->name = name;
+      table->meaning = cells[1];
+    } else if (word == "report") {
+      table->report = {name, std::string(cells[1]), cells[2], cells[3], cells[4]};
+    } else {
+      table->columns.push_back(
+          {{name, type_of(cells[1]), cells[2], cells[3]}, cells[4], cells[5], cells[6], cells[7], word == "column"});
+    }
+  }
 }
 
 // Those that are in the table.
@@ -109,6 +147,20 @@ void add_table(Database& database, const PassTable& table, const WorkloadSource&
 }
 
 }  // namespace
+
+PassTable declared_table(std::string_view name, FillPassTable fill, std::vector<RowOrder> order) {
+  static const auto kDeclared = [] {
+    std::map<std::string_view, PassTable> out;
+    for (const Script& one : scripts()) {
+      if (one.name.starts_with("tables/")) read_tables(one.text, out);
+    }
+    return out;
+  }();
+  PassTable out = kDeclared.at(name);
+  out.fill = fill;
+  out.order = std::move(order);
+  return out;
+}
 
 std::string_view report_script(std::string_view name) {
   return all_reports().at(std::string(name));  // an unknown name is our own bug

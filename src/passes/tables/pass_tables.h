@@ -2,7 +2,8 @@
 // the unit and meaning of each column and how the report on it shows them; its rows are made when a statement first
 // reads them, under the options of the command line.
 //
-// To add one: a function that declares it, in a file of this folder, and its line in pass_tables().
+// To add one: its declaration in schema/tables, a function that fills it, in a file of this folder, and its line in
+// pass_tables(). What several tables have in common is declared by functions, next to what fills them.
 #pragma once
 
 #include <cstddef>
@@ -90,9 +91,6 @@ inline constexpr PassColumn kTimeShare =
             "4", "100.0 * total_time / nullif(total(total_time) OVER (), 0)");
 inline constexpr PassColumn kMeanTime =
     derived("avg", ColumnType::kReal, "ns", "mean duration", "Avg", "mean", "3", "1.0 * total_time / nullif(known, 0)");
-inline constexpr PassColumn kBusyShare =
-    derived("busy_share_pct", ColumnType::kReal, "percent", "busy as a share of the busy time of everything selected",
-            "Busy Share (%)", "", "", "100.0 * busy / nullif(all_busy, 0)");
 
 // The report on a table. Those of several tables are scripts: schema/reports.
 struct TableReport {
@@ -104,14 +102,25 @@ struct TableReport {
   std::string_view command = {};  // what report_command() reads; "": a command in tools/trace_query shows the report
 };
 
+using FillPassTable = void (*)(Workload& workload, const PassOptions& options, TableRows& rows);
+
 struct PassTable {
   std::string_view name;
   std::string_view meaning;  // what a row is
   std::vector<PassColumn> columns;
-  void (*fill)(Workload& workload, const PassOptions& options, TableRows& rows);
+  FillPassTable fill = nullptr;
   TableReport report = {};
   std::vector<RowOrder> order = {};  // of its rows; empty: SQL may not rely on it
 };
+
+// A table that a file of schema/tables declares, in lines of cells with " | " between them; those at the end may be
+// left out. `order`: of its rows.
+//
+//   table NAME | what a row is
+//   column NAME | integer, real or text | unit | meaning | head | others | fit | sql
+//   derived ...                                                     the same of a column of the report alone
+//   report NAME | its columns | order | what follows FROM temp.TABLE | what --explain says besides
+PassTable declared_table(std::string_view name, FillPassTable fill, std::vector<RowOrder> order = {});
 
 // No name is that of a table or view of the index.
 std::span<const PassTable> pass_tables();

@@ -122,45 +122,8 @@ void fill_rates(Workload& workload, const PassOptions&, TableRows& rows) {
 }  // namespace
 
 std::vector<PassTable> queue_tables() {
-  using enum ColumnType;
-  const auto id = column("stream_id", kInteger, "", "id in stream");
-  const auto device =
-      derived("device", kInteger, "", "device number", "Device", "", "3",
-              "(SELECT coalesce(d.ordinal, d.name) FROM stream s JOIN device d ON d.id = s.device_id WHERE "
-              "s.id = stream_id)");
-  const auto stream = derived("stream", kInteger, "", "number of the stream", "Stream", "label", "9",
-                              "(SELECT s.number FROM stream s WHERE s.id = stream_id)");
-  return {{"queues",
-           "by stream, what was launched and had not started yet",
-           {id, column("points", kInteger, "count", "launches and starts", "Points", "sum", "4"),
-            column("mean", kReal, "",
-                   "kernels, copies and fills that wait, over time from the first launch to the last start", "Mean", "",
-                   "8"),
-            column("median", kReal, "", "of the points", "Median", "", "6"),
-            column("max", kInteger, "count", "at most", "Max", "max", "8"),
-            column("at_limit", kInteger, "ns", "time with --queue-limit of them or more, where launches may block",
-                   "At Limit", "sum", "7"),
-            column("first_ts", kInteger, "ns", "first launch"), column("last_ts", kInteger, "ns", "last start"),
-            column("not_launched", kInteger, "count", "left out: their launch is not known, or begins behind them",
-                   "Left Out", "sum", "5"),
-            device, stream},
-           fill_queues,
-           {"queue", "device stream points mean median max at_limit not_launched", "points DESC, stream_id", "",
-            "What a stream has not begun of what was launched; a graph launch adds all that it launches."}},
-          {"queue_points",
-           "how many launched kernels, copies and fills wait in each stream, from each launch and each start on",
-           {id, column("ts", kInteger, "ns", "from then on", "From", "", "9"),
-            column("waiting", kInteger, "count", "launched and not started", "Waiting", "max", "9"), device, stream},
-           fill_points,
-           {"queue_series", "ts waiting device stream", "stream_id, ts"}},
-          {"copy_rates",
-           "how fast all copies of a direction run together, from each start and each end on",
-           {column("direction", kText, "", "HtoD, DtoH, DtoD, PtoP, ...; NULL: not known", "Direction", "label", "9"),
-            column("ts", kInteger, "ns", "from then on", "From", "", "9"),
-            column("gb_per_s", kReal, "GB/s", "bytes by duration, of all that run", "GB/s", "", "9"),
-            column("copies", kInteger, "count", "that run", "Copies", "max", "5")},
-           fill_rates,
-           {"copy_bandwidth", "ts gb_per_s copies direction", "direction, ts"}}};
+  return {declared_table("queues", fill_queues), declared_table("queue_points", fill_points),
+          declared_table("copy_rates", fill_rates)};
 }
 
 }  // namespace tracedb

@@ -94,49 +94,8 @@ void fill_sequences(Workload& workload, const PassOptions& options, TableRows& r
 
 }  // namespace
 
-PassTable call_tree_table() {
-  using enum ColumnType;
-  return {
-      "call_tree",
-      "kernel time by Python call path: the nodes of a tree in reading order, and the kernels without a stack",
-      {column("position", kInteger, "", "in reading order, from 1"),
-       column("total_time", kInteger, "ns", "time of the kernels launched under the frame", "Total Time", "", "6"),
-       column("self_time", kInteger, "ns", "time of the kernels whose path ends in the frame", "Self Time", "sum", "7"),
-       column("instances", kInteger, "count", "kernels launched under the frame", "Instances", "", "3"),
-       column("depth", kInteger, "count", "depth of the frame in the path", "Depth"),
-       column("frame", kText, "", "Python frame or module; or a remainder: [no stack], [no module], [no own frame]",
-              "Frame", "label", "",
-              "iif(:indent > 0, substr('                                                                ', 1, :indent "
-              "* depth), '') || frame || iif(:indent > 0 AND frames > 1, ' x ' || frames, '')"),
-       column("all_time", kInteger, "ns", "kernel time of the selection"),
-       column("frames", kInteger, "count", "frames that the row stands for: modules of one class", "Frames"),
-       derived("time_pct", kReal, "percent", "share of the kernel time, of total", "Time (%)", "", "4",
-               "100.0 * total_time / nullif(all_time, 0)"),
-       derived("self_pct", kReal, "percent", "share of the kernel time, of self", "Self (%)", "sum", "7",
-               "100.0 * self_time / nullif(all_time, 0)")},
-      fill_call_tree,
-      {"stacks", "time_pct self_pct total_time self_time instances depth frames frame", "position", "",
-       "Total counts a kernel in every frame of its path; self only where the path ends, so that self adds up to the "
-       "kernel time. :indent: 2 for people, who see depth and frames in the text."}};
-}
+PassTable call_tree_table() { return declared_table("call_tree", fill_call_tree); }
 
-PassTable sequences_table() {
-  using enum ColumnType;
-  return {"sequences",
-          "kernels that repeatedly follow each other on a stream; a kernel is in several of them",
-          {column("position", kInteger, "", "by time, from 1"),
-           column("instances", kInteger, "count", "how often the sequence was found", "Instances", "", "5"),
-           column("total_time", kInteger, "ns", "sum of the durations of its kernels", "Total Time", "", "6"),
-           column("min", kInteger, "ns", "shortest", "Min", "", "1"),
-           column("max", kInteger, "ns", "longest", "Max", "", "2"),
-           column("sequence", kText, "", "kernels that follow each other on a stream", "Sequence", "label"),
-           column("all_time", kInteger, "ns", "kernel time of the selection"),
-           derived("time_pct", kReal, "percent",
-                   "share of the kernel time; a kernel may be in several sequences, so shares do not add up",
-                   "Time (%)", "", "4", "100.0 * total_time / nullif(all_time, 0)"),
-           derived("avg", kReal, "ns", "mean time of one sequence", "Avg", "", "3", "1.0 * total_time / instances")},
-          fill_sequences,
-          {"sequences", "time_pct total_time instances avg min max sequence", "position"}};
-}
+PassTable sequences_table() { return declared_table("sequences", fill_sequences); }
 
 }  // namespace tracedb

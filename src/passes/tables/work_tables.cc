@@ -272,58 +272,8 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
   rows.add(summer.span).add(summer.matrix_unmodelled).add_null().add_null().add_null().add_null();
 }
 
-std::vector<PassColumn> columns_of(std::initializer_list<TableColumn> columns) {
-  std::vector<PassColumn> out;
-  for (const TableColumn& one : columns) out.push_back({one});
-  return out;
-}
-
 }  // namespace
 
-PassTable operator_work_table() {
-  using enum ColumnType;
-  return {
-      "operator_work",
-      "framework operators whose work is known, by name and arguments; [not modelled]: device work of no such one",
-      columns_of(
-          {{"name", kText, "", "of the operator"},
-           {"family", kText, "",
-            "gemm, attention, convolution, moe, norm, elementwise, copy, reduce, gather, generated"},
-           {"shape", kText, "", "dimensions of its inputs"},
-           {"types", kText, "", "of its inputs"},
-           {"shape_id", kInteger, "", "op_shape: strides and values"},
-           {"b", kInteger, "count", "matrices in the batch"},
-           {"m", kInteger, "count", "rows of the result"},
-           {"n", kInteger, "count", "columns of the result"},
-           {"k", kInteger, "count", "length of the sums"},
-           {"type", kText, "", "of its first operand"},
-           {"layout", kText, "", "N: row-major, T: column-major; of A and B"},
-           {"calls", kInteger, "count", "calls in the trace, selected or not"},
-           {"launching", kInteger, "count", "calls with selected device work that belongs to no operator below"},
-           {"kernels", kInteger, "count", "kernels of these calls"},
-           {"busy", kInteger, "ns", "time during which a call's device work ran, summed over the calls"},
-           {"waiting", kInteger, "ns", "busy of calls that waited longer for their launches than they ran"},
-           {"short", kInteger, "ns", "busy of calls of less than 5 us"},
-           {"flops", kInteger, "count",
-            "of one call, the last where they differ by step: a multiply-add is 2; NULL: not known"},
-           {"bytes", kInteger, "bytes", "that one call must read and write at least; NULL: not known"},
-           {"all_flops", kInteger, "count", "of the launching calls"},
-           {"all_bytes", kInteger, "bytes", "of the launching calls"},
-           {"peak_tflops", kReal, "TFLOP/s", "of the device for this type; NULL: not known"},
-           {"peak_gb_s", kReal, "GB/s", "of the device's memory; NULL: not known"},
-           {"matrix", kInteger, "", "1: its multiplications count for MFU"},
-           {"kernel_names", kText, "", "the three that ran longest"},
-           {"missing", kText, "", "why a figure is not known"},
-           {"bad_shape", kInteger, "", "1: the shapes of its inputs cannot be, see missing"},
-           {"all_span", kInteger, "ns", "from the first to the last device work selected; the same in each row"},
-           {"all_matrix_unmodelled", kInteger, "ns",
-            "of kernels that multiply matrices by their class, of no operator that is known to; the same in each row"},
-           {"busy_min", kInteger, "ns", "busy of the fastest call"},
-           {"busy_med", kReal, "ns", "median of the calls"},
-           {"busy_max", kInteger, "ns", "busy of the slowest call"},
-           {"rate_std", kReal, "",
-            "standard deviation of 1 / busy over the calls: times flops or bytes, that of their rates"}}),
-      fill_work};
-}
+PassTable operator_work_table() { return declared_table("operator_work", fill_work); }
 
 }  // namespace tracedb
