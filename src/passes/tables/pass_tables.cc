@@ -86,7 +86,7 @@ void read_tables(std::string_view text, std::map<std::string_view, PassTable>& o
       table->name = name;
       table->meaning = cells[1];
     } else if (word == "report") {
-      table->report = {name, std::string(cells[1]), cells[2], cells[3], cells[4]};
+      table->report = {name, std::string(cells[1]), cells[2], cells[3], cells[4], cells[5]};
     } else {
       table->columns.push_back(
           {{name, type_of(cells[1]), cells[2], cells[3]}, cells[4], cells[5], cells[6], cells[7], word == "column"});

@@ -119,7 +119,7 @@ struct PassTable {
 //   table NAME | what a row is
 //   column NAME | integer, real or text | unit | meaning | head | others | fit | sql
 //   derived ...                                                     the same of a column of the report alone
-//   report NAME | its columns | order | what follows FROM temp.TABLE | what --explain says besides
+//   report NAME | its columns | order | what follows FROM temp.TABLE | what --explain says besides | command
 PassTable declared_table(std::string_view name, FillPassTable fill, std::vector<RowOrder> order = {});
 
 // No name is that of a table or view of the index.
