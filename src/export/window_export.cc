@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "base/unknown.h"
@@ -146,13 +145,6 @@ class WindowFinder {
     return event.is_memory_op ? memory_ops_ : kernels_;
   }
 
-  [[nodiscard]] bool selects(std::size_t place, const StepFacts& step) const {
-    const auto holds = [&](const StepSpan& span) { return span.has(static_cast<std::int64_t>(place)); };
-    const auto& [steps, phases] = std::tie(selection_.steps, selection_.phases);
-    return (steps.empty() || std::ranges::any_of(steps, holds)) &&
-           (phases.empty() || std::ranges::find(phases, to_string(step.info.kind)) != phases.end());
-  }
-
   void add_steps() {
     const StepSet& steps = workload_.steps();
     std::vector<WindowSpan> spans(steps.steps.size() + 1, kNoTime);  // element 0: of what is in no step
@@ -161,9 +153,10 @@ class WindowFinder {
       widen(spans[step], rows.ts[row], rows.end(row));
     });
     const bool whole = !selection_.layer && !selection_.names_kernels();
+    const std::vector<bool> selected = selected_steps(steps, selection_);
     for (std::size_t i = 0; whole && i < steps.steps.size(); ++i) {
       const StepFacts& step = steps.steps[i];
-      if (step.ts == kUnknownValue || !selects(i, step)) continue;
+      if (step.ts == kUnknownValue || !selected[i + 1]) continue;
       widen(spans[i + 1], step.ts, saturating_add(step.ts, duration_or_zero(step.dur)));
     }
     window_.spans = std::move(spans);
