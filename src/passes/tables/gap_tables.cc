@@ -88,12 +88,6 @@ void add_host(TableRows& rows, const HostActivities& all, const HostCells& cells
   rows.add(cells.python_calls);
 }
 
-// Where no statement reads these columns.
-void add_no_host(TableRows& rows) {
-  constexpr int kHostColumns = 7;
-  for (int i = 0; i < kHostColumns; ++i) rows.add_null();
-}
-
 // Those of at least that length; they come longest first.
 std::span<const Gap> long_enough(const Gaps& gaps, std::int64_t least) {
   const auto end = std::ranges::partition_point(gaps.listed, [least](const Gap& gap) { return gap.dur >= least; });
@@ -101,7 +95,7 @@ std::span<const Gap> long_enough(const Gaps& gaps, std::int64_t least) {
 }
 
 // Columns of the host come last, and cost most.
-constexpr std::size_t kGapColumns = 13, kCauseColumns = 7;
+constexpr std::size_t kGapColumns = 13, kCauseColumns = 7, kHostColumns = 7;
 
 // How many gaps are asked for, by the options and by a statement; 0: all.
 std::size_t fewer(std::size_t a, std::size_t b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
@@ -120,7 +114,8 @@ void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) 
     add_event(rows, gap.before);
     add_event(rows, gap.after);
     rows.add(steps.step(gap)).add(gaps.count).add(gaps.total).add(steps.is_between(gap));
-    host ? add_host(rows, *host, host_cells(host->of(i))) : add_no_host(rows);
+    if (!host) rows.add_null(kHostColumns);
+    if (host) add_host(rows, *host, host_cells(host->of(i)));
   }
 }
 
@@ -151,7 +146,8 @@ void fill_causes(Workload& workload, const PassOptions& options, TableRows& rows
     lanes.add(rows, std::get<0>(key));
     rows.add(to_string(std::get<1>(key))).add(std::ssize(group.gaps)).add(group.time).add(group.longest);
     rows.add(std::get<2>(key));
-    host ? add_host(rows, *host, host_cells(host->sum(group.gaps))) : add_no_host(rows);
+    if (!host) rows.add_null(kHostColumns);
+    if (host) add_host(rows, *host, host_cells(host->sum(group.gaps)));
   }
 }
 

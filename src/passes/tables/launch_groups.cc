@@ -76,8 +76,8 @@ void fill_launch_groups(Workload& workload, const PassOptions&, TableRows& rows)
   }
   if (launches.kernels_without_launch == 0) return;
   rows.add(kNoLaunch).add_null().add_null().add(launches.kernels_without_launch);
-  constexpr int kFigures = 15;
-  for (int i = 0; i < kFigures; ++i) rows.add_null();
+  constexpr std::size_t kFigures = 15;
+  rows.add_null(kFigures);
 }
 
 // Kernels that waited longer for their launch than they ran, by name.

@@ -154,11 +154,10 @@ void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
   }
   for (const auto& [name, place] : {std::pair(kBefore, set.steps.size() + 1), std::pair(kNoStep, std::size_t{0})}) {
     if (measured.stats[place].kernels == 0) continue;
-    constexpr int kBehindName = 7, kBehindKernels = 11;  // columns that only a step has
-    rows.add_null().add_null().add(name);
-    for (int i = 0; i < kBehindName; ++i) rows.add_null();
+    constexpr std::size_t kBehindName = 7, kBehindKernels = 11;  // columns that only a step has
+    rows.add_null(2).add(name).add_null(kBehindName);
     add_kernels(rows, measured.stats[place], kernels[place]);
-    for (int i = 0; i < kBehindKernels; ++i) rows.add_null();
+    rows.add_null(kBehindKernels);
   }
 }
 

@@ -223,7 +223,7 @@ std::string kernel_names(const WorkGroup& group, Texts& names) {
 
 void add_spread(TableRows& rows, std::vector<std::int64_t>& values) {
   if (values.empty()) {
-    rows.add_null().add_null().add_null().add_null();
+    rows.add_null(4);
     return;
   }
   const double middle = median(std::span(values));
@@ -266,10 +266,8 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
   if (summer.unmodelled == 0) return;
   constexpr std::size_t kUntilBusy = 14, kBehindBusy = 12;
   rows.add(std::string_view("[not modelled]"));
-  for (std::size_t i = 1; i < kUntilBusy; ++i) rows.add_null();
-  rows.add(summer.unmodelled);
-  for (std::size_t i = 0; i < kBehindBusy; ++i) rows.add_null();
-  rows.add(summer.span).add(summer.matrix_unmodelled).add_null().add_null().add_null().add_null();
+  rows.add_null(kUntilBusy - 1).add(summer.unmodelled).add_null(kBehindBusy);
+  rows.add(summer.span).add(summer.matrix_unmodelled).add_null(4);
 }
 
 }  // namespace

@@ -66,8 +66,8 @@ class TableRows {
     return *this;
   }
   TableRows& add(std::string_view value);  // copied
-  TableRows& add_null() {
-    cells_.emplace_back();
+  TableRows& add_null(std::size_t cells = 1) {
+    cells_.resize(cells_.size() + cells);
     return *this;
   }
   // What is not known is NULL.
