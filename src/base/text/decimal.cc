@@ -6,8 +6,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <string>
 #include <system_error>
+#include <utility>
 
 #include "base/text/characters.h"
 
@@ -65,62 +68,27 @@ std::optional<std::int64_t> parse_exponent(std::string_view text) {
   return negative ? -value : value;
 }
 
-// The first `wanted` of the digits in `digits` (which may hold one '.') after leading zeros, zeros appended if there
-// are fewer. At most 19, so the value fits.
-std::uint64_t leading_digits(std::string_view digits, std::int64_t wanted) {
-  std::uint64_t value = 0;
-  for (const char c : digits) {
-    if (wanted == 0) break;
-    if (c == '.' || (value == 0 && c == '0')) continue;
-    value = value * 10 + static_cast<std::uint64_t>(c - '0');
-    --wanted;
-  }
-  for (; wanted > 0; --wanted) value *= 10;
-  return value;
-}
-
+// A number without its sign: its digits from the first to the last that is not 0, `whole` of which stand before the
+// point: "12.30" is "123" and 2, "0.05" is "5" and -1. Zero has no digits.
 struct Decimal {
-  std::string_view mantissa;  // digits, with one '.' at most
-  std::int64_t exponent = 0;
+  std::string digits;
+  std::int64_t whole = 0;
 };
 
 // `text` has no sign.
 std::optional<Decimal> parse_decimal(std::string_view text) {
-  const std::size_t mantissa_size = std::min(text.find_first_of("eE"), text.size());
-  const std::string_view mantissa = text.substr(0, mantissa_size);
-  if (std::ranges::count(mantissa, '.') > 1) return std::nullopt;
-  if (mantissa.empty() || mantissa == ".") return std::nullopt;
-  if (!std::ranges::all_of(mantissa, [](char c) { return c == '.' || is_ascii_digit(c); })) return std::nullopt;
-  if (mantissa_size == text.size()) return Decimal{mantissa, 0};
-  const auto exponent = parse_exponent(text.substr(mantissa_size));
-  if (!exponent) return std::nullopt;
-  return Decimal{mantissa, *exponent};
-}
-
-// The digit with number `at` of those in `digits` after leading zeros, from 0; '0' where there is none.
-char digit_at(std::string_view digits, std::int64_t at) {
-  for (const char c : digits.substr(std::min(digits.find_first_of("123456789"), digits.size()))) {
-    if (c == '.') continue;
-    if (at-- == 0) return c;
-  }
-  return '0';
-}
-
-// Any number of digits, and exponents. `text` has no sign.
-std::optional<std::int64_t> parse_slowly(std::string_view text, bool negative) {
-  const auto decimal = parse_decimal(text);
-  if (!decimal) return std::nullopt;
-  const auto [mantissa, exponent] = *decimal;
-  const std::size_t first = mantissa.find_first_of("123456789");
-  if (first == std::string_view::npos) return 0;
+  const std::string_view mantissa = text.substr(0, text.find_first_of("eE"));
   const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
-  // Where the point stands relative to the first digit that counts: "12.3" 2, "0.5" 0, "0.05" -1.
-  const auto scale = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first) + (first > point ? 1 : 0);
-  const std::int64_t nanosecond_digits = scale + exponent + 3;
-  if (nanosecond_digits < 0) return 0;
-  if (nanosecond_digits > 19) return std::nullopt;
-  const std::uint64_t whole = leading_digits(mantissa.substr(first), nanosecond_digits);
-  return with_sign(whole + (digit_at(mantissa, nanosecond_digits) >= '5' ? 1 : 0), negative);
+  std::string digits(mantissa.substr(0, point));
+  digits += mantissa.substr(std::min(point + 1, mantissa.size()));
+  if (digits.empty() || !std::ranges::all_of(digits, is_ascii_digit)) return std::nullopt;
+  const bool has_exponent = mantissa.size() < text.size();
+  const auto exponent = has_exponent ? parse_exponent(text.substr(mantissa.size())) : std::optional<std::int64_t>(0);
+  if (!exponent) return std::nullopt;
+  const std::size_t zeros = std::min(digits.find_first_not_of('0'), digits.size());
+  digits.erase(0, zeros);
+  digits.erase(digits.find_last_not_of('0') + 1);
+  return Decimal{std::move(digits), static_cast<std::int64_t>(point) - static_cast<std::int64_t>(zeros) + *exponent};
 }
 
 template <class T>
@@ -129,6 +97,25 @@ std::optional<T> parse_integer(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+// The first `wanted` of the digits, zeros appended if there are fewer. At most 19, so the value fits.
+std::uint64_t leading_digits(std::string digits, std::int64_t wanted) {
+  digits.resize(static_cast<std::size_t>(wanted), '0');
+  return parse_integer<std::uint64_t>(digits).value_or(0);
+}
+
+// Any number of digits, and exponents. `text` has no sign.
+std::optional<std::int64_t> parse_slowly(std::string_view text, bool negative) {
+  const auto decimal = parse_decimal(text);
+  if (!decimal) return std::nullopt;
+  const std::string& digits = decimal->digits;
+  const std::int64_t nanosecond_digits = decimal->whole + 3;
+  if (digits.empty() || nanosecond_digits < 0) return 0;
+  if (nanosecond_digits > 19) return std::nullopt;
+  const bool rounds_up =
+      nanosecond_digits < std::ssize(digits) && digits[static_cast<std::size_t>(nanosecond_digits)] >= '5';
+  return with_sign(leading_digits(digits, nanosecond_digits) + (rounds_up ? 1 : 0), negative);
 }
 
 // Too large and too small are one error code to from_chars; an integer reading of the same digits tells them apart.
@@ -172,18 +159,10 @@ std::optional<std::int64_t> parse_integral(std::string_view text) {
   if (negative) text.remove_prefix(1);
   const auto decimal = parse_decimal(text);
   if (!decimal) return std::nullopt;
-  const std::string_view mantissa = decimal->mantissa;
-  const std::int64_t exponent = decimal->exponent;
-  const std::size_t first = mantissa.find_first_of("123456789");
-  if (first == std::string_view::npos) return 0;
-  const std::size_t last = mantissa.find_last_of("123456789");
-  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
-  // Digits before the point, counted from the first and to the last digit that counts.
-  const auto before = [&](std::size_t at) {
-    return static_cast<std::int64_t>(point) - static_cast<std::int64_t>(at) + (at > point ? 1 : 0) + exponent;
-  };
-  if (before(last) < 1 || before(first) > 19) return std::nullopt;
-  return with_sign(leading_digits(mantissa.substr(first), before(first)), negative);
+  const auto& [digits, whole] = *decimal;
+  if (digits.empty()) return 0;
+  if (whole < std::ssize(digits) || whole > 19) return std::nullopt;
+  return with_sign(leading_digits(digits, whole), negative);
 }
 
 std::optional<std::uint64_t> parse_uint64(std::string_view text) { return parse_integer<std::uint64_t>(text); }
