@@ -1,7 +1,6 @@
 #include "ascend/profile_side.h"
 
 #include <algorithm>
-#include <limits>
 #include <span>
 #include <tuple>
 #include <unordered_map>
@@ -11,6 +10,7 @@
 #include "base/stream/byte_source.h"
 #include "base/stream/csv_reader.h"
 #include "base/text/decimal.h"
+#include "base/time_cover.h"
 #include "base/unknown.h"
 #include "passes/columns/event_columns.h"
 
@@ -58,13 +58,14 @@ class ProfileSums {
       return;
     }
     count(kernel.type, kernel.task, ns);
-    if (kernel.start) intervals_.emplace_back(*kernel.start, saturating_add(*kernel.start, ns));
+    if (kernel.start) intervals_.push_back({*kernel.start, saturating_add(*kernel.start, ns)});
   }
 
   // Call once, after all.
   ProfileSide finish() {
     merge();
-    side_.busy_ns = busy();
+    const TimeCover busy(intervals_);
+    side_.busy_ns = busy.covered(busy.bounds().begin, busy.bounds().end);
     return std::move(side_);
   }
 
@@ -166,19 +167,7 @@ class ProfileSums {
 
   void close(const Group& group) {
     count(group.first->type, group.first->task, group.ns);
-    intervals_.emplace_back(group.first->start, saturating_add(group.first->start, group.ns));
-  }
-
-  std::int64_t busy() {
-    std::ranges::sort(intervals_);
-    std::int64_t total = 0;
-    std::int64_t until = std::numeric_limits<std::int64_t>::min();
-    for (const auto& [begin, end] : intervals_) {
-      if (end <= until) continue;
-      total = saturating_add(total, end - std::max(begin, until));
-      until = end;
-    }
-    return total;
+    intervals_.push_back({group.first->start, saturating_add(group.first->start, group.ns)});
   }
 
   KeyBy key_;
@@ -189,7 +178,7 @@ class ProfileSums {
   std::unordered_map<std::uint32_t, Task> tasks_;
   std::unordered_map<std::uint64_t, ProfileTotal*> places_;  // by type and task
   std::vector<Collective> collectives_;
-  std::vector<std::pair<std::int64_t, std::int64_t>> intervals_;
+  std::vector<Extent> intervals_;
 };
 
 // Names and shapes of tasks; not every index has them. Whether it does.
