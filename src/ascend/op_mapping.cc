@@ -10,6 +10,7 @@
 #include "base/failure.h"
 #include "base/stream/csv_reader.h"
 #include "base/text/characters.h"
+#include "base/text/split.h"
 
 namespace tracedb {
 namespace {
@@ -131,22 +132,16 @@ const OpMappingEntry* OpMapping::find(std::string_view op) const {
 
 std::string short_op_name(std::string_view op) {
   constexpr std::string_view kPrefix = "torch.ops.";
-  std::string out;
-  for (std::size_t at = 0;;) {
-    const std::size_t next = op.find(kPrefix, at);
-    out += op.substr(at, next == std::string_view::npos ? next : next - at);
-    if (next == std::string_view::npos) return out;
-    at = next + kPrefix.size();
-  }
+  std::string out(op);
+  for (std::size_t at = 0; (at = out.find(kPrefix, at)) != std::string::npos;) out.erase(at, kPrefix.size());
+  return out;
 }
 
 std::vector<std::string> kernel_types_in(std::string_view text) {
   std::vector<std::string> types;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const std::string_view type = trim_space(text.substr(at, end - at));
+  for (const std::string_view part : split_text(text, ',')) {
+    const std::string_view type = trim_space(part);
     if (!type.empty()) types.emplace_back(type);
-    at = end + 1;
   }
   return types;
 }

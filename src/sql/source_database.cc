@@ -12,6 +12,7 @@
 #include "base/files/input_file.h"
 #include "base/text/characters.h"
 #include "base/text/decimal.h"
+#include "base/text/split.h"
 #include "sql/safety.h"
 
 namespace tracedb {
@@ -36,12 +37,10 @@ void require_no_journal(const std::filesystem::path& path) {
 
 // The first of the names in "a|b|c" that is among `present`; empty: none is.
 std::string_view first_of(std::string_view names, const std::vector<std::string>& present) {
-  while (!names.empty()) {
-    const std::string_view name = names.substr(0, names.find('|'));
+  for (const std::string_view name : split_text(names, '|')) {
     const auto found =
         std::ranges::find_if(present, [name](const std::string& column) { return is_same_name(column, name); });
     if (found != present.end()) return *found;
-    names.remove_prefix(std::min(name.size() + 1, names.size()));
   }
   return {};
 }
