@@ -21,20 +21,18 @@
 #include "base/statistics.h"
 #include "base/text/amounts.h"
 #include "base/text/regular_expression.h"
+#include "base/time_cover.h"
 #include "base/unknown.h"
+#include "sql/sql_function.h"
 
 namespace tracedb {
 namespace {
 
-// Time covered by intervals, and time in which two or more of them run at once: integers without a unit.
-struct TimeInterval {
-  std::int64_t begin = 0, end = 0;  // [begin, end)
-};
-
+// Time covered by intervals, [begin, end), and time in which two or more of them run at once: integers without a unit.
 class IntervalTimes {
  public:
   // Intervals must come in the order of their begin: false for one that does not, which is left out.
-  bool add(TimeInterval interval) {
+  bool add(Extent interval) {
     if (interval.begin < begin_) return false;
     begin_ = interval.begin;
     covered_ += length(std::max(interval.begin, end_), interval.end);
@@ -63,13 +61,12 @@ class IntervalTimes {
 };
 
 // Of intervals in any order. Few that come late, such as copies behind kernels, cost little.
-IntervalTimes times_of(std::vector<TimeInterval> intervals) {
-  const auto before = [](TimeInterval a, TimeInterval b) { return a.begin < b.begin; };
-  const auto late = std::is_sorted_until(intervals.begin(), intervals.end(), before);
-  std::sort(late, intervals.end(), before);
-  std::inplace_merge(intervals.begin(), late, intervals.end(), before);
+IntervalTimes times_of(std::vector<Extent> intervals) {
+  const auto late = std::is_sorted_until(intervals.begin(), intervals.end());
+  std::sort(late, intervals.end());
+  std::inplace_merge(intervals.begin(), late, intervals.end());
   IntervalTimes times;
-  for (const TimeInterval interval : intervals) times.add(interval);
+  for (const Extent& interval : intervals) times.add(interval);
   return times;
 }
 
@@ -255,7 +252,7 @@ class Intervals {
   std::optional<std::int64_t> current() {
     if (intervals_.values().empty()) return std::nullopt;
     if (!is_exact_) {
-      times_ = times_of(std::vector<TimeInterval>(intervals_.values().begin(), intervals_.values().end()));
+      times_ = times_of(std::vector<Extent>(intervals_.values().begin(), intervals_.values().end()));
       is_exact_ = true;
     }
     return (times_.*Time)();
@@ -263,14 +260,13 @@ class Intervals {
   std::optional<std::int64_t> last() { return current(); }
 
  private:
-  static std::optional<TimeInterval> interval_of(Arguments arguments) {
+  static std::optional<Extent> interval_of(Arguments arguments) {
     const auto ts = integer(arguments[0]);
     const auto dur = integer(arguments[1]);
-    return ts && dur ? std::optional(TimeInterval{*ts, saturating_add(*ts, std::max<std::int64_t>(*dur, 0))})
-                     : std::nullopt;
+    return ts && dur ? std::optional(Extent{*ts, saturating_add(*ts, std::max<std::int64_t>(*dur, 0))}) : std::nullopt;
   }
 
-  Queue<TimeInterval> intervals_;
+  Queue<Extent> intervals_;
   IntervalTimes times_;
   bool is_exact_ = true;  // they came in the order of their starts, and none has left
 };
@@ -392,12 +388,10 @@ void overlap_of_two(sqlite3_context* context, int, sqlite3_value** arguments) {
   const auto end = [&](std::size_t i) {
     return saturating_add(numbers.at(i), std::max<std::int64_t>(numbers.at(i + 1), 0));
   };
-  IntervalTimes times;
-  const TimeInterval one{numbers[0], end(0)};
-  const TimeInterval other{numbers[2], end(2)};
-  times.add(one.begin <= other.begin ? one : other);
-  times.add(one.begin <= other.begin ? other : one);
-  sqlite3_result_int64(context, times.shared());
+  const std::int64_t begin = std::max(numbers[0], numbers[2]), until = std::min(end(0), end(2));
+  std::int64_t shared = 0;
+  if (until > begin && __builtin_sub_overflow(until, begin, &shared)) shared = std::numeric_limits<std::int64_t>::max();
+  sqlite3_result_int64(context, shared);
 }
 
 // An exception must not pass through SQLite. These functions throw only when memory runs out.
@@ -408,7 +402,7 @@ void guarded(sqlite3_context* context, int count, sqlite3_value** arguments) {
 
 struct Function {
   SqlFunctionHelp help;
-  void (*call)(sqlite3_context*, int, sqlite3_value**);
+  SqlFunction call;
   int arguments;
 };
 
@@ -419,12 +413,6 @@ constexpr Function kFunctions[] = {
     {{"human_ns", "human_ns(ns)", "a time with its unit: '1.234 ms'"}, guarded<human_ns>, 1},
 };
 
-void add(Database& database, const char* name, int arguments, void (*call)(sqlite3_context*, int, sqlite3_value**)) {
-  const int code = sqlite3_create_function_v2(database.handle(), name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-                                              nullptr, call, nullptr, nullptr, nullptr);
-  if (code != SQLITE_OK) database.fail(code, "cannot register a function");
-}
-
 }  // namespace
 
 void register_functions(Database& database) {
@@ -434,8 +422,8 @@ void register_functions(Database& database) {
                                        nullptr, f.step, f.final, f.value, f.inverse, nullptr);
     if (code != SQLITE_OK) database.fail(code, "cannot register a function");
   }
-  for (const Function& f : kFunctions) add(database, f.help.name, f.arguments, f.call);
-  add(database, "overlap_ns", 4, overlap_of_two);  // its help is that of the aggregate
+  for (const Function& f : kFunctions) add_function(database, f.help.name, f.arguments, nullptr, f.call);
+  add_function(database, "overlap_ns", 4, nullptr, overlap_of_two);  // its help is that of the aggregate
 }
 
 std::vector<SqlFunctionHelp> functions_help() {
