@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <optional>
 
 #include "base/text/characters.h"
@@ -12,13 +13,8 @@ namespace {
 std::optional<std::uint32_t> hex4(std::string_view text) {
   if (text.size() < 4) return std::nullopt;
   std::uint32_t value = 0;
-  for (const char c : text.substr(0, 4)) {
-    const bool digit = c >= '0' && c <= '9';
-    const char letter = static_cast<char>(c | 0x20);
-    if (!digit && (letter < 'a' || letter > 'f')) return std::nullopt;
-    value = value * 16 + static_cast<std::uint32_t>(digit ? c - '0' : letter - 'a' + 10);
-  }
-  return value;
+  const char* const end = text.data() + 4;
+  return std::from_chars(text.data(), end, value, 16).ptr == end ? std::optional(value) : std::nullopt;
 }
 
 bool is_high_surrogate(std::uint32_t unit) { return unit >= 0xD800 && unit < 0xDC00; }
