@@ -84,19 +84,11 @@ enum class EventField : std::uint8_t {
 class EventFields {
  public:
   void clear() {
-    for (std::uint64_t rest = present_; rest != 0; rest &= rest - 1) {
-      tokens_[static_cast<std::size_t>(__builtin_ctzll(rest))] = {};
-    }
-    present_ = repeated_ = 0;
+    clear(present_);
+    repeated_ = 0;
   }
   // Clears the fields of an earlier "args": a repeated key replaces the whole object.
-  void clear_arguments() {
-    constexpr std::uint64_t kOfEvent = (2ULL << static_cast<unsigned>(EventField::kArgs)) - 1;
-    for (std::uint64_t rest = present_ & ~kOfEvent; rest != 0; rest &= rest - 1) {
-      tokens_[static_cast<std::size_t>(__builtin_ctzll(rest))] = {};
-    }
-    present_ &= kOfEvent;
-  }
+  void clear_arguments() { clear(present_ & ~kOfEvent); }
   // The last one wins where a key is repeated, as in most JSON readers.
   void set(EventField field, std::string_view token) {
     tokens_[static_cast<std::size_t>(field)] = token;
@@ -105,14 +97,20 @@ class EventFields {
     present_ |= bit;
   }
   // Whether a key of the event itself was repeated; those of args have several spellings for one field.
-  [[nodiscard]] bool repeated() const {
-    constexpr std::uint64_t kEventFields = (2ULL << static_cast<unsigned>(EventField::kArgs)) - 1;
-    return (repeated_ & kEventFields) != 0;
-  }
+  [[nodiscard]] bool repeated() const { return (repeated_ & kOfEvent) != 0; }
   [[nodiscard]] bool has(EventField field) const { return (present_ >> static_cast<unsigned>(field) & 1U) != 0; }
   [[nodiscard]] std::string_view operator[](EventField field) const { return tokens_[static_cast<std::size_t>(field)]; }
 
  private:
+  static constexpr std::uint64_t kOfEvent = (2ULL << static_cast<unsigned>(EventField::kArgs)) - 1;
+
+  void clear(std::uint64_t fields) {
+    for (std::uint64_t rest = fields; rest != 0; rest &= rest - 1) {
+      tokens_[static_cast<std::size_t>(__builtin_ctzll(rest))] = {};
+    }
+    present_ &= ~fields;
+  }
+
   std::array<std::string_view, static_cast<std::size_t>(EventField::kCount)> tokens_{};
   std::uint64_t present_ = 0;
   std::uint64_t repeated_ = 0;
