@@ -16,7 +16,6 @@ namespace tracedb {
 namespace {
 
 constexpr std::string_view kNestedRoot = "operator_mappings";
-constexpr std::string_view kStringTag = "tag:yaml.org,2002:str";
 
 bool is_plain(const YAML::Node& node) { return node.Tag() == "?" || node.Tag().empty(); }
 
