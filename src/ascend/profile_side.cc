@@ -341,11 +341,8 @@ ProfileSide read_profile_side(const Index& index, KeyBy key, const DuplicatePoli
 
 bool is_profile_table(const std::filesystem::path& path) {
   constexpr std::size_t kHead = std::size_t{1} << 16U;
-  std::string head(kHead, '\0');
   const auto source = open_byte_source(path);
-  std::size_t size = 0;
-  for (std::size_t got = 1; got > 0 && size < kHead; size += got) got = source->read(head.data() + size, kHead - size);
-  const auto start = memory_byte_source(std::string_view(head).substr(0, size));
+  const auto start = memory_byte_source(source->peek(kHead));
   CsvReader reader(*start);
   CsvRecord record;
   return read_head(reader, record) && Columns(CsvHeader(record.fields)).are_of_kernels();

@@ -249,7 +249,7 @@ bool has_extension(const TraceFormat& format, std::string_view name) {
 constexpr std::size_t kFirstLookAtFile = 4096;
 
 // JSON says what it is in its first keys; of everything else more may be needed.
-std::string_view telling_head(PeekedSource& source) {
+std::string_view telling_head(PeekableSource& source) {
   const std::string_view head = source.peek(kFirstLookAtFile);
   const std::size_t first = head.find_first_not_of("\xEF\xBB\xBF \t\r\n");
   const bool json = first != std::string_view::npos && (head[first] == '{' || head[first] == '[');
@@ -279,7 +279,7 @@ bool is_readable_trace(const std::filesystem::path& file) {
 }
 
 OpenedFormat open_format(const std::filesystem::path& file, const std::atomic<bool>* cancel) {
-  auto source = std::make_unique<PeekedSource>(open_byte_source(file, cancel));
+  std::unique_ptr<PeekableSource> source = open_byte_source(file, cancel);
   const TraceFormat& format = trace_format(telling_head(*source), file);
   if (format.read != nullptr) return {format, std::move(source), {}};
   if (format.certain) refuse(file, format);
@@ -299,8 +299,7 @@ void refuse_unreadable(const std::filesystem::path& file) {
 }
 
 std::string read_head(const std::filesystem::path& file) {
-  PeekedSource source(open_byte_source(file));
-  return std::string(source.peek(kFormatHead));
+  return std::string(open_byte_source(file)->peek(kFormatHead));
 }
 
 }  // namespace tracedb

@@ -72,17 +72,36 @@ TextEncoding encoding_of(std::string_view head) {
   return little ? TextEncoding::kUtf16LittleEndian : big ? TextEncoding::kUtf16BigEndian : TextEncoding::kUtf8;
 }
 
-class Utf8Source : public ByteSource {
+class Utf8Source : public PeekableSource {
  public:
   explicit Utf8Source(std::unique_ptr<ByteSource> source) : source_(std::move(source)), pending_(kHead) {
     pending_.resize(source_->read(pending_.data(), kHead));
     encoding_ = encoding_of({pending_.data(), pending_.size()});
   }
 
+  std::string_view peek(std::size_t size) override {
+    if (encoding_ != TextEncoding::kUtf8) {
+      while (text_.size() < size && convert_more()) {
+      }
+      return std::string_view(text_).substr(0, size);
+    }
+    std::size_t done = pending_.size();
+    pending_.resize(std::max(size, done));
+    for (std::size_t got = 1; got > 0 && done < pending_.size(); done += got) {
+      got = source_->read(pending_.data() + done, pending_.size() - done);
+    }
+    pending_.resize(done);
+    return std::string_view(pending_.data(), done).substr(0, size);
+  }
+
   std::size_t read(char* destination, std::size_t capacity) override {
     std::size_t done = 0;
     if (encoding_ == TextEncoding::kUtf8) {
       if (at_ < pending_.size()) done = take(pending_, destination, capacity);
+      if (done < capacity && at_ > 0) {
+        pending_ = std::vector<char>();
+        at_ = 0;
+      }
       return done + source_->read(destination + done, capacity - done);
     }
     while (done < capacity) {
@@ -112,12 +131,12 @@ class Utf8Source : public ByteSource {
     return size;
   }
 
-  // The next piece of the source into text_. False at the end.
+  // The next piece of the source behind what text_ still has to deliver. False at the end.
   bool convert_more() {
-    converted_ += text_.size();
-    text_.clear();
-    at_ = 0;
-    while (text_.empty() && !ended_) {
+    converted_ += at_;
+    text_.erase(0, std::exchange(at_, 0));
+    const std::size_t before = text_.size();
+    while (text_.size() == before && !ended_) {
       const std::size_t kept = pending_.size();
       pending_.resize(kPiece);
       const std::size_t got = source_->read(pending_.data() + kept, kPiece - kept);
@@ -126,7 +145,7 @@ class Utf8Source : public ByteSource {
       const std::size_t used = convert();
       pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(used));
     }
-    return !text_.empty();
+    return text_.size() > before;
   }
 
   [[nodiscard]] std::uint32_t unit(std::size_t i) const {
@@ -214,13 +233,13 @@ bool is_zstd(std::string_view bytes) {
   return skippable || bytes.starts_with("\x28\xb5\x2f\xfd");
 }
 
-std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path, const std::atomic<bool>* cancel) {
-  return utf8_byte_source(source_for_content(
+std::unique_ptr<PeekableSource> open_byte_source(const std::filesystem::path& path, const std::atomic<bool>* cancel) {
+  return std::make_unique<Utf8Source>(source_for_content(
       std::make_unique<FileRawInput>(path == "-" ? InputFile::standard_input(cancel) : InputFile(path, cancel))));
 }
 
-std::unique_ptr<ByteSource> memory_byte_source(std::string_view data) {
-  return utf8_byte_source(source_for_content(memory_raw_input(data)));
+std::unique_ptr<PeekableSource> memory_byte_source(std::string_view data) {
+  return std::make_unique<Utf8Source>(source_for_content(memory_raw_input(data)));
 }
 
 std::string_view RawInput::peek() {
@@ -252,9 +271,5 @@ void RawInput::drain() {
 }
 
 std::unique_ptr<RawInput> memory_raw_input(std::string_view data) { return std::make_unique<MemoryRawInput>(data); }
-
-std::unique_ptr<ByteSource> utf8_byte_source(std::unique_ptr<ByteSource> source) {
-  return std::make_unique<Utf8Source>(std::move(source));
-}
 
 }  // namespace tracedb

@@ -51,13 +51,25 @@ class ByteSource {
   virtual void drain() = 0;
 };
 
+// A source that can be looked at before it is read: a pipe cannot be rewound.
+class PeekableSource : public ByteSource {
+ public:
+  // The first bytes, `size` of them where there are as many; still to be read. Before the first read() only, and valid
+  // until the next call.
+  virtual std::string_view peek(std::size_t size) = 0;
+};
+
 // Opens `path` ("-" is standard input). Throws Error{kInput}: missing, a directory, unreadable. `cancel`: see
 // InputFile.
-std::unique_ptr<ByteSource> open_byte_source(const std::filesystem::path& path,
-                                             const std::atomic<bool>* cancel = nullptr);
+//
+// UTF-16 becomes UTF-8 while it streams by; everything else passes through untouched. It is recognised by its byte
+// order mark, or without one by the zero bytes beside the first two characters of a JSON text. Surrogates without a
+// partner, and half a unit at the end, become U+FFFD and are counted. Memory: some 200 KiB for UTF-16.
+std::unique_ptr<PeekableSource> open_byte_source(const std::filesystem::path& path,
+                                                 const std::atomic<bool>* cancel = nullptr);
 
 // The same over bytes in memory (not copied: `data` must outlive the source), for tests and fuzzing.
-std::unique_ptr<ByteSource> memory_byte_source(std::string_view data);
+std::unique_ptr<PeekableSource> memory_byte_source(std::string_view data);
 
 // The bytes of a file, hashed and counted as they are read: the layer below plain and compressed sources. One thread at
 // a time; throws Error{kInput} on read errors.
@@ -85,14 +97,5 @@ class RawInput : public ByteSource {
 
 // `data` must outlive the input.
 std::unique_ptr<RawInput> memory_raw_input(std::string_view data);
-
-// A ByteSource that turns UTF-16 into UTF-8 while it streams by; everything else passes through untouched. UTF-16 is
-// recognised by its byte order mark, or without one by the zero bytes beside the first two characters of a JSON text.
-// Surrogates without a partner, and half a unit at the end, become U+FFFD and are counted.
-//
-// Memory: some 200 KiB for UTF-16, nothing otherwise. Damage, hash and progress are those of the source below.
-
-// Reads the first bytes of `source` at once.
-std::unique_ptr<ByteSource> utf8_byte_source(std::unique_ptr<ByteSource> source);
 
 }  // namespace tracedb

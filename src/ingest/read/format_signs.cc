@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "base/failure.h"
+#include "base/stream/byte_source.h"
 #include "base/stream/compressed_source.h"
 #include "base/text/characters.h"
 #include "ingest/read/json_chunks.h"
@@ -130,26 +132,6 @@ bool begins_as_trace(std::string_view head) {
     if (!begin.starts_with('[') && !begin.starts_with('{')) found = holds_two_events(head);
   }));
   return found || chunks.names_trace();
-}
-
-std::string_view PeekedSource::peek(std::size_t size) {
-  std::size_t done = head_.size();
-  head_.resize(std::max(size, done));
-  for (std::size_t got = 1; got > 0 && done < head_.size(); done += got) {
-    got = source_->read(head_.data() + done, head_.size() - done);
-  }
-  head_.resize(done);
-  return head_;
-}
-
-std::size_t PeekedSource::read(char* destination, std::size_t capacity) {
-  const std::size_t from_head = head_.copy(destination, capacity, taken_);
-  taken_ += from_head;
-  if (taken_ == head_.size() && !head_.empty()) {
-    head_ = {};
-    taken_ = 0;
-  }
-  return from_head == capacity ? capacity : from_head + source_->read(destination + from_head, capacity - from_head);
 }
 
 }  // namespace tracedb

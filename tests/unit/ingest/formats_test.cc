@@ -7,11 +7,11 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/stream/byte_source.h"
 #include "ingest/ascend/kernel_csv.h"
 #include "ingest/ascend/tasks.h"
 #include "ingest/nsys/database.h"
 #include "ingest/output_guard.h"
-#include "ingest/read/format_signs.h"
 #include "support/cases.h"
 #include "support/ingested.h"
 #include "support/temp_directory.h"
@@ -94,12 +94,12 @@ TEST_CASE("every format has a name, each once, and a reader or advice") {
 
 TEST_CASE("what was looked at is read again") {
   for (const std::size_t looked : {0U, 1U, 7U, 100U}) {
-    PeekedSource source(memory_byte_source("0123456789"));
-    CHECK(source.peek(looked) == std::string("0123456789").substr(0, looked));
+    const auto source = memory_byte_source("0123456789");
+    CHECK(source->peek(looked) == std::string("0123456789").substr(0, looked));
     std::string all;
     char buffer[3];
     for (std::size_t got = 1; got > 0;) {
-      got = source.read(buffer, sizeof buffer);
+      got = source->read(buffer, sizeof buffer);
       all.append(buffer, got);
     }
     CHECK(all == "0123456789");
