@@ -63,9 +63,7 @@ bool by_tables(const FileHead& head) {
 // `position`: how far reading got, where the source is not what is read.
 RowSink row_sink(const TraceInput& input, const IngestOptions& options, TraceStore& store,
                  const std::uint64_t* position = nullptr) {
-  const StackCalls stacks =
-      options.events.python_calls == PythonCalls::kKeep ? StackCalls::kKeep : StackCalls::kLeaveOut;
-  return {store, stacks, [&, position](std::uint64_t rows) {
+  return {store, options.events.python_calls, [&, position](std::uint64_t rows) {
             check_cancelled(options);
             const std::uint64_t done = position == nullptr ? input.source.consumed() : *position;
             input.observer.progress({done, input.file_size, rows, false});

@@ -121,7 +121,7 @@ class AscendDatabase {
   }
 
   void add_python_call(const TimeSpan& span, std::string_view name, std::uint32_t thread, RowSink::Kind kind) {
-    if (!sink_.keeps_stacks()) return sink_.skip(kind, SkipReason::kOption);
+    if (!sink_.keeps_python_calls()) return sink_.skip(kind, SkipReason::kOption);
     auto record = record_of<PythonRecord>(span, sink_.text(name), thread);
     record.python_id = record.parent_id = kNoPythonId;
     sink_.add(record);

@@ -17,7 +17,6 @@
 
 namespace tracedb {
 
-enum class PythonCalls : std::uint8_t { kOmit, kKeep };
 enum class EventArguments : std::uint8_t { kOmit, kKeep };
 
 struct EventOptions {

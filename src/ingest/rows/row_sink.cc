@@ -21,8 +21,8 @@ void append_key(std::string& out, const TrackKey& key) {
 
 }  // namespace
 
-RowSink::RowSink(TraceStore& store, StackCalls stacks, std::function<void(std::uint64_t)> on_batch)
-    : store_(store), stacks_(stacks), on_batch_(std::move(on_batch)) {}
+RowSink::RowSink(TraceStore& store, PythonCalls python_calls, std::function<void(std::uint64_t)> on_batch)
+    : store_(store), python_calls_(python_calls), on_batch_(std::move(on_batch)) {}
 
 RowSink::Kind RowSink::kind(std::string_view table, std::string_view ph) {
   EventCount& count = kinds_.emplace_back();

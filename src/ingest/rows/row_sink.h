@@ -18,8 +18,6 @@
 
 namespace tracedb {
 
-enum class StackCalls { kKeep, kLeaveOut };  // calls of Python functions
-
 // When something happened, as in records.h.
 struct TimeSpan {
   std::int64_t ts = 0, dur = kUnknownValue;
@@ -35,7 +33,7 @@ class RowSink {
   using Kind = std::size_t;
 
   // `on_batch` is called with the number of rows read so far, now and then; it may throw to end the reading.
-  RowSink(TraceStore& store, StackCalls stacks, std::function<void(std::uint64_t)> on_batch);
+  RowSink(TraceStore& store, PythonCalls python_calls, std::function<void(std::uint64_t)> on_batch);
 
   // Rows of one table; the name becomes event_count.category.
   // `ph`: the Chrome phase letter where it matters: C of counters, s and f of flows.
@@ -63,7 +61,7 @@ class RowSink {
   std::uint32_t shape(const ShapeDefinition& shape);
   // A call path of an operator itself, for OperatorRecord::stack: ids of the frames' names, outermost first. 0: none.
   std::uint32_t stack(const std::vector<std::uint32_t>& frames);
-  [[nodiscard]] bool keeps_stacks() const { return stacks_ == StackCalls::kKeep; }
+  [[nodiscard]] bool keeps_python_calls() const { return python_calls_ == PythonCalls::kKeep; }
   // For DeviceRecord::collective of the next record.
   std::uint32_t collective(const CollectiveRecord& record);
 
@@ -109,7 +107,7 @@ class RowSink {
   void flush();
 
   TraceStore& store_;
-  StackCalls stacks_;
+  PythonCalls python_calls_;
   std::function<void(std::uint64_t)> on_batch_;
   EventBatch batch_;
   std::size_t records_ = 0;  // in batch_

@@ -23,6 +23,8 @@ inline bool is_time(std::int64_t ns) { return -kTimeLimit < ns && ns < kTimeLimi
 inline bool is_wide(std::int64_t number) { return number < kLeastNumber && number != kUnknownValue; }
 inline std::uint32_t wide_id(std::int64_t number) { return static_cast<std::uint32_t>(number - kUnknownValue); }
 
+enum class PythonCalls : std::uint8_t { kOmit, kKeep };  // whether they are stored
+
 struct PythonRecord {
   std::int64_t ts, dur;
   std::uint32_t python_id, parent_id;  // see below
