@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <protozero/pbf_reader.hpp>
 #include <set>
 
@@ -35,13 +34,12 @@ struct HloShape {
 };
 
 // A repeated integer may be packed or not.
-template <class Reader>
-void append_integers(Reader& reader, std::vector<std::int64_t>& out) {
+template <class T>
+void append_integers(protozero::pbf_reader& reader, std::vector<T>& out) {
   if (reader.wire_type() == protozero::pbf_wire_type::length_delimited) {
-    const auto range = reader.get_packed_int64();
-    std::copy(range.begin(), range.end(), std::back_inserter(out));
+    for (const std::int64_t value : reader.get_packed_int64()) out.push_back(static_cast<T>(value));
   } else {
-    out.push_back(reader.get_int64());
+    out.push_back(static_cast<T>(reader.get_int64()));
   }
 }
 
@@ -80,7 +78,7 @@ struct HloInstruction {
   std::int64_t source_line = 0;
   HloShape shape;
   std::uint64_t id = 0, frame = 0;
-  std::vector<std::int64_t> operands, called;
+  std::vector<std::uint64_t> operands, called;  // ids
 };
 
 void read_metadata(protozero::pbf_reader metadata, HloInstruction& out) {
@@ -140,8 +138,6 @@ HloInstruction instruction_of(std::string_view bytes) {
   }
   return out;
 }
-
-std::vector<std::uint64_t> numbers(const std::vector<std::int64_t>& values) { return {values.begin(), values.end()}; }
 
 std::string quoted_list(const std::vector<std::string>& values, bool lists) {
   std::string out;
@@ -298,13 +294,13 @@ HloOp HloModules::find(std::uint64_t program, std::string_view module, std::stri
     out.shape = instruction.shape.text;
     out.out_elements = instruction.shape.elements;
     out.op_name = instruction.op_name;
-    if (out.op_name.empty()) out.op_name = inner_op_name(own, numbers(instruction.called));
+    if (out.op_name.empty()) out.op_name = inner_op_name(own, instruction.called);
     if (!instruction.source_file.empty()) {
       out.frames.push_back(fmt::format("{}({}): {}", instruction.source_file, instruction.source_line, op));
     }
     if (instruction.frame != 0) out.frames = frames_of(own, instruction.frame);
     std::vector<std::string> dims, types;
-    for (const std::uint64_t id : numbers(instruction.operands)) {
+    for (const std::uint64_t id : instruction.operands) {
       const auto operand = own.by_id.find(id);
       if (operand == own.by_id.end()) continue;
       const HloShape shape = instruction_of(file_.bytes(operand->second)).shape;
