@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/files/input_file.h"
+#include "base/text/split.h"
 #include "index/locate.h"
 
 namespace tracedb {
@@ -256,9 +257,7 @@ TraceList list_traces(const std::vector<fs::path>& given, const std::vector<std:
 std::vector<fs::path> parse_path_list(std::string_view text) {
   const char separator = text.find('\0') == std::string_view::npos ? '\n' : '\0';
   std::vector<fs::path> paths;
-  while (!text.empty()) {
-    std::string_view path = text.substr(0, text.find(separator));
-    text.remove_prefix(std::min(path.size() + 1, text.size()));
+  for (std::string_view path : split_text(text, separator)) {
     if (separator == '\n' && path.ends_with('\r')) path.remove_suffix(1);  // written on Windows
     if (!path.empty()) paths.emplace_back(path);
   }
