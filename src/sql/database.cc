@@ -154,17 +154,20 @@ std::string compared(sqlite3_stmt* objects) {
   return found == wanted ? "" : fmt::format("{} of its {} tables and views are missing", wanted - found, wanted);
 }
 
+std::string between(std::string_view text, char mark) {
+  std::string out(1, mark);
+  for (const char c : text) out.append(c == mark ? 2 : 1, c);
+  return out + mark;
+}
+
 }  // namespace
 
 std::string database_name(const std::filesystem::path& path) {
   return path.is_relative() ? "./" + path.native() : path.native();
 }
 
-std::string quoted_name(std::string_view name) {
-  std::string out = "\"";
-  for (const char c : name) out.append(c == '"' ? 2 : 1, c);
-  return out + '"';
-}
+std::string quoted_name(std::string_view name) { return between(name, '"'); }
+std::string quoted_text(std::string_view text) { return between(text, '\''); }
 
 bool is_same_name(std::string_view a, std::string_view b) {
   return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;

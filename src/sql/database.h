@@ -35,6 +35,8 @@ std::string database_name(const std::filesystem::path& path);
 std::string quoted_name(std::string_view name);
 bool is_same_name(std::string_view a, std::string_view b);
 
+std::string quoted_text(std::string_view text);  // as SQL writes it: 'it''s'
+
 // SQLite takes absolute paths of up to 512 bytes, and wants room for the suffix of its journal.
 inline constexpr std::size_t kLongestDatabasePath = 504;
 

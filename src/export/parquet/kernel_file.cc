@@ -19,6 +19,7 @@
 #include "base/files/partial_file.h"
 #include "base/unknown.h"
 #include "passes/sql/event_rows.h"
+#include "sql/database.h"
 
 namespace tracedb {
 namespace {
@@ -176,13 +177,6 @@ class DuckDatabase {
   const DuckFunctions& duckdb_;
   void *database_ = nullptr, *connection_ = nullptr;
 };
-
-// 'a''b'
-std::string duckdb_text(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
-  return out + "'";
-}
 
 namespace fs = std::filesystem;
 
@@ -397,7 +391,7 @@ void require_same(const fs::path& path, const char* what, std::int64_t read, std
 
 // The time of the file's rows in two halves, as no sum of DuckDB's overflows silently.
 void verify_file(DuckDatabase& database, const fs::path& file, const fs::path& target, const KernelColumns& columns) {
-  const std::string from = " FROM read_parquet(" + duckdb_text(file.string()) + ")";
+  const std::string from = " FROM read_parquet(" + quoted_text(file.string()) + ")";
   require_same(target, "rows", database.query("SELECT count(*)" + from),
                static_cast<std::int64_t>(columns.rows().size()));
   require_same(target, "ns", database.query("SELECT CAST(coalesce(sum(dur_ns), 0) AS BIGINT)" + from), columns.time());
@@ -439,7 +433,7 @@ KernelFile write_kernel_file(Workload& workload, const fs::path& target, const s
   PartialFile partial(path);
   const std::int64_t rows = database.query(fmt::format(
       "COPY (SELECT * FROM {}()) TO {} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 122880, USE_TMP_FILE false)",
-      kFunction, duckdb_text(partial.path().string())));
+      kFunction, quoted_text(partial.path().string())));
   require_same(path, "rows", rows, static_cast<std::int64_t>(columns.rows().size()));
   verify_file(database, partial.path(), path, columns);
   partial.publish(std::nullopt);

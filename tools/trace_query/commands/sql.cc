@@ -15,6 +15,7 @@
 #include "passes/sql/kernel_sql_functions.h"
 #include "report/escape.h"
 #include "shared/option_parsing.h"
+#include "sql/database.h"
 #include "sql/safety.h"
 #include "sql/user/functions.h"
 #include "sql/user/schema_text.h"
@@ -317,12 +318,6 @@ SqlLimits limits(const CommandLine& line) {
   return limits;
 }
 
-std::string sql_literal(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? "''" : std::string(1, c);
-  return out + '\'';
-}
-
 // "": neither built nor installed beside this program.
 std::string extension_file() {
   std::error_code error;
@@ -347,14 +342,14 @@ void run_sqlite_shell(const CommandLine& line, IndexSet& indexes) {
   if (const auto rules = line.text("rules")) ::setenv("TRACEDB_RULES", rules->c_str(), 1);
   std::vector<std::string> words = {"sqlite3", "-readonly", "-box"};
   const std::string extension = extension_file();
-  if (!extension.empty()) words.insert(words.end(), {"-cmd", fmt::format(".load {}", sql_literal(extension))});
+  if (!extension.empty()) words.insert(words.end(), {"-cmd", fmt::format(".load {}", quoted_text(extension))});
   std::vector<std::string> notes = indexes.take_notes();
   if (extension.empty())
     notes.emplace_back("libtracedb_sqlite.so is not there: only the tables of the index, no passes");
   for (const std::string& note : notes) std::cerr << "note: " << escape_text(note) << '\n';
   const auto files = indexes.schema_files();
   for (std::size_t i = 1; i < files.size(); ++i) {
-    words.insert(words.end(), {"-cmd", fmt::format("ATTACH {} AS {};", sql_literal(files[i].second.string()),
+    words.insert(words.end(), {"-cmd", fmt::format("ATTACH {} AS {};", quoted_text(files[i].second.string()),
                                                    quoted_name(files[i].first))});
   }
   words.push_back(files.front().second);

@@ -12,6 +12,7 @@
 #include "report_page/html/html_table.h"
 #include "report_page/html/safe_text.h"
 #include "shared/usage_error.h"
+#include "sql/database.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/serve/answers.h"
 #include "trace_query/commands/serve/catalogue_page.h"
@@ -261,7 +262,7 @@ HttpPlan TracePages::kernel(const HttpRequest& request) {
   const std::string statement = fmt::format(
       "SELECT ts, dur, device, stream, step, layer, phase, op, cpu_op, module, input_dims, grid, block,\n"
       "       registers, shared_memory, hlo_op\nFROM kernels WHERE name GLOB {}\nORDER BY dur DESC LIMIT 100",
-      sql_text(glob_of(kernel)));
+      quoted_text(glob_of(kernel)));
   const std::string only = "--name=" + glob_of(kernel);
   struct Part {
     std::string_view title;

@@ -104,12 +104,6 @@ std::string glob_of(std::string_view name) {
   return out;
 }
 
-std::string sql_text(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
-  return out + "'";
-}
-
 std::string html_lines(std::string_view text) {
   std::string out;
   for (const std::string_view line : split_lines(text)) out += html_text(line) + "\n";

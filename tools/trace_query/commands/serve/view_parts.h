@@ -28,7 +28,6 @@ std::size_t offset_of(const HttpRequest& request);  // the first row that is sho
 
 // A GLOB that this name alone fits; of one with … in its middle, all that begin and end so.
 std::string glob_of(std::string_view name);
-std::string sql_text(std::string_view text);
 
 std::string html_lines(std::string_view text);  // of several lines, which stay lines
 std::string paragraphs(const std::vector<std::string>& texts, std::string_view kind);
