@@ -87,23 +87,12 @@ ValueType read_cell(const Statement& statement, int column, Cell& cell) {
   return type;
 }
 
-void bind_cell(Statement& statement, int index, const Cell& cell) {
-  if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
-    statement.bind(index, *integer);
-  } else if (const auto* real = std::get_if<double>(&cell)) {
-    statement.bind(index, *real);
-  } else if (const auto* text = std::get_if<std::string>(&cell)) {
-    statement.bind(index, std::string_view(*text));
-  } else {
-    statement.bind_null(index);
-  }
-}
-
 Report run_report(Database& database, std::string_view script_text, const Parameters& parameters) {
   Report report{report_columns(script_text), {}, {}};
   Statement statement(database, script_text);
   for (const auto& [parameter, value] : parameters) {
-    if (const int index = statement.parameter_index(":" + parameter)) bind_cell(statement, index, value);
+    const int index = statement.parameter_index(":" + parameter);
+    if (index != 0) std::visit([&](const auto& own) { statement.bind(index, own); }, value);
   }
   while (statement.step()) {
     Row row(static_cast<std::size_t>(statement.column_count()));

@@ -52,7 +52,6 @@ struct ReportCommand {
 std::optional<ReportCommand> report_command(std::string_view script_text);
 
 ValueType read_cell(const Statement& statement, int column, Cell& cell);  // a blob becomes a text of its bytes
-void bind_cell(Statement& statement, int index, const Cell& cell);
 
 Report run_report(Database& database, std::string_view script_text, const Parameters& parameters);
 

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <typeindex>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/error.h"
@@ -57,6 +58,7 @@ class Statement {
   Statement& bind(int index,
                   std::span<const std::byte> value);  // a blob; not copied: must stay until reset() or bound anew
   Statement& bind_null(int index);
+  Statement& bind(int index, std::monostate) { return bind_null(index); }
   Statement& bind(int index, const Statement& row, int column);  // its cell, copied
 
   [[nodiscard]] int parameter_count() const;

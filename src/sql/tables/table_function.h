@@ -71,6 +71,7 @@ class TableRows {
     return *this;
   }
   // What is not known is NULL.
+  TableRows& add(std::monostate) { return add_null(); }
   template <class T>
   TableRows& add(const std::optional<T>& value) {
     return value ? add(*value) : add_null();

@@ -91,18 +91,6 @@ class Collector {
 
 ColumnType sql_type(Unit unit) { return unit == Unit::kText ? ColumnType::kText : ColumnType::kInteger; }
 
-void add_cell(TableRows& rows, const Cell& cell) {
-  if (const auto* text = std::get_if<std::string>(&cell)) {
-    rows.add(std::string_view(*text));
-  } else if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
-    rows.add(*integer);
-  } else if (const auto* real = std::get_if<double>(&cell)) {
-    rows.add(*real);
-  } else {
-    rows.add_null();
-  }
-}
-
 // Keeps the entries for which an SQL expression over the columns of a row is true.
 void keep_where(std::vector<CatalogueEntry>& entries, const std::string& expression) {
   Database database(":memory:", Database::Mode::kMemory);
@@ -113,7 +101,7 @@ void keep_where(std::vector<CatalogueEntry>& entries, const std::string& express
   add_table_function(database, "catalogue", declared, [&](TableRows& rows) {
     for (std::size_t i = 0; i < entries.size(); ++i) {
       rows.add(i);
-      for (const Cell& cell : catalogue_row(entries[i])) add_cell(rows, cell);
+      for (const Cell& cell : catalogue_row(entries[i])) std::visit([&](const auto& own) { rows.add(own); }, cell);
     }
   });
   const SqlGuard guard(database, {});
