@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/text/decimal.h"
+#include "base/text/split.h"
 #include "report/sql_report.h"
 
 namespace tracedb {
@@ -328,10 +329,8 @@ void add_extremes(Report& report) {
 
 void choose_columns(Report& report, std::string_view names) {
   std::vector<std::size_t> chosen;
-  for (std::size_t begin = 0; begin <= names.size();) {
-    const std::size_t end = std::min(names.find(',', begin), names.size());
-    chosen.push_back(column_index(report, "--columns", std::string(names.substr(begin, end - begin))));
-    begin = end + 1;
+  for (const std::string_view name : split_text(names, ',')) {
+    chosen.push_back(column_index(report, "--columns", std::string(name)));
   }
   const auto pick = [&](auto& all) {
     std::remove_reference_t<decltype(all)> out;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/text/split.h"
 #include "report/json_text.h"
 
 namespace tracedb {
@@ -38,10 +39,8 @@ Column parse_column(std::string_view line) {
 // What follows the mark, of each line that begins with it.
 std::vector<std::string_view> marked_lines(std::string_view text, std::string_view mark) {
   std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (text.starts_with(mark)) lines.push_back(text.substr(mark.size(), end - mark.size()));
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (const std::string_view line : split_lines(text)) {
+    if (line.starts_with(mark)) lines.push_back(line.substr(mark.size()));
   }
   return lines;
 }
