@@ -76,45 +76,32 @@ WaferRequest parse_request(const CommandLine& line) {
   return out;
 }
 
-// Passes the first rows on, and one that sums up the rest.
-class LimitedRows {
- public:
-  LimitedRows(const std::vector<Column>& columns, std::size_t limit, RowSink sink)
-      : columns_(columns), limit_(limit), sink_(std::move(sink)), others_(columns.size()) {}
-
-  void row(Row row) {
-    if (++seen_ <= limit_ || limit_ == 0) return sink_(std::move(row));
-    for (std::size_t i = 0; i < row.size(); ++i) add(columns_[i], row[i], others_[i]);
-  }
-
-  // Returns how many rows there were.
-  std::size_t finish() {
-    if (limit_ == 0 || seen_ <= limit_) return seen_;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (columns_[i].others == OthersAggregate::kLabel) others_[i] = std::string("[others]");
-    }
-    sink_(std::move(others_));
-    return seen_;
-  }
-
- private:
-  static void add(const Column& column, const Cell& cell, Cell& sum) {
-    const auto* more = std::get_if<std::int64_t>(&cell);
-    if (column.others != OthersAggregate::kSum || more == nullptr) return;
-    const auto* known = std::get_if<std::int64_t>(&sum);
-    sum = saturating_add(*more, known == nullptr ? 0 : *known);
-  }
-
-  const std::vector<Column>& columns_;
-  std::size_t limit_;
-  RowSink sink_;
-  Row others_;
-  std::size_t seen_ = 0;
-};
-
 // Of facts, the first ones are not the most important.
 std::size_t limit_of(const WaferTable& table, const CommandLine& line) {
   return table.section == "summary" ? 0 : row_limit(line);
+}
+
+void add_to_others(const Column& column, const Cell& cell, Cell& sum) {
+  const auto* more = std::get_if<std::int64_t>(&cell);
+  if (column.others != OthersAggregate::kSum || more == nullptr) return;
+  const auto* known = std::get_if<std::int64_t>(&sum);
+  sum = saturating_add(*more, known == nullptr ? 0 : *known);
+}
+
+// Gives the first rows to `sink`, and one that sums up the rest. Returns how many rows there were.
+std::size_t give_rows(const WaferTable& table, std::size_t limit, const RowSink& sink) {
+  std::size_t rows = 0;
+  Row others(table.columns.size());
+  table.produce([&](Row row) {
+    if (++rows <= limit || limit == 0) return sink(std::move(row));
+    for (std::size_t i = 0; i < row.size(); ++i) add_to_others(table.columns[i], row[i], others[i]);
+  });
+  if (limit == 0 || rows <= limit) return rows;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    if (table.columns[i].others == OthersAggregate::kLabel) others[i] = std::string("[others]");
+  }
+  sink(std::move(others));
+  return rows;
 }
 
 void note_rows(const Output& output, const CommandLine& line, const WaferTable& table, std::size_t rows) {
@@ -151,13 +138,12 @@ void print_table(const WaferTable& table, const std::vector<std::string>& inputs
   if (named) columns.insert(columns.begin(), {"section", "Section", Unit::kText, OthersAggregate::kNone});
   output.separate(std::string(table.title));
   renderer->begin({"compare-wafer", inputs}, columns);
-  LimitedRows rows(table.columns, limit_of(table, line), [&](const Row& all) {
+  const std::size_t rows = give_rows(table, limit_of(table, line), [&](const Row& all) {
     Row row = pick(all, places);
     if (named) row.insert(row.begin(), std::string(table.key));
     renderer->row(row);
   });
-  table.produce([&](Row row) { rows.row(std::move(row)); });
-  note_rows(output, line, table, rows.finish());
+  note_rows(output, line, table, rows);
   if (places.size() < table.columns.size()) output.note(fmt::format("{}: --wide has more columns", table.title));
   renderer->end({});
 }
@@ -184,14 +170,12 @@ void print_document(const std::vector<WaferTable>& tables, const std::vector<std
     separator = ",\n  ";
     const char* row_separator = "\n   ";
     const JsonObjects objects(table.columns);
-    LimitedRows rows(table.columns, limit_of(table, line), [&](const Row& row) {
+    give_rows(table, limit_of(table, line), [&](const Row& row) {
       std::string text = row_separator;
       objects.append(text, row);
       out << text;
       row_separator = ",\n   ";
     });
-    table.produce([&](Row row) { rows.row(std::move(row)); });
-    rows.finish();
     out << ']';
   }
   out << "\n },\n \"warnings\": " << json_list(notes) << "}\n";
