@@ -3,6 +3,7 @@
 #include <memory>
 #include <numeric>
 
+#include "base/text/split.h"
 #include "make_trace/option_table.h"
 #include "make_trace/other_traces.h"
 #include "make_trace/output.h"
@@ -351,15 +352,8 @@ std::string write_job(const JobOptions& options, const std::string& folder) {
                      json_items(planted, {}, "\n    "));
 }
 
-// The parts between colons, empty ones too.
-Texts parts_of(std::string_view text) {
-  Texts out(1);
-  for (const char c : text) c == ':' ? void(out.emplace_back()) : out.back().push_back(c);
-  return out;
-}
-
 PlantedHoldup parse_late(const std::string& text) {
-  const Texts parts = parts_of(text);
+  const auto parts = split_text(text, ':');
   const bool counts = parts.size() == 3 || parts.size() == 4;
   const auto rank = counts ? parse_integer(parts[0]) : std::nullopt;
   const auto ns = counts ? parse_integer(parts[2]) : std::nullopt;
@@ -373,7 +367,7 @@ PlantedHoldup parse_late(const std::string& text) {
 }
 
 PlantedClock parse_clock(const std::string& text) {
-  Texts parts = parts_of(text);
+  auto parts = split_text(text, ':');
   if (parts.size() == 2) parts.emplace_back("0");
   const auto number = [&](std::size_t at) { return parts.size() == 3 ? parse_integer(parts[at]) : std::nullopt; };
   const auto rank = number(0), offset = number(1), drift = number(2);

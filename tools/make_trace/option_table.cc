@@ -3,6 +3,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "base/text/split.h"
+
 namespace tracedb {
 
 namespace po = boost::program_options;
@@ -30,10 +32,8 @@ std::int64_t parse_ppm(std::string_view option, std::string_view text) {
 
 Texts split_list(std::string_view text, char separator) {
   Texts parts;
-  while (!text.empty()) {
-    const auto end = text.find(separator);
-    if (end != 0) parts.emplace_back(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  for (const std::string_view part : split_text(text, separator)) {
+    if (!part.empty()) parts.emplace_back(part);
   }
   return parts;
 }
