@@ -7,6 +7,7 @@
 #include <boost/program_options.hpp>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <ranges>
 #include <sstream>
 #include <system_error>
@@ -268,7 +269,7 @@ bool CommandLine::parse(std::span<const std::string> args) {
   }
   refuse_other_options(*this, args);
   options_->values = parse_options(in_our_spelling(args), options_->all(), {}, "positional");
-  positional_ = list("positional");
+  positional_ = words("positional");
   if (has("help")) {
     std::cout << fmt::format("Usage: trace-query {}\n\n{}\n", command_.usage, command_.summary) << options_->all()
               << fmt::format("\nExample:\n{}\n{}", command_.example, more_help_);
@@ -334,15 +335,11 @@ std::optional<std::string> CommandLine::text(const std::string& name) const {
   return options_->values[name].as<std::string>();
 }
 
-std::vector<std::string> CommandLine::list(const std::string& name) const {
-  if (!has(name)) return {};
-  return options_->values[name].as<std::vector<std::string>>();
-}
-
 std::vector<std::string> CommandLine::words(const std::string& name) const {
   if (!has(name)) return {};
-  const auto* one = boost::any_cast<std::string>(&options_->values[name].value());
-  return one != nullptr ? std::vector{*one} : list(name);
+  const po::variable_value& given = options_->values[name];
+  const auto* one = boost::any_cast<std::string>(&given.value());
+  return one != nullptr ? std::vector{*one} : given.as<std::vector<std::string>>();
 }
 
 std::vector<std::string> split_names(const std::string& text) {
@@ -364,9 +361,7 @@ std::optional<std::string> take_option(std::vector<std::string>& words, const st
 
 std::vector<std::string> CommandLine::names(const std::string& name) const {
   std::vector<std::string> out;
-  for (const std::string& text : words(name)) {
-    for (const std::string_view part : split_text(text, ',')) out.emplace_back(part);
-  }
+  for (const std::string& text : words(name)) std::ranges::move(split_names(text), std::back_inserter(out));
   return out;
 }
 

@@ -69,7 +69,6 @@ class CommandLine {
   [[nodiscard]] std::optional<std::string> text(const std::string& name) const;
   // The option, else what the environment variable says; an empty variable says nothing.
   [[nodiscard]] std::optional<std::string> setting(const std::string& name, const char* variable) const;
-  [[nodiscard]] std::vector<std::string> list(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> words(const std::string& name) const;  // what was given, of either kind
   [[nodiscard]] std::vector<std::string> names(const std::string& name) const;  // of a list, also separated by commas
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;                // not negative

@@ -250,7 +250,7 @@ PassOptions requested_pass_options(const CommandLine& line) {
   if (const auto time = line.text("min-dur")) options.least_gap = parse_time(*time);
   if (const auto time = line.text("short")) options.short_below = parse_time(*time);
   if (const auto time = line.text("wait")) options.late = parse_time(*time);
-  for (const std::string& change : line.list("what-if")) options.what_if.push_back(parse_change(change));
+  for (const std::string& change : line.words("what-if")) options.what_if.push_back(parse_change(change));
   options.queue_limit = line.number("queue-limit").value_or(options.queue_limit);
   options.all_frames = line.has("all-frames");
   options.follow_backward = line.has("backward");

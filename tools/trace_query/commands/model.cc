@@ -143,7 +143,7 @@ void add_scenario_options(CommandLine& line) {
 
 std::vector<ScenarioRequest> requested_scenarios(const CommandLine& line) {
   std::vector<ScenarioRequest> out;
-  for (const std::string& text : line.list("scenario")) out.push_back(parse_scenario(text));
+  for (const std::string& text : line.words("scenario")) out.push_back(parse_scenario(text));
   if (const auto table = line.text("scenarios")) {
     for (ScenarioRequest& request : read_table(*table)) out.push_back(std::move(request));
   }

@@ -213,7 +213,7 @@ Request request(const CommandLine& line) {
 
 // Of --param, and of `values` where it says nothing.
 SqlParameters parameters(const CommandLine& line, SqlParameters values) {
-  for (const std::string& text : line.list("param")) {
+  for (const std::string& text : line.words("param")) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos) throw usage_error("--param {}: give name=value", text);
     values[text.substr(0, equals)] = text.substr(equals + 1);
