@@ -3,9 +3,7 @@
 #include <zlib.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <utility>
 
 #include "base/error.h"
 
@@ -13,41 +11,25 @@ namespace tracedb {
 
 struct TextOutput::Sink {
   std::string path;
-  std::FILE* plain = nullptr;
-  gzFile compressed = nullptr;
+  std::unique_ptr<gzFile_s, int (*)(gzFile)> file;
 
   [[noreturn]] void fail(const char* what) const {
     throw Error(ErrorCode::kResource, fmt::format("{}: cannot {}: {}", path, what, std::strerror(errno)));
   }
 
-  explicit Sink(const std::string& file) : path(file) {
-    if (path.ends_with(".gz"))
-      compressed = gzopen(path.c_str(), "wb3");
-    else
-      plain = std::fopen(path.c_str(), "wb");
-    if (plain == nullptr && compressed == nullptr) fail("write");
-  }
-
-  Sink(const Sink&) = delete;
-  Sink& operator=(const Sink&) = delete;
-
-  ~Sink() {
-    if (plain != nullptr) std::fclose(plain);
-    if (compressed != nullptr) gzclose(compressed);
+  // T: text as it is.
+  explicit Sink(const std::string& name)
+      : path(name), file(gzopen(name.c_str(), name.ends_with(".gz") ? "wb3" : "wbT"), gzclose) {
+    if (file == nullptr) fail("write");
   }
 
   void write(std::string_view bytes) const {
     if (bytes.empty()) return;
-    const bool done = plain != nullptr ? std::fwrite(bytes.data(), 1, bytes.size(), plain) == bytes.size()
-                                       : gzwrite(compressed, bytes.data(), static_cast<unsigned>(bytes.size())) > 0;
-    if (!done) fail("write");
+    if (gzwrite(file.get(), bytes.data(), static_cast<unsigned>(bytes.size())) <= 0) fail("write");
   }
 
   void close() {
-    std::FILE* file = std::exchange(plain, nullptr);
-    gzFile archive = std::exchange(compressed, nullptr);
-    if (file != nullptr && std::fclose(file) != 0) fail("finish");
-    if (archive != nullptr && gzclose(archive) != Z_OK) fail("finish");
+    if (gzclose(file.release()) != Z_OK) fail("finish");
   }
 };
 
