@@ -30,8 +30,7 @@ class TextOutput {
   // Writes to `path`, compressed when it ends in ".gz". An empty path only counts.
   explicit TextOutput(const std::string& path);
   ~TextOutput();
-  TextOutput(const TextOutput&) = delete;
-  TextOutput& operator=(const TextOutput&) = delete;
+  TextOutput& operator=(TextOutput&&) = delete;
 
   // Texts as they are, and numbers in decimal digits.
   template <class... Pieces>

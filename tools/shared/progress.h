@@ -28,8 +28,7 @@ std::string human_bytes(std::uint64_t bytes);
 class Ticker {
  public:
   Ticker(std::chrono::nanoseconds interval, std::function<void()> tick);
-  Ticker(const Ticker&) = delete;
-  Ticker& operator=(const Ticker&) = delete;
+  Ticker& operator=(Ticker&&) = delete;
 
  private:
   std::mutex mutex_;
@@ -49,8 +48,7 @@ class ProgressLine {
  public:
   explicit ProgressLine(const ProgressOptions& options);
   ~ProgressLine() { clear(); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
+  ProgressLine& operator=(ProgressLine&&) = delete;
 
   void started(const std::filesystem::path& trace) { running_[trace] = {}; }
   void update(const std::filesystem::path& trace, const IngestProgress& progress);

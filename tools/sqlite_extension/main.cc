@@ -45,8 +45,7 @@ std::string rules_name() {
 class HostIndex {
  public:
   explicit HostIndex(sqlite3* connection);
-  HostIndex(const HostIndex&) = delete;
-  HostIndex& operator=(const HostIndex&) = delete;
+  HostIndex& operator=(HostIndex&&) = delete;
 
   // Adds functions and tables to the connection, and the columns to its views where it has an index of this version
   // open. A second time it does nothing.

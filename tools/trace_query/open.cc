@@ -168,8 +168,7 @@ class StreamFolder {
     } while (!std::filesystem::exists(path_));
   }
   ~StreamFolder() { remove_files(path_); }
-  StreamFolder(const StreamFolder&) = delete;
-  StreamFolder& operator=(const StreamFolder&) = delete;
+  StreamFolder& operator=(StreamFolder&&) = delete;
 
   [[nodiscard]] std::filesystem::path index() const { return path_ / kIndex; }
 

@@ -48,8 +48,7 @@ class CommandLine {
  public:
   CommandLine(const Command& command, const std::vector<OptionGroup>& groups);
   ~CommandLine();
-  CommandLine(const CommandLine&) = delete;
-  CommandLine& operator=(const CommandLine&) = delete;
+  CommandLine& operator=(CommandLine&&) = delete;
 
   // `names`: "timeout" or "file,f".
   void add(const char* names, OptionKind kind, const char* help);

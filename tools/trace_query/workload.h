@@ -24,8 +24,7 @@ std::string selection_text(const CommandLine& line);
 class RequestedWorkload {
  public:
   explicit RequestedWorkload(const CommandLine& line);  // Error{kUsage} for values that mean nothing
-  RequestedWorkload(const RequestedWorkload&) = delete;
-  RequestedWorkload& operator=(const RequestedWorkload&) = delete;
+  RequestedWorkload& operator=(RequestedWorkload&&) = delete;
 
   [[nodiscard]] const Selection& selection() const { return options_.selection; }
   [[nodiscard]] const CaptureSource* capture() const { return options_.capture; }

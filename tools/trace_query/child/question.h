@@ -19,8 +19,7 @@ class Question {
   // started.
   explicit Question(std::span<const std::string> words);
   ~Question() { stop(); }
-  Question(const Question&) = delete;
-  Question& operator=(const Question&) = delete;
+  Question& operator=(Question&&) = delete;
 
   void add_outputs(std::vector<pollfd>& to) const;  // to be polled for input
   // Takes what there is. True: it has ended, and the rest is known.

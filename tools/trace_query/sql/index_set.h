@@ -32,8 +32,7 @@ class SqlIndex {
   enum class Sorting { kInMemory, kOnDisk };
 
   SqlIndex(OpenedTrace trace, const RequestedWorkload& requested, const PassOptions& options, Sorting sorting);
-  SqlIndex(const SqlIndex&) = delete;
-  SqlIndex& operator=(const SqlIndex&) = delete;
+  SqlIndex& operator=(SqlIndex&&) = delete;
 
   [[nodiscard]] const Index& index() const { return trace_.index; }
   [[nodiscard]] Database& database() const { return trace_.index.database(); }

@@ -117,8 +117,7 @@ class SocketFile {
     listeners.push_back(std::move(made));
   }
   ~SocketFile() { ::unlink(path_.c_str()); }
-  SocketFile(const SocketFile&) = delete;
-  SocketFile& operator=(const SocketFile&) = delete;
+  SocketFile& operator=(SocketFile&&) = delete;
 
  private:
   std::string path_;
@@ -140,8 +139,7 @@ class OpenedPage {
     }
   }
   ~OpenedPage() { ::unlink(path_.c_str()); }
-  OpenedPage(const OpenedPage&) = delete;
-  OpenedPage& operator=(const OpenedPage&) = delete;
+  OpenedPage& operator=(OpenedPage&&) = delete;
 
  private:
   fs::path path_;
