@@ -16,10 +16,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <optional>
 
 #include "base/error.h"
 #include "base/files/input_file.h"
+#include "base/scope_exit.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/serve/trace_pages.h"
 #include "trace_query/options.h"
@@ -98,52 +98,36 @@ std::uint16_t listen_on(std::uint16_t port, std::vector<FileDescriptor>& listene
   return ntohs(four.sin_port);
 }
 
-// A socket in the file system that only its owner can open; removed at the end, as the file it made.
-class SocketFile {
- public:
-  SocketFile(std::string path, std::vector<FileDescriptor>& listeners) : path_(std::move(path)) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path_.size() >= sizeof address.sun_path) throw usage_error("--socket: at most 107 bytes of path");
-    std::ranges::copy(path_, std::begin(address.sun_path));
-    const mode_t before = ::umask(0177);
-    FileDescriptor made = bound(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address);
-    const int failure = errno;
-    ::umask(before);
-    if (!made.is_open()) {
-      throw Error(ErrorCode::kResource, fmt::format("{}: {}; where no server uses it any more, remove it",
-                                                    printable_path(path_), std::strerror(failure)));
-    }
-    listeners.push_back(std::move(made));
+// A socket in the file system that only its owner can open.
+FileDescriptor listen_at(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) throw usage_error("--socket: at most 107 bytes of path");
+  std::ranges::copy(path, std::begin(address.sun_path));
+  const mode_t before = ::umask(0177);
+  FileDescriptor out = bound(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const int failure = errno;
+  ::umask(before);
+  if (out.is_open()) return out;
+  throw Error(ErrorCode::kResource, fmt::format("{}: {}; where no server uses it any more, remove it",
+                                                printable_path(path), std::strerror(failure)));
+}
+
+// By a page that leads there: arguments of processes can be read by everyone, and a browser's would hold the token.
+// Returns the file of the page.
+fs::path open_in_browser(const std::string& address) {
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  const fs::path page = fs::path(runtime != nullptr ? runtime : "/tmp") / fmt::format("tracedb-{}.html", new_token());
+  write_private(page, fmt::format("<!DOCTYPE html><meta charset=\"utf-8\"><title>tracedb</title>"
+                                  "<meta http-equiv=\"refresh\" content=\"0; url={0}\"><a href=\"{0}\">traces</a>\n",
+                                  address));
+  const pid_t browser = ::fork();
+  if (browser == 0) {
+    ::execlp("xdg-open", "xdg-open", page.c_str(), nullptr);
+    ::_exit(1);
   }
-  ~SocketFile() { ::unlink(path_.c_str()); }
-  SocketFile& operator=(SocketFile&&) = delete;
-
- private:
-  std::string path_;
-};
-
-// A page that leads there: arguments of processes can be read by everyone, and a browser's would hold the token.
-class OpenedPage {
- public:
-  explicit OpenedPage(const std::string& address) {
-    const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
-    path_ = fs::path(runtime != nullptr ? runtime : "/tmp") / fmt::format("tracedb-{}.html", new_token());
-    write_private(path_, fmt::format("<!DOCTYPE html><meta charset=\"utf-8\"><title>tracedb</title>"
-                                     "<meta http-equiv=\"refresh\" content=\"0; url={0}\"><a href=\"{0}\">traces</a>\n",
-                                     address));
-    const pid_t browser = ::fork();
-    if (browser == 0) {
-      ::execlp("xdg-open", "xdg-open", path_.c_str(), nullptr);
-      ::_exit(1);
-    }
-  }
-  ~OpenedPage() { ::unlink(path_.c_str()); }
-  OpenedPage& operator=(OpenedPage&&) = delete;
-
- private:
-  fs::path path_;
-};
+  return page;
+}
 
 int run_serve(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {});
@@ -170,18 +154,21 @@ int run_serve(const Command& command, std::span<const std::string> args) {
   const auto token_file = line.text("token-file");
   const std::string token = token_file ? token_of(*token_file) : new_token();
   std::vector<FileDescriptor> listeners;
-  std::optional<SocketFile> socket;
-  std::optional<OpenedPage> opened;
+  std::vector<fs::path> made;
+  const ScopeExit removed([&] {
+    for (const fs::path& path : made) ::unlink(path.c_str());
+  });
   std::string address;
   if (const auto file = line.text("socket")) {
     if (line.has("port")) throw usage_error("--socket has no --port");
-    socket.emplace(*file, listeners);
+    listeners.push_back(listen_at(*file));
+    made.emplace_back(*file);
     address = fmt::format("http://localhost/{}/", token);
   } else {
     address = fmt::format("http://127.0.0.1:{}/{}/", listen_on(static_cast<std::uint16_t>(port), listeners), token);
   }
   std::cout << address << '\n' << std::flush;
-  if (line.has("open")) opened.emplace(address);
+  if (line.has("open")) made.push_back(open_in_browser(address));
   TracePages pages(IndexNames(given, line.has("follow")), perfetto);
   serve_http(std::move(listeners), token, pages);
   return 0;
