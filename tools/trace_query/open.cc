@@ -148,63 +148,58 @@ std::optional<Index> build_into(const std::filesystem::path& path, const std::fi
   return valid == nullptr ? std::nullopt : std::optional(std::move(*valid));
 }
 
-// A folder for the index of a stream, which the process holds as long as it needs it, however it ends.
-class StreamFolder {
- public:
-  StreamFolder() {
-    std::error_code error;
-    const std::filesystem::path place = std::filesystem::temp_directory_path(error);
-    if (error) throw Error(ErrorCode::kResource, "TMPDIR is no folder, for the index of standard input: set it");
-    for (const auto& entry : std::filesystem::directory_iterator(place, error)) {
-      if (is_name(entry.path().filename().native())) remove_left(entry.path());
-    }
-    do {  // another run may have found it before it was held
-      std::string name = (place / kName).string();
-      if (::mkdtemp(name.data()) == nullptr) {
-        throw Error(ErrorCode::kResource, name + ": cannot be made, for the index of standard input; set TMPDIR");
-      }
-      path_ = name;
-      held_ = hold(path_);
-    } while (!std::filesystem::exists(path_));
-  }
-  ~StreamFolder() { remove_files(path_); }
-  StreamFolder& operator=(StreamFolder&&) = delete;
+// Folders for the indexes of streams, each held by its process as long as it needs it, however that ends.
+constexpr std::string_view kStreamFolder = "tracedb-XXXXXX", kStreamIndex = "standard-input.tracedb";
 
-  [[nodiscard]] std::filesystem::path index() const { return path_ / kIndex; }
+bool is_stream_folder(std::string_view name) {
+  constexpr std::size_t kPrefix = 8;
+  return name.size() == kStreamFolder.size() && name.substr(0, kPrefix) == kStreamFolder.substr(0, kPrefix);
+}
 
- private:
-  static constexpr std::string_view kName = "tracedb-XXXXXX", kIndex = "standard-input.tracedb";
+// Not open: another process does, or it is none of ours.
+FileDescriptor hold(const fs::path& folder) {
+  FileDescriptor out(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  const bool ours = out.is_open() && ::fstat(out.get(), &status) == 0 && status.st_uid == ::geteuid();
+  return ours && ::flock(out.get(), LOCK_EX | LOCK_NB) == 0 ? std::move(out) : FileDescriptor();
+}
 
-  static bool is_name(std::string_view name) {
-    constexpr std::size_t kPrefix = 8;
-    return name.size() == kName.size() && name.substr(0, kPrefix) == kName.substr(0, kPrefix);
+// What we make there; the folder stays if there is anything else.
+void remove_stream_folder(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const bool of_index = entry.path().filename().native().starts_with(kStreamIndex);
+    if (of_index || is_empty_spool(entry.path())) files.push_back(entry.path());
   }
-  // Not open: another process does, or it is none of ours.
-  static FileDescriptor hold(const std::filesystem::path& folder) {
-    FileDescriptor out(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    struct stat status {};
-    const bool ours = out.is_open() && ::fstat(out.get(), &status) == 0 && status.st_uid == ::geteuid();
-    return ours && ::flock(out.get(), LOCK_EX | LOCK_NB) == 0 ? std::move(out) : FileDescriptor();
-  }
-  static void remove_left(const std::filesystem::path& folder) {
-    const FileDescriptor held = hold(folder);
-    if (held.is_open()) remove_files(folder);
-  }
-  // What we make there; the folder stays if there is anything else.
-  static void remove_files(const std::filesystem::path& folder) {
-    std::error_code error;
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-      const bool of_index = entry.path().filename().native().starts_with(kIndex);
-      if (of_index || is_empty_spool(entry.path())) files.push_back(entry.path());
-    }
-    for (const std::filesystem::path& file : files) ::unlink(file.c_str());
-    ::rmdir(folder.c_str());
-  }
+  for (const fs::path& file : files) ::unlink(file.c_str());
+  ::rmdir(folder.c_str());
+}
 
-  std::filesystem::path path_;
-  FileDescriptor held_;
+struct HeldFolder {
+  fs::path path;
+  FileDescriptor held;
 };
+
+// A new one; those that were left are removed.
+HeldFolder make_stream_folder() {
+  std::error_code error;
+  const fs::path place = fs::temp_directory_path(error);
+  if (error) throw Error(ErrorCode::kResource, "TMPDIR is no folder, for the index of standard input: set it");
+  for (const auto& entry : fs::directory_iterator(place, error)) {
+    if (!is_stream_folder(entry.path().filename().native())) continue;
+    if (const FileDescriptor held = hold(entry.path()); held.is_open()) remove_stream_folder(entry.path());
+  }
+  for (;;) {
+    std::string name = (place / kStreamFolder).string();
+    if (::mkdtemp(name.data()) == nullptr) {
+      throw Error(ErrorCode::kResource, name + ": cannot be made, for the index of standard input; set TMPDIR");
+    }
+    FileDescriptor held = hold(name);
+    // Another run may have found it before it was held.
+    if (fs::exists(name)) return {name, std::move(held)};
+  }
+}
 
 void refuse_building(const std::filesystem::path& trace, const CommandLine& line) {
   for (const char* option : {"no-ingest", "read-only"}) {
@@ -222,9 +217,11 @@ OpenedTrace build_of_stream(const std::filesystem::path& stream, const CommandLi
   std::atomic<bool> stop = false;
   const std::atomic<bool>* time_is_up = RunLimits::of_process().time_is_up();
   const Ticker ticker(kBetweenLooks, [&] { stop = end_requested() || (time_is_up != nullptr && *time_is_up); });
-  const StreamFolder folder;
-  build_into(folder.index(), stream, line, &stop);
-  return with_notes(Index::open(folder.index()));
+  const HeldFolder folder = make_stream_folder();
+  const ScopeExit removed([&] { remove_stream_folder(folder.path); });
+  const fs::path index = folder.path / kStreamIndex;
+  build_into(index, stream, line, &stop);
+  return with_notes(Index::open(index));
 }
 
 OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
