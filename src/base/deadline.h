@@ -18,8 +18,7 @@ class Deadline {
     if (limit.count() <= 0) return;
     thread_ = std::jthread([this, end = Clock::now() + limit](const std::stop_token& done) { watch(end, done); });
   }
-  Deadline(const Deadline&) = delete;
-  Deadline& operator=(const Deadline&) = delete;
+  Deadline& operator=(Deadline&&) = delete;
 
   [[nodiscard]] const std::atomic<bool>* flag() const { return thread_.joinable() ? &raised_ : cancel_; }
   [[nodiscard]] bool expired() const { return expired_; }

@@ -29,8 +29,7 @@ class Task {
   ~Task() {
     if (thread_.joinable()) thread_.join();
   }
-  Task(const Task&) = delete;
-  Task& operator=(const Task&) = delete;
+  Task& operator=(Task&&) = delete;
 
   // Waits; rethrows what the work threw.
   void join() {

@@ -10,8 +10,7 @@ class ScopeExit {
  public:
   explicit ScopeExit(Action action) : action_(std::move(action)) {}
   ~ScopeExit() { action_(); }
-  ScopeExit(const ScopeExit&) = delete;
-  ScopeExit& operator=(const ScopeExit&) = delete;
+  ScopeExit& operator=(ScopeExit&&) = delete;
 
  private:
   Action action_;

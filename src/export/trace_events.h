@@ -27,8 +27,7 @@ class TraceEventWriter {
  public:
   // `members`: of the top level, besides the events. The stream must outlive the object.
   TraceEventWriter(std::ostream& out, const JsonWriter& members);
-  TraceEventWriter(const TraceEventWriter&) = delete;
-  TraceEventWriter& operator=(const TraceEventWriter&) = delete;
+  TraceEventWriter& operator=(TraceEventWriter&&) = delete;
 
   void slice(const TraceSlice& slice, const JsonWriter& args) { event('X', slice, args); }
   void instant(const TraceSlice& point, const JsonWriter& args) { event('i', point, args); }

@@ -47,8 +47,7 @@ enum class MarkTrack : std::uint8_t { kSteps, kAnnotations, kLayers, kRoles, kId
 class TraceTracks {
  public:
   TraceTracks(const Index& index, TrackNumbers& numbers, TrackPrefix prefix);
-  TraceTracks(const TraceTracks&) = delete;
-  TraceTracks& operator=(const TraceTracks&) = delete;
+  TraceTracks& operator=(TraceTracks&&) = delete;
 
   EventTrack thread(std::uint32_t thread_id);
   EventTrack process(std::uint32_t process_id) { return {host_process(process_id), 0}; }

@@ -82,8 +82,7 @@ class Batch {
    public:
     explicit Slot(std::counting_semaphore<>& slots) : slots_(slots) { slots_.acquire(); }
     ~Slot() { release(); }
-    Slot(const Slot&) = delete;
-    Slot& operator=(const Slot&) = delete;
+    Slot& operator=(Slot&&) = delete;
     void release() {
       if (std::exchange(held_, false)) slots_.release();
     }

@@ -113,8 +113,7 @@ class Database {
   Database(const std::filesystem::path& path, Mode mode);
   explicit Database(sqlite3* of_host);  // which stays open, and as it is
   ~Database();
-  Database(const Database&) = delete;
-  Database& operator=(const Database&) = delete;
+  Database& operator=(Database&&) = delete;
 
   void execute(std::string_view sql);  // any number of statements, rows are thrown away
   // First column of the first row; nullopt when there is no row or it is NULL.

@@ -26,8 +26,7 @@ class SqlGuard {
  public:
   SqlGuard(Database& database, const SqlLimits& limits);
   ~SqlGuard();
-  SqlGuard(const SqlGuard&) = delete;
-  SqlGuard& operator=(const SqlGuard&) = delete;
+  SqlGuard& operator=(SqlGuard&&) = delete;
 
  private:
   Database& database_;

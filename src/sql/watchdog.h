@@ -24,8 +24,7 @@ class Watchdog {
 
   // `last_resort` runs on the watchdog's thread, and should end the process.
   Watchdog(std::chrono::nanoseconds limit, std::function<void()> last_resort);
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
+  Watchdog& operator=(Watchdog&&) = delete;
 
   // Databases do this themselves: Database::end_by().
   void add(sqlite3* database);

@@ -15,8 +15,7 @@ class PartialFile {
   // Makes the file, empty.
   explicit PartialFile(const std::filesystem::path& name);
   ~PartialFile();  // removes it unless it was published
-  PartialFile(const PartialFile&) = delete;
-  PartialFile& operator=(const PartialFile&) = delete;
+  PartialFile& operator=(PartialFile&&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   // fsync, rename, fsync of the folder: after a power loss the name has the old file or this one. Gives it `modified`

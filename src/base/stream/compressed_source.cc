@@ -246,8 +246,7 @@ class ZlibGzipDecoder : public StreamDecoder {
     if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
   }
   ~ZlibGzipDecoder() override { inflateEnd(&stream_); }
-  ZlibGzipDecoder(const ZlibGzipDecoder&) = delete;
-  ZlibGzipDecoder& operator=(const ZlibGzipDecoder&) = delete;
+  ZlibGzipDecoder& operator=(ZlibGzipDecoder&&) = delete;
 
   void reset() override { inflateReset(&stream_); }
   [[nodiscard]] bool begins_member(std::string_view bytes) const override { return is_gzip(bytes); }

@@ -25,8 +25,7 @@ class ContentHasher {
  public:
   ContentHasher();
   ~ContentHasher();
-  ContentHasher(const ContentHasher&) = delete;
-  ContentHasher& operator=(const ContentHasher&) = delete;
+  ContentHasher& operator=(ContentHasher&&) = delete;
   void update(std::span<const char> bytes);
   [[nodiscard]] ContentHash digest() const;
 

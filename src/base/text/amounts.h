@@ -37,8 +37,7 @@ class CycleWords {
  public:
   explicit CycleWords(bool cycles);
   ~CycleWords();
-  CycleWords(const CycleWords&) = delete;
-  CycleWords& operator=(const CycleWords&) = delete;
+  CycleWords& operator=(CycleWords&&) = delete;
   [[nodiscard]] static bool active();
 
  private:

@@ -155,8 +155,7 @@ class DuckDatabase {
     duckdb_.disconnect(&connection_);
     duckdb_.close(&database_);
   }
-  DuckDatabase(const DuckDatabase&) = delete;
-  DuckDatabase& operator=(const DuckDatabase&) = delete;
+  DuckDatabase& operator=(DuckDatabase&&) = delete;
 
   // First column of the first row, 0 where there is none. Error{kResource} with what DuckDB says.
   std::int64_t query(const std::string& sql) {

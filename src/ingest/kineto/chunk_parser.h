@@ -29,8 +29,7 @@ class ChunkParser {
 
   ChunkParser(unsigned worker, const EventOptions& options);
   ~ChunkParser();
-  ChunkParser(const ChunkParser&) = delete;
-  ChunkParser& operator=(const ChunkParser&) = delete;
+  ChunkParser& operator=(ChunkParser&&) = delete;
 
   // Clears `batch` and fills it.
   void parse(const Chunk& chunk, EventBatch& batch);

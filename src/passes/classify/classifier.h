@@ -87,8 +87,7 @@ class Classifier {
   // `platform`: vendor of the device, for rules that ask for it; the built-in default rules do not.
   explicit Classifier(RuleSet rules, std::string platform = {});
   explicit Classifier(const CompiledRules& rules, std::string platform = {});  // which must outlive it
-  Classifier(const Classifier&) = delete;
-  Classifier& operator=(const Classifier&) = delete;
+  Classifier& operator=(Classifier&&) = delete;
 
   // Of XLA's kernels (trace/hlo_kernel.h) by what the operation does, else by the kernel's name.
   Classification classify(std::string_view name);

@@ -90,8 +90,7 @@ class BitSet {
 class CompiledRules {
  public:
   explicit CompiledRules(RuleSet rules);
-  CompiledRules(const CompiledRules&) = delete;
-  CompiledRules& operator=(const CompiledRules&) = delete;
+  CompiledRules& operator=(CompiledRules&&) = delete;
 
   [[nodiscard]] const RuleSet& rules() const { return rules_; }
 

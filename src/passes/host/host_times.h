@@ -51,8 +51,7 @@ class HostSweep {
  public:
   explicit HostSweep(std::span<const HostGap> gaps);
   ~HostSweep();
-  HostSweep(const HostSweep&) = delete;
-  HostSweep& operator=(const HostSweep&) = delete;
+  HostSweep& operator=(HostSweep&&) = delete;
 
   void add(const HostEvents& events);  // those that start next
   HostTimes finish();                  // of all that was added since the last call

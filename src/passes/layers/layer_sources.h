@@ -51,8 +51,7 @@ class LayerSources {
  public:
   // `captured` may be null. All given must outlive the object.
   LayerSources(const Index& index, const Launched& launched, const CaptureLayers* captured = nullptr);
-  LayerSources(const LayerSources&) = delete;
-  LayerSources& operator=(const LayerSources&) = delete;
+  LayerSources& operator=(LayerSources&&) = delete;
 
   [[nodiscard]] const LayerHint* get(std::size_t place);  // null: there are no more
 

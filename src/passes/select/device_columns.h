@@ -18,8 +18,7 @@ class DeviceColumns {
  public:
   DeviceColumns(const EventTables& events, LaneBy by);  // all that is in them
   DeviceColumns(Workload& workload, LaneBy by, Times times);
-  DeviceColumns(const DeviceColumns&) = delete;
-  DeviceColumns& operator=(const DeviceColumns&) = delete;
+  DeviceColumns& operator=(DeviceColumns&&) = delete;
 
   // Refers to this object.
   [[nodiscard]] DeviceWork work() const;

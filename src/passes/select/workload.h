@@ -138,8 +138,7 @@ struct WorkloadParts {
 class Workload {
  public:
   Workload(const Index& index, const ActiveRules& rules, WorkloadOptions options = {});
-  Workload(const Workload&) = delete;
-  Workload& operator=(const Workload&) = delete;
+  Workload& operator=(Workload&&) = delete;
 
   [[nodiscard]] const Index& index() const { return index_; }
   [[nodiscard]] const ActiveRules& rules() const { return rules_; }

@@ -28,8 +28,7 @@ class KernelSqlFunctions {
   // op_class() answers by these.
   explicit KernelSqlFunctions(WorkloadSource workload, const ActiveRules* rules = nullptr)
       : workload_(std::move(workload)), rules_(rules) {}
-  KernelSqlFunctions(const KernelSqlFunctions&) = delete;
-  KernelSqlFunctions& operator=(const KernelSqlFunctions&) = delete;
+  KernelSqlFunctions& operator=(KernelSqlFunctions&&) = delete;
 
   [[nodiscard]] Workload& workload() { return workload_(); }
   [[nodiscard]] std::string_view op_class(std::string_view name);  // valid until the next call

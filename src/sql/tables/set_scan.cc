@@ -196,8 +196,7 @@ class SetScan::Reader {
   ~Reader() {
     if (interruptible_) database_->interrupt_on(nullptr);
   }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  Reader& operator=(Reader&&) = delete;
 
   void interrupt_on(const std::atomic<bool>& flag) {
     if (!statement_) return;

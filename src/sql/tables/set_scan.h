@@ -40,8 +40,7 @@ class SetScan {
  public:
   SetScan(DatabaseSet& set, SetQuery query);
   ~SetScan();
-  SetScan(const SetScan&) = delete;
-  SetScan& operator=(const SetScan&) = delete;
+  SetScan& operator=(SetScan&&) = delete;
 
   // To the first or next row; false: there is none. Throws Error: what ended a statement and is no fault of a member.
   bool next();
