@@ -65,16 +65,88 @@ class Answers {
         document_(output.document()),
         numbered_(document_ != nullptr && count > 1) {}
 
-  void print_rows(UserSql& sql, Statement& statement);
-  void print_plan(UserSql& sql);
+  void print_rows(UserSql& sql, Statement& statement) {
+    std::vector<Column> columns;
+    for (int c = 0; c < statement.column_count(); ++c) {
+      const std::string name(statement.column_name(c));
+      columns.push_back({name, name, Unit::kAny, OthersAggregate::kNone, name == "kernel" ? Fit::kNames : Fit::kUsual});
+    }
+    Report shown{columns, {}};  // rows for people: they wait for all names of kernels
+    const auto own = begin_table(std::move(columns));
+    TableRenderer& renderer = own ? *own : *document_;
+    std::size_t rows = 0;
+    const int count = statement.column_count();
+    Row row = new_row(sql);  // one for all: their texts share its memory
+    const std::size_t first = row.size();
+    row.resize(first + static_cast<std::size_t>(count));
+    while (sql.step(statement)) {
+      if (max_rows_ != 0 && rows == max_rows_) {
+        warnings_.push_back(
+            fmt::format("statement {}: stopped after {} (--max-rows)", sql.number(), counted(max_rows_, "row")));
+        break;
+      }
+      for (int c = 0; c < count; ++c) read_printable_cell(statement, c, row[first + static_cast<std::size_t>(c)]);
+      const bool is_before = rows < offset_;
+      if (!is_before && (limit_ == 0 || rows - offset_ < limit_)) {
+        human_ ? shown.rows.push_back(row) : renderer.row(row);
+      }
+      ++rows;
+    }
+    output_.shorten_names(shown);
+    for (const Row& each : shown.rows) renderer.row(each);
+    if (limit_ != 0 && rows > offset_ + limit_) {
+      warnings_.push_back(fmt::format("statement {}: {}; --limit 0 shows all", sql.number(),
+                                      counted(rows - offset_ - limit_, "more row")));
+    }
+    if (own) end_table(renderer);
+  }
+
+  // How a statement would be answered, as a tree.
+  void print_plan(UserSql& sql) {
+    const auto own = begin_table({{"depth", "Depth", Unit::kAny, OthersAggregate::kNone},
+                                  {"plan", "Plan", Unit::kText, OthersAggregate::kNone}});
+    TableRenderer& renderer = own ? *own : *document_;
+    std::map<std::int64_t, std::int64_t> depths = {{0, 0}};
+    Statement plan = sql.plan();
+    while (plan.step()) {
+      const std::int64_t depth = depths[plan.int64(1)];
+      depths[plan.int64(0)] = depth + 1;
+      Row row = new_row(sql);
+      row.emplace_back(depth);
+      row.emplace_back(std::string(static_cast<std::size_t>(2 * depth), ' ') + std::string(plan.text(3)));
+      renderer.row(row);
+    }
+    if (own) end_table(renderer);
+  }
+
   void finish(bool any) {
     if (document_ != nullptr && any) end_table(*document_);
   }
 
  private:
-  std::unique_ptr<TableRenderer> begin_table(std::vector<Column> columns);  // null: the document's
-  void end_table(TableRenderer& renderer);
-  Row new_row(const UserSql& sql) const;
+  // Null: the document's.
+  std::unique_ptr<TableRenderer> begin_table(std::vector<Column> columns) {
+    if (numbered_) columns.insert(columns.begin(), {"statement", "Statement", Unit::kAny, OthersAggregate::kNone});
+    auto own = document_ != nullptr ? nullptr : output_.renderer();
+    output_.separate("");
+    // How many there are is known behind the last.
+    if (offset_ > 0 || own) head_.page = RowPage{offset_, kAllRows, kAllRows};
+    (own ? *own : *document_).begin(head_, columns);
+    return own;
+  }
+
+  void end_table(TableRenderer& renderer) {
+    for (std::string& note : indexes_.take_notes()) warnings_.push_back(std::move(note));
+    renderer.end(warnings_);
+    for (const std::string& warning : warnings_) output_.note(warning);
+    warnings_.clear();
+  }
+
+  [[nodiscard]] Row new_row(const UserSql& sql) const {
+    Row row;
+    if (numbered_) row.emplace_back(static_cast<std::int64_t>(sql.number()));
+    return row;
+  }
 
   IndexSet& indexes_;
   bool human_;
@@ -85,83 +157,6 @@ class Answers {
   bool numbered_;                      // rows say which statement they answer
   std::vector<std::string> warnings_;  // not yet printed
 };
-
-std::unique_ptr<TableRenderer> Answers::begin_table(std::vector<Column> columns) {
-  if (numbered_) columns.insert(columns.begin(), {"statement", "Statement", Unit::kAny, OthersAggregate::kNone});
-  auto own = document_ != nullptr ? nullptr : output_.renderer();
-  output_.separate("");
-  // How many there are is known behind the last.
-  if (offset_ > 0 || own) head_.page = RowPage{offset_, kAllRows, kAllRows};
-  (own ? *own : *document_).begin(head_, columns);
-  return own;
-}
-
-void Answers::end_table(TableRenderer& renderer) {
-  for (std::string& note : indexes_.take_notes()) warnings_.push_back(std::move(note));
-  renderer.end(warnings_);
-  for (const std::string& warning : warnings_) output_.note(warning);
-  warnings_.clear();
-}
-
-Row Answers::new_row(const UserSql& sql) const {
-  Row row;
-  if (numbered_) row.emplace_back(static_cast<std::int64_t>(sql.number()));
-  return row;
-}
-
-void Answers::print_rows(UserSql& sql, Statement& statement) {
-  std::vector<Column> columns;
-  for (int c = 0; c < statement.column_count(); ++c) {
-    const std::string name(statement.column_name(c));
-    columns.push_back({name, name, Unit::kAny, OthersAggregate::kNone, name == "kernel" ? Fit::kNames : Fit::kUsual});
-  }
-  Report shown{columns, {}};  // rows for people: they wait for all names of kernels
-  const auto own = begin_table(std::move(columns));
-  TableRenderer& renderer = own ? *own : *document_;
-  std::size_t rows = 0;
-  const int count = statement.column_count();
-  Row row = new_row(sql);  // one for all: their texts share its memory
-  const std::size_t first = row.size();
-  row.resize(first + static_cast<std::size_t>(count));
-  while (sql.step(statement)) {
-    if (max_rows_ != 0 && rows == max_rows_) {
-      warnings_.push_back(
-          fmt::format("statement {}: stopped after {} (--max-rows)", sql.number(), counted(max_rows_, "row")));
-      break;
-    }
-    for (int c = 0; c < count; ++c) read_printable_cell(statement, c, row[first + static_cast<std::size_t>(c)]);
-    const bool is_before = rows < offset_;
-    if (!is_before && (limit_ == 0 || rows - offset_ < limit_)) {
-      human_ ? shown.rows.push_back(row) : renderer.row(row);
-    }
-    ++rows;
-  }
-  output_.shorten_names(shown);
-  for (const Row& each : shown.rows) renderer.row(each);
-  if (limit_ != 0 && rows > offset_ + limit_) {
-    warnings_.push_back(fmt::format("statement {}: {}; --limit 0 shows all", sql.number(),
-                                    counted(rows - offset_ - limit_, "more row")));
-  }
-  if (own) end_table(renderer);
-}
-
-// How a statement would be answered, as a tree.
-void Answers::print_plan(UserSql& sql) {
-  const auto own = begin_table(
-      {{"depth", "Depth", Unit::kAny, OthersAggregate::kNone}, {"plan", "Plan", Unit::kText, OthersAggregate::kNone}});
-  TableRenderer& renderer = own ? *own : *document_;
-  std::map<std::int64_t, std::int64_t> depths = {{0, 0}};
-  Statement plan = sql.plan();
-  while (plan.step()) {
-    const std::int64_t depth = depths[plan.int64(1)];
-    depths[plan.int64(0)] = depth + 1;
-    Row row = new_row(sql);
-    row.emplace_back(depth);
-    row.emplace_back(std::string(static_cast<std::size_t>(2 * depth), ' ') + std::string(plan.text(3)));
-    renderer.row(row);
-  }
-  if (own) end_table(renderer);
-}
 
 void answer_sql(IndexSet& indexes, const std::string& text, const SqlParameters& values, const CommandLine& line,
                 std::size_t max_rows, Output& output) {
