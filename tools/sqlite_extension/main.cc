@@ -44,7 +44,15 @@ std::string rules_name() {
 // One thread at a time, as its connection is used. Failures are one line, without bytes that a terminal obeys.
 class HostIndex {
  public:
-  explicit HostIndex(sqlite3* connection);
+  explicit HostIndex(sqlite3* connection)
+      : host_(connection),
+        file_(main_file(host_)),
+        application_id_(host_.query_int64("PRAGMA main.application_id").value_or(0)),
+        version_(host_.query_int64("PRAGMA main.user_version").value_or(0)),
+        rules_(rules_name()),
+        functions_([this]() -> Workload& { return workload(); }, is_of_this_version() ? nullptr : &rules_) {
+    host_.write_failures_by(escape_text);
+  }
   HostIndex& operator=(HostIndex&&) = delete;
 
   // Adds functions and tables to the connection, and the columns to its views where it has an index of this version
@@ -52,18 +60,50 @@ class HostIndex {
   static void add_to(sqlite3* connection);
 
   // True on the thread that opens a connection of our own.
-  static bool is_opening();
+  static bool is_opening() { return opening; }
 
   // Throws Error where the connection has no index open that passes can read: what it is instead.
-  Workload& workload();
+  Workload& workload() {
+    if (!workload_) open();
+    return *workload_;
+  }
   // Its file.
-  [[nodiscard]] const std::filesystem::path& path();
+  [[nodiscard]] const std::filesystem::path& path() { return workload().index().path(); }
   // What a reader must know of what was computed so far, line by line.
-  const std::string& notes();
+  const std::string& notes() {
+    for (const std::string& note : workload().take_notes()) notes_ += (notes_.empty() ? "" : "\n") + note;
+    return notes_;
+  }
 
  private:
-  void open();
-  [[nodiscard]] bool is_of_this_version();
+  void open() {
+    if (application_id_ != kApplicationId) {
+      throw Error(ErrorCode::kInput, fmt::format("{}: not an index of a trace: open one, or make it with trace-ingest",
+                                                 file_ ? file_->string() : "the open database"));
+    }
+    if (!file_) throw Error(ErrorCode::kInput, "an index in memory: the passes read its file; open that");
+    const std::string replaced = "replaced or removed since it was opened: open it again";
+    if (has_main_moved(host_)) throw Error(ErrorCode::kTransient, fmt::format("{}: {}", file_->string(), replaced));
+    opening = true;
+    const ScopeExit opened([] { opening = false; });
+    Index index = Index::open(*file_);
+    if (has_main_moved(host_)) throw Error(ErrorCode::kTransient, fmt::format("{}: {}", file_->string(), replaced));
+    const ValidityResult result = check_validity(index, source_of(index), Effort::kReadOnly);
+    if (result.validity == Validity::kStale) {
+      throw Error(ErrorCode::kInput,
+                  fmt::format("{}: out of date: {}; make it anew with trace-ingest", file_->string(), result.reason));
+    }
+    if (result.validity != Validity::kValid) notes_ = "not checked against its trace: " + result.reason;
+    if (!index.complete()) {
+      notes_ += notes_.empty() ? "" : "\n";
+      notes_ += "the trace is truncated: this is what came before the damage";
+    }
+    index_.emplace(std::move(index));
+    workload_.emplace(*index_, rules_);
+  }
+  [[nodiscard]] bool is_of_this_version() {
+    return file_ && application_id_ == kApplicationId && version_ == kSchemaVersion;
+  }
 
   Database host_;
   std::optional<std::filesystem::path> file_;
@@ -80,24 +120,6 @@ HostIndex& own(const SqlCall& call) { return *static_cast<HostIndex*>(call.conte
 
 void give_path(SqlCall& call) { call.give(std::string_view(own(call).path().native())); }
 void give_notes(SqlCall& call) { call.give(std::string_view(own(call).notes())); }
-
-}  // namespace
-
-HostIndex::HostIndex(sqlite3* connection)
-    : host_(connection),
-      file_(main_file(host_)),
-      application_id_(host_.query_int64("PRAGMA main.application_id").value_or(0)),
-      version_(host_.query_int64("PRAGMA main.user_version").value_or(0)),
-      rules_(rules_name()),
-      functions_([this]() -> Workload& { return workload(); }, is_of_this_version() ? nullptr : &rules_) {
-  host_.write_failures_by(escape_text);
-}
-
-bool HostIndex::is_opening() { return opening; }
-
-bool HostIndex::is_of_this_version() {
-  return file_ && application_id_ == kApplicationId && version_ == kSchemaVersion;
-}
 
 void HostIndex::add_to(sqlite3* connection) {
   const auto index = std::make_shared<HostIndex>(connection);
@@ -119,44 +141,7 @@ void HostIndex::add_to(sqlite3* connection) {
   add_function<give_path>(host, "tracedb_index", 0, index.get());
 }
 
-Workload& HostIndex::workload() {
-  if (!workload_) open();
-  return *workload_;
-}
-
-const std::filesystem::path& HostIndex::path() { return workload().index().path(); }
-
-const std::string& HostIndex::notes() {
-  for (const std::string& note : workload().take_notes()) notes_ += (notes_.empty() ? "" : "\n") + note;
-  return notes_;
-}
-
-void HostIndex::open() {
-  if (application_id_ != kApplicationId) {
-    throw Error(ErrorCode::kInput, fmt::format("{}: not an index of a trace: open one, or make it with trace-ingest",
-                                               file_ ? file_->string() : "the open database"));
-  }
-  if (!file_) throw Error(ErrorCode::kInput, "an index in memory: the passes read its file; open that");
-  const std::string replaced = "replaced or removed since it was opened: open it again";
-  if (has_main_moved(host_)) throw Error(ErrorCode::kTransient, fmt::format("{}: {}", file_->string(), replaced));
-  opening = true;
-  const ScopeExit opened([] { opening = false; });
-  Index index = Index::open(*file_);
-  if (has_main_moved(host_)) throw Error(ErrorCode::kTransient, fmt::format("{}: {}", file_->string(), replaced));
-  const ValidityResult result = check_validity(index, source_of(index), Effort::kReadOnly);
-  if (result.validity == Validity::kStale) {
-    throw Error(ErrorCode::kInput,
-                fmt::format("{}: out of date: {}; make it anew with trace-ingest", file_->string(), result.reason));
-  }
-  if (result.validity != Validity::kValid) notes_ = "not checked against its trace: " + result.reason;
-  if (!index.complete()) {
-    notes_ += notes_.empty() ? "" : "\n";
-    notes_ += "the trace is truncated: this is what came before the damage";
-  }
-  index_.emplace(std::move(index));
-  workload_.emplace(*index_, rules_);
-}
-
+}  // namespace
 }  // namespace tracedb
 
 // SQLite looks for a function of this name in a library of that name.
