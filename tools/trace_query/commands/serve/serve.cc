@@ -169,8 +169,7 @@ int run_serve(const Command& command, std::span<const std::string> args) {
   }
   std::cout << address << '\n' << std::flush;
   if (line.has("open")) made.push_back(open_in_browser(address));
-  TracePages pages(IndexNames(given, line.has("follow")), perfetto);
-  serve_http(std::move(listeners), token, pages);
+  serve_http(std::move(listeners), token, *trace_pages(IndexNames(given, line.has("follow")), perfetto));
   return 0;
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/stream/content_hash.h"
@@ -11,6 +13,7 @@
 #include "present/page_text.h"
 #include "report_page/html/html_table.h"
 #include "report_page/html/safe_text.h"
+#include "report_page/served/served_page.h"
 #include "shared/usage_error.h"
 #include "sql/database.h"
 #include "trace_query/command.h"
@@ -36,424 +39,6 @@ void add_limits(Words& words, int seconds = kQuestionSeconds) {
   words.insert(words.end(), {"--timeout", std::to_string(seconds), "--max-memory", "1G", "--read-only"});
 }
 
-}  // namespace
-
-Words TracePages::of_folders(const std::string& command) const {
-  Words words = {command};
-  words.insert(words.end(), names_.given().begin(), names_.given().end());
-  return words;
-}
-
-void TracePages::let_follow(Words& words) const {
-  if (names_.follows()) std::erase(words, "--read-only");
-}
-
-HttpPlan TracePages::plan(const HttpRequest& request) {
-  const std::size_t slash = std::min(request.path.find('/'), request.path.size());
-  const std::string room = request.path.substr(0, slash);
-  std::string rest = request.path.substr(std::min(slash + 1, request.path.size()));
-  if (room == "static") {
-    const auto file = served_file(rest);
-    if (!file) throw Error(ErrorCode::kInput, "no such file");
-    return ready({.body = std::string(file->text), .type = std::string(file->type), .is_lasting = true});
-  }
-  std::string form;
-  for (const Form& one : kForms) {
-    if (!request.path.ends_with(fmt::format(".{}", one.ending))) continue;
-    form = one.ending;
-    if (!rest.empty()) rest.resize(rest.size() - form.size() - 1);
-  }
-  names_.look_again();
-  const std::string first = rest.empty() && !form.empty() ? room.substr(0, room.size() - form.size() - 1) : room;
-  if (request.is_post && first != "sql") throw usage_error("POST is for sql");
-  HttpPlan out = view(request, first, rest, form);
-  // The first page is not whole yet where it has no trend.
-  if (!request.path.empty() || !listed_.trend.empty()) out.etag = etag_of(request);
-  return out;
-}
-
-HttpPlan TracePages::view(const HttpRequest& request, const std::string& first, const std::string& rest,
-                          const std::string& form) {
-  const std::string& path = request.path;
-  if (path.empty()) return catalogue(request);
-  if (path == "w.json") return window(request);
-  if (path == "t") return trace(request);
-  if (path == "k") return kernel(request);
-  if (path == "j") return job(request);
-  if (path == "schema") return schema(request);
-  if (first == "c") return comparison(request, rest, form);
-  if (first == "t" && !rest.empty()) return table(request, rest, form);
-  if (first == "help" && form.empty()) return manual(rest);
-  if (first == "trend" && rest.empty()) return trend(request, form);
-  if (first == "sql" && rest.empty()) return sql(request, form);
-  throw Error(ErrorCode::kInput, "no such page");
-}
-
-HttpAnswer TracePages::error(HttpStatus status, std::string_view line) {
-  HttpAnswer out = page({.title = "Not answered",
-                         .root = "",
-                         .body = fmt::format("<main><h1>Not answered</h1><p>{}</p></main>\n",
-                                             html_text(names_.without_paths(std::string(line))))});
-  out.status = status;
-  return out;
-}
-
-std::string TracePages::etag_of(const HttpRequest& request) const {
-  std::string text = fmt::format("{} {} {}", kVersion, request.path, request.takes_gzip);
-  for (const auto& [name, value] : request.params) text += fmt::format("\n{}={}", name, value);
-  return fmt::format("\"{:016x}\"", hash64(text + names_.identity()));
-}
-
-HttpAnswer TracePages::page(ServedPage frame) const {
-  frame.crumbs.insert(frame.crumbs.begin(), {"Traces", frame.root});
-  if (!frame.crumbs.empty() && frame.root.empty()) frame.crumbs.clear();
-  return {.body = served_page(frame)};
-}
-
-std::string TracePages::shown_command(const Words& words) const {
-  std::string out = "trace-query";
-  std::map<std::string, std::string> files;
-  for (const auto& [name, path] : names_.paths()) files[path] = name + ".tracedb";
-  for (const std::string& word : words) {
-    const auto file = files.find(word);
-    const bool is_folder = std::ranges::find(names_.given(), word) != names_.given().end();
-    out += ' ' + (file != files.end() ? shell_word(file->second) : is_folder ? "." : shell_word(word));
-  }
-  return out;
-}
-
-HttpPlan TracePages::rows_of(Words words, ServedPage frame, const HttpRequest& request, const std::string& form,
-                             std::string above) {
-  frame.command = shown_command(words);
-  const std::string command = words.front();
-  add_limits(words);
-  if (!form.empty()) {
-    const Form& wanted = *std::ranges::find(kForms, form, &Form::ending);
-    words.insert(words.end(), {"--format", std::string(wanted.format), "--limit", "0"});
-    return {.questions = {words}, .answer = [this, wanted, command](Questions asked) {
-              return HttpAnswer{.body = names_.without_paths(asked.front()->printed()),
-                                .type = std::string(wanted.type),
-                                .file = fmt::format("{}.{}", command, wanted.ending)};
-            }};
-  }
-  const bool has_sections = command == "compare" || command == "trend" || command == "schema";
-  if (!has_sections) {
-    words.insert(words.end(), {"--limit", std::to_string(kRowsOfPage), "--offset", std::to_string(offset_of(request))});
-    if (command != "sql") words.emplace_back("--total");
-  }
-  words.insert(words.end(), {"--format", "json"});
-  const std::string_view last = std::string_view(request.path).substr(request.path.rfind('/') + 1);
-  for (const Form& one : kForms)
-    frame.files.push_back({std::string(one.ending), url(fmt::format("{}.{}", last, one.ending), request.params)});
-  return {.questions = {words},
-          .answer = [this, frame = std::move(frame), request, command, above = std::move(above)](Questions asked) {
-            ServedPage out = frame;
-            const Answered answered = read_answer(names_.without_paths(asked.front()->printed()), command);
-            out.body = fmt::format("<main>\n{}{}", above, paragraphs(answered.sentences, "headline"));
-            constexpr std::size_t kMostBytes = 2'000'000;
-            for (const AnsweredTable& table : answered.tables) {
-              if (!table.section.empty()) out.body += fmt::format("<h2>{}</h2>\n", html_text(table.section));
-              out.body += "<div class=\"scroll\" tabindex=\"0\">\n";
-              out.body += html_table(table.report, {command, {}, table.section}, 10 * kRowsOfPage, kMostBytes,
-                                     links_of(request, out.root, names_));
-              out.body += "</div>\n" + pages_html(request, table.total, table.report.rows.size());
-            }
-            if (answered.tables.empty()) out.body += "<p class=\"empty\">No rows.</p>\n";
-            out.body += paragraphs(answered.warnings, "note") + "</main>\n";
-            return page(std::move(out));
-          }};
-}
-
-HttpPlan TracePages::report_of(Words words, ServedPage frame, const HttpRequest& request) {
-  frame.command = shown_command(words);
-  frame.crumbs.insert(frame.crumbs.begin(), {"Traces", frame.root});
-  add_limits(words);
-  words.insert(words.end(), {"--format", "html"});
-  return {.questions = {words}, .answer = [this, frame = std::move(frame), request](Questions asked) {
-            return HttpAnswer{.body = served_report(names_.without_paths(asked.front()->printed()), frame,
-                                                    [&](const std::string& one) { return link_of(one, request); })};
-          }};
-}
-
-HttpPlan TracePages::catalogue(const HttpRequest& request) {
-  const std::string where = catalogue_where(request.param("f")), identity = names_.identity() + "\n" + where;
-  Words list = of_folders("ls"), trend = of_folders("trend");
-  for (Words* words : {&list, &trend}) {
-    if (!where.empty()) words->push_back("--where=" + where);
-  }
-  const std::string command = shown_command(list);
-  for (Words* words : {&list, &trend}) words->insert(words->end(), {"--format", "json"});
-  add_limits(list);
-  constexpr int kBehindThePage = 600;  // of new indexes it takes long
-  add_limits(trend, kBehindThePage);
-  for (Words* words : {&list, &trend}) let_follow(*words);
-  const auto shown = [this, request, command] {
-    ServedPage frame{.title = "Traces", .root = "./", .command = command, .body = {}};
-    frame.body = catalogue_html(listed_.list, listed_.trend, request);
-    HttpAnswer out = page(std::move(frame));
-    out.refresh_seconds = listed_.trend.empty() ? 2 : 0;
-    return out;
-  };
-  HttpPlan out;
-  if (listed_.identity != identity) listed_ = {identity, "", ""};
-  if (listed_.trend.empty()) {
-    out.later = trend;
-    out.arrived = [this, identity](const Question& asked) {
-      if (listed_.identity != identity) return;
-      listed_.trend = names_.without_paths(asked.printed());
-      if (listed_.trend.empty()) listed_.trend = "{}";  // it failed
-    };
-  }
-  if (!listed_.list.empty()) {
-    out.answer = [shown](Questions) { return shown(); };
-    return out;
-  }
-  out.questions = {list};
-  out.answer = [this, identity, shown](Questions asked) {
-    // Meanwhile others may have arrived: what is listed is the same, but the next request asks again.
-    if (listed_.identity != identity) listed_ = {identity, "", ""};
-    listed_.list = names_.without_paths(asked.front()->printed());
-    return shown();
-  };
-  return out;
-}
-
-HttpPlan TracePages::trace(const HttpRequest& request) {
-  const std::string name = request.param("i");
-  Words words = {"report", names_.path_of(name), "--no-ingest"};
-  add_options(words, request.params);
-  ServedPage frame{.title = name, .root = "./", .crumbs = {{name, ""}}, .body = {}};
-  frame.body = "<nav class=\"tables\" aria-label=\"Tables of this trace\">";
-  for (const std::string& report : table_names())
-    frame.body += html_link({report, url("t/" + report, changed(request.params, "offset", ""))}) + " ";
-  frame.body += html_link({"sql", url("sql", {{"i", name}})}) + "</nav>\n";
-  Params window = changed(request.params, "offset", "");
-  const std::string at = html_text(url("w.json", window));
-  frame.body += fmt::format(
-      "<p class=\"window\"><button type=\"button\" data-window=\"{0}\" data-perfetto=\"{1}\" hidden "
-      "title=\"Opens {1}, which needs the internet or your own copy; the trace stays in this browser.\">Open in "
-      "Perfetto</button> <a href=\"{0}\">Download for Perfetto</a></p>\n",
-      at, html_text(perfetto_));
-  return report_of(std::move(words), std::move(frame), request);
-}
-
-HttpPlan TracePages::table(const HttpRequest& request, const std::string& report, const std::string& form) {
-  const Words known = table_names();
-  if (std::ranges::find(known, report) == known.end()) throw Error(ErrorCode::kInput, "no such table");
-  const std::string name = request.param("i");
-  Words words = {report, names_.path_of(name), "--no-ingest"};
-  add_options(words, request.params);
-  ServedPage frame{.title = report + " of " + name,
-                   .root = "../",
-                   .crumbs = {{name, url("../t", {{"i", name}})}, {report, ""}},
-                   .body = {}};
-  const Command* const command = known_command(report);
-  std::string above =
-      fmt::format("<h1>{}: {}</h1>\n{}", html_text(report), html_text(command->summary), selection_form(request));
-  Params statement = changed(changed(request.params, "offset", ""), "from-table", report);
-  above += "<p>" + html_link({"the SQL of this table", url("../sql", statement)}) + " · " +
-           html_link({"what its columns mean", "../help/" + report}) + "</p>\n";
-  return rows_of(std::move(words), std::move(frame), request, form, std::move(above));
-}
-
-HttpPlan TracePages::kernel(const HttpRequest& request) {
-  const std::string name = request.param("i"), kernel = request.param("name"), path = names_.path_of(name);
-  if (kernel.empty()) throw usage_error("no kernel is named");
-  const std::string statement = fmt::format(
-      "SELECT ts, dur, device, stream, step, layer, phase, op, cpu_op, module, input_dims, grid, block,\n"
-      "       registers, shared_memory, hlo_op\nFROM kernels WHERE name GLOB {}\nORDER BY dur DESC LIMIT 100",
-      quoted_text(glob_of(kernel)));
-  const std::string only = "--name=" + glob_of(kernel);
-  struct Part {
-    std::string_view title;
-    Words words;
-  };
-  std::vector<Part> parts = {{"All of its executions", {"kernels", path, only}},
-                             {"Lines of Python that launch it", {"stacks", path, "--by", "line", only}},
-                             {"Launch configurations", {"kernels", path, "--by", "launch", only}},
-                             {"Longest executions", {"sql", path, statement + "\n"}}};
-  HttpPlan out;
-  std::vector<std::pair<std::string, std::string>> shown;  // title, command
-  for (Part& part : parts) {
-    shown.emplace_back(part.title, part.words.front());
-    for (const char* word : {"--no-ingest", "--format", "json", "--limit", "100"}) part.words.emplace_back(word);
-    add_limits(part.words);
-    out.questions.push_back(part.words);
-  }
-  ServedPage frame{
-      .title = kernel,
-      .root = "./",
-      .crumbs = {{name, url("t", {{"i", name}})}, {"kernels", url("t/kernels", {{"i", name}})}, {kernel, ""}},
-      .command = shown_command({"kernels", path, only}),
-      .body = fmt::format("<main><h1>{}</h1>\n<p>{} · {}</p>\n", html_text(inert_name(kernel)),
-                          html_link({"SQL of the executions", url("sql", {{"i", name}, {"q", statement}})}),
-                          html_link({"call paths", url("t/stacks", {{"i", name}, {"name", only.substr(7)}})}))};
-  out.takes_faults = true;
-  out.answer = [this, frame, shown, request](Questions asked) {
-    ServedPage made = frame;
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      made.body += fmt::format("<h2>{}</h2>\n", shown[i].first);
-      if (asked[i]->exit_code() != 0) {
-        made.body += paragraphs({names_.without_paths(asked[i]->message())}, "note");
-        continue;
-      }
-      for (const AnsweredTable& table : read_answer(asked[i]->printed(), shown[i].second).tables) {
-        TableLinks links = links_of(request, "./", names_);
-        links.head = {};
-        constexpr std::size_t kMostBytes = 300'000;
-        made.body += "<div class=\"scroll\" tabindex=\"0\">\n" +
-                     html_table(table.report, {shown[i].second, {}, ""}, kRowsOfPage, kMostBytes, links) + "</div>\n";
-      }
-    }
-    made.body += "</main>\n";
-    return page(std::move(made));
-  };
-  return out;
-}
-
-HttpPlan TracePages::comparison(const HttpRequest& request, const std::string& section, const std::string& form) {
-  const Words as = request.all("a"), bs = request.all("b");
-  if (section.empty() && !form.empty()) throw Error(ErrorCode::kInput, "no such table");
-  if (as.empty() || bs.empty()) throw usage_error("choose a baseline (A) and a candidate (B)");
-  Words words = {"compare"};
-  const bool sets = as.size() > 1 || request.param("sets") == "1";
-  if (sets) words.emplace_back("--baseline");
-  for (const std::string& one : as) words.push_back(names_.path_of(one));
-  if (sets) words.emplace_back("--candidate");
-  for (const std::string& one : bs) words.push_back(names_.path_of(one));
-  words.emplace_back("--no-ingest");
-  add_options(words, request.params);
-  const std::string title = fmt::format("{} and {}", as.front(), bs.front());
-  if (!section.empty()) {
-    words.insert(words.begin() + 1, {"--section", section});
-    ServedPage frame{.title = section + ": " + title,
-                     .root = "../",
-                     .crumbs = {{title, url("../c", request.params)}, {section, ""}},
-                     .body = {}};
-    return rows_of(std::move(words), std::move(frame), request, form);
-  }
-  ServedPage frame{.title = title, .root = "./", .crumbs = {{title, ""}}, .body = {}};
-  frame.body = "<nav class=\"tables\" aria-label=\"Tables of this comparison\">";
-  for (const char* one : {"verdict", "reasons", "ledger", "fusion", "operations", "layers", "roles", "kernels", "steps",
-                          "operators", "memory", "alignment", "warnings"})
-    frame.body += html_link({one, url(fmt::format("c/{}", one), request.params)}) + " ";
-  frame.body += "</nav>\n<p>" + html_link({"A: " + as.front(), url("t", {{"i", as.front()}})});
-  for (const std::string& one : bs) frame.body += " · " + html_link({"B: " + one, url("t", {{"i", one}})});
-  frame.body += "</p>\n";
-  return report_of(std::move(words), std::move(frame), request);
-}
-
-HttpPlan TracePages::trend(const HttpRequest& request, const std::string& form) {
-  Words words = of_folders("trend");
-  add_options(words, request.params);
-  ServedPage frame{.title = "Trend", .root = "./", .crumbs = {{"trend", ""}}, .body = {}};
-  const std::string metric = request.param("metric");
-  std::string above = "<h1>Trend of " + html_text(metric.empty() ? "period" : metric) + "</h1>\n";
-  above += "<form class=\"filter\" method=\"get\">\n" + field("metric", metric, "period, span, op:dense_gemm") +
-           field("phase", request.param("phase"), "decode") +
-           field("where", request.param("where"), "gpu LIKE '%H100%'") + "<button>Show</button></form>\n";
-  HttpPlan out = rows_of(std::move(words), frame, request, form, above);
-  let_follow(out.questions.front());
-  if (!form.empty()) return out;
-  out.answer = [this, frame, above](Questions asked) {
-    ServedPage made = frame;
-    made.body = "<main>\n" + above + trend_html(names_.without_paths(asked.front()->printed())) + "</main>\n";
-    return page(std::move(made));
-  };
-  return out;
-}
-
-HttpPlan TracePages::job(const HttpRequest& request) {
-  const std::string folder = request.param("f");
-  Words words = {"report", names_.folder_of(folder), "--no-ingest"};
-  ServedPage frame{.title = "Job " + folder, .root = "./", .crumbs = {{"job " + folder, ""}}, .body = {}};
-  frame.body = "<nav class=\"tables\" aria-label=\"Ranks\">";
-  for (const auto& [name, path] : names_.paths()) {
-    if (folder == "." || folder.empty() || name.starts_with(folder + "/"))
-      frame.body += html_link({name, url("t", {{"i", name}})}) + " ";
-  }
-  frame.body += "</nav>\n";
-  return report_of(std::move(words), std::move(frame), request);
-}
-
-HttpPlan TracePages::sql(const HttpRequest& request, const std::string& form) {
-  const Words indexes = request.all("i");
-  if (indexes.empty()) throw usage_error("sql: name an index");
-  const std::string query = request.param("q"), recipe = request.param("recipe"), table = request.param("from-table");
-  ServedPage frame{.title = "SQL", .root = "./", .crumbs = {}, .body = {}};
-  for (const std::string& one : indexes) frame.crumbs.push_back({one, url("t", {{"i", one}})});
-  frame.crumbs.push_back({"sql", ""});
-  const auto above = [indexes, plan = !request.param("plan").empty()](const std::string& text) {
-    std::string out = "<h1>SQL</h1>\n<form class=\"sql\" method=\"get\" action=\"sql\">\n";
-    for (const std::string& one : indexes) out += hidden("i", one);
-    Params named;
-    for (const std::string& one : indexes) named.emplace_back("i", one);
-    out += fmt::format(
-        "<textarea name=\"q\" rows=\"10\" spellcheck=\"false\" aria-label=\"SQL\">\n{}</textarea>\n"
-        "<button>Run</button> <label><input type=\"checkbox\" name=\"plan\" value=\"1\"{}> plan</label> ",
-        html_lines(text), plan ? " checked" : "");
-    return out + html_link({"questions with their SQL", url("sql", changed(named, "recipe", "list"))}) + " · " +
-           html_link({"tables and columns", "schema"}) + "</form>\n";
-  };
-  Words words = {"sql"};
-  for (const std::string& one : indexes) words.push_back(names_.path_of(one));
-  if (!table.empty()) {  // its statement, to be changed
-    const Words known = table_names();
-    if (std::ranges::find(known, table) == known.end()) throw Error(ErrorCode::kInput, "no such table");
-    words.front() = table;
-    words.insert(words.end(), {"--no-ingest", "--explain"});
-    add_options(words, request.params);
-    return {.questions = {words}, .answer = [this, frame, above](Questions asked) {
-              ServedPage out = frame;
-              out.body = "<main>\n" + above(names_.without_paths(asked.front()->printed())) + "</main>\n";
-              return page(std::move(out));
-            }};
-  }
-  if (recipe == "list") return rows_of({"sql", "--recipes"}, frame, request, form, above(""));
-  if (query.empty() && recipe.empty()) {
-    frame.body =
-        "<main>\n" + above("SELECT name, count(*), sum(dur) FROM kernels GROUP BY name ORDER BY 3 DESC") + "</main>\n";
-    return ready(page(std::move(frame)));
-  }
-  words.emplace_back("--no-ingest");
-  if (!recipe.empty()) words.push_back("--recipe=" + recipe);
-  if (!request.param("plan").empty()) words.emplace_back("--plan");
-  // Neither an option nor the name of a file, whatever it looks like: both have no white space there.
-  if (recipe.empty()) words.push_back((query.starts_with('-') ? " " : "") + query + "\n");
-  return rows_of(std::move(words), frame, request, form, above(query));
-}
-
-HttpPlan TracePages::schema(const HttpRequest& request) {
-  Words words = {"schema"};
-  add_options(words, request.params);
-  ServedPage frame{.title = "Tables and columns", .root = "./", .crumbs = {{"schema", ""}}, .body = {}};
-  return rows_of(std::move(words), frame, request, "");
-}
-
-HttpPlan TracePages::manual(const std::string& command) {
-  if (known_command(command) == nullptr) throw Error(ErrorCode::kInput, "no such command");
-  return {.questions = {{"help", command}}, .answer = [this, command](Questions asked) {
-            return page({.title = command,
-                         .root = "../",
-                         .crumbs = {{"help " + command, ""}},
-                         .body = fmt::format("<main><pre>{}</pre></main>\n", html_lines(asked.front()->printed()))});
-          }};
-}
-
-HttpPlan TracePages::window(const HttpRequest& request) {
-  Words words = {"export", names_.path_of(request.param("i")), "--no-ingest", "--format", "perfetto"};
-  for (const auto& [name, value] : request.params) {
-    if (name == "step" || name == "phase" || name == "device" || name == "from" || name == "to")
-      words.push_back(fmt::format("--{}={}", name, value));
-  }
-  add_limits(words);
-  return {.questions = {words}, .answer = [](Questions asked) {
-            return HttpAnswer{.body = asked.front()->printed(), .type = "application/json", .file = "window.json"};
-          }};
-}
-
-namespace {
-
 // One word of a command, and its value, as a part of a query. False: a page cannot have it.
 bool add_word(const Words& words, std::size_t& i, const HttpRequest& request, Params& params) {
   const std::string& word = words[i];
@@ -469,22 +54,461 @@ bool add_word(const Words& words, std::size_t& i, const HttpRequest& request, Pa
   return true;
 }
 
+class TracePages final : public HttpPages {
+ public:
+  TracePages(IndexNames names, std::string perfetto) : names_(std::move(names)), perfetto_(std::move(perfetto)) {}
+
+  HttpPlan plan(const HttpRequest& request) override {
+    const std::size_t slash = std::min(request.path.find('/'), request.path.size());
+    const std::string room = request.path.substr(0, slash);
+    std::string rest = request.path.substr(std::min(slash + 1, request.path.size()));
+    if (room == "static") {
+      const auto file = served_file(rest);
+      if (!file) throw Error(ErrorCode::kInput, "no such file");
+      return ready({.body = std::string(file->text), .type = std::string(file->type), .is_lasting = true});
+    }
+    std::string form;
+    for (const Form& one : kForms) {
+      if (!request.path.ends_with(fmt::format(".{}", one.ending))) continue;
+      form = one.ending;
+      if (!rest.empty()) rest.resize(rest.size() - form.size() - 1);
+    }
+    names_.look_again();
+    const std::string first = rest.empty() && !form.empty() ? room.substr(0, room.size() - form.size() - 1) : room;
+    if (request.is_post && first != "sql") throw usage_error("POST is for sql");
+    HttpPlan out = view(request, first, rest, form);
+    // The first page is not whole yet where it has no trend.
+    if (!request.path.empty() || !listed_.trend.empty()) out.etag = etag_of(request);
+    return out;
+  }
+
+  HttpAnswer error(HttpStatus status, std::string_view line) override {
+    HttpAnswer out = page({.title = "Not answered",
+                           .root = "",
+                           .body = fmt::format("<main><h1>Not answered</h1><p>{}</p></main>\n",
+                                               html_text(names_.without_paths(std::string(line))))});
+    out.status = status;
+    return out;
+  }
+
+ private:
+  HttpPlan view(const HttpRequest& request, const std::string& first, const std::string& rest,
+                const std::string& form) {
+    const std::string& path = request.path;
+    if (path.empty()) return catalogue(request);
+    if (path == "w.json") return window(request);
+    if (path == "t") return trace(request);
+    if (path == "k") return kernel(request);
+    if (path == "j") return job(request);
+    if (path == "schema") return schema(request);
+    if (first == "c") return comparison(request, rest, form);
+    if (first == "t" && !rest.empty()) return table(request, rest, form);
+    if (first == "help" && form.empty()) return manual(rest);
+    if (first == "trend" && rest.empty()) return trend(request, form);
+    if (first == "sql" && rest.empty()) return sql(request, form);
+    throw Error(ErrorCode::kInput, "no such page");
+  }
+
+  HttpPlan catalogue(const HttpRequest& request) {
+    const std::string where = catalogue_where(request.param("f")), identity = names_.identity() + "\n" + where;
+    Words list = of_folders("ls"), trend = of_folders("trend");
+    for (Words* words : {&list, &trend}) {
+      if (!where.empty()) words->push_back("--where=" + where);
+    }
+    const std::string command = shown_command(list);
+    for (Words* words : {&list, &trend}) words->insert(words->end(), {"--format", "json"});
+    add_limits(list);
+    constexpr int kBehindThePage = 600;  // of new indexes it takes long
+    add_limits(trend, kBehindThePage);
+    for (Words* words : {&list, &trend}) let_follow(*words);
+    const auto shown = [this, request, command] {
+      ServedPage frame{.title = "Traces", .root = "./", .command = command, .body = {}};
+      frame.body = catalogue_html(listed_.list, listed_.trend, request);
+      HttpAnswer out = page(std::move(frame));
+      out.refresh_seconds = listed_.trend.empty() ? 2 : 0;
+      return out;
+    };
+    HttpPlan out;
+    if (listed_.identity != identity) listed_ = {identity, "", ""};
+    if (listed_.trend.empty()) {
+      out.later = trend;
+      out.arrived = [this, identity](const Question& asked) {
+        if (listed_.identity != identity) return;
+        listed_.trend = names_.without_paths(asked.printed());
+        if (listed_.trend.empty()) listed_.trend = "{}";  // it failed
+      };
+    }
+    if (!listed_.list.empty()) {
+      out.answer = [shown](Questions) { return shown(); };
+      return out;
+    }
+    out.questions = {list};
+    out.answer = [this, identity, shown](Questions asked) {
+      // Meanwhile others may have arrived: what is listed is the same, but the next request asks again.
+      if (listed_.identity != identity) listed_ = {identity, "", ""};
+      listed_.list = names_.without_paths(asked.front()->printed());
+      return shown();
+    };
+    return out;
+  }
+
+  HttpPlan trace(const HttpRequest& request) {
+    const std::string name = request.param("i");
+    Words words = {"report", names_.path_of(name), "--no-ingest"};
+    add_options(words, request.params);
+    ServedPage frame{.title = name, .root = "./", .crumbs = {{name, ""}}, .body = {}};
+    frame.body = "<nav class=\"tables\" aria-label=\"Tables of this trace\">";
+    for (const std::string& report : table_names())
+      frame.body += html_link({report, url("t/" + report, changed(request.params, "offset", ""))}) + " ";
+    frame.body += html_link({"sql", url("sql", {{"i", name}})}) + "</nav>\n";
+    Params window = changed(request.params, "offset", "");
+    const std::string at = html_text(url("w.json", window));
+    frame.body += fmt::format(
+        "<p class=\"window\"><button type=\"button\" data-window=\"{0}\" data-perfetto=\"{1}\" hidden "
+        "title=\"Opens {1}, which needs the internet or your own copy; the trace stays in this browser.\">Open in "
+        "Perfetto</button> <a href=\"{0}\">Download for Perfetto</a></p>\n",
+        at, html_text(perfetto_));
+    return report_of(std::move(words), std::move(frame), request);
+  }
+
+  HttpPlan table(const HttpRequest& request, const std::string& report, const std::string& form) {
+    const Words known = table_names();
+    if (std::ranges::find(known, report) == known.end()) throw Error(ErrorCode::kInput, "no such table");
+    const std::string name = request.param("i");
+    Words words = {report, names_.path_of(name), "--no-ingest"};
+    add_options(words, request.params);
+    ServedPage frame{.title = report + " of " + name,
+                     .root = "../",
+                     .crumbs = {{name, url("../t", {{"i", name}})}, {report, ""}},
+                     .body = {}};
+    const Command* const command = known_command(report);
+    std::string above =
+        fmt::format("<h1>{}: {}</h1>\n{}", html_text(report), html_text(command->summary), selection_form(request));
+    Params statement = changed(changed(request.params, "offset", ""), "from-table", report);
+    above += "<p>" + html_link({"the SQL of this table", url("../sql", statement)}) + " · " +
+             html_link({"what its columns mean", "../help/" + report}) + "</p>\n";
+    return rows_of(std::move(words), std::move(frame), request, form, std::move(above));
+  }
+
+  HttpPlan kernel(const HttpRequest& request) {
+    const std::string name = request.param("i"), kernel = request.param("name"), path = names_.path_of(name);
+    if (kernel.empty()) throw usage_error("no kernel is named");
+    const std::string statement = fmt::format(
+        "SELECT ts, dur, device, stream, step, layer, phase, op, cpu_op, module, input_dims, grid, block,\n"
+        "       registers, shared_memory, hlo_op\nFROM kernels WHERE name GLOB {}\nORDER BY dur DESC LIMIT 100",
+        quoted_text(glob_of(kernel)));
+    const std::string only = "--name=" + glob_of(kernel);
+    struct Part {
+      std::string_view title;
+      Words words;
+    };
+    std::vector<Part> parts = {{"All of its executions", {"kernels", path, only}},
+                               {"Lines of Python that launch it", {"stacks", path, "--by", "line", only}},
+                               {"Launch configurations", {"kernels", path, "--by", "launch", only}},
+                               {"Longest executions", {"sql", path, statement + "\n"}}};
+    HttpPlan out;
+    std::vector<std::pair<std::string, std::string>> shown;  // title, command
+    for (Part& part : parts) {
+      shown.emplace_back(part.title, part.words.front());
+      for (const char* word : {"--no-ingest", "--format", "json", "--limit", "100"}) part.words.emplace_back(word);
+      add_limits(part.words);
+      out.questions.push_back(part.words);
+    }
+    ServedPage frame{
+        .title = kernel,
+        .root = "./",
+        .crumbs = {{name, url("t", {{"i", name}})}, {"kernels", url("t/kernels", {{"i", name}})}, {kernel, ""}},
+        .command = shown_command({"kernels", path, only}),
+        .body = fmt::format("<main><h1>{}</h1>\n<p>{} · {}</p>\n", html_text(inert_name(kernel)),
+                            html_link({"SQL of the executions", url("sql", {{"i", name}, {"q", statement}})}),
+                            html_link({"call paths", url("t/stacks", {{"i", name}, {"name", only.substr(7)}})}))};
+    out.takes_faults = true;
+    out.answer = [this, frame, shown, request](Questions asked) {
+      ServedPage made = frame;
+      for (std::size_t i = 0; i < asked.size(); ++i) {
+        made.body += fmt::format("<h2>{}</h2>\n", shown[i].first);
+        if (asked[i]->exit_code() != 0) {
+          made.body += paragraphs({names_.without_paths(asked[i]->message())}, "note");
+          continue;
+        }
+        for (const AnsweredTable& table : read_answer(asked[i]->printed(), shown[i].second).tables) {
+          TableLinks links = links_of(request, "./", names_);
+          links.head = {};
+          constexpr std::size_t kMostBytes = 300'000;
+          made.body += "<div class=\"scroll\" tabindex=\"0\">\n" +
+                       html_table(table.report, {shown[i].second, {}, ""}, kRowsOfPage, kMostBytes, links) + "</div>\n";
+        }
+      }
+      made.body += "</main>\n";
+      return page(std::move(made));
+    };
+    return out;
+  }
+
+  HttpPlan comparison(const HttpRequest& request, const std::string& section, const std::string& form) {
+    const Words as = request.all("a"), bs = request.all("b");
+    if (section.empty() && !form.empty()) throw Error(ErrorCode::kInput, "no such table");
+    if (as.empty() || bs.empty()) throw usage_error("choose a baseline (A) and a candidate (B)");
+    Words words = {"compare"};
+    const bool sets = as.size() > 1 || request.param("sets") == "1";
+    if (sets) words.emplace_back("--baseline");
+    for (const std::string& one : as) words.push_back(names_.path_of(one));
+    if (sets) words.emplace_back("--candidate");
+    for (const std::string& one : bs) words.push_back(names_.path_of(one));
+    words.emplace_back("--no-ingest");
+    add_options(words, request.params);
+    const std::string title = fmt::format("{} and {}", as.front(), bs.front());
+    if (!section.empty()) {
+      words.insert(words.begin() + 1, {"--section", section});
+      ServedPage frame{.title = section + ": " + title,
+                       .root = "../",
+                       .crumbs = {{title, url("../c", request.params)}, {section, ""}},
+                       .body = {}};
+      return rows_of(std::move(words), std::move(frame), request, form);
+    }
+    ServedPage frame{.title = title, .root = "./", .crumbs = {{title, ""}}, .body = {}};
+    frame.body = "<nav class=\"tables\" aria-label=\"Tables of this comparison\">";
+    for (const char* one : {"verdict", "reasons", "ledger", "fusion", "operations", "layers", "roles", "kernels",
+                            "steps", "operators", "memory", "alignment", "warnings"})
+      frame.body += html_link({one, url(fmt::format("c/{}", one), request.params)}) + " ";
+    frame.body += "</nav>\n<p>" + html_link({"A: " + as.front(), url("t", {{"i", as.front()}})});
+    for (const std::string& one : bs) frame.body += " · " + html_link({"B: " + one, url("t", {{"i", one}})});
+    frame.body += "</p>\n";
+    return report_of(std::move(words), std::move(frame), request);
+  }
+
+  HttpPlan trend(const HttpRequest& request, const std::string& form) {
+    Words words = of_folders("trend");
+    add_options(words, request.params);
+    ServedPage frame{.title = "Trend", .root = "./", .crumbs = {{"trend", ""}}, .body = {}};
+    const std::string metric = request.param("metric");
+    std::string above = "<h1>Trend of " + html_text(metric.empty() ? "period" : metric) + "</h1>\n";
+    above += "<form class=\"filter\" method=\"get\">\n" + field("metric", metric, "period, span, op:dense_gemm") +
+             field("phase", request.param("phase"), "decode") +
+             field("where", request.param("where"), "gpu LIKE '%H100%'") + "<button>Show</button></form>\n";
+    HttpPlan out = rows_of(std::move(words), frame, request, form, above);
+    let_follow(out.questions.front());
+    if (!form.empty()) return out;
+    out.answer = [this, frame, above](Questions asked) {
+      ServedPage made = frame;
+      made.body = "<main>\n" + above + trend_html(names_.without_paths(asked.front()->printed())) + "</main>\n";
+      return page(std::move(made));
+    };
+    return out;
+  }
+
+  HttpPlan job(const HttpRequest& request) {
+    const std::string folder = request.param("f");
+    Words words = {"report", names_.folder_of(folder), "--no-ingest"};
+    ServedPage frame{.title = "Job " + folder, .root = "./", .crumbs = {{"job " + folder, ""}}, .body = {}};
+    frame.body = "<nav class=\"tables\" aria-label=\"Ranks\">";
+    for (const auto& [name, path] : names_.paths()) {
+      if (folder == "." || folder.empty() || name.starts_with(folder + "/"))
+        frame.body += html_link({name, url("t", {{"i", name}})}) + " ";
+    }
+    frame.body += "</nav>\n";
+    return report_of(std::move(words), std::move(frame), request);
+  }
+
+  HttpPlan sql(const HttpRequest& request, const std::string& form) {
+    const Words indexes = request.all("i");
+    if (indexes.empty()) throw usage_error("sql: name an index");
+    const std::string query = request.param("q"), recipe = request.param("recipe"), table = request.param("from-table");
+    ServedPage frame{.title = "SQL", .root = "./", .crumbs = {}, .body = {}};
+    for (const std::string& one : indexes) frame.crumbs.push_back({one, url("t", {{"i", one}})});
+    frame.crumbs.push_back({"sql", ""});
+    const auto above = [indexes, plan = !request.param("plan").empty()](const std::string& text) {
+      std::string out = "<h1>SQL</h1>\n<form class=\"sql\" method=\"get\" action=\"sql\">\n";
+      for (const std::string& one : indexes) out += hidden("i", one);
+      Params named;
+      for (const std::string& one : indexes) named.emplace_back("i", one);
+      out += fmt::format(
+          "<textarea name=\"q\" rows=\"10\" spellcheck=\"false\" aria-label=\"SQL\">\n{}</textarea>\n"
+          "<button>Run</button> <label><input type=\"checkbox\" name=\"plan\" value=\"1\"{}> plan</label> ",
+          html_lines(text), plan ? " checked" : "");
+      return out + html_link({"questions with their SQL", url("sql", changed(named, "recipe", "list"))}) + " · " +
+             html_link({"tables and columns", "schema"}) + "</form>\n";
+    };
+    Words words = {"sql"};
+    for (const std::string& one : indexes) words.push_back(names_.path_of(one));
+    if (!table.empty()) {  // its statement, to be changed
+      const Words known = table_names();
+      if (std::ranges::find(known, table) == known.end()) throw Error(ErrorCode::kInput, "no such table");
+      words.front() = table;
+      words.insert(words.end(), {"--no-ingest", "--explain"});
+      add_options(words, request.params);
+      return {.questions = {words}, .answer = [this, frame, above](Questions asked) {
+                ServedPage out = frame;
+                out.body = "<main>\n" + above(names_.without_paths(asked.front()->printed())) + "</main>\n";
+                return page(std::move(out));
+              }};
+    }
+    if (recipe == "list") return rows_of({"sql", "--recipes"}, frame, request, form, above(""));
+    if (query.empty() && recipe.empty()) {
+      frame.body = "<main>\n" + above("SELECT name, count(*), sum(dur) FROM kernels GROUP BY name ORDER BY 3 DESC") +
+                   "</main>\n";
+      return ready(page(std::move(frame)));
+    }
+    words.emplace_back("--no-ingest");
+    if (!recipe.empty()) words.push_back("--recipe=" + recipe);
+    if (!request.param("plan").empty()) words.emplace_back("--plan");
+    // Neither an option nor the name of a file, whatever it looks like: both have no white space there.
+    if (recipe.empty()) words.push_back((query.starts_with('-') ? " " : "") + query + "\n");
+    return rows_of(std::move(words), frame, request, form, above(query));
+  }
+
+  HttpPlan schema(const HttpRequest& request) {
+    Words words = {"schema"};
+    add_options(words, request.params);
+    ServedPage frame{.title = "Tables and columns", .root = "./", .crumbs = {{"schema", ""}}, .body = {}};
+    return rows_of(std::move(words), frame, request, "");
+  }
+
+  HttpPlan manual(const std::string& command) {
+    if (known_command(command) == nullptr) throw Error(ErrorCode::kInput, "no such command");
+    return {.questions = {{"help", command}}, .answer = [this, command](Questions asked) {
+              return page({.title = command,
+                           .root = "../",
+                           .crumbs = {{"help " + command, ""}},
+                           .body = fmt::format("<main><pre>{}</pre></main>\n", html_lines(asked.front()->printed()))});
+            }};
+  }
+
+  HttpPlan window(const HttpRequest& request) {
+    Words words = {"export", names_.path_of(request.param("i")), "--no-ingest", "--format", "perfetto"};
+    for (const auto& [name, value] : request.params) {
+      if (name == "step" || name == "phase" || name == "device" || name == "from" || name == "to")
+        words.push_back(fmt::format("--{}={}", name, value));
+    }
+    add_limits(words);
+    return {.questions = {words}, .answer = [](Questions asked) {
+              return HttpAnswer{.body = asked.front()->printed(), .type = "application/json", .file = "window.json"};
+            }};
+  }
+
+  // The rows of a command as a page, or as a file of that form.
+  HttpPlan rows_of(Words words, ServedPage frame, const HttpRequest& request, const std::string& form,
+                   std::string above = "") {
+    frame.command = shown_command(words);
+    const std::string command = words.front();
+    add_limits(words);
+    if (!form.empty()) {
+      const Form& wanted = *std::ranges::find(kForms, form, &Form::ending);
+      words.insert(words.end(), {"--format", std::string(wanted.format), "--limit", "0"});
+      return {.questions = {words}, .answer = [this, wanted, command](Questions asked) {
+                return HttpAnswer{.body = names_.without_paths(asked.front()->printed()),
+                                  .type = std::string(wanted.type),
+                                  .file = fmt::format("{}.{}", command, wanted.ending)};
+              }};
+    }
+    const bool has_sections = command == "compare" || command == "trend" || command == "schema";
+    if (!has_sections) {
+      words.insert(words.end(),
+                   {"--limit", std::to_string(kRowsOfPage), "--offset", std::to_string(offset_of(request))});
+      if (command != "sql") words.emplace_back("--total");
+    }
+    words.insert(words.end(), {"--format", "json"});
+    const std::string_view last = std::string_view(request.path).substr(request.path.rfind('/') + 1);
+    for (const Form& one : kForms)
+      frame.files.push_back({std::string(one.ending), url(fmt::format("{}.{}", last, one.ending), request.params)});
+    return {.questions = {words},
+            .answer = [this, frame = std::move(frame), request, command, above = std::move(above)](Questions asked) {
+              ServedPage out = frame;
+              const Answered answered = read_answer(names_.without_paths(asked.front()->printed()), command);
+              out.body = fmt::format("<main>\n{}{}", above, paragraphs(answered.sentences, "headline"));
+              constexpr std::size_t kMostBytes = 2'000'000;
+              for (const AnsweredTable& table : answered.tables) {
+                if (!table.section.empty()) out.body += fmt::format("<h2>{}</h2>\n", html_text(table.section));
+                out.body += "<div class=\"scroll\" tabindex=\"0\">\n";
+                out.body += html_table(table.report, {command, {}, table.section}, 10 * kRowsOfPage, kMostBytes,
+                                       links_of(request, out.root, names_));
+                out.body += "</div>\n" + pages_html(request, table.total, table.report.rows.size());
+              }
+              if (answered.tables.empty()) out.body += "<p class=\"empty\">No rows.</p>\n";
+              out.body += paragraphs(answered.warnings, "note") + "</main>\n";
+              return page(std::move(out));
+            }};
+  }
+
+  // The page that a command writes with `-o`, as a view.
+  HttpPlan report_of(Words words, ServedPage frame, const HttpRequest& request) {
+    frame.command = shown_command(words);
+    frame.crumbs.insert(frame.crumbs.begin(), {"Traces", frame.root});
+    add_limits(words);
+    words.insert(words.end(), {"--format", "html"});
+    return {.questions = {words}, .answer = [this, frame = std::move(frame), request](Questions asked) {
+              return HttpAnswer{.body = served_report(names_.without_paths(asked.front()->printed()), frame,
+                                                      [&](const std::string& one) { return link_of(one, request); })};
+            }};
+  }
+
+  [[nodiscard]] HttpAnswer page(ServedPage frame) const {
+    frame.crumbs.insert(frame.crumbs.begin(), {"Traces", frame.root});
+    if (!frame.crumbs.empty() && frame.root.empty()) frame.crumbs.clear();
+    return {.body = served_page(frame)};
+  }
+
+  [[nodiscard]] std::string shown_command(const Words& words) const {
+    std::string out = "trace-query";
+    std::map<std::string, std::string> files;
+    for (const auto& [name, path] : names_.paths()) files[path] = name + ".tracedb";
+    for (const std::string& word : words) {
+      const auto file = files.find(word);
+      const bool is_folder = std::ranges::find(names_.given(), word) != names_.given().end();
+      out += ' ' + (file != files.end() ? shell_word(file->second) : is_folder ? "." : shell_word(word));
+    }
+    return out;
+  }
+
+  // About all that was given.
+  [[nodiscard]] Words of_folders(const std::string& command) const {
+    Words words = {command};
+    words.insert(words.end(), names_.given().begin(), names_.given().end());
+    return words;
+  }
+
+  // Links may lead to folders that were not given.
+  void let_follow(Words& words) const {
+    if (names_.follows()) std::erase(words, "--read-only");
+  }
+
+  static std::string link_of(const std::string& command, const HttpRequest& request) {
+    const Words words = words_of(command);
+    if (words.size() < 3 || words.front() != "trace-query") return "";
+    Params params;
+    for (std::size_t i = 2; i < words.size(); ++i) {
+      if (!add_word(words, i, request, params)) return "";
+    }
+    const auto section = std::ranges::find(params, "section", [](const auto& one) { return one.first; });
+    if (words[1] == "compare") {
+      const std::string part = section == params.end() || section->second == "all" ? "" : "/" + section->second;
+      return url("c" + part, changed(params, "section", ""));
+    }
+    const Words known = table_names();
+    return std::ranges::find(known, words[1]) == known.end() ? "" : url("t/" + words[1], params);
+  }
+
+  // Changes where an index does.
+  [[nodiscard]] std::string etag_of(const HttpRequest& request) const {
+    std::string text = fmt::format("{} {} {}", kVersion, request.path, request.takes_gzip);
+    for (const auto& [name, value] : request.params) text += fmt::format("\n{}={}", name, value);
+    return fmt::format("\"{:016x}\"", hash64(text + names_.identity()));
+  }
+
+  IndexNames names_;
+  // What `ls` and `trend` print of indexes of this identity: the first page needs both, and asks for the second behind
+  // its first answer, which takes seconds where indexes are new.
+  struct Listed {
+    std::string identity, list, trend;
+  };
+  Listed listed_;
+  std::string perfetto_;  // "https://ui.perfetto.dev"
+};
+
 }  // namespace
 
-std::string TracePages::link_of(const std::string& command, const HttpRequest& request) {
-  const Words words = words_of(command);
-  if (words.size() < 3 || words.front() != "trace-query") return "";
-  Params params;
-  for (std::size_t i = 2; i < words.size(); ++i) {
-    if (!add_word(words, i, request, params)) return "";
-  }
-  const auto section = std::ranges::find(params, "section", [](const auto& one) { return one.first; });
-  if (words[1] == "compare") {
-    const std::string part = section == params.end() || section->second == "all" ? "" : "/" + section->second;
-    return url("c" + part, changed(params, "section", ""));
-  }
-  const Words known = table_names();
-  return std::ranges::find(known, words[1]) == known.end() ? "" : url("t/" + words[1], params);
+std::unique_ptr<HttpPages> trace_pages(IndexNames names, std::string perfetto) {
+  return std::make_unique<TracePages>(std::move(names), std::move(perfetto));
 }
 
 }  // namespace tracedb
