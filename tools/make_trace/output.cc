@@ -9,36 +9,16 @@
 
 namespace tracedb {
 
-struct TextOutput::Sink {
-  std::string path;
-  std::unique_ptr<gzFile_s, int (*)(gzFile)> file;
-
-  [[noreturn]] void fail(const char* what) const {
-    throw Error(ErrorCode::kResource, fmt::format("{}: cannot {}: {}", path, what, std::strerror(errno)));
-  }
-
-  // T: text as it is.
-  explicit Sink(const std::string& name)
-      : path(name), file(gzopen(name.c_str(), name.ends_with(".gz") ? "wb3" : "wbT"), gzclose) {
-    if (file == nullptr) fail("write");
-  }
-
-  void write(std::string_view bytes) const {
-    if (bytes.empty()) return;
-    if (gzwrite(file.get(), bytes.data(), static_cast<unsigned>(bytes.size())) <= 0) fail("write");
-  }
-
-  void close() {
-    if (gzclose(file.release()) != Z_OK) fail("finish");
-  }
-};
-
-TextOutput::TextOutput(const std::string& path) {
+TextOutput::TextOutput(const std::string& path) : path_(path), file_(nullptr, gzclose) {
   buffer_.reserve(kCapacity);
-  if (!path.empty()) sink_ = std::make_unique<Sink>(path);
+  if (path.empty()) return;
+  file_.reset(gzopen(path.c_str(), path.ends_with(".gz") ? "wb3" : "wbT"));  // T: text as it is
+  if (file_ == nullptr) fail("write");
 }
 
-TextOutput::~TextOutput() = default;
+void TextOutput::fail(const char* what) const {
+  throw Error(ErrorCode::kResource, fmt::format("{}: cannot {}: {}", path_, what, std::strerror(errno)));
+}
 
 void TextOutput::fixed(std::int64_t value, std::int64_t unit, int places) {
   piece(value / unit);
@@ -49,14 +29,15 @@ void TextOutput::fixed(std::int64_t value, std::int64_t unit, int places) {
 }
 
 void TextOutput::flush() {
-  if (sink_) sink_->write(buffer_);
+  const auto bytes = static_cast<unsigned>(buffer_.size());
+  if (file_ != nullptr && bytes > 0 && gzwrite(file_.get(), buffer_.data(), bytes) <= 0) fail("write");
   flushed_ += buffer_.size();
   buffer_.clear();
 }
 
 void TextOutput::close() {
   flush();
-  if (sink_) sink_->close();
+  if (file_ != nullptr && gzclose(file_.release()) != Z_OK) fail("finish");
 }
 
 void write_file(const std::string& path, std::string_view text) {

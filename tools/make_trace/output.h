@@ -15,6 +15,8 @@
 #include <string_view>
 #include <type_traits>
 
+struct gzFile_s;  // of zlib
+
 namespace tracedb {
 
 struct Thousandths {  // 1234567 -> "1234.567": ns as us; or "1234"
@@ -29,8 +31,6 @@ class TextOutput {
  public:
   // Writes to `path`, compressed when it ends in ".gz". An empty path only counts.
   explicit TextOutput(const std::string& path);
-  ~TextOutput();
-  TextOutput& operator=(TextOutput&&) = delete;
 
   // Texts as they are, and numbers in decimal digits.
   template <class... Pieces>
@@ -45,7 +45,6 @@ class TextOutput {
 
  private:
   static constexpr std::size_t kCapacity = std::size_t{4} << 20;
-  struct Sink;
 
   void piece(std::string_view text) {
     if (buffer_.size() + text.size() > kCapacity) flush();
@@ -64,10 +63,12 @@ class TextOutput {
   void piece(Millionths number) { fixed(number.value, 1'000'000, 6); }
   void fixed(std::int64_t value, std::int64_t unit, int places);
   void flush();
+  [[noreturn]] void fail(const char* what) const;
 
+  std::string path_;
+  std::unique_ptr<gzFile_s, int (*)(gzFile_s*)> file_;  // null: none
   std::string buffer_;
   std::uint64_t flushed_ = 0;
-  std::unique_ptr<Sink> sink_;
 };
 
 // A file of this text alone.
