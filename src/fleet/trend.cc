@@ -70,21 +70,14 @@ constexpr std::size_t kOrders = 999;  // at depth 0; twice as many at each furth
 constexpr int kDeepest = 4;           // segments of more splits than that are not looked into
 constexpr std::uint64_t kSeed = 0x9e3779b97f4a7c15ULL;
 
-// splitmix64
-class Chance {
- public:
-  explicit Chance(std::uint64_t seed) : state_(seed) {}
-  std::size_t below(std::size_t bound) {
-    state_ += kSeed;
-    std::uint64_t value = state_;
-    value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-    value = (value ^ (value >> 27U)) * 0x94d049bb133111ebULL;
-    return static_cast<std::size_t>((value ^ (value >> 31U)) % bound);
-  }
-
- private:
-  std::uint64_t state_;
-};
+// The next of splitmix64.
+std::size_t chance_below(std::size_t bound, std::uint64_t& state) {
+  state += kSeed;
+  std::uint64_t value = state;
+  value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  value = (value ^ (value >> 27U)) * 0x94d049bb133111ebULL;
+  return static_cast<std::size_t>((value ^ (value >> 31U)) % bound);
+}
 
 // Ranks less their mean; equal values share theirs.
 std::vector<double> centred_ranks(std::span<const double> values) {
@@ -124,10 +117,10 @@ Split largest_split(std::span<const double> ranks, std::size_t least) {
 
 // The share of orders with a split as large.
 double chance_of(std::vector<double> ranks, double size, const ChangePointOptions& options, std::size_t orders) {
-  Chance chance(kSeed ^ ranks.size());
+  std::uint64_t state = kSeed ^ ranks.size();
   std::size_t as_large = 1;
   for (std::size_t order = 0; order < orders; ++order) {
-    for (std::size_t i = ranks.size(); i > 1; --i) std::swap(ranks[i - 1], ranks[chance.below(i)]);
+    for (std::size_t i = ranks.size(); i > 1; --i) std::swap(ranks[i - 1], ranks[chance_below(i, state)]);
     if (largest_split(ranks, options.least).size >= size * (1 - 1e-12)) ++as_large;
   }
   return static_cast<double>(as_large) / static_cast<double>(orders + 1);
