@@ -4,8 +4,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "base/error.h"
 #include "sql/database.h"
+#include "sql/watchdog.h"
 
 namespace tracedb {
 namespace {
@@ -23,24 +26,25 @@ constexpr bool kSanitized = false;
 constexpr bool kSanitized = false;
 #endif
 
+std::optional<Watchdog> run_watchdog;
+std::string time_limit_text, memory_limit_text;
+
 }  // namespace
 
-RunLimits& RunLimits::of_process() {
-  static RunLimits limits;
-  return limits;
-}
+namespace run_limits {
 
-void RunLimits::limit_time(std::chrono::nanoseconds limit) {
-  time_text_ = fmt::format("the time limit of {:g} s was reached; --timeout SECONDS sets another one, 0 none",
-                           std::chrono::duration<double>(limit).count());
-  watchdog_.emplace(limit, [line = "trace-query: " + time_text_ + "\n"] {
+void limit_time(std::chrono::nanoseconds limit) {
+  time_limit_text = fmt::format("the time limit of {:g} s was reached; --timeout SECONDS sets another one, 0 none",
+                                std::chrono::duration<double>(limit).count());
+  run_watchdog.emplace(limit, [line = "trace-query: " + time_limit_text + "\n"] {
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
     ::_exit(static_cast<int>(ErrorCode::kResource));
   });
 }
 
-void RunLimits::limit_memory(std::uint64_t bytes) {
-  memory_text_ = fmt::format("; the limit is {} MB, --max-memory SIZE sets another one, 0 none", bytes / 1'000'000);
+void limit_memory(std::uint64_t bytes) {
+  memory_limit_text =
+      fmt::format("; the limit is {} MB, --max-memory SIZE sets another one, 0 none", bytes / 1'000'000);
   rlimit limit{};
   if (kSanitized || ::getrlimit(RLIMIT_DATA, &limit) != 0) return;
   if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= bytes) return;
@@ -48,16 +52,25 @@ void RunLimits::limit_memory(std::uint64_t bytes) {
   ::setrlimit(RLIMIT_DATA, &limit);
 }
 
-void RunLimits::watch(Database& database) {
-  if (watchdog_) database.end_by(*watchdog_);
+void pause() {
+  if (run_watchdog) run_watchdog->pause();
 }
 
-const std::atomic<bool>* RunLimits::time_is_up() const { return watchdog_ ? &watchdog_->time_is_up() : nullptr; }
-
-std::string RunLimits::time_limit_reached() const {
-  return watchdog_ && watchdog_->time_is_up() ? time_text_ : std::string();
+void resume() {
+  if (run_watchdog) run_watchdog->resume();
 }
 
-std::string RunLimits::out_of_memory() const { return "out of memory" + memory_text_; }
+void watch(Database& database) {
+  if (run_watchdog) database.end_by(*run_watchdog);
+}
 
+const std::atomic<bool>* time_is_up() { return run_watchdog ? &run_watchdog->time_is_up() : nullptr; }
+
+std::string time_limit_reached() {
+  return run_watchdog && run_watchdog->time_is_up() ? time_limit_text : std::string();
+}
+
+std::string out_of_memory() { return "out of memory" + memory_limit_text; }
+
+}  // namespace run_limits
 }  // namespace tracedb

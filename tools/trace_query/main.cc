@@ -155,7 +155,7 @@ int run(int argc, char** argv) {
     return dispatch(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const Error& error) {
     if (end_requested()) return signal_exit_code();
-    if (const std::string limit = RunLimits::of_process().time_limit_reached(); !limit.empty()) {
+    if (const std::string limit = run_limits::time_limit_reached(); !limit.empty()) {
       return complain(limit, static_cast<int>(ErrorCode::kResource));
     }
     return complain(error.what(), static_cast<int>(error.code()));
@@ -164,7 +164,7 @@ int run(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::system_error& error) {  // a thread without memory for its stack
-    return complain(fmt::format("{}: {}", RunLimits::of_process().out_of_memory(), error.what()),
+    return complain(fmt::format("{}: {}", run_limits::out_of_memory(), error.what()),
                     static_cast<int>(ErrorCode::kResource));
   } catch (const std::exception& error) {
     return complain(error.what(), static_cast<int>(ErrorCode::kResource));
@@ -204,7 +204,7 @@ int main(int argc, char** argv) {
   try {
     return tracedb::run(argc, argv);
   } catch (...) {  // memory, also that for the explanation
-    std::cerr << "trace-query: " << tracedb::RunLimits::of_process().out_of_memory() << '\n';
+    std::cerr << "trace-query: " << tracedb::run_limits::out_of_memory() << '\n';
     return static_cast<int>(tracedb::ErrorCode::kResource);
   }
 }

@@ -76,7 +76,7 @@ std::vector<std::string> expanded(const std::string& given) {
 
 OpenedTrace with_notes(Index index) {
   OpenedTrace opened{std::move(index), {}};
-  RunLimits::of_process().watch(opened.index.database());
+  run_limits::watch(opened.index.database());
   if (!opened.index.complete())
     opened.notes.emplace_back("the trace is truncated: this is what came before the damage");
   if (std::string without = without_device(opened.index); !without.empty())
@@ -87,8 +87,7 @@ OpenedTrace with_notes(Index index) {
 OpenedTrace open_index(const std::filesystem::path& path) {
   OpenedTrace opened = with_notes(Index::open(path));
   const std::filesystem::path source = source_of(opened.index);
-  const ValidityResult result =
-      check_validity(opened.index, source, Effort::kQuick, RunLimits::of_process().time_is_up());
+  const ValidityResult result = check_validity(opened.index, source, Effort::kQuick, run_limits::time_is_up());
   if (result.validity == Validity::kStale) {
     throw Error(ErrorCode::kInput,
                 fmt::format("{}: out of date: {}; run trace-ingest {}", path.string(), result.reason, source.string()));
@@ -106,7 +105,7 @@ IngestOptions any_events(const std::atomic<bool>* cancel) {
 }
 
 std::optional<OpenedTrace> find_valid(const std::filesystem::path& trace) {
-  const IngestOptions options = any_events(RunLimits::of_process().time_is_up());
+  const IngestOptions options = any_events(run_limits::time_is_up());
   for (const std::filesystem::path& candidate : index_candidates(trace, cache_directory())) {
     if (auto index = open_valid_index(trace, candidate, options)) return with_notes(std::move(*index));
   }
@@ -215,7 +214,7 @@ OpenedTrace build_of_stream(const std::filesystem::path& stream, const CommandLi
   if (line.has("read-only")) refuse_building(stream, line);
   constexpr std::chrono::milliseconds kBetweenLooks{20};
   std::atomic<bool> stop = false;
-  const std::atomic<bool>* time_is_up = RunLimits::of_process().time_is_up();
+  const std::atomic<bool>* time_is_up = run_limits::time_is_up();
   const Ticker ticker(kBetweenLooks, [&] { stop = end_requested() || (time_is_up != nullptr && *time_is_up); });
   const HeldFolder folder = make_stream_folder();
   const ScopeExit removed([&] { remove_stream_folder(folder.path); });
@@ -226,8 +225,8 @@ OpenedTrace build_of_stream(const std::filesystem::path& stream, const CommandLi
 
 OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
   refuse_building(trace, line);
-  RunLimits::of_process().pause();
-  const ScopeExit paused([] { RunLimits::of_process().resume(); });
+  run_limits::pause();
+  const ScopeExit paused([] { run_limits::resume(); });
   refuse_unreadable(trace);  // before a note that an index is built
   const std::filesystem::path path = new_index_path(trace, {});
   auto valid = build_into(path, trace, line);
@@ -273,7 +272,7 @@ bool InputLoop::attempt(const std::string& input, const std::function<void()>& m
     ++answered_;
     return true;
   }
-  const bool over = end_requested() || !RunLimits::of_process().time_limit_reached().empty();
+  const bool over = end_requested() || !run_limits::time_limit_reached().empty();
   if (over || failure->code() == ErrorCode::kInterrupted) throw Error(*failure);
   std::cerr << "trace-query: " << escape_text(complaint(input, *failure)) << '\n';
   const int code = static_cast<int>(failure->code());

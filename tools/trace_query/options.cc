@@ -291,9 +291,9 @@ void CommandLine::set_inputs(std::vector<std::string> inputs) {
 void CommandLine::set_limits() const {
   if (has("read-only")) limit_rights();  // before the clock: its thread has no more rights either
   const std::string seconds = text("timeout").value_or("600");
-  if (seconds != "0") RunLimits::of_process().limit_time(parse_seconds(seconds));
+  if (seconds != "0") run_limits::limit_time(parse_seconds(seconds));
   const std::string size = text("max-memory").value_or("");
-  if (size != "0") RunLimits::of_process().limit_memory(size.empty() ? usual_memory(inputs_) : parse_size(size));
+  if (size != "0") run_limits::limit_memory(size.empty() ? usual_memory(inputs_) : parse_size(size));
 }
 
 void CommandLine::limit_rights() const {

@@ -94,7 +94,7 @@ ColumnType sql_type(Unit unit) { return unit == Unit::kText ? ColumnType::kText 
 // Keeps the entries for which an SQL expression over the columns of a row is true.
 void keep_where(std::vector<CatalogueEntry>& entries, const std::string& expression) {
   Database database(":memory:", Database::Mode::kMemory);
-  RunLimits::of_process().watch(database);
+  run_limits::watch(database);
   const std::vector<Column> columns = catalogue_columns();
   std::vector<TableColumn> declared = {{"number", ColumnType::kInteger, "", ""}};
   for (const Column& column : columns) declared.push_back({column.key, sql_type(column.unit), "", ""});

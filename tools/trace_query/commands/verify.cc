@@ -46,9 +46,9 @@ std::filesystem::path index_of(const std::filesystem::path& given) {
 std::vector<VerifyFinding> verify_input(const std::string& input) {
   const std::filesystem::path path = index_of(input);
   const Index index = Index::open(path);
-  RunLimits::of_process().watch(index.database());
+  run_limits::watch(index.database());
   const std::filesystem::path source = path == input ? source_of(index) : std::filesystem::path(input);
-  return verify(index, source, RunLimits::of_process().time_is_up());
+  return verify(index, source, run_limits::time_is_up());
 }
 
 int run_verify(const Command& command, std::span<const std::string> args) {

@@ -169,7 +169,7 @@ void IndexSet::open_schemas() {
     if (!schema.failure) continue;
     const bool is_last_hope =
         i + 1 == count && std::ranges::none_of(schemas_, [](const Schema& other) { return other.index != nullptr; });
-    if (is_last_hope || !RunLimits::of_process().time_limit_reached().empty()) throw Error(*schema.failure);
+    if (is_last_hope || !run_limits::time_limit_reached().empty()) throw Error(*schema.failure);
     leave_out(i, *schema.failure);
   }
   while (schemas_[main_].index == nullptr) ++main_;
