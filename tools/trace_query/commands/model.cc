@@ -158,9 +158,7 @@ std::vector<ScenarioRequest> requested_scenarios(const CommandLine& line) {
     out.push_back(request_of({{"model", positional[0]}, {"profile", positional[1]}}, "scenario"));
   const bool odd = !positional.empty() && positional.size() != 2;
   if (out.empty() || odd) {
-    throw Error(
-        ErrorCode::kUsage,
-        fmt::format("model: give a model and a profile, or --scenario; usage: trace-query {}", line.command().usage));
+    throw usage_error("model: give a model and a profile, or --scenario; usage: trace-query {}", line.command().usage);
   }
   return out;
 }
@@ -234,9 +232,7 @@ ModelRequest model_request(const CommandLine& line) {
   const std::string duplicates = line.text("hcom-dedup").value_or(kDefaultDuplicates);
   const auto policy = duplicate_policy_from(duplicates);
   if (!policy) {
-    throw Error(
-        ErrorCode::kUsage,
-        fmt::format("--hcom-dedup {}: there are window=TIME (500ns, 1us), trunc-us, name and none", duplicates));
+    throw usage_error("--hcom-dedup {}: there are window=TIME (500ns, 1us), trunc-us, name and none", duplicates);
   }
   out.duplicates = *policy;
   const auto least_share = line.percent("min-share");
