@@ -66,10 +66,7 @@ SqlValue date_text(const std::optional<std::int64_t>& nanoseconds) {
 }
 
 std::optional<std::string> meta(Database& database, std::string_view key) {
-  Statement statement(database, "SELECT value FROM meta WHERE key = ?1");
-  statement.bind(1, key);
-  if (!statement.step() || statement.is_null(0)) return std::nullopt;
-  return std::string(statement.text(0));
+  return database.query_text(fmt::format("SELECT value FROM meta WHERE key = {}", quoted_text(key)));
 }
 
 std::optional<std::int64_t> integer(const std::optional<std::string>& text) {
@@ -111,9 +108,7 @@ std::vector<SqlInput> find_sql_inputs(const std::vector<std::string>& given,
     const SqlInput input = take_apart(word);
     const std::vector<std::string> paths = find_inputs(std::vector{input.path}, std::nullopt);
     if (!input.name.empty() && paths.size() != 1) {
-      throw Error(
-          ErrorCode::kUsage,
-          fmt::format("{}: {} traces and indexes, which cannot have one name: give one of them", word, paths.size()));
+      throw usage_error("{}: {} traces and indexes, which cannot have one name: give one of them", word, paths.size());
     }
     for (const std::string& path : paths) inputs.push_back({path, input.name});
   }
