@@ -80,14 +80,11 @@ void print_result(const TraceRecord& record) {
   print_issues(result.issues);
 }
 
-enum class Verbosity { kErrors, kNormal, kAll };
-
 class Reporter : public BatchObserver {
  public:
   Reporter(const IngestCommand& command, const ProgressOptions& progress)
-      : verbosity_(command.quiet     ? Verbosity::kErrors
-                   : command.verbose ? Verbosity::kAll
-                                     : Verbosity::kNormal),
+      : quiet_(command.quiet),
+        verbose_(command.verbose),
         alone_(progress.traces == 1),
         line_(progress),
         strictness_(command.strict ? Strictness::kStrict : Strictness::kLenient),
@@ -106,8 +103,7 @@ class Reporter : public BatchObserver {
   void waiting(const fs::path& index) override {
     locked([&] {
       line_.clear();
-      if (verbosity_ != Verbosity::kErrors)
-        print_note("{}: another process is building it; waiting\n", escape_path(index));
+      if (!quiet_) print_note("{}: another process is building it; waiting\n", escape_path(index));
     });
   }
 
@@ -126,7 +122,7 @@ class Reporter : public BatchObserver {
     line_.clear();
     summary_.close();
     if (result.interrupted) print_note("trace-ingest: interrupted; run it again to continue\n");
-    if (alone_ || verbosity_ == Verbosity::kErrors) return;
+    if (alone_ || quiet_) return;
     print_note("{} built, {} valid, {} salvaged, {} failed, {} skipped{} in {:.1f} s\n",
                result.count(TraceStatus::kBuilt), result.count(TraceStatus::kValid),
                result.count(TraceStatus::kSalvaged), result.count(TraceStatus::kFailed),
@@ -147,13 +143,13 @@ class Reporter : public BatchObserver {
       const bool named = record.error.find(printable_path(record.trace)) != std::string::npos;
       print_note("trace-ingest: {}{}\n", named ? "" : escape_path(record.trace) + ": ", escape_text(record.error));
     }
-    if (verbosity_ == Verbosity::kErrors) return;
+    if (quiet_) return;
     if (!record.without_device.empty())
       print_note("{}: {}\n", escape_path(record.trace), escape_text(record.without_device));
     if (record.result && !record.result->unconfined.empty() && !std::exchange(unconfined_, true))
       print_note("warning: read with more rights than it takes: {}\n", record.result->unconfined);
-    const bool all = alone_ || verbosity_ == Verbosity::kAll;
-    if (record.same_run && verbosity_ != Verbosity::kAll) return;  // the line of the choice has told it
+    const bool all = alone_ || verbose_;
+    if (record.same_run && !verbose_) return;  // the line of the choice has told it
     if (record.status == TraceStatus::kSkipped && record.error != "interrupted") {
       print_note("{}: skipped: {}\n", escape_path(record.trace), escape_text(record.error));
     } else if (record.status == TraceStatus::kValid && all) {
@@ -166,8 +162,7 @@ class Reporter : public BatchObserver {
     }
   }
 
-  Verbosity verbosity_;
-  bool alone_;
+  bool quiet_, verbose_, alone_;
   ProgressLine line_;
   Strictness strictness_;
   SummaryFile summary_;
