@@ -141,6 +141,12 @@ class Matcher {
     out_.groups.push_back(std::move(group));
   }
 
+  void add(std::string label, StepKind kind, std::vector<std::uint32_t> a, std::vector<std::uint32_t> b,
+           std::string incomparable_reason = "") {
+    add(std::move(label), group_side(baseline_, kind, std::move(a), every_step_),
+        group_side(candidate_, kind, std::move(b), every_step_), std::move(incomparable_reason));
+  }
+
   // Within a group the batches may still differ: 33 and 60 requests are one power of two.
   static void compare_means(StepGroup& group) {
     const double a = mean_load(group.baseline), b = mean_load(group.candidate);
@@ -168,44 +174,31 @@ class Matcher {
   void by_kind() {
     Kinds a = kinds_of(baseline_);
     Kinds b = kinds_of(candidate_);
-    for (auto kind = a.begin(); kind != a.end();) {
-      const auto other = b.find(kind->first);
-      if (other == b.end()) {
-        ++kind;
-        continue;
-      }
-      match_batches(kind->first, kind->second, other->second);
-      b.erase(other);
-      kind = a.erase(kind);
-    }
+    std::erase_if(a, [&](const auto& kind) {
+      const auto other = b.extract(kind.first);
+      if (other) match_batches(kind.first, kind.second, other.mapped());
+      return !other.empty();
+    });
     match_unknown(a, b);
     report_rest(baseline_, a, "baseline");
     report_rest(candidate_, b, "candidate");
   }
 
-  void match_batches(StepKind kind, Buckets& a, Buckets& b) {
+  void match_batches(StepKind kind, const Buckets& a, const Buckets& b) {
     const std::string name(to_string(kind));
-    if (mix_distance(a, b) <= kSameMix) {
-      add(name, group_side(baseline_, kind, all_steps(a), every_step_),
-          group_side(candidate_, kind, all_steps(b), every_step_), "");
-      return;
-    }
+    if (mix_distance(a, b) <= kSameMix) return add(name, kind, all_steps(a), all_steps(b));
     const std::size_t before = out_.groups.size();
     std::size_t left = 0;
-    for (auto& [bucket, steps] : a) {
+    for (const auto& [bucket, steps] : a) {
       const auto other = b.find(bucket);
       if (other == b.end()) {
         left += steps.size();
         continue;
       }
-      add(fmt::format("{} {}", name, bucket_label(kind, bucket)), group_side(baseline_, kind, steps, every_step_),
-          group_side(candidate_, kind, other->second, every_step_), "");
+      add(fmt::format("{} {}", name, bucket_label(kind, bucket)), kind, steps, other->second);
     }
-    if (out_.groups.size() == before) {
-      add(name, group_side(baseline_, kind, all_steps(a), every_step_),
-          group_side(candidate_, kind, all_steps(b), every_step_), name + " steps have no batch size in common");
-      return;
-    }
+    if (out_.groups.size() == before)
+      return add(name, kind, all_steps(a), all_steps(b), name + " steps have no batch size in common");
     std::size_t other_left = 0;
     for (const auto& [bucket, steps] : b) other_left += a.contains(bucket) ? 0 : steps.size();
     if (left + other_left > 0) {
