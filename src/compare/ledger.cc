@@ -262,7 +262,7 @@ LedgerRow row_of(const LedgerKey& key, const RowSums& sums) {
 }
 
 LedgerItem of_whole_step(LedgerKind kind, const char* label, const LedgerChange& change) {
-  return {kind, kNoLayer, label, "", "", change, 0, 0, true};
+  return {{change}, kind, kNoLayer, label, "", "", true};
 }
 
 // A part of the time of a step: one stretch for each, as far as counting goes, so that all change is of duration.
@@ -278,9 +278,7 @@ void extend(const GroupComparison& group, std::vector<LedgerItem> parts, const s
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Ledger own = make_ledger(std::span(&rows[i], 1), group.baseline_units, group.candidate_units);
     parts[i].change = own.rows.front();
-    total.change += parts[i].change.change;
-    total.count_effect += parts[i].change.count_effect;
-    total.duration_effect += parts[i].change.duration_effect;
+    total.add(parts[i].change);
     whole.baseline.time = saturating_add(whole.baseline.time, rows[i].baseline.time);
     whole.candidate.time = saturating_add(whole.candidate.time, rows[i].candidate.time);
     if (i == 0 || !is_empty(rows[i])) account.items.push_back(std::move(parts[i]));
@@ -292,6 +290,20 @@ void extend(const GroupComparison& group, std::vector<LedgerItem> parts, const s
 }
 
 }  // namespace
+
+void LedgerChange::add(const LedgerChange& other, int sign) {
+  baseline += sign * other.baseline;
+  candidate += sign * other.candidate;
+  change += sign * other.change;
+  count_effect += sign * other.count_effect;
+  duration_effect += sign * other.duration_effect;
+}
+
+void CountedChange::add(const CountedChange& other) {
+  change.add(other.change);
+  baseline_n += other.baseline_n;
+  candidate_n += other.candidate_n;
+}
 
 Ledger make_ledger(std::span<const LedgerRow> rows, std::int64_t baseline_units, std::int64_t candidate_units) {
   const std::int64_t na = std::max<std::int64_t>(baseline_units, 1);
@@ -336,15 +348,9 @@ LedgerAccount ledger_of(const GroupComparison& group, const KernelNameTable& ker
     // All of it may be in a fusion's row.
     if (sums.baseline.n == 0 && sums.candidate.n == 0) continue;
     rows.push_back(row_of(key, sums));
-    out.items.push_back({kind_of(key),
-                         key.layer,
-                         label_of(key, by),
-                         key.kernel,
-                         key.op,
-                         {},
-                         group.baseline_per_unit(sums.baseline.n),
-                         group.candidate_per_unit(sums.candidate.n),
-                         false});
+    const CountedChange counted{
+        {}, group.baseline_per_unit(sums.baseline.n), group.candidate_per_unit(sums.candidate.n)};
+    out.items.push_back({counted, kind_of(key), key.layer, label_of(key, by), key.kernel, key.op, false});
   }
   const auto add = [&](LedgerKind kind, const char* label, std::int64_t GroupWork::*part) {
     if (kind != LedgerKind::kIdle && group.baseline.*part == 0 && group.candidate.*part == 0) return;

@@ -41,6 +41,14 @@ struct LedgerChange {
   double baseline = 0, candidate = 0;                  // ns per unit
   std::int64_t change = 0;                             // rounded so that the rows add up to the total
   std::int64_t count_effect = 0, duration_effect = 0;  // add up to `change`
+  void add(const LedgerChange& other, int sign = 1);   // `sign` -1: takes away
+};
+
+// A change, and the kernels that it is of.
+struct CountedChange {
+  LedgerChange change;
+  double baseline_n = 0, candidate_n = 0;  // kernels per unit
+  void add(const CountedChange& other);
 };
 
 struct Ledger {
@@ -75,14 +83,12 @@ enum class LedgerKind {
   kRare,
   kTotal
 };
-struct LedgerItem {
+struct LedgerItem : CountedChange {
   LedgerKind kind = LedgerKind::kOperation;
   std::int32_t layer = 0;
   std::string op, kernel;  // as far as the rows are by them; else ""; by role, `op` is the role
   std::string op_class;    // of rows of operations and fusions: the class alone
-  LedgerChange change;
-  double baseline_n = 0, candidate_n = 0;  // kernels per unit
-  bool of_step = false;                    // of the whole step, not of a layer
+  bool of_step = false;    // of the whole step, not of a layer
 };
 struct LedgerAccount {
   std::vector<LedgerItem> items;   // by size of the change

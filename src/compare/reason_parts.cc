@@ -31,15 +31,12 @@ double size(const LayerPart& part) { return static_cast<double>(part.change.chan
 Reason take(Reason& rest, PlaceKind kind, const std::vector<LayerPart>& parts) {
   Reason own = rest;
   own.place = {kind, {}, 0, 0};
-  own.change = {};
-  own.baseline_n = own.candidate_n = 0;
+  static_cast<CountedChange&>(own) = {};
   own.whole_row = rest.whole_row = false;
   own.interval.reset();
   for (const LayerPart& part : parts) {
-    add(own.change, part.change);
-    add(rest.change, part.change, -1);
-    own.baseline_n += part.baseline_n;
-    own.candidate_n += part.candidate_n;
+    own.add(part);
+    rest.change.add(part.change, -1);
     if (kind == PlaceKind::kLayers) own.place.layers.push_back(part.layer);
   }
   rest.baseline_n -= own.baseline_n;
@@ -163,12 +160,6 @@ std::string member_of(Level level, Role role, const WorkCell& cell, const Kernel
   return own.empty() || launcher.empty() ? own + std::string(launcher) : fmt::format("{} {}", own, launcher);
 }
 
-void count(LayerPart& to, const LayerPart& part) {
-  add(to.change, part.change);
-  to.baseline_n += part.baseline_n;
-  to.candidate_n += part.candidate_n;
-}
-
 // Of the kernels of an operation, by member and layer; ns and kernels per unit.
 std::map<std::string, Layers> members_by(Level level, const GroupComparison& group, const std::string& op,
                                          const KernelNameTable& kernel_names) {
@@ -194,7 +185,7 @@ std::map<std::string, Layers> members_by(Level level, const GroupComparison& gro
 
 // The members that moved one way, as one part.
 struct Direction {
-  LayerPart sum;
+  CountedChange sum;
   Layers layers;
   std::size_t members = 0;
   std::vector<std::pair<std::int64_t, std::string>> names;  // of those that moved by as much as a reason needs
@@ -206,9 +197,7 @@ MemberPart part_of(const Reason& whole, Direction direction) {
   for (std::size_t i = 0; i < std::min(kMostNamed, direction.names.size()); ++i)
     out.reason.member += (i == 0 ? "" : ", ") + direction.names[i].second;
   if (direction.members > std::min(kMostNamed, direction.names.size())) out.reason.member += " and others";
-  out.reason.change = direction.sum.change;
-  out.reason.baseline_n = direction.sum.baseline_n;
-  out.reason.candidate_n = direction.sum.candidate_n;
+  static_cast<CountedChange&>(out.reason) = direction.sum;
   out.reason.whole_row = false;
   out.reason.interval.reset();
   for (const auto& [layer, part] : direction.layers) out.layers.push_back(part);
@@ -216,14 +205,6 @@ MemberPart part_of(const Reason& whole, Direction direction) {
 }
 
 }  // namespace
-
-void add(LedgerChange& to, const LedgerChange& change, int sign) {
-  to.baseline += sign * change.baseline;
-  to.candidate += sign * change.candidate;
-  to.change += sign * change.change;
-  to.count_effect += sign * change.count_effect;
-  to.duration_effect += sign * change.duration_effect;
-}
 
 std::vector<RoleChange> changes_by_role(const GroupComparison& group, const KernelNameTable& kernel_names,
                                         const Reason& reason) {
@@ -250,7 +231,7 @@ std::vector<Reason> split_by_place(const Reason& whole, const std::vector<LayerP
   std::vector<LayerPart> layers, around;
   for (const LayerPart& part : parts) (part.layer >= 0 ? layers : around).push_back(part);
   LedgerChange of_layers;
-  for (const LayerPart& layer : layers) add(of_layers, layer.change);
+  for (const LayerPart& layer : layers) of_layers.add(layer.change);
   for (const LayerPart& part : around) {
     if (part.layer == kNoLayer || layers.empty() || std::abs(size(part)) < least) continue;
     if (!otherwise(part.change, of_layers)) continue;
@@ -274,9 +255,7 @@ Reason all_kernels(const LedgerAccount& account) {
   out.whole_row = false;
   for (const LedgerItem& item : account.items) {
     if (item.of_step) continue;
-    add(out.change, item.change);
-    out.baseline_n += item.baseline_n;
-    out.candidate_n += item.candidate_n;
+    out.add(item);
   }
   return out;
 }
@@ -287,18 +266,18 @@ std::vector<MemberPart> split_by_member(const GroupComparison& group, const Kern
     Direction slower, faster;
     bool in_both = true;
     for (const auto& [name, layers] : members_by(level, group, whole.op, kernel_names)) {
-      LayerPart sum;
-      for (const auto& [layer, part] : layers) count(sum, part);
+      CountedChange sum;
+      for (const auto& [layer, part] : layers) sum.add(part);
       Direction& to = sum.change.change > 0 ? slower : faster;
       const std::int64_t size = std::abs(sum.change.change);
       if (static_cast<double>(size) >= least) {
         in_both = in_both && !name.empty() && sum.baseline_n > 0 && sum.candidate_n > 0;
         to.names.emplace_back(size, name);
       }
-      count(to.sum, sum);
+      to.sum.add(sum);
       ++to.members;
       for (const auto& [layer, part] : layers)
-        count(to.layers.try_emplace(layer, LayerPart{layer, {}, 0, 0}).first->second, part);
+        to.layers.try_emplace(layer, LayerPart{{}, layer}).first->second.add(part);
     }
     // What rounding misses of the row, or what a fusion has of it.
     const std::int64_t rest = whole.change.change - slower.sum.change.change - faster.sum.change.change;

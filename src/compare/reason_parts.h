@@ -8,14 +8,9 @@
 
 namespace tracedb {
 
-// `sign` -1: takes away.
-void add(LedgerChange& to, const LedgerChange& change, int sign = 1);
-
 // The part of a ledger row in one layer, in the head, in the tail or in no layer.
-struct LayerPart {
+struct LayerPart : CountedChange {
   std::int32_t layer = 0;
-  LedgerChange change;
-  double baseline_n = 0, candidate_n = 0;  // kernels per unit
 };
 
 // One reason for each part of a row: for layers that changed otherwise than most, for head or tail where they changed

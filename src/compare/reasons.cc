@@ -128,9 +128,7 @@ class Finder {
     const CauseOfRow& row = kCausesOfRows[static_cast<std::size_t>(item.kind)];
     whole.cause = row.cause == Cause::kBetweenSteps && !out_.by_period ? Cause::kRecording : row.cause;
     whole.op = item.op_class;
-    whole.change = item.change;
-    whole.baseline_n = item.baseline_n;
-    whole.candidate_n = item.candidate_n;
+    whole.add(item);
     if (whole.cause == Cause::kRareSteps) {
       whole.baseline_n = static_cast<double>(count_steps(a_, group_.group.baseline.rare));
       whole.candidate_n = static_cast<double>(count_steps(b_, group_.group.candidate.rare));
@@ -158,7 +156,7 @@ class Finder {
     if (!group_.alignment.by_layer) return parts;
     for (const LedgerItem& item : ledger_of(group_, kernel_names_, LedgerBy::kLayerOp).items) {
       if (item.of_step) continue;
-      parts[{item.kind, item.op_class}].push_back({item.layer, item.change, item.baseline_n, item.candidate_n});
+      parts[{item.kind, item.op_class}].push_back({item, item.layer});
     }
     return parts;
   }

@@ -68,7 +68,8 @@ struct RoleChange {
   double change = 0;
 };
 
-struct Reason {
+// `baseline_n`, `candidate_n`: of a transition, how many there are.
+struct Reason : CountedChange {
   Cause cause = Cause::kOperation;
   std::string op;      // class of the kernels; "" where they are of many, or none; of an operation: all kernels
   std::string member;  // of an operation whose members moved against each other: which of them, "bmm"; else ""
@@ -77,10 +78,8 @@ struct Reason {
   // Of an operation: the roles that changed most of it, in order of size; empty where roles do not explain half of it.
   std::vector<RoleChange> roles;
   Place place;
-  LedgerChange change;                     // ns per unit
-  double baseline_n = 0, candidate_n = 0;  // kernels per unit; of a transition: how many there are
-  std::optional<double> share;             // of the change that is explained; nullopt: not part of it
-  std::optional<Interval> interval;        // 95 %, of the change of a step, ns; nullopt: too few steps, or of a part
+  std::optional<double> share;       // of the change that is explained; nullopt: not part of it
+  std::optional<Interval> interval;  // 95 %, of the change of a step, ns; nullopt: too few steps, or of a part
   std::optional<ChangedPair> pair;
   std::optional<HostFrame> host;  // of the trace that waits longer, while its device waits
   // Of kernels: how long the critical path of the candidate's step would be without it, its change spread over all

@@ -118,7 +118,7 @@ TEST_CASE("permission: what may be said under which condition") {
 
 LayerPart part(std::int32_t layer, double baseline, double candidate) {
   const std::int64_t change = std::llround(candidate - baseline);
-  return {layer, {baseline, candidate, change, 0, change}, 1, 1};
+  return {{{baseline, candidate, change, 0, change}, 1, 1}, layer};
 }
 
 // The row that the parts add up to.
