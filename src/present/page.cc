@@ -15,8 +15,8 @@
 namespace tracedb {
 namespace {
 
-constexpr std::size_t kMostLines = 60, kMostReasons = 8, kMostGroups = 3, kMostListed = 3, kMostPaths = 3;
-constexpr std::size_t kLongestShape = 60;
+constexpr std::size_t kMostLines = 60, kMostReasons = 8, kMostGroups = 3, kMostVerdicts = 4, kMostListed = 3;
+constexpr std::size_t kMostPaths = 3, kLongestShape = 60;
 constexpr double kLittle = 0.01;  // of the change: a rest of which nothing is said
 constexpr std::string_view kUnchanged = "{kind}nothing changed: {baseline_time:time}{unit} in both ({change:+.1f%}).";
 constexpr std::string_view kAlike =
@@ -214,14 +214,11 @@ class Writer : PageWriter {
   void verdicts() {
     if (input_.reasons.empty()) return;
     add(BlockKind::kHeading, fmt::format("Verdict ({})", kOneRun));
-    std::size_t said = 0;
-    for (const GroupReasons& group : input_.reasons) {
-      if (++said > 4) break;
+    for (std::size_t i = 0; i < std::min(input_.reasons.size(), kMostVerdicts); ++i) {
+      const GroupReasons& group = input_.reasons[i];
       add(BlockKind::kItem, of(group, verdict(group)), mark(*group.group));
     }
-    if (input_.reasons.size() > 4)
-      add(BlockKind::kItem,
-          say("compare.more_kinds", "{n} more kinds of steps: --section verdict", {{"n", input_.reasons.size() - 4}}));
+    add_more("compare.more_kinds", "{n} more kinds of steps: --section verdict", input_.reasons.size(), kMostVerdicts);
   }
 
   Sentence verdict(const GroupReasons& group) const {
@@ -322,8 +319,7 @@ class Writer : PageWriter {
         }
       }
     }
-    if (all > said)
-      add(BlockKind::kItem, say("compare.more_fusions", "{n} more: --section fusion", {{"n", all - said}}));
+    add_more("compare.more_fusions", "{n} more: --section fusion", all, said);
   }
 
   // The operator of one shape whose change weighs most on another device. A share above the roof is none to judge by,
@@ -433,8 +429,7 @@ class Writer : PageWriter {
                {"severity", warning.severity}),
           warning.severity + ":");
     }
-    if (all.size() > said)
-      add(BlockKind::kItem, say("compare.more_warnings", "{n} more: --section warnings", {{"n", all.size() - said}}));
+    add_more("compare.more_warnings", "{n} more: --section warnings", all.size(), said);
   }
 
   void more() {

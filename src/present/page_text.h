@@ -59,6 +59,10 @@ class PageWriter {
   void add_below(const NextStep& step) {
     if (said_.insert(shell_text(step)).second) add(step, "   ");
   }
+  // Of so many things in a list, `said` were; `text` says of {n} others where they are.
+  void add_more(std::string id, std::string_view text, std::size_t all, std::size_t said) {
+    if (all > said) add(BlockKind::kItem, say(std::move(id), text, {{"n", all - said}}));
+  }
   [[nodiscard]] Page take() { return std::move(page_); }
 
  private:

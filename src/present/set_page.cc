@@ -121,10 +121,7 @@ class SetsWriter : PageWriter {
         verdict(phase, phase.comparison.period_at_equal_speed, fmt::format("{} at equal speed", period));
       }
     }
-    if (answer_.phases.size() > kSetPhases) {
-      add(BlockKind::kItem,
-          say("sets.more_phases", "{n} more: --section verdict", {{"n", answer_.phases.size() - kSetPhases}}));
-    }
+    add_more("sets.more_phases", "{n} more: --section verdict", answer_.phases.size(), kSetPhases);
   }
 
   void verdict(const PhaseAnswer& phase, const SetMetric& metric, const std::string& name) {
@@ -179,9 +176,7 @@ class SetsWriter : PageWriter {
       if (++said > most) continue;
       add(BlockKind::kItem, row_words(phase, row), fmt::format("{}.", said));
     }
-    if (said > most) {
-      add(BlockKind::kItem, say("sets.more_reasons", "{n} more: --section reasons", {{"n", said - most}}));
-    }
+    add_more("sets.more_reasons", "{n} more: --section reasons", said, most);
     for (const SetRow& row : one.rows) {
       const bool matters = 1000 * std::abs(row.candidate - row.baseline) >= one.period.baseline;
       if (row.kind == SetRowKind::kPart || row.named || !matters) continue;
@@ -220,20 +215,19 @@ class SetsWriter : PageWriter {
   }
 
   void runs() {
-    std::size_t said = 0, all = 0;
+    std::size_t all = 0;
     for (const PhaseAnswer& phase : answer_.phases) {
       for (const SetRun& run : phase.comparison.runs) {
         const std::string& note = run.bar.empty() ? run.note : run.bar;
         if (note.empty()) continue;
         if (++all == 1) add(BlockKind::kHeading, "Runs that stand out");
         if (all > kSetRuns) continue;
-        ++said;
         add(BlockKind::kItem,
             say("sets.run", "{side} {run}, {phase}: {note}",
                 {{"side", kSideNames[run.side]}, {"run", run.name}, {"phase", phase.phase.label}, {"note", note}}));
       }
     }
-    if (all > said) add(BlockKind::kItem, say("sets.more_runs", "{n} more: --runs", {{"n", all - said}}));
+    add_more("sets.more_runs", "{n} more: --runs", all, kSetRuns);
   }
 
   void warnings() {
@@ -242,10 +236,7 @@ class SetsWriter : PageWriter {
     for (std::size_t i = 0; i < answer_.warnings.size() && i < kSetWarnings; ++i) {
       add(BlockKind::kItem, say("sets.warning", "{text}", {{"text", answer_.warnings[i]}}));
     }
-    if (answer_.warnings.size() > kSetWarnings) {
-      add(BlockKind::kItem,
-          say("sets.more_warnings", "{n} more: --json has all", {{"n", answer_.warnings.size() - kSetWarnings}}));
-    }
+    add_more("sets.more_warnings", "{n} more: --json has all", answer_.warnings.size(), kSetWarnings);
   }
 
   // Two runs in the middle of their sides: where a comparison kernel by kernel shows the usual change.
