@@ -1,7 +1,6 @@
 #include "compare/host_frames.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <utility>
 
@@ -26,18 +25,6 @@ std::vector<EventRef> events_of(const ComparedTrace& trace, const DeviceStep& st
     out.push_back({row + 1, copy_next});
   }
   return out;
-}
-
-// The device step that follows each on its device; its own index: none does.
-std::vector<std::size_t> next_steps(const StepWork& work) {
-  std::vector<std::size_t> next(work.steps.size());
-  std::iota(next.begin(), next.end(), std::size_t{0});
-  std::map<std::uint32_t, std::size_t> last;  // by device
-  for (std::size_t i = 0; i < work.steps.size(); ++i) {
-    const auto [before, is_first] = last.try_emplace(work.steps[i].device, i);
-    if (!is_first) next[std::exchange(before->second, i)] = i;
-  }
-  return next;
 }
 
 void add_between(const ComparedTrace& trace, const LaunchThreads& threads, const HostQuestion& question,

@@ -255,6 +255,17 @@ StepPeriods step_periods(const StepSet& set, std::span<const DeviceStep> steps) 
   return device_periods(set, starts);
 }
 
+std::vector<std::size_t> next_steps(const StepWork& work) {
+  std::vector<std::size_t> next(work.steps.size());
+  std::iota(next.begin(), next.end(), std::size_t{0});
+  std::map<std::uint32_t, std::size_t> last;  // by device
+  for (std::size_t i = 0; i < work.steps.size(); ++i) {
+    const auto [before, is_first] = last.try_emplace(work.steps[i].device, i);
+    if (!is_first) next[std::exchange(before->second, i)] = i;
+  }
+  return next;
+}
+
 std::optional<double> PeriodSums::tokens_per_s() const {
   if (!tokens || periods <= 0) return std::nullopt;
   return static_cast<double>(*tokens) * 1e9 / static_cast<double>(periods);

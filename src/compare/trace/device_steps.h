@@ -58,6 +58,9 @@ struct StepWork {
 StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVector<std::uint32_t> kernel_rows,
                         bool copies = true);
 
+// The device step that follows each on its device; its own index: none does.
+std::vector<std::size_t> next_steps(const StepWork& work);
+
 // The kind of work of a row of table kernel, or of table memory_op.
 inline Work work_of_kernel(std::uint32_t kind) {
   const auto stored = static_cast<KernelKind>(kind);

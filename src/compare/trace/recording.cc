@@ -48,14 +48,10 @@ class GapFinder {
   RecordedGaps run(const Recording& recording) {
     const std::vector<DeviceStep>& steps = work_.steps;
     RecordedGaps out{recording, std::vector<std::int64_t>(steps.size(), 0), std::vector<std::int64_t>(steps.size(), 0)};
-    std::map<std::uint32_t, std::size_t> last;  // by device
+    const std::vector<std::size_t> next = next_steps(work_);
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      const auto [before, is_first] = last.try_emplace(steps[i].device, i);
-      if (is_first) continue;
-      const std::size_t previous = std::exchange(before->second, i);
-      const std::int64_t period = periods_.to_next(previous);
-      if (period == kUnknownValue || steps[previous].between <= 0 || !is_hosts(previous, steps[i])) continue;
-      out.waiting[previous] = steps[previous].between;
+      const bool is_followed = next[i] != i && periods_.to_next(i) != kUnknownValue && steps[i].between > 0;
+      if (is_followed && is_hosts(i, steps[next[i]])) out.waiting[i] = steps[i].between;
     }
     count_calls(out);
     return out;
