@@ -91,13 +91,17 @@ LedgerKind kind_of(const LedgerKey& key) {
 
 double per_unit(std::int64_t sum, std::int64_t units) { return static_cast<double>(sum) / static_cast<double>(units); }
 
-// A row while it is added up. Times in ns as accounted_time() has them, sums over the runs.
+// One side of a row. Times in ns as accounted_time() has them, sums over the runs.
+struct SideSums : LedgerAmount {
+  LedgerAmount aligned;    // of it, at aligned positions
+  std::int64_t hosts = 0;  // by role: kernels that do not end another's work
+};
+
+// A row while it is added up.
 struct RowSums {
-  LedgerAmount baseline, candidate;
-  LedgerAmount aligned_baseline, aligned_candidate;      // of those, at aligned positions
-  double count_effect = 0;                               // of the placed ones, per unit
-  bool longer = false;                                   // some position has kernels on both sides
-  std::int64_t baseline_hosts = 0, candidate_hosts = 0;  // by role: kernels that do not end another's work
+  SideSums baseline, candidate;
+  double count_effect = 0;  // of the placed ones, per unit
+  bool longer = false;      // some position has kernels on both sides
 };
 
 class Account {
@@ -110,12 +114,8 @@ class Account {
         units_b_(std::max<std::int64_t>(group.candidate_units, 1)) {}
 
   std::map<LedgerKey, RowSums> run() {
-    for (const WorkCell& cell : group_.baseline.cells) {
-      add(cell, &RowSums::baseline, &RowSums::baseline_hosts);
-    }
-    for (const WorkCell& cell : group_.candidate.cells) {
-      add(cell, &RowSums::candidate, &RowSums::candidate_hosts);
-    }
+    for (const WorkCell& cell : group_.baseline.cells) add(cell, &RowSums::baseline);
+    for (const WorkCell& cell : group_.candidate.cells) add(cell, &RowSums::candidate);
     if (is_by_role(by_)) return by_roles();
     // Sequences of whole steps do not say in which layer a position is.
     if (group_.alignment.by_layer || by_ == LedgerBy::kOp) {
@@ -132,15 +132,15 @@ class Account {
   std::map<LedgerKey, RowSums> by_roles() {
     for (auto& [key, row] : rows_) {
       row.longer = row.baseline.n > 0 && row.candidate.n > 0;
-      add_effect(row, row.baseline_hosts, row.baseline.time, row.candidate_hosts, row.candidate.time);
+      add_effect(row, {row.baseline.hosts, row.baseline.time}, {row.candidate.hosts, row.candidate.time});
     }
     return std::move(rows_);
   }
 
-  void add(const WorkCell& cell, LedgerAmount RowSums::*amount, std::int64_t RowSums::*hosts) {
-    RowSums& row = rows_[is_by_role(by_) ? key_of_role(cell) : key_of(cell.name, cell.layer, cell.work)];
-    add(row.*amount, cell.sum.n, cell.sum.accounted(cell.work));
-    if (!kernel_names_.entries()[cell.name].host) row.*hosts += cell.sum.n;
+  void add(const WorkCell& cell, SideSums RowSums::*side) {
+    SideSums& to = rows_[is_by_role(by_) ? key_of_role(cell) : key_of(cell.name, cell.layer, cell.work)].*side;
+    add(to, cell.sum.n, cell.sum.accounted(cell.work));
+    if (!kernel_names_.entries()[cell.name].host) to.hosts += cell.sum.n;
   }
   static void add(LedgerAmount& to, std::int64_t n, std::int64_t time) {
     to.n += n;
@@ -184,33 +184,34 @@ class Account {
       take_out(pair.baseline, positions[i].baseline, layer, &RowSums::baseline);
       take_out(pair.candidate, positions[i].candidate, layer, &RowSums::candidate);
       if (pair.companion_of != kNoPartner) {
-        join_host(segment.pairs[pair.companion_of].baseline, pair.baseline, layer,
-                  positions[pair.companion_of].baseline, positions[i].baseline, &RowSums::aligned_baseline);
-        join_host(segment.pairs[pair.companion_of].candidate, pair.candidate, layer,
-                  positions[pair.companion_of].candidate, positions[i].candidate, &RowSums::aligned_candidate);
+        const KernelPair& host = segment.pairs[pair.companion_of];
+        PositionSums& host_sums = positions[pair.companion_of];
+        join_host(host.baseline, pair.baseline, layer, host_sums.baseline, positions[i].baseline, &RowSums::baseline);
+        join_host(host.candidate, pair.candidate, layer, host_sums.candidate, positions[i].candidate,
+                  &RowSums::candidate);
       }
     }
     for (std::size_t i = 0; i < segment.pairs.size(); ++i) position(segment.pairs[i], positions[i], layer);
   }
 
   // Moves the kernels of a fusion from the row of their class to that of the fusion.
-  void take_out(const PairSide& side, PositionSum& sum, std::int32_t layer, LedgerAmount RowSums::*amount) {
+  void take_out(const PairSide& side, PositionSum& sum, std::int32_t layer, SideSums RowSums::*of_side) {
     if (sum.n == 0 || side.fusion < 0 || by_ == LedgerBy::kLayer) return;
-    add(rows_[key_of(side.name, layer, sum.work)].*amount, -sum.n, -sum.time);
+    add(rows_[key_of(side.name, layer, sum.work)].*of_side, -sum.n, -sum.time);
     RowSums& row = rows_[key_of(group_.fusions[static_cast<std::size_t>(side.fusion)], layer)];
-    add(row.*amount, sum.n, sum.time);
+    add(row.*of_side, sum.n, sum.time);
     row.longer = true;
     sum = {};
   }
 
   // A companion is part of its host's position.
   void join_host(const PairSide& host, const PairSide& own, std::int32_t layer, PositionSum& host_sum, PositionSum& sum,
-                 LedgerAmount RowSums::*placed) {
+                 SideSums RowSums::*side) {
     if (sum.n == 0 || host_sum.n == 0) return;
     const LedgerKey key = key_of(own.name, layer, sum.work);
     if (key != key_of(host.name, layer, host_sum.work)) return;
     // Its time counts at the host's position, its number does not.
-    add(rows_[key].*placed, sum.n, 0);
+    add((rows_[key].*side).aligned, sum.n, 0);
     host_sum.time = saturating_add(host_sum.time, sum.time);
     sum = {};
   }
@@ -227,24 +228,24 @@ class Account {
   }
 
   void count(RowSums& row, const PositionSum& a, const PositionSum& b) const {
-    add(row.aligned_baseline, a.n, a.time);
-    add(row.aligned_candidate, b.n, b.time);
-    add_effect(row, a.n, a.time, b.n, b.time);
+    add(row.baseline.aligned, a.n, a.time);
+    add(row.candidate.aligned, b.n, b.time);
+    add_effect(row, {a.n, a.time}, {b.n, b.time});
   }
 
-  void add_effect(RowSums& row, std::int64_t a_n, std::int64_t a_time, std::int64_t b_n, std::int64_t b_time) const {
-    if (a_n > 0 && b_n > 0) {
-      row.count_effect += (per_unit(b_n, units_b_) - per_unit(a_n, units_a_)) * per_unit(a_time, a_n);
+  void add_effect(RowSums& row, const LedgerAmount& a, const LedgerAmount& b) const {
+    if (a.n > 0 && b.n > 0) {
+      row.count_effect += (per_unit(b.n, units_b_) - per_unit(a.n, units_a_)) * per_unit(a.time, a.n);
       row.longer = true;
     } else {
-      row.count_effect += per_unit(b_time, units_b_) - per_unit(a_time, units_a_);
+      row.count_effect += per_unit(b.time, units_b_) - per_unit(a.time, units_a_);
     }
   }
 
   // For kernels without a position, by the class's means.
   void finish(RowSums& row) const {
-    add_effect(row, row.baseline.n - row.aligned_baseline.n, row.baseline.time - row.aligned_baseline.time,
-               row.candidate.n - row.aligned_candidate.n, row.candidate.time - row.aligned_candidate.time);
+    const auto rest = [](const SideSums& of) { return LedgerAmount{of.n - of.aligned.n, of.time - of.aligned.time}; };
+    add_effect(row, rest(row.baseline), rest(row.candidate));
   }
 
   const GroupComparison& group_;
