@@ -460,20 +460,15 @@ class Collector {
     return (by == FusedBy::kBaseline) == fusing ? finding.baseline_alone : finding.candidate_alone;
   }
 
-  [[nodiscard]] double baseline_part(double time) const {
-    return alignment_.baseline_time > 0 ? time / alignment_.baseline_time : 0;
-  }
-  [[nodiscard]] double candidate_part(double time) const {
-    return alignment_.candidate_time > 0 ? time / alignment_.candidate_time : 0;
+  // Adds what a finding accounts for of either side's time.
+  void add_shares(const Finding& finding, double& baseline, double& candidate) const {
+    if (alignment_.baseline_time > 0) baseline += finding.baseline_alone / alignment_.baseline_time;
+    if (alignment_.candidate_time > 0) candidate += finding.candidate_alone / alignment_.candidate_time;
   }
 
   void rate() {
-    double baseline = alignment_.baseline_share;
-    double candidate = alignment_.candidate_share;
-    for (const auto& [key, finding] : found_) {
-      baseline += baseline_part(finding.baseline_alone);
-      candidate += candidate_part(finding.candidate_alone);
-    }
+    double baseline = alignment_.baseline_share, candidate = alignment_.candidate_share;
+    for (const auto& [key, finding] : found_) add_shares(finding, baseline, candidate);
     constexpr double kImplied = 0.5;
     for (auto& [key, finding] : found_) {
       Fusion& fusion = finding.fusion;
@@ -482,8 +477,7 @@ class Collector {
   }
 
   void account(const Finding& finding, std::int32_t number) {
-    alignment_.baseline_share += baseline_part(finding.baseline_alone);
-    alignment_.candidate_share += candidate_part(finding.candidate_alone);
+    add_shares(finding, alignment_.baseline_share, alignment_.candidate_share);
     for (const Finding::Kernel& kernel : finding.kernels) {
       KernelPair& pair = kernel.segment->pairs[kernel.pair];
       pair.fused = !pair.has_both();
