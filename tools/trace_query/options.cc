@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <iostream>
 #include <iterator>
-#include <ranges>
 #include <sstream>
 #include <system_error>
 
