@@ -46,9 +46,9 @@ def many_tables(n, path):
 def blocks(folder, name, n, write=None):
     trace = folder / f"{abs(hash(name))}.{n}.json"
     write(n, trace) if write else hostile_shapes.write(name, n, trace)
-    # Valgrind looks for events once a block, and tells how often.
-    command = ["valgrind", "--tool=none", "--stats=yes", program("trace-ingest"), "-q", "--threads", "1",
-               "-o", f"{trace}.tracedb", str(trace)]
+    # Valgrind looks for events once a block, and tells how often. It translates less where it joins no blocks across jumps.
+    command = ["valgrind", "--tool=none", "--stats=yes", "--vex-guest-chase=no", "--vex-iropt-register-updates=sp-at-mem-access",
+               program("trace-ingest"), "-q", "--threads", "1", "-o", f"{trace}.tracedb", str(trace)]
     result = subprocess.run(command, capture_output=True, text=True)
     require(result.returncode in (0, 3), f"rc {result.returncode}: {result.stderr[-300:]}")
     return int(re.search(r"scheduler: ([\d,]+) event checks", result.stderr)[1].replace(",", ""))
@@ -60,9 +60,8 @@ def is_linear(folder, name, nothing, write=None, most=MOST):
     return large
 
 
-def is_cheap(folder, unit, ordinary):
+def is_cheap(folder, unit, nothing, ordinary):
     """Linear, and not too much for a byte."""
-    nothing = blocks(folder, unit, 0, unclosed(unit))  # another trace's differs by as much as few openings cost
     a_byte = is_linear(folder, unit, nothing, unclosed(unit), MOST_UNCLOSED) / (LARGE * len(unit))
     require(a_byte <= MOST_A_BYTE * ordinary, f"{a_byte / ordinary:.0f} times the work of an ordinary byte")
 
@@ -76,7 +75,8 @@ def main(cases, folder):
         make_trace(trace, "--layers", 4, "--steps", 8, "--truth", os.devnull)
         ordinary = (blocks(folder, "ordinary", 0, lambda _, path: shutil.copy(trace, path)) - nothing) / trace.stat().st_size
         cases.run("many tables", is_linear, folder, "tables", nothing, many_tables)
-        for unit, result in [(unit, pool.submit(is_cheap, folder, unit, ordinary)) for unit in UNCLOSED]:
+        opened = blocks(folder, "unclosed", 0, unclosed(""))  # `nothing` differs by as much as few openings cost
+        for unit, result in [(unit, pool.submit(is_cheap, folder, unit, opened, ordinary)) for unit in UNCLOSED]:
             cases.run(f"unclosed {unit}", result.result)
         for name, result in [(name, pool.submit(is_linear, folder, name, nothing)) for name in names]:
             cases.run(name, result.result)
