@@ -4,6 +4,7 @@ python stack and step a kernel belongs to. Written from the definitions in schem
 import bisect
 import re
 from collections import Counter, defaultdict
+from functools import cached_property
 
 from trace_cases import nanoseconds
 
@@ -27,22 +28,22 @@ PROCESS_STEP_NAME = re.compile(r"ProfilerStep#\d+$")
 
 class Event:
     """One complete event (ph X) of a known category."""
-    __slots__ = ("kind", "name", "ts", "dur", "end", "track", "correlation", "external_id", "python_id", "parent_id",
-                 "position")
+    __slots__ = ("kind", "name", "ts", "dur", "end", "track", "arguments", "position")
 
     def __init__(self, kind, raw, position):
-        arguments = raw.get("args") or {}
+        self.arguments = raw.get("args") or {}
         self.kind = kind
         self.name = raw.get("name")
         self.ts = nanoseconds(raw.get("ts"))
         self.dur = nanoseconds(raw.get("dur"))
         self.end = self.ts + (self.dur or 0)
         self.track = (raw.get("pid"), raw.get("tid"))
-        self.correlation = arguments.get("correlation")
-        self.external_id = arguments.get("External id", arguments.get("external id"))
-        self.python_id = arguments.get("Python id")
-        self.parent_id = arguments.get("Python parent id")
         self.position = position
+
+    correlation = property(lambda self: self.arguments.get("correlation"))
+    python_id = property(lambda self: self.arguments.get("Python id"))
+    parent_id = property(lambda self: self.arguments.get("Python parent id"))
+    external_id = property(lambda self: self.arguments.get("External id", self.arguments.get("external id")))
 
 
 class Track:
@@ -123,14 +124,26 @@ class Reference:
         for call in self.events["runtime_call"]:
             if call.correlation is not None:
                 self.runtime_by_correlation[call.correlation].append(call)
-        self.op_by_external_id = {op.external_id: op for op in self.events["cpu_op"] if op.external_id}
-        self.op_tracks = tracks(self.events["cpu_op"])
-        self.python_tracks = tracks(self.events["python_call"])
-        self.python_by_id = {call.python_id: call for call in self.events["python_call"] if call.python_id is not None}
         self.step_tracks = tracks(e for e in self.events["annotation_user"] if STEP_NAME.match(e.name or ""))
         self.gpu_step_tracks = tracks(e for e in self.events["annotation_gpu"] if STEP_NAME.match(e.name or ""))
         self.paths = {}
         self.parents = {}  # by track: parent by position
+
+    @cached_property
+    def op_by_external_id(self):
+        return {op.external_id: op for op in self.events["cpu_op"] if op.external_id}
+
+    @cached_property
+    def op_tracks(self):
+        return tracks(self.events["cpu_op"])
+
+    @cached_property
+    def python_tracks(self):
+        return tracks(self.events["python_call"])
+
+    @cached_property
+    def python_by_id(self):
+        return {call.python_id: call for call in self.events["python_call"] if call.python_id is not None}
 
     def python_path(self, call):
         """Names from the root to this call."""
