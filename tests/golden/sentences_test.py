@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import statistics
+from functools import lru_cache
 from html import unescape
 from pathlib import Path
 
@@ -35,9 +36,14 @@ def check_all(sentences, checks, printed):
         require(" ".join(sentence["text"].split()) in " ".join(printed.split()), f"not printed: {sentence['text']}")
 
 
+@lru_cache(maxsize=None)
+def findings_of(index):
+    return {row["finding"]: row for row in as_json("findings", index)["rows"]}
+
+
 def check_finding(told, *indexes):
     """Of one of them, and of no other as much."""
-    tables = [{row["finding"]: row for row in as_json("findings", index)["rows"]} for index in indexes]
+    tables = [findings_of(index) for index in indexes]
     name = told.sentence["id"].partition(".")[2]
     texts = [table[name]["text"] if name in table else None for table in tables]
     require(told["finding"] in texts, told.sentence)
