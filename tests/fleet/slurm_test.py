@@ -99,7 +99,7 @@ def faulty_night(cluster, folder):
         cluster.wait_for_jobs()
         code, outcomes = night.manifest()
         expected = {f"t{number:02}.json": "done" for number in range(INPUTS)} | {BAD: "failed", SHELL_KILLED: "missing"}
-        equal((code, outcomes), (6, expected), f"first submission\n{log_of(cluster, folder)}")
+        equal((code, outcomes), (6, expected), f"first submission\n{log_of(folder)}")
         equal((night.listed("retry.txt"), night.listed("failed.txt")), ([SHELL_KILLED], [BAD]), "lists")
         codes = {name: [entry["code"] for entry in night.read_records() if entry["path"].endswith(name)]
                  for name in (KILLED, GROWING, FULL, BAD)}
@@ -115,7 +115,7 @@ def faulty_night(cluster, folder):
         equal(sorted(folder.glob("**/*.partial")), [], "leftovers")
 
 
-def log_of(cluster, folder):
+def log_of(folder):
     logs = sorted((folder / "log").glob("*.out"))
     return "".join(f"{path.name}: {path.read_text(errors='replace')[-600:]}\n" for path in logs if path.stat().st_size)[-3000:]
 
@@ -134,7 +134,7 @@ def requeues_itself(cluster, folder):
                             "FLEET_INDEX_DIR": str(folder / "indexes"), "FAULTS": str(faults), "PAUSE": "0",
                             "REAL": str(BIN / "trace-ingest"), "PATH": f"{night.programs}:{BIN}:{os.environ['PATH']}"})
     cluster.wait_for_jobs()
-    equal(night.manifest(), (0, {"t00.json": "done", "t01.json": "done"}), f"manifest\n{log_of(cluster, folder)}")
+    equal(night.manifest(), (0, {"t00.json": "done", "t01.json": "done"}), f"manifest\n{log_of(folder)}")
     equal([entry["attempts"] for entry in night.entries.values()], [1, 2], "attempts")
     equal({Path(entry["index"]).parent for entry in night.entries.values()}, {folder / "indexes"}, "folder of the indexes")
 

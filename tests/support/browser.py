@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "ArrowLeft": "\ue012", "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015"}
-ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
 def missing_browser():
