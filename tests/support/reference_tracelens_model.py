@@ -117,7 +117,8 @@ class TraceLensModel:
 
     @staticmethod
     def busy(works, rules):
-        return total(merged(work.interval(rules) for work in works))
+        intervals = [work.interval(rules) for work in works]
+        return total(merged(intervals) if len(intervals) > 1 else intervals)
 
     def direct(self, op, rules):
         return self.busy([work for work in op.own if COLLECTIVES not in rules or WORK[work.kind] != "comm"], rules)
