@@ -45,7 +45,7 @@ std::string_view TextSpool::take(std::size_t bytes) {
 }
 
 void TextSpool::release() {
-  buffer_ = {};
+  buffer_ = std::string();
   file_.reset();
 }
 

@@ -55,7 +55,7 @@ class ExternalSorter {
       next_ = 0;
       return;
     }
-    buffer_ = {};
+    buffer_ = std::vector<Record>();  // {} would be an empty list, which keeps the memory
     const std::size_t piece = std::clamp<std::size_t>(capacity_ / runs_.size(), 64, kLargestPiece);
     heap_.clear();
     for (Run& run : runs_) {
@@ -104,9 +104,9 @@ class ExternalSorter {
   }
 
   void release() {  // gives the memory back
-    buffer_ = {};
-    heap_ = {};
-    runs_ = {};
+    buffer_ = std::vector<Record>();
+    heap_ = std::vector<Run*>();
+    runs_ = std::vector<Run>();
     file_.reset();
   }
 

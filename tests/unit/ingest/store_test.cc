@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <random>
@@ -121,6 +122,25 @@ TEST_CASE("spilled or not, the order is that of a stable sort") {
   }
   CHECK(std::filesystem::is_empty(directory.path()));
 }
+
+#ifndef TRACEDB_SANITIZED  // whose own allocator counts nothing
+TEST_CASE("what was sorted in files is not held in memory as well") {
+  const auto held = [] {
+    const struct mallinfo2 memory = mallinfo2();
+    return static_cast<std::int64_t>(memory.uordblks + memory.hblkhd);
+  };
+  constexpr std::int64_t kBuffer = 16 << 20;
+  const TempDirectory directory;
+  Sorter sorter({directory.path(), kBuffer});
+  const std::int64_t before = held();
+  for (std::int64_t i = 0; i < 3 * kBuffer / 2 / std::int64_t{sizeof(Item)}; ++i) sorter.push({-i, i});
+  CHECK(held() - before >= kBuffer);
+  sorter.start();
+  CHECK(held() - before < kBuffer / 4);
+  sorter.release();
+  CHECK(held() - before < kBuffer / 64);
+}
+#endif
 
 TEST_CASE("a reading given up half-way starts again from the smallest record") {
   const TempDirectory directory;
