@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import time
+from itertools import product
 from pathlib import Path
 
 from faults import SHIM
@@ -285,6 +286,8 @@ def check_read_only(folder):
     equal(index.read_bytes() == before, confined, "the index is as it was")
     equal(said in run("trace-query", "kernels", index).stderr, False, "without")
     refused(3, "a.json: no valid index, and --read-only was given; run trace-ingest", "trace-query", "kernels", "--read-only", trace)
+    for server, limit in product(("mcp", "serve"), (("--timeout", 5), ("--max-memory", "1G"), ("--read-only",))):
+        refused(2, limit[0], "trace-query", server, *limit, folder)
     refused(2, "--read-only goes without --output: answers on standard output", "trace-query", "kernels", "--read-only", index, "-o", folder / "x.csv")
     with trace.open("a") as more:
         more.write("\n")

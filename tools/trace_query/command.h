@@ -29,7 +29,9 @@ enum class OptionGroup {
   kInput,      // --no-ingest, and kFiles
   kFiles,      // --files-from: all arguments are traces, indexes and folders of them
   kNoIngest,   // --no-ingest
-  kEvery,      // --timeout --max-memory --quiet --help, which every command has
+  kServer,     // in place of kLimits: each question to it is a process with its own
+  kLimits,     // --timeout --max-memory --read-only, which every other command has
+  kEvery,      // --quiet --help, which every command has
 };
 
 // One of the tables of a command: a report (passes/tables/pass_tables.h) and the option that chooses it.

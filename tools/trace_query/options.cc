@@ -106,11 +106,11 @@ constexpr SharedOption kSharedOptions[] = {
      "read more names of traces, indexes and folders from this file, one a line or separated by NUL; -: standard "
      "input"},
     {kNoIngest, "no-ingest", "never build an index: a trace without a valid one is an error", OptionKind::kFlag},
-    {kEvery, "timeout",
+    {kLimits, "timeout",
      "give up after this many seconds, not counting those to build an index (default: 600; 0: never)"},
-    {kEvery, "max-memory",
+    {kLimits, "max-memory",
      "give up beyond this much memory, e.g. 500M or 4G (default: 2G and 16 times the size of the inputs; 0: no limit)"},
-    {kEvery, "read-only",
+    {kLimits, "read-only",
      "give up the rights to write files but those of the cache, to read others than the command line names, to start "
      "programs and to connect, and never build an index; for indexes of unknown origin",
      OptionKind::kFlag},
@@ -247,6 +247,7 @@ CommandLine::~CommandLine() = default;
 CommandLine::CommandLine(const Command& command, const std::vector<OptionGroup>& groups)
     : command_(command), options_(std::make_unique<Options>(command.name)) {
   for (const OptionGroup group : groups) options_->add_group(group);
+  if (std::ranges::find(groups, kServer) == groups.end()) options_->add_group(kLimits);
   options_->add_group(kEvery);
   has_page_ = std::ranges::find(groups, kPage) != groups.end();
 }

@@ -279,7 +279,7 @@ class McpServer {
 };
 
 int run_mcp(const Command& command, std::span<const std::string> args) {
-  CommandLine line(command, {});
+  CommandLine line(command, {OptionGroup::kServer});
   line.find_inputs_later();
   line.add("budget", "bytes of an answer at most: 2000 to 100000 (8000)");
   line.add("config", OptionKind::kFlag, "print the entry for the settings of a client");

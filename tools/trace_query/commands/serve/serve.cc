@@ -130,7 +130,7 @@ fs::path open_in_browser(const std::string& address) {
 }
 
 int run_serve(const Command& command, std::span<const std::string> args) {
-  CommandLine line(command, {});
+  CommandLine line(command, {OptionGroup::kServer});
   line.find_inputs_later();
   line.add("port", "of 127.0.0.1 and ::1 (default: a free one)");
   line.add("socket", "a socket of this name instead, which only you can open: ssh -L 8000:FILE HOST");
