@@ -79,7 +79,7 @@ def check_words(folder):
             require(abs(row["peak_pct"] - row["flops"] / row["busy"] / 1000 / 50 * 100) < 1e-6, f"share of the peak given: {row}")
     require("a benchmark of mine, measured" in run("trace-query", "roofline", "--devices", own, index).stderr, "the source of a peak is not said")
     product = {"External id": 1, "Input Dims": [[64, 64], [64, 64]], "Input type": ["float", "float"]}
-    for name, least in (("triton_poi_fused_add_0", False), ("ampere_sgemm_128x64_tn", True)):
+    for name, least in (("triton_poi_fused_add_0", False), ("ampere_sgemm_128x64_tn", True), ("fused_gemm_allreduce", True)):
         events = [event("cpu_op", "aten::mm", 0, 10, 1, 1, **product), call("cudaLaunchKernel", 2, 2, 1, **{"External id": 1}),
                   call("cudaGraphLaunch", 20, 2, 2), kernel("ampere_sgemm_128x64_tn", 6, 10, correlation=1, **{"External id": 1}),
                   kernel(name, 30, 10, correlation=2)]

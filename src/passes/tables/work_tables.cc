@@ -9,6 +9,7 @@
 
 #include "base/dense_index.h"
 #include "base/statistics.h"
+#include "base/text/split.h"
 #include "base/unknown.h"
 #include "passes/select/selected_events.h"
 #include "passes/tables/pass_tables.h"
@@ -20,9 +21,16 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
-// Whether kernels of a class multiply matrices, as far as rules tell (schema/rules/classes.rules).
-bool multiplies_matrices(std::string_view op_class) {
-  return op_class.ends_with("gemm") || op_class.starts_with("attention") || op_class == "convolution";
+// By id of kernel_name: whether kernels of its class, or of a part of it ("dense_gemm+norm"), multiply matrices, as far
+// as rules tell (schema/rules/classes.rules).
+std::vector<bool> multiply_matrices(const KernelClasses& classes) {
+  std::vector<bool> out(classes.end());
+  for (std::uint32_t id = 0; id < classes.end(); ++id) {
+    out[id] = std::ranges::any_of(split_text(classes.class_of(id), '+'), [](std::string_view part) {
+      return part.ends_with("gemm") || part.starts_with("attention") || part == "convolution";
+    });
+  }
+  return out;
 }
 
 // Texts of an index by id; "" of ids that are not there.
@@ -131,7 +139,7 @@ class WorkSummer {
     const auto call_ts = calls_.int64s("ts"), call_dur = calls_.int64s("dur");
     const EventIds op_of(workload_.events(), "cpu_op_id"), annotation_of(workload_.events(), "annotation_id");
     const auto name = workload_.events().kernels.ids("name_id");
-    const KernelClasses& classes = workload_.classes();
+    const std::vector<bool> multiplies = multiply_matrices(workload_.classes());
     std::unordered_map<std::uint32_t, std::int64_t> stream_until;
     std::int64_t first = kNever, last = kNever;
     for_each_selected(workload_, [&](const DeviceEvent& event) {
@@ -141,7 +149,7 @@ class WorkSummer {
       const std::uint32_t op = op_of[event.ref];
       const std::uint32_t owner = op > 0 && op <= owner_.size() ? owner_[op - 1] : 0;
       if ((owner == 0 || !uses_matrix_units(groups[group_[owner - 1]].work.family)) && !event.ref.is_memory_op &&
-          multiplies_matrices(classes.class_of(name[event.ref.id - 1]))) {
+          has_id(multiplies, name[event.ref.id - 1])) {
         matrix_unmodelled = saturating_add(matrix_unmodelled, event.end - event.ts);
       }
       if (owner == 0) {
