@@ -190,10 +190,13 @@ def check_blocking_copies(folder):
 
 def check_free(folder):
     """Memory is freed when the device is done: the call waits for it; one in which nothing ends is the host's."""
-    for until, expected in ((96, ["launch_delay", "computation", "sync_return", "host"]), (150, ["host"])):
+    for until, expected in ((96, ["launch_delay", "computation", "sync_return", "host"]), (150, ["host"]), (8, ["host"])):
         events = [call("cudaLaunchKernel", 1, 2, 1), kernel("a", 6, until - 6, 1), call("cudaFree", 10, 90, 2), call("cudaMalloc", 100, 80, 3)]
         index = planted(folder, events)
         equal([part[2] for part in path_of(index)][-len(expected):], expected, f"a kernel until {until}")
+        if until == 8:
+            half = rows("critical-path", "--what-if", "host:0.5", index)[0]
+            require(abs(2 * half["saving"] - half["length"]) <= 1000, f"a call that waits for nothing is the host's: {half}")
         said = " ".join(notes_of(index))
         equal(("1 of 1 returns of waiting calls" in said, " 0 of 0 " in said or " 0.0 % " in said), (until == 96, False), said)
 

@@ -287,20 +287,28 @@ std::vector<std::uint32_t> ReleaseGraph::awaited_by(std::uint32_t call, const Re
 void ReleaseGraph::add_calls(const std::vector<Recorded>& recorded) {
   std::unordered_map<std::uint32_t, const Recorded*> by_call;
   for (const Recorded& one : recorded) by_call.emplace(one.call, &one);
-  std::unordered_map<std::uint32_t, bool> names;  // of calls that wait: whether for all that the process launched
+  struct Waits {
+    bool for_all;  // that the process launched
+    bool frees;    // memory, when all work that may use it is done
+  };
+  std::unordered_map<std::uint32_t, Waits> names;  // of calls that wait
   Statement waiting(
       index_.database(),
-      "SELECT id, value GLOB '*Device*' OR value GLOB '*Ctx*' OR value GLOB '*Context*' OR value GLOB '*Free' FROM "
+      "SELECT id, value GLOB '*Device*' OR value GLOB '*Ctx*' OR value GLOB '*Context*', value GLOB '*Free' FROM "
       "string WHERE value GLOB '*Synchronize*' OR value IN ('cudaMemcpy', 'hipMemcpy', 'hipMemcpyWithStream', "
-      "'cudaFree', 'hipFree')");  // memory is given back when all work that may use it is done
-  while (waiting.step()) names.emplace(waiting.id(0), waiting.int64(1) != 0);
+      "'cudaFree', 'hipFree')");
+  while (waiting.step()) names.emplace(waiting.id(0), Waits{waiting.int64(1) != 0, waiting.int64(2) != 0});
   const auto name = host_.calls.ids("name_id");
   for (std::uint32_t call = 1; call <= name.size(); ++call) {
     const auto found = names.find(name[call - 1]);
     if (found == names.end()) continue;
+    // The first use of a device, and what nothing used: the host's own time.
+    const Waits& waits = found->second;
+    if (waits.frees && last_ended_inside(call_ts(call), call_end(call), process_of(thread_of(call))) == kNoActivity)
+      continue;
     const auto record = by_call.find(call);
     const Recorded* const known = record == by_call.end() ? nullptr : record->second;
-    add_call(call, known == nullptr, awaited_by(call, known, found->second));
+    add_call(call, known == nullptr, awaited_by(call, known, waits.for_all || waits.frees));
   }
   add_copies();
 }

@@ -29,9 +29,10 @@ std::vector<std::string> certainty_notes(Database& database) {
   if (sums.real(4) > 0)
     facts.push_back(
         fmt::format("{:.0f} of {:.0f} returns of waiting calls are not recorded", sums.real(4), sums.real(3)));
-  if (inferred > 0)
+  constexpr double kShown = 0.05;  // what a digit behind the point shows
+  if (inferred >= kShown)
     facts.push_back(fmt::format("{:.1f} % of the path waits for what only ended shortly before", inferred));
-  if (unknown > 0) facts.push_back(fmt::format("{:.1f} % of the path waits for nothing that is known", unknown));
+  if (unknown >= kShown) facts.push_back(fmt::format("{:.1f} % of the path waits for nothing that is known", unknown));
   if (unrecorded) {
     facts.emplace_back(
         "the trace does not record what calls and streams wait for (cuda_sync): waits are inferred from names and "
@@ -53,7 +54,7 @@ void finish_path(const CommandLine& line, Workload& workload, TraceReport& resul
   }
   append(result.warnings, certainty_notes(database));
   if (line.has("what-if")) {
-    Statement without(database, "SELECT what FROM path_what_if WHERE activities = 0");
+    Statement without(database, "SELECT what FROM path_what_if WHERE activities = 0 AND length > 0");
     while (without.step()) {
       result.warnings.push_back(
           fmt::format("--what-if {}: no kernel, copy or fill that is selected is of that class, name or operator",
