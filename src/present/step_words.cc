@@ -82,12 +82,9 @@ Sentence kinds_words(const ComparedTrace& trace, const GroupSide& side, const st
 Sentence difference(double baseline, double candidate, bool of_periods) {
   const double ratio = std::max(baseline, candidate) / std::min(baseline, candidate);
   const bool faster = candidate < baseline;
-  if (ratio >= kTimes) {
+  if (ratio >= kTimes && (of_periods || !faster)) {
     return say("ratio", ratio < 10 ? "{ratio:.2f} times {how}" : "{ratio:.0f} times {how}",
-               {{"ratio", ratio},
-                {"how", !faster      ? "as long"
-                        : of_periods ? "the throughput"
-                                     : "shorter"}});
+               {{"ratio", ratio}, {"how", faster ? "the throughput" : "as long"}});
   }
   return say("share", "{share:.1f%} {how}",
              {{"share", std::abs(candidate / baseline - 1)}, {"how", faster ? "less" : "longer"}});

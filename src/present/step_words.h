@@ -18,7 +18,7 @@ Sentence left_out_words(const ComparedTrace& trace, const GroupSide& side);
 // They stall if most of what they take longer the device runs nothing. `host`: while it does so; may be unknown.
 Sentence kinds_words(const ComparedTrace& trace, const GroupSide& side, const std::optional<HostFrame>& host);
 
-// "2.4 times the throughput", of device spans "2.4 times shorter"; "3.1 % longer".
+// "2.4 times the throughput", of device spans "58.3 % less"; "3.1 % longer".
 Sentence difference(double baseline, double candidate, bool of_periods);
 
 // Why there is no time of a step to compare.

@@ -168,7 +168,7 @@ OTHER = (
     ("../aie/npu_matmul_256x768x768.json", "../aie/old_trace_mm.json", "trace: other kernels: 80 against 3, and "),
     ("sdpa_micro_mi300x.json", "moe_micro_b300.json.gz", "trace: other kernels: 10 against 42, and 0 % and 0 %"),
 )
-NEVER = ("% less", "% longer", "times the throughput", "times shorter", "times as long", "faster", "slower", "better", "worse")
+NEVER = ("% less", "% longer", "times the throughput", "times as long", "faster", "slower", "better", "worse")
 
 
 def codes(index, pair):

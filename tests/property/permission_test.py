@@ -9,7 +9,7 @@ from trace_cases import as_json, equal, ingest, make_trace, planted, refused, re
 
 PAIRS = 16  # of other shapes, and of names out of step
 WHOLE = 4
-RATIOS = (" % less", " % longer", " times the throughput", " times shorter", " times as long", " slower", " faster", "better", "worse")
+RATIOS = (" % less", " % longer", " times the throughput", " times as long", " slower", " faster", "better", "worse")
 
 
 def shape(chance):

@@ -94,13 +94,13 @@ class Page(Reasons):
               (None if phase.name == "unknown" else f"{phase.name}: ", f"{'' if phase.by_period else ' of device span'} a step", self.names), "what is compared")
         kind, difference = told.clause("difference")
         ratio = max(a, b) / min(a, b)
-        equal(kind, "ratio" if ratio >= 1.2 else "share", "how it is said")
+        equal(kind, "ratio" if ratio >= 1.2 and (phase.by_period or a < b) else "share", "how it is said")
         if kind == "ratio":
             near(difference["ratio"], ratio, "ratio", 1e-6)
         else:
             near(difference["share"], abs(b / a - 1), "share", 1e-6)
-        faster = "less" if kind == "share" else "the throughput" if phase.by_period else "shorter"
-        equal(difference["how"], faster if b < a else "as long" if kind == "ratio" else "longer", "its sign")
+        equal(difference["how"], ("the throughput" if b < a else "as long") if kind == "ratio" else
+              ("less" if b < a else "longer"), "its sign")
         n, m = (len(phase.samples(side, measure)) for side in (0, 1))
         few, steps = told.clause("few_steps")
         equal(few, None if min(n, m) > 1 else "one_step" if n == m else "steps", "steps")
