@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 #include <utility>
 
 #include "base/text/split.h"
@@ -68,9 +69,16 @@ std::vector<std::string_view> cells_of(std::string_view line) {
   return out;
 }
 
-ColumnType type_of(std::string_view word) {
+// The files are ours: a word that is none is our own bug, whatever is asked for.
+[[noreturn]] void unreadable_line(std::string_view line) {
+  throw std::logic_error(fmt::format("schema/tables: cannot be read: {}", line));
+}
+
+ColumnType type_of(std::string_view word, std::string_view line) {
   if (word == "text") return ColumnType::kText;
-  return word == "real" ? ColumnType::kReal : ColumnType::kInteger;
+  if (word == "real") return ColumnType::kReal;
+  if (word != "integer") unreadable_line(line);
+  return ColumnType::kInteger;
 }
 
 void read_tables(std::string_view text, std::map<std::string_view, PassTable>& out) {
@@ -78,18 +86,26 @@ void read_tables(std::string_view text, std::map<std::string_view, PassTable>& o
   for (const std::string_view line : data_lines(text)) {
     std::vector<std::string_view> cells = cells_of(line);
     constexpr std::size_t kMostCells = 8;
+    if (cells.size() > kMostCells) unreadable_line(line);
     cells.resize(kMostCells);
     const std::size_t blank = cells[0].find(' ');
     const std::string_view word = cells[0].substr(0, blank), name = cells[0].substr(blank + 1);
+    const bool is_known = word == "report" || word == "column" || word == "derived";
+    if (word != "table" && (table == nullptr || !is_known)) unreadable_line(line);
     if (word == "table") {
+      if (out.contains(name)) unreadable_line(line);
       table = &out[name];
       table->name = name;
       table->meaning = cells[1];
     } else if (word == "report") {
       table->report = {name, std::string(cells[1]), cells[2], cells[3], cells[4], cells[5]};
     } else {
-      table->columns.push_back(
-          {{name, type_of(cells[1]), cells[2], cells[3]}, cells[4], cells[5], cells[6], cells[7], word == "column"});
+      table->columns.push_back({{name, type_of(cells[1], line), cells[2], cells[3]},
+                                cells[4],
+                                cells[5],
+                                cells[6],
+                                cells[7],
+                                word == "column"});
     }
   }
 }
