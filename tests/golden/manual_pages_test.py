@@ -3,7 +3,7 @@ import re
 import shutil
 import subprocess
 
-from trace_cases import Skip, equal, require, run
+from trace_cases import ROOT, Skip, equal, require, run
 
 HEADINGS = re.compile(r'^\.SH (.*)$', re.M)
 OPTION = re.compile(r"--([a-z][a-z0-9-]*)")
@@ -35,6 +35,14 @@ def check_columns(text, command):
     for line in explained.splitlines():
         column = re.match(r"[a-z][a-z0-9_]+(?=  )", line)
         require(not column or re.search(rf"^\.B {column[0]}\b", shown, re.M), f"{command}: no column {column and column[0]}")
+
+
+def check_globs():
+    """What folders are searched for, as the help and the manual say it."""
+    searched = re.search(r"\(default (.*?)\)", page("trace-ingest", "--help").split("--include", 1)[1], re.S)[1].split()
+    manual = (ROOT / "src/manual/ingest.md").read_text().split("They are searched for", 1)[1].split(";")[0]
+    require("*.xplane.pb" in searched, searched)
+    equal(re.findall(r"`?([\w*.]*\*[\w*.]*[a-z])`?", manual), searched, "what the manual says folders are searched for")
 
 
 def check_index_format():
@@ -74,6 +82,7 @@ def main(cases, folder):
         cases.run(command, check_page, text, f"trace-query-{command}", page("trace-query", command, "--help"))
         cases.run(f"columns of {command}", check_columns, text, command)
         pages.append(text)
+    cases.run("searched files", check_globs)
     cases.run("tracedb(5)", check_index_format)
     pages.append(page("trace-query", "--man", "tracedb"))
     cases.run("man", check_man, pages, folder)

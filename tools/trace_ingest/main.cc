@@ -232,7 +232,8 @@ constexpr const char* kDescription =
     "Engine\n"
     "tiles, plain or gzip or zstd; databases of Nsight Systems (nsys export --type sqlite), rocprofv3 and "
     "rocmProfileData\n"
-    "(rocpd, rpd) and Ascend's profilers; Ascend's CSV tables of kernels.\n"
+    "(rocpd, rpd) and Ascend's profilers; Ascend's CSV tables of kernels; profiles of JAX and XLA (*.xplane.pb or the\n"
+    "JSON beside it); of other programs' Chrome JSON the events alone.\n"
     "The index of x.json is x.json.tracedb next to it, or in the cache directory if that folder is not writable.\n"
     "A trace whose index is still valid is skipped. Folders are searched with their subfolders; '-' is standard "
     "input.\n"
@@ -250,8 +251,8 @@ po::options_description visible_options() {
   add("files-from", po::value<std::string>()->value_name("LIST"),
       "read more trace names from LIST, one per line, or separated by NUL ('-': standard input)");
   add("include", po::value<std::vector<std::string>>()->value_name("GLOB"),
-      "which files to ingest from folders, may be repeated (default *.json *.json.gz *.json.zst kernel_details*.csv "
-      "op_summary*.csv *profiler*.db msprof_*.db *_results.db *.sqlite *.rpd)");
+      fmt::format("which files to ingest from folders, may be repeated (default {})", fmt::join(default_globs(), " "))
+          .c_str());
   add("jobs,j", po::value<std::string>()->value_name("N"), "number of traces to ingest at once (default: cores)");
   add("keep-going", "continue with the other traces after a failure (default)");
   add("fail-fast", "start no other trace after a failure");
