@@ -314,7 +314,7 @@ class Comparer {
         all.candidate_steps += part.own_steps ? part.change->candidate_steps : 0;
         if (part.change->verdict != Verdict::kInconclusive) continue;
         unsure += weight * (part.change->baseline.mean + part.change->candidate.mean);
-        if (why_unsure.empty()) why_unsure = fmt::format("{}: {}", group.group.label, part.change->reason);
+        if (why_unsure.empty()) why_unsure = fmt::format("{}: {}", group.group.said(), part.change->reason);
       }
       if (barred.empty()) barred = group.permission.why_not(Claim::kVerdict);
       coverage = std::min({coverage, group.baseline_coverage, group.candidate_coverage});

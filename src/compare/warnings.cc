@@ -86,7 +86,7 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
   }
 }
 
-void about_waits(const std::string& label, const ComparedTrace& trace, const char* which, const HostWaits& waits,
+void about_waits(std::string_view label, const ComparedTrace& trace, const char* which, const HostWaits& waits,
                  Warnings& out) {
   if (!waits.bound()) return;
   out.add("recording", "warning", which,
@@ -97,7 +97,7 @@ void about_waits(const std::string& label, const ComparedTrace& trace, const cha
 }
 
 void about_group(const GroupComparison& group, Warnings& out) {
-  const std::string& label = group.group.label;
+  const std::string_view label = group.group.said();
   if (!group.other_work.text.empty()) {
     out.add("other_work", "warning", "both", fmt::format("{}: {}", label, group.other_work.text));
   }
@@ -178,8 +178,8 @@ std::vector<CompareWarning> compare_warnings(const ComparedTrace& baseline, cons
   about_side(candidate, "candidate", unclassified_share(comparison, &GroupComparison::candidate, kernel_names), out);
   about_both(baseline, candidate, comparison, out);
   for (const GroupComparison& group : comparison.groups) {
-    about_waits(group.group.label, baseline, "baseline", group.baseline.waits, out);
-    about_waits(group.group.label, candidate, "candidate", group.candidate.waits, out);
+    about_waits(group.group.said(), baseline, "baseline", group.baseline.waits, out);
+    about_waits(group.group.said(), candidate, "candidate", group.candidate.waits, out);
     about_group(group, out);
   }
   if (comparison.groups.empty()) out.add("no_match", "warning", "both", "nothing is compared");

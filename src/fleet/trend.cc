@@ -170,7 +170,7 @@ std::vector<TrendSeries> make_trends(std::span<const TrendRun> runs, const Trend
   for (const auto& [label, own] : by_label) {
     TrendSeries series;
     series.phase = options.phase ? *options.phase : common_phase(own);
-    series.label = series.phase.empty() ? label : label + ", " + series.phase;
+    series.label = series.said_phase().empty() ? label : label + ", " + series.phase;
     const std::vector<std::optional<double>> found = values(series.phase, own);
     for (std::size_t i = 0; i < own.size(); ++i) {
       const TraceSummary& first = own[i].front()->summary;

@@ -51,12 +51,14 @@ struct TrendPoint {
 
 struct TrendSeries {
   std::string label;                 // "NVIDIA H100 80GB HBM3, LlamaForCausalLM, decode, rank 0 of 4"
-  std::string phase;                 // "": of whole traces
+  std::string phase;                 // "": of whole traces; "unknown": of steps of which nothing says the kind
   std::vector<TrendPoint> points;    // in order of time, those without a value too
   std::vector<ChangePoint> changes;  // places among the points that have a value
   bool is_long = false;              // enough values for a change to be told from noise (least_values())
 
   [[nodiscard]] std::vector<double> values() const;
+  // The phase in a sentence; "" where there is nothing to say of it.
+  [[nodiscard]] std::string said_phase() const { return phase == "unknown" ? "" : phase; }
 };
 
 struct TrendOptions {

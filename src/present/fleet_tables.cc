@@ -162,7 +162,7 @@ std::optional<double> last_change_pct(const TrendSeries& series) {
 
 Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
   const std::vector<double> values = series.values();
-  const Figure what{"what", series.phase.empty() ? metric : series.phase + " " + metric};
+  const Figure what{"what", series.said_phase().empty() ? metric : series.phase + " " + metric};
   if (values.empty()) return say("trend.unknown", "{what}: not known of any run", {what});
   if (values.size() == 1) {
     return say("trend.one", "{what}: {value:duration} in its only run", {what, {"value", values.front()}});

@@ -82,9 +82,7 @@ class Writer : PageWriter {
            : label == "unit"              ? "a unit"
                                           : label;
   }
-  static std::string mark(const GroupComparison& group) {
-    return group.group.label == "unknown" ? "step:" : group.group.label + ":";
-  }
+  static std::string mark(const GroupComparison& group) { return fmt::format("{}:", group.group.said()); }
 
   // What a time is of: where only one trace has steps, each is compared with the whole of the other.
   std::string unit(const GroupReasons& group, bool of_candidate) const {

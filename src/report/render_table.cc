@@ -157,10 +157,10 @@ class RenderedTable final : public BufferedTable {
     }
   }
 
-  // Names that differ still do when they are shortened.
+  // Names, and what tells the rows, differ when they are shortened where they did before.
   static void shorten_names(Text& text, const std::vector<std::size_t>& widths) {
     for (std::size_t c = 0; c < widths.size(); ++c) {
-      if (!text.fit[c].names) continue;
+      if (!text.fit[c].names && (c > 0 || text.right_aligned[c] || text.fit[c].wrapped)) continue;
       std::vector<std::string> names;
       for (const auto& row : text.rows) names.push_back(row[c]);
       names = shorten_distinct(names, widths[c]);

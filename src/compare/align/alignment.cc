@@ -72,8 +72,8 @@ class Aligner {
     out_.layers = std::max(count_layers(a), count_layers(b));
     if (!out_.by_layer) {
       if (out_.layers > 0) {
-        out_.notes.push_back(fmt::format("{}: {} and {} layers: whole steps are aligned", group_.label, count_layers(a),
-                                         count_layers(b)));
+        out_.notes.push_back(fmt::format("{}: {} and {} layers: whole steps are aligned", group_.said(),
+                                         count_layers(a), count_layers(b)));
       }
       make_templates(true, a, b);
     }
@@ -115,7 +115,7 @@ class Aligner {
     const bool too_long = std::max(a.kernels.size(), b.kernels.size()) > kLongestAlignment;
     if (too_long && names_of(a) != names_of(b)) {
       out_.too_long = true;
-      out_.notes.push_back(fmt::format("{}: {} and {} kernels in one sequence are too many to align", group_.label,
+      out_.notes.push_back(fmt::format("{}: {} and {} kernels in one sequence are too many to align", group_.said(),
                                        a.kernels.size(), b.kernels.size()));
       return;
     }
@@ -125,7 +125,7 @@ class Aligner {
     if (const std::size_t names = different_names(a, b); names > kMostPairedSymbols) {
       out_.notes.push_back(
           fmt::format("{}: {} different kernels in one sequence are too many: only identical ones are paired",
-                      group_.label, names));
+                      group_.said(), names));
     }
   }
 

@@ -38,6 +38,8 @@ struct StepGroup {
   bool whole_trace = false;         // without steps
   std::string incomparable_reason;  // "": both have the same batch, as far as annotations say
   [[nodiscard]] bool comparable() const { return incomparable_reason.empty(); }
+  // The label in a sentence: steps of which no annotation says the kind are just steps.
+  [[nodiscard]] std::string_view said() const { return label == "unknown" ? "step" : std::string_view(label); }
 };
 
 struct StepMatch {
