@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/error.h"
 #include "report/escape.h"
 #include "report/json_text.h"
 #include "report/renderers.h"
@@ -11,7 +12,8 @@ namespace tracedb {
 namespace {
 
 // One line of JSON for who pays by the byte: columns once, those without a value left out, numbers with six digits,
-// long texts without their middle. With a budget it ends at a row, and next_offset says where the rest begins.
+// long texts without their middle. With a budget it ends at a row, and next_offset says where the rest begins;
+// Error{kUsage}: not one row fits.
 class RenderedCompact final : public TableRenderer {
  public:
   RenderedCompact(std::ostream& out, std::size_t budget) : out_(out), budget_(budget) {}
@@ -38,8 +40,13 @@ class RenderedCompact final : public TableRenderer {
     std::size_t printed = 0;
     for (; printed < rows_.size(); ++printed) {
       const std::string line = (printed > 0 ? "," : "") + row_text(rows_[printed]);
-      if (printed > 0 && text.size() + line.size() > most) break;
+      if (text.size() + line.size() > most) break;
       text += line;
+    }
+    if (text.size() > most || (printed == 0 && !rows_.empty())) {
+      throw Error(ErrorCode::kUsage, fmt::format("a row of {} columns is longer than the {} bytes of an answer: name "
+                                                 "fewer columns",
+                                                 shown_.size(), budget_));
     }
     const std::size_t next = page.offset + std::min(printed, page.listed);
     if (next < page.total) tail += fmt::format(",\"next_offset\":{}", next);

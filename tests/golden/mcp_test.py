@@ -20,9 +20,9 @@ ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELEC
 
 
 class Client:
-    def __init__(self, *words):
+    def __init__(self, *words, cwd=None):
         self.process = subprocess.Popen([program("trace-query"), "mcp", *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
+                                        stderr=subprocess.PIPE, text=True, cwd=cwd)
         self.last = 0
 
     def send(self, text):
@@ -198,6 +198,11 @@ def check_errors(folder):
     client = Client(indexes(folder))
     client.fails("no single index 'nope'", "table", index="nope", report="kernels")
     client.fails("night1/a, night2/b", "report", index="night")
+    client.fails("night2/b, night1/a", "report", index="nigth2/b")
+    client.fails("name fewer columns", "sql", indexes=["a"], query="SELECT " + ", ".join(f"{n} AS c{n}" for n in range(1500)))
+    for arguments in ({"index": "n" * 20000}, {"index": "a", "phase": "n" * 20000}, {"n" * 20000: 1}):
+        require(client.call("report", **arguments)[1], "long arguments")
+    require(len(json.dumps(client.ask("tools/call", name="n" * 20000, arguments={}))) < BUDGET, "long name of a tool")
     client.fails("did you mean 'limit'", "table", index="a", report="kernels", lim=3)
     client.fails("of another type", "table", index="a", report="kernels", limit="3")
     client.fails("there are", "table", index="a", report="kernel")
@@ -213,6 +218,20 @@ def check_errors(folder):
     client.fails("no single index", "report", index="night2/b")
     equal(client.table("table", index="a", report="kernels")["rows"] != [], True, "the server goes on")
     client.close()
+    shutil.copytree(folder / "night1", folder / "other" / "night1")
+    refused(2, "two folders are called 'night1'", "trace-query", "mcp", folder / "night1", folder / "other" / "night1")
+
+
+def check_places(folder):
+    """Folders as people name them: names are below them, and no text is changed but paths."""
+    indexes(folder)
+    (folder / "night1" / "link").symlink_to(folder / "night2")
+    for words, cwd, name in ((["night1"], folder, "a"), (["."], folder / "night1", "a"), (["night1/", "night2/"], folder, "night1/a")):
+        client = Client(*words, cwd=cwd)
+        equal(client.table("sql", indexes=[name], query="SELECT 'x/night1/y ./z night1/' AS text")["rows"], [["x/night1/y ./z night1/"]], "a text")
+        told, _ = client.call("ranks", folder="night1" if len(words) > 1 else ".")
+        require("1 trace names no rank" in told and str(folder) not in told, told)  # not that of the link
+        client.close()
 
 
 def check_cancel(folder):
@@ -320,6 +339,14 @@ def check_cursors(folder):
         equal([row[1] for row in found], [row["total_time"] for row in kernels], f"order by {limit}")
     found, total = walk(client, "sql", indexes=["a"], query="SELECT id, ts, dur, name FROM kernels ORDER BY id")
     equal([row[0] for row in found], list(range(1, len(found) + 1)), "kernels by SQL")
+    both, cursor = [], None
+    while cursor is not None or not both:
+        answer = client.text("sql", indexes=["a"], query="SELECT id FROM kernels ORDER BY id; SELECT 'k' || id FROM kernels ORDER BY id",
+                             **({"cursor": cursor} if cursor else {})).splitlines()
+        pages = [json.loads(line) for line in answer]
+        both += [row[0] for page in pages for row in page["rows"]]
+        cursor = pages[-1].get("nextCursor")
+    equal(both, list(range(1, len(found) + 1)) + [f"k{n}" for n in range(1, len(found) + 1)], "two statements")
     first = client.table("sql", indexes=["a"], query="SELECT id FROM kernels ORDER BY id")
     os.utime(folder / "night1/a.tracedb", (1, 1))
     client.fails("have changed", "sql", indexes=["a"], query="SELECT id FROM kernels ORDER BY id", cursor=first["nextCursor"])
@@ -337,6 +364,10 @@ def check_formats(folder):
         compact = json.loads(text)
         require(len(text) <= budget and compact["rows"], f"{len(text)} bytes for {budget}")
         equal(compact.get("next_offset", len(everything)), len(compact["rows"]), "where the rest begins")
+    refused(2, "longer than the 1000 bytes", "trace-query", "sql", index, "SELECT " + ", ".join(f"{n} AS c{n}" for n in range(500)), "--format", "compact", "--budget", "1000")
+    described = rows("schema", index)
+    equal(rows("sql", index, "SELECT count(*) AS n FROM python_calls")[0]["n"],
+          next(row["rows"] for row in described if row["object"] == "python_calls" and not row["column"]), "rows of python_calls")
     refused(2, "--budget bounds --format compact", "trace-query", "kernels", index, "--budget", "100", "--json")
     text = run("trace-query", "report", index, "--format", "table").stdout
     equal(text, (run("trace-query", "report", index, "-o", folder / "r.txt"), (folder / "r.txt").read_text())[1], "report as text")
@@ -345,6 +376,13 @@ def check_formats(folder):
     require(blocks[0]["text"].split()[0] in text, "headline in text")
     require(run("trace-query", "report", index, "--format", "markdown").stdout, "markdown")
     other = ingest(make_trace(folder / "y.json", "--seed", "8"), folder / "y.tracedb")
+    reasons, offset = [], 0
+    while offset is not None:
+        part = json.loads(run("trace-query", "compare", index, other, "--section", "reasons", "--format", "compact", "--budget", "1500", "--offset", str(offset), "-q").stdout)
+        reasons += part["rows"]
+        require(part.get("next_offset", offset + 1) > offset, "an offset that does not grow")
+        offset = part.get("next_offset")
+    equal(len(reasons), part["total_rows"], "reasons, part by part")
     told = [(block["text"], block["next_step"]) for block in blocks if "next_step" in block]
     told += [(row["next"], row["next_step"]) for row in as_json("compare", index, other, "--section", "reasons")["reasons"]]
     require(len(told) > 5, f"{len(told)} next steps")
@@ -378,5 +416,5 @@ def check_budget(cases, folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_protocol, check_schemas, check_questions, check_every_table, check_options, check_errors, check_cancel, check_damaged, check_read_only, check_foreign, check_cursors, check_formats))
+    cases.each_apart((check_protocol, check_schemas, check_questions, check_every_table, check_options, check_errors, check_places, check_cancel, check_damaged, check_read_only, check_foreign, check_cursors, check_formats))
     cases.run_apart("budget", lambda own: check_budget(cases, own))

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import time
 from pathlib import Path
+from urllib.parse import urljoin
 
 from hostile_names import NAMES, events_of
 from made_events import write_trace
@@ -61,6 +62,29 @@ def check_views(server):
     for view in VIEWS:
         if view not in ("nights",):
             equal(server.get(view)[0], 200, view)
+
+
+def links(server, view):
+    """The views that a page leads to."""
+    status, _, body = server.get(view)
+    require(status == 200, f"{view}: {status} {body[-300:]}")
+    found = {urljoin("/" + view, html.unescape(link))[1:] for link in re.findall(r'href="([^"#]+)"', body.decode())}
+    return sorted(link for link in found if not link.startswith(("static/", "ttps:", "ata:")))
+
+
+def check_links(server):
+    """What the page of a trace and its tables lead to is answered, also where steps are chosen."""
+    tables = set()
+    for view in ("t?i=a", "t?i=a&phase=decode&step=2", "schema"):
+        for link in links(server, view):
+            equal(server.get(link)[0], 200, f"{view} -> {link}")
+            if link.startswith("t/"):
+                tables.add(link)
+    require(len(tables) > 40, f"{len(tables)} tables")
+    for table in tables:
+        for link in links(server, table):
+            if "from-table" in link or link.startswith("help/"):
+                equal(server.get(link)[0], 200, f"{table} -> {link}")
 
 
 def check_hosts(server):
@@ -379,7 +403,7 @@ def main(cases, folder):
         (folder / f"{name}.json").unlink()
     with Server(shown) as server:
         server.folder = shown
-        for check in (check_views, check_hosts, check_token, check_paths, check_methods, check_malformed, check_keeping, check_changes, check_hostile_names, check_words,
+        for check in (check_views, check_links, check_hosts, check_token, check_paths, check_methods, check_malformed, check_keeping, check_changes, check_hostile_names, check_words,
                       check_reads_only, check_closed_tab, check_slow, check_leaves_nothing, check_limits):
             cases.run(check.__name__[6:], check, server)
     cases.run("ends", check_ends, shown)

@@ -196,11 +196,11 @@ void Output::arrange(Report& report) {
   const std::size_t rows = report.rows.size();
   const std::size_t limit = row_limit(line_);
   const std::size_t offset = row_offset(line_);
-  if (line_.knows("offset") && !report.whole) {
+  if (line_.knows("offset")) {
     report.rows.erase(report.rows.begin(), report.rows.begin() + static_cast<std::ptrdiff_t>(std::min(offset, rows)));
     const std::size_t left = report.rows.size();
     const bool told = offset > 0 || line_.has("total") || line_.renderer().name == "compact";
-    if (told) report.page = RowPage{offset, limit == 0 ? left : std::min(limit, left), rows};
+    if (told) report.page = RowPage{offset, limit == 0 || report.whole ? left : std::min(limit, left), rows};
   }
   limit_rows(report, limit);
   if (!line_.has("limit") && report.rows.size() < rows) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace tracedb {
@@ -43,6 +44,18 @@ std::string closest_name(std::string_view word, std::span<const std::string> kno
     best_distance = distance;
   }
   return best;
+}
+
+std::vector<std::string> closest_first(std::string_view word, std::vector<std::string> known) {
+  std::vector<std::pair<std::size_t, std::string>> ranked;
+  for (std::string& one : known) {
+    const std::size_t distance = edit_distance(word.substr(0, kLongestWord), one);
+    ranked.emplace_back(distance, std::move(one));
+  }
+  std::ranges::sort(ranked);
+  std::vector<std::string> out;
+  for (auto& [distance, one] : ranked) out.push_back(std::move(one));
+  return out;
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> known) {

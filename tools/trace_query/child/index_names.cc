@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/files/input_file.h"
 #include "base/stream/content_hash.h"
 #include "base/text/closest_name.h"
 #include "index/locate.h"
@@ -15,23 +16,37 @@
 #include "trace_query/command.h"
 
 namespace tracedb {
+
+IndexNames::IndexNames(std::span<const std::string> given, bool follows) : follows_(follows) {
+  std::vector<std::string> folders;
+  for (const std::string& one : given) {
+    std::error_code error;
+    const std::filesystem::path real = std::filesystem::canonical(one, error);
+    given_.push_back(error ? one : real.string());
+    if (!std::filesystem::is_directory(real, error)) continue;
+    if (std::ranges::find(folders, real.filename().string()) != folders.end()) {
+      throw usage_error("two folders are called '{}', and their indexes could not be told apart: name a folder above",
+                        printable_path(real.filename()));
+    }
+    folders.push_back(real.filename().string());
+  }
+}
+
 void IndexNames::look_again() {
   paths_.clear();
   for (const std::string& given : given_) {
     std::error_code error;
-    const std::filesystem::path folder = std::filesystem::canonical(given, error);
-    if (error) continue;
-    const bool is_folder = std::filesystem::is_directory(folder, error);
-    if (!is_folder) {
+    const std::filesystem::path folder(given);
+    if (!std::filesystem::exists(folder, error)) continue;
+    if (!std::filesystem::is_directory(folder, error)) {
       paths_[folder.stem().string()] = given;
       continue;
     }
-    for (const std::filesystem::path& path :
-         list_traces({std::filesystem::path(given)}, {"*.tracedb"}, {}, Indexes::kTake).traces) {
+    for (const std::filesystem::path& path : list_traces({folder}, {"*.tracedb"}, {}, Indexes::kTake).traces) {
       const std::filesystem::path real = std::filesystem::canonical(path, error);
       if (error) continue;
       std::string below = real.lexically_relative(folder).string();
-      if (follows_ && below.starts_with("..")) below = path.lexically_relative(given).string();
+      if (follows_ && below.starts_with("..")) below = path.lexically_relative(folder).string();
       if (below.starts_with("..") || !below.ends_with(kIndexSuffix)) continue;
       const std::string name = below.substr(0, below.rfind(kIndexSuffix));
       paths_[given_.size() > 1 ? folder.filename().string() + "/" + name : name] = path.string();
@@ -49,10 +64,7 @@ std::string IndexNames::path_of(const std::string& name) const {
   }
   if (parts.size() == 1) return paths_.at(parts.front());
   constexpr std::size_t kMostNamed = 3;
-  if (parts.empty()) {
-    if (const std::string near = closest_name(wanted, all); !near.empty()) parts = {near};
-  }
-  if (parts.empty()) parts = all;
+  if (parts.empty()) parts = closest_first(wanted, std::move(all));
   const std::size_t more = parts.size() - std::min(parts.size(), kMostNamed);
   parts.resize(parts.size() - more);
   throw usage_error("no single index '{}': {}{}; list_indexes has all", name, fmt::join(parts, ", "),
@@ -70,6 +82,15 @@ std::string IndexNames::folder_of(const std::string& name) const {
     }
   }
   throw usage_error("no folder '{}' with indexes in it; '.' is all of them", name);
+}
+
+std::vector<std::string> IndexNames::paths_below(const std::string& folder) const {
+  std::vector<std::string> out;
+  for (const auto& [name, path] : paths_) {
+    if (folder.empty() || folder == "." || name.starts_with(folder + "/")) out.push_back(path);
+  }
+  if (out.empty()) throw usage_error("no folder '{}' with indexes in it; '.' is all of them", folder);
+  return out;
 }
 
 std::string IndexNames::without_paths(std::string text) const {

@@ -13,17 +13,18 @@ namespace tracedb {
 // are to be followed.
 class IndexNames {
  public:
-  explicit IndexNames(std::vector<std::string> given, bool follows = false)
-      : given_(std::move(given)), follows_(follows) {}
+  // Error{kUsage}: two folders whose names are alike.
+  explicit IndexNames(std::span<const std::string> given, bool follows = false);
 
   void look_again();
-  [[nodiscard]] std::span<const std::string> given() const { return given_; }
+  [[nodiscard]] std::span<const std::string> given() const { return given_; }  // real paths
   [[nodiscard]] bool follows() const { return follows_; }
   [[nodiscard]] const std::map<std::string, std::string>& paths() const { return paths_; }  // by name
   // Error{kUsage}: no index, or several, by that name or part of it; says the closest.
   [[nodiscard]] std::string path_of(const std::string& name) const;
-  // A folder below one that was given; Error{kUsage}: there is no index in it.
+  // A folder below one that was given, and the indexes in it; Error{kUsage}: there is none.
   [[nodiscard]] std::string folder_of(const std::string& name) const;
+  [[nodiscard]] std::vector<std::string> paths_below(const std::string& folder) const;
   // The text with names in the place of paths.
   [[nodiscard]] std::string without_paths(std::string text) const;
   // Changes where an index is built anew, or something is noted in it.

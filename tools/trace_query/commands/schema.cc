@@ -14,6 +14,7 @@
 #include "trace_query/open.h"
 #include "trace_query/output.h"
 #include "trace_query/report_shapes.h"
+#include "trace_query/sql/index_set.h"
 
 namespace tracedb {
 namespace {
@@ -169,8 +170,10 @@ int run_schema(const Command& command, std::span<const std::string> args) {
   } else if (line.positional().empty()) {
     output.print(schema_objects(only, nullptr), {"schema", {}}, {});
   } else {
-    const OpenedTrace trace = open_trace(line.positional()[0], line);
-    output.print(schema_objects(only, &trace.index.database()), {"schema", {line.positional()[0]}}, trace.notes);
+    const RequestedWorkload requested(line);
+    const PassOptions options;
+    SqlIndex index(open_trace(line.positional()[0], line), requested, options, SqlIndex::Sorting::kInMemory);
+    output.print(schema_objects(only, &index.database()), {"schema", {line.positional()[0]}}, index.take_notes());
   }
   output.finish();
   return 0;

@@ -80,7 +80,7 @@ class Answers {
     const std::size_t first = row.size();
     row.resize(first + static_cast<std::size_t>(count));
     while (sql.step(statement)) {
-      if (max_rows_ != 0 && rows == max_rows_) {
+      if (max_rows_ != 0 && rows == offset_ + max_rows_) {
         warnings_.push_back(
             fmt::format("statement {}: stopped after {} (--max-rows)", sql.number(), counted(max_rows_, "row")));
         break;

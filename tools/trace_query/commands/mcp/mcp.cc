@@ -49,13 +49,14 @@ struct Call {
   bool is_stateless = false;
   McpQuestion question;
   std::string bound;                  // what a cursor must be bound to
-  std::size_t offset = 0;             // rows, or bytes of text, that were answered before
+  std::size_t table = 0;              // of several, the one that goes on
+  std::size_t offset = 0;             // its rows, or bytes of text, that were answered before
   std::unique_ptr<Question> process;  // null: waits
 };
 
 class McpServer {
  public:
-  McpServer(std::vector<std::string> given, std::size_t budget) : names_(std::move(given)), budget_(budget) {}
+  McpServer(std::span<const std::string> given, std::size_t budget) : names_(given), budget_(budget) {}
 
   int run() {
     while (is_open_) {
@@ -135,7 +136,7 @@ class McpServer {
     if (!is_stateless && method == "ping") return send_result(id, false, false, "");
     if (method == "tools/list") return send_result(id, is_stateless, true, "\"tools\":" + tools_json());
     if (method == "tools/call") return call_tool(id, is_stateless, params);
-    send_error(id, kUnknownMethod, fmt::format("no method '{}'", escape_text(method)));
+    send_error(id, kUnknownMethod, fmt::format("no method '{}'", inert(method)));
   }
 
   void call_tool(const std::string& id, bool is_stateless, const python::Value& params) {
@@ -143,15 +144,14 @@ class McpServer {
     const auto tool = std::ranges::find_if(
         mcp_tools(), [&](const McpTool& one) { return name != nullptr && name->is_text(one.name); });
     if (tool == mcp_tools().end())
-      return send_error(id, kInvalidParams,
-                        fmt::format("no tool '{}'", name == nullptr ? "" : escape_text(name->text)));
+      return send_error(id, kInvalidParams, fmt::format("no tool '{}'", name == nullptr ? "" : inert(name->text)));
     const python::Value* const arguments = params.find("arguments");
     const python::Value none = python::dict({});
     const python::Value& given = arguments == nullptr ? none : *arguments;
     if (given.kind != python::Kind::kDict) return send_error(id, kInvalidParams, "arguments are an object");
-    Call call{id, is_stateless, {}, {}, 0, nullptr};
+    Call call{id, is_stateless, {}, {}, 0, 0, nullptr};
     if (const auto failure = catch_error([&] { prepare(*tool, given, call); }))
-      return send_text(id, is_stateless, failure->what(), true);
+      return send_text(id, is_stateless, inert(failure->what()), true);
     calls_.push_back(std::move(call));
   }
 
@@ -164,10 +164,12 @@ class McpServer {
     call.bound = fmt::format("{:016x}", hash64(std::string(tool.name) + python::to_json(asked, python::NonAscii::kRaw) +
                                                call.question.identity));
     if (const python::Value* const cursor = arguments.find("cursor")) {
-      const std::size_t dash = cursor->text.find('-');
-      const auto offset = dash == std::string::npos ? std::nullopt : parse_int64(cursor->text.substr(dash + 1));
-      if (!offset || *offset < 0 || cursor->text.substr(0, dash) != call.bound)
+      const std::vector<std::string_view> parts = split_text(cursor->text, '-');  // the question, its table, the offset
+      const auto table = parts.size() == 3 ? parse_int64(parts[1]) : std::nullopt;
+      const auto offset = parts.size() == 3 ? parse_int64(parts[2]) : std::nullopt;
+      if (!table || !offset || *table < 0 || *offset < 0 || parts[0] != call.bound)
         throw usage_error("this cursor is not of this question, or the indexes have changed: ask again without");
+      call.table = static_cast<std::size_t>(*table);
       call.offset = static_cast<std::size_t>(*offset);
     }
     std::vector<std::string>& words = call.question.words;
@@ -191,7 +193,9 @@ class McpServer {
 
   void answer(const Call& call) {
     const Question& asked = *call.process;
-    if (!asked.has_answer()) return send_text(call.id, call.is_stateless, names_.without_paths(asked.message()), true);
+    if (!asked.has_answer()) {
+      return send_text(call.id, call.is_stateless, inert(names_.without_paths(asked.message())), true);
+    }
     const std::string text = names_.without_paths(asked.printed());
     const std::string_view command = call.question.words.front();
     const std::string page = command == "report" || command == "compare" ? with_calls(text, names_, call.question.words)
@@ -203,32 +207,40 @@ class McpServer {
       left_out = fmt::format("\n[left out: {}]", why);
     }
     const std::string shown =
-        call.question.is_table ? tables_of(text, call.bound) + left_out : part_of(page + left_out, call);
+        call.question.is_table ? tables_of(text, call) + left_out : part_of(page + left_out, call);
     send_text(call.id, call.is_stateless, shown, false);
   }
 
-  // One document a line: as many as fit, at least one, with cursors.
-  [[nodiscard]] std::string tables_of(const std::string& text, const std::string& bound) const {
+  // One document a line: as many as fit, at least one; the last of them has the cursor to what follows. Of a table that
+  // goes on the offset is the command's, of which other tables have made nothing of use.
+  [[nodiscard]] std::string tables_of(const std::string& text, const Call& call) const {
+    std::vector<std::string_view> documents = split_lines(text);
+    std::erase_if(documents, [](std::string_view one) { return one.empty(); });
     std::string out;
-    for (const std::string_view line : split_lines(text)) {
-      std::string document(line);
-      if (document.empty()) continue;
-      replace_offset(document, bound);
-      if (!out.empty() && out.size() + document.size() + kCursorBytes > budget_)
-        return out + "[further tables: narrow it]";
+    for (std::size_t table = call.table; table < documents.size(); ++table) {
+      std::string document(documents[table]);
+      const bool goes_on = replace_offset(document, fmt::format("{}-{}", call.bound, table));
+      if (!out.empty() && out.size() + document.size() + kCursorBytes > budget_) return with_cursor(out, call, table);
       out += (out.empty() ? "" : "\n") + document;
+      if (goes_on) return out;
+      if (call.offset > 0 && table + 1 < documents.size()) return with_cursor(out, call, table + 1);
     }
     return out;
   }
+  static std::string with_cursor(std::string documents, const Call& call, std::size_t table) {
+    documents.pop_back();  // of the object
+    return documents + fmt::format(",\"nextCursor\":\"{}-{}-0\"}}", call.bound, table);
+  }
 
-  // "next_offset":40 becomes "nextCursor":"...".
-  static void replace_offset(std::string& text, const std::string& bound) {
+  // "next_offset":40 becomes "nextCursor":"..."; whether it was there.
+  static bool replace_offset(std::string& text, const std::string& bound) {
     constexpr std::string_view kKey = "\"next_offset\":";
     const std::size_t at = text.rfind(kKey);
-    if (at == std::string::npos || text.find('"', at + kKey.size()) != std::string::npos) return;
+    if (at == std::string::npos || text.find('"', at + kKey.size()) != std::string::npos) return false;
     const std::size_t end = text.find('}', at);
     const std::string offset = text.substr(at + kKey.size(), end - at - kKey.size());
     text.replace(at, end - at, fmt::format("\"nextCursor\":\"{}-{}\"", bound, offset));
+    return true;
   }
 
   // What the budget leaves of a text, whole lines.
@@ -240,7 +252,12 @@ class McpServer {
     std::size_t end = shown.rfind('\n', most);
     if (end == std::string::npos || end <= call.offset) end = most;
     return shown.substr(call.offset, end + 1 - call.offset) +
-           fmt::format("[{} bytes more; nextCursor: {}-{}]", shown.size() - end - 1, call.bound, end + 1);
+           fmt::format("[{} bytes more; nextCursor: {}-0-{}]", shown.size() - end - 1, call.bound, end + 1);
+  }
+  // Of a message, which may quote what was asked.
+  static std::string inert(std::string_view text) {
+    constexpr std::size_t kLongest = 400;
+    return shorten_middle(escape_text(text), kLongest);
   }
   static std::string escaped_lines(const std::string& text) {
     std::string out;

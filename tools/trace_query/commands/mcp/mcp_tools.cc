@@ -105,7 +105,9 @@ McpQuestion ask_trend(const IndexNames& names, const python::Value& arguments) {
 }
 
 McpQuestion ask_ranks(const IndexNames& names, const python::Value& arguments) {
-  McpQuestion out{{"ranks", names.folder_of(text_of(arguments, "folder")), "--width", "100"}, false, names.identity()};
+  McpQuestion out{{"ranks", "--width", "100"}, false, names.identity()};
+  const std::vector<std::string> paths = names.paths_below(text_of(arguments, "folder"));
+  out.words.insert(out.words.begin() + 1, paths.begin(), paths.end());
   add_given(out, arguments, {"phase"});
   return out;
 }
@@ -138,7 +140,7 @@ McpQuestion ask_explain(const IndexNames&, const python::Value& arguments) {
   if (topic.empty() || topic == "agents") return {{"help", "agents"}, false, {}};
   if (topic == "recipes") return {{"sql", "--recipes"}, false, {}};
   if (known_command(topic) != nullptr) return {{"help", topic}, false, {}};
-  return table_of({"schema", "--object", topic});
+  return {{"schema", "--object", topic, "--width", "100"}, false, {}};
 }
 
 // Whether a tool takes this value of an argument.

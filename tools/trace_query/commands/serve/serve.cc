@@ -151,6 +151,7 @@ int run_serve(const Command& command, std::span<const std::string> args) {
   if (!perfetto.starts_with("https://") && !perfetto.starts_with("http://"))
     throw usage_error("--perfetto: an address that begins with https:// or http://");
 
+  IndexNames names(given, line.has("follow"));
   const auto token_file = line.text("token-file");
   const std::string token = token_file ? token_of(*token_file) : new_token();
   std::vector<FileDescriptor> listeners;
@@ -169,7 +170,7 @@ int run_serve(const Command& command, std::span<const std::string> args) {
   }
   std::cout << address << '\n' << std::flush;
   if (line.has("open")) made.push_back(open_in_browser(address));
-  serve_http(std::move(listeners), token, *trace_pages(IndexNames(given, line.has("follow")), perfetto));
+  serve_http(std::move(listeners), token, *trace_pages(std::move(names), perfetto));
   return 0;
 }
 

@@ -100,7 +100,7 @@ class TracePages final : public HttpPages {
     if (path == "t") return trace(request);
     if (path == "k") return kernel(request);
     if (path == "j") return job(request);
-    if (path == "schema") return schema(request);
+    if (first == "schema" && rest.empty()) return schema(request, form);
     if (first == "c") return comparison(request, rest, form);
     if (first == "t" && !rest.empty()) return table(request, rest, form);
     if (first == "help" && form.empty()) return manual(rest);
@@ -158,8 +158,11 @@ class TracePages final : public HttpPages {
     add_options(words, request.params);
     ServedPage frame{.title = name, .root = "./", .crumbs = {{name, ""}}, .body = {}};
     frame.body = "<nav class=\"tables\" aria-label=\"Tables of this trace\">";
-    for (const std::string& report : table_names())
-      frame.body += html_link({report, url("t/" + report, changed(request.params, "offset", ""))}) + " ";
+    for (const std::string& report : table_names()) {
+      Params kept = changed(request.params, "offset", "");
+      std::erase_if(kept, [&](const auto& one) { return !report_takes(report, one.first); });
+      frame.body += html_link({report, url("t/" + report, kept)}) + " ";
+    }
     frame.body += html_link({"sql", url("sql", {{"i", name}})}) + "</nav>\n";
     Params window = changed(request.params, "offset", "");
     const std::string at = html_text(url("w.json", window));
@@ -181,11 +184,14 @@ class TracePages final : public HttpPages {
                      .root = "../",
                      .crumbs = {{name, url("../t", {{"i", name}})}, {report, ""}},
                      .body = {}};
+    if (report == "info" && form.empty()) return printed({report, names_.path_of(name), "--no-ingest"}, frame);
     const Command* const command = known_command(report);
-    std::string above =
-        fmt::format("<h1>{}: {}</h1>\n{}", html_text(report), html_text(command->summary), selection_form(request));
+    std::string above = fmt::format("<h1>{}: {}</h1>\n{}", html_text(report), html_text(command->summary),
+                                    selection_form(request, report));
     Params statement = changed(changed(request.params, "offset", ""), "from-table", report);
-    above += "<p>" + html_link({"the SQL of this table", url("../sql", statement)}) + " · " +
+    above += "<p>" +
+             (report_takes(report, "explain") ? html_link({"the SQL of this table", url("../sql", statement)}) + " · "
+                                              : "") +
              html_link({"what its columns mean", "../help/" + report}) + "</p>\n";
     return rows_of(std::move(words), std::move(frame), request, form, std::move(above));
   }
@@ -357,20 +363,25 @@ class TracePages final : public HttpPages {
     return rows_of(std::move(words), frame, request, form, above(query));
   }
 
-  HttpPlan schema(const HttpRequest& request) {
-    Words words = {"schema"};
-    add_options(words, request.params);
-    ServedPage frame{.title = "Tables and columns", .root = "./", .crumbs = {{"schema", ""}}, .body = {}};
-    return rows_of(std::move(words), frame, request, "");
+  HttpPlan schema(const HttpRequest& request, const std::string& form) {
+    const ServedPage frame{.title = "Tables and columns", .root = "./", .crumbs = {{"schema", ""}}, .body = {}};
+    return rows_of({"schema"}, frame, request, form);
   }
 
   HttpPlan manual(const std::string& command) {
     if (known_command(command) == nullptr) throw Error(ErrorCode::kInput, "no such command");
-    return {.questions = {{"help", command}}, .answer = [this, command](Questions asked) {
-              return page({.title = command,
-                           .root = "../",
-                           .crumbs = {{"help " + command, ""}},
-                           .body = fmt::format("<main><pre>{}</pre></main>\n", html_lines(asked.front()->printed()))});
+    return printed({"help", command},
+                   {.title = command, .root = "../", .crumbs = {{"help " + command, ""}}, .body = {}});
+  }
+
+  // The text of a command as a page.
+  HttpPlan printed(Words words, const ServedPage& frame) {
+    if (words.front() != "help") add_limits(words);
+    return {.questions = {words}, .answer = [this, frame](Questions asked) {
+              ServedPage out = frame;
+              const std::string text = names_.without_paths(asked.front()->printed());
+              out.body = fmt::format("<main><pre>{}</pre></main>\n", html_lines(text));
+              return page(std::move(out));
             }};
   }
 
@@ -394,7 +405,8 @@ class TracePages final : public HttpPages {
     add_limits(words);
     if (!form.empty()) {
       const Form& wanted = *std::ranges::find(kForms, form, &Form::ending);
-      words.insert(words.end(), {"--format", std::string(wanted.format), "--limit", "0"});
+      words.insert(words.end(), {"--format", std::string(wanted.format)});
+      if (command != "schema") words.insert(words.end(), {"--limit", "0"});
       return {.questions = {words}, .answer = [this, wanted, command](Questions asked) {
                 return HttpAnswer{.body = names_.without_paths(asked.front()->printed()),
                                   .type = std::string(wanted.type),
@@ -420,8 +432,9 @@ class TracePages final : public HttpPages {
               for (const AnsweredTable& table : answered.tables) {
                 if (!table.section.empty()) out.body += fmt::format("<h2>{}</h2>\n", html_text(table.section));
                 out.body += "<div class=\"scroll\" tabindex=\"0\">\n";
-                out.body += html_table(table.report, {command, {}, table.section}, 10 * kRowsOfPage, kMostBytes,
-                                       links_of(request, out.root, names_));
+                TableLinks links = links_of(request, out.root, names_);
+                if (command == "schema") links.head = {};  // it has an order of its own
+                out.body += html_table(table.report, {command, {}, table.section}, 10 * kRowsOfPage, kMostBytes, links);
                 out.body += "</div>\n" + pages_html(request, table.total, table.report.rows.size());
               }
               if (answered.tables.empty()) out.body += "<p class=\"empty\">No rows.</p>\n";
@@ -455,7 +468,9 @@ class TracePages final : public HttpPages {
     for (const std::string& word : words) {
       const auto file = files.find(word);
       const bool is_folder = std::ranges::find(names_.given(), word) != names_.given().end();
-      out += ' ' + (file != files.end() ? shell_word(file->second) : is_folder ? "." : shell_word(word));
+      out += ' ' + (file != files.end() ? shell_word(file->second)
+                    : is_folder         ? "."
+                                        : shell_word(names_.without_paths(word)));
     }
     return out;
   }

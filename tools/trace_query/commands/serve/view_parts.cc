@@ -57,6 +57,20 @@ void add_selection(const HttpRequest& request, const CellRoute& route, Params& p
 bool is_view_option(std::string_view name) { return is_one_of(name, kOptions); }
 bool is_view_flag(std::string_view name) { return is_one_of(name, kFlags); }
 
+bool report_takes(std::string_view report, std::string_view option) {
+  constexpr std::string_view kChoosing[] = {"phase", "step", "layer", "op", "name", "explain"};
+  constexpr std::string_view kNone[] = {"recompute", "counters", "issues"};
+  constexpr std::string_view kWhole[] = {"phases", "steps", "warnings", "memory"};
+  constexpr std::string_view kPhases[] = {"breakdown", "memcpys", "critical-path"};
+  constexpr std::string_view kLayers[] = {"ops", "kernels", "operators", "layers"};
+  if (!is_one_of(option, kChoosing)) return true;
+  if (is_one_of(report, kNone)) return false;
+  if (option == "explain") return true;
+  if (is_one_of(report, kWhole)) return false;
+  if (option == "phase" || option == "step") return true;
+  return !is_one_of(report, kPhases) && (option != "layer" || is_one_of(report, kLayers));
+}
+
 void add_options(Words& words, const Params& params) {
   for (const auto& [name, value] : params) {
     if (is_view_flag(name)) words.push_back("--" + name);
@@ -124,7 +138,7 @@ std::string hidden(std::string_view name, std::string_view value) {
   return fmt::format("<input type=\"hidden\" name=\"{}\" value=\"{}\">\n", name, html_text(value));
 }
 
-std::string selection_form(const HttpRequest& request) {
+std::string selection_form(const HttpRequest& request, std::string_view report) {
   constexpr std::pair<std::string_view, std::string_view> kFields[] = {
       {"phase", "decode"}, {"step", "3..9"}, {"layer", "7"}, {"op", "dense_gemm"}, {"name", "*gemm*"}};
   std::string out = "<form class=\"filter\" method=\"get\">\n";
@@ -133,8 +147,13 @@ std::string selection_form(const HttpRequest& request) {
                                             [](const auto& one) { return one.first; }) != std::end(kFields);
     if (!is_field && name != "offset") out += hidden(name, value);
   }
-  for (const auto& [name, hint] : kFields) out += field(name, request.param(name), hint);
-  return out + "<button>Filter</button></form>\n";
+  bool has_fields = false;
+  for (const auto& [name, hint] : kFields) {
+    if (!report_takes(report, name)) continue;
+    out += field(name, request.param(name), hint);
+    has_fields = true;
+  }
+  return !has_fields ? "" : out + "<button>Filter</button></form>\n";
 }
 
 TableLinks links_of(const HttpRequest& request, const std::string& root, const IndexNames& names) {

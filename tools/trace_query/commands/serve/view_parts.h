@@ -18,6 +18,7 @@ using Params = std::vector<std::pair<std::string, std::string>>;  // of a query
 // Whether a query may name it. What may not, and so no file and no limit, is never handed on to a command.
 bool is_view_option(std::string_view name);
 bool is_view_flag(std::string_view name);
+bool report_takes(std::string_view report, std::string_view option);  // of --explain and the options that choose rows
 void add_options(Words& words, const Params& params);
 
 std::string url(std::string route, const Params& params);
@@ -35,7 +36,7 @@ std::string field(std::string_view name, std::string_view value, std::string_vie
 std::string hidden(std::string_view name, std::string_view value);
 
 // To narrow a table about traces; what else the address says stays.
-std::string selection_form(const HttpRequest& request);
+std::string selection_form(const HttpRequest& request, std::string_view report);
 
 // `request` and `names` must stay.
 TableLinks links_of(const HttpRequest& request, const std::string& root, const IndexNames& names);
