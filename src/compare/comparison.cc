@@ -98,7 +98,11 @@ class Comparer {
   [[nodiscard]] GroupEvidence evidence_of(const StepGroup& group, const WorkDifference& work) const {
     GroupEvidence out;
     out.other_work = !work.text.empty();
-    out.load_differs = !group.comparable();
+    if (!group.comparable()) {
+      out.incomparable = group.whole_trace                             ? "only one trace has steps"
+                         : group.baseline.kind != group.candidate.kind ? "the kinds of steps differ"
+                                                                       : "the load differs";
+    }
     const std::string_view first = bar_of(group.baseline);
     out.no_usual_step = first.empty() ? bar_of(group.candidate) : first;
     out.names_out_of_step =
@@ -348,7 +352,7 @@ Permission permission_of(const GroupEvidence& evidence) {
   Permission out;
   if (evidence.other_work) out.forbid({Claim::kRatio, Claim::kVerdict}, "other work");
   if (!evidence.no_usual_step.empty()) out.forbid({Claim::kRatio, Claim::kVerdict}, evidence.no_usual_step);
-  if (evidence.load_differs) out.forbid({Claim::kVerdict}, "the load differs");
+  if (!evidence.incomparable.empty()) out.forbid({Claim::kVerdict}, evidence.incomparable);
   if (evidence.names_out_of_step) out.forbid({Claim::kKernels}, "kernel names out of step");
   return out;
 }

@@ -51,7 +51,7 @@ class Permission {
 // permission_of().
 struct GroupEvidence {
   bool other_work = false;         // both traces record the work, and it is not the same
-  bool load_differs = false;       // the same work, but for more or fewer tokens or requests, or for other steps
+  std::string incomparable = {};   // why steps of the same work are not alike: other tokens, requests, kinds
   std::string no_usual_step = {};  // bar_of(), of either trace
   bool names_out_of_step = false;  // of kernels, in either trace
 };

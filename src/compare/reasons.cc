@@ -17,6 +17,9 @@ constexpr double kLeastOfSingle = 0.05;  // of transitions that are too few: eac
 constexpr double kLeastOfMoved = 0.02;   // of all that changed
 constexpr double kExplained = 0.9;       // of all that changed
 constexpr double kMostWaiting = 0.5;     // of the waiting time: least that the host must be at one place
+constexpr double kSameAmount = 0.01;     // of a change
+constexpr double kExample = 0.25;        // of a reason: least that the pair of kernels named with it must be
+constexpr double kMostOfMember = 0.5;    // the same where one member of a layer is told
 constexpr double kNearlyAll = 0.95;      // of the change of an operation: least that one role has made alone
 constexpr double kAlike = 0.99;          // of a transition: what is as large and part of the change comes before it
 
@@ -166,7 +169,12 @@ class Finder {
     if (reason.cause == Cause::kOperation) {
       const auto found = std::ranges::find_if(
           group_.ops, [&](const OpChange& op) { return kernel_names_.op_name(op.op) == reason.op; });
-      return found == group_.ops.end() ? std::nullopt : std::optional(found->change.interval);
+      if (found == group_.ops.end()) return std::nullopt;
+      // A fusion, or another reason, may have part of the class: its interval is then of something else.
+      const double whole = found->change.difference();
+      const bool is_whole =
+          std::abs(static_cast<double>(reason.change.change) - whole) <= kSameAmount * std::abs(whole);
+      return is_whole ? std::optional(found->change.interval) : std::nullopt;
     }
     if (figure == nullptr) return std::nullopt;
     return interval(step_values(a_, group_.group.baseline, figure), step_values(b_, group_.group.candidate, figure));
@@ -320,8 +328,9 @@ class Finder {
       if ((change > 0) != (reason.change.change > 0)) continue;
       if (!most || std::abs(change) > std::abs(most->change)) most = {names.first, names.second, change};
     }
-    // A small pair may be of the other members.
-    if (most && !reason.member.empty() && 2 * std::abs(most->change) < size(reason)) most.reset();
+    // A small pair is no example of the reason, and may be of the other members.
+    const double least = reason.member.empty() ? kExample : kMostOfMember;
+    if (most && std::abs(most->change) < least * size(reason)) most.reset();
     return most;
   }
 

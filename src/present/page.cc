@@ -19,6 +19,9 @@ constexpr std::size_t kMostLines = 60, kMostReasons = 8, kMostGroups = 3, kMostV
 constexpr std::size_t kMostPaths = 3, kLongestShape = 60;
 constexpr double kLittle = 0.01;  // of the change: a rest of which nothing is said
 constexpr std::string_view kUnchanged = "{kind}nothing changed: {baseline_time:time}{unit} in both ({change:+.1f%}).";
+constexpr std::string_view kLittleChanged =
+    "{kind}little changed: {change:+.1f%} on {baseline_time:time}{unit}, more than steps vary by chance, but below "
+    "{least:.0f%}.";
 constexpr std::string_view kAlike =
     "{kind}{baseline_time:time}{unit} in both ({change:+.1f%}), inconclusive: {reason}.";
 
@@ -121,8 +124,11 @@ class Writer : PageWriter {
     }
     if (!has_reasons(group) && std::abs(b / a - 1) < kLeastChange) {
       const Figure time{"baseline_time", a}, share{"change", b / a - 1};
-      if (change.verdict != Verdict::kInconclusive)
-        return say("compare.unchanged", kUnchanged, {kind, time, unit, share});
+      if (change.verdict != Verdict::kInconclusive) {
+        return !may_be_chance(change)
+                   ? say("compare.little", kLittleChanged, {kind, time, unit, share, {"least", kLeastChange}})
+                   : say("compare.unchanged", kUnchanged, {kind, time, unit, share});
+      }
       return say("compare.alike", kAlike, {kind, time, unit, share, {"reason", change.reason}});
     }
     if (this->unit(group, false) != this->unit(group, true)) {
@@ -139,7 +145,7 @@ class Writer : PageWriter {
     }
     Sentence out = say("compare.headline",
                        "{kind}{candidate} needs {candidate_time:time}{unit} where {baseline} needs "
-                       "{baseline_time:time}: {difference}{few_steps}.{why}",
+                       "{baseline_time:time}: {difference}{chance}{few_steps}.{why}",
                        {kind,
                         {"candidate", names_.candidate},
                         {"candidate_time", b},
@@ -147,10 +153,15 @@ class Writer : PageWriter {
                         {"baseline", names_.baseline},
                         {"baseline_time", a},
                         {"difference", difference(a, b, group.by_period)},
+                        {"chance", may_be_chance(change) ? ", which may be chance" : ""},
                         {"few_steps", few_steps(group, change)},
                         {"why", why_sentence(group)}});
     if (out.text.starts_with("the ")) out.text[0] = 'T';
     return out;
+  }
+
+  static bool may_be_chance(const Change& change) {
+    return change.verdict != Verdict::kInconclusive && change.interval.low <= 0 && change.interval.high >= 0;
   }
 
   // Beside how the traces were recorded.
@@ -177,7 +188,7 @@ class Writer : PageWriter {
 
   // About the side that takes longer: its largest reason, and the largest of the others, which may speak for it.
   Sentence why_sentence(const GroupReasons& group) const {
-    const bool of_candidate = candidate_takes_longer(group);
+    bool of_candidate = candidate_takes_longer(group);
     const Reason *most = nullptr, *second = nullptr;
     for (const Reason& reason : group.reasons) {
       if (reason.cause == Cause::kRecording) continue;
@@ -187,7 +198,12 @@ class Writer : PageWriter {
         second = &reason;
       }
     }
-    if (most == nullptr) return {};
+    if (most == nullptr && second != nullptr) {  // all that differs is against the change
+      most = std::exchange(second, nullptr);
+      of_candidate = !of_candidate;
+    }
+    // Steps are as they were; reasons may be of a token, or of all steps.
+    if (most == nullptr || input_.in.comparison.normalise != Normalise::kStep) return {};
     const std::string& name = of_candidate ? names_.candidate : names_.baseline;
     const Sentence then = second == nullptr ? Sentence{} : other_clause(group, *second, of_candidate);
     Sentence first = reason_clause(words_, group, *most, of_candidate);

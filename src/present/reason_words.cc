@@ -14,7 +14,13 @@ namespace {
 
 constexpr std::size_t kLongestName = 40;
 constexpr double kMostly = 0.95;  // of a change: all but a rest that needs no words
-constexpr double kSure = 0.7;     // confidence of a fusion from which on it needs no doubt
+
+// Whether more or fewer kernels are all of it, each as long as before.
+bool is_by_count(const LedgerChange& change) {
+  const auto all = static_cast<double>(change.change);
+  return all != 0 && std::abs(static_cast<double>(change.count_effect) / all - 1) < 1 - kMostly;
+}
+constexpr double kSure = 0.7;  // confidence of a fusion from which on it needs no doubt
 
 double ns(std::int64_t value) { return static_cast<double>(value); }
 
@@ -180,8 +186,12 @@ class ReasonWords {
   [[nodiscard]] Sentence by_count() const {
     const double count = ns(change_.count_effect), all = ns(change_.change);
     if (count == 0 || count / all < 1 - kMostly) return {};
-    return count / all > kMostly ? Sentence{", by count alone", "by_count_alone"}
-                                 : say("by_count", ", {effect:+time} of it by count", {{"effect", count}});
+    if (is_by_count(change_)) return {", by count alone", "by_count_alone"};
+    if (count > 0 ? count > all : count < all) {
+      return say("by_both", ", {effect:+time} by count and {other:+time} by time",
+                 {{"effect", count}, {"other", all - count}});
+    }
+    return say("by_count", ", {effect:+time} of it by count", {{"effect", count}});
   }
 
   [[nodiscard]] Sentence operation(const auto& told) const {
@@ -406,6 +416,15 @@ Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const
       return told("waits {change:time} {how} for copies{at}", {size, waits, at});
     case Cause::kOperation:
       if (reason.op.empty()) return told("all its kernels take {change:time} {how}", {size, more});
+      if (is_by_count(reason.change) && reason.baseline_n != reason.candidate_n) {
+        return told("runs {n:count} instead of {other_n:count} {what} kernels{at} ({change:time} {how})",
+                    {{"n", of_candidate ? reason.candidate_n : reason.baseline_n},
+                     {"other_n", of_candidate ? reason.baseline_n : reason.candidate_n},
+                     {"what", what_runs(reason)},
+                     at,
+                     size,
+                     more});
+      }
       return told("its {what} kernels{at} are {change:time} {how}", {{"what", what_runs(reason)}, at, size, slower});
     case Cause::kFusion:
       return told("its {what} in {n:count} instead of {other_n:count} kernels{perhaps} is {change:time} {how}",

@@ -101,9 +101,10 @@ class SetsWriter : PageWriter {
     }
     return say(
         "rare",
-        " Without rare long steps, which add {pct:+.1f} % (the candidate has {b} of {b_all}, the baseline {a} of "
+        " Without rare long steps, which add {pct:.1f} %{more} (the candidate has {b} of {b_all}, the baseline {a} of "
         "{a_all}).",
-        {{"pct", 100 * change / one.period.baseline},
+        {{"more", change > 0 ? "" : " more to the baseline"},
+         {"pct", 100 * std::abs(change) / one.period.baseline},
          {"b", rare[1]},
          {"b_all", all[1]},
          {"a", rare[0]},

@@ -61,7 +61,10 @@ std::optional<SideNames> different_parts(std::string_view a, std::string_view b)
   const auto is_separator = [](char c) { return kSeparators.find(c) != std::string_view::npos; };
   std::size_t begin = 0;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i) {
-    if (is_separator(a[i])) begin = i + 1;
+    if (!is_separator(a[i])) continue;
+    constexpr std::string_view kNegations[] = {"no", "non", "not", "without"};  // their words mean the opposite alone
+    if (std::ranges::find(kNegations, a.substr(begin, i - begin)) != std::end(kNegations)) break;
+    begin = i + 1;
   }
   a.remove_prefix(begin);
   b.remove_prefix(begin);

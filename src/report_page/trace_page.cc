@@ -343,7 +343,7 @@ class TraceWords : PageWriter {
                     kinds,
                     tokens}),
                phase_of(of)),
-          (whole ? std::string("trace") : group.group.label) + ":");
+          fmt::format("{}:", whole ? "trace" : group.group.said()));
     }
     for (const std::string& note : in_.trace.steps.notes) add(BlockKind::kItem, note, "note:");
   }

@@ -161,7 +161,9 @@ class Reasons:
             near(n, self.number_of(phase, side, row), f"{row['cause']} {row['op']}: kernels", 1e-6 if kind != "count" else 0.05)
         by_count = kernels.get("by_count")
         if by_count:
-            self.by_count(phase, row, times[1] - times[0], kernels.get("by_count.effect"))
+            effect, other = kernels.get("by_count.effect"), kernels.get("by_count.other")
+            self.by_count(phase, row, times[1] - times[0], effect)
+            require(other is None or effect * other < 0, "effects against each other")
 
     @staticmethod
     def number_of(phase, side, row):

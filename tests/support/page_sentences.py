@@ -106,7 +106,10 @@ class Page(Reasons):
         equal(few, None if min(n, m) > 1 else "one_step" if n == m else "steps", "steps")
         if few == "steps":
             equal((steps["baseline"], steps["candidate"]), (n, m), "steps")
+        told.get("chance")
         longer = int(phase.totals()[1] > phase.totals()[0])
+        sides = {int(change[1] > change[0]) for change in map(phase.change_of, phase.rows["reasons"])}
+        longer = longer if longer in sides or not sides else 1 - longer
         equal(told["why.who"], self.names[longer], "who takes longer")
         for part in ("why.most", "why.then"):
             if told.has(part):
@@ -129,9 +132,12 @@ class Page(Reasons):
               "place")
         told.get("what")
         if not idles:
-            words = {"operation": ("slower", "faster"), "fusion": ("slower", "faster"), "concurrency": ("fewer", "more"),
+            words = {"operation": ("more", "less") if told.has("n") else ("slower", "faster"), "fusion": ("slower", "faster"), "concurrency": ("fewer", "more"),
                      "between_steps": ("more", "less")}.get(cause, ("longer", "less"))
             equal(told["how"], words[more < 0], "its sign")
+        if cause == "operation" and told.has("n"):
+            for side, name in ((longer, "n"), (1 - longer, "other_n")):
+                near(told[name], self.number_of(phase, side, row), "kernels", 0.05)
         if cause == "fusion":
             equal((told["n"], told["other_n"]), self.fusion_counts(phase, row, longer)[1:], "kernels")
             told.get("perhaps"), told.get("perhaps.confidence")
@@ -174,7 +180,7 @@ class Page(Reasons):
             certain = low * high > 0 and abs(b - a) >= 0.05 * min(a, b)
             return equal(told["verdict"], ("better" if b < a else "worse") if certain else "same", "verdict")
         equal(told["verdict"], "inconclusive", "verdict")
-        if why["reason"] == "the load differs":
+        if why["reason"] == "the kinds of steps differ":
             return require(phase.kinds[0] != phase.kinds[1], f"both have {phase.kinds[0]} steps")
         equal(why["reason"], f"{steps[0]}/{steps[1]} steps", "steps")
         return require(min(steps) < 5, "enough steps for a verdict")

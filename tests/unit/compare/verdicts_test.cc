@@ -102,11 +102,11 @@ TEST_CASE("clocks: what is a change of the clock, and what is none") {
 TEST_CASE("permission: what may be said under which condition") {
   for (const Claim claim : {Claim::kRatio, Claim::kVerdict, Claim::kKernels}) CHECK(permission_of({}).may(claim));
   // Other work outweighs another load, which is still compared.
-  const Permission both = permission_of({.other_work = true, .load_differs = true});
+  const Permission both = permission_of({.other_work = true, .incomparable = "the load differs"});
   CHECK(!both.may(Claim::kRatio));
   CHECK(both.why_not(Claim::kVerdict) == "other work");
   CHECK(both.may(Claim::kKernels));
-  const Permission load = permission_of({.load_differs = true});
+  const Permission load = permission_of({.incomparable = "the load differs"});
   CHECK(load.may(Claim::kRatio));
   CHECK(load.why_not(Claim::kVerdict) == "the load differs");
   // Names out of step forbid what rests on names alone.
