@@ -122,15 +122,7 @@ class Writer : PageWriter {
       return say("compare.times", "{kind}{baseline_time:time} and {candidate_time:time}{unit}.",
                  {kind, {"baseline_time", a}, {"candidate_time", b}, unit});
     }
-    if (!has_reasons(group) && std::abs(b / a - 1) < kLeastChange) {
-      const Figure time{"baseline_time", a}, share{"change", b / a - 1};
-      if (change.verdict != Verdict::kInconclusive) {
-        return !may_be_chance(change)
-                   ? say("compare.little", kLittleChanged, {kind, time, unit, share, {"least", kLeastChange}})
-                   : say("compare.unchanged", kUnchanged, {kind, time, unit, share});
-      }
-      return say("compare.alike", kAlike, {kind, time, unit, share, {"reason", change.reason}});
-    }
+    if (!has_reasons(group) && std::abs(b / a - 1) < kLeastChange) return unchanged(change, kind, unit);
     if (this->unit(group, false) != this->unit(group, true)) {
       const bool whole = this->unit(group, false) != " a step";  // of the baseline
       return say("compare.step_and_whole",
@@ -153,7 +145,7 @@ class Writer : PageWriter {
                         {"baseline", names_.baseline},
                         {"baseline_time", a},
                         {"difference", difference(a, b, group.by_period)},
-                        {"chance", may_be_chance(change) ? ", which may be chance" : ""},
+                        {"chance", chance_of(change)},
                         {"few_steps", few_steps(group, change)},
                         {"why", why_sentence(group)}});
     if (out.text.starts_with("the ")) out.text[0] = 'T';
@@ -162,6 +154,18 @@ class Writer : PageWriter {
 
   static bool may_be_chance(const Change& change) {
     return change.verdict != Verdict::kInconclusive && change.interval.low <= 0 && change.interval.high >= 0;
+  }
+  static Sentence unchanged(const Change& change, const Figure& kind, const Figure& unit) {
+    const double a = change.baseline.mean;
+    const Figure time{"baseline_time", a}, share{"change", change.candidate.mean / a - 1};
+    if (change.verdict == Verdict::kInconclusive)
+      return say("compare.alike", kAlike, {kind, time, unit, share, {"reason", change.reason}});
+    const bool little = !may_be_chance(change);
+    return say(little ? "compare.little" : "compare.unchanged", little ? kLittleChanged : kUnchanged,
+               {kind, time, unit, share});
+  }
+  static std::string_view chance_of(const Change& change) {
+    return may_be_chance(change) ? ", which may be chance" : "";
   }
 
   // Beside how the traces were recorded.
