@@ -160,9 +160,8 @@ class Writer : PageWriter {
     const Figure time{"baseline_time", a}, share{"change", change.candidate.mean / a - 1};
     if (change.verdict == Verdict::kInconclusive)
       return say("compare.alike", kAlike, {kind, time, unit, share, {"reason", change.reason}});
-    const bool little = !may_be_chance(change);
-    return say(little ? "compare.little" : "compare.unchanged", little ? kLittleChanged : kUnchanged,
-               {kind, time, unit, share});
+    if (may_be_chance(change)) return say("compare.unchanged", kUnchanged, {kind, time, unit, share});
+    return say("compare.little", kLittleChanged, {kind, time, unit, share, {"least", kLeastChange}});
   }
   static std::string_view chance_of(const Change& change) {
     return may_be_chance(change) ? ", which may be chance" : "";
@@ -322,7 +321,7 @@ class Writer : PageWriter {
     add(BlockKind::kItem,
         of(group, say("compare.rest", "{more}{rest:+time} in rows that are small or noise{unsteady}",
                       {{"more", more}, {"rest", group.rest}, {"unsteady", unsteady}})),
-        "rest:");
+        group.reasons.empty() ? "change:" : "rest:");
   }
 
   void fusions() {

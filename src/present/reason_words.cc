@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
 #include "report/escape.h"
 #include "trace/display_name.h"
@@ -380,25 +379,14 @@ Sentence host_clause(const WordsInput& words, const GroupReasons& group, const R
   return parts.empty() ? Sentence{} : say("", " ({why})", {{"why", joined(parts, "; ")}});
 }
 
-namespace {
-
-bool has_other_count(const Reason& reason) {
-  return is_by_count(reason.change) && reason.baseline_n != reason.candidate_n;
-}
-
-auto of_candidate_first(const Reason& reason, bool of_candidate) {
-  const std::pair both(reason.baseline_n, reason.candidate_n);
-  return of_candidate ? std::pair(both.second, both.first) : both;
-}
-
-}  // namespace
-
 Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate) {
   const bool longer = (reason.change.change > 0) == of_candidate;
   const Figure size{"change", std::abs(ns(reason.change.change))}, more{"how", longer ? "more" : "less"},
       waits{"how", longer ? "longer" : "less"}, slower{"how", longer ? "slower" : "faster"},
       at{"at", at_place(words, reason)},
       host{"host", longer ? host_clause(words, group, reason, of_candidate) : Sentence{}};
+  const double own_n = of_candidate ? reason.candidate_n : reason.baseline_n;
+  const double other_n = of_candidate ? reason.baseline_n : reason.candidate_n;
   const auto told = [&](std::string_view text, std::initializer_list<Figure> figures) {
     return say(fmt::format("clause.{}", to_string(reason.cause)), text, figures);
   };
@@ -430,17 +418,16 @@ Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const
       return told("waits {change:time} {how} for copies{at}", {size, waits, at});
     case Cause::kOperation:
       if (reason.op.empty()) return told("all its kernels take {change:time} {how}", {size, more});
-      if (has_other_count(reason)) {
-        const auto [own, other] = of_candidate_first(reason, of_candidate);
+      if (is_by_count(reason.change) && own_n != other_n) {
         return told("runs {n:count} instead of {other_n:count} {what} kernels{at} ({change:time} {how})",
-                    {{"n", own}, {"other_n", other}, {"what", what_runs(reason)}, at, size, more});
+                    {{"n", own_n}, {"other_n", other_n}, {"what", what_runs(reason)}, at, size, more});
       }
       return told("its {what} kernels{at} are {change:time} {how}", {{"what", what_runs(reason)}, at, size, slower});
     case Cause::kFusion:
       return told("its {what} in {n:count} instead of {other_n:count} kernels{perhaps} is {change:time} {how}",
                   {{"what", op_words(reason.op)},
-                   {"n", of_candidate ? reason.candidate_n : reason.baseline_n},
-                   {"other_n", of_candidate ? reason.baseline_n : reason.candidate_n},
+                   {"n", own_n},
+                   {"other_n", other_n},
                    {"perhaps", perhaps(reason)},
                    size,
                    slower});

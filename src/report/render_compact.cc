@@ -32,8 +32,11 @@ class RenderedCompact final : public TableRenderer {
     if (page.total == kAllRows) page.total = page.offset + rows_.size();
     std::string tail = fmt::format("],\"total_rows\":{}", page.total);
     std::string notes;
-    for (const std::string& warning : warnings.first(std::min(warnings.size(), kMostWarnings)))
-      notes += (notes.empty() ? "" : ",") + json_string(text_of(warning, kLongestWarning));
+    for (const std::string& warning : warnings.first(std::min(warnings.size(), kMostWarnings))) {
+      const std::string note = (notes.empty() ? "" : ",") + json_string(text_of(warning, kLongestWarning));
+      if (budget_ != 0 && notes.size() + note.size() > budget_ / 3) break;  // rows come first
+      notes += note;
+    }
     if (!notes.empty()) tail += fmt::format(",\"warnings\":[{}]", notes);
     std::string text = head_text();
     const std::size_t most = budget_ == 0 ? std::string::npos : budget_ - std::min(budget_, tail.size() + kNextOffset);

@@ -226,10 +226,10 @@ def check_places(folder):
     """Folders as people name them: names are below them, and no text is changed but paths."""
     indexes(folder)
     (folder / "night1" / "link").symlink_to(folder / "night2")
-    for words, cwd, name in ((["night1"], folder, "a"), (["."], folder / "night1", "a"), (["night1/", "night2/"], folder, "night1/a")):
+    for words, cwd, name in ((["night1"], folder, "a"), (["."], folder / "night1", "a"), (["night1/", "night2/"], folder, "night1/a"), (["night1", "./night1/"], folder, "a")):
         client = Client(*words, cwd=cwd)
         equal(client.table("sql", indexes=[name], query="SELECT 'x/night1/y ./z night1/' AS text")["rows"], [["x/night1/y ./z night1/"]], "a text")
-        told, _ = client.call("ranks", folder="night1" if len(words) > 1 else ".")
+        told, _ = client.call("ranks", folder="night1" if "/" in name else ".")
         require("1 trace names no rank" in told and str(folder) not in told, told)  # not that of the link
         client.close()
 
@@ -339,6 +339,8 @@ def check_cursors(folder):
         equal([row[1] for row in found], [row["total_time"] for row in kernels], f"order by {limit}")
     found, total = walk(client, "sql", indexes=["a"], query="SELECT id, ts, dur, name FROM kernels ORDER BY id")
     equal([row[0] for row in found], list(range(1, len(found) + 1)), "kernels by SQL")
+    many, _ = walk(client, "sql", indexes=["a"], query="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) SELECT i FROM n")
+    equal([row[0] for row in many], list(range(1, 12001)), "more rows than are counted at once")
     both, cursor = [], None
     while cursor is not None or not both:
         answer = client.text("sql", indexes=["a"], query="SELECT id FROM kernels ORDER BY id; SELECT 'k' || id FROM kernels ORDER BY id",

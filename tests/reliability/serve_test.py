@@ -82,9 +82,17 @@ def check_links(server):
                 tables.add(link)
     require(len(tables) > 40, f"{len(tables)} tables")
     for table in tables:
-        for link in links(server, table):
+        found = links(server, table)
+        for link in found:
             if "from-table" in link or link.startswith("help/"):
                 equal(server.get(link)[0], 200, f"{table} -> {link}")
+        report = re.search("t/([a-z-]+)", table)[1]
+        text = subprocess.run([BIN / "trace-query", report, "--help"], capture_output=True, text=True, check=True).stdout
+        takes = {name for name in ("phase", "step", "layer", "op", "name", "explain") if re.search(rf"^  --{name}\b(?!-)", text, re.M)}
+        offered = set(re.findall(r'<input[^>]* name="(\w+)"', server.get(table)[2].decode())) & {"phase", "step", "layer", "op", "name"}
+        offered |= {"explain"} if any("from-table" in link for link in found) else set()
+        if report != "info":
+            equal(offered, takes, f"what {report} is narrowed by")
 
 
 def check_hosts(server):

@@ -248,6 +248,7 @@ TEST_CASE("names of the sides") {
   // One device: what differs in the names of the files.
   CHECK(names("H100", "H100", "worker0.pt.trace.json", "worker1.pt.trace.json.gz") == "worker0, worker1");
   CHECK(names("H100", "H100", "run_monday_rank0.json", "run_tuesday_rank0.json") == "monday, tuesday");
+  CHECK(names("H100", "H100", "no_rank.json", "no_distributed_info.json") == "no_rank, no_distributed_info");
   CHECK(names("H100", "H100", "a.json", "b.json") == "the baseline, the candidate");
   CHECK(names("", "", "same.json", "same.json") == "the baseline, the candidate");
   CHECK(names("", "", "server.json", "server_2.json") == "server, server_2");

@@ -22,6 +22,7 @@ IndexNames::IndexNames(std::span<const std::string> given, bool follows) : follo
   for (const std::string& one : given) {
     std::error_code error;
     const std::filesystem::path real = std::filesystem::canonical(one, error);
+    if (std::ranges::find(given_, real.string()) != given_.end()) continue;
     given_.push_back(error ? one : real.string());
     if (!std::filesystem::is_directory(real, error)) continue;
     if (std::ranges::find(folders, real.filename().string()) != folders.end()) {

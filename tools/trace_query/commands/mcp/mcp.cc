@@ -211,8 +211,8 @@ class McpServer {
     send_text(call.id, call.is_stateless, shown, false);
   }
 
-  // One document a line: as many as fit, at least one; the last of them has the cursor to what follows. Of a table that
-  // goes on the offset is the command's, of which other tables have made nothing of use.
+  // One document a line: as many as fit, at least one; the last of them has the cursor to what follows. The command has
+  // left out as many rows of each as were answered of the one that goes on: the others come with the next answer.
   [[nodiscard]] std::string tables_of(const std::string& text, const Call& call) const {
     std::vector<std::string_view> documents = split_lines(text);
     std::erase_if(documents, [](std::string_view one) { return one.empty(); });
