@@ -15,7 +15,7 @@
 WITH occupied AS MATERIALIZED (SELECT device_id, sum(sm_time) AS sm_time, sum(known) AS known, sum(occupied) AS occupied
                                FROM temp.step_occupancy GROUP BY device_id)
 SELECT coalesce(d.ordinal, d.name), count(DISTINCT step), sum(length),
-       100.0 * sum(computing + exposed_comm + copy) / sum(length), 100.0 * o.sm_time / sum(length), 100.0 * o.occupied / nullif(o.known, 0),
+       iif(b.device_id IS NULL, NULL, 100.0 * sum(computing + exposed_comm + copy) / sum(length)), 100.0 * o.sm_time / sum(length), 100.0 * o.occupied / nullif(o.known, 0),
        sum(computing), sum(exposed_comm), sum(copy), sum(runtime), sum(data_loader), sum(operators), sum(other)
 FROM temp.step_breakdown b LEFT JOIN device d ON d.id = b.device_id LEFT JOIN occupied o ON o.device_id IS b.device_id
 GROUP BY b.device_id ORDER BY sum(length) DESC, 1;

@@ -11,6 +11,6 @@
 -- column: operators    | Operators    | ns      | sum   | 5 | else a framework operator is open on some thread
 -- column: other        | Other        | ns      | sum   | 6 | nothing of these
 SELECT coalesce(phase, '[whole trace]'), count(DISTINCT step), sum(length),
-       100.0 * sum(computing + exposed_comm + copy) / sum(length), sum(computing), sum(exposed_comm), sum(copy), sum(runtime), sum(data_loader), sum(operators), sum(other)
+       iif(EXISTS (SELECT 1 FROM kernel) OR EXISTS (SELECT 1 FROM memory_op), 100.0 * sum(computing + exposed_comm + copy) / sum(length), NULL), sum(computing), sum(exposed_comm), sum(copy), sum(runtime), sum(data_loader), sum(operators), sum(other)
 FROM temp.step_breakdown
 GROUP BY phase ORDER BY sum(length) DESC, 1;

@@ -31,7 +31,7 @@ measured(place, finding, share, bound, called, text) AS (
   UNION ALL
   SELECT 3, 'busy', 100 * busy / length, 50.0, '',
          'devices are busy for %.1f %% of the time' || printf('; for %.1f %%%% of it operators or runtime calls are open instead', 100 * host / length)
-  FROM times WHERE length > 0 AND :beside IS NULL
+  FROM times WHERE length > 0 AND :beside IS NULL AND (EXISTS (SELECT 1 FROM kernel) OR EXISTS (SELECT 1 FROM memory_op))
   UNION ALL
   SELECT 4, 'tensor_cores', max(100 * (total(iif(w.matrix = 1, w.busy, 0)) - k.unknown) / sum(w.busy), 0), 0.0, 'tensor cores unused: ',
          'no kernel''s name shows tensor cores, and at least %.1f %% of the device time is of matrix products, attention and convolutions '

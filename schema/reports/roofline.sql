@@ -9,8 +9,8 @@
 -- column: calls  | Calls    | count | sum   | 5 | calls with device work of their own
 -- column: busy      | Busy       | ns      | sum  | 8 | time during which a call's device work ran, summed over the calls
 -- column: busy_pct  | Busy (%)   | percent | sum  | 5 | busy as a share of that of all selected device work
--- column: flops     | FLOPs      | count   | sum  | 2 | of all calls; empty: not known
--- column: bytes     | Bytes      | bytes   | sum  | 2 | that all calls must read and write at least; empty: not known
+-- column: flops     | FLOPs      | count   |      | 2 | of all calls; empty: not known
+-- column: bytes     | Bytes      | bytes   |      | 2 | that all calls must read and write at least; empty: not known
 -- column: tflops    | TFLOP/s    |         |      | 6 | FLOPs by busy
 -- column: slowest_tflops | Slowest | | | | TFLOP/s of the slowest call
 -- column: fastest_tflops | Fastest | | | | TFLOP/s of the fastest call
@@ -18,7 +18,8 @@
 -- column: gb_per_s  | GB/s       | GB/s    |      | 5 | bytes by busy
 -- column: intensity | FLOPs/Byte | ratio   |      | 2 | FLOPs by bytes
 -- column: peak_pct  | Peak (%)   | percent |      | 7 | of the device's peak rate for this type; empty: not known
--- column: roof_pct  | Roof (%)   | percent |      | 6 | the least time by the peaks as a share of busy; above 105: see --explain
+-- column: roof_pct  | Roof (%)   | percent |      | 6 | the least time by the peaks as a share of busy; above 105: see mark
+-- column: mark      | !          | text    |      | 6 | !: above 105 % of the roof: a peak or a shape is not what it seems, or the data were in a cache
 -- column: bound     | Bound      | text    |      | 7 | compute or memory: the longer of the two times of the roof; launch: its calls waited longer for their launches than they ran, or are short and far from it
 -- column: missing | Not Known | text |  | 2 | why a figure is not known
 WITH
@@ -42,6 +43,7 @@ SELECT name, family, shape, types, launching, busy,
        100.0 * busy / nullif((SELECT sum(busy) FROM work), 0), flops, bytes,
        flops / 1000.0 / nullif(busy, 0), slowest, fastest, deviation, 1.0 * bytes / nullif(busy, 0), 1.0 * flops / nullif(bytes, 0),
        100.0 * compute / nullif(busy, 0), 100.0 * roof / nullif(busy, 0),
+       iif(100.0 * roof / nullif(busy, 0) > 105, '!', NULL),
        CASE WHEN 2 * waiting > busy OR (2 * short > busy AND roof < busy / 4.0) THEN 'launch'
             WHEN compute > moving THEN 'compute'
             WHEN moving >= compute THEN 'memory' END, missing

@@ -73,7 +73,9 @@ bool less(const Cell& a, const Cell& b) {
 
 bool is_unknown(const Cell& cell) { return std::holds_alternative<std::monostate>(cell); }
 
+// Unknown where all are.
 Cell sum(std::span<const Row> rows, std::size_t column) {
+  if (std::ranges::all_of(rows, [&](const Row& row) { return is_unknown(row[column]); })) return std::monostate{};
   std::int64_t integer = 0;
   double real = 0;
   bool whole = true;

@@ -23,16 +23,17 @@ constexpr FormatHolds format_holds(std::string_view format) {
 
 // What to do so that the next recording has it, in words behind "...: "; "": nothing is said.
 struct RecordingAdvice {
-  std::string_view steps, layers, stacks, memory;
+  std::string_view steps, layers, stacks, memory, shapes;
 };
 
 constexpr RecordingAdvice recording_advice(std::string_view format) {
   if (is_xla(format)) {
     return {"mark each with jax.profiler.StepTraceAnnotation", "name parts of the model with jax.named_scope",
-            "profile with python_tracer_level=1", "a profile of XLA holds none"};
+            "profile with python_tracer_level=1",
+            "a profile of XLA holds at most what allocators count (SQL: table counter)", ""};
   }
   return {"", "", "profile with with_stack=True, and ingest without --no-stacks",
-          "record them with profile_memory=True"};
+          "record them with profile_memory=True", "record them with record_shapes=True"};
 }
 
 }  // namespace tracedb

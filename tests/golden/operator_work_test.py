@@ -5,7 +5,7 @@ import gzip
 import io
 import json
 
-from made_events import call, event, index_of, kernel
+from made_events import call, event, index_of, kernel, on_device
 from trace_cases import REFERENCE, TRACES, edit_database, equal, ingest, make_trace, require, rows, run
 
 SETS = "SELECT name, shape, w.types, concrete_inputs, flops, bytes FROM operator_work w LEFT JOIN op_shape s ON s.id = w.shape_id"
@@ -70,7 +70,7 @@ def check_words(folder):
     for text in ("Fancy 9000", "bad shape: ", "a dimension is negative"):
         require(text in said, f"{text!r} is not said: {said}")
     graphs = ingest(make_trace(folder / "g.json", "--layers", 2, "--steps", 2, "--shapes", "off"), folder / "g.tracedb")
-    require("no product of matrices has its shapes" in run("trace-query", "gemms", graphs).stderr, "an empty table without a reason")
+    require("no product of matrices has its sizes: shapes not recorded; record them" in run("trace-query", "gemms", graphs).stderr, "an empty table without a reason")
     equal({row["peak_pct"] for row in rows("gemms", index)}, {None}, "shares of unknown peaks")
     own = folder / "own.rules"
     own.write_text("device Fancy | - | -" + " | 50" * 10 + " | 1000 | - | - | measured | a benchmark of mine\n")
@@ -90,7 +90,49 @@ def check_words(folder):
     require(wrong.returncode == 3 and f"{own}:1: " in wrong.stderr, f"the line that is wrong is not named: {wrong.stderr}")
 
 
+def check_peaks(folder):
+    """TF32 by the whole name of a kernel; copies of the host have no roof; what is not known is no sum; more than the roof is marked."""
+    def work(number, name, dims, kind, *device):
+        args = {"External id": number, "Input Dims": dims, "Input type": [kind] * len(dims)}
+        at = number * 1000
+        return [event("cpu_op", name, at, 10, **args), call("cudaLaunchKernel", at + 2, 2, number, **{"External id": number}),
+                on_device(device[0], device[1], at + 6, 10, correlation=number, **{"External id": number}, **dict(device[2:]))]
+
+    matrices = [[512, 512], [512, 512]]
+    events = [*work(1, "aten::mm", matrices, "float", "kernel", "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4>(Params)"),
+              *work(2, "aten::mm", [[8192, 8192], [8192, 8192]], "c10::bfloat16", "kernel", "ampere_bf16_s16816gemm"),
+              *work(3, "aten::copy_", [[1 << 20], [1 << 20]], "float", "gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", ("bytes", 1 << 22)),
+              *work(4, "aten::mm", [], "float", "kernel", "ampere_sgemm_128x64_tn")]
+    index = index_of(folder / "p.json", events, deviceProperties=[{"id": 0, "name": "NVIDIA A100-SXM4-40GB"}])
+    found = {row["shape"]: row for row in rows("roofline", index, "--limit", 0)}
+    product, large, copied = found["[[512,512],[512,512]]"], found["[[8192,8192],[8192,8192]]"], found["[[1048576],[1048576]]"]
+    require(abs(product["peak_pct"] - 100 * 2 * 512**3 / 10_000 / 156_000) < 1e-6, f"TF32 is held against another peak: {product}")
+    equal((product["mark"], large["mark"]), (None, "!"), "marks of rows, and of that above its roof")
+    equal((copied["bytes"], copied["roof_pct"], copied["missing"]), (1 << 23, None, "no roof: copies to or from the host"), "a copy from the host")
+    require("!: more than 105 % of the roof" in run("trace-query", "gemms", index).stderr, "what ! is is not said")
+    rest = rows("operators", index, "--by", "shape", "--limit", 1)[-1]
+    equal(rows("gemms", index, "--limit", 1)[-1]["flops"], None, "FLOPs of [others], some of which are not known")
+    require(rest["calls"] is not None, f"sums that are known are lost: {rest}")
+
+
+def check_without_work(folder):
+    """Reports of what a trace does not have say just that."""
+    step = [event("user_annotation", f"ProfilerStep#{i}", i * 100, 90) for i in range(2)]
+    host = index_of(folder / "h.json", [*step, event("cpu_op", "aten::add", 5, 10), call("cudaLaunchKernel", 6, 2, 1)])
+    equal({row["busy_pct"] for row in rows("breakdown", host)}, {None}, "busy of devices that were not recorded")
+    require("devices are busy" not in run("trace-query", "breakdown", host).stderr, "devices that were not recorded are called idle")
+    allocated = [event("cpu_op", "aten::empty", 5, 10),
+                 {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 1, "tid": 1, "ts": 6,
+                  "args": {"Total Reserved": 64, "Total Allocated": 64, "Bytes": 64, "Addr": 9, "Device Id": 0, "Device Type": 1}}]
+    leaks = index_of(folder / "l.json", [*step, *allocated])
+    for report, index, said in ((("queue", "--bandwidth"), host, "the trace has no copies of known size"),
+                                (("critical-path", "--slack"), index_of(folder / "n.json", []), "the trace has no kernels, copies or fills"),
+                                (("memory", "--leaks"), leaks, "no step has two behind it")):
+        words = run("trace-query", *report, index).stderr
+        require(said in words, f"{report}: {words}")
+
+
 def main(cases, folder):
-    cases.each_apart((check_sums, check_words))
+    cases.each_apart((check_sums, check_words, check_peaks, check_without_work))
     for reference in sorted((REFERENCE / "analyses/model").glob("*.csv.gz")):
         cases.run_apart(reference.name.split(".")[0], lambda own, reference=reference: check_sets(reference, own / "x.tracedb"))

@@ -344,7 +344,7 @@ def check_advice(folder):
     trace.write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": json_events() + [{}]}))
     ingest(trace, index)
     for report, advice in (("steps", "jax.profiler.StepTraceAnnotation"), ("layers", "jax.named_scope"), ("stacks", "python_tracer_level=1"),
-                           ("modules", "layers are by its scopes"), ("memory", "a profile of XLA holds none"), ("warnings", "")):
+                           ("modules", "layers are by its scopes"), ("memory", "at most what allocators count"), ("warnings", "")):
         done = run("trace-query", report, index)
         require(advice in done.stderr, f"{report}: {advice} is not said: {done.stderr}")
         for word in ("with_stack", "profile_memory", "torch"):

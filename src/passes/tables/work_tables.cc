@@ -61,6 +61,7 @@ struct WorkGroup {
   std::int64_t launching = 0;  // with device work of its own: what the sums are of
   std::int64_t busy = 0, kernels = 0, waiting = 0, short_calls = 0;
   Amount flops = 0, bytes = 0;
+  bool crosses = false;  // some of its device work copies to or from the host: the device's memory does not bound it
   std::vector<std::int64_t> busy_of_calls;
   std::unordered_map<std::uint32_t, std::int64_t> names;  // kernel time by name id
   std::uint32_t last_name = 0;                            // the next kernel often has the same name
@@ -84,6 +85,7 @@ class WorkSummer {
         calls_(index_, "runtime_call"),
         annotations_(index_,
                      "SELECT s.value, a.parent_id FROM annotation a JOIN string s ON s.id = a.name_id WHERE a.id = ?") {
+    find_copies_of_host();
     find_groups();
     add_events();
     add_work();
@@ -98,6 +100,11 @@ class WorkSummer {
   struct Call {
     std::int64_t until = kNever, busy = 0, delay = 0;
     std::uint32_t annotation = 0;
+
+    void add(std::int64_t ts, std::int64_t end) {
+      if (end > until) busy = saturating_add(busy, end - std::max(ts, until));
+      until = std::max(until, end);
+    }
   };
 
   void find_groups() {
@@ -148,8 +155,7 @@ class WorkSummer {
       std::int64_t& until = stream_until.try_emplace(event.stream, kNever).first->second;
       const std::uint32_t op = op_of[event.ref];
       const std::uint32_t owner = op > 0 && op <= owner_.size() ? owner_[op - 1] : 0;
-      if ((owner == 0 || !uses_matrix_units(groups[group_[owner - 1]].work.family)) && !event.ref.is_memory_op &&
-          has_id(multiplies, name[event.ref.id - 1])) {
+      if (!event.ref.is_memory_op && is_matrix_unmodelled(owner, has_id(multiplies, name[event.ref.id - 1]))) {
         matrix_unmodelled = saturating_add(matrix_unmodelled, event.end - event.ts);
       }
       if (owner == 0) {
@@ -157,22 +163,41 @@ class WorkSummer {
       } else {
         WorkGroup& group = groups[group_[owner - 1]];
         Call& call = call_of_[owner - 1];
-        if (call.until == kNever) {
-          ++group.launching;
-          launching_.push_back(owner - 1);
-          call.annotation = annotation_of[event.ref];
-        }
+        if (call.until == kNever) start(group, owner - 1, annotation_of[event.ref]);
         if (event.launch > 0 && event.launch <= call_ts.size() && call_dur[event.launch - 1] != kUnknownValue) {
           const std::int64_t returned = saturating_add(call_ts[event.launch - 1], call_dur[event.launch - 1]);
           call.delay = saturating_add(call.delay, std::max<std::int64_t>(event.ts - std::max(returned, until), 0));
         }
-        if (event.end > call.until) call.busy = saturating_add(call.busy, event.end - std::max(event.ts, call.until));
-        call.until = std::max(call.until, event.end);
-        if (!event.ref.is_memory_op) group.add_kernel(name[event.ref.id - 1], event.end - event.ts);
+        call.add(event.ts, event.end);
+        if (event.ref.is_memory_op) {
+          group.crosses = group.crosses || has_id(copies_of_host_, event.ref.id);
+        } else {
+          group.add_kernel(name[event.ref.id - 1], event.end - event.ts);
+        }
       }
       until = std::max(until, event.end);
     });
     span = last - first;
+  }
+
+  void find_copies_of_host() {
+    Statement rows(index_.database(), "SELECT id FROM memory_op WHERE direction IN ('HtoD', 'DtoH') ORDER BY id DESC");
+    while (rows.step()) {
+      const std::size_t id = rows.id(0);
+      if (copies_of_host_.empty()) copies_of_host_.resize(id + 1);
+      copies_of_host_[id] = true;
+    }
+  }
+
+  // Of a kernel. `owner`: 0, no operator that is known.
+  bool is_matrix_unmodelled(std::uint32_t owner, bool multiplies) const {
+    return multiplies && (owner == 0 || !uses_matrix_units(groups[group_[owner - 1]].work.family));
+  }
+
+  void start(WorkGroup& group, std::uint32_t op, std::uint32_t annotation) {
+    ++group.launching;
+    launching_.push_back(op);
+    call_of_[op].annotation = annotation;
   }
 
   // Of the innermost annotation around that gives them; null: none does.
@@ -213,19 +238,31 @@ class WorkSummer {
   EventColumns operators_, calls_;
   Texts annotations_;
   std::vector<std::uint32_t> group_, owner_;  // by operator; owner: id of the innermost known one, itself included
+  std::vector<bool> copies_of_host_;          // by id of memory_op
   std::vector<Call> call_of_;                 // by operator
   std::vector<std::uint32_t> launching_;      // operators with device work of their own, in its order
   std::unordered_map<std::uint32_t, std::optional<StepLengths>> lengths_;
 };
 
-// Kernel names, longest time first, separated by commas.
-std::string kernel_names(const WorkGroup& group, Texts& names) {
+struct GroupKernels {
+  std::string names;  // short ones, longest time first, separated by commas
+  bool tf32 = false;  // most of their time is of kernels whose whole names say so
+};
+
+GroupKernels kernels_of(const WorkGroup& group, Texts& texts) {
+  GroupKernels out;
   std::vector<std::pair<std::int64_t, std::string>> sorted;
-  for (const auto& [id, time] : group.names) sorted.emplace_back(-time, names.of(id)[0]);
+  double all = 0, tf32 = 0;
+  for (const auto& [id, time] : group.names) {
+    const auto names = texts.of(id);
+    sorted.emplace_back(-time, names[0]);
+    all += static_cast<double>(time);
+    if (says_tf32(names[1])) tf32 += static_cast<double>(time);
+  }
+  out.tf32 = 2 * tf32 > all;
   std::ranges::sort(sorted);
   constexpr std::size_t kMostNames = 3;
-  std::string out;
-  for (std::size_t i = 0; i < sorted.size() && i < kMostNames; ++i) out += (i > 0 ? ", " : "") + sorted[i].second;
+  for (std::size_t i = 0; i < sorted.size() && i < kMostNames; ++i) out.names += (i > 0 ? ", " : "") + sorted[i].second;
   return out;
 }
 
@@ -250,13 +287,13 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
   const Index& index = workload.index();
   const DevicePeaks* peaks = peaks_of(index, options.own_peaks ? OwnPeaks(*options.own_peaks) : OwnPeaks());
   Texts shape_of(index, "SELECT dims, types FROM op_shape WHERE id = ?"),
-      kernel_of(index, "SELECT short_name FROM kernel_name WHERE id = ?");
+      kernel_of(index, "SELECT short_name, name FROM kernel_name WHERE id = ?");
   for (WorkGroup& group : summer.groups) {
     const OperatorWork& work = group.work;
     const bool wrong = !group.arguments.problem.empty();
     const auto amount = [&](Amount value) { return wrong ? std::nullopt : value; };
     const auto shape = shape_of.of(group.shape);
-    const std::string kernels = kernel_names(group, kernel_of);
+    const GroupKernels kernels = kernels_of(group, kernel_of);
     rows.add(std::string_view(group.operator_name)).add(family_name(family_of(group.operator_name)));
     rows.add(known_text(shape[0])).add(known_text(shape[1])).add(group.shape);
     rows.add(amount(work.b)).add(amount(work.m)).add(amount(work.n)).add(amount(work.k));
@@ -264,15 +301,19 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
     rows.add(group.kernels).add(group.busy).add(group.waiting).add(group.short_calls);
     rows.add(amount(work.flops)).add(amount(work.bytes));
     rows.add(group.launching > 0 ? group.flops : std::nullopt).add(group.launching > 0 ? group.bytes : std::nullopt);
-    rows.add(peaks != nullptr ? peaks->rate(work.family, work.type, says_tf32(kernels)) : std::nullopt);
-    rows.add(peaks != nullptr ? peaks->memory_gb_s : std::nullopt);
-    rows.add(uses_matrix_units(work.family)).add(known_text(kernels));
-    rows.add(known_text(wrong ? group.arguments.problem : work.missing)).add(wrong).add(summer.span);
+    rows.add(peaks != nullptr ? peaks->rate(work.family, work.type, kernels.tf32) : std::nullopt);
+    rows.add(peaks != nullptr && !group.crosses ? peaks->memory_gb_s : std::nullopt);
+    rows.add(uses_matrix_units(work.family)).add(kernels.tf32).add(known_text(kernels.names));
+    rows.add(known_text(wrong                                   ? group.arguments.problem
+                        : work.missing.empty() && group.crosses ? "no roof: copies to or from the host"
+                                                                : work.missing))
+        .add(wrong)
+        .add(summer.span);
     rows.add(summer.matrix_unmodelled);
     add_spread(rows, group.busy_of_calls);
   }
   if (summer.unmodelled == 0) return;
-  constexpr std::size_t kUntilBusy = 14, kBehindBusy = 12;
+  constexpr std::size_t kUntilBusy = 14, kBehindBusy = 13;
   rows.add(std::string_view("[not modelled]"));
   rows.add_null(kUntilBusy - 1).add(summer.unmodelled).add_null(kBehindBusy);
   rows.add(summer.span).add(summer.matrix_unmodelled).add_null(4);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "base/text/json_text.h"
 #include "base/text/split.h"
@@ -54,14 +55,15 @@ bool says_tf32(std::string_view kernel) {
 }
 
 std::optional<double> DevicePeaks::rate(WorkFamily family, std::string_view type, bool uses_tf32) const {
-  if (!uses_matrix_units(family)) return type == "double" ? vector64 : vector32;
-  if (type == "double") return fp64;
-  if (type == "float") return uses_tf32 ? tf32 : fp32;
-  if (type == "c10::Half") return fp16;
-  if (type == "c10::BFloat16") return bf16;
-  if (type.starts_with("c10::Float8")) return fp8;
-  if (type.starts_with("c10::Float4")) return fp4;
-  if (type == "signed char" || type == "unsigned char") return int8;
+  const std::string lower = ascii_lower(type);
+  if (!uses_matrix_units(family)) return lower == "double" ? vector64 : vector32;
+  if (lower == "double") return fp64;
+  if (lower == "float") return uses_tf32 ? tf32 : fp32;
+  if (lower == "c10::half") return fp16;
+  if (lower == "c10::bfloat16") return bf16;
+  if (lower.starts_with("c10::float8")) return fp8;
+  if (lower.starts_with("c10::float4")) return fp4;
+  if (lower == "signed char" || lower == "unsigned char") return int8;
   return std::nullopt;
 }
 

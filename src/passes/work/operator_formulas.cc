@@ -34,6 +34,11 @@ Amount sum(std::initializer_list<Amount> terms) {
   return out;
 }
 
+// Along a dimension, where an element may pack several.
+Amount values(const Argument& tensor, std::size_t dim) {
+  return times(tensor.dims[dim], tensor.size ? tensor.size->values : 1);
+}
+
 bool is_column_major(const Argument& matrix) {
   const std::size_t n = matrix.strides.size();
   return n >= 2 && n == matrix.dims.size() && matrix.strides[n - 2] == 1 && matrix.strides[n - 1] != 1;
@@ -53,7 +58,13 @@ void gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& 
     return;
   }
   const bool batched = b.dims.size() > 2;
-  work.k = times(a.dims.back(), a.size ? a.size->values : 1);
+  work.k = values(a, a.dims.size() - 1);
+  if (work.k != values(b, b.dims.size() - (is_n_k ? 1 : 2)) ||
+      (batched && (a.dims.size() != b.dims.size() || a.dims.front() != b.dims.front()))) {
+    work.k.reset();
+    work.missing = "sizes of matrices that do not fit";
+    return;
+  }
   work.n = is_n_k ? b.dims[b.dims.size() - 2] : times(b.dims.back(), 1);
   // Rows of A before the last dimension are rows of one product, where B is a single matrix.
   const Dims before(a.dims.begin(), a.dims.end() - 1);
@@ -67,9 +78,8 @@ void gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& 
   Amount result = size_of(a) && size_of(b) ? std::max(size_of(a), size_of(b)) : std::nullopt;
   if (rule.per_element > 0) result = rule.per_element;
   if (is_given(out)) result = size_of(out);
-  const Amount in_b = product({work.b, b.dims[b.dims.size() - 2], b.dims.back()});
-  work.bytes = sum({bytes_of(product({work.b, work.m, a.dims.back()}), a), bytes_of(in_b, b),
-                    product({work.b, work.m, work.n, result}), at[2] < 0 ? Amount(0) : bytes_of(c)});
+  work.bytes =
+      sum({bytes_of(a), bytes_of(b), product({work.b, work.m, work.n, result}), at[2] < 0 ? Amount(0) : bytes_of(c)});
 }
 
 namespace {
@@ -88,8 +98,9 @@ std::optional<AttentionShape> attention_shape(const Argument& q, const Argument&
 
 }  // namespace
 
-// at: Q, K, V, causal, layout [B, N, H, D], what is added to the scores, cumulated lengths; `per_element`: halves of
-// the forward's FLOPs, 2 forward and 5 backward, which computes S again and dV, dP, dQ and dK.
+// at: Q, K, V, causal, layout [B, N, H, D], what is added to the scores, cumulated lengths, the sliding window's keys
+// to the left and behind it those to the right (0: none is); `per_element`: halves of the forward's FLOPs, 2 forward
+// and 5 backward, which computes S again and dV, dP, dQ and dK.
 void attention(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
   const ArgumentPlaces& at = rule.at;
   const Argument &q = argument(args, at[0]), &k = argument(args, at[1]), &v = argument(args, at[2]),
@@ -101,6 +112,11 @@ void attention(Args args, const FormulaRule& rule, const StepLengths*, OperatorW
     return;
   }
   const std::optional<bool> causal = argument(args, at[3]).flag();
+  // -1: all keys to that side. A causal call may say that it has none to the right.
+  const auto window = [&](int side) {
+    const auto keys = at[7] > 0 ? argument(args, at[7] + side).numbers() : std::nullopt;
+    return keys && keys->size() == 1 && keys->front() >= (side > 0 && causal == true ? 1 : 0);
+  };
   const bool backward = rule.per_element > 2;
   const Amount on_q = product({shape->b, shape->heads, shape->q}),
                on_k = product({shape->b, shape->kv_heads, shape->k});
@@ -109,7 +125,9 @@ void attention(Args args, const FormulaRule& rule, const StepLengths*, OperatorW
   const Amount outputs = times(on_q, shape->dv);
   const Amount moved = backward ? sum({operands, operands, outputs, outputs}) : plus(operands, outputs);
   work.bytes = plus(bytes_of(moved, q), is_given(mask) ? bytes_of(mask) : Amount(0));
-  if (!causal) {
+  if (window(0) || window(1)) {
+    work.missing = "a sliding window";
+  } else if (!causal) {
     work.missing = "whether it is causal is not recorded";
   } else if (*causal && *shape->k < *shape->q) {
     work.missing = "causal with fewer keys than queries";
@@ -378,6 +396,11 @@ void moe(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& w
   const Amount used = chosen ? Amount(std::min(*chosen, experts)) : chosen;
   const Amount one = plus(bytes_of(product({w1.dims[1], hidden}), w1), bytes_of(product({hidden, inner}), w2));
   work.bytes = plus(times(used, one), times(bytes_of(x), 2));
+}
+
+void not_recorded(Args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
+  if (!uses_matrix_units(rule.family)) work.flops = 0;
+  work.missing = rule.uses;
 }
 
 // at: A [T, K], B [E, K, N]: each row of A by the matrix of its group.

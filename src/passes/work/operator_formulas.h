@@ -19,7 +19,7 @@ struct ArgumentPlaces {
     for (const int place : list) at.at(count++) = place;
   }
   constexpr int operator[](std::size_t i) const { return at.at(i); }
-  std::array<int, 7> at = {};
+  std::array<int, 8> at = {};
   std::size_t count = 0;
 };
 
@@ -29,7 +29,8 @@ struct FormulaRule {
   WorkFamily family;
   void (*formula)(Args, const FormulaRule&, const StepLengths*, OperatorWork&);
   ArgumentPlaces at = {};
-  std::string_view uses = {};  // by argument: r read, w written, b both, d read and one result like it written, t two
+  std::string_view uses = {};  // by argument: r read, w written, b both, d read and one result like it written, t two;
+                               // of not_recorded: what is not
   int per_element = 0;         // FLOPs per element of argument at[0], else of the first tensor
 };
 
@@ -48,6 +49,7 @@ void binary(Args args, const FormulaRule& rule, const StepLengths* step, Operato
 void reduce(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
 void gather(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
 void moe(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+void not_recorded(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
 void grouped_gemm(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
 
 }  // namespace tracedb

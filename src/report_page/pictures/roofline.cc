@@ -91,7 +91,8 @@ std::map<double, std::string> roofs_of(const PictureInput& in, const DevicePeaks
                                        const std::vector<std::pair<PointKey, PointSums>>& points) {
   std::set<std::pair<std::string, bool>> types;
   for (const auto& [key, sums] : points) {
-    types.emplace(sums.work->type, sums.work->type == "float" && says_tf32(in.kernel(std::get<0>(key))));
+    types.emplace(sums.work->type,
+                  sums.work->type == "float" && says_tf32(in.kernel_names.entries()[std::get<0>(key)].name));
   }
   std::map<double, std::string> roofs;
   for (const auto& [type, tf32] : types) {

@@ -35,6 +35,8 @@ constexpr const char* kFloat2 = R"(["float","float"])";
 constexpr const char* kFloat3 = R"(["float","float","float"])";
 constexpr const char* kConvolution = R"(["float","float","float","","","","","",""])";
 constexpr const char* kNoBias = R"(["float","float","","","","","","",""])";
+constexpr const char* kAttentionTypes5 =
+    R"(["c10::Half","c10::Half","c10::Half","Scalar","Scalar","Scalar","Scalar","Scalar"])";
 constexpr const char* kAttentionTypes = R"(["c10::Half","c10::Half","c10::Half","Scalar","Scalar"])";
 
 // Worked out by hand.
@@ -53,6 +55,8 @@ const std::vector<WorkCase> kCases = {
      "- - size of a type not known, or a product too large"},
     {"aten::mm", "[[0,3],[3,5]]", kFloat2, "", "", "0 60"},
     {"aten::mm", "[]", "[]", "", "", "- - shapes not recorded"},
+    {"aten::mm", "[[2,3],[4,5]]", kFloat2, "", "", "- - sizes of matrices that do not fit"},
+    {"aten::bmm", "[[4,2,3],[6,3,5]]", kFloat2, "", "", "- - sizes of matrices that do not fit"},
     {"aten::mm", "[[-1,3],[3,5]]", kFloat2, "", "", "a dimension is negative"},
     {"aten::mm", R"([["a",3],[3,5]])", kFloat2, "", "", "a dimension is no number"},
     {"aten::mm", "[[2,3],[3,5]", kFloat2, "", "", "the list of dimensions is cut short"},
@@ -66,6 +70,10 @@ const std::vector<WorkCase> kCases = {
      "- 2816 whether it is causal is not recorded"},
     {"aten::_scaled_dot_product_flash_attention", "[[1,8,8,16],[1,2,6,16],[1,2,6,16],[],[]]", kAttentionTypes, "",
      R"(["","","","0.","True"])", "- 4864 causal with fewer keys than queries"},
+    {"flash_attn::_flash_attn_forward", "[[1,4,8,16],[1,6,2,16],[1,6,2,16],[],[],[],[],[]]", kAttentionTypes5, "",
+     R"(["","","","0.","0.25","True","-1","0"])", "8192 2816"},
+    {"flash_attn::_flash_attn_forward", "[[1,4,8,16],[1,6,2,16],[1,6,2,16],[],[],[],[],[]]", kAttentionTypes5, "",
+     R"(["","","","0.","0.25","True","128","0"])", "- 2816 a sliding window"},
     {"aten::convolution", "[[1,4,8,8],[6,2,3,3],[6],[],[],[],[],[],[]]", kConvolution, "",
      R"(["","","","[1, 1]","[1]","[1, 1]","False","[0, 0]","2"])", "13824 3016"},
     {"aten::convolution", "[[1,4,8,8],[4,3,2,2],[],[],[],[],[],[],[]]", kNoBias, "",
@@ -97,6 +105,10 @@ const std::vector<WorkCase> kCases = {
      "", "24576 24832"},
     {"aiter::fused_moe", "[[4,16],[8,64,8],[8,16,16],[4,2]]", R"(["c10::Half","signed char","signed char","float"])",
      "", "", "- - weights are packed"},
+    {"vllm::moe_forward", "[[4,16],[4,8],[]]", R"(["c10::Half","c10::Half",""])", "", "",
+     "- - weights are not among its arguments"},
+    {"aten::cat", "[[[2,3],[4,3]],[]]", R"(["TensorList","Scalar"])", "", "",
+     "0 - types of a list of tensors are not recorded"},
     {"triton_poi_fused_add_0", "[[8],[8],[]]", R"(["float","c10::Half","Scalar"])", "", "", "- 48"},
     {"aten::unheard_of", "[[8]]", R"(["float"])", "", "", "- -"},
 };
@@ -190,6 +202,7 @@ TEST_CASE("a device is known by name, memory and multiprocessors") {
   REQUIRE(h100 != nullptr);
   CHECK(h100->rate(WorkFamily::kGemm, "float", false) == 66.9);
   CHECK(h100->rate(WorkFamily::kGemm, "float", true) == 494.7);
+  CHECK(h100->rate(WorkFamily::kGemm, "c10::bfloat16", false) == h100->rate(WorkFamily::kGemm, "c10::BFloat16", false));
   CHECK(h100->rate(WorkFamily::kNorm, "c10::BFloat16", false) == 66.9);
   CHECK_FALSE(h100->rate(WorkFamily::kGemm, "long int", false));
 }

@@ -48,8 +48,9 @@ void finish_path(const CommandLine& line, Workload& workload, TraceReport& resul
   append(result.warnings, workload.missing_notes());
   Database& database = workload.index().database();
   if (result.report.rows.empty()) {
-    result.warnings.emplace_back(workload.selection().empty() ? "the trace has no events with a duration"
-                                                              : "nothing of the trace is selected");
+    result.warnings.emplace_back(!workload.selection().empty() ? "nothing of the trace is selected"
+                                 : line.has("slack")           ? "the trace has no kernels, copies or fills"
+                                                               : "the trace has no events with a duration");
     return;
   }
   append(result.warnings, certainty_notes(database));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kParts[] = {"operator", "module", "line", "step"};
 
-void finish_memory(Workload& workload, TraceReport& result) {
+void finish_memory(const CommandLine& line, Workload& workload, TraceReport& result) {
   Database& database = workload.index().database();
   if (!database.query_int64("SELECT 1 FROM temp.memory_events LIMIT 1")) {
     const auto lost = database.query_int64(
@@ -23,7 +23,13 @@ void finish_memory(Workload& workload, TraceReport& result) {
              : fmt::format("the trace has no allocations: {}",
                            recording_advice(workload.index().meta("format").value_or("")).memory));
   } else if (result.report.rows.empty()) {
-    result.warnings.emplace_back("nothing of that kind was allocated");
+    const bool judged =
+        line.has("leaks") && database.query_int64(
+                                 "SELECT 1 FROM temp.step_figures s JOIN temp.step_figures e ON e.step = "
+                                 "s.step + 2 WHERE e.timed_on = 'cpu' AND e.dur IS NOT NULL LIMIT 1");
+    result.warnings.emplace_back(!line.has("leaks") ? "nothing of that kind was allocated"
+                                 : judged ? "no step left an allocation to the end of the second step behind it"
+                                          : "leaks show two steps later: no step has two behind it");
   }
   if (const auto share = find_column(result.report.columns, "device_pct")) {
     constexpr double kNearlyFull = 90;
@@ -66,8 +72,9 @@ int run_memory(const Command& command, std::span<const std::string> args) {
                        : at                ? "memory_at"
                        : by                ? "memory_by"
                                            : "memory";
-  return run_pass_reports(line, {"memory", script, requested_pass_options(line), parameters,
-                                 [](Workload& workload, TraceReport& result) { finish_memory(workload, result); }});
+  return run_pass_reports(line,
+                          {"memory", script, requested_pass_options(line), parameters,
+                           [&](Workload& workload, TraceReport& result) { finish_memory(line, workload, result); }});
 }
 
 }  // namespace

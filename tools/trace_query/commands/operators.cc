@@ -65,9 +65,11 @@ void finish_counters(Workload& workload, TraceReport& result) {
   kept.step();
   const std::int64_t ranges = kept.int64(0), launches = kept.int64(1);
   if (ranges == 0) {
-    result.warnings.emplace_back(
-        "no range of hardware counters is in the trace: PyTorch's profiler writes them with "
-        "_ExperimentalConfig(profiler_metrics=...)");
+    result.warnings.push_back(fmt::format("no range of hardware counters is in the trace{}",
+                                          is_xla(workload.index().meta("format").value_or(""))
+                                              ? ""
+                                              : ": PyTorch's profiler writes them with "
+                                                "_ExperimentalConfig(profiler_metrics=...)"));
   } else if (result.report.rows.empty()) {
     const auto from = workload.index().meta("upgraded_from");
     result.warnings.push_back(
@@ -176,6 +178,19 @@ std::string peaks_note(const Index& index, const DevicePeaks* peaks) {
                      any ? names.text(0) : "this device");
 }
 
+std::string why_no_products(const Index& index) {
+  Statement products(index.database(),
+                     "SELECT missing, sum(launching) FROM temp.operator_work WHERE family = 'gemm' AND launching > 0 "
+                     "GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 1");
+  if (!products.step()) {
+    return "no operator that multiplies matrices launched selected device work; graph replays have no operators";
+  }
+  const std::string missing(products.is_null(0) ? "" : products.text(0));
+  const std::string_view advice = recording_advice(index.meta("format").value_or("")).shapes;
+  return fmt::format("no product of matrices has its sizes: {}{}", missing,
+                     missing != "shapes not recorded" || advice.empty() ? "" : fmt::format("; {}", advice));
+}
+
 void finish_work(const CommandLine& line, Workload& workload, TraceReport& result) {
   Notes& notes = result.warnings = workload.selection_notes();
   Database& database = workload.index().database();
@@ -184,15 +199,17 @@ void finish_work(const CommandLine& line, Workload& workload, TraceReport& resul
                 "total(iif(matrix = 1, all_flops / peak_tflops / 1000, 0)), max(all_span), "
                 "sum(matrix = 1 AND launching > 0 AND all_flops / peak_tflops IS NULL), "
                 "sum(matrix = 1 AND launching > 0 AND type = 'float' AND peak_tflops IS NOT NULL "
-                "AND kernel_names NOT LIKE '%tf32%' AND kernel_names NOT LIKE '%s1688%'), max(all_matrix_unmodelled) "
+                "AND NOT tf32), max(all_matrix_unmodelled) "
                 "FROM temp.operator_work");
   if (!all.step() || all.is_null(0) || all.int64(0) == 0) {
     notes.emplace_back("no device work is selected");
     return;
   }
-  if (result.report.rows.empty()) {
+  if (result.report.rows.empty()) notes.push_back(why_no_products(workload.index()));
+  if (const auto mark = find_column(result.report.columns, "mark");
+      std::ranges::any_of(result.report.rows, [&](const Row& row) { return row[*mark] != Cell(); })) {
     notes.emplace_back(
-        "no product of matrices has its shapes: record them with record_shapes=True; graph replays have no operators");
+        "!: more than 105 % of the roof: a peak or a shape is not what it seems, or the data were in a cache");
   }
   notes.push_back(fmt::format("{:.1f} % of the device time is of operators whose work is known",
                               100 * all.real(1) / static_cast<double>(all.int64(0))));
@@ -202,14 +219,15 @@ void finish_work(const CommandLine& line, Workload& workload, TraceReport& resul
                                 all.int64(4) == 1 ? "has" : "have"));
   } else if (all.real(2) > 0 && all.int64(3) > 0) {
     const std::int64_t unknown = all.int64(6);
-    notes.push_back(fmt::format(
-        "MFU {}{:.1f} %: matrix products, attention and convolutions at the device's peak, by the {} from the first to "
-        "the last of this work{}",
-        unknown > 0 ? "at least " : "", 100 * all.real(2) / static_cast<double>(all.int64(3)),
-        brief_time(static_cast<double>(all.int64(3))),
-        unknown == 0 ? ""
-                     : fmt::format("; {} of kernels of such classes are of no operator whose work is known",
-                                   brief_time(static_cast<double>(unknown)))));
+    notes.push_back(
+        fmt::format("MFU {}{:.1f} %: matrix products, attention, convolutions and MoE at the device's peak, by the {} "
+                    "from the first "
+                    "to the last device work selected{}",
+                    unknown > 0 ? "at least " : "", 100 * all.real(2) / static_cast<double>(all.int64(3)),
+                    brief_time(static_cast<double>(all.int64(3))),
+                    unknown == 0 ? ""
+                                 : fmt::format("; {} of kernels of such classes are of no operator whose work is known",
+                                               brief_time(static_cast<double>(unknown)))));
   }
   const std::vector<DevicePeaks> own = own_peaks(line);
   const DevicePeaks* peaks = peaks_of(workload.index(), own);

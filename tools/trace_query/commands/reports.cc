@@ -256,6 +256,11 @@ void finish_kernels(const CommandLine& line, Workload& workload, TraceReport& re
 }
 
 void finish_launches(const CommandLine& line, Workload& workload, TraceReport& result) {
+  if (line.has("bandwidth")) {
+    explain_empty(workload, result, "SELECT id FROM memory_op WHERE kind = 'memcpy' AND bytes > 0 LIMIT 1",
+                  "no copy matches the selection", "the trace has no copies of known size");
+    return;
+  }
   const bool any_short = line.has("short") && has_kernels(workload.index());
   explain_empty(workload, result, kAnyKernel, "no kernel matches the selection",
                 any_short ? "no kernel that short waited longer for its launch than it ran"
