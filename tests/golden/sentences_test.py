@@ -509,6 +509,7 @@ def check_warnings(index):
 USUAL = ("--seed", 1, "--mix", "D", "--steps", 12, "--layers", 12)
 MOE = ("--moe", "on", "--steps", 10, "--mix", "D", "--layers", 8)
 PLANTED = {"a slower clock": (USUAL, (*USUAL, "--clock", 1.01), "little changed"),
+           "a slower kind of attention": (USUAL, (*USUAL, "--slow", "attention=1.5"), "decode attention kernels are"),
            "jitter": (USUAL, (*USUAL, "--jittered-streams", "on"), "which may be chance"),
            "more passes": (("--model", "diffusion", "--steps", 8, "--layers", 8), ("--model", "diffusion", "--steps", 8, "--layers", 8, "--passes", 6), "instead of"),
            "fusions": (MOE, (*MOE, "--vendor", "nvidia", "--fuse", "moe_gemm+silu,moe_routing,rope+kvcache,rmsnorm+quant"), "")}

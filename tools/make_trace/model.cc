@@ -363,11 +363,15 @@ constexpr Model (*kModelMakers[])(const TraceOptions&) = {server_model, trained_
 
 // ---- what is planted in it
 
+// By its role, its class, or what that is one of: attention is attention_prefill and attention_decode too.
+bool names(const LayerTarget& target, const KernelKind& kind) {
+  return target.name == kind.op_class || target.name == kind.role || kind.op_class.starts_with(target.name + "_");
+}
+
 void check_names(const TraceOptions& options) {
   for (const LayerTarget& target : options.slow) {
-    const auto kinds = kernel_catalogue();
-    const bool known = std::ranges::any_of(
-        kinds, [&](const KernelKind& kind) { return kind.op_class == target.name || kind.role == target.name; });
+    const bool known =
+        std::ranges::any_of(kernel_catalogue(), [&](const KernelKind& kind) { return names(target, kind); });
     if (!known) throw Error(ErrorCode::kUsage, fmt::format("--slow: no class or role '{}'", target.name));
   }
   const auto check_known = [](std::string_view option, const auto& names, const auto& known) {
@@ -385,8 +389,8 @@ void slow_down(const TraceOptions& options, int layer, Operations& operations) {
   for (Operation& operation : operations) {
     operation.factor_ppm = options.clock_ppm;
     for (const LayerTarget& target : options.slow) {
-      const bool named = target.name == operation.kernel->op_class || target.name == operation.kernel->role;
-      if (named && applies(target, layer)) operation.factor_ppm = operation.factor_ppm * target.factor_ppm / kMillion;
+      if (!names(target, *operation.kernel) || !applies(target, layer)) continue;
+      operation.factor_ppm = operation.factor_ppm * target.factor_ppm / kMillion;
     }
     slow_down(options, layer, operation.backward);
   }
