@@ -10,6 +10,7 @@
 
 #include "base/statistics.h"
 #include "passes/layers/layers.h"
+#include "trace/display_name.h"
 
 namespace tracedb {
 namespace {
@@ -149,11 +150,11 @@ constexpr std::size_t kMostNamed = 3;
 
 using Layers = std::map<std::int32_t, LayerPart>;
 
-// By which members are told apart: the first that both traces have and that tells what moved against each other.
+// By which members are told apart: what both traces have and tells most of what moved against each other.
 enum class Level { kRoleAndOperator, kOperator, kRole, kKernel };
 
 std::string member_of(Level level, Role role, const WorkCell& cell, const KernelNameTable& kernel_names) {
-  if (level == Level::kKernel) return kernel_names.entries()[cell.name].name;
+  if (level == Level::kKernel) return display_name(kernel_names.entries()[cell.name].name);
   const std::string own(role == Role::kNone || level == Level::kOperator ? "" : to_string(role));
   std::string_view launcher = level == Level::kRole ? "" : cell.launcher;
   if (launcher.starts_with("aten::")) launcher.remove_prefix(6);
@@ -181,6 +182,12 @@ std::map<std::string, Layers> members_by(Level level, const GroupComparison& gro
       part.change.change = part.change.duration_effect = std::llround(part.change.candidate - part.change.baseline);
   }
   return members;
+}
+
+CountedChange sum_of(const Layers& layers) {
+  CountedChange sum;
+  for (const auto& [layer, part] : layers) sum.add(part);
+  return sum;
 }
 
 // The members that moved one way, as one part.
@@ -262,12 +269,14 @@ Reason all_kernels(const LedgerAccount& account) {
 
 std::vector<MemberPart> split_by_member(const GroupComparison& group, const KernelNameTable& kernel_names,
                                         const Reason& whole, double least) {
+  std::vector<MemberPart> parts;
+  double told = 0;  // of what moved, either way
   for (const Level level : {Level::kRoleAndOperator, Level::kOperator, Level::kRole, Level::kKernel}) {
     Direction slower, faster;
     bool in_both = true;
     for (const auto& [name, layers] : members_by(level, group, whole.op, kernel_names)) {
-      CountedChange sum;
-      for (const auto& [layer, part] : layers) sum.add(part);
+      const CountedChange sum = sum_of(layers);
+      if (sum.change.change == 0) continue;
       Direction& to = sum.change.change > 0 ? slower : faster;
       const std::int64_t size = std::abs(sum.change.change);
       if (static_cast<double>(size) >= least) {
@@ -283,15 +292,16 @@ std::vector<MemberPart> split_by_member(const GroupComparison& group, const Kern
     const std::int64_t rest = whole.change.change - slower.sum.change.change - faster.sum.change.change;
     if (!in_both || slower.names.empty() || faster.names.empty() || 2 * std::abs(static_cast<double>(rest)) > least)
       continue;
+    // Another level must tell more than the one before, of which members may hold what moved against each other.
+    const auto moved = static_cast<double>(slower.sum.change.change - faster.sum.change.change);
+    if (moved < told + least) continue;
+    told = moved;
     faster.sum.change.change += rest;
     faster.sum.change.duration_effect += rest;
-    std::vector<MemberPart> parts;
-    parts.push_back(part_of(whole, std::move(slower)));
-    parts.push_back(part_of(whole, std::move(faster)));
+    parts = {part_of(whole, std::move(slower)), part_of(whole, std::move(faster))};
     if (!group.alignment.by_layer) parts[0].layers = parts[1].layers = {};
-    return parts;
   }
-  return {};
+  return parts;
 }
 
 }  // namespace tracedb

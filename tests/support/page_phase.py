@@ -3,6 +3,7 @@ import itertools
 import statistics
 
 from page_raw import Account, mean
+from page_text import stands_in
 from trace_cases import require
 
 
@@ -63,10 +64,10 @@ class Phase:
         named = set(row["member"].removesuffix(" and others").split(", "))
         for label in MEMBERS:
             labels = {label(event) for raw in self.raws for event in raw.kernels if is_op(event)}
-            if not named <= labels:
+            if not named <= labels and not (label is MEMBERS[-1] and all(any(stands_in(short, own) for own in labels) for short in named)):
                 continue
             sums = {own: [account.of(lambda e: is_op(e) and label(e) == own)[0] for account in self.accounts] for own in labels}
-            wanted = {own for own, (a, b) in sums.items() if (b > a) == (row["change"] > 0)}
+            wanted = {own for own, (a, b) in sums.items() if b != a and (b > a) == (row["change"] > 0)}
             return lambda event: is_op(event) and label(event) in wanted
         raise AssertionError(f"no members {named} of {row['op']}")
 

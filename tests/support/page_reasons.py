@@ -1,10 +1,9 @@
 """The reasons on a page of compare, each figure of them summed up from the raw traces."""
 import itertools
 import random
-import re
 
 from page_phase import communicates, places_of, statistic
-from page_text import near
+from page_text import near, stands_in
 from trace_cases import equal, require
 
 WORDS = {"dense_gemm": "GEMM", "moe_gemm": "MoE GEMM", "attention_decode": "decode attention", "moe_routing": "MoE routing"}
@@ -251,13 +250,7 @@ class Reasons:
         said = [told["name"]] * 2 if told.has("name") else [told["baseline"], told["candidate"]]
         require(not told.has("name") or most[0] == most[1], "not the same kernel")
         for short, name in zip(said, most):
-            self.named(short, name)
-
-    @staticmethod
-    def named(short, name):
-        """The words that are left of a name stand in it."""
-        for part in re.findall(r"[^\W_]+(?:_[^\W_]+)*", short):
-            require(part in name, f"{short} is no name of {name}")
+            require(stands_in(short, name), f"{short} is no name of {name}")
 
     @staticmethod
     def what(row):

@@ -6,7 +6,7 @@ import statistics
 
 from page_phase import Phase, statistic
 from page_reasons import Reasons, check_interval
-from page_text import Told, check_text, count, near, texts_of
+from page_text import Told, check_text, count, near, stands_in, texts_of
 from trace_cases import equal, require
 
 HEADINGS = {"Verdict (one run a side: run-to-run variance is unknown)", "Fusions", "Memory", "Findings", "Warnings",
@@ -204,9 +204,9 @@ class Page(Reasons):
                     abs(row["parts_time"] - told["parts_time"]) <= 1), None)
         require(row, f"no fusion says: {told.sentence}")
         equal(told["who"], self.names[row["fused_by"] == "candidate"], "who fuses")
-        self.named(told["fused"], row["fused_kernel"])
+        require(stands_in(told["fused"], row["fused_kernel"]), row)
         for short, whole in zip(told["parts"].split(" + "), row["part_kernels"].split(" + "), strict=True):
-            self.named(short, whole)
+            require(stands_in(short, whole), f"{short} is no name of {whole}")
         expected = self.accounted(phase) * row["support_pct"] / 100 * (0.5 if row["kind"] == "implied" else 1)
         near(told["confidence"], expected, "confidence", 1e-3)
 

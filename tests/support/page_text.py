@@ -4,6 +4,11 @@ import re
 from trace_cases import require
 
 
+def stands_in(short, name):
+    """Whether all words that are left of a name stand in it."""
+    return all(part in name for part in re.findall(r"[^\W_]+(?:_[^\W_]+)*", short))
+
+
 def brief(ns):
     """As the page writes times."""
     for factor, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
