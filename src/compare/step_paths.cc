@@ -29,8 +29,12 @@ std::vector<bool> some_steps(const ComparedTrace& trace, std::span<const std::ui
 
 class Asked {
  public:
-  Asked(const ComparedTrace& trace, const CriticalPaths& paths, const PathQuestion& question)
-      : trace_(trace), paths_(paths), question_(question), steps_(some_steps(trace, question.device_steps)) {
+  Asked(const ComparedTrace& trace, const HostColumns& host, const CriticalPaths& paths, const PathQuestion& question)
+      : trace_(trace),
+        host_(host),
+        paths_(paths),
+        question_(question),
+        steps_(some_steps(trace, question.device_steps)) {
     const auto names = trace.events.kernels.ids("name_id");
     for (std::size_t row = 0; row < names.size(); ++row) {
       const std::uint32_t step = trace.steps.of_kernel[row];
@@ -40,7 +44,8 @@ class Asked {
   }
 
   std::optional<PathWithout> answer() {
-    const std::vector<StepWindow> windows = windows_of_steps(trace_.steps, steps_, paths_.graph());
+    std::vector<StepWindow> windows = windows_of_steps(trace_.steps, steps_, paths_.graph());
+    std::erase_if(windows, [&](const StepWindow& window) { return may_wait_unseen(window); });
     const double time = on_one_device() ? mean_time() : 0;
     if (windows.empty() || time <= 0 || question_.less > kRounded * time) return std::nullopt;
     const double factor = std::clamp(1 - question_.less / time, 0.0, 1e9);
@@ -61,6 +66,25 @@ class Asked {
  private:
   [[nodiscard]] bool is_of(const Activity& one) const {
     return one.work == Work::kCompute && !one.ref.is_memory_op && of_[one.ref.id - 1];
+  }
+
+  // Whether the host ends the step, and nothing tells what it did last: it may have waited for the device, which then
+  // is what the step takes.
+  [[nodiscard]] bool may_wait_unseen(const StepWindow& window) const {
+    if (window.host_end < window.end) return false;
+    const ReleaseGraph& graph = paths_.graph();
+    std::int64_t last = window.begin;
+    for (const EventColumns* own : {&host_.calls, &host_.operators}) {
+      const auto ts = own->int64s("ts"), dur = own->int64s("dur");
+      const auto thread = own->ids("thread_id");
+      auto i = static_cast<std::size_t>(std::ranges::lower_bound(ts, window.host_end) - ts.begin());
+      while (i-- > 0 && ts[i] >= window.begin) {
+        if (graph.process_of(thread[i]) == graph.process_of(window.thread))
+          last = std::max(last, saturating_add(ts[i], duration_or_zero(dur[i])));
+      }
+    }
+    const auto unseen = static_cast<double>(window.host_end - last);
+    return 100 * unseen > kMuchInferred * static_cast<double>(window.end - window.begin);
   }
 
   [[nodiscard]] bool on_one_device() const {
@@ -99,6 +123,7 @@ class Asked {
   }
 
   const ComparedTrace& trace_;
+  const HostColumns& host_;
   const CriticalPaths& paths_;
   const PathQuestion& question_;
   std::vector<bool> steps_;  // by number + 1, whether it is looked at
@@ -114,7 +139,7 @@ std::vector<std::optional<PathWithout>> step_paths(const Index& index, const Com
   const HostColumns host(index);
   const ReleaseGraph graph(index, trace.events, host, PassOptions{}.late);
   const CriticalPaths paths(graph);
-  for (const PathQuestion& question : questions) out.push_back(Asked(trace, paths, question).answer());
+  for (const PathQuestion& question : questions) out.push_back(Asked(trace, host, paths, question).answer());
   return out;
 }
 
