@@ -155,8 +155,10 @@ class Comparer {
     const double least = out.group.whole_trace ? 0.5 : 0.25;
     const bool both_clocks = a_.description.cycles == b_.description.cycles;
     if (options_.different_work || options_.step || !out.other_work.text.empty()) return;
-    // Names that are those of other kernels tell nothing, and a fusion explains what has no counterpart.
-    if (both_clocks && (!out.fusions.empty() || !out.permission.may(Claim::kKernels))) return;
+    // Names that are those of other kernels tell nothing, and a fusion explains what has no counterpart, if it is one.
+    constexpr double kLikely = 0.5;
+    const bool fused = std::ranges::any_of(out.fusions, [](const Fusion& one) { return one.confidence >= kLikely; });
+    if (both_clocks && (fused || !out.permission.may(Claim::kKernels))) return;
     const auto share = [&](const GroupWork& own, const GroupWork& other, double aligned) {
       std::optional<OpId> unknown;
       for (const auto& [op, times] : own.op_times) {

@@ -69,6 +69,7 @@ WorkFacts work_facts(const ComparedTrace& trace, const GroupSide& group) {
   for (const char* wrapper : {"DataParallel", "OptimizedModule", "GraphModule", "Norm"}) {
     if (out.model.find(wrapper) != std::string::npos) out.model.clear();
   }
+  out.architecture = trace.recorded_work.architecture;
   for (const PhaseLayers& phase : trace.layers.phases) {
     if (phase.kind != group.kind) continue;
     out.layers = static_cast<std::int64_t>(phase.layers);
@@ -93,8 +94,13 @@ WorkDifference work_difference(const WorkFacts& a, const WorkFacts& b) {
   if (both_layers && a.layers != b.layers && a.by_rhythm == b.by_rhythm) return other_model;
 
   const std::string name_a = family_of(a.model), name_b = family_of(b.model);
-  const bool other_name =
-      !name_a.empty() && !name_b.empty() && !name_a.starts_with(name_b) && !name_b.starts_with(name_a);
+  const bool both_names = !name_a.empty() && !name_b.empty();
+  const bool other_name = both_names && !name_a.starts_with(name_b) && !name_b.starts_with(name_a);
+  const bool one_name = both_names && !other_name;
+  if (!one_name && !a.architecture.empty() && !b.architecture.empty() && a.architecture != b.architecture)
+    return other_name ? other_model
+                      : WorkDifference{fmt::format("other architecture, by its kernels: {}, against {}", a.architecture,
+                                                   b.architecture)};
   // Attention by products of its own, on one side alone, is the same work.
   const bool attention = a.shapes.contains("attention") || b.shapes.contains("attention");
   bool compared = false;

@@ -1,9 +1,10 @@
 // Whether two traces did different work in a kind of steps, as far as both record it. Pure.
 //
-// Another number of layers (where both are known by names, or both by rhythm) is another model. Shapes of operators
-// differ if the work of a kind of operators changed by more than a quarter and next to nothing of it is of operands
-// that both have. Merged and split weights are the same work, and so are padded ones; what tokens, requests or the
-// number of ranks explain is another load of the same work. What only one trace records is not different.
+// Another architecture, unless the models have one name, and another number of layers (where both are known by names,
+// or both by rhythm) are another model. Shapes of operators differ if the work of a kind of operators changed by more
+// than a quarter and next to nothing of it is of operands that both have. Merged and split weights are the same work,
+// and so are padded ones; what tokens, requests or the number of ranks explain is another load of the same work. What
+// only one trace records is not different.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +18,10 @@ namespace tracedb {
 
 // What a trace says of the work of a kind of steps; means over its device steps.
 struct WorkFacts {
-  std::string model;        // its name; "": not recorded, or only what is around the model
-  std::int64_t layers = 0;  // 0: not known
-  bool by_rhythm = false;   // the layers
+  std::string model;         // its name; "": not recorded, or only what is around the model
+  std::string architecture;  // "transformer, MoE"; "": not known
+  std::int64_t layers = 0;   // 0: not known
+  bool by_rhythm = false;    // the layers
   double tokens = 0, requests = 0;
   double ranks = 1;
   // Work of a step (RecordedShape) by kind of operators and by operands.

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/parallel.h"
+#include "passes/layers/model_names.h"
 #include "passes/select/device_columns.h"
 
 namespace tracedb {
@@ -88,6 +89,11 @@ LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, co
   const EventColumns operators(index, "cpu_op", {"ts", "name_id", "shape_id"});
   trace.recorded = recorded_gaps(index, trace.events, operators, trace.steps, trace.work, trace.periods);
   trace.recorded_work = recorded_work(index, trace.events, operators, trace.work);
+  const ModelFacts model = model_facts(index, out.classes.traits());
+  // Products of matrices may do what attention does, so its absence tells nothing; nor does that of names.
+  constexpr double kMostNames = 0.9;  // of the kernel time
+  const bool mixes = model.architecture != Architecture::kUnknown && model.architecture != Architecture::kConvolutional;
+  if (mixes && model.classified >= kMostNames) trace.recorded_work.architecture = to_string(model.architecture);
   return out;
 }
 

@@ -69,6 +69,7 @@ struct RecordedWork {
   std::vector<std::uint32_t> operator_of;           // by row of kernel: its launcher's, an index into those
   std::vector<RecordedShape> shapes;                // distinct ones
   std::vector<std::vector<std::uint32_t>> by_step;  // by device step: of each operator, an index into those
+  std::string architecture = {};                    // "transformer, MoE"; "": the kernels do not tell
 };
 
 // Of an operator; work 0: of no kind that is compared, or without shapes. `dims`: as op_shape has them.
