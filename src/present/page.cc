@@ -103,8 +103,7 @@ class Writer : PageWriter {
       return fmt::format("means of {} and {} regular steps", group.group->baseline.steps, group.group->candidate.steps);
     }
     if (!group.group->group.whole_trace) return fmt::format("mean of a {}", to_string(input_.in.comparison.normalise));
-    const bool steps = unit(group, false) == " a step" || unit(group, true) == " a step";
-    return steps ? "mean of a step, and a whole trace" : "of the whole trace";
+    return "of the whole trace";
   }
 
   Sentence headline(const GroupReasons& group) const {
@@ -263,7 +262,8 @@ class Writer : PageWriter {
   }
 
   void why(const GroupReasons& group, bool first) {
-    if (!group.group->other_work.text.empty()) return;
+    // Of a step against a whole trace, next to nothing is a change.
+    if (!group.group->other_work.text.empty() || unit(group, false) != unit(group, true)) return;
     const double change = static_cast<double>(group.total.change);
     const bool told = group.group->permission.may(Claim::kRatio);
     if (!told && group.reasons.empty()) return;
