@@ -60,6 +60,7 @@ class FolderSearch {
   void enter(const fs::path& folder) {
     struct stat status {};
     if (::stat(folder.c_str(), &status) == 0 && !entered_.emplace(status.st_dev, status.st_ino).second) return;
+    list_.folders.push_back(folder);
     std::error_code error;
     std::vector<fs::directory_entry> entries;
     fs::directory_iterator entry(folder, error);

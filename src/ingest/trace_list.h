@@ -22,11 +22,12 @@ struct TraceList {
     std::string reason;  // one line, without the path
   };
   std::vector<std::filesystem::path> traces;
-  std::vector<Note> unreadable;              // folders
-  std::vector<Note> skipped;                 // links to nothing
-  std::vector<Note> same_run;                // not read: see keep_one_source_a_run()
-  std::vector<std::string> choices;          // what is read instead, one line a run
-  std::vector<std::filesystem::path> empty;  // folders given in which nothing was found
+  std::vector<Note> unreadable;                // folders
+  std::vector<Note> skipped;                   // links to nothing
+  std::vector<Note> same_run;                  // not read: see keep_one_source_a_run()
+  std::vector<std::string> choices;            // what is read instead, one line a run
+  std::vector<std::filesystem::path> empty;    // folders given in which nothing was found
+  std::vector<std::filesystem::path> folders;  // that were looked into
 };
 
 // Whether indexes in folders are taken too.

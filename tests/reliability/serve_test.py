@@ -249,6 +249,35 @@ def check_changes(server):
     require(b"unusable" in server.get("")[2], "a damaged index in the list")
     late.unlink()
     equal(server.get("t?i=late")[0], 404, "an index that is gone")
+    tag = server.get("t?i=a")[1]["etag"]
+    trace = folder / "new.json"
+    trace.write_text("{}")
+    require(b"not indexed" in server.get("")[2], "a trace that arrived")
+    equal(server.get("t?i=a", f"If-None-Match: {tag}")[0], 304, "a page of another index")
+    trace.rename(folder / "a")
+    equal(server.get("t?i=a", f"If-None-Match: {tag}")[0] == 304, False, "a trace beside its index")
+    require(b"not indexed" not in server.get("")[2], "a trace that has an index")
+    (folder / "a").unlink()
+    equal(server.get("t?i=a", f"If-None-Match: {tag}")[0], 304, "a trace that is gone again")
+
+
+def check_many(folder):
+    """Of 300 indexes, a request costs what it asks for; while the first page is made nothing else is asked."""
+    folder.mkdir()
+    for number in range(300):
+        (folder / f"{number}.tracedb").write_text("no index")
+    with Server(folder) as server:
+        with server.connect() as one:
+            one.sendall(f"GET {server.root} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            most = 0
+            while not select.select([one], [], [], 0)[0]:
+                most = max(most, len(children(server)))
+            equal(most, 1, "processes for the first page")
+        time.sleep(2.5)  # a folder that has just changed is looked into each time
+        tag, before = server.get("schema")[1]["etag"], cpu(server)
+        for _ in range(100):
+            equal(server.get("schema", f"If-None-Match: {tag}")[0], 304, "kept")
+        require(cpu(server) - before < 0.4, f"100 answers that were kept take {cpu(server) - before} s")
 
 
 def check_hostile_names(server):
@@ -417,3 +446,4 @@ def main(cases, folder):
     cases.run("ends", check_ends, shown)
     cases.run("descriptors", check_descriptors, shown)
     cases.run("follow", check_follow, shown)
+    cases.run("many", check_many, folder / "many")

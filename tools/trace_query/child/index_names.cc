@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/files/input_file.h"
 #include "base/stream/content_hash.h"
@@ -16,6 +15,28 @@
 #include "trace_query/command.h"
 
 namespace tracedb {
+namespace {
+
+// Changes where an entry comes to one of them or goes. "": one is gone, or changed so lately that the next change
+// could have the same time.
+std::string state_of(const std::vector<std::string>& folders, std::time_t now) {
+  std::string out;
+  for (const std::string& folder : folders) {
+    struct stat status {};
+    if (::stat(folder.c_str(), &status) != 0 || status.st_ctim.tv_sec + 1 >= now) return "";
+    out += fmt::format("{}:{}.{};", status.st_ino, status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
+  }
+  return out;
+}
+
+std::string stamp_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return path;
+  return fmt::format("{}:{}:{}:{}.{};", path, status.st_ino, status.st_size, status.st_mtim.tv_sec,
+                     status.st_mtim.tv_nsec);
+}
+
+}  // namespace
 
 IndexNames::IndexNames(std::span<const std::string> given, bool follows) : follows_(follows) {
   std::vector<std::string> folders;
@@ -34,25 +55,44 @@ IndexNames::IndexNames(std::span<const std::string> given, bool follows) : follo
 }
 
 void IndexNames::look_again() {
+  constexpr std::time_t kLongestTrust = 10;  // s: some file systems keep no times of folders
+  const std::time_t now = std::time(nullptr);
+  if (!state_.empty() && now - looked_at_ < kLongestTrust && state_of(folders_, now) == state_) return;
   paths_.clear();
+  shown_.clear();
+  traces_.clear();
+  folders_.clear();
   for (const std::string& given : given_) {
     std::error_code error;
     const std::filesystem::path folder(given);
-    if (!std::filesystem::exists(folder, error)) continue;
+    shown_[given + "/"] = "";
     if (!std::filesystem::is_directory(folder, error)) {
-      paths_[folder.stem().string()] = given;
+      folders_.push_back(given);
+      if (std::filesystem::exists(folder, error)) paths_[folder.stem().string()] = given;
       continue;
     }
-    for (const std::filesystem::path& path : list_traces({folder}, {"*.tracedb"}, {}, Indexes::kTake).traces) {
-      const std::filesystem::path real = std::filesystem::canonical(path, error);
-      if (error) continue;
-      std::string below = real.lexically_relative(folder).string();
-      if (follows_ && below.starts_with("..")) below = path.lexically_relative(folder).string();
-      if (below.starts_with("..") || !below.ends_with(kIndexSuffix)) continue;
-      const std::string name = below.substr(0, below.rfind(kIndexSuffix));
-      paths_[given_.size() > 1 ? folder.filename().string() + "/" + name : name] = path.string();
-    }
+    const TraceList list = list_traces({folder}, default_globs(), {}, Indexes::kTake);
+    for (const std::filesystem::path& entered : list.folders) folders_.push_back(entered.string());
+    for (const std::filesystem::path& path : list.traces) take(folder, path);
   }
+  for (const auto& [name, path] : paths_) shown_[path] = name;
+  looked_at_ = now;
+  state_ = state_of(folders_, now);
+}
+
+void IndexNames::take(const std::filesystem::path& folder, const std::filesystem::path& path) {
+  if (path.extension() != kIndexSuffix) {
+    traces_.push_back(path.string());
+    return;
+  }
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(path, error);
+  if (error) return;
+  std::string below = real.lexically_relative(folder).string();
+  if (follows_ && below.starts_with("..")) below = path.lexically_relative(folder).string();
+  if (below.starts_with("..") || !below.ends_with(kIndexSuffix)) return;
+  const std::string name = below.substr(0, below.rfind(kIndexSuffix));
+  paths_[given_.size() > 1 ? folder.filename().string() + "/" + name : name] = path.string();
 }
 
 std::string IndexNames::path_of(const std::string& name) const {
@@ -94,30 +134,34 @@ std::vector<std::string> IndexNames::paths_below(const std::string& folder) cons
   return out;
 }
 
-std::string IndexNames::without_paths(std::string text) const {
-  const auto replace_all = [&](const std::string& what, const std::string& by) {
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-      text.replace(at, what.size(), by);
-  };
-  // The longest first: one may begin as another does.
-  std::vector<std::pair<std::string, std::string>> all;
-  for (const auto& [name, path] : paths_) all.emplace_back(path, name);
-  std::ranges::sort(all, [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
-  for (const auto& [path, name] : all) replace_all(path, name);
-  for (const std::string& given : given_) replace_all(given + "/", "");
-  return text;
+std::string IndexNames::without_paths(std::string_view text) const {
+  std::string out;
+  for (std::size_t slash = text.find('/'); slash != std::string_view::npos; slash = text.find('/')) {
+    out += text.substr(0, slash);
+    text.remove_prefix(slash);
+    // The longest path that stands here: the last one up to it, or the last up to what both begin with.
+    std::string_view begin = text;
+    auto found = shown_.upper_bound(begin);
+    while (found != shown_.begin() && !text.starts_with((--found)->first)) {
+      const std::string& path = found->first;
+      begin = begin.substr(0, static_cast<std::size_t>(std::ranges::mismatch(begin, path).in1 - begin.begin()));
+      found = shown_.upper_bound(begin);
+    }
+    const bool is_path = found != shown_.end() && text.starts_with(found->first);
+    out += is_path ? std::string_view(found->second) : text.substr(0, 1);
+    text.remove_prefix(is_path ? found->first.size() : 1);
+  }
+  return out.append(text);
 }
 
 std::string IndexNames::identity(const std::string& path) const {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return path;
-  return fmt::format("{}:{}:{}:{}.{};", path, status.st_ino, status.st_size, status.st_mtim.tv_sec,
-                     status.st_mtim.tv_nsec);
+  return stamp_of(path) + stamp_of(path.substr(0, path.rfind(kIndexSuffix)));
 }
 
 std::string IndexNames::identity() const {
   std::string text;
-  for (const auto& [name, path] : paths_) text += identity(path);
+  for (const auto& [name, path] : paths_) text += stamp_of(path);
+  for (const std::string& path : traces_) text += stamp_of(path);
   return fmt::format("{:016x}", hash64(text));
 }
 

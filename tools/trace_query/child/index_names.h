@@ -1,6 +1,9 @@
 // What servers know of the command line: names of indexes in, paths out, and the words of a command.
 #pragma once
 
+#include <ctime>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -16,6 +19,7 @@ class IndexNames {
   // Error{kUsage}: two folders whose names are alike.
   explicit IndexNames(std::span<const std::string> given, bool follows = false);
 
+  // Lists the folders anew where something came to them or went.
   void look_again();
   [[nodiscard]] std::span<const std::string> given() const { return given_; }  // real paths
   [[nodiscard]] bool follows() const { return follows_; }
@@ -26,15 +30,22 @@ class IndexNames {
   [[nodiscard]] std::string folder_of(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> paths_below(const std::string& folder) const;
   // The text with names in the place of paths.
-  [[nodiscard]] std::string without_paths(std::string text) const;
-  // Changes where an index is built anew, or something is noted in it.
+  [[nodiscard]] std::string without_paths(std::string_view text) const;
+  // Changes where an index is built anew, something is noted in it, or the trace beside it changes.
   [[nodiscard]] std::string identity(const std::string& path) const;
-  [[nodiscard]] std::string identity() const;  // of all of them
+  [[nodiscard]] std::string identity() const;  // of all of them, and of traces without an index
 
  private:
+  void take(const std::filesystem::path& folder, const std::filesystem::path& path);  // found in it
+
   std::vector<std::string> given_;
   bool follows_;
   std::map<std::string, std::string> paths_;
+  std::map<std::string, std::string, std::less<>> shown_;  // what stands in the place of each path
+  std::vector<std::string> traces_;                        // beside indexes or without one
+  std::vector<std::string> folders_;                       // that were looked into
+  std::string state_;                                      // of the folders then; "": they may change unseen
+  std::time_t looked_at_ = 0;
 };
 
 // Commands about one trace that print tables.

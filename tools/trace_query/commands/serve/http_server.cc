@@ -231,13 +231,6 @@ class HttpServer {
       return answer(one, pages_.error(HttpStatus::not_found, failure->what()));
     if (!one.plan.etag.empty() && one.request.etag == one.plan.etag)
       return answer(one, {.status = HttpStatus::not_modified, .type = "", .etag = one.plan.etag});
-    if (!one.plan.later.empty() && !later_) {
-      // Without a process for it, the next page asks again.
-      static_cast<void>(catch_error([&] {
-        later_ = std::make_unique<Question>(one.plan.later);
-        arrived_ = one.plan.arrived;
-      }));
-    }
     if (one.plan.questions.empty()) {
       HttpAnswer made = one.plan.answer({});
       made.etag = one.plan.etag;
@@ -300,10 +293,16 @@ class HttpServer {
   void answer(Connection& one, HttpAnswer answer) {
     one.output = message_of(std::move(answer), one.request, one.keeps_open);
     one.questions.clear();
-    one.plan = {};
+    const HttpPlan plan = std::exchange(one.plan, {});
     one.state = State::kWriting;
     one.deadline = SteadyClock::now() + kWriteTime;
     write(one);
+    if (plan.later.empty() || later_) return;
+    // Without a process for it, the next page asks again.
+    static_cast<void>(catch_error([&] {
+      later_ = std::make_unique<Question>(plan.later);
+      arrived_ = plan.arrived;
+    }));
   }
 
   void write(Connection& one) {

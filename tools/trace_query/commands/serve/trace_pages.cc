@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -463,14 +462,12 @@ class TracePages final : public HttpPages {
 
   [[nodiscard]] std::string shown_command(const Words& words) const {
     std::string out = "trace-query";
-    std::map<std::string, std::string> files;
-    for (const auto& [name, path] : names_.paths()) files[path] = name + ".tracedb";
     for (const std::string& word : words) {
-      const auto file = files.find(word);
+      const std::string shown = names_.without_paths(word);
+      const auto index = names_.paths().find(shown);
+      const bool is_index = index != names_.paths().end() && index->second == word;
       const bool is_folder = std::ranges::find(names_.given(), word) != names_.given().end();
-      out += ' ' + (file != files.end() ? shell_word(file->second)
-                    : is_folder         ? "."
-                                        : shell_word(names_.without_paths(word)));
+      out += ' ' + (is_folder && !is_index ? "." : shell_word(is_index ? shown + ".tracedb" : shown));
     }
     return out;
   }
@@ -503,11 +500,15 @@ class TracePages final : public HttpPages {
     return std::ranges::find(known, words[1]) == known.end() ? "" : url("t/" + words[1], params);
   }
 
-  // Changes where an index does.
+  // Changes where what it shows does.
   [[nodiscard]] std::string etag_of(const HttpRequest& request) const {
     std::string text = fmt::format("{} {} {}", kVersion, request.path, request.takes_gzip);
-    for (const auto& [name, value] : request.params) text += fmt::format("\n{}={}", name, value);
-    return fmt::format("\"{:016x}\"", hash64(text + names_.identity()));
+    std::string about = request.path.empty() ? listed_.identity : "";  // the indexes that the view is of; else all
+    for (const auto& [name, value] : request.params) {
+      text += fmt::format("\n{}={}", name, value);
+      if (name == "i" || name == "a" || name == "b") about += names_.identity(names_.path_of(value));
+    }
+    return fmt::format("\"{:016x}\"", hash64(text + (about.empty() ? names_.identity() : about)));
   }
 
   IndexNames names_;
