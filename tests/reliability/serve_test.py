@@ -18,7 +18,7 @@ from urllib.parse import urljoin
 from hostile_names import NAMES, events_of
 from made_events import write_trace
 from served import Server, parsed
-from trace_cases import BIN, Skip, equal, ingest, make_trace, require
+from trace_cases import BIN, Skip, equal, ingest, make_trace, require, run
 
 GUARDS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -261,6 +261,27 @@ def check_changes(server):
     equal(server.get("t?i=a", f"If-None-Match: {tag}")[0], 304, "a trace that is gone again")
 
 
+def check_windows(folder, large):
+    """A window that nobody has chosen is the whole where it fits, else a part."""
+    with Server(folder) as server:
+        for name, part in (("a", "window"), (large, "step1")):
+            status, headers, body = server.get(f"w.json?i={name}")
+            equal((status, headers["content-disposition"]), (200, f'attachment; filename="{part}.json"'), f"{name}: {body[:200]}")
+            require(json.loads(body)["traceEvents"], name)
+
+
+def check_job(folder):
+    """A rank that cannot be read is left out of the page of its job, which says so."""
+    run("make-trace", "job", "--layers", "2", folder)
+    for trace in folder.glob("rank*.json"):
+        ingest(trace, folder / f"{trace.stem}.tracedb")
+        trace.unlink()
+    (folder / "rank9.tracedb").write_text("no index")
+    with Server(folder) as server:
+        status, _, body = server.get("j?f=.")
+        require(status == 200 and b"Left out: rank9: not an index" in body, f"{status} {body[-300:]}")
+
+
 def check_many(folder):
     """Of 300 indexes, a request costs what it asks for; while the first page is made nothing else is asked."""
     folder.mkdir()
@@ -447,3 +468,6 @@ def main(cases, folder):
     cases.run("descriptors", check_descriptors, shown)
     cases.run("follow", check_follow, shown)
     cases.run("many", check_many, folder / "many")
+    ingest(make_trace(folder / "large.json", "--layers", 16, "--steps", 40), shown / "large.tracedb")
+    cases.run("windows", check_windows, shown, "large")
+    cases.run("job", check_job, folder / "job")

@@ -81,7 +81,8 @@ document.addEventListener('DOMContentLoaded', () => {
       if (event.origin !== origin || event.data !== 'PONG') return;
       clearInterval(timer);
       removeEventListener('message', hear);
-      other.postMessage({perfetto: {buffer, title: document.title, fileName: 'window.json'}}, origin, [buffer]);
+      const fileName = /filename="(.*)"/.exec(answer.headers.get('content-disposition'))[1];
+      other.postMessage({perfetto: {buffer, title: `${document.title}: ${fileName}`, fileName}}, origin, [buffer]);
     });
   }
   for (const button of all('button[data-window]')) {

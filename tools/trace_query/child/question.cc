@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <string_view>
 
@@ -22,8 +23,14 @@ namespace {
 
 constexpr std::size_t kMostAnswerBytes = std::size_t{8} << 20U;  // of an answer
 
-// They print once, when all is known.
+// They print once, when all is known; a report of a folder is that of ranks.
 constexpr std::string_view kOverFolders[] = {"ls", "trend", "ranks"};
+
+bool is_over_folders(std::span<const std::string> words) {
+  std::error_code error;
+  return std::ranges::find(kOverFolders, words.front()) != std::end(kOverFolders) ||
+         (words.front() == "report" && words.size() > 1 && std::filesystem::is_directory(words[1], error));
+}
 
 struct Pipe {
   FileDescriptor read, write;
@@ -47,6 +54,8 @@ struct Pipe {
   const bool ready = ::getppid() == parent && nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
                      ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(errors, STDERR_FILENO) >= 0;
   if (ready) ::execv("/proc/self/exe", arguments);
+  constexpr std::string_view kTooLong = "the question is too long: at most 128 kB\n";
+  if (errno == E2BIG && ::write(errors, kTooLong.data(), kTooLong.size()) < 0) ::_exit(1);
   ::_exit(static_cast<int>(ErrorCode::kResource));
 }
 
@@ -62,8 +71,7 @@ bool take_bytes(const FileDescriptor& from, std::string& to) {
 
 }  // namespace
 
-Question::Question(std::span<const std::string> words)
-    : is_over_folders_(std::ranges::find(kOverFolders, words.front()) != std::end(kOverFolders)) {
+Question::Question(std::span<const std::string> words) : is_over_folders_(is_over_folders(words)) {
   std::vector<std::string> copies = {"trace-query"};
   copies.insert(copies.end(), words.begin(), words.end());
   std::vector<char*> arguments;

@@ -269,7 +269,8 @@ class HttpServer {
     const Question& last = *one.questions.back();
     if (!one.questions.back()->read()) return;
     const bool is_fine = last.has_answer() || one.plan.takes_faults;
-    if (is_fine && one.questions.size() < one.plan.questions.size()) return ask(one);
+    const bool goes_on = one.plan.are_alternatives ? !is_fine : is_fine;
+    if (goes_on && one.questions.size() < one.plan.questions.size()) return ask(one);
     if (is_fine) {
       HttpAnswer made = one.plan.answer(one.questions);
       if (made.etag.empty() && made.status == HttpStatus::ok) made.etag = one.plan.etag;

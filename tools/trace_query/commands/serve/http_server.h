@@ -31,6 +31,7 @@ struct HttpPlan {
   std::vector<std::vector<std::string>> questions = {};  // command lines, asked one after the other
   std::function<HttpAnswer(Questions)> answer = {};      // all have ended without fault
   bool takes_faults = false;                             // with one, too: answer() looks at it
+  bool are_alternatives = false;                         // the first that ends without fault is the last one asked
   // Asked behind the answer, for later ones; arrived() gets it when it has ended. Empty: nothing.
   std::vector<std::string> later = {};
   std::function<void(const Question&)> arrived = {};

@@ -168,7 +168,8 @@ class TracePages final : public HttpPages {
     frame.body += fmt::format(
         "<p class=\"window\"><button type=\"button\" data-window=\"{0}\" data-perfetto=\"{1}\" hidden "
         "title=\"Opens {1}, which needs the internet or your own copy; the trace stays in this browser.\">Open in "
-        "Perfetto</button> <a href=\"{0}\">Download for Perfetto</a></p>\n",
+        "Perfetto</button> <a href=\"{0}\" title=\"Of more than 8 MB one step, or what is around the longest gap.\">"
+        "Download for Perfetto</a></p>\n",
         at, html_text(perfetto_));
     return report_of(std::move(words), std::move(frame), request);
   }
@@ -386,14 +387,27 @@ class TracePages final : public HttpPages {
 
   HttpPlan window(const HttpRequest& request) {
     Words words = {"export", names_.path_of(request.param("i")), "--no-ingest", "--format", "perfetto"};
+    bool has_place = false;
     for (const auto& [name, value] : request.params) {
-      if (name == "step" || name == "phase" || name == "device" || name == "from" || name == "to")
-        words.push_back(fmt::format("--{}={}", name, value));
+      const bool is_place = name == "step" || name == "from" || name == "to";
+      if (is_place || name == "phase" || name == "device") words.push_back(fmt::format("--{}={}", name, value));
+      has_place = has_place || is_place;
     }
     add_limits(words);
-    return {.questions = {words}, .answer = [](Questions asked) {
-              return HttpAnswer{.body = asked.front()->printed(), .type = "application/json", .file = "window.json"};
-            }};
+    HttpPlan out{.questions = {words}, .are_alternatives = true};
+    // The whole, where an answer may be so large; else a step that is not the first, as that may be unlike the others.
+    if (!has_place) {
+      for (const char* place : {"--step=1", "--top-gaps=1"}) {
+        out.questions.push_back(words);
+        out.questions.back().emplace_back(place);
+      }
+    }
+    out.answer = [](Questions asked) {
+      constexpr std::string_view kFiles[] = {"window.json", "step1.json", "longest_gap.json"};
+      return HttpAnswer{
+          .body = asked.back()->printed(), .type = "application/json", .file = std::string(kFiles[asked.size() - 1])};
+    };
+    return out;
   }
 
   // The rows of a command as a page, or as a file of that form.
@@ -449,7 +463,10 @@ class TracePages final : public HttpPages {
     add_limits(words);
     words.insert(words.end(), {"--format", "html"});
     return {.questions = {words}, .answer = [this, frame = std::move(frame), request](Questions asked) {
-              return HttpAnswer{.body = served_report(names_.without_paths(asked.front()->printed()), frame,
+              ServedPage made = frame;
+              if (asked.front()->exit_code() != 0)
+                made.body += paragraphs({"Left out: " + names_.without_paths(asked.front()->message())}, "note");
+              return HttpAnswer{.body = served_report(names_.without_paths(asked.front()->printed()), made,
                                                       [&](const std::string& one) { return link_of(one, request); })};
             }};
   }
