@@ -30,7 +30,8 @@ class RenderedCompact final : public TableRenderer {
     RowPage page = head_.page.value_or(RowPage{0, kAllRows, kAllRows});
     if (page.listed == kAllRows) page.listed = rows_.size();
     if (page.total == kAllRows) page.total = page.offset + rows_.size();
-    std::string tail = fmt::format("],\"total_rows\":{}", page.total);
+    const bool is_cut = page.total >= page.counted;
+    std::string tail = fmt::format("],\"{}\":{}", is_cut ? "least_rows" : "total_rows", page.total);
     std::string notes;
     for (const std::string& warning : warnings.first(std::min(warnings.size(), kMostWarnings))) {
       const std::string note = (notes.empty() ? "" : ",") + json_string(text_of(warning, kLongestWarning));
@@ -52,7 +53,7 @@ class RenderedCompact final : public TableRenderer {
                                                  shown_.size(), budget_));
     }
     const std::size_t next = page.offset + std::min(printed, page.listed);
-    if (next < page.total) tail += fmt::format(",\"next_offset\":{}", next);
+    if (is_cut || next < page.total) tail += fmt::format(",\"next_offset\":{}", next);
     out_ << text << tail << "}\n";
   }
 

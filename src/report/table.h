@@ -71,9 +71,10 @@ inline constexpr std::size_t kAllRows = ~std::size_t{0};
 
 // Which rows of a table are printed, where that is to be said.
 struct RowPage {
-  std::size_t offset = 0;  // rows left out before the first
-  std::size_t listed = 0;  // rows printed, without those about others; kAllRows: all that come
-  std::size_t total = 0;   // rows there are; kAllRows: those left out and all that come
+  std::size_t offset = 0;          // rows left out before the first
+  std::size_t listed = 0;          // rows printed, without those about others; kAllRows: all that come
+  std::size_t total = 0;           // rows there are; kAllRows: those left out and all that come
+  std::size_t counted = kAllRows;  // of so many no more were counted: there may be more
 };
 
 struct ReportHead {

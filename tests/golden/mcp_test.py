@@ -162,6 +162,8 @@ def check_questions(folder):
     require(client.table("sql", indexes=["a", "b"], query="SELECT count(*) AS n FROM all_kernels")["rows"], "sql on two")
     client.table("sql", indexes=["a"], recipe="uneven_layers")
     require("time_pct" in client.text("explain", topic="kernels"), "explain")
+    require("SELECT" in client.text("explain", topic="exposed_communication"), "the SQL of a recipe")
+    require("percent" in client.text("explain", topic="overlap_pct"), "a column, wherever it is")
     require(len(client.text("explain")) <= 4096, "guide")
     for text in (client.text("report", index="a"), client.text("compare", baseline="a", candidate="b")):
         require(str(folder) not in text, f"a path in {text}")
@@ -205,6 +207,15 @@ def check_errors(folder):
     require(len(json.dumps(client.ask("tools/call", name="n" * 20000, arguments={}))) < BUDGET, "long name of a tool")
     client.fails("did you mean 'limit'", "table", index="a", report="kernels", lim=3)
     client.fails("of another type", "table", index="a", report="kernels", limit="3")
+    for limit in (0, -1, 201, 2**63):
+        client.fails("limit: 1 to 200", "table", index="a", report="kernels", limit=limit)
+    client.fails("too long: at most 128 kB", "sql", indexes=["a"], query="SELECT 1 -- " + "x" * 200_000)
+    for arguments in ({"index": "a", "report": "operators", "name": "nobody*"}, {"index": "a", "report": "kernels", "name": "nobody*"}):
+        require(any("matches the selection" in one for one in client.table("table", **arguments)["warnings"]), f"nothing selected: {arguments}")
+    require(any("--phase mixed" in one for one in client.table("compare", baseline="a", candidate="b", section="ledger", phase="mixed")["warnings"]), "no such phase")
+    for tool in ("list_indexes", "trend"):
+        require("--where is true for none of " in str(client.table(tool, where="rank = 77")["warnings"]), f"{tool} of nothing")
+    client.fails("narrow the question", "sql", indexes=["a"], query=ENDLESS)
     client.fails("there are", "table", index="a", report="kernel")
     client.fails("needs the argument 'index'", "report")
     client.fails("no such column: nme", "sql", indexes=["a"], query="SELECT nme FROM kernels")
@@ -261,6 +272,9 @@ def check_damaged(folder):
     equal([row[1] for row in client.table("list_indexes")["rows"] if row[0] == "night2/damaged"], ["unusable"], "state")
     trend = client.text("trend")
     require("points" in trend and "[left out: night2/damaged: not an index" in trend, f"trend of the others: {trend[-200:]}")
+    (folder / "night1" / "out.tracedb").symlink_to(shutil.copyfile(folder / "night1" / "a.tracedb", folder.parent / "out.tracedb"))
+    listed = client.table("list_indexes")
+    require("1 link leads out of the folder: left out" in listed["warnings"] and not any("out" in (row[0] or "") for row in listed["rows"]), f"a link: {listed}")
     client.fails("not an index", "report", index="damaged")
     client.close()
 
@@ -327,6 +341,10 @@ def check_foreign(folder):
     client = Client(folder)
     text = client.text("table", index="f", report="kernels")
     require("\u202e" not in text and "\x1b" not in text and "\\\\x1b" in text and "x" * 200 not in text, text)
+    index_of(folder / "o\u202eg.json", [kernel("turned \u202e round", 1, 5)])
+    shown = next(row[0] for row in client.table("list_indexes")["rows"] if (row[0] or "").startswith("o"))
+    name = next(row[-1] for row in client.table("table", index=shown, report="kernels")["rows"])
+    require("\u202e" not in shown + name and client.table("table", index=shown, report="kernels", name=name)["rows"], f"{shown}: {name}")
     client.close()
 
 
@@ -341,6 +359,8 @@ def check_cursors(folder):
     equal([row[0] for row in found], list(range(1, len(found) + 1)), "kernels by SQL")
     many, _ = walk(client, "sql", indexes=["a"], query="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) SELECT i FROM n")
     equal([row[0] for row in many], list(range(1, 12001)), "more rows than are counted at once")
+    cut = client.table("sql", indexes=["a"], query="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) SELECT i FROM n")
+    equal((cut.get("total_rows"), cut["least_rows"]), (None, 10000), "not all rows were counted")
     both, cursor = [], None
     while cursor is not None or not both:
         answer = client.text("sql", indexes=["a"], query="SELECT id FROM kernels ORDER BY id; SELECT 'k' || id FROM kernels ORDER BY id",

@@ -26,6 +26,8 @@ constexpr bool kSanitized = false;
 constexpr bool kSanitized = false;
 #endif
 
+constexpr std::string_view kNarrow = "narrow the question";
+
 std::optional<Watchdog> run_watchdog;
 std::string time_limit_text, memory_limit_text;
 
@@ -33,18 +35,19 @@ std::string time_limit_text, memory_limit_text;
 
 namespace run_limits {
 
-void limit_time(std::chrono::nanoseconds limit) {
-  time_limit_text = fmt::format("the time limit of {:g} s was reached; --timeout SECONDS sets another one, 0 none",
-                                std::chrono::duration<double>(limit).count());
+void limit_time(std::chrono::nanoseconds limit, bool is_fixed) {
+  time_limit_text =
+      fmt::format("the time limit of {:g} s was reached; {}", std::chrono::duration<double>(limit).count(),
+                  is_fixed ? kNarrow : "--timeout SECONDS sets another one, 0 none");
   run_watchdog.emplace(limit, [line = "trace-query: " + time_limit_text + "\n"] {
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
     ::_exit(static_cast<int>(ErrorCode::kResource));
   });
 }
 
-void limit_memory(std::uint64_t bytes) {
-  memory_limit_text =
-      fmt::format("; the limit is {} MB, --max-memory SIZE sets another one, 0 none", bytes / 1'000'000);
+void limit_memory(std::uint64_t bytes, bool is_fixed) {
+  memory_limit_text = fmt::format("; the limit is {} MB, {}", bytes / 1'000'000,
+                                  is_fixed ? kNarrow : "--max-memory SIZE sets another one, 0 none");
   rlimit limit{};
   if (kSanitized || ::getrlimit(RLIMIT_DATA, &limit) != 0) return;
   if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur <= bytes) return;

@@ -13,11 +13,12 @@ class Database;
 
 namespace run_limits {
 
-// From now on, once. What does not end by itself in time ends with the process, exit code 5.
-void limit_time(std::chrono::nanoseconds limit);
+// From now on, once. What does not end by itself in time ends with the process, exit code 5. is_fixed: who asks cannot
+// set another one.
+void limit_time(std::chrono::nanoseconds limit, bool is_fixed);
 // Of everything but the program itself; what is beyond is refused (std::bad_alloc). No effect with a sanitizer, whose
 // own memory would count.
-void limit_memory(std::uint64_t bytes);
+void limit_memory(std::uint64_t bytes, bool is_fixed);
 
 // The clock stops, and goes on.
 void pause();

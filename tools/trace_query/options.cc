@@ -289,11 +289,12 @@ void CommandLine::set_inputs(std::vector<std::string> inputs) {
 }
 
 void CommandLine::set_limits() const {
-  if (has("read-only")) limit_rights();  // before the clock: its thread has no more rights either
+  const bool is_fixed = has("read-only");  // a server set the limits, for somebody who cannot
+  if (is_fixed) limit_rights();            // before the clock: its thread has no more rights either
   const std::string seconds = text("timeout").value_or("600");
-  if (seconds != "0") run_limits::limit_time(parse_seconds(seconds));
+  if (seconds != "0") run_limits::limit_time(parse_seconds(seconds), is_fixed);
   const std::string size = text("max-memory").value_or("");
-  if (size != "0") run_limits::limit_memory(size.empty() ? usual_memory(inputs_) : parse_size(size));
+  if (size != "0") run_limits::limit_memory(size.empty() ? usual_memory(inputs_) : parse_size(size), is_fixed);
 }
 
 void CommandLine::limit_rights() const {

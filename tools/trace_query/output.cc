@@ -130,7 +130,8 @@ void Output::section(Report report, const ReportHead& head) {
 void Output::arranged_section(Report report, const ReportHead& head) {
   if (document() == nullptr) {
     separate(head.section);
-    return write(report, head, {});
+    // A table without rows says why, as far as it is known.
+    return write(report, head, {noted_.begin(), report.rows.empty() ? noted_.end() : noted_.begin()});
   }
   if (line_.renderer().name == "jsonl") add_text_column(report, "section", "Section", head.section);
   ReportHead told = head;

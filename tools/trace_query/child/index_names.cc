@@ -11,6 +11,7 @@
 #include "base/text/closest_name.h"
 #include "index/locate.h"
 #include "ingest/trace_list.h"
+#include "report/escape.h"
 #include "shared/usage_error.h"
 #include "trace_query/command.h"
 
@@ -100,6 +101,7 @@ std::string IndexNames::path_of(const std::string& name) const {
   if (const auto found = paths_.find(wanted); found != paths_.end()) return found->second;
   std::vector<std::string> all, parts;
   for (const auto& [one, path] : paths_) {
+    if (escape_text(one) == wanted) return path;  // as an answer shows it
     all.push_back(one);
     if (!wanted.empty() && one.find(wanted) != std::string::npos) parts.push_back(one);
   }

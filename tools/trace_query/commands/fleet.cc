@@ -45,12 +45,15 @@ namespace fs = std::filesystem;
 // Indexes and traces of the arguments: what belongs together is one entry.
 class Collector {
  public:
-  Collector() : cache_directory_(cache_directory()), cache_(cache_directory_) {}
+  // read_only: what lies outside the folders given cannot be read.
+  explicit Collector(bool read_only) : read_only_(read_only), cache_(cache_directory_) {}
 
   void add(const fs::path& given) {
     std::error_code error;
     if (fs::is_directory(given, error)) {
-      const TraceList list = list_traces({given}, default_globs(), {}, Indexes::kTake);
+      TraceList list = list_traces({given}, default_globs(), {}, Indexes::kTake);
+      if (read_only_)
+        leading_out += std::erase_if(list.traces, [&](const fs::path& one) { return leads_out(one, given); });
       for (const fs::path& path : list.traces) listed_.insert(path);
       for (const fs::path& path : list.traces) add_file(path);
     } else if (fs::exists(given, error)) {
@@ -65,7 +68,14 @@ class Collector {
     return std::move(entries_);
   }
 
+  std::size_t leading_out = 0;  // links, which are left out
+
  private:
+  static bool leads_out(const fs::path& path, const fs::path& folder) {
+    std::error_code error;
+    return fs::relative(path, folder, error).native().starts_with("..");
+  }
+
   void add_file(const fs::path& path) {
     if (path.extension() == kIndexSuffix || file_kind(path) == FileKind::kIndex) return add_index(path);
     fs::path sidecar = path;
@@ -82,7 +92,8 @@ class Collector {
     entries_.push_back(catalogue_index(path, cache_, rules_));
   }
 
-  fs::path cache_directory_;
+  bool read_only_;
+  fs::path cache_directory_ = cache_directory();
   SummaryCache cache_;
   ActiveRules rules_;
   std::set<fs::path> listed_, seen_;
@@ -125,11 +136,16 @@ void keep_where(std::vector<CatalogueEntry>& entries, const std::string& express
 
 // Each index once, in the order of the arguments, within a folder of the paths, as far as --where keeps it; traces
 // without one are not ingested.
-std::vector<CatalogueEntry> read_catalogue(const CommandLine& line) {
-  Collector collector;
+std::vector<CatalogueEntry> read_catalogue(const CommandLine& line, std::vector<std::string>& notes) {
+  Collector collector(line.has("read-only"));
   for (const std::string& given : line.inputs()) collector.add(given);
   std::vector<CatalogueEntry> entries = collector.finish();
+  if (collector.leading_out > 0)
+    notes.push_back(counted(collector.leading_out, "link leads", "links lead") + " out of the folder: left out");
+  const std::size_t all = entries.size();
   if (const auto where = line.text("where")) keep_where(entries, *where);
+  if (all == 0) notes.emplace_back("no trace and no index");
+  if (all > 0 && entries.empty()) notes.push_back("--where is true for none of " + counted(all, "trace"));
   return entries;
 }
 
@@ -144,8 +160,7 @@ int report_unusable(const std::vector<CatalogueEntry>& entries) {
   return code;
 }
 
-std::vector<std::string> catalogue_notes(const std::vector<CatalogueEntry>& entries) {
-  std::vector<std::string> notes;
+void add_catalogue_notes(const std::vector<CatalogueEntry>& entries, std::vector<std::string>& notes) {
   const auto count = [&](CatalogueState state) {
     return std::ranges::count_if(entries, [state](const auto& entry) { return entry.state == state; });
   };
@@ -155,19 +170,19 @@ std::vector<std::string> catalogue_notes(const std::vector<CatalogueEntry>& entr
   if (const auto n = count(CatalogueState::kOutOfDate); n > 0) {
     notes.push_back(counted(n, "index is", "indexes are") + " out of date: run trace-ingest on the folder");
   }
-  if (entries.empty()) notes.emplace_back("no trace and no index");
-  return notes;
 }
 
 int run_ls(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {OptionGroup::kRows, OptionGroup::kOutput});
   line.add("where", "only those for which this SQL is true: \"gpu LIKE '%H100%' AND steps > 10\"");
   if (!line.parse(args)) return 0;
-  const std::vector<CatalogueEntry> entries = read_catalogue(line);
+  std::vector<std::string> notes;
+  const std::vector<CatalogueEntry> entries = read_catalogue(line, notes);
+  add_catalogue_notes(entries, notes);
   Report report{catalogue_columns(), {}};
   for (const CatalogueEntry& entry : entries) report.rows.push_back(catalogue_row(entry));
   Output output(line);
-  output.print(std::move(report), {"ls", line.positional()}, catalogue_notes(entries));
+  output.print(std::move(report), {"ls", line.positional()}, notes);
   output.finish();
   return report_unusable(entries);
 }
@@ -251,9 +266,8 @@ TrendRequest trend_request(const CommandLine& line) {
   return out;
 }
 
-std::vector<std::string> notes_of(const std::vector<CatalogueEntry>& entries, const std::vector<TrendSeries>& series,
-                                  const ChangePointOptions& options) {
-  std::vector<std::string> notes;
+void add_notes(const std::vector<CatalogueEntry>& entries, const std::vector<TrendSeries>& series,
+               const ChangePointOptions& options, std::vector<std::string>& notes) {
   const auto unread = std::ranges::count_if(
       entries, [](const CatalogueEntry& entry) { return entry.state == CatalogueState::kNotIndexed; });
   if (unread > 0)
@@ -275,7 +289,6 @@ std::vector<std::string> notes_of(const std::vector<CatalogueEntry>& entries, co
                                 counted(few, "series is", "series are"), least));
   }
   if (series.empty()) notes.emplace_back("no index that has it");
-  return notes;
 }
 
 // Of series of one run each, one sentence for all of them.
@@ -316,6 +329,7 @@ SetOfPoint sets_by(const CommandLine& line) {
 void print(const CommandLine& line, Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series,
            const std::vector<std::string>& notes) {
   const bool human = line.for_people();
+  for (const std::string& note : notes) output.note(note);
   output.sentences(headlines(request, series), "trend", line.positional());
   const auto add = [&](const char* section, Report report) {
     if (human && series.size() == 1 && !line.has("columns")) drop_column(report, "series");
@@ -326,7 +340,6 @@ void print(const CommandLine& line, Output& output, const TrendRequest& request,
   if (line.has("sets")) add("sets", trend_sets(series, sets_by(line)));
   if (!human || (!series.empty() && !line.has("sets"))) add("points", trend_points(series, request.metric.name));
   output.end_sections(notes);
-  for (const std::string& note : notes) output.note(note);
 }
 
 // Says which series are worse, and how many it could not judge.
@@ -438,13 +451,15 @@ int run_trend(const Command& command, std::span<const std::string> args) {
   const TrendRequest request = trend_request(line);
   if (line.has("sets")) sets_by(line);
   const ActiveRules rules = requested_rules(line);
-  const std::vector<CatalogueEntry> entries = read_catalogue(line);
+  std::vector<std::string> notes;
+  const std::vector<CatalogueEntry> entries = read_catalogue(line, notes);
   const std::vector<TrendRun> runs = runs_of(entries);
   const auto series = make_trends(runs, request.trend, [&](const std::string& phase, std::span<const TrendRun> own) {
     return values_of(request.metric, phase, own, rules);
   });
   Output output(line);
-  print(line, output, request, series, notes_of(entries, series, request.trend.changes));
+  add_notes(entries, series, request.trend.changes, notes);
+  print(line, output, request, series, notes);
   output.finish();
   const bool beyond = request.gate && is_beyond(output, request, series);
   const int unusable = report_unusable(entries);

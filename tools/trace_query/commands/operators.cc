@@ -23,8 +23,9 @@ using Notes = std::vector<std::string>;
 
 void finish_operators(const CommandLine&, Workload& workload, TraceReport& result) {
   result.warnings = workload.selection_notes();
-  if (workload.index().database().query_int64("SELECT EXISTS (SELECT 1 FROM cpu_op)") == 1) return;
-  result.warnings.emplace_back("the trace records no operators: profile the CPU, too");
+  const bool any = workload.index().database().query_int64("SELECT EXISTS (SELECT 1 FROM cpu_op)") == 1;
+  if (!any) result.warnings.emplace_back("the trace records no operators: profile the CPU, too");
+  if (any && result.report.rows.empty()) result.warnings.emplace_back("no operator matches the selection");
 }
 
 void finish_breakdown(const CommandLine& line, Workload& workload, TraceReport& result) {

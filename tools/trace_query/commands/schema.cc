@@ -148,32 +148,36 @@ void print_examples(const CommandLine& line, Output& output) {
   }
 }
 
-std::string object_name(const std::string& wanted) {
+// Of one object, or of the columns of that name, which are a metric's definitions; "": of all.
+Report described(const std::string& wanted, Database* index) {
   const std::vector<std::string> known = schema_object_names();
-  if (wanted.empty() || std::ranges::find(known, wanted) != known.end()) return wanted;
-  throw usage_error("no table, view, pass, function or section '{}'{}", wanted, did_you_mean(wanted, known));
+  if (wanted.empty() || std::ranges::find(known, wanted) != known.end()) return schema_objects(wanted, index);
+  Report out = schema_objects("", index);
+  std::erase_if(out.rows, [&](const Row& row) { return row[2] != Cell(wanted); });
+  if (!out.rows.empty()) return out;
+  throw usage_error("no table, view, column, pass, function or section '{}'{}", wanted, did_you_mean(wanted, known));
 }
 
 int run_schema(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {OptionGroup::kOutput, OptionGroup::kNoIngest});
   line.add("examples", OptionKind::kFlag, "show example queries instead");
   line.add("json-schema", "print the JSON Schema of what this report prints with --json: kernels");
-  line.add("object", "only this table, view, pass, function or section ('compare ledger')");
+  line.add("object", "only this table, view, column, pass, function or section ('compare ledger')");
   if (!line.parse(args)) return 0;
   if (line.positional().size() > 1) throw usage_error("schema: give one trace or index at most");
-  const std::string only = object_name(line.text("object").value_or(""));
+  const std::string only = line.text("object").value_or("");
   Output output(line);
   if (const auto report = line.text("json-schema")) {
     output.stream() << json_schema(*report);
   } else if (line.has("examples")) {
     print_examples(line, output);
   } else if (line.positional().empty()) {
-    output.print(schema_objects(only, nullptr), {"schema", {}}, {});
+    output.print(described(only, nullptr), {"schema", {}}, {});
   } else {
     const RequestedWorkload requested(line);
     const PassOptions options;
     SqlIndex index(open_trace(line.positional()[0], line), requested, options, SqlIndex::Sorting::kInMemory);
-    output.print(schema_objects(only, &index.database()), {"schema", {line.positional()[0]}}, index.take_notes());
+    output.print(described(only, &index.database()), {"schema", {line.positional()[0]}}, index.take_notes());
   }
   output.finish();
   return 0;

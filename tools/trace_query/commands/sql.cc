@@ -130,7 +130,8 @@ class Answers {
     auto own = document_ != nullptr ? nullptr : output_.renderer();
     output_.separate("");
     // How many there are is known behind the last.
-    if (offset_ > 0 || own) head_.page = RowPage{offset_, kAllRows, kAllRows};
+    if (offset_ > 0 || own)
+      head_.page = RowPage{offset_, kAllRows, kAllRows, max_rows_ == 0 ? kAllRows : offset_ + max_rows_};
     (own ? *own : *document_).begin(head_, columns);
     return own;
   }
@@ -226,6 +227,10 @@ std::vector<std::string> without_leading_comments(std::span<const std::string> a
 }
 
 int print_recipes(const CommandLine& line) {
+  if (const auto name = line.text("recipe")) {  // its SQL, whose comments say what it answers
+    OutputTarget(line.text("output")).stream() << find_recipe(*name).sql << std::flush;
+    return 0;
+  }
   Report report{{{"recipe", "Recipe", Unit::kText, OthersAggregate::kNone},
                  {"question", "Question", Unit::kText, OthersAggregate::kNone, Fit::kWrapped},
                  {"parameters", "Parameters", Unit::kText, OthersAggregate::kNone, Fit::kWrapped}},
@@ -274,7 +279,8 @@ void add_sql_options(CommandLine& line) {
   line.add("param", OptionKind::kList,
            "name=value, bound to :name, as a number where it reads as one; name:text=value: as text; may be repeated");
   line.add("recipe", "run this query of the cookbook; --param sets its parameters");
-  line.add("recipes", OptionKind::kFlag, "list the queries of the cookbook: the question and the parameters of each");
+  line.add("recipes", OptionKind::kFlag,
+           "list the queries of the cookbook: the question and the parameters of each; with --recipe its SQL");
   line.add("plan", OptionKind::kFlag, "show how each statement would be answered, and do not run it");
   line.add("offset", "without the first N rows of each statement, which runs again for each page");
   line.add("limit,n", "print N rows of each statement; 0: all (default: 30 for a table on standard output, else 0)");

@@ -199,7 +199,7 @@ class McpServer {
     const std::string text = names_.without_paths(asked.printed());
     const std::string_view command = call.question.words.front();
     const std::string page = command == "report" || command == "compare" ? with_calls(text, names_, call.question.words)
-                             : command == "info"                         ? with_file_names(text)
+                             : command == "info" || command == "ranks"   ? with_file_names(text)
                                                                          : text;
     std::string left_out;
     if (asked.exit_code() != 0) {

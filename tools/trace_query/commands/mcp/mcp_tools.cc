@@ -9,14 +9,26 @@
 #include "base/text/closest_name.h"
 #include "report/json_text.h"
 #include "shared/usage_error.h"
+#include "sql/user/schema_text.h"
 #include "trace_query/command.h"
 
 namespace tracedb {
 namespace {
 
+constexpr int kMostRows = 200;  // of a page of a table
+
 std::string text_of(const python::Value& arguments, std::string_view name) {
   const python::Value* const found = arguments.find(name);
   return found == nullptr ? "" : python::str(*found);
+}
+
+// A GLOB of a name, for one that an answer showed with escapes for what must not be printed.
+std::string with_any_for_escapes(std::string name) {
+  for (std::size_t at = name.find('\\'); at != std::string::npos; at = name.find('\\', at + 1)) {
+    const std::size_t length = name[at + 1] == 'x' ? 4 : name[at + 1] == 'u' ? 6 : 0;
+    if (length > 0) name.replace(at, std::min(length, name.size() - at), "?");
+  }
+  return name;
 }
 
 // Arguments that are options of their names, with - for _.
@@ -26,7 +38,9 @@ void add_given(McpQuestion& to, const python::Value& arguments, std::initializer
     if (found == nullptr) continue;
     std::string option = fmt::format("--{}", name);
     std::ranges::replace(option, '_', '-');
-    to.words.insert(to.words.end(), {option, python::str(*found)});
+    std::string value = python::str(*found);
+    if (name == "name") value = with_any_for_escapes(std::move(value));
+    to.words.insert(to.words.end(), {option, std::move(value)});
   }
 }
 
@@ -71,6 +85,8 @@ McpQuestion ask_table(const IndexNames& names, const python::Value& arguments) {
   if (text_of(arguments, "report") == "info") return {{"info", path, "--width", "100"}, false, names.identity(path)};
   McpQuestion out = table_of({text_of(arguments, "report"), path});
   add_given(out, arguments, {"phase", "step", "layer", "op", "name", "by", "sort", "columns", "what_if"});
+  const python::Value* const rows = arguments.find("limit");
+  if (rows != nullptr && (rows->number < 1 || rows->number > kMostRows)) throw usage_error("limit: 1 to {}", kMostRows);
   const std::string limit = text_of(arguments, "limit");
   out.words.insert(out.words.end(), {"--limit", limit.empty() ? "20" : limit});
   out.identity = names.identity(path);
@@ -140,6 +156,8 @@ McpQuestion ask_explain(const IndexNames&, const python::Value& arguments) {
   if (topic.empty() || topic == "agents") return {{"help", "agents"}, false, {}};
   if (topic == "recipes") return {{"sql", "--recipes"}, false, {}};
   if (known_command(topic) != nullptr) return {{"help", topic}, false, {}};
+  if (std::ranges::find(recipes(), topic, &Recipe::name) != recipes().end())
+    return {{"sql", "--recipes", "--recipe", topic}, false, {}};
   return {{"schema", "--object", topic, "--width", "100"}, false, {}};
 }
 
@@ -240,7 +258,7 @@ std::span<const McpTool> mcp_tools() {
           {"sort", "column, or column:asc"},
           {"columns", "only these, by commas"},
           {"what_if", "of critical-path: WHAT:FACTOR, as in dense_gemm:0.8"},
-          {"limit", "rows (20)", McpTool::Argument::Type::kInteger},
+          {"limit", "rows: 1 to 200 (20)", McpTool::Argument::Type::kInteger},
           cursor},
          ask_table},
         {"compare",
@@ -276,7 +294,7 @@ std::span<const McpTool> mcp_tools() {
           cursor},
          ask_sql},
         {"explain",
-         "What to ask, and what names mean. Topics: recipes, a command, a table or view of SQL.",
+         "What to ask, and what names mean. Topics: recipes, one of them, a command, a table, view or column.",
          {{"topic", "nothing: a guide"}, cursor},
          ask_explain}};
     return out;
@@ -326,6 +344,7 @@ std::string tools_json() {
       } else {
         out.member("type", kTypes[static_cast<std::size_t>(one.type)]);
       }
+      if (one.type == McpTool::Argument::Type::kInteger) out.member("minimum", 1).member("maximum", kMostRows);
       if (one.type == McpTool::Argument::Type::kTexts) out.key("items").json(R"({"type":"string"})");
       if (one.type == McpTool::Argument::Type::kObject) out.key("additionalProperties").json(R"({"type":"string"})");
       if (!one.choices.empty()) out.member("enum", one.choices);

@@ -81,7 +81,7 @@ Answered read_answer(const std::string& printed, std::string_view command) {
   const std::vector<ReportShape> shapes = shapes_of_command(command);
   Answered out;
   for (const Value& one : items_of(document, "sentences")) out.sentences.push_back(text_at(one, "text"));
-  for (const Value& one : items_of(document, "warnings")) out.warnings.push_back(python::str(one));
+  out.warnings = answer_warnings(document);
   for (const Value& one : items_of(document, "sections"))
     add_tables(items_of(one, "rows"), one, text_at(one, "section"), shapes, out);
   for (const python::Member& member : document.members) {  // of the document, and parts that are members of it
@@ -89,6 +89,12 @@ Answered read_answer(const std::string& printed, std::string_view command) {
     if (is_table && member.key != "sentences" && member.key != "sections")
       add_tables(member.value.items, document, member.key == "rows" ? "" : member.key, shapes, out);
   }
+  return out;
+}
+
+std::vector<std::string> answer_warnings(const Value& document) {
+  std::vector<std::string> out;
+  for (const Value& one : items_of(document, "warnings")) out.push_back(python::str(one));
   return out;
 }
 

@@ -23,6 +23,8 @@ struct Answered {
 // Throws Error{kInput}: it is no such document.
 Answered read_answer(const std::string& printed, std::string_view command);
 
+std::vector<std::string> answer_warnings(const python::Value& document);
+
 // Cells by key, for pages that look at them.
 std::string text_at(const python::Value& row, std::string_view key);
 double number_at(const python::Value& row, std::string_view key);  // NaN where it is not known

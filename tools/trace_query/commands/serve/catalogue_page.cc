@@ -96,11 +96,7 @@ std::string sentence_html(const Value& trend, std::span<const Series> series) {
                        html_text(inert_name(one->label)), html_text(one->headline));
   }
   out += "</ul>\n";
-  if (const Value* const warnings = trend.find("warnings")) {
-    for (const Value& one : warnings->items)
-      out += fmt::format("<p class=\"note\">{}</p>\n", html_text(python::str(one)));
-  }
-  return out;
+  return out + paragraphs(answer_warnings(trend), "note");
 }
 
 struct Entry {
@@ -324,8 +320,7 @@ std::string catalogue_html(const std::string& list, const std::string& trend, co
   out += "</p>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"data rows\">\n" + heads_html(request) + "<tbody>\n";
   for (std::size_t i = offset; i < end; ++i) out += row_html(entries[i]);
   out += "</tbody></table></div></form>\n";
-  if (all == 0) out += "<p class=\"empty\">No index below this folder: trace-ingest makes them.</p>\n";
-  return out + "</main>\n";
+  return out + paragraphs(answer_warnings(listed), "note") + "</main>\n";
 }
 
 std::string trend_html(const std::string& trend) {
