@@ -257,6 +257,13 @@ std::optional<ClockChange> find_clock_change(std::span<const SameTimes> kernels,
 SameKernels same_kernels(const ComparedTrace& baseline, const ComparedTrace& candidate,
                          std::span<const StepGroup> groups, const KernelNameTable& kernel_names) {
   SameKernels out;
+  const auto models = [](std::string_view devices) {
+    const std::size_t count = devices.find(" x ");
+    return count == std::string_view::npos ? devices : devices.substr(count + 3);
+  };
+  if (models(baseline.description.devices) != models(candidate.description.devices)) {
+    out.cause = "other devices, clocks or power";
+  }
   Uses all_a, all_b;
   for (const StepGroup& group : groups) {
     Uses a, b;

@@ -1,5 +1,5 @@
 // Kernels with the same name and launch configuration in both traces, and kernels that became slower by one common
-// factor, which points to clocks or power and not to code. Pure.
+// factor, which points to clocks or power, or to other devices, and not to code. Pure.
 //
 // Source: schema/METRICS.md 10. A clock change considers, within one group of comparable steps, the kernels that both
 // traces launch with the same name and configuration, that compute, and that take 2 us or more in both: the wait of a
@@ -52,6 +52,7 @@ struct SameKernels {
   std::vector<SameKernel> kernels;                 // by time of both sides, longest first
   double baseline_share = 0, candidate_share = 0;  // of the kernel time of the groups
   std::vector<ClockChange> clocks;                 // of the groups that can be compared and have one
+  std::string_view cause = "clocks or power";      // of these, as far as the devices tell
 };
 
 SameKernels same_kernels(const ComparedTrace& baseline, const ComparedTrace& candidate,

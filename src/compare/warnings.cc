@@ -161,9 +161,9 @@ void about_both(const ComparedTrace& a, const ComparedTrace& b, const Comparison
                                     : fmt::format("{} of {} kernels", change.holding, change.kernels);
     out.add("clocks", "warning", "both",
             fmt::format("{}: {} launched identically in both traces, with {:.0f} % of the time of computation, take "
-                        "{:.3f} times as long (quartiles {:.3f} and {:.3f}): suspect clocks or power, not code",
+                        "{:.3f} times as long (quartiles {:.3f} and {:.3f}): suspect {}, not code",
                         change.group, kernels, 100 * change.time_share, change.ratio, change.low_quartile,
-                        change.high_quartile));
+                        change.high_quartile, comparison.same.cause));
   }
 }
 

@@ -268,9 +268,10 @@ class ReasonWords {
     for (const ClockChange& clock : words_.in.comparison.same.clocks) {
       if (clock.group != group_.group.label) continue;
       return told(
-          "clocks or power: {holding} of {kernels} identical kernels take {ratio:.3f} times as long (quartiles "
+          "{cause}: {holding} of {kernels} identical kernels take {ratio:.3f} times as long (quartiles "
           "{low:.3f} and {high:.3f}); all kernels: {times}",
-          {{"holding", clock.holding},
+          {{"cause", words_.in.comparison.same.cause},
+           {"holding", clock.holding},
            {"kernels", clock.kernels},
            {"ratio", clock.ratio},
            {"low", clock.low_quartile},
@@ -436,7 +437,8 @@ Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const
     case Cause::kOtherSteps:
       return told("has {change:time} {how} work of other steps in its time", {size, more});
     case Cause::kClocks:
-      return told("all its kernels take {change:time} {how}: clocks or power", {size, more});
+      return told("all its kernels take {change:time} {how}: {cause}",
+                  {size, more, {"cause", words.in.comparison.same.cause}});
     case Cause::kLoad:
       return told("has another load ({load}), under which its kernels take {change:time} {how}",
                   {{"load", ReasonWords(words, group, reason).load_change()}, size, more});
