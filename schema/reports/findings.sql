@@ -12,6 +12,8 @@ times AS (
          total(computing + exposed_comm + copy) AS busy, total(runtime + operators) AS host
   FROM (SELECT 1 WHERE :beside IS NULL OR EXISTS (SELECT 1 FROM string WHERE value GLOB 'enumerate(Data*'))
   CROSS JOIN temp.step_breakdown),
+recorded AS (SELECT EXISTS (SELECT 1 FROM kernel) OR EXISTS (SELECT 1 FROM memory_op) AS device,
+                    EXISTS (SELECT 1 FROM cpu_op) OR EXISTS (SELECT 1 FROM runtime_call) AS host),
 -- Devices with tensor cores have compute capability 7.0 or more. `unknown`: whose names do not say whether they use them.
 kernels AS MATERIALIZED (
   SELECT total(k.total_time) AS time, total(iif(k.matrix_units = 'yes', k.total_time, 0)) AS matrix,
@@ -24,14 +26,16 @@ memory AS (
   FROM temp.memory_events e WHERE e.device_number IS NOT NULL AND e.device NOT GLOB 'cpu*' AND NOT e.is_relative
   GROUP BY e.device ORDER BY 2 DESC, 1 LIMIT 1),
 measured(place, finding, share, bound, called, text) AS (
-  SELECT 1, 'data_loader', 100 * loading / length, 5.0, 'input bound: ', '%.1f %% of the time waits for the data loader' FROM times WHERE length > 0
+  SELECT 1, 'data_loader', 100 * loading / length, 5.0, 'input bound: ', '%.1f %% of the time waits for the data loader' FROM times
+  WHERE length > 0 AND (SELECT host FROM recorded)
   UNION ALL
   SELECT 2, 'exposed_comm', 100 * comm / length, 10.0, '', '%.1f %% of the time is communication with no computation beside it'
-  FROM times WHERE length > 0 AND :beside IS NULL
+  FROM times WHERE length > 0 AND :beside IS NULL AND (SELECT device FROM recorded)
   UNION ALL
   SELECT 3, 'busy', 100 * busy / length, 50.0, '',
-         'devices are busy for %.1f %% of the time' || printf('; for %.1f %%%% of it operators or runtime calls are open instead', 100 * host / length)
-  FROM times WHERE length > 0 AND :beside IS NULL AND (EXISTS (SELECT 1 FROM kernel) OR EXISTS (SELECT 1 FROM memory_op))
+         'devices are busy for %.1f %% of the time' ||
+           iif((SELECT host FROM recorded), printf('; for %.1f %%%% of it operators or runtime calls are open instead', 100 * host / length), '')
+  FROM times WHERE length > 0 AND :beside IS NULL AND (SELECT device FROM recorded)
   UNION ALL
   SELECT 4, 'tensor_cores', max(100 * (total(iif(w.matrix = 1, w.busy, 0)) - k.unknown) / sum(w.busy), 0), 0.0, 'tensor cores unused: ',
          'no kernel''s name shows tensor cores, and at least %.1f %% of the device time is of matrix products, attention and convolutions '

@@ -13,6 +13,7 @@ stacks(can, how) AS (SELECT count > 0, iif((SELECT value FROM meta WHERE key = '
 launches(can, advice) AS (SELECT count > 0, iif((SELECT count > 0 FROM temp.coverage WHERE code = 'holds_graphs'),
   'start the profiler before the work, and record CPU activities', 'record the calls of the runtime, from before the work on')
   FROM temp.coverage WHERE code = 'holds_launches'),
+unlaunched(words) AS (SELECT iif(total(share) >= 1, ', or by calls that are not in the trace', '') FROM temp.coverage WHERE code = 'no_launch'),
 graphs(can) AS (SELECT count > 0 FROM temp.coverage WHERE code = 'holds_graphs'),
 lacks(words) AS (SELECT group_concat(CASE code WHEN 'no_operator' THEN 'operator' ELSE 'stack' END, ', ')
   FROM (SELECT code FROM temp.coverage WHERE code IN ('no_operator', 'no_stack') AND share >= 1 ORDER BY code)),
@@ -32,7 +33,7 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
    'times by step and layer are reliable, by kernel or class they are not; record again, or without graphs'),
   ('host_bound', 'warning', 30.0,
    'host bound: ' || (SELECT printf('%.0f', m.share) FROM temp.coverage m WHERE m.code = 'idle') ||
-     ' % idle; the devices wait this share of the time for the host to launch work',
+     ' % idle; this share of the time the devices wait for work that was not launched when they fell idle',
    'trace-query gaps says where the host was' || iif(EXISTS (SELECT 1 FROM packed_block WHERE event_table = 'python_call'),
      '; recording python stacks slows it, too', iif((SELECT can FROM stacks), '; record python stacks to see its code', ''))),
   ('unknown_duration', 'warning', 0.0001, 'kernels without a usable duration', 'sums leave them out'),
@@ -44,7 +45,7 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
        iif((SELECT can FROM graphs), ': --capture TRACE takes them from the capture or a run without graphs', '')
      WHEN 'no_operator_launch' THEN iif((SELECT can FROM launches), 'their launches are not in the trace: ' ||
        (SELECT advice FROM launches), 'this format holds no operators')
-     ELSE iif(EXISTS (SELECT 1 FROM cpu_op), 'launched outside of any operator' ||
+     ELSE iif(EXISTS (SELECT 1 FROM cpu_op), 'launched outside of any operator' || (SELECT words FROM unlaunched) ||
                 (SELECT iif(can, ': ' || how || ' to see where', '') FROM stacks),
               iif((SELECT can FROM stacks), 'record CPU activities with the profiler',
                 'this recording names no operators')) END),
@@ -53,9 +54,9 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
         THEN 'ingest without --no-stacks'
         WHEN EXISTS (SELECT 1 FROM packed_block WHERE event_table = 'python_call') THEN
           iif(EXISTS (SELECT 1 FROM temp.coverage m WHERE m.code = 'graph_collapsed' AND m.share > 0),
-            'launched by a graph replay or by a thread without Python calls' ||
+            'launched by a graph replay or by a thread without Python calls' || (SELECT words FROM unlaunched) ||
               iif((SELECT can FROM graphs), '; --capture TRACE provides stacks for graph replays', ''),
-            'launched by a thread without Python calls')
+            'launched by a thread without Python calls' || (SELECT words FROM unlaunched))
         WHEN (SELECT can FROM stacks) THEN (SELECT how FROM stacks)
         ELSE 'this format holds no Python stacks' END),
   ('no_step', 'info', 5.0, 'kernel time outside of steps', 'steps come from annotations; --step-regex selects yours'),

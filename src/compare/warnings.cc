@@ -64,8 +64,8 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
   }
   if (const IdleSums& idle = trace.description.idle; idle.is_host_bound()) {
     out.add("host_bound", "warning", which,
-            fmt::format("host bound: {:.0f} % idle, {:.0f} % of the time waiting for the host to launch work "
-                        "(trace-query gaps says where it was)",
+            fmt::format("host bound: {:.0f} % idle, {:.0f} % of the time waiting for work that was not launched "
+                        "when the devices fell idle (trace-query gaps says where the host was)",
                         100 * idle.idle_share(), 100 * idle.host_share()));
   }
   if (trace.work.outside_time > 0 && trace.work.kernel_time > 0) {

@@ -107,7 +107,10 @@ class TraceWords : PageWriter {
       add(BlockKind::kHeadline,
           !without.empty() ? say("report.without_device", "The trace: {why}.", {{"why", without}})
           : in_.selection.empty()
-              ? say("report.no_kernels", "The trace has no kernels to report on.")
+              ? say("report.no_kernels", "The trace has no kernels to report on{where}.",
+                    {{"where", in_.index.database().query_int64("SELECT id FROM kernel LIMIT 1")
+                                   ? ": none of them is in a step"
+                                   : ""}})
               : say("report.no_match", "No device work matches {selection}.", {{"selection", in_.selection}}));
     } else {
       find_host();
@@ -264,7 +267,11 @@ class TraceWords : PageWriter {
   }
 
   // Gaps in which calls of the host were recorded are longer than they are without the profiler.
-  [[nodiscard]] bool is_slowed() const { return waits_.bound() && waits_.calls > 0; }
+  [[nodiscard]] bool is_slowed() const {
+    // What the profiler takes for one call, stacks included, is some microseconds.
+    constexpr std::int64_t kMostPerCall = 1'000'000;  // ns
+    return waits_.bound() && waits_.calls > 0 && waits_.waiting / waits_.calls < kMostPerCall;
+  }
 
   [[nodiscard]] std::string advice() const {
     if (is_slowed()) {

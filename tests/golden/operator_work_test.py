@@ -108,6 +108,17 @@ def check_peaks(folder):
     product, large, copied = found["[[512,512],[512,512]]"], found["[[8192,8192],[8192,8192]]"], found["[[1048576],[1048576]]"]
     require(abs(product["peak_pct"] - 100 * 2 * 512**3 / 10_000 / 156_000) < 1e-6, f"TF32 is held against another peak: {product}")
     equal((product["mark"], large["mark"]), (None, "!"), "marks of rows, and of that above its roof")
+    mfu = {}
+    for devices in (1, 2):
+        both = [{**one, **({"pid": device} if one["cat"] == "kernel" else {}), "tid": one["tid"] + 20 * device, "ts": one["ts"] + device * 5000,
+                 "args": one["args"] | {key: one["args"][key] + 100 * device for key in ("External id", "correlation") if key in one["args"]}
+                         | ({"device": device} if one["cat"] == "kernel" else {})}
+                for device in range(devices) for one in [*work(1, "aten::mm", [[512, 512]] * 2, "float", "kernel", "ampere_sgemm_a"),
+                                                         *work(3, "aten::mm", [[512, 512]] * 2, "float", "kernel", "ampere_sgemm_a")]]
+        said = run("trace-query", "gemms", index_of(folder / f"{devices}.json", both,
+                                                    deviceProperties=[{"id": i, "name": "NVIDIA A100-SXM4-40GB"} for i in range(devices)])).stderr
+        mfu[devices] = said.partition("MFU ")[2].partition(":")[0]
+    require(mfu[1] and mfu[1] == mfu[2], f"MFU of one and of two devices that do the same: {mfu}")
     equal((copied["bytes"], copied["roof_pct"], copied["missing"]), (1 << 23, None, "no roof: copies to or from the host"), "a copy from the host")
     require("!: more than 105 % of the roof" in run("trace-query", "gemms", index).stderr, "what ! is is not said")
     rest = rows("operators", index, "--by", "shape", "--limit", 1)[-1]
@@ -125,7 +136,13 @@ def check_without_work(folder):
                  {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", "pid": 1, "tid": 1, "ts": 6,
                   "args": {"Total Reserved": 64, "Total Allocated": 64, "Bytes": 64, "Addr": 9, "Device Id": 0, "Device Type": 1}}]
     leaks = index_of(folder / "l.json", [*step, *allocated])
-    for report, index, said in ((("queue", "--bandwidth"), host, "the trace has no copies of known size"),
+    device = index_of(folder / "d.json", [kernel("k", 10, 100), kernel("k", 10, 40, device=1), kernel("k", 900, 100, device=1)])
+    equal({row["finding"] for row in rows("findings", device)}, {"busy", "exposed_comm"}, "findings without a host")
+    equal([row["device"] for row in rows("breakdown", device, "--device", 0)], [0], "a device of a trace without steps")
+    equal({row["device"]: row["idle"] for row in rows("timeline", device, "--from", "60us", "--to", "800us")}.keys(), {0, 1}, "devices of a window")
+    for report, index, said in ((("recompute",), device, "passes are not known: operators"), (("ops", "--by", "pass"), device, "passes are not known"),
+                                (("queue",), host, "does not record both launches and what they start"),
+                                (("queue", "--bandwidth"), host, "the trace has no copies of known size and duration"),
                                 (("critical-path", "--slack"), index_of(folder / "n.json", []), "the trace has no kernels, copies or fills"),
                                 (("memory", "--leaks"), leaks, "no step has two behind it")):
         words = run("trace-query", *report, index).stderr

@@ -168,6 +168,7 @@ def check_made_profiles(folder):
                 require("3 steps by the runs of jit_train_step, which have 100 % of the kernel time" in notes, notes)
             equal(table(index, "SELECT DISTINCT step FROM kernels ORDER BY 1"), [(0,), (1,), (2,)], f"{form}: steps")
             equal(table(index, "SELECT count(*) FROM kernel WHERE launch_id IS NULL"), [(0,)], f"{form}: links")
+            equal({row["calls"] for row in rows("modules", index)}, {None}, f"{form}: calls of modules, which are not recorded")
             if form == "graphs":  # what a command buffer runs is not told
                 continue
             layers = table(index, "SELECT layer, pass, count(*) AS n FROM kernels WHERE layer IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2")
@@ -175,6 +176,11 @@ def check_made_profiles(folder):
             # The backward pass begins with the last layer.
             order = table(index, "SELECT layer FROM kernels WHERE step = 1 AND op = 'dense_gemm' ORDER BY ts")
             equal([layer for layer, in order], [0, 1, 2, 3, 3, 2, 1, 0], f"{form}: order of layers")
+    # More operations than the least number of a run.
+    run("make-trace", "--xla", "tpu", "--layers", "6", "--steps", "8", "--hosts", "2", "-o", folder / "long")
+    long = ingest(folder / "long" / "host0.xplane.pb", folder / "long.tracedb")
+    equal(table(long, "SELECT count(*) FROM kernel WHERE cpu_op_id IS NULL"), [(0,)], "tpu: operations without operator")
+    equal([row["value"] for row in rows("info", long) if row["item"].startswith("kernel time in a step")], [100.0], "share in steps")
 
 
 def check_program_runs(folder):

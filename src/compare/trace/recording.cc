@@ -14,6 +14,7 @@
 #include "base/unknown.h"
 #include "index/packed_columns.h"
 #include "passes/layers/model_names.h"
+#include "trace/format_holds.h"
 
 namespace tracedb {
 namespace {
@@ -142,9 +143,12 @@ std::string text(const Operand& operand) { return fmt::format("[{}]", fmt::join(
 }  // namespace
 
 Recording recording_of(const Index& index) {
-  return {says(index, "trace.with_stack") || row_count(index.database(), "python_call") > 0,
-          says(index, "trace.record_shapes") ||
-              holds(index, "SELECT EXISTS (SELECT 1 FROM op_shape WHERE dims IS NOT NULL AND dims NOT IN ('', '[]'))")};
+  return {
+      says(index, "trace.with_stack") || row_count(index.database(), "python_call") > 0,
+      says(index, "trace.record_shapes") ||
+          // XLA has them by the program, at no cost.
+          (!is_xla(index.meta("format").value_or("")) &&
+           holds(index, "SELECT EXISTS (SELECT 1 FROM op_shape WHERE dims IS NOT NULL AND dims NOT IN ('', '[]'))"))};
 }
 
 std::string to_string(const Recording& recording) {

@@ -80,7 +80,9 @@ void XlaRows::add_tpu_ops() {
         event.inner_ps == 0 ? event.dur : rounded_ns(std::max<std::int64_t>(0, event.dur_ps - event.inner_ps));
     auto record = record_of<DeviceRecord>({event.ts, own}, event.name, stream_);
     record.correlation = event.run;
-    record.external_id = ++next_external_id_;
+    // A number that is also the correlation would be taken for one.
+    if (++next_external_id_ == event.run) ++next_external_id_;
+    record.external_id = next_external_id_;
     record.collective = collective_of(ops_[event.op].hlo);
     sink_.add(record);
     add_operator(ops_[event.op], {event.ts, event.dur}, track_, next_external_id_);

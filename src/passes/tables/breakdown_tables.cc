@@ -218,6 +218,10 @@ const std::vector<Covered>& walk(Workload& workload, const DeviceWork& work, Win
   return windows.finish();
 }
 
+bool keeps(const EventFilter& filter, const EventRef& event) {
+  return event.is_memory_op ? filter.keeps_memory_op(event.id - 1) : filter.keeps_kernel(event.id - 1);
+}
+
 // By step, then device lane: whether it runs work of the step there that is selected.
 std::vector<std::vector<bool>> places_of_steps(Workload& workload, const DeviceWork& work) {
   const StepSet& set = workload.steps();
@@ -227,9 +231,7 @@ std::vector<std::vector<bool>> places_of_steps(Workload& workload, const DeviceW
     const std::size_t row = event.ref.id - 1;
     const std::uint32_t step = event.ref.is_memory_op ? set.of_memory[row] : set.of_kernel[row];
     if (step == 0 || step > out.size()) return;
-    if (event.ref.is_memory_op ? filter.keeps_memory_op(row) : filter.keeps_kernel(row)) {
-      out[step - 1][event.lane] = true;
-    }
+    if (keeps(filter, event.ref)) out[step - 1][event.lane] = true;
   });
   return out;
 }
@@ -253,16 +255,21 @@ struct StepTime {
 // work, one of the host.
 std::vector<StepTime> time_of_trace(Workload& workload, const DeviceColumns& columns, const DeviceWork& work) {
   const Selection& selection = workload.selection();
-  if (selection.names_steps() || !selection.devices.empty() || !selection.streams.empty()) return {};
+  if (selection.names_steps()) return {};
   const Window cut = window_of(selection);
   const Extent window{cut.from, cut.to};
   const std::vector<bool> everywhere(work.lanes, true);
+  std::vector<bool> chosen(work.lanes, selection.devices.empty() && selection.streams.empty());
+  const EventFilter filter = workload.filter(Times::kWindow);
+  for_each_in_order(work, [&](const DeviceEvent& event) {
+    if (keeps(filter, event.ref)) chosen[event.lane] = true;
+  });
   WindowSums windows({&window, 1}, {&everywhere, 1}, work.lanes);
   const std::vector<Covered>& lanes = walk(workload, work, windows);
   const bool any = std::ranges::any_of(lanes, &Covered::has_work);
   std::vector<StepTime> out;
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-    if (any ? !lanes[lane].has_work() : lane > 0) continue;
+    if (!chosen[lane] || (any ? !lanes[lane].has_work() : lane > 0)) continue;
     const Extent all = lanes[lane].bounds();
     const Extent own{std::max(all.begin, cut.from), std::min(all.end, cut.to)};
     if (own.length() > 0) out.push_back({{}, known_id(columns.lane_id(lane)), own, windows.of(0, lane)});

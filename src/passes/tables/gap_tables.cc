@@ -252,7 +252,7 @@ void fill_timeline(Workload& workload, const PassOptions& options, TableRows& ro
   const HostActivities host = host_activities(workload, gaps);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const LaneTimeline& lane = all[i];
-    if (lane.kernels + lane.memory_ops == 0) continue;
+    if (lane.kernels + lane.memory_ops + lane.idle == 0) continue;
     lanes.add(rows, i);
     rows.add(lane.kernels).add(lane.memory_ops).add(lane.begin).add(lane.span).add(lane.busy).add(lane.idle);
     rows.add(lane.computation).add(lane.comm).add(lane.fused_comm).add(lane.copy);

@@ -209,7 +209,10 @@ void fill_modules(Workload& workload, const PassOptions& options, TableRows& row
   std::int64_t position = 0;
   const auto add = [&](std::string_view name, const ModuleNode& node, const ModuleSums& own, bool is_module) {
     if (own.calls == 0 && own.total == 0 && own.kernels == 0) return;
-    const auto of_host = [&](std::int64_t value) { return all && is_module ? std::optional(value) : std::nullopt; };
+    // What ran without a call was called unseen, as by XLA.
+    const auto of_host = [&](std::int64_t value) {
+      return all && is_module && own.calls > 0 ? std::optional(value) : std::nullopt;
+    };
     rows.add(++position).add(name).add(std::int64_t{node.depth});
     rows.add(of_host(own.calls)).add(of_host(own.host_total)).add(of_host(own.host_self));
     rows.add(own.total).add(own.device_self).add(own.busy).add(own.kernels);

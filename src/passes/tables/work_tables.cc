@@ -94,7 +94,8 @@ class WorkSummer {
   std::vector<WorkGroup> groups;
   std::int64_t unmodelled = 0;         // ns of device work of no known operator
   std::int64_t matrix_unmodelled = 0;  // ns of kernels that multiply matrices, of no known operator that does
-  std::int64_t span = 0;               // ns from the first to the last device work that is selected
+  std::int64_t span = 0;     // ns from the first to the last device work that is selected, summed over devices
+  std::int64_t devices = 0;  // that have some
 
  private:
   struct Call {
@@ -148,9 +149,12 @@ class WorkSummer {
     const auto name = workload_.events().kernels.ids("name_id");
     const std::vector<bool> multiplies = multiply_matrices(workload_.classes());
     std::unordered_map<std::uint32_t, std::int64_t> stream_until;
-    std::int64_t first = kNever, last = kNever;
+    std::unordered_map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> extents;  // by device
+    const auto& device_of = workload_.events().device_of_stream;
     for_each_selected(workload_, [&](const DeviceEvent& event) {
-      if (first == kNever) first = event.ts;
+      auto& [first, last] =
+          extents.try_emplace(event.stream < device_of.size() ? device_of[event.stream] : 0, event.ts, event.end)
+              .first->second;
       last = std::max(last, event.end);
       std::int64_t& until = stream_until.try_emplace(event.stream, kNever).first->second;
       const std::uint32_t op = op_of[event.ref];
@@ -177,7 +181,8 @@ class WorkSummer {
       }
       until = std::max(until, event.end);
     });
-    span = last - first;
+    for (const auto& [device, extent] : extents) span = saturating_add(span, extent.second - extent.first);
+    devices = static_cast<std::int64_t>(extents.size());
   }
 
   void find_copies_of_host() {
@@ -309,14 +314,14 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
                                                                 : work.missing))
         .add(wrong)
         .add(summer.span);
-    rows.add(summer.matrix_unmodelled);
+    rows.add(summer.devices).add(summer.matrix_unmodelled);
     add_spread(rows, group.busy_of_calls);
   }
   if (summer.unmodelled == 0) return;
   constexpr std::size_t kUntilBusy = 14, kBehindBusy = 13;
   rows.add(std::string_view("[not modelled]"));
   rows.add_null(kUntilBusy - 1).add(summer.unmodelled).add_null(kBehindBusy);
-  rows.add(summer.span).add(summer.matrix_unmodelled).add_null(4);
+  rows.add(summer.span).add(summer.devices).add(summer.matrix_unmodelled).add_null(4);
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ std::vector<Row> findings(Workload& workload) {
   if (in_steps.is_host_bound()) {
     rows.push_back(fact("time", "host bound",
                         fmt::format("from the first to the last {} {:.0f} % idle, {:.0f} % of the time waiting for "
-                                    "the host (trace-query gaps)",
+                                    "work that was not launched when they fell idle (trace-query gaps)",
                                     workload.steps().steps.empty() ? "kernel" : "step", 100 * in_steps.idle_share(),
                                     100 * in_steps.host_share()),
                         "text"));
@@ -114,7 +114,7 @@ std::vector<Row> findings(Workload& workload) {
   const StepSet& steps = workload.steps();
   add_steps(steps, rows);
   const auto [inside, before] = shares_by_step(workload);
-  if (steps.source == StepSource::kInferred || steps.source == StepSource::kPattern) {
+  if (steps.source != StepSource::kNone && steps.source != StepSource::kIndex) {
     const std::string item = fmt::format("kernel time in a step ({})", to_string(steps.source));
     rows.push_back(fact("coverage", item, 100 * inside, "percent"));
   }

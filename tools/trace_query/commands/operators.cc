@@ -105,10 +105,12 @@ void finish_recompute(const CommandLine&, Workload& workload, TraceReport& resul
   const std::string_view advice = recording_advice(workload.index().meta("format").value_or("")).stacks;
   result.warnings.push_back(
       "no recomputation was found: " +
-      (!trains  ? std::string("no kernel of a backward pass is in the trace")
-       : stacks ? std::string("no kernel was launched below recompute_fn of torch/utils/checkpoint.py, or by "
-                              "CheckpointFunctionBackward")
-                : fmt::format("without Python stacks only that by CheckpointFunctionBackward shows: {}", advice)));
+      (!trains && !database.query_int64("SELECT id FROM cpu_op LIMIT 1")
+           ? std::string("passes are not known: operators, which tell them, are not recorded")
+       : !trains ? std::string("no kernel was launched by a backward pass")
+       : stacks  ? std::string("no kernel was launched below recompute_fn of torch/utils/checkpoint.py, or by "
+                                "CheckpointFunctionBackward")
+                 : fmt::format("without Python stacks only that by CheckpointFunctionBackward shows: {}", advice)));
 }
 
 int run_counters(const Command& command, std::span<const std::string> args) {
@@ -196,11 +198,11 @@ void finish_work(const CommandLine& line, Workload& workload, TraceReport& resul
   Notes& notes = result.warnings = workload.selection_notes();
   Database& database = workload.index().database();
   Statement all(database,
-                "SELECT sum(busy), total(iif(coalesce(all_flops, all_bytes) IS NULL, 0, busy)), "
+                "SELECT sum(busy), total(iif(coalesce(nullif(all_flops, 0), all_bytes) IS NULL, 0, busy)), "
                 "total(iif(matrix = 1, all_flops / peak_tflops / 1000, 0)), max(all_span), "
                 "sum(matrix = 1 AND launching > 0 AND all_flops / peak_tflops IS NULL), "
                 "sum(matrix = 1 AND launching > 0 AND type = 'float' AND peak_tflops IS NOT NULL "
-                "AND NOT tf32), max(all_matrix_unmodelled) "
+                "AND NOT tf32), max(all_matrix_unmodelled), max(all_devices) "
                 "FROM temp.operator_work");
   if (!all.step() || all.is_null(0) || all.int64(0) == 0) {
     notes.emplace_back("no device work is selected");
@@ -215,17 +217,18 @@ void finish_work(const CommandLine& line, Workload& workload, TraceReport& resul
   notes.push_back(fmt::format("{:.1f} % of the device time is of operators whose work is known",
                               100 * all.real(1) / static_cast<double>(all.int64(0))));
   if (all.int64(4) > 0) {
-    notes.push_back(fmt::format("MFU is not known: {} on matrix units {} no FLOPs, or no peak",
-                                counted(all.int64(4), "operator and shape", "operators and shapes"),
-                                all.int64(4) == 1 ? "has" : "have"));
+    notes.push_back(fmt::format(
+        "MFU is not known: {} of matrix products, attention, convolutions or MoE {} no FLOPs, "
+        "or no peak",
+        counted(all.int64(4), "operator and shape", "operators and shapes"), all.int64(4) == 1 ? "has" : "have"));
   } else if (all.real(2) > 0 && all.int64(3) > 0) {
     const std::int64_t unknown = all.int64(6);
     notes.push_back(
         fmt::format("MFU {}{:.1f} %: matrix products, attention, convolutions and MoE at the device's peak, by the {} "
-                    "from the first "
-                    "to the last device work selected{}",
+                    "from the first to the last work selected of {}{}",
                     unknown > 0 ? "at least " : "", 100 * all.real(2) / static_cast<double>(all.int64(3)),
                     brief_time(static_cast<double>(all.int64(3))),
+                    all.int64(7) == 1 ? "the device" : fmt::format("{} devices, summed", all.int64(7)),
                     unknown == 0 ? ""
                                  : fmt::format("; {} of kernels of such classes are of no operator whose work is known",
                                                brief_time(static_cast<double>(unknown)))));

@@ -111,7 +111,8 @@ void finish_gaps(const CommandLine& line, Workload& workload, TraceReport& resul
   if (count > 0) {
     result.report.footer.push_back(std::move(others));
     if (one_by_one && !line.has("limit")) {
-      result.warnings.push_back(fmt::format("[others] is {}; --limit 0 shows all", counted(count, "more gap")));
+      result.warnings.push_back(fmt::format("[others] is {}; --limit 0 shows all{}", counted(count, "more gap"),
+                                            line.has("min-dur") ? " that are as long as --min-dur" : ""));
     }
   }
   if (!line.has("per-stream")) drop_column(result.report, "stream");
@@ -220,7 +221,9 @@ void add_pass_note(const Index& index, Notes& notes) {
   const auto pass = kernels.ids("pass");
   const bool known = std::any_of(pass.begin(), pass.end(), [](std::uint32_t value) { return value != 0; });
   if (known || pass.empty()) return;
-  notes.emplace_back("the trace shows no training, neither autograd nor an optimizer: no kernel has a pass");
+  notes.emplace_back(index.database().query_int64("SELECT id FROM cpu_op LIMIT 1")
+                         ? "no operator of autograd or an optimizer is around a launch: no kernel has a pass"
+                         : "passes are not known: operators, which tell them, are not recorded");
 }
 
 bool is_by(const CommandLine& line, std::string_view part) { return line.text("by") == part; }
@@ -257,13 +260,20 @@ void finish_kernels(const CommandLine& line, Workload& workload, TraceReport& re
 
 void finish_launches(const CommandLine& line, Workload& workload, TraceReport& result) {
   if (line.has("bandwidth")) {
-    explain_empty(workload, result, "SELECT id FROM memory_op WHERE kind = 'memcpy' AND bytes > 0 LIMIT 1",
-                  "no copy matches the selection", "the trace has no copies of known size");
+    explain_empty(workload, result, "SELECT id FROM memory_op WHERE kind = 'memcpy' AND bytes > 0 AND dur > 0 LIMIT 1",
+                  "no copy matches the selection", "the trace has no copies of known size and duration");
     return;
   }
   const bool any_short = line.has("short") && has_kernels(workload.index());
-  explain_empty(workload, result, kAnyKernel, "no kernel matches the selection",
-                any_short ? "no kernel that short waited longer for its launch than it ran"
+  constexpr const char* kShort = "no kernel that short waited longer for its launch than it ran";
+  const bool is_half =
+      has_device_work(workload.index()) ||
+      workload.index().database().query_int64("SELECT id FROM runtime_call WHERE kind = 'launch' LIMIT 1");
+  explain_empty(workload, result, kAnyKernel,
+                any_short ? "no kernel that is selected and that short waited longer for its launch than it ran"
+                          : "no kernel with its launch matches the selection",
+                any_short ? kShort
+                : is_half ? "the trace does not record both launches and what they start on the device"
                           : "the trace has neither kernels nor calls that launch some");
 }
 
