@@ -95,8 +95,7 @@ std::span<const IssueDescription> descriptions() {
       {kImpossibleConfig, "impossible_config", kInfo,
        "{n:# launch configuration has|launch configurations have} numbers that no device allows, stored as NULL"},
       {kBackwardArrow, "backward_arrow", kWarning,
-       "{n:# arrow between threads starts|arrows between threads start} later than {n:it|they} {n:ends|end}, left "
-       "aside"},
+       "{n:# arrow between threads ends|arrows between threads end} before the start, left aside"},
       {kEventLimit, "event_limit", kDataLoss,
        "the trace stops at a million events, in {n:# place}: XLA writes no more into this form"},
       {kDroppedEvents, "dropped_events", kDataLoss, "the profiler says in {n:# message} that it dropped events"},

@@ -17,7 +17,7 @@ namespace {
 
 TEST_CASE("every issue has a name of its own, and a sentence with an amount") {
   std::set<std::string_view> names;
-  for (std::size_t kind = 0; kind <= static_cast<std::size_t>(IssueKind::kKernelWithoutStep); ++kind) {
+  for (std::size_t kind = 0; kind <= static_cast<std::size_t>(IssueKind::kProfilerMessage); ++kind) {
     const IssueDescription& description = describe(static_cast<IssueKind>(kind));
     CHECK(static_cast<std::size_t>(description.kind) == kind);
     CHECK(names.insert(description.name).second);
