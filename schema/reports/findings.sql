@@ -23,7 +23,7 @@ kernels AS MATERIALIZED (
 -- Of the whole trace, whatever is selected. A total that is not recorded is a lower bound.
 memory AS (
   SELECT e.device, 100.0 * max(coalesce(e.reserved, e.allocated)) / (SELECT max(d.memory_bytes) FROM device d WHERE d.ordinal = e.device_number) AS share
-  FROM temp.memory_events e WHERE e.device_number IS NOT NULL AND e.device NOT GLOB 'cpu*' AND NOT e.is_relative
+  FROM temp.memory_events e WHERE e.device_number IS NOT NULL AND NOT e.is_relative
   GROUP BY e.device ORDER BY 2 DESC, 1 LIMIT 1),
 measured(place, finding, share, bound, called, text) AS (
   SELECT 1, 'data_loader', 100 * loading / length, 5.0, 'input bound: ', '%.1f %% of the time waits for the data loader' FROM times

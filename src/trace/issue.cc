@@ -96,6 +96,8 @@ std::span<const IssueDescription> descriptions() {
        "{n:# launch configuration has|launch configurations have} numbers that no device allows, stored as NULL"},
       {kBackwardArrow, "backward_arrow", kWarning,
        "{n:# arrow between threads ends|arrows between threads end} before the start, left aside"},
+      {kAllocatedTwice, "allocated_twice", kWarning,
+       "{n:# allocation has|allocations have} the address of another that the trace does not free, which ends there"},
       {kEventLimit, "event_limit", kDataLoss,
        "the trace stops at a million events, in {n:# place}: XLA writes no more into this form"},
       {kDroppedEvents, "dropped_events", kDataLoss, "the profiler says in {n:# message} that it dropped events"},

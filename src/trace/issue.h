@@ -67,6 +67,7 @@ enum class IssueKind {
   kKernelWithoutHlo,
   kImpossibleConfig,
   kBackwardArrow,
+  kAllocatedTwice,
   kEventLimit,
   kDroppedEvents,
   kProfilerMessage,

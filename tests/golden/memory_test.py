@@ -4,7 +4,7 @@ import gzip
 import json
 import random
 
-from made_events import event, index_of, kernel, write_trace
+from made_events import call, event, index_of, kernel, on_device, write_trace
 from operator_work_test import trace_called
 from trace_cases import REFERENCE, equal, ingest, refused, require, rows, run
 
@@ -175,6 +175,81 @@ def check_some_totals(folder):
         require(text in said, f"{text!r} is not said: {said}")
 
 
+def memory(ts, size, tid=1, kind=1, number=0, pid=1, **args):
+    return {"ph": "i", "s": "t", "name": "[memory]", "pid": pid, "tid": tid, "ts": ts, "args": {"Device Type": kind, "Device Id": number, "Bytes": size} | args}
+
+
+def said(index, *options):
+    return run("trace-query", "memory", *options, index).stderr
+
+
+def check_unknown(folder):
+    """What the trace does not tell is said, and nothing else is."""
+    steps = [event("user_annotation", f"ProfilerStep#{i}", 1000 * i, 900) for i in range(5)]
+    launched = [e for i in range(5) for e in (call("cudaLaunchKernel", 1000 * i + 100, 10, i + 1), kernel("k", 1000 * i + 150, 600, correlation=i + 1))]
+    bare = index_of(folder / "bare.json", steps + launched + [memory(1000 * i + 50, 1000) for i in range(5)])
+    text = said(bare, "--leaks")
+    require("addresses of cuda 0 are not recorded" in text and "no step" not in text, f"leaks without addresses: {text}")
+    some = index_of(folder / "some.json", [*steps, *launched, memory(60, 64, kind=0, number=-1), *(memory(1000 * i + 50, 1000, Addr=i) for i in range(5))])
+    text = said(some, "--leaks")
+    require("addresses of cpu are not recorded" in text, f"the device without addresses is not named: {text}")
+    equal([row["step"] for row in rows("memory", "--leaks", some)], [0, 1, 2], "leaks beside a device without addresses")
+    for by in ("line", "module"):
+        require("no Python stacks: profile with with_stack=True" in said(some, "--by", by), f"--by {by} without stacks is not explained")
+    require("Python stacks" not in said(some, "--by", "operator"), "operators need no stacks")
+    none = index_of(folder / "none.json", [*launched, *(memory(1000 * i + 50, 1000, Addr=i) for i in range(5))])
+    image = index_of(folder / "image.json", [*launched, *(memory(1000 * i + 50, 1000, Addr=i) for i in range(5)),
+                                             *(on_device("gpu_user_annotation", f"ProfilerStep#{i}", 1000 * i + 140, 650) for i in range(5))])
+    for options in (("--leaks",), ("--by", "step")):
+        require("steps" in said(none, *options) and "two behind" not in said(none, *options), f"{options} without steps: {said(none, *options)}")
+        require("without marks on the host" in said(image, *options), f"{options} with steps of the device: {said(image, *options)}")
+
+
+def check_before(folder):
+    """What was there before the first event: by its total, or by what is freed."""
+    def at(index, *options):
+        return [(row["bytes"], row["what"]) for row in rows("memory", "--at", *options, index)]
+
+    first = [event("cpu_op", "a", 0, 100), memory(10, 500, Addr=1, **{"Total Allocated": 2500}), memory(30, -500, Addr=1, **{"Total Allocated": 2000})]
+    index = index_of(folder / "first.json", first)
+    equal((at(index, "5us"), at(index, "10us")), ([(2000, "[before the trace]")], [(2000, "[before the trace]"), (500, "a")]), "before the first event")
+    index = index_of(folder / "free.json", [event("cpu_op", "a", 0, 100), memory(10, -100, Addr=1), memory(20, 50, Addr=2)])
+    equal((rows("memory", index)[0]["peak"], at(index, "peak"), at(index, "5us")), (50, [(50, "a")], [(100, "[before the trace]")]), "a free first")
+    index = index_of(folder / "late.json", [event("cpu_op", "a", 0, 100), memory(10, 50, Addr=1), memory(20, 50, Addr=2, **{"Total Allocated": 700})])
+    equal([row["allocated"] for row in rows("memory", "--curve", index)], [650, 700], "before the first total")
+    twice = [memory(10, 1000, Addr=1, **{"Total Allocated": 1000}), memory(20, 500, Addr=1, **{"Total Allocated": 1500})]
+    index = index_of(folder / "twice.json", twice)
+    equal(at(index, "peak"), [(1000, "[not known]"), (500, "[none]")], "an address allocated twice")
+    equal([row["count"] for row in rows("issues", index) if row["kind"] == "allocated_twice"], [1], "issues of an address allocated twice")
+
+
+def check_devices(folder):
+    """Kinds without a name stay apart, processes on one device are added, and the host's memory is not the device's."""
+    head = {"deviceProperties": [{"id": 0, "name": "Fancy", "totalGlobalMem": 10000}]}
+    kinds = index_of(folder / "kinds.json", [memory(kind, kind, kind=kind) for kind in (0, 1, 2, 13, 14, 15)], **head)
+    equal({row["device"]: (row["peak"], row["device_pct"] is None) for row in rows("memory", kinds) if row["peak"]},
+          {"cuda 0": (1, False), "type-2 0": (2, False), "mps 0": (13, True), "type-14 0": (14, False), "type-15 0": (15, False)}, "kinds of devices")
+    totals = [(1, 10, 1000, 1000, 2000), (2, 20, 300, 300, 500), (1, 30, -1000, 0, 2000), (2, 40, -300, 0, 500)]
+    index = index_of(folder / "two.json", [memory(ts, size, pid=pid, Addr=16, **{"Total Allocated": total, "Total Reserved": held}) for pid, ts, size, total, held in totals])
+    row = rows("memory", index)[0]
+    equal((row["peak"], row["peak_reserved"], row["alive"], row["last"]), (1300, 2500, 0, 0), "two processes on a device")
+    equal([row["bytes"] for row in rows("memory", "--at", "peak", index)], [1300], "of two processes at the peak")
+    equal(rows("issues", index), [row for row in rows("issues", index) if row["kind"] != "allocated_twice"], "each process has its addresses")
+
+
+def check_steps_of_threads(folder):
+    """A server's steps are of their own thread, an iteration is of all threads of its process."""
+    server = [event("user_annotation", "execute_context_1(8)_generation_0(0)", ts, dur, 1, tid) for ts, dur, tid in ((0, 900, 1), (50, 100, 2), (1000, 900, 1))]
+    trained = event("user_annotation", "ProfilerStep#7", 1200, 900, 3)
+    work = [call("cudaLaunchKernel", 100, 10, 1), kernel("k", 150, 600, correlation=1)]
+    # Thread, process, time, step.
+    asked = [(1, 1, 500, 0), (2, 1, 70, 1), (2, 1, 600, None), (3, 1, 70, None), (1, 1, 950, None), (1, 1, 1100, 2), (9, 3, 1500, 3), (9, 1, 1500, None)]
+    events = [memory(ts, 10 + i, tid, pid=pid, Addr=i) for i, (tid, pid, ts, _) in enumerate(asked)]
+    index = index_of(folder / "threads.json", [*server, trained, *work, *events])
+    found = {row["bytes"]: row["step"] for row in rows("sql", index, "SELECT bytes, step FROM memory_events")}
+    equal(found, {10 + i: step for i, (*_, step) in enumerate(asked)}, "steps of threads")
+
+
 def check_hostile(folder):
     """Numbers as large as there are, and events that are none."""
     big = (1 << 63) - 1
@@ -189,6 +264,6 @@ def check_hostile(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_missing, check_some_totals, check_hostile, check_plugins))
+    cases.each_apart((check_planted, check_missing, check_some_totals, check_unknown, check_before, check_devices, check_steps_of_threads, check_hostile, check_plugins))
     for reference in sorted((REFERENCE / "analyses/memory").glob("*.json")):
         cases.run_apart(reference.name, lambda own, reference=reference: check_reference(reference, own / "x.tracedb"))

@@ -54,7 +54,7 @@ void emit_slices(TraceStore& store, RowStream& rows) {
 // Makes rows of memory_event, in which what follows from the rows before is 0.
 class MemoryEvents {
  public:
-  void add(const InstantRecord& event, std::uint32_t instant, RowStream& rows) {
+  void add(const InstantRecord& event, std::uint32_t instant, TraceStore& store, RowStream& rows) {
     if (event.device_type == kUnknownValue || event.bytes < kLeastNumber) return;
     Device& device = devices_[{event.device_type, event.device_id}];
     const std::int64_t change = change_of(device.allocated, event.total_allocated, event.bytes);
@@ -62,10 +62,13 @@ class MemoryEvents {
     const std::uint32_t row = ++rows_;
     std::int64_t ended = event.address == kUnknownValue ? kUnknownValue : 0;
     if (event.address != kUnknownValue) {
-      const auto alive = device.alive.find(event.address);
-      if (alive != device.alive.end()) ended = row - alive->second;
-      if (event.bytes > 0) device.alive[event.address] = row;
-      if (event.bytes < 0 && alive != device.alive.end()) device.alive.erase(alive);
+      auto& rows_alive = device.alive[process_of(store, event.track)];
+      const auto alive = rows_alive.find(event.address);
+      const bool is_alive = alive != rows_alive.end();
+      if (is_alive) ended = row - alive->second;
+      if (is_alive && event.bytes > 0) store.issues.add(IssueKind::kAllocatedTwice, -1, {});
+      if (is_alive && event.bytes < 0) rows_alive.erase(alive);
+      if (event.bytes > 0) rows_alive[event.address] = row;
     }
     rows.row(EventTable::kMemoryEvent, 0, {instant, event.device_type, event.device_id, ended, change, reserved});
   }
@@ -73,7 +76,8 @@ class MemoryEvents {
  private:
   struct Device {
     std::int64_t allocated = 0, reserved = 0;
-    std::unordered_map<std::int64_t, std::uint32_t> alive;  // row of the allocation by address
+    // Row of the allocation by process and address: each has its own.
+    std::unordered_map<std::int64_t, std::unordered_map<std::int64_t, std::uint32_t>> alive;
   };
   // From the last total to `now`, but for `bytes`; modulo 2^64, as whoever wrote the trace chose its numbers.
   static std::int64_t change_of(std::int64_t& last, std::int64_t now, std::int64_t bytes) {
@@ -94,7 +98,7 @@ void emit_instants(TraceStore& store, RowStream& rows) {
     const std::uint32_t id = rows.row(EventTable::kInstant, instant.args,
                                       {instant.ts - store.first_ts, id_cell(instant.category), instant.name,
                                        process_of(store, instant.track), instant.track, instant.bytes});
-    memory.add(instant, id, rows);
+    memory.add(instant, id, store, rows);
   });
 }
 

@@ -1,22 +1,37 @@
 // Allocations and frees of memory as the trace describes them, each with what it ended and where the host was. Linear.
+#include <fmt/format.h>
+
 #include <map>
 #include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include "base/unknown.h"
 #include "index/packed_columns.h"
 #include "passes/stacks/stack_times.h"
 #include "passes/tables/pass_tables.h"
+#include "trace/process_marks.h"
 
 namespace tracedb {
 namespace {
 
 constexpr std::uint32_t kNoRow = 0;
 
+using DeviceKey = std::pair<std::int64_t, std::int64_t>;  // type and number
+
+// Modulo 2^64: whoever wrote the trace chose its numbers.
+std::int64_t sum_after(std::int64_t sum, std::int64_t from, std::int64_t to) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) + static_cast<std::uint64_t>(to) -
+                                   static_cast<std::uint64_t>(from));
+}
+
 // By event, in order of time; rows count from 1, as ids do.
 struct MemoryEvents {
   std::vector<std::int64_t> ts, bytes, device_type, device_id;
   std::vector<std::int64_t> allocated, reserved;  // of its device after it; kUnknownValue: not recorded
-  std::vector<std::uint32_t> thread, ended;       // ended: row of the allocation that it ends; kNoRow: none is known
+  std::vector<std::uint32_t> thread, process;
+  std::vector<std::uint32_t> ended;  // row of the allocation that it ends; kNoRow: none is known
   std::vector<bool> has_address;
 
   explicit MemoryEvents(const Index& index) {
@@ -27,12 +42,14 @@ struct MemoryEvents {
     const auto threads = instants.ids("thread_id");
     const auto instant = packed.columns[0].ids.span();
     const auto numbers = [&](std::size_t column) { return packed.columns[column].numbers.span(); };
-    std::map<std::pair<std::int64_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>> totals;  // by device
+    const std::vector<std::uint32_t> process_of = ids_by_id(index, "thread", "process_id");
+    std::map<DeviceKey, std::pair<std::int64_t, std::int64_t>> totals;
     for (std::size_t i = 0; i < packed.rows; ++i) {
       const bool known = instant[i] > 0 && instant[i] <= all_ts.size();  // else: a damaged index
       ts.push_back(known ? all_ts[instant[i] - 1] : 0);
       bytes.push_back(known ? std::max(all_bytes[instant[i] - 1], -std::numeric_limits<std::int64_t>::max()) : 0);
       thread.push_back(known ? threads[instant[i] - 1] : 0);
+      process.push_back(thread.back() < process_of.size() ? process_of[thread.back()] : 0);
       device_type.push_back(numbers(1)[i]);
       device_id.push_back(numbers(2)[i]);
       const std::int64_t back = numbers(3)[i];
@@ -50,9 +67,7 @@ struct MemoryEvents {
  private:
   static std::int64_t after(std::int64_t& last, std::int64_t change, std::int64_t more) {
     if (change == kUnknownValue) return kUnknownValue;
-    // Modulo 2^64, as ingest took it apart.
-    last = static_cast<std::int64_t>(static_cast<std::uint64_t>(last) + static_cast<std::uint64_t>(change) +
-                                     static_cast<std::uint64_t>(more));
+    last = sum_after(sum_after(last, 0, change), 0, more);
     return last;
   }
 };
@@ -125,57 +140,122 @@ std::vector<std::uint32_t> stacks_of(const Index& index, const MemoryEvents& eve
   return open.finish();
 }
 
-// By event, number of the step that is marked on the host then, plus 1; 0: none.
-std::vector<std::uint32_t> steps_of(const StepSet& set, const MemoryEvents& events) {
-  std::vector<std::uint32_t> out(events.size(), 0);
-  std::size_t next = 0;
-  std::uint32_t last = 0;  // begun last
-  for (std::size_t i = 0; i < out.size(); ++i) {
+// By event, number of the step that is marked on the host then, plus 1; 0: none. The marks of its own thread come
+// first, then those that take in other threads of the process, as for launches; of which pass an event is, is not
+// known.
+std::vector<std::uint32_t> steps_of(const Index& index, const StepSet& set, const MemoryEvents& events) {
+  const std::vector<std::uint32_t> processes = ids_by_id(index, "thread", "process_id");
+  InnermostOpen own(events);
+  std::unordered_map<std::uint32_t, ProcessMarks> others;
+  std::vector<std::uint32_t> around(events.size(), 0);
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < around.size(); ++i) {
     for (; next < set.steps.size() && set.steps[next].ts <= events.ts[i]; ++next) {
-      if (!set.steps[next].on_device && set.steps[next].ts != kUnknownValue)
-        last = static_cast<std::uint32_t>(next + 1);
+      const StepFacts& step = set.steps[next];
+      if (step.on_device || step.ts == kUnknownValue || step.track >= processes.size()) continue;
+      own.add(step.ts, step.dur, step.track, next + 1);
+      others[processes[step.track]].open(saturating_add(step.ts, duration_or_zero(step.dur)), step.track, next + 1,
+                                         step_scope(step.name));
     }
-    if (last == 0) continue;
-    const StepFacts& step = set.steps[last - 1];
-    if (events.ts[i] < saturating_add(step.ts, duration_or_zero(step.dur))) out[i] = last;
+    around[i] = others[events.process[i]].step_at(events.ts[i], true);
+  }
+  std::vector<std::uint32_t> out = own.finish();
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (out[i] == 0) out[i] = around[i];
   }
   return out;
 }
 
-std::string_view type_name(std::int64_t device_type) {
+std::string type_name(std::int64_t device_type) {
   static const std::map<std::int64_t, std::string_view> kTypes = {
       {0, "cpu"}, {1, "cuda"}, {6, "hip"}, {9, "xla"}, {12, "xpu"}, {13, "mps"}, {19, "mtia"}, {20, "other"}};
   const auto found = kTypes.find(device_type);
-  return found == kTypes.end() ? "unknown" : found->second;
+  return found == kTypes.end() ? fmt::format("type-{}", device_type) : std::string(found->second);
 }
 
 std::string device_text(std::int64_t type, std::int64_t number) {
-  const std::string name(type_name(type));
-  return number == kUnknownValue || number < 0 ? name : name + " " + std::to_string(number);
+  const std::string name = type_name(type);
+  return number < 0 ? name : name + " " + std::to_string(number);
 }
+
+// Whose memory is that of the host.
+bool is_on_host(std::int64_t type, std::int64_t number) {
+  constexpr std::int64_t kCpu = 0, kMps = 13;
+  return number < 0 || type == kCpu || type == kMps;
+}
+
+struct Held {
+  std::int64_t allocated = 0, reserved = 0;
+};
+
+// What devices hold after each event: what all processes do.
+class Totals {
+ public:
+  explicit Totals(const MemoryEvents& events) : events_(events) {
+    struct Before {
+      std::int64_t sum = 0, least = 0;
+      bool is_recorded = false;
+    };
+    std::map<Key, Before> all;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      Before& before = all[key(i)];
+      if (before.is_recorded) continue;
+      before.sum = saturating_add(before.sum, events.bytes[i]);
+      before.is_recorded = events.allocated[i] != kUnknownValue;
+      // What was freed without an allocation was there; a total says what else was.
+      before.least = std::max(before.least, sum_after(before.is_recorded ? events.allocated[i] : 0, before.sum, 0));
+    }
+    for (const auto& [key, before] : all) {
+      processes_[key].allocated = before.least;
+      std::int64_t& device = devices_[{std::get<1>(key), std::get<2>(key)}].allocated;
+      device = sum_after(device, 0, before.least);
+    }
+  }
+  Held after(std::size_t event) {
+    Held& own = processes_[key(event)];
+    Held& device = devices_[{events_.device_type[event], events_.device_id[event]}];
+    // Where no total is recorded, it goes on from the last one.
+    const std::int64_t now = events_.allocated[event] == kUnknownValue
+                                 ? saturating_add(own.allocated, events_.bytes[event])
+                                 : events_.allocated[event];
+    device.allocated = sum_after(device.allocated, std::exchange(own.allocated, now), now);
+    const std::int64_t reserved = events_.reserved[event];
+    if (reserved == kUnknownValue) return {device.allocated, kUnknownValue};
+    device.reserved = sum_after(device.reserved, std::exchange(own.reserved, reserved), reserved);
+    return device;
+  }
+
+ private:
+  using Key = std::tuple<std::uint32_t, std::int64_t, std::int64_t>;  // process, type and number of the device
+  [[nodiscard]] Key key(std::size_t i) const {
+    return {events_.process[i], events_.device_type[i], events_.device_id[i]};
+  }
+
+  const MemoryEvents& events_;
+  std::map<Key, Held> processes_;
+  std::map<DeviceKey, Held> devices_;
+};
 
 void fill_memory_events(Workload& workload, const PassOptions&, TableRows& rows) {
   const Index& index = workload.index();
   const MemoryEvents events(index);
   if (events.size() == 0) return;
   const std::vector<std::uint32_t> ops = operators_of(index, events), stacks = stacks_of(index, events),
-                                   steps = steps_of(workload.steps(), events);
+                                   steps = steps_of(index, workload.steps(), events);
   const InnermostModules modules(index);
   std::vector<std::uint32_t> freed(events.size() + 1, kNoRow);  // by row of an allocation: what ended it
   for (std::uint32_t row = 1; row <= events.size(); ++row) freed[events.ended[row - 1]] = row;
   TextById name_of(index, "SELECT s.value FROM cpu_op o JOIN string s ON s.id = o.name_id WHERE o.id = ?");
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> sums;  // by device
+  Totals totals(events);
   for (std::size_t i = 0; i < events.size(); ++i) {
     const std::int64_t id = events.device_id[i];
-    std::int64_t& sum = sums[{events.device_type[i], id}];
-    // Where no total is recorded, it goes on from the last one.
     const bool is_relative = events.allocated[i] == kUnknownValue;
-    sum = is_relative ? saturating_add(sum, events.bytes[i]) : events.allocated[i];
-    const bool on_host = id == kUnknownValue || id < 0;
+    const Held held = totals.after(i);
+    const bool on_host = is_on_host(events.device_type[i], id);
     rows.add(i + 1).add(events.ts[i]).add(device_text(events.device_type[i], id));
     rows.add(on_host ? std::nullopt : std::optional(id)).add(events.bytes[i]);
-    rows.add(sum)
-        .add(known_time(events.reserved[i]))
+    rows.add(held.allocated)
+        .add(known_time(held.reserved))
         .add(std::int64_t{is_relative})
         .add(std::int64_t{events.has_address[i]});
     rows.add(known_id(events.ended[i])).add(known_id(freed[i + 1]));

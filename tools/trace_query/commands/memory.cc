@@ -13,8 +13,47 @@ namespace {
 
 constexpr std::string_view kParts[] = {"operator", "module", "line", "step"};
 
+// Why the report of a trace with allocations has no row; "": another note says it.
+std::string_view why_none(const CommandLine& line, Database& database, bool has_marks) {
+  if (line.has("at")) return "nothing was allocated then";
+  if (!line.has("leaks")) return "nothing of that kind was allocated";
+  if (!has_marks || !database.query_int64("SELECT 1 FROM temp.memory_events WHERE has_address LIMIT 1")) return "";
+  const bool judged = database
+                          .query_int64(
+                              "SELECT 1 FROM temp.step_figures s JOIN temp.step_figures e ON e.step = s.step + 2 "
+                              "WHERE e.timed_on = 'cpu' AND e.dur IS NOT NULL LIMIT 1")
+                          .has_value();
+  return judged ? "no step left an allocation to the end of the second step behind it"
+                : "leaks show two steps later: no step has two behind it";
+}
+
+// What the trace lacks to tell what allocated it.
+void note_missing(const CommandLine& line, Workload& workload, bool has_marks, std::vector<std::string>& notes) {
+  Database& database = workload.index().database();
+  const std::string by = line.text("by").value_or("");
+  if ((by == "line" || by == "module") && !database.query_int64("SELECT 1 FROM stack LIMIT 1")) {
+    notes.push_back(fmt::format("the trace has no Python stacks: {}",
+                                recording_advice(workload.index().meta("format").value_or("")).stacks));
+  }
+  if (!has_marks && (by == "step" || line.has("leaks"))) {
+    notes.emplace_back(
+        workload.steps().steps.empty()
+            ? "the trace has no steps that could have allocated"
+            : "the steps are of the device, without marks on the host: which of them allocated is not known");
+  }
+  Statement devices(database,
+                    "SELECT group_concat(device, ', ') FROM (SELECT DISTINCT device FROM temp.memory_events "
+                    "WHERE NOT has_address ORDER BY device)");
+  if (devices.step() && !devices.is_null(0)) {
+    notes.push_back(fmt::format(
+        "addresses of {} are not recorded: which allocations are alive there, or leak, is not known", devices.text(0)));
+  }
+}
+
 void finish_memory(const CommandLine& line, Workload& workload, TraceReport& result) {
   Database& database = workload.index().database();
+  const bool has_marks = std::ranges::any_of(
+      workload.steps().steps, [](const StepFacts& step) { return !step.on_device && step.ts != kUnknownValue; });
   if (!database.query_int64("SELECT 1 FROM temp.memory_events LIMIT 1")) {
     const auto lost = database.query_int64(
         "SELECT 1 FROM instant i JOIN string s ON s.id = i.name_id WHERE s.value = '[memory]' LIMIT 1");
@@ -22,14 +61,11 @@ void finish_memory(const CommandLine& line, Workload& workload, TraceReport& res
         lost ? "this index does not have the arguments of allocations yet: trace-ingest --force TRACE"
              : fmt::format("the trace has no allocations: {}",
                            recording_advice(workload.index().meta("format").value_or("")).memory));
-  } else if (result.report.rows.empty()) {
-    const bool judged =
-        line.has("leaks") && database.query_int64(
-                                 "SELECT 1 FROM temp.step_figures s JOIN temp.step_figures e ON e.step = "
-                                 "s.step + 2 WHERE e.timed_on = 'cpu' AND e.dur IS NOT NULL LIMIT 1");
-    result.warnings.emplace_back(!line.has("leaks") ? "nothing of that kind was allocated"
-                                 : judged ? "no step left an allocation to the end of the second step behind it"
-                                          : "leaks show two steps later: no step has two behind it");
+    return;
+  }
+  if (result.report.rows.empty()) {
+    if (const std::string_view why = why_none(line, database, has_marks); !why.empty())
+      result.warnings.emplace_back(why);
   }
   if (const auto share = find_column(result.report.columns, "device_pct")) {
     constexpr double kNearlyFull = 90;
@@ -40,12 +76,9 @@ void finish_memory(const CommandLine& line, Workload& workload, TraceReport& res
                                             std::get<std::string>(row.front()), *percent));
     }
   }
-  if (database.query_int64("SELECT 1 FROM temp.memory_events WHERE NOT has_address LIMIT 1")) {
-    result.warnings.emplace_back("addresses are not recorded: which allocations are alive, or leak, is not known");
-  }
+  note_missing(line, workload, has_marks, result.warnings);
   if (database.query_int64("SELECT 1 FROM temp.memory_events WHERE is_relative LIMIT 1")) {
-    result.warnings.emplace_back(
-        "some or all events have no totals: there, peaks are of what was allocated in the trace, less what was freed");
+    result.warnings.emplace_back("some or all events have no totals: there, peaks are of what the trace shows");
   }
 }
 
