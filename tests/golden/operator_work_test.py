@@ -139,7 +139,7 @@ def check_without_work(folder):
     device = index_of(folder / "d.json", [kernel("k", 10, 100), kernel("k", 10, 40, device=1), kernel("k", 900, 100, device=1)])
     equal({row["finding"] for row in rows("findings", device)}, {"busy", "exposed_comm"}, "findings without a host")
     equal([row["device"] for row in rows("breakdown", device, "--device", 0)], [0], "a device of a trace without steps")
-    equal({row["device"]: row["idle"] for row in rows("timeline", device, "--from", "60us", "--to", "800us")}.keys(), {0, 1}, "devices of a window")
+    require({0, 1} <= {row["device"] for row in rows("timeline", device, "--from", "60us", "--to", "800us")}, "a device that is idle in a window is left out")
     for report, index, said in ((("recompute",), device, "passes are not known: operators"), (("ops", "--by", "pass"), device, "passes are not known"),
                                 (("queue",), host, "does not record both launches and what they start"),
                                 (("queue", "--bandwidth"), host, "the trace has no copies of known size and duration"),
