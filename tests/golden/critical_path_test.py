@@ -153,10 +153,23 @@ def check_properties(trace, folder):
     slack = {row["kernel_id"]: row["slack"] for row in rows("sql", "--limit", 0, index, "SELECT kernel_id, slack FROM path_slack")}
     require(all(slack[one] == 0 for one in on_path if one in slack), "slack of what is on the path")
     require(all(value is None or value >= 0 for value in slack.values()), "negative slack")
+    for share in (0.3, 0.6):
+        check_window(index, "--from", f"{round(length * share)}ns", "--to", f"{round(length * (share + 0.25))}ns")
     steps = rows("sql", index, "SELECT count(*) AS n FROM step")[0]["n"]
     if steps:
+        equal(sum(row["saving"] for row in rows("critical-path", "--what-if", "host:1", "--step", "0..", index)), 0, "a factor of 1 in steps")
         for row in rows("critical-path", "--by", "step", "--step", "0..", "--limit", 0, index):
             require(row["time"] > 0, row)
+
+
+def check_window(index, *options):
+    """Of steps and of what --from and --to cut out: a factor of 1 saves nothing, and what is on the path has no slack."""
+    path = rows("critical-path", "--parts", "--limit", 0, *options, index)
+    for row in rows("critical-path", "--what-if", "host:1", "--what-if", "launch:1", "--what-if", "comm:1", *options, index):
+        equal((row["length"], row["saving"]), (sum(part["length"] for part in path), 0), f"{row['what']}:1 with {options}")
+    on_path = {(part["step"], part["ts"], part["name"]) for part in path if part["kind"] in ("computation", "communication", "copy")}
+    slack = rows("critical-path", "--slack", "--limit", 0, *options, index)
+    equal([row for row in slack if row["slack"] != 0 and (row["step"], row["ts"], row["name"]) in on_path], [], f"slack on the path with {options}")
 
 
 def planted(folder, events):
@@ -208,6 +221,64 @@ def check_exact_return(folder):
         events += [call("cudaLaunchKernel", at + 1, 2, at + 1), kernel("a", at + 6, 24, at + 1), call("cudaStreamSynchronize", at + 10, 20, at + 2)]
     index = planted(folder, events)
     equal([(ts, end) for ts, end, kind, _ in path_of(index) if kind == "computation"], [(6000, 30000), (56000, 80000)], "kernels on the path")
+
+
+def what_ifs(index, *changes, options=()):
+    """By change: new length and certainty."""
+    words = [word for change in changes for word in ("--what-if", change)]
+    return [(row["new_length"] / 1000, row["certainty"]) for row in rows("critical-path", *words, *options, index)]
+
+
+def launched(name, ts, dur, correlation, begin, took=5, tid=1):
+    return [call("cudaLaunchKernel", begin, took, correlation, tid), kernel(name, ts, dur, correlation)]
+
+
+def step(number, ts, dur):
+    return event("user_annotation", f"ProfilerStep#{number}", ts, dur)
+
+
+def sync(ts, dur, correlation, tid=1):
+    return [call("cudaStreamSynchronize", ts, dur, correlation, tid), on_device("cuda_sync", "Stream Sync", ts, dur, correlation=correlation)]
+
+
+def check_cut(folder):
+    """What runs at the begin of a window counts from there, what runs at its end until there; that of a call that waits at its end is the device."""
+    known = "by the releases"
+    first = launched("gemm_a", 10, 1000, 1, 0)
+    index = planted(folder, [*first, *launched("gemm_b", 1015, 1000, 2, 20), event("cpu_op", "aten::a", 0, 2500)])
+    options = ("--from", "100us", "--to", "900us")
+    equal(what_ifs(index, "gemm_a:1", "gemm_a:0", "host:0", "host:1", options=options), [(800, known)] * 4, "a window inside a kernel and an operator")
+    check_window(index, *options)
+    index = planted(folder, [*first, *launched("gemm_b", 1011, 1000, 2, 20), *sync(30, 1985, 3)])
+    options = ("--from", "100us", "--to", "1511us")
+    equal([part[2] for part in path_of(index, *options)], ["computation", "stream_gap", "computation"], "a window that ends in a wait")
+    equal(what_ifs(index, "gemm_a:0.5", "gemm_b:0.5", "*:0", "host:0", options=options), [(956, known), (1161, known), (1, known), (1411, known)], "its lengths")
+    check_window(index, *options)
+    options = ("--from", "300us")
+    equal(what_ifs(index, "gemm_b:0", "host:1", options=options), [(715, "at least"), (1715, known)], "a wait from before the window")
+    check_window(index, *options)
+
+
+def check_steps(folder):
+    """A wait from before a step holds up what the step launches then; --from and --to cut steps."""
+    waits = [*launched("gemm_a", 1010, 1200, 1, 1000, tid=2), *launched("gemm_b", 2211, 500, 2, 1010, tid=2), *sync(1020, 1700, 77, tid=2)]
+    index = planted(folder, [step(0, 0, 1900), step(1, 2000, 1900), *waits, *launched("gemm_c", 2740, 2000, 3, 2730, tid=2)])
+    check_window(index, "--step", "1")
+    row = rows("critical-path", "--what-if", "gemm_b:0.5", "--step", "1", index)[0]
+    equal(row["saving"], 250000, "half of what a wait from before the step waits for")
+    idle = [step(1, 1000, 900), event("cpu_op", "aten::cpu_only", 1100, 500)]
+    index = planted(folder, [step(0, 0, 900), *launched("gemm_k", 150, 600, 1, 100, 10), *idle, step(2, 2000, 900), *launched("gemm_k", 2150, 600, 2, 2100, 10)])
+    path = path_of(index, "--step", "0", "--from", "200us", "--to", "300us")
+    equal((path[0][0], path[-1][1]), (200000, 300000), "a cut step")
+
+
+def check_launches(folder):
+    """The host's time includes that of launches. Where a delay that was never observed cannot matter, lengths are exact."""
+    index = planted(folder, [event for i in range(3) for event in launched("k", 100 * i + 60, 5, i + 1, 100 * i, 50)])
+    equal(what_ifs(index, "host:2", "host:1", "host:0"), [(515, "by the releases"), (265, "by the releases"), (25, "at least")], "launches of 50 us")
+    last = [call("cudaLaunchKernel", 300, 5, 3), kernel("gemm_k", 310, 400, 3, 8), call("cudaDeviceSynchronize", 320, 400, 4)]
+    index = planted(folder, [*launched("gemm_k", 30, 100, 1, 5), *launched("k", 215, 50, 2, 205), *last])
+    equal(what_ifs(index, "gemm_k:2", "gemm_k:0.9"), [(1115, "by the releases"), (675, "at least")], "what is not sure ends long before")
 
 
 def check_scaled(folder):
@@ -283,7 +354,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_empty_stream, check_blocking_copies, check_free, check_exact_return, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_blocking_copies, check_free, check_exact_return, check_cut, check_steps, check_launches, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

@@ -189,13 +189,34 @@ class Model {
     const auto ends = std::ranges::lower_bound(all, window.end, {}, &Activity::ts);
     first_ = static_cast<std::uint32_t>(begins - all.begin());
     last_ = static_cast<std::uint32_t>(ends - all.begin());
+    while (window.is_cut && first_ > 0 && paths.latest_end_until(first_ - 1) > window.begin) --first_;
+    for (std::uint32_t i = first_; i < last_; ++i) {
+      if (counts(all[i])) end_ = std::max(end_, inside(all[i]).end);
+    }
+    if (window.host_end <= window.end) end_ = std::max(end_, window.host_end);
+    find_moments();
   }
 
   [[nodiscard]] std::uint32_t first() const { return first_; }
   [[nodiscard]] std::uint32_t last() const { return last_; }
   [[nodiscard]] bool has(std::uint32_t activity) const { return activity >= first_ && activity < last_; }
   // Of the window, not of what follows.
-  [[nodiscard]] bool counts(const Activity& activity) const { return activity.end <= window_.end; }
+  [[nodiscard]] bool counts(const Activity& activity) const { return window_.is_cut || activity.end <= window_.end; }
+  // Its part in the window; of what ended before, nothing.
+  [[nodiscard]] Extent inside(const Activity& activity) const {
+    return {std::max(activity.ts, window_.begin), std::min(activity.end, window_.end)};
+  }
+  // Of what counts, the last end. What follows until the end of the window stays as long as it is.
+  [[nodiscard]] std::int64_t end() const { return end_; }
+  // How long the activities would take.
+  [[nodiscard]] std::vector<std::int64_t> durations(const WhatIf& change) const {
+    std::vector<std::int64_t> out;
+    for (const Activity& one : graph_.activities().subspan(first_, last_ - first_)) {
+      const bool is_before = one.ts < window_.begin && one.end <= window_.begin;
+      out.push_back(is_before ? 0 : change.activities(one).of(inside(one).length()));
+    }
+    return out;
+  }
 
   // Calls visit(Release, Delay) for what an activity of the window waited for.
   template <class Visit>
@@ -223,73 +244,73 @@ class Model {
 
   // What happens in the window, in order of time.
   struct Moment {
-    enum class What : std::uint8_t { kReturn, kCall, kLaunch, kStart };  // of those at one time in this order
+    enum class What : std::uint8_t { kReturn, kHostEnd, kCall, kLaunch, kStart };  // of those at one time in this order
     std::int64_t at = 0;
     What what = What::kReturn;
-    std::uint32_t place = 0;  // of synchronising calls that in calls(), of launches the id, of starts the activity
+    std::uint32_t place = 0;  // of synchronising calls that in calls(), of launches and starts the activity
     friend bool operator<(const Moment& a, const Moment& b) { return std::tie(a.at, a.what) < std::tie(b.at, b.what); }
   };
-  [[nodiscard]] std::vector<Moment> moments() const {
+  [[nodiscard]] std::span<const Moment> moments() const { return moments_; }
+
+ private:
+  void find_moments() {
     using enum Moment::What;
-    std::vector<Moment> starts, others, out;
+    std::vector<Moment> starts, others;
     const auto all = graph_.activities();
-    std::vector<std::uint32_t> launches;
     for (std::uint32_t i = first_; i < last_; ++i) {
       starts.push_back({all[i].ts, kStart, i});
-      if (all[i].call != 0 && graph_.call_ts(all[i].call) >= window_.begin) launches.push_back(all[i].call);
+      const std::int64_t launched = all[i].call == 0 ? window_.begin : graph_.launched_at(all[i]);
+      if (launched > window_.begin) others.push_back({launched, kLaunch, i});
     }
-    std::ranges::sort(launches);
-    launches.erase(std::unique(launches.begin(), launches.end()), launches.end());
-    for (const std::uint32_t call : launches) others.push_back({graph_.call_ts(call), kLaunch, call});
+    if (window_.host_end > window_.begin && window_.host_end <= window_.end)
+      others.push_back({window_.host_end, kHostEnd, 0});
     const auto calls = graph_.calls();
     const auto ended = std::ranges::lower_bound(calls, window_.begin, {}, &SynchronisingCall::end);
     for (auto i = static_cast<std::uint32_t>(ended - calls.begin()); i < calls.size() && calls[i].end <= window_.end;
          ++i) {
-      if (calls[i].ts < window_.begin) continue;
-      others.push_back({calls[i].ts, kCall, i});
+      if (calls[i].ts >= window_.begin) others.push_back({calls[i].ts, kCall, i});
       others.push_back({calls[i].end, kReturn, i});
     }
     std::stable_sort(others.begin(), others.end());
-    std::merge(starts.begin(), starts.end(), others.begin(), others.end(), std::back_inserter(out));
-    return out;
+    std::merge(starts.begin(), starts.end(), others.begin(), others.end(), std::back_inserter(moments_));
   }
 
- private:
   const ReleaseGraph& graph_;
   const PathWindow& window_;
   const SmallestDelays& delays_;
   std::uint32_t first_ = 0, last_ = 0;
+  std::int64_t end_ = window_.begin;
+  std::vector<Moment> moments_;
 };
 
-// The latest of some times, some of which are only known to lie between two.
-struct Latest {
-  std::int64_t time = -kUnbounded, most = -kUnbounded;
-  void add(std::int64_t base, const Delay& delay) {
-    time = std::max(time, base + delay.ns);
-    most = std::max(most, base + (delay.is_known ? delay.ns : delay.most));
-  }
-  [[nodiscard]] bool is_lower_bound() const { return most > time; }
-};
-
-// Moves what happens in a window to where it would be under other durations.
+// Moves what happens in a window to where it would be under other durations. `with_longest`: delays that were never
+// observed are as long as they may be.
 class Forwards {
  public:
-  Forwards(const CriticalPaths& paths, const PathWindow& window, const WhatIf& change)
-      : graph_(paths.graph()), window_(window), change_(change), model_(paths, window) {
-    for (std::uint32_t i = model_.first(); i < model_.last(); ++i) new_ends_.push_back(graph_.activities()[i].end);
-  }
+  Forwards(const Model& model, const CriticalPaths& paths, const PathWindow& window, const WhatIf& change,
+           std::span<const std::int64_t> durations, bool with_longest)
+      : graph_(paths.graph()),
+        window_(window),
+        change_(change),
+        model_(model),
+        durations_(durations),
+        with_longest_(with_longest),
+        new_ends_(durations.size()),
+        of_launch_(durations.size()) {}
 
+  // is_lower_bound: if longer delays would let anything start or return later, maybe not the end.
   WhatIfLength run() {
     using enum Model::Moment::What;
     for (const Model::Moment& moment : model_.moments()) {
+      const auto shift_on = [&](std::uint32_t thread) { return shift(thread, moment.at); };
       if (moment.what == kStart) move_start(moment.place);
       if (moment.what == kReturn) move_return(moment.place);
-      if (moment.what == kLaunch) of_launch_[moment.place] = shift(graph_.thread_of(moment.place), moment.at);
-      if (moment.what == kCall) of_call_[moment.place] = shift(graph_.calls()[moment.place].thread, moment.at);
+      if (moment.what == kHostEnd) end_ = std::max(end_, moment.at + shift_on(window_.thread));
+      if (moment.what == kCall) of_call_[moment.place] = shift_on(graph_.calls()[moment.place].thread);
+      if (moment.what == kLaunch)
+        of_launch_[moment.place - model_.first()] = shift_on(graph_.thread_of(graph_.activities()[moment.place].call));
     }
-    if (window_.host_end <= window_.end)
-      end_ = std::max(end_, window_.host_end + shift(window_.thread, window_.host_end));
-    return {std::max(end_, window_.begin) - window_.begin, is_lower_bound_};
+    return {end_ - window_.begin + window_.end - model_.end(), is_lower_bound_};
   }
 
  private:
@@ -305,48 +326,57 @@ class Forwards {
     }
     return host.shift;
   }
+  // With a delay behind a moment.
+  std::int64_t after(std::int64_t at, const Delay& delay) {
+    is_lower_bound_ |= !delay.is_known && delay.most > delay.ns;
+    return at + (with_longest_ && !delay.is_known ? delay.most : delay.ns);
+  }
   [[nodiscard]] std::int64_t end_of(std::uint32_t activity) const {
     return model_.has(activity) ? new_ends_[activity - model_.first()] : graph_.activities()[activity].end;
   }
 
   void move_return(std::uint32_t place) {
     const SynchronisingCall& call = graph_.calls()[place];
-    Latest returns;
-    if (call.source == kNoActivity) {
-      returns.add(call.end + of_call_.at(place), {});
-    } else {
-      returns.add(call.ts + of_call_.at(place), model_.own_time(call));
-    }
-    model_.for_each_delay(call, [&](std::uint32_t one, const Delay& delay) { returns.add(end_of(one), delay); });
-    is_lower_bound_ |= returns.is_lower_bound();
-    hosts_[graph_.process_of(call.thread)] = {call.end, returns.time - call.end};
+    const auto shift = of_call_.find(place);  // not there: it began before the window
+    const std::int64_t later = shift == of_call_.end() ? 0 : shift->second;
+    std::int64_t returns = later + (call.source == kNoActivity ? call.end : after(call.ts, model_.own_time(call)));
+    model_.for_each_delay(
+        call, [&](std::uint32_t one, const Delay& delay) { returns = std::max(returns, after(end_of(one), delay)); });
+    hosts_[graph_.process_of(call.thread)] = {call.end, std::max(returns, window_.begin) - call.end};
+  }
+
+  std::int64_t released(std::uint32_t activity) {
+    std::int64_t start = -kUnbounded;
+    model_.for_each_delay(activity, [&](const Release& release, Delay delay) {
+      if (release.kind != ReleaseKind::kLaunch)
+        return void(start = std::max(start, after(end_of(release.activity), delay)));
+      delay.ns = change_.launch_delay.of(delay.ns);
+      delay.most = change_.launch_delay.of(delay.most);
+      start = std::max(start, after(release.at + of_launch_[activity - model_.first()], delay));
+    });
+    return start;
   }
 
   void move_start(std::uint32_t activity) {
     const Activity& one = graph_.activities()[activity];
-    Latest starts;
-    model_.for_each_delay(activity, [&](const Release& release, Delay delay) {
-      if (release.kind != ReleaseKind::kLaunch) return starts.add(end_of(release.activity), delay);
-      const auto shift = of_launch_.find(one.call);  // not there: launched before the window
-      delay.ns = change_.launch_delay.of(delay.ns);
-      delay.most = change_.launch_delay.of(delay.most);
-      starts.add(release.at + (shift == of_launch_.end() ? 0 : shift->second), delay);
-    });
-    if (starts.time == -kUnbounded) starts.time = one.ts;  // nothing is known to have released it
-    is_lower_bound_ |= starts.is_lower_bound();
-    const std::int64_t end = starts.time + change_.activities(one).of(one.end - one.ts);
-    new_ends_[activity - model_.first()] = end;
-    if (model_.counts(one)) end_ = std::max(end_, end);
+    const std::uint32_t place = activity - model_.first();
+    // Of what began before the window only what is left may change; else maybe nothing is known to have released it.
+    std::int64_t start = one.ts < window_.begin ? std::min(one.end, window_.begin) : released(activity);
+    if (start == -kUnbounded) start = one.ts;
+    new_ends_[place] = start + durations_[place];
+    if (model_.counts(one)) end_ = std::max(end_, new_ends_[place]);
   }
 
   const ReleaseGraph& graph_;
   const PathWindow& window_;
   const WhatIf& change_;
-  Model model_;
-  std::unordered_map<std::uint32_t, Host> hosts_;                        // by process
-  std::vector<std::int64_t> new_ends_;                                   // of the activities of the model
-  std::unordered_map<std::uint32_t, std::int64_t> of_launch_, of_call_;  // shifts of the host
-  std::int64_t end_ = -kUnbounded;
+  const Model& model_;
+  std::span<const std::int64_t> durations_;  // of the activities of the model, as all by place
+  bool with_longest_;
+  std::unordered_map<std::uint32_t, Host> hosts_;            // by process
+  std::vector<std::int64_t> new_ends_, of_launch_;           // and shifts of the host at their launches
+  std::unordered_map<std::uint32_t, std::int64_t> of_call_;  // shifts of the host
+  std::int64_t end_ = window_.begin;
   bool is_lower_bound_ = false;
 };
 
@@ -355,21 +385,26 @@ class Forwards {
 class Backwards {
  public:
   Backwards(const Model& model, const CriticalPaths& paths, const PathWindow& window, bool with_longest)
-      : graph_(paths.graph()), window_(window), model_(model), with_longest_(with_longest) {}
+      : graph_(paths.graph()),
+        window_(window),
+        model_(model),
+        with_longest_(with_longest),
+        of_launch_(model.last() - model.first(), kUnbounded) {}
 
   // Of the activities of the model.
   std::vector<std::int64_t> run() {
     using enum Model::Moment::What;
     for (std::uint32_t i = model_.first(); i < model_.last(); ++i)
-      latest_.push_back(model_.counts(graph_.activities()[i]) ? window_.end : kUnbounded);
-    if (window_.host_end <= window_.end) host(window_.thread) = window_.end - window_.host_end;
-    const std::vector<Model::Moment> moments = model_.moments();
+      latest_.push_back(model_.counts(graph_.activities()[i]) ? model_.end() : kUnbounded);
+    const std::span<const Model::Moment> moments = model_.moments();
     for (auto moment = moments.rbegin(); moment != moments.rend(); ++moment) {
       if (moment->what == kStart) bound_releases(moment->place);
       if (moment->what == kReturn) bound_awaited(moment->place);
+      if (moment->what == kHostEnd) lower(host(window_.thread), model_.end() - moment->at);
       if (moment->what == kCall) lower(host(graph_.calls()[moment->place].thread), of_call_.at(moment->place));
-      const auto launch = moment->what == kLaunch ? of_launch_.find(moment->place) : of_launch_.end();
-      if (launch != of_launch_.end()) lower(host(graph_.thread_of(moment->place)), launch->second);
+      if (moment->what == kLaunch)
+        lower(host(graph_.thread_of(graph_.activities()[moment->place].call)),
+              of_launch_[moment->place - model_.first()]);
     }
     return std::move(latest_);
   }
@@ -389,10 +424,11 @@ class Backwards {
 
   void bound_releases(std::uint32_t activity) {
     const Activity& one = graph_.activities()[activity];
-    const std::int64_t start = latest_[activity - model_.first()] - (one.end - one.ts);
+    if (one.ts < window_.begin) return;
+    const std::int64_t start = latest_[activity - model_.first()] - model_.inside(one).length();
     model_.for_each_delay(activity, [&](const Release& release, const Delay& delay) {
       if (release.kind != ReleaseKind::kLaunch) return lower_end(release.activity, start - ns(delay));
-      lower(of_launch_.try_emplace(one.call, kUnbounded).first->second, start - ns(delay) - release.at);
+      lower(of_launch_[activity - model_.first()], start - ns(delay) - release.at);
     });
   }
 
@@ -409,8 +445,8 @@ class Backwards {
   const PathWindow& window_;
   const Model& model_;
   bool with_longest_;
-  std::vector<std::int64_t> latest_;
-  std::unordered_map<std::uint32_t, std::int64_t> hosts_, of_launch_, of_call_;  // by how much they may be later
+  std::vector<std::int64_t> latest_, of_launch_;  // of the activities; by how much their launches may be later
+  std::unordered_map<std::uint32_t, std::int64_t> hosts_, of_call_;  // by how much they may be later
 };
 
 }  // namespace
@@ -473,7 +509,12 @@ std::span<const std::uint32_t> CriticalPaths::threads(std::uint32_t process) con
 std::vector<PathSegment> CriticalPaths::path(const PathWindow& window) const { return Walk(*this, window).run(); }
 
 WhatIfLength CriticalPaths::what_if(const PathWindow& window, const WhatIf& change) const {
-  return Forwards(*this, window, change).run();
+  const Model model(*this, window);
+  const std::vector<std::int64_t> durations = model.durations(change);
+  WhatIfLength out = Forwards(model, *this, window, change, durations, false).run();
+  if (out.is_lower_bound)
+    out.is_lower_bound = Forwards(model, *this, window, change, durations, true).run().length > out.length;
+  return out;
 }
 
 std::vector<Slack> CriticalPaths::slack(const PathWindow& window) const {
@@ -483,7 +524,7 @@ std::vector<Slack> CriticalPaths::slack(const PathWindow& window) const {
   std::vector<Slack> out;
   for (std::uint32_t i = model.first(); i < model.last(); ++i) {
     const Activity& one = graph_.activities()[i];
-    if (!model.counts(one)) continue;
+    if (one.ts < window.begin || one.end > window.end) continue;
     const auto slack = [&](std::int64_t until) {
       return until < kUnbounded / 2 ? std::max<std::int64_t>(until - one.end, 0) : kUnknownValue;
     };

@@ -44,11 +44,13 @@ struct PathSegment {
   bool is_inferred = false;              // what leads on from here is not recorded
 };
 
-// A part of the trace. What begins in it and ends behind its end does not count: it belongs to what follows.
+// A part of the trace. What begins in it and ends behind its end does not count: it belongs to what follows. But of one
+// that is cut out by times all that runs in it counts, from its begin and until its end.
 struct PathWindow {
   std::int64_t begin = 0, end = 0;
   std::int64_t host_end = 0;  // until which the host belongs to it
   std::uint32_t thread = 0;   // where the host ended
+  bool is_cut = false;
 };
 
 struct StepWindow : PathWindow {

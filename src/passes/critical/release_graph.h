@@ -101,6 +101,10 @@ class ReleaseGraph {
     return thread < process_of_thread_.size() ? process_of_thread_[thread] : 0;
   }
   [[nodiscard]] std::size_t threads() const { return process_of_thread_.size(); }
+  // Of what has a call: until when the host holds it up.
+  [[nodiscard]] std::int64_t launched_at(const Activity& one) const {
+    return std::min(one.queued ? call_ts(one.call) : call_end(one.call), one.ts);
+  }
   // When anything was open on a host thread.
   [[nodiscard]] const TimeCover& open_on(std::uint32_t thread) const { return open_[thread]; }
 
@@ -108,10 +112,7 @@ class ReleaseGraph {
   template <class Visit>
   void for_each_release(std::uint32_t activity, Visit visit) const {
     const Activity& one = activities_[activity];
-    if (one.call != 0) {
-      const std::int64_t launched = one.queued ? call_ts(one.call) : call_end(one.call);
-      visit(Release{ReleaseKind::kLaunch, kNoActivity, std::min(launched, one.ts)});
-    }
+    if (one.call != 0) visit(Release{ReleaseKind::kLaunch, kNoActivity, launched_at(one)});
     if (one.before != kNoActivity)
       visit(Release{ReleaseKind::kStream, one.before, std::min(activities_[one.before].end, one.ts)});
     visit_waits(event_waits_, ReleaseKind::kEvent, activity, visit);

@@ -16,15 +16,14 @@
 namespace tracedb {
 namespace {
 
-// From the first to the last event, or what of it is asked for.
-std::vector<StepWindow> whole_trace(const Selection& selection, const ReleaseGraph& graph) {
+// From the first to the last event.
+std::vector<StepWindow> whole_trace(const ReleaseGraph& graph) {
   StepWindow out;
   out.begin = std::numeric_limits<std::int64_t>::max();
   for (const Activity& one : graph.activities()) {
     out.begin = std::min(out.begin, one.ts);
     out.end = std::max(out.end, one.end);
   }
-  const Window cut = window_of(selection);
   for (std::uint32_t thread = 0; thread < graph.threads(); ++thread) {
     const Extent open = graph.open_on(thread).bounds();
     if (open.length() == 0) continue;
@@ -32,10 +31,35 @@ std::vector<StepWindow> whole_trace(const Selection& selection, const ReleaseGra
     if (open.end > out.host_end) out.host_end = open.end, out.thread = thread;
   }
   out.end = std::max(out.end, out.host_end);
-  out.begin = std::max(out.begin, cut.from);
-  out.end = std::min(out.end, cut.to);
   if (out.thread == 0) out.host_end = std::numeric_limits<std::int64_t>::max();
-  return out.end > out.begin ? std::vector{out} : std::vector<StepWindow>{};
+  return {out};
+}
+
+// What of a window is asked for. Where a call waits for what runs at its end, not the host ends it.
+StepWindow cut(StepWindow window, const Window& asked, const ReleaseGraph& graph) {
+  window.is_cut = asked.from > window.begin || asked.to < window.end;
+  window.begin = std::max(window.begin, asked.from);
+  window.end = std::min(window.end, asked.to);
+  if (!window.is_cut || window.thread == 0) return window;
+  const auto is_open = [&](const auto& one) { return one.ts < window.end && one.end >= window.end; };
+  const auto waits = [&](const SynchronisingCall& call) {
+    return call.thread == window.thread && call.source != kNoActivity && is_open(call) && call.end > window.end;
+  };
+  window.host_end = std::min(window.host_end, window.end);
+  const auto waiting = std::ranges::find_if(graph.calls(), waits);
+  if (waiting != graph.calls().end() && std::ranges::any_of(graph.activities(), is_open))
+    window.host_end = std::min(window.host_end, waiting->ts);
+  return window;
+}
+
+std::vector<StepWindow> selected_windows(Workload& workload, const ReleaseGraph& graph) {
+  const Selection& selection = workload.selection();
+  std::vector<StepWindow> out =
+      selection.names_steps() ? windows_of_steps(workload.steps(), selected_steps(workload.steps(), selection), graph)
+                              : whole_trace(graph);
+  for (StepWindow& window : out) window = cut(window, window_of(selection), graph);
+  std::erase_if(out, [](const StepWindow& window) { return window.end <= window.begin; });
+  return out;
 }
 
 struct PathsOfTrace {
@@ -48,9 +72,7 @@ struct PathsOfTrace {
       : host(workload.index()),
         graph(workload.index(), workload.events(), host, options.late),
         paths(graph),
-        windows(workload.selection().names_steps()
-                    ? windows_of_steps(workload.steps(), selected_steps(workload.steps(), workload.selection()), graph)
-                    : whole_trace(workload.selection(), graph)) {}
+        windows(selected_windows(workload, graph)) {}
 };
 
 // What parts of paths are called.
