@@ -270,6 +270,10 @@ def check_steps(folder):
     index = planted(folder, [step(0, 0, 900), *launched("gemm_k", 150, 600, 1, 100, 10), *idle, step(2, 2000, 900), *launched("gemm_k", 2150, 600, 2, 2100, 10)])
     path = path_of(index, "--step", "0", "--from", "200us", "--to", "300us")
     equal((path[0][0], path[-1][1]), (200000, 300000), "a cut step")
+    for options, said in ((("--step", "1", "--slack"), "no kernel, copy or fill begins"), (("--from", "1000us", "--to", "1500us", "--slack"), "no kernel, copy or fill begins"),
+                          (("--from", "1s", "--slack"), "nothing of the trace"), (("--from", "1s", "--what-if", "gemm_k:0"), "nothing of the trace")):
+        equal(rows("critical-path", *options, index), [], f"rows with {options}")
+        require(said in " ".join(notes_of(index, *options)), f"{options}: {notes_of(index, *options)}")
 
 
 def check_launches(folder):

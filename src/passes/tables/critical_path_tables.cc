@@ -315,6 +315,7 @@ void fill_what_if(Workload& workload, const PassOptions& options, TableRows& row
         return factor;
       };
     }
+    if (all.windows.empty()) continue;
     const WhatIfLength result = total(what);
     rows.add(change.what).add(static_cast<double>(change.numerator) / static_cast<double>(change.denominator));
     rows.add(length).add(result.length).add(length - result.length).add(floor.length);

@@ -48,9 +48,14 @@ void finish_path(const CommandLine& line, Workload& workload, TraceReport& resul
   append(result.warnings, workload.missing_notes());
   Database& database = workload.index().database();
   if (result.report.rows.empty()) {
-    result.warnings.emplace_back(!workload.selection().empty() ? "nothing of the trace is selected"
-                                 : line.has("slack")           ? "the trace has no kernels, copies or fills"
-                                                               : "the trace has no events with a duration");
+    std::string_view why =
+        line.has("slack") ? "the trace has no kernels, copies or fills" : "the trace has no events with a duration";
+    if (!workload.selection().empty()) {
+      const bool has_path = line.has("slack") && database.query_int64("SELECT 1 FROM temp.critical_path_sums LIMIT 1");
+      why =
+          has_path ? "no kernel, copy or fill begins and ends in what is selected" : "nothing of the trace is selected";
+    }
+    result.warnings.emplace_back(why);
     return;
   }
   append(result.warnings, certainty_notes(database));
