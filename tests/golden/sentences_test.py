@@ -303,6 +303,7 @@ class Reported:
             "other": "[no step]"}
 
     def __init__(self, index):
+        self.index = index
         data = sections_of(json.loads(run("trace-query", "compare", "-q", "--json", "--by", "class", "--section",
                                           "ledger,verdict", index, index).stdout))
         self.ledger = {(row["phase"], row["item"]): row for row in data["ledger"]}
@@ -331,6 +332,7 @@ class Reported:
 
     def say_no_kernels(self, told):
         equal(self.ledger, {}, "rows of the ledger")
+        equal(bool(told.get("where")), sql(self.index, "SELECT count(*) AS n FROM kernel")[0]["n"] > 0, "kernels outside of steps")
 
     def say_headline(self, told):
         require(told["devices"] and told.get("step", "the trace"), told.sentence)
