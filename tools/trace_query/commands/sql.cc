@@ -130,9 +130,9 @@ class Answers {
     auto own = document_ != nullptr ? nullptr : output_.renderer();
     output_.separate("");
     // How many there are is known behind the last.
-    if (offset_ > 0 || own)
+    if (offset_ > 0 || document_ == nullptr)
       head_.page = RowPage{offset_, kAllRows, kAllRows, max_rows_ == 0 ? kAllRows : offset_ + max_rows_};
-    (own ? *own : *document_).begin(head_, columns);
+    (document_ == nullptr ? *own : *document_).begin(head_, columns);
     return own;
   }
 
