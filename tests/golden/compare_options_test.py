@@ -2,7 +2,7 @@
 is not there is named, files of baselines that do not fit together are refused, and tables say what their rows are."""
 import json
 
-from trace_cases import as_json, equal, ingest, make_trace, require, run
+from trace_cases import as_json, edit_database, equal, ingest, make_trace, require, run
 
 SHAPE = ("--layers", 3, "--steps", 12, "--mix", "P,D*5", "--batch", 8, "--tensor-parallel", 2, "--vendor", "amd")
 
@@ -146,6 +146,11 @@ def few_steps(pair):
         require("inconclusive" in named, named)
         data = as_json("compare", "--section", section, a, b)
         equal({row["verdict"] for row in data["sections"][0]["rows"]}, {"inconclusive"}, f"{section}: verdicts")
+    for name, cause in ((None, "suspect clocks or power"), ("Fancy 9000", "suspect other devices, clocks or power")):
+        if name:
+            edit_database(b, f"UPDATE device SET name = '{name}'")
+        said = run("trace-query", "compare", "-q", "--section", "warnings", "--wide", a, b).stdout
+        require(cause in " ".join(said.split()), said)
     many = run("trace-query", "compare", "-q", "--section", "summary,operations", pair.a, pair.b, "--phase", "decode").stdout
     require("layers slower" not in many and "Verdict" in many.split("operations")[1], many)
 
