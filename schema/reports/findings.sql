@@ -2,14 +2,15 @@
 -- :beside 1: without what `report` and `compare` say of each kind of steps anyway.
 -- command: selection | what stands out: input bound, exposed communication, idle devices, unused tensor cores, full memory | nothing was recorded that could stand out
 -- column: finding    | Finding    | text    | label | 9         | data_loader, exposed_comm, busy, tensor_cores or memory
--- column: share_pct  | Share (%)  | percent |       | 8         | of the time; tensor_cores: of the device time; memory: of the fullest device's, in the whole trace
+-- column: share_pct  | Share (%)  | percent |       | 8         | of the steps, or where there are none of the time; tensor_cores: of the device time; memory: of the fullest device's, in the whole trace
 -- column: limit_pct  | Limit (%)  | percent |       | 3         | beyond it, it stands out; busy: below it
 -- column: stands_out | Stands Out | count   | sum   | 8         | 1: it does
 -- column: text       | Text       | text    |       | 9 wrapped | in words
 WITH
 times AS (
   SELECT total(length) AS length, total(data_loader) AS loading, total(exposed_comm) AS comm,
-         total(computing + exposed_comm + copy) AS busy, total(runtime + operators) AS host
+         total(computing + exposed_comm + copy) AS busy, total(runtime + operators) AS host,
+         iif(count(DISTINCT step) = 0, 'the time', iif(count(DISTINCT step) = 1, 'the step', 'the time of the steps')) AS window
   FROM (SELECT 1 WHERE :beside IS NULL OR EXISTS (SELECT 1 FROM string WHERE value GLOB 'enumerate(Data*'))
   CROSS JOIN temp.step_breakdown),
 recorded AS (SELECT EXISTS (SELECT 1 FROM kernel) OR EXISTS (SELECT 1 FROM memory_op) AS device,
@@ -26,20 +27,20 @@ memory AS (
   FROM temp.memory_events e WHERE e.device_number IS NOT NULL AND NOT e.is_relative
   GROUP BY e.device ORDER BY 2 DESC, 1 LIMIT 1),
 measured(place, finding, share, bound, called, text) AS (
-  SELECT 1, 'data_loader', 100 * loading / length, 5.0, 'input bound: ', '%.1f %% of the time waits for the data loader' FROM times
+  SELECT 1, 'data_loader', 100 * loading / length, 5.0, 'input bound: ', '%.1f %% of ' || window || ' waits for the data loader' FROM times
   WHERE length > 0 AND (SELECT host FROM recorded)
   UNION ALL
-  SELECT 2, 'exposed_comm', 100 * comm / length, 10.0, '', '%.1f %% of the time is communication with no computation beside it'
+  SELECT 2, 'exposed_comm', 100 * comm / length, 10.0, '', '%.1f %% of ' || window || ' is communication with no computation beside it'
   FROM times WHERE length > 0 AND :beside IS NULL AND (SELECT device FROM recorded)
   UNION ALL
   SELECT 3, 'busy', 100 * busy / length, 50.0, '',
-         'devices are busy for %.1f %% of the time' ||
+         'devices are busy for %.1f %% of ' || window ||
            iif((SELECT host FROM recorded), printf('; for %.1f %%%% of it operators or runtime calls are open instead', 100 * host / length), '')
   FROM times WHERE length > 0 AND :beside IS NULL AND (SELECT device FROM recorded)
   UNION ALL
   SELECT 4, 'tensor_cores', max(100 * (total(iif(w.matrix = 1, w.busy, 0)) - k.unknown) / sum(w.busy), 0), 0.0, 'tensor cores unused: ',
-         'no kernel''s name shows tensor cores, and at least %.1f %% of the device time is of matrix products, attention and convolutions '
-           || 'in kernels without them'
+         'no kernel''s name shows tensor cores, and ' || iif(k.unknown > 0, 'at least ', '') ||
+           '%.1f %% of the device time is of operators that are matrix products, attention or convolutions'
   FROM kernels k CROSS JOIN temp.operator_work w WHERE k.time > 0 AND k.matrix = 0 HAVING sum(w.busy) > 0
   UNION ALL
   SELECT 5, 'memory', share, 90.0, 'nearly full: ', '%.1f %% of the memory of ' || device || ' is taken at the peak of the trace' FROM memory WHERE share IS NOT NULL),

@@ -13,7 +13,7 @@ struct TraceFinding {
   std::string name;  // "data_loader"; schema/reports/findings.sql has them
   double share_pct = 0;
   bool stands_out = false;
-  std::string text;  // "input bound: 22.9 % of the time waits for the data loader"
+  std::string text;  // "input bound: 22.9 % of the step waits for the data loader"
 };
 
 // What stands out first. The database has the pass tables of a workload (passes/tables/pass_tables.h).

@@ -95,6 +95,8 @@ class Writer : PageWriter {
     return has_steps ? " a step" : other_has ? " in all" : "";
   }
 
+  bool is_of_one_unit(const GroupReasons& group) const { return unit(group, false) == unit(group, true); }
+
   // What the means are of.
   std::string mean_of(const GroupReasons& group) const {
     if (one_step()) return fmt::format("mean of {} others", group.group->baseline.steps);
@@ -112,7 +114,10 @@ class Writer : PageWriter {
     const std::string& label = group.group->group.label;
     const std::string measure = group.by_period ? "" : " of device span";  // it may leave out much of a step
     const Figure kind{"kind", label == "unknown" ? "" : label + ": "}, unit{"unit", measure + this->unit(group, true)};
-    if (!group.group->other_work.text.empty()) return other_work_text(*group.group, kind, change, names_, unit);
+    if (!group.group->other_work.text.empty()) {
+      const std::string own = measure + this->unit(group, false), other = measure + this->unit(group, true);
+      return other_work_text(*group.group, kind, change, names_, {own, own == other ? "" : other});
+    }
     if (Sentence bar = no_usual_step(words_, group); !bar.text.empty()) {
       return say("compare.no_usual_step", "{kind}no usual step to compare: {why}.", {kind, {"why", std::move(bar)}});
     }
@@ -122,7 +127,7 @@ class Writer : PageWriter {
                  {kind, {"baseline_time", a}, {"candidate_time", b}, unit});
     }
     if (!has_reasons(group) && std::abs(b / a - 1) < kLeastChange) return unchanged(change, kind, unit);
-    if (this->unit(group, false) != this->unit(group, true)) {
+    if (!is_of_one_unit(group)) {
       const bool whole = this->unit(group, false) != " a step";  // of the baseline
       return say("compare.step_and_whole",
                  "{kind}{stepping} needs {step_time:time} of device span a step, {whole} {whole_time:time} in all, "
@@ -242,9 +247,11 @@ class Writer : PageWriter {
     if (!own.other_work.text.empty()) {
       return say("compare.no_verdict", "none ({reason})", {{"reason", own.permission.why_not(Claim::kRatio)}});
     }
-    std::vector<Sentence> parts = {change_text(judged(group), group.by_period         ? "period"
-                                                              : own.group.whole_trace ? "time"
-                                                                                      : "span")};
+    const std::string measure = group.by_period ? "period" : own.group.whole_trace ? "time" : "span";
+    std::vector<Sentence> parts = {is_of_one_unit(group)
+                                       ? change_text(judged(group), measure)
+                                       : say("no_change", "{measure} inconclusive ({reason})",
+                                             {{"measure", measure}, {"reason", judged(group).reason}})};
     if (group.by_period) parts.push_back(change_text(own.metric(StepMetric::kSpan), "span"));
     for (const TransitionChange& transition : own.transitions) {
       parts.push_back(change_text(transition.change, period_measure(transition.to)));
@@ -516,21 +523,22 @@ Sentence share_text(const GroupReasons& group, const Reason& reason) {
 }
 
 Sentence other_work_text(const GroupComparison& group, const Figure& kind, const Change& judged, const SideNames& names,
-                         const Figure& unit) {
+                         const std::array<std::string, 2>& units) {
   if (group.other_work.cycles)
     return say("compare.other_cycles",
                "{kind}{work}. Not compared (--allow-different-work compares the numbers as they are).",
                {kind, {"work", group.other_work.text}});
   return say("compare.other_work",
-             "{kind}{work}. Not compared: {baseline} takes {baseline_time:time}{unit}, {candidate} "
-             "{candidate_time:time} (--allow-different-work compares them).",
+             "{kind}{work}. Not compared: {baseline} takes {baseline_time:time}{baseline_unit}, {candidate} "
+             "{candidate_time:time}{candidate_unit} (--allow-different-work compares them).",
              {kind,
               {"work", group.other_work.text},
               {"baseline", names.baseline},
               {"baseline_time", judged.baseline.mean},
-              unit,
+              {"baseline_unit", units[0]},
               {"candidate", names.candidate},
-              {"candidate_time", judged.candidate.mean}});
+              {"candidate_time", judged.candidate.mean},
+              {"candidate_unit", units[1]}});
 }
 
 Sentence names_out_of_step_text(const SectionInput& in, const SideNames& names) {

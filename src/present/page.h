@@ -31,10 +31,10 @@ Sentence step_headline(const GroupReasons& group, const std::string& step, doubl
 // " (70 %)": of the change; where what got slower and what got faster nearly cancel, of its own direction; "" of none.
 Sentence share_text(const GroupReasons& group, const Reason& reason);
 
-// Instead of a ratio, where the traces did other work. `judged`: the time of a step; `kind`, `unit`: as the headline
-// has them.
+// Instead of a ratio, where the traces did other work. `judged`: the time of a step; `kind`: as the headline has it;
+// `units`: what the time of each side is of.
 Sentence other_work_text(const GroupComparison& group, const Figure& kind, const Change& judged, const SideNames& names,
-                         const Figure& unit);
+                         const std::array<std::string, 2>& units);
 
 // Before the headline, where names of kernels are unreliable: times still hold, what is said of kernels does not.
 Sentence names_out_of_step_text(const SectionInput& in, const SideNames& names);

@@ -188,6 +188,7 @@ void LayerSources::add_captured() {
 }
 
 std::optional<std::int32_t> layer_number(std::string_view name) {
+  if (name.starts_with("FSDP::")) return std::nullopt;  // gathers for a layer, ahead of it
   const std::string text = ascii_lower(name);
   for (const std::string_view word : {"layers", "layer", "blocks", "block", ".h"}) {
     for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
