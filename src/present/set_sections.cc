@@ -188,7 +188,8 @@ const Fields<SetRunLine> kSetRunFields = {
     {figure_column("speed_pct", "Slower GPU (%)", Unit::kPercent,
                    "by how much its kernels take longer than those of a run of middle speed"),
      [](const auto& line) {
-       return line.phase.comparison.no_speed.empty() && !line.run.rows.empty() ? Cell(line.run.speed_pct) : Cell{};
+       const bool told = line.phase.comparison.no_speed.empty() && !line.run.rows.empty() && line.run.speed_pct;
+       return told ? Cell(*line.run.speed_pct) : Cell{};
      }},
     {figure_column("period", "Period", Unit::kTime, "of regular steps at equal load (span, where steps do not follow)",
                    Fit::kKept),

@@ -237,6 +237,18 @@ SpeedFit take_out_speed(PhaseLevels& levels, const SetDesign& design) {
   fit.kept = 1 - 1 / static_cast<double>(design.baseline_runs + design.candidate_runs - 2);
   // Of the squares, what is the ridge or noise tells nothing of loadings.
   const double unknown = std::min(1.0, (kRidge + product_of(centred(contrast), contrast)) / squares);
+  const double speed = std::min(std::abs(change), std::abs(change_of(others)));
+  const double error = std::sqrt(run_variance(contrast, design) * (design.per_variance() + speed * speed / squares));
+  fit.suspect_p = error > 0 ? student_p_value(change_of(contrast) / error, design.dof()) : 1;
+  if (fit.suspect_p < kSuspectP && std::abs(change_of(contrast)) > kLeastSuspect) {
+    fit.suspect = largest;
+    levels.suspect = levels.speed;  // zeros
+    levels.log_speed = levels.speed;
+    for (const PartLevels& one : levels.parts) {
+      if (one.part->op_class == largest) levels.suspect = sum_of(levels.suspect, one.values);
+    }
+    return fit;
+  }
   const double hidden = change * kLoadingSd * unknown;
   SideValues kernels = levels.speed;  // zeros
   double others_time = 0;
@@ -257,11 +269,6 @@ SpeedFit take_out_speed(PhaseLevels& levels, const SetDesign& design) {
   // What classes follow less is alike within them, so errors of loadings may add up over all but the largest.
   fit.period_error =
       fit.leverage * run_variance(kernels, design) / fit.kept + hidden * hidden * others_time * others_time;
-
-  const double speed = std::min(std::abs(change), std::abs(change_of(others)));
-  const double error = std::sqrt(run_variance(contrast, design) * (design.per_variance() + speed * speed / squares));
-  fit.suspect_p = error > 0 ? student_p_value(change_of(contrast) / error, design.dof()) : 1;
-  if (fit.suspect_p < kSuspectP && std::abs(change_of(contrast)) > kLeastSuspect) fit.suspect = largest;
   return fit;
 }
 

@@ -27,6 +27,7 @@ struct PhaseLevels {
   SideValues mean_period, mean_load, period;        // of all steps; of regular steps; at equal load
   SideValues load, rare, speed;                     // ns by which these make the mean period longer
   SideValues log_speed;  // by how much a run's kernels take longer than in the middle of both sides
+  SideValues suspect;    // ns, of the class that may have changed instead of the speed; empty: there is none
   double period_slope_error = 0;
   bool load_varies = false;  // within runs, so that its slope is known
 };
@@ -46,7 +47,7 @@ struct SpeedFit {
 // Takes the speed of each run out of its parts. It is the median of the logarithms of the kernels' times over their
 // loadings (how much of the speed a group follows: 1, less if it waits for memory), weighted by time and loading: a
 // change of a few groups does not move it. A change of more than half of the time does; then the other
-// classes than the largest, with a vote each, say another speed.
+// classes than the largest, with a vote each, say another speed, and none is taken out.
 SpeedFit take_out_speed(PhaseLevels& levels, const SetDesign& design);
 
 }  // namespace tracedb

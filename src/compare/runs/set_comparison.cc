@@ -129,9 +129,12 @@ std::vector<RowValues> rows_of(const PhaseLevels& levels, const SpeedFit& fit, b
     one.row.candidate = mean_of(values[1]);
     count_agreeing(values, paired, one.row);
   };
-  for (const PartLevels& part : levels.parts) add(SetRowKind::kPart, part.values, part.part->name, &part);
-  const std::string speed = fit.suspect.empty() ? "[speed]" : fmt::format("[speed or {}]", fit.suspect);
-  if (fit.none.empty()) add(SetRowKind::kSpeed, levels.speed, speed, nullptr);
+  const bool is_told = fit.suspect.empty();
+  for (const PartLevels& part : levels.parts) {
+    if (is_told || part.part->op_class != fit.suspect) add(SetRowKind::kPart, part.values, part.part->name, &part);
+  }
+  const std::string speed = is_told ? "[speed]" : fmt::format("[speed or {}]", fit.suspect);
+  if (fit.none.empty()) add(SetRowKind::kSpeed, is_told ? levels.speed : levels.suspect, speed, nullptr);
   add(SetRowKind::kLoad, levels.load, "[load]", nullptr);
   add(SetRowKind::kRareSteps, levels.rare, "[rare steps]", nullptr);
   close_account(rows, total);
@@ -163,7 +166,7 @@ void name_reasons(std::vector<RowValues>& rows, const PhaseLevels& levels) {
   }
 }
 
-// Beside a suspect nothing is sure: all are measured against its speed.
+// Beside a suspect nothing is sure: what else changed may be the speed.
 void name_suspect(std::vector<RowValues>& rows, double p) {
   for (auto& [row, values, part] : rows) {
     if (part != nullptr) {
@@ -225,17 +228,18 @@ std::vector<SetRun> runs_of(const PhaseLevels& levels, const std::vector<RowValu
     for (std::size_t i = 0; i < levels.runs[side].size(); ++i) {
       const RunSums& run = *levels.runs[side][i];
       const double period = levels.period[side][i];
-      runs.push_back({static_cast<int>(side),
-                      run.name,
-                      "",
-                      run.steps,
-                      run.rare_steps,
-                      levels.mean_load[side][i],
-                      period,
-                      period - levels.speed[side][i],
-                      100 * std::expm1(levels.log_speed[side][i]),
-                      "",
-                      {}});
+      runs.push_back(
+          {static_cast<int>(side),
+           run.name,
+           "",
+           run.steps,
+           run.rare_steps,
+           levels.mean_load[side][i],
+           period,
+           period - levels.speed[side][i],
+           levels.suspect[side].empty() ? std::optional(100 * std::expm1(levels.log_speed[side][i])) : std::nullopt,
+           "",
+           {}});
       for (const RowValues& one : rows) runs.back().rows.push_back((*one.values)[side][i]);
     }
     if (!rows.empty()) note_outliers(rows, side, middle_of(levels.period), runs);

@@ -88,9 +88,9 @@ struct SetRun {
   std::int64_t steps = 0, rare_steps = 0;
   double load = 0;                               // mean of regular steps
   double period = 0, period_at_equal_speed = 0;  // at equal load; 0 without level
-  double speed_pct = 0;      // by how much its kernels take longer than those of a run of middle speed; 0: not told
-  std::string note;          // how it stands out from its side (from 10 runs up); never left out for it
-  std::vector<double> rows;  // as SetComparison::rows; none without level
+  std::optional<double> speed_pct;  // by how much its kernels take longer than those of a run of middle speed
+  std::string note;                 // how it stands out from its side (from 10 runs up); never left out for it
+  std::vector<double> rows;         // as SetComparison::rows; none without level
 };
 
 struct SetComparison {
