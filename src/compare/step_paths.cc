@@ -45,7 +45,8 @@ class Asked {
 
   std::optional<PathWithout> answer() {
     std::vector<StepWindow> windows = windows_of_steps(trace_.steps, steps_, paths_.graph());
-    std::erase_if(windows, [&](const StepWindow& window) { return may_wait_unseen(window); });
+    std::erase_if(windows,
+                  [&](const StepWindow& window) { return may_wait_unseen(window) || holds_other_steps(window); });
     const double time = on_one_device() ? mean_time() : 0;
     if (windows.empty() || time <= 0 || question_.less > kRounded * time) return std::nullopt;
     const double factor = std::clamp(1 - question_.less / time, 0.0, 1e9);
@@ -85,6 +86,17 @@ class Asked {
     }
     const auto unseen = static_cast<double>(window.host_end - last);
     return 100 * unseen > kMuchInferred * static_cast<double>(window.end - window.begin);
+  }
+
+  // Whether the host was so far ahead that kernels of steps before are on the path: it is longer than a step takes, and
+  // what all of them save is not what one saves.
+  [[nodiscard]] bool holds_other_steps(const StepWindow& window) const {
+    return std::ranges::any_of(paths_.path(window), [&](const PathSegment& part) {
+      if (part.activity == kNoActivity) return false;
+      const Activity& one = paths_.graph().activities()[part.activity];
+      const std::uint32_t step = one.ref.is_memory_op ? 0 : trace_.steps.of_kernel[one.ref.id - 1];
+      return step != 0 && window.step && step != static_cast<std::uint32_t>(*window.step) + 1;
+    });
   }
 
   [[nodiscard]] bool on_one_device() const {

@@ -25,8 +25,8 @@ struct PathWithout {
   bool is_inferred = false;        // the path rests, in part, on what is not recorded
 };
 
-// All at once, since each call reads all that devices and hosts did. nullopt: such kernels do not take as much, or the
-// steps run on several devices, which may have changed differently.
+// All at once, since each call reads all that devices and hosts did. nullopt: such kernels do not take as much, the
+// steps run on several devices, which may have changed differently, or overlap, as the host is a step or more ahead.
 std::vector<std::optional<PathWithout>> step_paths(const Index& index, const ComparedTrace& trace,
                                                    std::span<const PathQuestion> questions);
 
