@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <map>
 #include <span>
 #include <utility>
@@ -200,6 +201,12 @@ class Comparer {
     const auto a = step_sample(a_.work, steps_a, metric, baseline_periods);
     const auto b = step_sample(b_.work, steps_b, metric, candidate_periods);
     Change out = change({a}, {b}, group);
+    out.devices = changes_apart(metric, {baseline_periods, candidate_periods}, steps_a, steps_b);
+    if (out.devices && out.reason.empty()) {
+      out.verdict = Verdict::kInconclusive;
+      out.reason =
+          fmt::format("devices changed by {:+.1f} to {:+.1f} %", 100 * out.devices->low, 100 * out.devices->high);
+    }
     const bool overlaps = group.group.baseline.overlapping || group.group.candidate.overlapping;
     if (metric == StepMetric::kSpan && overlaps && out.reason.empty()) {
       out.verdict = Verdict::kInconclusive;
@@ -211,6 +218,33 @@ class Comparer {
                    sum_host_waits(b_.recorded, steps_b, candidate_periods));
     }
     return out;
+  }
+
+  [[nodiscard]] std::optional<Interval> changes_apart(StepMetric metric,
+                                                      const std::array<std::span<const std::int64_t>, 2>& periods,
+                                                      std::span<const std::uint32_t> baseline,
+                                                      std::span<const std::uint32_t> candidate) const {
+    const auto means = [&](const ComparedTrace& trace, std::span<const std::uint32_t> steps, std::size_t side) {
+      std::map<std::uint32_t, std::vector<std::uint32_t>> devices;
+      for (const std::uint32_t i : steps) devices[trace.work.steps[i].device].push_back(i);
+      std::map<std::uint32_t, double> out;
+      for (const auto& [device, own] : devices) {
+        const std::vector<std::int64_t> sample = step_sample(trace.work, own, metric, periods[side]);
+        double sum = 0;
+        for (const std::int64_t value : sample) sum += static_cast<double>(value);
+        if (sum > 0) out[device] = sum / static_cast<double>(sample.size());
+      }
+      return out;
+    };
+    const auto a = means(a_, baseline, 0), b = means(b_, candidate, 1);
+    if (a.size() < 2 || a.size() != b.size()) return std::nullopt;
+    Interval out{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+    for (auto x = a.begin(), y = b.begin(); x != a.end(); ++x, ++y) {
+      out.low = std::min(out.low, y->second / x->second - 1);
+      out.high = std::max(out.high, y->second / x->second - 1);
+    }
+    // Of the ratios, so that swapped sides are judged alike.
+    return (1 + out.high) / (1 + out.low) > 1 + options_.rule.least_change ? std::optional(out) : std::nullopt;
   }
 
   // A step kind that is unknown in one trace (step_groups.h) has the name of its counterpart.

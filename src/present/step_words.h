@@ -24,7 +24,7 @@ Sentence difference(double baseline, double candidate, bool of_periods);
 // Why there is no time of a step to compare.
 Sentence no_usual_step(const WordsInput& words, const GroupReasons& group);
 
-// One step says how long that one took.
+// One step says how long that one took; a mean of devices that changed apart, what those did.
 Sentence few_steps(const GroupReasons& group, const Change& change);
 
 // "period +3.1 %: same (95 %: ...)".

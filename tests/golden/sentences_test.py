@@ -127,7 +127,10 @@ class Compared:
         n = [row["baseline_steps"], row["candidate_steps"]]
         if few == "steps":
             equal([steps["baseline"], steps["candidate"]], n, "steps")
-        equal(few == "one_step", n == [1, 1] and told.sentence["figures"].get("unit", "").endswith(" a step") and few is not None, "one step")
+        if few == "devices":
+            require(steps["low"] < steps["high"] and row["verdict"] == "inconclusive", "devices apart, and a verdict on their mean")
+        else:
+            equal(few == "one_step", n == [1, 1] and told.sentence["figures"].get("unit", "").endswith(" a step") and few is not None, "one step")
         for part in ("why.most", "why.then"):
             if told.has(part):
                 self.clause(*told.clause(part), self.names.index(told["why.who"]), self.rows("reasons", told))

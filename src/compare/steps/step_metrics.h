@@ -84,6 +84,9 @@ struct Change {
   Verdict verdict = Verdict::kInconclusive;
   std::string reason;   // why inconclusive; else ""
   bool barred = false;  // there can be no verdict, whatever the number of steps
+  // The least and the largest change of a device, parts of its own mean, where they are so far apart that the mean of
+  // all devices is of none.
+  std::optional<Interval> devices;
   // Of a period (recording.h): a host slowed by recording, and whether both traces record the same.
   std::string caveat;
   bool recorded_alike = true;
