@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "present/cells.h"
@@ -161,7 +162,7 @@ std::string GateResult::because() const {
   if (worst == nullptr) return "nothing was compared";
   std::string text = fmt::format("{}, {}", worst->phase, worst->measure);
   if (worst->percent) text += fmt::format(": {:+.2f} %", *worst->percent);
-  if (outcome() == GateOutcome::kInconclusive) text += fmt::format(": {}", worst->reason);
+  if (!worst->reason.empty()) text += fmt::format(": {}", worst->reason);
   return text;
 }
 
@@ -184,7 +185,14 @@ GateResult judge_by_gate(const Gate& gate, const Comparison& comparison, const N
     for (const TransitionChange& transition : group.transitions) {
       changes.transitions.emplace_back(period_measure(transition.to), &transition.change);
     }
+    const std::size_t before = out.findings.size();
     Judge(gate, changes, note, out.findings).run();
+    const auto a = group.group.baseline.rare.size(), b = group.group.candidate.rare.size();
+    for (GateFinding& finding : std::span(out.findings).subspan(before)) {
+      if (a != b && finding.reason.empty())
+        finding.reason =
+            fmt::format("without rare long steps, of which the {} has more", a > b ? "baseline" : "candidate");
+    }
   }
   return out;
 }
