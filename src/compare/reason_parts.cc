@@ -125,14 +125,19 @@ bool is_at(const Place& place, std::int32_t layer, bool anywhere) {
 }
 
 // Changes of an operation by role, kernels without a role included; in layers only, or wherever its place allows.
-std::map<Role, double> role_sums(const GroupComparison& group, const KernelNameTable& kernel_names,
-                                 const Reason& reason, bool anywhere) {
-  std::map<Role, double> sums;
+std::map<Role, RoleChange> role_sums(const GroupComparison& group, const KernelNameTable& kernel_names,
+                                     const Reason& reason, bool anywhere) {
+  std::map<Role, RoleChange> sums;
   const auto add_side = [&](const GroupWork& work, double units) {
     for (const WorkCell& cell : work.cells) {
       if (cell.work != Work::kCompute || !is_at(reason.place, cell.layer, anywhere)) continue;
       if (kernel_names.op_name(group.levels.op_of(cell.name, kernel_names)) != reason.op) continue;
-      sums[group.role_levels.of(cell.role)] += static_cast<double>(cell.sum.accounted(cell.work)) / units;
+      const Role role = group.role_levels.of(cell.role);
+      RoleChange& own = sums[role];
+      const double time = static_cast<double>(cell.sum.accounted(cell.work)) / units;
+      own.role = role;
+      own.change += time;
+      own.time += std::abs(time);
     }
   };
   add_side(group.candidate, static_cast<double>(group.candidate_units));
@@ -140,9 +145,9 @@ std::map<Role, double> role_sums(const GroupComparison& group, const KernelNameT
   return sums;
 }
 
-bool adds_up(const std::map<Role, double>& sums, double change) {
+bool adds_up(const std::map<Role, RoleChange>& sums, double change) {
   double sum = 0;
-  for (const auto& [role, part] : sums) sum += part;
+  for (const auto& [role, part] : sums) sum += part.change;
   return std::abs(sum - change) <= kAddsUp * std::abs(change);
 }
 
@@ -216,14 +221,14 @@ MemberPart part_of(const Reason& whole, Direction direction) {
 std::vector<RoleChange> changes_by_role(const GroupComparison& group, const KernelNameTable& kernel_names,
                                         const Reason& reason) {
   const auto change = static_cast<double>(reason.change.change);
-  std::map<Role, double> sums = role_sums(group, kernel_names, reason, true);
+  std::map<Role, RoleChange> sums = role_sums(group, kernel_names, reason, true);
   if (!adds_up(sums, change)) sums = role_sums(group, kernel_names, reason, false);
   if (!adds_up(sums, change)) return {};
   std::vector<RoleChange> roles;
   double explained = 0;
   for (const auto& [role, part] : sums) {
-    if (role == Role::kNone || part / change < kLittle) continue;
-    roles.push_back({role, part});
+    if (role == Role::kNone || part.change / change < kLittle) continue;
+    roles.push_back(part);
   }
   std::ranges::stable_sort(
       roles, [](const RoleChange& x, const RoleChange& y) { return std::abs(x.change) > std::abs(y.change); });
@@ -245,7 +250,9 @@ std::vector<Reason> split_by_place(const Reason& whole, const std::vector<LayerP
     out.push_back(take(rest, part.layer == kHead ? PlaceKind::kStepHead : PlaceKind::kStepTail, {part}));
   }
   std::vector<LayerPart> few = standing_out(layers);
-  if (!few.empty() && std::abs(total(few)) >= least) {
+  // What only one side runs is one reason, however many of it a layer has.
+  const bool one_sided = whole.baseline_n <= 0 || whole.candidate_n <= 0;
+  if (!one_sided && !few.empty() && std::abs(total(few)) >= least) {
     out.push_back(take(rest, PlaceKind::kLayers, few));
     std::erase_if(layers, [&](const LayerPart& layer) {
       return std::ranges::any_of(few, [&](const LayerPart& own) { return own.layer == layer.layer; });

@@ -303,6 +303,8 @@ class Finder {
       reason.roles = changes_by_role(group_, kernel_names_, reason);
       if (!reason.roles.empty() && reason.roles[0].change / static_cast<double>(reason.change.change) > kNearlyAll)
         reason.role = to_string(reason.roles[0].role);
+      reason.role_alone = !reason.role.empty() &&
+                          reason.roles[0].time > kNearlyAll * (reason.change.baseline + reason.change.candidate);
     }
     for (const Fusion& fusion : group_.fusions) {
       const bool own =

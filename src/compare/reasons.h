@@ -65,16 +65,17 @@ struct ChangedPair {
 // What the kernels of one role changed, ns per unit.
 struct RoleChange {
   Role role = Role::kNone;
-  double change = 0;
+  double change = 0, time = 0;  // `time`: of both sides
 };
 
 // `baseline_n`, `candidate_n`: of a transition, how many there are.
 struct Reason : CountedChange {
   Cause cause = Cause::kOperation;
-  std::string op;      // class of the kernels; "" where they are of many, or none; of an operation: all kernels
-  std::string member;  // of an operation whose members moved against each other: which of them, "bmm"; else ""
-  std::string to;      // of a transition: the kind of the next step, as both traces name it
-  std::string role;    // of the kernels that changed; "" where they have no common one
+  std::string op;           // class of the kernels; "" where they are of many, or none; of an operation: all kernels
+  std::string member;       // of an operation whose members moved against each other: which of them, "bmm"; else ""
+  std::string to;           // of a transition: the kind of the next step, as both traces name it
+  std::string role;         // of the kernels that changed; "" where they have no common one
+  bool role_alone = false;  // all that the reason counts is of that role
   // Of an operation: the roles that changed most of it, in order of size; empty where roles do not explain half of it.
   std::vector<RoleChange> roles;
   Place place;

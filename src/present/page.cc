@@ -263,7 +263,7 @@ class Writer : PageWriter {
     left_out(names_.baseline, left_out_words(input_.in.baseline, own.group.baseline));
     left_out(names_.candidate, left_out_words(input_.in.candidate, own.group.candidate));
     for (const Tally& tally : own.tallies) {
-      if (tally.what != "operations") parts.push_back(tally_sentence(tally));
+      if (tally.what != "operations" && is_of_one_unit(group)) parts.push_back(tally_sentence(tally));
     }
     return say("compare.verdict", "{of}", {{"of", joined(parts, "; ")}});
   }

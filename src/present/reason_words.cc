@@ -32,6 +32,11 @@ std::string what_runs(const Reason& reason) {
   return reason.op.starts_with(reason.role) ? op : fmt::format("{} ({})", reason.role, op);
 }
 
+// Where times and numbers are those of other roles, too.
+std::string what_has_figures(const Reason& reason) {
+  return reason.member.empty() && !reason.op.empty() && !reason.role_alone ? op_words(reason.op) : what_runs(reason);
+}
+
 // "decode step".
 std::string next_step(const Reason& reason) {
   return reason.to == to_string(StepKind::kUnknown) ? "step of another kind" : reason.to + " step";
@@ -195,7 +200,7 @@ class ReasonWords {
   }
 
   [[nodiscard]] Sentence operation(const auto& told) const {
-    const Figure what{"what", what_runs(reason_)}, at{"at", this->at()}, times{"times", from_to()},
+    const Figure what{"what", what_has_figures(reason_)}, at{"at", this->at()}, times{"times", from_to()},
         kernels{"kernels", this->kernels("kernel|kernels")};
     if (change_.baseline <= 0 || change_.candidate <= 0) {
       return told("{what}{at} is {how}: {times}{kernels}",
@@ -244,7 +249,7 @@ class ReasonWords {
   // "; gate_up +1.17 ms, down +701 us": where one role does not say it all.
   [[nodiscard]] Sentence roles() const {
     std::vector<Sentence> parts;
-    for (const RoleChange& role : reason_.role.empty() ? reason_.roles : std::vector<RoleChange>()) {
+    for (const RoleChange& role : reason_.role_alone ? std::vector<RoleChange>() : reason_.roles) {
       parts.push_back(say("role", "{role} {change:+time}", {{"role", to_string(role.role)}, {"change", role.change}}));
     }
     return parts.empty() ? Sentence{} : say("", "; {of}", {{"of", joined(parts, ", ")}});
@@ -421,7 +426,7 @@ Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const
       if (reason.op.empty()) return told("all its kernels take {change:time} {how}", {size, more});
       if (is_by_count(reason.change) && own_n != other_n) {
         return told("runs {n:count} instead of {other_n:count} {what} kernels{at} ({change:time} {how})",
-                    {{"n", own_n}, {"other_n", other_n}, {"what", what_runs(reason)}, at, size, more});
+                    {{"n", own_n}, {"other_n", other_n}, {"what", what_has_figures(reason)}, at, size, more});
       }
       return told("its {what} kernels{at} are {change:time} {how}", {{"what", what_runs(reason)}, at, size, slower});
     case Cause::kFusion:
