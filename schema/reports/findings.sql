@@ -3,7 +3,7 @@
 -- command: selection | what stands out: input bound, exposed communication, idle devices, unused tensor cores, full memory | nothing was recorded that could stand out
 -- column: finding    | Finding    | text    | label | 9         | data_loader, exposed_comm, busy, tensor_cores or memory
 -- column: share_pct  | Share (%)  | percent |       | 8         | of the steps, or where there are none of the time; tensor_cores: of the device time; memory: of the fullest device's, in the whole trace
--- column: limit_pct  | Limit (%)  | percent |       | 3         | beyond it, it stands out; busy: below it
+-- column: limit_pct  | Limit (%)  | percent |       | 3         | beyond it, it stands out; busy: below it, what is between steps counted as idle
 -- column: stands_out | Stands Out | count   | sum   | 8         | 1: it does
 -- column: text       | Text       | text    |       | 9 wrapped | in words
 WITH
@@ -13,6 +13,11 @@ times AS (
          iif(count(DISTINCT step) = 0, 'the time', iif(count(DISTINCT step) = 1, 'the step', 'the time of the steps')) AS window
   FROM (SELECT 1 WHERE :beside IS NULL OR EXISTS (SELECT 1 FROM string WHERE value GLOB 'enumerate(Data*'))
   CROSS JOIN temp.step_breakdown),
+-- The share of the time from the first step to the last that is in none, where all steps between are there.
+in_no_step AS (
+  SELECT max(0, 1 - 1.0 * sum(length) / (max(ts + length) - min(ts))) AS share
+  FROM (SELECT DISTINCT step, ts, length FROM temp.step_breakdown WHERE step IS NOT NULL)
+  HAVING count(*) = max(step) - min(step) + 1),
 recorded AS (SELECT EXISTS (SELECT 1 FROM kernel) OR EXISTS (SELECT 1 FROM memory_op) AS device,
                     EXISTS (SELECT 1 FROM cpu_op) OR EXISTS (SELECT 1 FROM runtime_call) AS host),
 -- Devices with tensor cores have compute capability 7.0 or more. `unknown`: whose names do not say whether they use them.
@@ -35,7 +40,8 @@ measured(place, finding, share, bound, called, text) AS (
   UNION ALL
   SELECT 3, 'busy', 100 * busy / length, 50.0, '',
          'devices are busy for %.1f %% of ' || window ||
-           iif((SELECT host FROM recorded), printf('; for %.1f %%%% of it operators or runtime calls are open instead', 100 * host / length), '')
+           iif((SELECT host FROM recorded), printf('; for %.1f %%%% of it operators or runtime calls are open instead', 100 * host / length), '') ||
+           coalesce((SELECT printf('; %.1f %%%% of the time from the first step to the last is in none', 100 * share) FROM in_no_step WHERE share >= 0.05), '')
   FROM times WHERE length > 0 AND :beside IS NULL AND (SELECT device FROM recorded)
   UNION ALL
   SELECT 4, 'tensor_cores', max(100 * (total(iif(w.matrix = 1, w.busy, 0)) - k.unknown) / sum(w.busy), 0), 0.0, 'tensor cores unused: ',
@@ -44,6 +50,6 @@ measured(place, finding, share, bound, called, text) AS (
   FROM kernels k CROSS JOIN temp.operator_work w WHERE k.time > 0 AND k.matrix = 0 HAVING sum(w.busy) > 0
   UNION ALL
   SELECT 5, 'memory', share, 90.0, 'nearly full: ', '%.1f %% of the memory of ' || device || ' is taken at the peak of the trace' FROM memory WHERE share IS NOT NULL),
-judged AS (SELECT *, iif(finding = 'busy', share < bound, share > bound) AS stands_out FROM measured)
+judged AS (SELECT *, iif(finding = 'busy', share * (1 - coalesce((SELECT share FROM in_no_step), 0)) < bound, share > bound) AS stands_out FROM measured)
 SELECT finding, share, bound, stands_out, iif(stands_out, called, '') || printf(text, share) AS words
 FROM judged ORDER BY stands_out DESC, place, words;

@@ -184,6 +184,14 @@ def check_words(folder):
     unknown = made("unknown", 60, "triton_tem_fused_mm_0")
     equal([row["stands_out"] for row in rows("findings", unknown) if row["finding"] == "tensor_cores"], [0], "tensor cores of unknown kernels")
     equal([row["finding"] for row in rows("findings", full, "--name", "*nosuch*") if row["finding"] != "memory"], [], "findings about no kernel")
+    # Devices that are busy within steps far apart idle most of the time.
+    events = [one for step in range(3) for one in (event("user_annotation", f"ProfilerStep#{step}", 1000 * step, 100),
+                                                   call("cudaLaunchKernel", 1000 * step + 1, 2, correlation=step + 1),
+                                                   made_events.kernel("k", 1000 * step + 5, 80, correlation=step + 1))]
+    apart = index_of(folder / "apart.json", events)
+    for options, found in (((), (1, True)), (("--step", "0,2"), (0, False))):
+        (busy,) = [row for row in rows("findings", apart, *options) if row["finding"] == "busy"]
+        equal((busy["stands_out"], "85.7 % of the time from the first step to the last is in none" in busy["text"]), found, busy["text"])
     for pair in ((empty, empty), (full, full)):
         require("Findings" not in run("trace-query", "compare", *pair).stdout, "what both sides have is told as a difference")
     require("input bound" not in said("quiet", 60, "volta_sgemm_64x32", options=["--no-findings"]), "findings are said in spite of --no-findings")
