@@ -210,6 +210,10 @@ class Writer : PageWriter {
       of_candidate = !of_candidate;
     }
     // Steps are as they were; reasons may be of a token, or of all steps.
+    if (input_.in.comparison.normalise == Normalise::kToken && group.total.baseline > 0)
+      return say("", " A token takes {token:time} instead of {baseline_token:time}.",
+                 {{"token", static_cast<double>(group.total.candidate)},
+                  {"baseline_token", static_cast<double>(group.total.baseline)}});
     if (most == nullptr || input_.in.comparison.normalise != Normalise::kStep) return {};
     const std::string& name = of_candidate ? names_.candidate : names_.baseline;
     const Sentence then = second == nullptr ? Sentence{} : other_clause(group, *second, of_candidate);

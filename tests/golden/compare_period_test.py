@@ -48,6 +48,9 @@ def check_summary(near, far):
     # More than a fifth of it is of too few: the one gap before another kind of steps, and two steps of that.
     equal(rows["overall"]["verdict"], "inconclusive: decode: 1/1 steps", "overall")
     equal(rows["overall: span"]["verdict"], "inconclusive: prefill: 2/2 steps", "overall by span")
+    for options, expected in (((), False), (("--normalise", "token"), True)):
+        text = " ".join(run("trace-query", "compare", "-q", near, far, *options).stdout.split())
+        equal(" A token takes " in text, expected, f"{options}: {text[:300]}")
 
 
 def check_ledger(near, far):
