@@ -496,8 +496,13 @@ NextStep next_step_of(const GroupReasons& group, const Reason& reason, const Sec
     case Cause::kTransition:
     case Cause::kIdle:
       return one("gaps");
-    case Cause::kCommunication:
+    case Cause::kCommunication: {
+      // Which tells the wait for a device that is late from what communication takes.
+      const ComparedTrace& trace = of_candidate ? in.candidate : in.baseline;
+      if (!step && std::ranges::any_of(trace.work.steps, [](const DeviceStep& one) { return one.device > 0; }))
+        return NextStep{"ranks", {of_candidate ? "$B" : "$A"}};
       return one("comms");
+    }
     case Cause::kCopies:
       return one("memcpys");
     case Cause::kOperation:
