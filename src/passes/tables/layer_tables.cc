@@ -96,8 +96,9 @@ class LayerSums {
     there = cell;
   }
 
-  void end_step() {
-    for (const std::size_t group : open_) close(group);
+  // `is_step`: false for what is in no step, which counts in the sums alone.
+  void end_step(bool is_step) {
+    for (const std::size_t group : open_) close(group, is_step);
     open_.clear();
   }
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
@@ -120,7 +121,7 @@ class LayerSums {
   };
 
   // Groups with kernels on several devices are there several times, and closed the first time.
-  void close(std::size_t group) {
+  void close(std::size_t group, bool is_step) {
     Cell all;
     for (Cell& cell : std::span(cells_).subspan(group * devices_, devices_)) {
       all.n += cell.n;
@@ -134,6 +135,7 @@ class LayerSums {
     own.n += all.n;
     own.known += all.known;
     own.total = saturating_add(own.total, all.time);
+    if (!is_step) return;
     own.times.push_back(all.time);
     own.busy.push_back(all.busy);
   }
@@ -170,11 +172,11 @@ std::vector<Group> groups_of(Workload& workload, const Slots& slots, const Parts
     const bool keep = filter.keeps_kernel(rows[first]);
     std::size_t last = first + 1;
     while (last < rows.size() && place_of(rows[last]) == place && filter.keeps_kernel(rows[last]) == keep) ++last;
-    if (keep && place.step != std::exchange(step, place.step)) sums.end_step();
+    if (keep && place.step != step) sums.end_step(std::exchange(step, place.step) != 0);
     if (keep) sums.add(place.group, place.device, rows.subspan(first, last - first), ts, dur);
     first = last;
   }
-  sums.end_step();
+  sums.end_step(step != 0);
   return sums.groups();
 }
 

@@ -337,6 +337,7 @@ TEST_CASE("what was launched before the recording is no work outside of steps") 
   // The first kernel of its stream; the last one of its stream; and on a stream on which no launch is known.
   const TimeFixture first(stepless + "1; UPDATE kernel SET launch_id = 1, stream_id = 1, step_id = 1 WHERE id = 2");
   CHECK(first.rows(sql) == "[launched before the recording] 1 100; [no step] 1 50");
+  CHECK(first.rows("SELECT steps, instances, total_time, step_time, step_busy FROM layers") == "1 3 450 300.0 300.0");
   CHECK(first.rows("SELECT name, kernels, warm_up FROM step_figures WHERE step IS NULL") ==
         "[launched before the recording] 1 -; [no step] 1 -");
   CHECK(first.rows("SELECT code, count FROM coverage WHERE code IN ('before_recording', 'no_step') ORDER BY code") ==
