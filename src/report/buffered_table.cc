@@ -317,14 +317,16 @@ void limit_rows(Report& report, std::size_t limit) {
 }
 
 void add_extremes(Report& report) {
-  if (report.rows.size() < 2) return;
+  std::vector<Row> rows;
+  std::ranges::remove_copy_if(report.rows, std::back_inserter(rows), is_unknown, [](const Row& row) { return row[0]; });
+  if (rows.size() < 2) return;
   std::vector<Row> footer = {{"mean"}, {"min"}, {"max"}};
   for (std::size_t c = 1; c < report.columns.size(); ++c) {
     // What has no unit is a name, such as the number of a stream.
-    const bool text = report.columns[c].unit == Unit::kAny || any_is<std::string>(report.rows, c);
-    footer[0].push_back(text ? Cell() : plain_mean(report.rows, c));
-    footer[1].push_back(text ? Cell() : extreme(report.rows, c, OthersAggregate::kMin));
-    footer[2].push_back(text ? Cell() : extreme(report.rows, c, OthersAggregate::kMax));
+    const bool text = report.columns[c].unit == Unit::kAny || any_is<std::string>(rows, c);
+    footer[0].push_back(text ? Cell() : plain_mean(rows, c));
+    footer[1].push_back(text ? Cell() : extreme(rows, c, OthersAggregate::kMin));
+    footer[2].push_back(text ? Cell() : extreme(rows, c, OthersAggregate::kMax));
   }
   report.footer.insert(report.footer.end(), footer.begin(), footer.end());
 }

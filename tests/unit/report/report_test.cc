@@ -485,7 +485,8 @@ TEST_CASE("mean, min and max of several rows stay behind them") {
                     {"x", "X", Unit::kPercent},
                     {"stream", "Stream"}};
   report.rows = {{std::int64_t{0}, std::int64_t{10}, "a", Cell(), std::int64_t{7}},
-                 {std::int64_t{1}, std::int64_t{15}, "b", 2.5, std::int64_t{20}}};
+                 {std::int64_t{1}, std::int64_t{15}, "b", 2.5, std::int64_t{20}},
+                 {Cell(), std::int64_t{1}, "of no device", 0.5, std::int64_t{30}}};
   add_extremes(report);
   REQUIRE(report.footer.size() == 3);
   CHECK(report.footer[0] == Row{"mean", 12.5, Cell(), 2.5, Cell()});
@@ -493,7 +494,7 @@ TEST_CASE("mean, min and max of several rows stay behind them") {
   CHECK(report.footer[2] == Row{"max", std::int64_t{15}, Cell(), 2.5, Cell()});
   limit_rows(report, 1);
   CHECK(as_row(report.rows.size(), report.footer.size()) == "2 3");
-  Report one{report.columns, {report.rows[0]}};
+  Report one{report.columns, {report.rows[0], {Cell(), std::int64_t{1}, "of no device", 0.5, std::int64_t{30}}}};
   add_extremes(one);
   CHECK(one.footer.empty());
 }
