@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "base/text/amounts.h"
@@ -54,8 +55,11 @@ Measured measured(const TileKernels& kernels) {
 struct Rates {
   bool known = false;
   double gmacs = 0, utilisation = 0;
-  [[nodiscard]] Cell gmacs_cell() const { return if_known(known, gmacs); }
-  [[nodiscard]] Cell utilisation_cell() const { return if_known(known, utilisation); }
+  // False as well where it is more than the cores can do: others share the work.
+  [[nodiscard]] bool possible() const { return known && utilisation <= 100; }
+  [[nodiscard]] Cell gmacs_cell() const { return if_known(known, gmacs); }  // of all cores, however many they are
+  [[nodiscard]] Cell tile_cell() const { return if_known(possible(), gmacs); }
+  [[nodiscard]] Cell utilisation_cell() const { return if_known(possible(), utilisation); }
 };
 
 // Of `cores` of the cores that share the work.
@@ -95,7 +99,7 @@ Row tile_row(const AieTrace& trace, std::size_t at, const aie::Work& work, const
   }
   const Rates rates = rates_of(work, trace.cores, 1, measured(kernels));
   row.emplace_back(static_cast<std::int64_t>(kernels.iterations.size()));
-  row.push_back(rates.gmacs_cell());
+  row.push_back(rates.tile_cell());
   row.push_back(rates.utilisation_cell());
   row.push_back(if_known(tile.window.has_value(), own.start));
   row.push_back(if_known(tile.window.has_value(), own.end));
@@ -123,7 +127,7 @@ Row iteration_row(const AieTrace& trace, std::size_t tile, std::size_t at, const
           if_known(any, span.end),
           if_known(any, span.duration()),
           if_known(has_next, next - span.start),
-          rates.gmacs_cell(),
+          rates.tile_cell(),
           rates.utilisation_cell()};
 }
 
@@ -229,9 +233,22 @@ Report aie_system(const std::vector<AieTrace>& traces, const aie::Work& work, st
   return out;
 }
 
-std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOptions& options) {
+std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOptions& options, const aie::Work& work) {
   constexpr Cycles kLostSync = Cycles{1} << 18U;  // of the timeline go with each lost sync packet
   std::vector<std::string> out;
+  double most = 0;  // cores that an iteration keeps busy
+  for (const TileKernels& kernels : trace.kernels) {
+    for (const aie::Iteration& iteration : kernels.iterations) {
+      const Cycles cycles = iteration.span().value_or(Span{0, 0}).duration();
+      most = std::max(most, rates_of(work, 1, 1, {1, cycles}).utilisation / 100);
+    }
+  }
+  if (most > static_cast<double>(trace.cores)) {
+    out.push_back(
+        fmt::format("the work is more than {} can do in the time of an iteration: others, which are not "
+                    "traced, share it; give --cores (at least {:.0f})",
+                    counted(trace.cores, "core"), std::ceil(most)));
+  }
   for (std::size_t i = 0; i < trace.tiles.size(); ++i) {
     const Tile& tile = trace.tiles[i];
     const TileKernels& kernels = trace.kernels[i];

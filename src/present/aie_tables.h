@@ -23,6 +23,6 @@ Report aie_iterations(const std::vector<AieTrace>& traces, const aie::Work& work
 Report aie_system(const std::vector<AieTrace>& traces, const aie::Work& work, std::int64_t least_tiles);
 
 // What is missing or suspicious in the trace.
-std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOptions& options);
+std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOptions& options, const aie::Work& work);
 
 }  // namespace tracedb

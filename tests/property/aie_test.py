@@ -1,6 +1,7 @@
 """`trace-query aie` on made traces of tiles: what was planted is found again, and beside it what the stream project's
 program says of the same trace (--compat stream), which several of these faults mislead."""
 import json
+import re
 import sqlite3
 
 from trace_cases import as_json, equal, ingest, open_index, refused, require, rows, run
@@ -114,15 +115,24 @@ def check_index(folder):
 
 def check_options(folder):
     trace, truth = make(folder, ["--lose-ends", "2"])
-    whole = ours(trace, "--gemm", "64,64,64", "--warmup", "1", "--iterations", "3")
+    whole = ours(trace, "--gemm", "64,64,64", "--peak-macs", "256", "--warmup", "1", "--iterations", "3")
     phases = [row["phase"] for row in whole["iterations"][:5]]
     equal(phases, ["warmup", "perf", "perf", "perf", "extra"], "phases")
     equal([row["iteration"] for row in whole["system"]], ["1", "2", "3", "mean", "all"], "measured iterations")
     span = whole["iterations"][1]["span"]
     equal(whole["iterations"][1]["gmacs_per_second"], 64.0**3 / 2 * 1.25 / span, "rate of a tile")
-    equal(whole["iterations"][1]["utilisation_pct"], 100 * (64.0**3 / 2) / (64 * span), "utilisation")
+    equal(whole["iterations"][1]["utilisation_pct"], 100 * (64.0**3 / 2) / (256 * span), "utilisation")
     halved = ours(trace, "--work", 64**3, "--cores", "4", "--clock-ghz", "2.5")
     equal(halved["iterations"][1]["gmacs_per_second"], 64.0**3 / 4 * 2.5 / span, "rate with --cores and --clock-ghz")
+    work = 64 * span * 2.5 * 2  # what 2.5 of the two cores that are traced, or five in all, could do
+    overfull = run("trace-query", "aie", trace, "--work", work, "--json")
+    needed = int(re.search(r"more than 2 cores can do .* give --cores \(at least (\d+)\)", overfull.stderr)[1])
+    for cores in (needed - 1, needed):
+        said = run("trace-query", "aie", trace, "--work", work, "--cores", cores).stderr
+        equal(f"at least {needed}" in said, cores < needed, f"said of {cores} cores")
+    tile, system = (json.loads(overfull.stdout)["sections"][at]["rows"][0] for at in (1, 2))
+    equal((tile["gmacs_per_second"], tile["utilisation_pct"], system["utilisation_pct"]), (None, None, None), "above 100 %")
+    equal(system["gmacs_per_second"], work * 1.25 / system["runtime"], "rate of the array, however many cores")
     equal(ours(trace, "--boundaries", "none")["tiles"][0]["iterations"], 1, "no boundaries")
     equal(ours(trace, "--boundaries", "gap=1000")["tiles"][0]["iterations"], 5, "boundaries by gap")
     equal([row["kernels"] for row in ours(trace, "--boundaries", "count=20")["iterations"]][:2], [20, 18], "by count")

@@ -148,7 +148,7 @@ AieTrace read_trace(const Index& index, const AieRequest& request, std::vector<s
   if (any && out.tiles.empty()) warnings.push_back(fmt::format("no tile matches --tile {}", request.tile));
   for (const aie::Tile& tile : out.tiles) out.kernels.push_back(find_kernels(tile, request.kernels));
   out.cores = request.work.cores.value_or(tiles_with_kernels(out.kernels));
-  for (std::string& warning : aie_warnings(out, request.kernels)) warnings.push_back(std::move(warning));
+  for (std::string& warning : aie_warnings(out, request.kernels, request.work)) warnings.push_back(std::move(warning));
   return out;
 }
 
