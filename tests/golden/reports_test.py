@@ -155,14 +155,17 @@ def check_stacks(index, oracle):
 
 
 def launched_before(index, oracle):
-    """Kernels in no step and without a launch that come before the first one with a launch on their stream."""
-    steps = sql(index, "SELECT step FROM kernels ORDER BY ts, id")
+    """Kernels in no step and without a launch that come before the first one with a launch on their stream, and whose
+    correlation is not above that of the first recorded call."""
+    steps = sql(index, "SELECT step, correlation FROM kernels ORDER BY ts, id")
+    recorded = [call.correlation for call in oracle.call_events.values() if call.correlation]
     kernels, first = oracle.kernels(), {}
     for place, kernel in enumerate(kernels):
         if kernel.launch is not None:
             first.setdefault(kernel.stream, place)
     return {kernel.id for place, (kernel, row) in enumerate(zip(kernels, steps, strict=True))
-            if kernel.launch is None and row["step"] is None and place < first.get(kernel.stream, 0)}
+            if kernel.launch is None and row["step"] is None and place < first.get(kernel.stream, 0)
+            and (row["correlation"] or 0) <= recorded[0]}
 
 
 def shares(index, oracle):

@@ -494,7 +494,8 @@ def check_trend(folder):
 
 # What kernels a warning of a trace is about: those it counts, and whose time is its share of all.
 BEFORE = ("launch_id IS NULL AND step IS NULL AND ts < (SELECT min(l.ts) FROM kernels l WHERE l.launch_id IS NOT NULL AND "
-          "l.device = kernels.device AND l.stream = kernels.stream)")  # launched before the recording
+          "l.device = kernels.device AND l.stream = kernels.stream) AND coalesce(correlation, 0) <= (SELECT c.correlation FROM "
+          "runtime_call c WHERE c.correlation > 0 ORDER BY c.id LIMIT 1)")  # launched before the recording
 AFFECTED = {"no_step": f"step IS NULL AND NOT coalesce({BEFORE}, 0)", "no_launch": f"launch_id IS NULL AND NOT coalesce({BEFORE}, 0)", "no_operator": "cpu_op IS NULL",
             "no_stack": "stack_id IS NULL", "unclassified": "op = 'other'", "no_layer": "layer IS NULL",
             "unknown_duration": "dur IS NULL"}

@@ -27,6 +27,7 @@ class EventColumns {
   // the first of them, for tables without packed copies.
   EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> together = {});
 
+  [[nodiscard]] Database& database() const { return *database_; }
   [[nodiscard]] std::size_t size() const { return rows_ ? *rows_ : count_rows(); }  // rows
   // ts and dur, in ns, bytes, external_id, correlation, sequence_number, graph_id and graph_node_id, and the bits of
   // bandwidth_gb_s, a double; an unknown one is kUnknownValue. The span lives as long as the object.

@@ -274,9 +274,21 @@ std::vector<bool> launched_before_recording(const StepSet& set, const EventColum
     if (stream[i] >= first.size()) first.resize(stream[i] + std::size_t{1});
     if (launch[i] != 0) first[stream[i]] = i;
   }
+  Statement first_call(kernels.database(),
+                       "SELECT c.correlation FROM runtime_call l JOIN thread o ON o.id = l.thread_id CROSS JOIN "
+                       "runtime_call c JOIN thread t ON t.id = c.thread_id WHERE l.id = ? AND t.process_id = "
+                       "o.process_id AND c.correlation > 0 ORDER BY c.id LIMIT 1");
+  std::vector<std::int64_t> recorded(first.size(), INT64_MAX);  // by stream: the correlation of that call
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (first[i] == 0) continue;
+    first_call.reset();
+    first_call.bind(1, std::int64_t{launch[first[i]]});
+    if (first_call.step()) recorded[i] = first_call.int64(0);
+  }
+  const auto correlation = kernels.int64s("correlation");
   std::vector<bool> out(kernels.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i] = launch[i] == 0 && set.of_kernel[i] == 0 && i < first[stream[i]];
+    out[i] = launch[i] == 0 && set.of_kernel[i] == 0 && i < first[stream[i]] && correlation[i] <= recorded[stream[i]];
   }
   return out;
 }

@@ -342,6 +342,10 @@ TEST_CASE("what was launched before the recording is no work outside of steps") 
         "[launched before the recording] 1 -; [no step] 1 -");
   CHECK(first.rows("SELECT code, count FROM coverage WHERE code IN ('before_recording', 'no_step') ORDER BY code") ==
         "before_recording 1; no_step 1");
+  const TimeFixture later(stepless +
+                          "1; UPDATE kernel SET launch_id = 1, stream_id = 1, step_id = 1 WHERE id = 2;"
+                          "UPDATE runtime_call SET correlation = 6; UPDATE kernel SET correlation = 7 WHERE id = 1");
+  CHECK(later.rows(sql) == "[no step] 2 150");
   const TimeFixture last(stepless + "2; UPDATE kernel SET stream_id = 1 WHERE id = 2");
   CHECK(last.rows(sql) == "[no step] 2 350");
   const TimeFixture alone(stepless + "2");
