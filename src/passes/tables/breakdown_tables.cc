@@ -30,7 +30,8 @@ constexpr std::size_t first_part(std::size_t share) {
 }
 using Sums = std::array<std::int64_t, kParts>;  // ns of each part and all before it
 
-// Of each step, with the work that it launched but not with the step before it on its thread.
+// Of each step, with the work that it launched but not with the step before it on its thread; of no length where that
+// takes it in whole. What is not in `cut` ends before it begins.
 std::vector<Extent> step_windows(const StepSet& set, const EventTables& events, const Window& cut) {
   std::vector<Extent> out(set.steps.size(), {std::numeric_limits<std::int64_t>::max(), 0});
   const auto add = [&](const EventColumns& table, std::span<const std::uint32_t> of) {
@@ -51,10 +52,11 @@ std::vector<Extent> step_windows(const StepSet& set, const EventTables& events, 
       window.begin = step.ts;
       window.end = std::max(window.end, saturating_add(step.ts, duration_or_zero(step.dur)));
     }
+    const bool inside = window.begin < cut.to && window.end > cut.from;
     std::int64_t& before = until[step.track * 2 + (step.on_device ? 1 : 0)];
     window.begin = std::max({window.begin, before, cut.from});
     before = std::max(before, window.end);
-    window.end = std::min(window.end, cut.to);
+    window.end = inside ? std::max(std::min(window.end, cut.to), window.begin) : kUnknownValue;
   }
   return out;
 }
@@ -167,7 +169,10 @@ class WindowSums {
   }
 
   // After finish().
-  [[nodiscard]] const Sums& of(std::size_t window, std::size_t lane) const { return sums_.at({window, lane}); }
+  [[nodiscard]] Sums of(std::size_t window, std::size_t lane) const {
+    const auto found = sums_.find({window, lane});
+    return found == sums_.end() ? Sums{} : found->second;  // of no length
+  }
 
  private:
   struct Edge {
@@ -297,7 +302,7 @@ std::vector<StepTime> times_of_steps(Workload& workload) {
   const bool names_work = !selection.devices.empty() || !selection.streams.empty() || selection.names_kernels();
   std::vector<StepTime> out;
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
-    if (windows[i].length() == 0 || (on_host[i] && (!selected[i + 1] || names_work))) continue;
+    if (windows[i].end < windows[i].begin || (on_host[i] && (!selected[i + 1] || names_work))) continue;
     for (std::size_t lane = 0; lane < work.lanes; ++lane) {
       if (places[i][lane]) out.push_back({i, known_id(columns.lane_id(lane)), windows[i], sums.of(i, lane)});
     }

@@ -352,6 +352,16 @@ TEST_CASE("what was launched before the recording is no work outside of steps") 
   CHECK(alone.rows(sql) == "[no step] 2 350");
 }
 
+TEST_CASE("a step that the work of the one before takes in whole has a row of no length") {
+  const TimeFixture fixture(
+      "UPDATE kernel SET step_id = 1, dur = 1000 WHERE id = 3;"
+      "INSERT INTO annotation (id, ts, dur, kind, thread_id, name_id) VALUES (2, 910, 50, 'user', 1, 8);"
+      "INSERT INTO step (id, annotation_id, sequence, kind) VALUES (2, 2, 1, 'prefill')");
+  CHECK(fixture.rows("SELECT step, ts, length, computing, other FROM step_breakdown ORDER BY step, ts") ==
+        "0 5 1595 1100 95; 1 1600 0 0 0");
+  CHECK(ask_passes(fixture.index, "SELECT step FROM step_breakdown", only([](Selection& s) { s.to = 900; })) == "0");
+}
+
 TEST_CASE("streams that no table names are in a lane of their own") {
   const TimeFixture fixture("UPDATE kernel SET stream_id = 40 WHERE id = 3");
   CHECK(fixture.timeline() == "0 - 50 50 0 0 0 0; 1 - 400 100 250 40 10 0");
