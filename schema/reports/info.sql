@@ -52,9 +52,12 @@ facts(place, section, item, value, unit) AS (
   UNION ALL SELECT 21, 'device', 'described but unused', count(*), 'count' FROM device WHERE used = 0 HAVING count(*) > 0
   UNION ALL SELECT 30, 'events', 'read', (SELECT value FROM number WHERE key = 'events_read'), 'count'
   UNION ALL SELECT 31, 'events', 'stored', (SELECT value FROM number WHERE key = 'events_stored'), 'count'
-  UNION ALL SELECT 32, 'events', 'skipped', (SELECT value FROM number WHERE key = 'events_skipped'), 'count'
-  UNION ALL SELECT 33, 'events', 'conservation',
-    iif(total(read <> stored + skipped) = 0, 'holds: read = stored + skipped', 'BROKEN: read is not stored + skipped'),
+  UNION ALL SELECT 32, 'events', 'used in others', (SELECT value FROM number WHERE key = 'events_used'), 'count'
+  UNION ALL SELECT 33, 'events', 'skipped', (SELECT value FROM number WHERE key = 'events_skipped')
+    - coalesce((SELECT value FROM number WHERE key = 'events_used'), 0), 'count'
+  UNION ALL SELECT 34, 'events', 'conservation',
+    iif(total(read <> stored + skipped) = 0, 'holds: read = stored + used in others + skipped',
+        'BROKEN: read is not stored + used in others + skipped'),
     'text' FROM event_count
   UNION ALL SELECT 40, 'content', 'first to last kernel start',
     (SELECT ts FROM kernel ORDER BY id DESC LIMIT 1) - (SELECT ts FROM kernel ORDER BY id LIMIT 1), 'ns'

@@ -326,6 +326,7 @@ class Ingest {
     writer.meta("events_read", static_cast<std::int64_t>(result_.events_read));
     writer.meta("events_stored", static_cast<std::int64_t>(result_.events_stored));
     writer.meta("events_skipped", static_cast<std::int64_t>(result_.events_skipped));
+    writer.meta("events_used", static_cast<std::int64_t>(result_.events_used));  // of the skipped: in other rows
   }
 
   void write_source_meta(IndexWriter& writer) {
@@ -361,8 +362,8 @@ class Ingest {
     for (const auto& [key, count] : store_.kinds) {
       result_.events_read += count.read;
       for (const std::uint64_t skipped : count.skipped) result_.events_skipped += skipped;
-      result_.matched_flows += count.skipped[static_cast<std::size_t>(SkipReason::kMatchedFlow)];
-      result_.metadata_events += count.skipped[static_cast<std::size_t>(SkipReason::kMetadata)];
+      for (const SkipReason used : {SkipReason::kMatchedFlow, SkipReason::kMetadata, SkipReason::kEndOfSlice})
+        result_.events_used += count.skipped[static_cast<std::size_t>(used)];
     }
     result_.events_stored = result_.events_read - result_.events_skipped;
   }

@@ -72,7 +72,7 @@ struct IngestResult {
   std::uint64_t trace_bytes = 0;  // decompressed
   std::uint64_t index_bytes = 0;
   std::uint64_t events_read = 0, events_stored = 0, events_skipped = 0;
-  std::uint64_t matched_flows = 0, metadata_events = 0;  // of the skipped ones: those that lose nothing
+  std::uint64_t events_used = 0;  // of the skipped ones, in other rows: matched flow ends, metadata, ends of slices
   bool complete = true;
   std::uint64_t kernels = 0;
   IssueLog issues;

@@ -100,6 +100,9 @@ def check_index(folder):
     indexes = [ingest(trace, folder / f"{threads}.tracedb", "--threads", threads) for threads in (1, 3)]
     equal(indexes[0].read_bytes() == indexes[1].read_bytes(), True, "same bytes")
     run("trace-query", "verify", indexes[0])
+    facts = {row["item"]: row["value"] for row in rows("info", indexes[0]) if row["section"] == "events"}
+    equal((facts["used in others"], facts["skipped"]), (sum(row["ph"] in "EM" for row in json.loads(trace.read_text())), 0),
+          "events that other rows have, and that are lost")
     planted = sum(tile["kernels"] for tile in truth)
     found = rows("kernels", indexes[0])
     equal((found[0]["instances"], found[0]["total_time"]), (planted, sum(tile["total"] for tile in truth)), "kernels")

@@ -70,10 +70,9 @@ void print_issues(const IssueLog& issues) {
 
 void print_result(const TraceRecord& record) {
   const IngestResult& result = *record.result;
-  const std::uint64_t accounted = result.matched_flows + result.metadata_events;
-  print_note("{}: {} = {} + {} matched + {} metadata + {} skipped\n", escape_path(record.trace),
-             counted(result.events_read, "event"), counted(result.events_stored, "row"),
-             counted(result.matched_flows, "flow end"), result.metadata_events, result.events_skipped - accounted);
+  print_note("{}: {} = {} + {} used in others + {} skipped\n", escape_path(record.trace),
+             counted(result.events_read, "event"), counted(result.events_stored, "row"), result.events_used,
+             result.events_skipped - result.events_used);
   print_note("{}: {} in {:.2f} s ({:.0f} MB/s){}\n", escape_path(record.index), human_bytes(result.index_bytes),
              record.seconds, static_cast<double>(result.trace_bytes) / 1e6 / record.seconds,
              result.complete ? "" : "; the end of the trace is missing");
