@@ -203,7 +203,8 @@ void KinetoEvents::add_operator(Event& event) {
   const std::uint32_t name = name_id(event);
   if (ids_.is_mark(name, raw_string(event[EventField::kName]))) return add_annotation(event, name);
   auto record = common<OperatorRecord>(event, name, ids_.thread(event));
-  record.sequence_number = ids_.integer(event, EventField::kSequenceNumber);
+  const std::int64_t sequence_number = ids_.integer(event, EventField::kSequenceNumber);
+  if (sequence_number != -1) record.sequence_number = sequence_number;  // -1: none
   record.is_forward = number_text(event[EventField::kForwardThread]) == "0" ? 1 : 0;
   record.shape = ids_.shape(event);
   event.batch.operators.push_back(record);

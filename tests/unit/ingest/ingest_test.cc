@@ -223,14 +223,15 @@ TEST_CASE("numbers of the profiler: integers as floats, of 64 bits unsigned, at 
       pair("9223372036854775807", 9) + pair("-9223372036854775807", 11) + pair("-9223372036854775808", 13) +
       pair("18446744073709551616", 15) +
       event("gpu_memcpy", "Memcpy", kGpuStream, "20", "1", R"("bytes":18446744073709551615)") +
-      event("cpu_op", "o", kMainThread, "21", "1", R"("External id":1e3,"Sequence number":9223372036854775808)"));
+      event("cpu_op", "o", kMainThread, "21", "1", R"("External id":1e3,"Sequence number":9223372036854775808)") +
+      event("cpu_op", "o", kMainThread, "22", "1", R"("External id":-1,"Sequence number":-1)"));
   Ingested index(trace);
   CHECK(index.rows("SELECT correlation, typeof(correlation), launch_id FROM kernel ORDER BY id") ==
         "5 integer 1; 18446744073709551615 text 2; 9223372036854775808 text 3; -1 integer 4; "
         "9223372036854775807 integer 5; -9223372036854775807 text 6; -9223372036854775808 text 7; - null -");
   CHECK(index.issues(IssueKind::kBadNumber) == 2);
   CHECK(index.rows("SELECT bytes FROM memory_op") == "18446744073709551615");
-  CHECK(index.rows("SELECT external_id, sequence_number FROM cpu_op") == "1000 9223372036854775808");
+  CHECK(index.rows("SELECT external_id, sequence_number FROM cpu_op") == "1000 9223372036854775808; -1 -");
   CHECK(index.rows("PRAGMA integrity_check") == "ok");
   IngestOptions pieces = Ingested::small_options();
   pieces.threads = 3;
