@@ -22,7 +22,7 @@
 -- column: host_op_pct       | Operator (%)  | percent |       |         | share of the time in it
 -- column: host_call         | Host Call     | text    |       | 2       | runtime call that was open longest
 -- column: host_call_pct     | Call (%)      | percent |       |         | share of the time in it
--- column: python_calls      | Python Calls  | count   | sum   |         | recorded Python calls that start in it; recording them slows the host
+-- column: python_calls      | Python Calls  | count   | sum   |         | recorded Python calls that start in it on the thread that launched what came next; recording them slows the host; NULL: none of that thread are recorded
 SELECT 100.0 * g.dur / nullif(g.all_idle, 0), g.dur, 1, g.ts, coalesce(d.ordinal, d.name, 'unknown'), s.number, g.step,
        iif(g.between_steps = 1, '[between steps]', g.cause), coalesce(g.host, '[not recorded]'),
        100.0 * g.host_time / nullif(g.dur, 0), coalesce(bn.short_name, bs.value),

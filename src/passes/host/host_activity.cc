@@ -189,7 +189,8 @@ PlaceTime HostActivity::largest(HostLayer layer) const {
   return out;
 }
 
-std::int64_t HostActivity::python_calls() const {
+std::optional<std::int64_t> HostActivity::python_calls() const {
+  if (!has_python) return std::nullopt;
   std::int64_t started = 0;
   for (const PlaceTime& place : layers[static_cast<std::size_t>(HostLayer::kPython)]) started += place.started;
   return started;
@@ -211,6 +212,7 @@ void HostActivities::read_layers() {
   BlockReader python(index.database(), "python_call", packed_table("python_call")->columns);
   while (python.next()) {
     sweep.add({python.numbers(0), python.numbers(1), python.ids(2), python.ids(3), place_of_stack_});
+    python_threads_.insert(python.ids(2).begin(), python.ids(2).end());
   }
   keep(HostLayer::kPython, sweep.finish());
   const EventColumns operators(index, "cpu_op", {"ts", "dur", "thread_id", "name_id", "parent_id"});
@@ -276,6 +278,7 @@ void HostActivities::keep(HostLayer layer, HostTimes times) {
 HostActivity HostActivities::of(std::size_t gap) const {
   HostActivity out;
   out.time = std::max<std::int64_t>(gaps_[gap].end - gaps_[gap].begin, 0);
+  out.has_python = python_threads_.contains(gaps_[gap].thread);
   for (std::size_t layer = 0; layer < kHostLayers; ++layer) out.layers.at(layer) = layers_.at(layer).times.of(gap);
   return out;
 }
@@ -291,6 +294,7 @@ HostActivity HostActivities::sum(std::span<const std::uint32_t> gaps) const {
   }
   for (const std::uint32_t gap : gaps) {
     out.time = saturating_add(out.time, std::max<std::int64_t>(gaps_[gap].end - gaps_[gap].begin, 0));
+    out.has_python = out.has_python || python_threads_.contains(gaps_[gap].thread);
   }
   return out;
 }

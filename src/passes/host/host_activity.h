@@ -15,10 +15,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "passes/columns/device_events.h"
@@ -70,6 +72,7 @@ struct HostActivity {
   std::int64_t time = 0;  // ns, of the gaps; the times of a layer add up to it with what is in no place
   std::array<std::span<const PlaceTime>, kHostLayers> layers;  // each place once
   std::array<std::vector<PlaceTime>, kHostLayers> sums;        // of several gaps: what `layers` shows
+  bool has_python = false;                                     // Python calls of their threads are recorded
 
   HostActivity() = default;
   HostActivity(HostActivity&&) = default;
@@ -78,7 +81,8 @@ struct HostActivity {
   // largest call; where none of them is open that long, the largest of all if it has a tenth of the time.
   [[nodiscard]] HostPlace place() const;
   [[nodiscard]] PlaceTime largest(HostLayer layer) const;  // kNoPlace: none
-  [[nodiscard]] std::int64_t python_calls() const;         // that start in the gaps
+  // That start in the gaps; none: of their threads none are recorded.
+  [[nodiscard]] std::optional<std::int64_t> python_calls() const;
 };
 
 // The index must outlive the object. One thread at a time.
@@ -107,6 +111,7 @@ class HostActivities {
   std::vector<HostGap> gaps_;
   std::vector<std::uint32_t> place_of_stack_;  // by stack id: id of a frame
   std::array<Layer, kHostLayers> layers_;
+  std::unordered_set<std::uint32_t> python_threads_;
 };
 
 }  // namespace tracedb

@@ -73,7 +73,7 @@ HostActivities host_activities(Workload& workload, std::span<const Gap> gaps) {
 struct HostCells {
   HostPlace place;
   PlaceTime op, call;  // kNoPlace: none
-  std::int64_t python_calls = 0;
+  std::optional<std::int64_t> python_calls;
 };
 
 HostCells host_cells(const HostActivity& activity) {

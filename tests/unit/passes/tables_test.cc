@@ -110,6 +110,10 @@ TEST_CASE("causes and timelines with the host") {
         "host_wait 0 2 50000 train.py(3): step; host_wait 1 1 70000 data.py(8): load");
   CHECK(fixture.rows("SELECT idle, between_steps, host, host_time, python_calls FROM timeline") ==
         "120000 70000 train.py(3): step 65000 1");
+  // Of a thread without any the number is not 0: it is not known.
+  const ChangedIndex other(
+      "INSERT INTO thread (id, process_id, tid) VALUES (2, 1, 79); UPDATE runtime_call SET thread_id = 2");
+  CHECK(ask_passes(other.index, "SELECT python_calls FROM timeline") == "-");
   CHECK(fixture.rows("SELECT code, round(share), count FROM coverage WHERE code IN ('idle', 'host_bound')") ==
         "idle 80.0 3; host_bound 80.0 3");
 }
