@@ -22,7 +22,7 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
    'trace-query rules show --class other lists the names; --rules FILE adds your own rules'),
   ('before_recording', 'warning', 1.0, 'kernel time launched before the recording began',
    'it is in no step, and has no operator or stack; wait for the device before the profiler starts' ||
-     iif((SELECT can FROM graphs), ' (torch.cuda.synchronize())', '')),
+     iif((SELECT can FROM graphs) AND (SELECT value FROM meta WHERE key = 'vendor') IN ('nvidia', 'amd'), ' (torch.cuda.synchronize())', '')),
   ('no_launch', 'warning', 1.0, 'kernel time whose launching call is not in the trace',
    iif((SELECT can FROM launches), 'it has no launch delay' || coalesce(', ' || (SELECT words FROM lacks), '') ||
      iif((SELECT words FROM lacks) LIKE 'operator%', '; ' || (SELECT advice FROM launches), ''), 'this format holds no launches')),

@@ -206,6 +206,8 @@ def mtia(folder):
     work = union([(nanoseconds(e["ts"]), nanoseconds(e["ts"]) + nanoseconds(e["dur"])) for e in events if e["name"] not in waits])
     found = [row for row in rows("timeline", index) if str(row["device"]) == "17"]
     equal(sum(row["busy"] for row in found), work, "busy time of work alone")
+    said = {row["code"]: row["suggestion"] for row in rows("warnings", index)}
+    equal(said["before_recording"].partition("; ")[2], "wait for the device before the profiler starts", "no call of CUDA")
 
 
 def main(cases, folder):
