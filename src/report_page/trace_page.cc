@@ -412,8 +412,9 @@ class TraceWords : PageWriter {
       case LedgerKind::kBetween:
         return say("between", "between steps: the device runs nothing until the next begins");
       case LedgerKind::kOther:
+        return say("other", "within the step: work of no step, while no step's runs on the device");
       case LedgerKind::kBetweenOther:
-        return say("other", "work that is in no step, while none runs on the device");
+        return say("between_other", "between steps: work of no step, while no step's runs on the device");
       case LedgerKind::kOtherSteps:
         return say("other_steps", "work of other steps that overlap, less its own in their time");
       case LedgerKind::kComm:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from html import unescape
 from pathlib import Path
 
+from made_events import index_of, kernel, on_device
 from page_sentences import Page
 from page_text import Told, check_text, near
 from trace_cases import TRACES, as_json, equal, ingest, make_trace, require, run, skip_without_traces, sql
@@ -306,7 +307,7 @@ def check_pair(a, b):
 class Reported:
     """The sentences of a page of one trace against the ledger that `compare` makes of it, class by class."""
     ROWS = {"idle": "[idle]", "between": "[between steps]", "comm": "[exposed communication]", "copy": "[exposed copies]",
-            "other": "[no step]"}
+            "other": "[no step]", "between_other": "[no step, between steps]"}
 
     def __init__(self, index):
         self.index = index
@@ -535,7 +536,16 @@ def check_planted(folder, ours, theirs, said):
         require(said in " ".join(run("trace-query", "compare", "-q", *sides).stdout.split()), said)
 
 
+def check_stray(folder):
+    """Work of no step that ends 40 us after the last of the step and lies 5 us alone within it: a row for each."""
+    events = [event for begin in range(1000, 2200, 300) for event in
+              (on_device("gpu_user_annotation", f"ProfilerStep#{begin}", begin, 250), kernel("gemm", begin + 5, 40),
+               kernel("gemm", begin + 55, 40), kernel("gemm", begin + 155, 40), kernel("stray", begin + 150, 85, stream=9))]
+    check_report(index_of(folder / "stray.json", events))
+
+
 def main(cases, folder):
+    cases.run("work of no step", check_stray, folder)
     for name, (ours, theirs, said) in PLANTED.items():
         (folder / name).mkdir()
         cases.run(name, check_planted, folder / name, ours, theirs, said)
