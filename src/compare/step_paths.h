@@ -26,7 +26,8 @@ struct PathWithout {
 };
 
 // All at once, since each call reads all that devices and hosts did. nullopt: such kernels do not take as much, the
-// steps run on several devices, which may have changed differently, or overlap, as the host is a step or more ahead.
+// steps run on several devices, which may have changed differently, or overlap, as the host is a step or more ahead, or
+// too much of what they wait for is not known.
 std::vector<std::optional<PathWithout>> step_paths(const Index& index, const ComparedTrace& trace,
                                                    std::span<const PathQuestion> questions);
 

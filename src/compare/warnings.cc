@@ -110,7 +110,7 @@ void about_group(const GroupComparison& group, Warnings& out) {
   const double shared = std::min(group.baseline_coverage, group.candidate_coverage);
   if (shared < kLowShare) {
     out.add("low_coverage", "warning", "both",
-            fmt::format("{}: only {:.0f} % and {:.0f} % of the time is in operations that both traces have", label,
+            fmt::format("{}: only {:.0f} % and {:.0f} % of the time has a counterpart in the other trace", label,
                         100 * group.baseline_coverage, 100 * group.candidate_coverage));
   }
   for (const std::string& note : group.alignment.notes) out.add("layers", "warning", "both", note);

@@ -330,7 +330,7 @@ class Writer : PageWriter {
                      {{"change", most.change.change}, {"reason", reason_text(words_, group, most)}});
     }
     add(BlockKind::kItem,
-        of(group, say("compare.rest", "{more}{rest:+time} in rows that are small or noise{unsteady}",
+        of(group, say("compare.rest", "{more}{rest:+time} in smaller rows and noise{unsteady}",
                       {{"more", more}, {"rest", group.rest}, {"unsteady", unsteady}})),
         group.reasons.empty() ? "change:" : "rest:");
   }

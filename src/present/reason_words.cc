@@ -190,7 +190,9 @@ class ReasonWords {
 
   [[nodiscard]] Sentence by_count() const {
     const double count = ns(change_.count_effect), all = ns(change_.change);
-    if (count == 0 || count / all < 1 - kMostly) return {};
+    const double more = reason_.candidate_n - reason_.baseline_n;
+    // Copies are of all sizes, and what more kernels bring takes time: else the names, not the number, differ.
+    if (reason_.cause == Cause::kCopies || count * more <= 0 || count / all < 1 - kMostly) return {};
     if (is_by_count(change_)) return {", by count alone", "by_count_alone"};
     if (count > 0 ? count > all : count < all) {
       return say("by_both", ", {effect:+time} by count and {other:+time} by time",
@@ -499,7 +501,7 @@ NextStep next_step_of(const GroupReasons& group, const Reason& reason, const Sec
     case Cause::kCommunication: {
       // Which tells the wait for a device that is late from what communication takes.
       const ComparedTrace& trace = of_candidate ? in.candidate : in.baseline;
-      if (!step && std::ranges::any_of(trace.work.steps, [](const DeviceStep& one) { return one.device > 0; }))
+      if (!step && std::ranges::any_of(trace.work.steps, [](const DeviceStep& each) { return each.device > 0; }))
         return NextStep{"ranks", {of_candidate ? "$B" : "$A"}};
       return one("comms");
     }
@@ -512,8 +514,11 @@ NextStep next_step_of(const GroupReasons& group, const Reason& reason, const Sec
       return pair("fusion");
     case Cause::kRareSteps:
     case Cause::kNoStep:
-    case Cause::kOtherSteps:
-      return one("steps");
+    case Cause::kOtherSteps: {
+      NextStep steps = one("steps");
+      std::erase_if(steps.options, [](const auto& option) { return option.first == "phase"; });  // of all kinds
+      return steps;
+    }
     case Cause::kConcurrency:
       return one("timeline");
     case Cause::kClocks:

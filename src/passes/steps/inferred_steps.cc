@@ -214,7 +214,8 @@ OptimizerEnds optimizer_ends(const KernelSequence& kernels, const Track& track) 
   for (std::size_t i = 0; i < track.kernel.size(); ++i) {
     const bool optimizer = (track.traits[i] & kOptimizerTrait) != 0 ||
                            (!kernels.pass.empty() && kernels.pass[track.kernel[i]] == kOptimizerPass);
-    constexpr Traits kWork = kGemmTrait | kMixerTraits | kNormTrait | kActivationTrait | kConvolutionTrait;
+    // Clipping of gradients clamps like an activation.
+    constexpr Traits kWork = kGemmTrait | kMixerTraits | kNormTrait | kConvolutionTrait;
     if (optimizer) {
       if (inside && other_work == 0) out.ends.back() = i + 1;
       if (!inside || other_work > 0) out.ends.push_back(i + 1), out.work.push_back(other_work);

@@ -222,7 +222,8 @@ TEST_CASE("layer numbers in names") {
                                   {"blocks[9]", 9},
                                   {"layer12", 12}});
   check_each(std::nullopt, layer_number,
-             {"", "layer", "layers", "LayerNorm", "layer_norm_2x", "relayout", "attn(F)", "h.7", "FSDP::all_gather (layers.4)"});
+             {"", "layer", "layers", "LayerNorm", "layer_norm_2x", "relayout", "attn(F)", "h.7",
+              "FSDP::all_gather (layers.4)"});
 }
 
 // Modules as (name, frame of the module around; 0: none), with what the kernels right in them are for; "": no kernels.
