@@ -107,9 +107,9 @@ Sentence most_of_waiting(const JobAnalysis& job) {
                {{"share", static_cast<double>(job.waits.first) / static_cast<double>(job.waits.exposed)}});
   }
   const auto most = std::ranges::max_element(job.waits.ranks, {}, &RankWaits::caused);
-  if (job.waits.suspect || job.waits.is_too_short || most == job.waits.ranks.end() || most->last == 0) return {};
+  if (job.waits.suspect || job.waits.is_too_short || most->caused <= job.waits.exposed / 2) return {};
   return say(
-      "most", "; most of that for {who}, which is last in {last} of them",
+      "most", "; most of that for {who}, which is late in {last} of them",
       {{"who", rank_text(job, static_cast<std::uint32_t>(most - job.waits.ranks.begin()))}, {"last", most->last}});
 }
 

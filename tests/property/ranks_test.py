@@ -79,6 +79,8 @@ def check_even(seed, folder):
     (row,) = tables["jobs"]
     equal(row["straggler"], None, "nobody is to blame")
     require(row["headline"].startswith("no rank holds the others up"), row["headline"])
+    most = max(one["caused"] for one in tables["ranks"] if one["rank"] != "[all]")
+    equal("most of that for " in row["headline"], most > row["exposed_waiting"] / 2, f"most of it: {row['headline']}")
     near(row["exposed_waiting"], sum(one["waiting"] for one in truth), 2000 * row["collectives"] * ranks, "all waiting")
     check_closed(tables)
 
