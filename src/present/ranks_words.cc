@@ -122,7 +122,7 @@ Sentence suspect_clause(const JobAnalysis& job, std::uint32_t place, const Figur
               {"who", rank_text(job, place)},
               of,
               {"share", share},
-              {"late", per_step(job, static_cast<double>(job.waits.caused) / static_cast<double>(job.ranks.size()))}});
+              {"late", per_step(job, static_cast<double>(job.waits.caused) / whole_ranks(job.ranks, job.waits))}});
 }
 
 // By the tasks of the collectives, which know of ranks that are not there: what these take is no transfer.
@@ -144,7 +144,6 @@ Sentence waiting_for_missing(const JobAnalysis& job) {
 Sentence even_headline(const JobAnalysis& job) {
   double span = 0;
   for (const RankTrace& rank : job.ranks) span += static_cast<double>(rank.figures.span);
-  const auto ranks = static_cast<double>(job.ranks.size());
   const auto waiting = static_cast<double>(job.waits.exposed);
   const Figure rank{"rank", job.by_device ? "device" : "rank"},
       of{"of", job.missing.empty() ? Sentence{} : say("", " {ranks}", {{"ranks", of_ranks(job)}})};
@@ -155,7 +154,7 @@ Sentence even_headline(const JobAnalysis& job) {
   return say("ranks.even", "{who}: {all}each waits {wait} ({share:.1f%}) on average in {in}{most}",
              {{"who", who},
               {"all", job.waits.suspect ? "in all, " : ""},
-              {"wait", per_step(job, waiting / ranks)},
+              {"wait", per_step(job, waiting / whole_ranks(job.ranks, job.waits))},
               {"share", span > 0 ? waiting / span : 0.0},
               {"in", matched_words(job)},
               {"most", most_of_waiting(job)}});

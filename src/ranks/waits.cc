@@ -314,6 +314,14 @@ bool has_step(const RankTrace& rank, std::uint32_t step) {
   return step < rank.step_stats.size() && rank.step_stats[step].gpu_span != kUnknownValue;
 }
 
+std::set<std::uint32_t> steps_of(const JobWaits& waits) {
+  std::set<std::uint32_t> out;
+  for (const CollectiveWait& one : waits.collectives) {
+    if (one.step != 0) out.insert(one.step);
+  }
+  return out;
+}
+
 // The work of one rank in each of these steps, which it has, or without any in equal parts of its recording.
 std::vector<std::int64_t> work_by_block(const RankTrace& rank, const std::set<std::uint32_t>& steps) {
   std::vector<std::int64_t> out;
@@ -401,18 +409,32 @@ JobWaits split_waits(std::span<const RankTrace> ranks, const Matching& matching,
   return Splitter(ranks, matching, clocks).split();
 }
 
+double whole_ranks(std::span<const RankTrace> ranks, const JobWaits& waits, std::optional<std::uint32_t> beside) {
+  const std::set<std::uint32_t> steps = steps_of(waits);
+  std::size_t count = 0, of_steps = 0;
+  for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
+    if (rank == beside) continue;
+    ++count;
+    of_steps += static_cast<std::size_t>(
+        std::ranges::count_if(steps, [&](std::uint32_t step) { return has_step(ranks[rank], step); }));
+  }
+  return of_steps == 0 ? static_cast<double>(count) : static_cast<double>(of_steps) / static_cast<double>(steps.size());
+}
+
 Loss loss_by(std::span<const RankTrace> ranks, const JobWaits& waits, std::uint32_t rank) {
   const RankWaits& of = waits.ranks[rank];
   double span = 0;
   for (std::uint32_t other = 0; other < ranks.size(); ++other) {
     if (other != rank) span += static_cast<double>(ranks[other].figures.span);
   }
-  span /= static_cast<double>(ranks.size() - 1);
+  const auto others = static_cast<double>(ranks.size() - 1);
+  const double whole = whole_ranks(ranks, waits, rank);
+  span /= whole;
   double ns = 0;
   if (waits.pace && waits.straggler == rank) {
     ns = static_cast<double>(std::reduce(waits.pace->excess.begin(), waits.pace->excess.end()));
   } else if (of.others > 0) {
-    ns = static_cast<double>(of.caused) / static_cast<double>(of.others);
+    ns = static_cast<double>(of.caused) / static_cast<double>(of.others) * others / whole;
   }
   return {ns, span > 0 ? ns / span : 0};
 }
@@ -423,10 +445,7 @@ void find_pace(std::span<const RankTrace> ranks, JobWaits& waits) {
   const auto longest = static_cast<std::uint32_t>(
       std::ranges::max_element(ranks, [&](const RankTrace& a, const RankTrace& b) { return work(a) < work(b); }) -
       ranks.begin());
-  std::set<std::uint32_t> steps;
-  for (const CollectiveWait& one : waits.collectives) {
-    if (one.step != 0) steps.insert(one.step);
-  }
+  std::set<std::uint32_t> steps = steps_of(waits);
   const bool has_steps = !steps.empty();
   std::erase_if(steps, [&](std::uint32_t step) {
     return !std::ranges::all_of(ranks, [&](const RankTrace& rank) { return has_step(rank, step); });

@@ -121,7 +121,11 @@ struct JobWaits {
 
 JobWaits split_waits(std::span<const RankTrace> ranks, const Matching& matching, std::span<const RankClock> clocks);
 
-// What the others lose to a rank: mean exposed waiting of one of them, and as a share of their span.
+// How many ranks there are beside this one; one that lacks steps is the part that it has of them.
+double whole_ranks(std::span<const RankTrace> ranks, const JobWaits& waits,
+                   std::optional<std::uint32_t> beside = std::nullopt);
+
+// What the others lose to a rank: mean exposed waiting of a whole one of them, and as a share of their span.
 struct Loss {
   double ns = 0, share = 0;
 };
