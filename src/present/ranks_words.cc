@@ -150,14 +150,17 @@ Sentence even_headline(const JobAnalysis& job) {
   const Sentence who = job.waits.suspect ? suspect_clause(job, *job.waits.suspect, of)
                        : job.waits.is_too_short
                            ? say("too_short", "too few steps to tell which {rank}{of} holds the others up", {rank, of})
-                           : say("even", "no {rank}{of} holds the others up", {rank, of});
-  return say("ranks.even", "{who}: {all}each waits {wait} ({share:.1f%}) on average in {in}{most}",
-             {{"who", who},
-              {"all", job.waits.suspect ? "in all, " : ""},
-              {"wait", per_step(job, waiting / whole_ranks(job.ranks, job.waits))},
-              {"share", span > 0 ? waiting / span : 0.0},
-              {"in", matched_words(job)},
-              {"most", most_of_waiting(job)}});
+                           : say("even", "no {rank}{of} holds {whom} up",
+                                 {rank, of, {"whom", job.missing.empty() ? "the others" : "those recorded"}});
+  return say(
+      "ranks.even", "{who}: {all}each waits {wait} ({share:.1f%}) on average in {in}{most}{missing}",
+      {{"who", who},
+       {"all", job.waits.suspect ? "in all, " : ""},
+       {"wait", per_step(job, waiting / whole_ranks(job.ranks, job.waits))},
+       {"share", span > 0 ? waiting / span : 0.0},
+       {"in", matched_words(job)},
+       {"most", most_of_waiting(job)},
+       {"missing", job.missing.empty() ? Sentence{} : say("unknown", "; how long for those missing is not known")}});
 }
 
 std::string listed(const std::vector<std::int64_t>& ranks) {

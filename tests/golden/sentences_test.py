@@ -457,6 +457,7 @@ def check_ranks(folder):
         most = max(late, key=lambda rank: late[rank] or 0)
         equal((told["who"], told["who.who"], told["who.of.ranks.recorded"], told["who.of.ranks.size"]),
               ("too_few", f"rank {most}", job["ranks"], str(job["world_size"])), "who")
+        equal(told["missing"], "unknown", "what they wait for ranks that are not there")
         near(told["who.share"], late[most] / sum(filter(None, late.values())), "its share", 1e-6)
         near(told["who.late.time"], sum(filter(None, late.values())) / job["ranks"] / job["steps"], "for late ranks, each")
         equal((told["who.late"], told["all"]), ("a_step", "in all, "), "of what")

@@ -90,6 +90,8 @@ def check_parts(folder):
     job, _ = make(folder, "parts", ["--ranks", "4", "--steps", "12", "--missing", "2", "--shorten", "3=7"])
     tables = ask(job)
     equal(tables["jobs"][0]["ranks"], 3, "ranks there")
+    headline = tables["jobs"][0]["headline"]
+    require("(of 4) holds those recorded up: " in headline and "those missing is not known" in headline, headline)
     late, _ = make(folder, "late", ["--ranks", "4", "--steps", "20", "--late", "1:compute:400000", "--shorten", "3=4"])
     near(ask(late)["jobs"][0]["loss_per_step"], 400_000, 10_000, "loss per step, one rank short")
     require(any("1 of 4 ranks is not there (2)" in note for note in tables["notes"]), f"missing rank in {tables['notes']}")
