@@ -51,7 +51,7 @@ GATES = [
     (("compare", "A", "A", "--gate", "5"), 0, ""),
     (("trend", "NIGHTS", "--gate", "5"), 1, "gate: 1 of 1 series not judged: fewer than 10 runs; it fails"),
     (("trend", "NIGHTS", "--gate", "5", "--gate-inconclusive", "pass"), 0, "1 of 1 series not judged"),
-    (("trend", "NIGHTS", "--gate", "5", "--phase", "mixed"), 1, "gate: 0 of 0 series not judged"),
+    (("trend", "NIGHTS", "--gate", "5", "--phase", "mixed"), 1, "gate: no run to judge; it fails"),
     (("trend", "NIGHTS", "--gate-inconclusive", "pass"), 2, "--gate-inconclusive needs --gate"),
 ]
 

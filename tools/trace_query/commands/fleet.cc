@@ -271,7 +271,8 @@ void add_notes(const std::vector<CatalogueEntry>& entries, const std::vector<Tre
   const auto unread = std::ranges::count_if(
       entries, [](const CatalogueEntry& entry) { return entry.state == CatalogueState::kNotIndexed; });
   if (unread > 0)
-    notes.push_back(counted(unread, "trace has", "traces have") + " no index yet and is left out: run trace-ingest");
+    notes.push_back(counted(unread, "trace has no index yet and is", "traces have no index yet and are") +
+                    " left out: run trace-ingest");
   const std::size_t least = least_values(options);
   std::size_t undated = 0, unknown = 0, few = 0;
   for (const TrendSeries& one : series) {
@@ -348,10 +349,12 @@ bool is_beyond(const Output& output, const TrendRequest& request, const std::vec
   const auto few = std::ranges::count_if(series, [](const TrendSeries& one) { return !one.is_long; });
   const bool none = few == static_cast<std::ptrdiff_t>(series.size());
   if (few > 0 || none) {
-    output.note(
-        fmt::format("gate: {} of {} not judged: fewer than {} runs{}", few, counted(series.size(), "series", "series"),
-                    least_values(request.trend.changes),
-                    none && !request.nothing_passes ? "; it fails, unless --gate-inconclusive pass is given" : ""));
+    output.note("gate: " +
+                (series.empty()
+                     ? "no run to judge"
+                     : fmt::format("{} of {} not judged: fewer than {} runs", few,
+                                   counted(series.size(), "series", "series"), least_values(request.trend.changes))) +
+                (none && !request.nothing_passes ? "; it fails, unless --gate-inconclusive pass is given" : ""));
     any = none ? !request.nothing_passes : request.inconclusive_fails;
   }
   for (const TrendSeries& one : series) {
