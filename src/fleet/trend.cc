@@ -145,6 +145,54 @@ void search(std::span<const double> values, std::size_t first, int depth, const 
   search(values.subspan(split.at), first + split.at, depth + 1, options, out);
 }
 
+// Of the line of least squares, a place.
+double slope_of(std::span<const double> values) {
+  const double middle = (static_cast<double>(values.size()) - 1) / 2;
+  double slope = 0, spread = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double place = static_cast<double>(i) - middle;
+    slope += place * values[i];
+    spread += place * place;
+  }
+  return spread > 0 ? slope / spread : 0;
+}
+
+// What a line of that slope through the mean leaves: the sum of the squares, and where it begins and ends.
+struct Line {
+  double left = 0, first = 0, last = 0;
+};
+
+Line line_through(std::span<const double> values, double slope) {
+  const auto n = static_cast<double>(values.size());
+  Line out;
+  out.first = std::reduce(values.begin(), values.end()) / n - slope * (n - 1) / 2;
+  out.last = out.first + slope * (n - 1);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double left = values[i] - out.first - slope * static_cast<double>(i);
+    out.left += left * left;
+  }
+  return out;
+}
+
+// One change in place of the newest ones where a line leaves less of these values than their levels do.
+void join_steady(std::span<const double> values, std::vector<ChangePoint>& changes) {
+  std::size_t end = values.size();
+  double left = 0;
+  std::vector<ChangePoint> kept = changes;
+  while (!changes.empty()) {
+    const std::size_t at = changes.back().at, begin = changes.size() > 1 ? changes[changes.size() - 2].at : 0;
+    left += line_through(values.subspan(at, end - at), 0).left;
+    const Line line = line_through(values.subspan(begin), slope_of(values.subspan(begin)));
+    if (line.left >= left + line_through(values.subspan(begin, at - begin), 0).left) break;
+    const double p = changes.back().p;
+    end = at;
+    changes.pop_back();
+    kept = changes;
+    kept.push_back({begin + 1, line.first, line.last, p, true});
+  }
+  changes = std::move(kept);
+}
+
 double middle(std::span<const double> values) {
   std::vector<double> copy(values.begin(), values.end());
   return median(std::span(copy));
@@ -197,6 +245,7 @@ std::vector<ChangePoint> find_change_points(std::span<const double> values, cons
     out.push_back({found[i].at, middle(values.subspan(begin, found[i].at - begin)),
                    middle(values.subspan(found[i].at, end - found[i].at)), found[i].p});
   }
+  join_steady(values, out);
   return out;
 }
 

@@ -29,6 +29,7 @@ struct ChangePoint {
   std::size_t at = 0;            // the first value of the new level
   double before = 0, after = 0;  // medians of the segments that it joins
   double p = 1;                  // of the test that found it
+  bool steady = false;           // a line from the value before to the last fits better: before, after: its ends
 };
 
 // In order of place.

@@ -59,7 +59,8 @@ Cell change_cell(const TrendSeries& series, const TrendPoint& point) {
   const ChangePoint& here = series.changes[point.segment - 1];
   const auto by = percent(here.before, here.after);
   const std::string_view mark = here.after > here.before ? kWorseMark : kBetterMark;
-  return fmt::format("{}{}{}", mark, by ? fmt::format("{:+.1f} %: ", *by) : "", times_text(here.before, here.after));
+  return fmt::format("{}{}{}{}", mark, by ? fmt::format("{:+.1f} %: ", *by) : "", times_text(here.before, here.after),
+                     here.steady ? " steadily" : "");
 }
 
 const std::vector<Column> kSeriesColumns = {
@@ -73,9 +74,12 @@ const std::vector<Column> kSeriesColumns = {
     sum_column("changes", "Changes", Unit::kCount, "changes of the level", Fit{7}),
     text_column("first", "First (UTC)", "date of the first trace", Fit{3}),
     text_column("last", "Last (UTC)", "date of the last trace", Fit{3}),
-    text_column("changed_at", "Changed At (UTC)", "date of the first trace of the newest level", Fit{6}),
-    figure_column("before", "Before", Unit::kTime, "median of the level before the newest", Fit{7}),
-    figure_column("now", "Now", Unit::kTime, "median of the newest level", Fit{8}),
+    text_column("changed_at", "Changed At (UTC)", "date of the first trace of the newest level, or of a steady change",
+                Fit{6}),
+    figure_column("before", "Before", Unit::kTime,
+                  "median of the level before the newest; of a steady change where its line begins", Fit{7}),
+    figure_column("now", "Now", Unit::kTime, "median of the newest level; of a steady change where its line ends",
+                  Fit{8}),
     figure_column("change_pct", "Change (%)", Unit::kPercent, "of the newest level against the one before", Fit{8}),
     figure_column("p", "p", Unit::kAny, "share of random orders of the runs with a change as large", Fit{2}),
 };
@@ -179,16 +183,21 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
         {what, {"runs", values.size()}, {"last", values.back()}, {"before", before}});
   }
   const ChangePoint& last = series.changes.back();
+  const std::size_t first = last.steady ? last.at - 1 : last.at;
   const auto change = last_change_pct(series);
   const Sentence by = change ? say("", "{how} {change:.1f%}",
                                    {{"how", *change < 0 ? "fell" : "rose"}, {"change", std::abs(*change) / 100}})
                              : say("", "{how}", {{"how", "rose"}});
   return say(
-      "trend.change", "{what} {by} at {date} (run {run} of {runs}): {level}{more}",
+      "trend.change", "{what} {by} {how} {date} (run {run} of {runs}){each}: {level}{more}",
       {what,
        {"by", by},
-       {"date", date_of(point_at(series, last.at))},
-       {"run", last.at + 1},
+       {"how", last.steady ? "steadily from" : "at"},
+       {"date", date_of(point_at(series, first))},
+       {"run", first + 1},
+       {"each", last.steady && change ? say("", ", {change:+.1f%} a run",
+                                            {{"change", *change / 100 / static_cast<double>(values.size() - last.at)}})
+                                      : Sentence{}},
        {"runs", values.size()},
        {"level", Sentence{times_text(last.before, last.after), "", {{"before", last.before}, {"after", last.after}}}},
        {"more", series.changes.size() > 1

@@ -173,6 +173,13 @@ TEST_CASE("several changes, steps down, and the levels between them") {
   CHECK(changes[0].before == doctest::Approx(10.01));
   CHECK(changes[0].after == doctest::Approx(12.01));
   CHECK(changes[1].after == doctest::Approx(9.01));
+  CHECK_FALSE((changes[0].steady || changes[1].steady));
+  values.clear();
+  for (int i = 0; i < 60; ++i) values.push_back(9 + 0.1 * i + 0.01 * (i % 3));
+  const auto rising = find_change_points(values);
+  REQUIRE(rising.size() == 1);
+  CHECK(rising.back().steady);
+  CHECK(rising.back().after == doctest::Approx(14.9).epsilon(0.01));
 }
 
 TEST_CASE("an outlier is no change, nor is a series too short or all equal") {
