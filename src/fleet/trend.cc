@@ -51,10 +51,23 @@ bool has_phase(const TrendRun& run, const std::string& phase) {
   return std::ranges::any_of(run.front()->summary.phases, [&](const PhaseSummary& one) { return one.phase == phase; });
 }
 
+std::size_t newest_beyond(std::span<const double> level) {
+  for (std::size_t last = 2; last > 0; --last) {
+    const auto [low, high] = std::ranges::minmax(level.first(level.size() - last));
+    const auto [least, most] = std::ranges::minmax(level.last(last));
+    const double needed = last == 1 ? high - low : 0;
+    if (least > high + needed || most < low - needed) return last;
+  }
+  return 0;
+}
+
 void mark_changes(TrendSeries& series, const ChangePointOptions& options) {
   const std::vector<double> values = series.values();
   series.changes = find_change_points(values, options);
-  series.is_long = values.size() >= least_values(options);
+  const std::size_t least = least_values(options), begin = series.changes.empty() ? 0 : series.changes.back().at;
+  series.is_long = values.size() >= least;
+  const bool steady = !series.changes.empty() && series.changes.back().steady;
+  if (!steady && values.size() - begin >= least) series.newest = newest_beyond(std::span(values).subspan(begin));
   std::size_t place = 0, segment = 0;
   for (TrendPoint& point : series.points) {
     if (point.value) {

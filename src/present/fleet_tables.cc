@@ -164,6 +164,12 @@ std::optional<double> last_change_pct(const TrendSeries& series) {
   return percent(series.changes.back().before, series.changes.back().after);
 }
 
+double newest_pct(const TrendSeries& series) {
+  if (series.newest == 0) return 0;
+  const std::vector<double> values = series.values();
+  return percent(series.changes.empty() ? middle_of(values) : series.changes.back().after, values.back()).value_or(0);
+}
+
 Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
   const std::vector<double> values = series.values();
   const Figure what{"what", series.said_phase().empty() ? metric : series.phase + " " + metric};
@@ -175,12 +181,19 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
     return say("trend.few", "{what}: {values} in {runs:# run}: too few to tell a change",
                {what, {"values", listed(values)}, {"runs", values.size()}});
   }
+  const Figure newest{
+      "newest",
+      series.newest == 0
+          ? Sentence{}
+          : say("newest",
+                "; {values:# newest value is|newest values are} beyond all others of the level, too few for a change",
+                {{"values", series.newest}})};
   if (series.changes.empty()) {
     const double before = middle_of({values.begin(), values.end() - 1});
-    return say(
-        "trend.even",
-        "{what}: no change shown in {runs:# run}: {last:duration} in the last, {before:duration} before (median)",
-        {what, {"runs", values.size()}, {"last", values.back()}, {"before", before}});
+    return say("trend.even",
+               "{what}: no change shown in {runs:# run}: {last:duration} in the last, {before:duration} before "
+               "(median){newest}",
+               {what, {"runs", values.size()}, {"last", values.back()}, {"before", before}, newest});
   }
   const ChangePoint& last = series.changes.back();
   const std::size_t first = last.steady ? last.at - 1 : last.at;
@@ -189,7 +202,7 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
                                    {{"how", *change < 0 ? "fell" : "rose"}, {"change", std::abs(*change) / 100}})
                              : say("", "{how}", {{"how", "rose"}});
   return say(
-      "trend.change", "{what} {by} {how} {date} (run {run} of {runs}){each}: {level}{more}",
+      "trend.change", "{what} {by} {how} {date} (run {run} of {runs}){each}: {level}{more}{newest}",
       {what,
        {"by", by},
        {"how", last.steady ? "steadily from" : "at"},
@@ -202,7 +215,8 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
        {"level", Sentence{times_text(last.before, last.after), "", {{"before", last.before}, {"after", last.after}}}},
        {"more", series.changes.size() > 1
                     ? say("", "; the last of {changes} changes", {{"changes", series.changes.size()}})
-                    : Sentence{}}});
+                    : Sentence{}},
+       newest});
 }
 
 Report trend_series(std::span<const TrendSeries> series, const std::string& metric) {

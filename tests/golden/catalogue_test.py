@@ -228,6 +228,16 @@ def check_undecided(folder):
     require("in 2 runs: too few to tell a change" in " ".join(few.stdout.split()), few.stdout)
     equal(few.returncode, 1, "a gate that judged nothing")
     require("1 of 1 series not judged: fewer than 10 runs" in few.stderr, few.stderr)
+    for name, clocks, headline, code, gate in (
+            ("newest", [1] * 10 + [1.3] * 2, "; 2 newest values are beyond all others", 1, ", or fewer than 3 of a new level; it"),
+            ("lower", [1.3] * 11 + [1], "; 1 newest value is beyond all others", 0, ""),
+            ("rising", [1 + night / 100 for night in range(12)], " % steadily from ", 1, " %")):
+        for night, clock in enumerate(clocks):
+            make(folder / name / f"{night:02}.json", FIRST_DAY + night * DAY, "--clock", str(clock), "--seed", "7")
+        (series,) = trend(folder / name)["series"]
+        gated = run("trace-query", "trend", folder / name, "--gate", "3", check=False)
+        require(headline in series["headline"] and gate in gated.stderr, f"{name}: {series['headline']} {gated.stderr}")
+        equal(gated.returncode, code, f"{name}: a gate of 3 %")
 
 
 def check_width(folder):
@@ -238,7 +248,7 @@ def check_width(folder):
 
 
 def main(cases, folder):
-    for name in ("content", "states", "stored", "cache", "nightly", "unlike", "undecided", "runs", "mixed", "elsewhere"):
+    for name in ("content", "states", "stored", "cache", "nightly", "unlike", "undecided", "newest", "lower", "rising", "runs", "mixed", "elsewhere"):
         (folder / name).mkdir()
     (folder / "file").write_text("no folder")
     cases.each((check_content, check_width, check_states, check_where, check_stored, check_cache, check_trend,

@@ -346,15 +346,18 @@ void print(const CommandLine& line, Output& output, const TrendRequest& request,
 // Says which series are worse, and how many it could not judge.
 bool is_beyond(const Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series) {
   bool any = false;
-  const auto few = std::ranges::count_if(series, [](const TrendSeries& one) { return !one.is_long; });
+  const auto is_unsure = [&](const TrendSeries& one) { return !one.is_long || newest_pct(one) > *request.gate; };
+  const auto few = std::ranges::count_if(series, is_unsure);
+  const bool newest = std::ranges::any_of(series, [&](const auto& one) { return newest_pct(one) > *request.gate; });
   const bool none = few == static_cast<std::ptrdiff_t>(series.size());
   if (few > 0 || none) {
-    output.note("gate: " +
-                (series.empty()
-                     ? "no run to judge"
-                     : fmt::format("{} of {} not judged: fewer than {} runs", few,
-                                   counted(series.size(), "series", "series"), least_values(request.trend.changes))) +
-                (none && !request.nothing_passes ? "; it fails, unless --gate-inconclusive pass is given" : ""));
+    output.note(
+        "gate: " +
+        (series.empty()
+             ? "no run to judge"
+             : fmt::format("{} of {} not judged: fewer than {} runs{}", few, counted(series.size(), "series", "series"),
+                           least_values(request.trend.changes), newest ? ", or fewer than 3 of a new level" : "")) +
+        (none && !request.nothing_passes ? "; it fails, unless --gate-inconclusive pass is given" : ""));
     any = none ? !request.nothing_passes : request.inconclusive_fails;
   }
   for (const TrendSeries& one : series) {
