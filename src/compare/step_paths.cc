@@ -45,7 +45,8 @@ class Asked {
 
   std::optional<PathWithout> answer() {
     std::vector<StepWindow> windows = windows_of_steps(trace_.steps, steps_, paths_.graph());
-    std::erase_if(windows, [&](const StepWindow& window) { return may_wait_unseen(window) || is_of_more(window); });
+    std::erase_if(windows, [&](const StepWindow& window) { return may_wait_unseen(window); });
+    if (std::ranges::any_of(windows, [&](const StepWindow& window) { return is_of_more(window); })) return std::nullopt;
     const double time = on_one_device() ? mean_time() : 0;
     if (windows.empty() || time <= 0 || question_.less > kRounded * time) return std::nullopt;
     const double factor = std::clamp(1 - question_.less / time, 0.0, 1e9);

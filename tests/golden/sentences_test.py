@@ -223,6 +223,11 @@ class Compared:
         told.get("against")
         cause, fact = told.clause("reason")
         equal(cause, f"reason.{row['cause']}", "cause")
+        for name, effect in told.sentence["figures"].items():
+            if name.endswith("by_count.effect"):
+                require(effect * (row["candidate_n"] - row["baseline_n"]) > 0 and row["cause"] != "copies", f"{effect} ns by count: {row}")
+        if row["next_step"] and row["next_step"]["command"] == "steps":
+            require("phase" not in row["next_step"]["options"], "an option that steps does not take")
         if fact.has("times"):
             near(fact["times.candidate"] - fact["times.baseline"], row["change"], "times", 2)
             equal((fact["times.baseline"], fact["times.candidate"]), (row["baseline"], row["candidate"]), "times")

@@ -78,7 +78,8 @@ TEST_CASE("steps by the rhythm of the kernels") {
   const std::string prefill = "E" + times(3, "NGPGnGXG") + "nGs", mixed = "E" + times(3, "NGPDGnGXG") + "nGs";
   const std::string begun = "GDGnGXGnGs", unnamed = "u" + kLayers + "nGrvw",
                     block = "u" + times(2, "NGDGnGXG") + "nGrvw";
-  const std::string unsaid = "E" + times(3, "NGAGnGXG") + "nGs", vision = "VNXVNXVNXG", training = "GXGGXGOOO";
+  const std::string unsaid = "E" + times(3, "NGAGnGXG") + "nGs", vision = "VNXVNXVNXG", training = "GXGGXGOOO",
+                    clipped = "GXGGXGOXO";
   const auto in_kind = [](std::string_view kind, std::initializer_list<std::string> steps) {
     return fmt::format("{0}:{1}", kind, fmt::join(steps, fmt::format(" {}:", kind)));
   };
@@ -103,6 +104,8 @@ TEST_CASE("steps by the rhythm of the kernels") {
        in_kind("unknown", {vision + "c", vision + "c", vision})},
       {"training: to the end of each optimizer step", times(3, training + "c"),
        in_kind("train", {training, "c" + training, "c" + training}) + " -:c"},
+      {"gradients that are clipped within the optimizer's step, by a kernel like an activation", times(3, clipped),
+       in_kind("train", {clipped, clipped, clipped})},
   };
   for (const auto& one : cases) {
     CAPTURE(one.what);
