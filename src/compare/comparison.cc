@@ -461,14 +461,9 @@ std::vector<Tally> tallies(const GroupComparison& group) {
     if (layer.layer >= 0) add(layers, layer.baseline.time, layer.candidate.time);
   }
   for (const OpChange& op : group.ops) add(operations, op.baseline.time, op.candidate.time);
-  // A kernel that does the work of several is not slower than the one of them that is its partner.
-  const auto is_fused = [&](NameId name) {
-    return std::ranges::any_of(group.fusions, [&](const Fusion& fusion) { return fusion.fused.name == name; });
-  };
   for (const AlignedSegment& segment : group.alignment.segments) {
     for (const KernelPair& pair : segment.pairs) {
-      if (pair.has_both() && !is_fused(pair.baseline.name) && !is_fused(pair.candidate.name))
-        add(kernels, pair.baseline.time, pair.candidate.time);
+      if (pair.has_both()) add(kernels, pair.baseline.time, pair.candidate.time);
     }
   }
   std::vector<Tally> out = {tally("layers", layers), tally("operations", operations),

@@ -45,8 +45,8 @@ class Asked {
 
   std::optional<PathWithout> answer() {
     std::vector<StepWindow> windows = windows_of_steps(trace_.steps, steps_, paths_.graph());
-    std::erase_if(windows, [&](const StepWindow& window) { return may_wait_unseen(window); });
-    if (std::ranges::any_of(windows, [&](const StepWindow& window) { return is_of_more(window); })) return std::nullopt;
+    std::erase_if(windows,
+                  [&](const StepWindow& window) { return may_wait_unseen(window) || holds_other_steps(window); });
     const double time = on_one_device() ? mean_time() : 0;
     if (windows.empty() || time <= 0 || question_.less > kRounded * time) return std::nullopt;
     const double factor = std::clamp(1 - question_.less / time, 0.0, 1e9);
@@ -61,6 +61,7 @@ class Asked {
       out.is_lower_bound |= without.is_lower_bound;
     }
     out.is_inferred = is_inferred(windows);
+    out.is_upper_bound = waits_for_unknown(windows);
     return out;
   }
 
@@ -89,18 +90,26 @@ class Asked {
   }
 
   // Whether the host was so far ahead that kernels of steps before are on the path: it is longer than a step takes, and
-  // what all of them save is not what one saves. Or whether what it waits for is not known in so much of it that what
-  // is saved before could shorten it more.
-  [[nodiscard]] bool is_of_more(const StepWindow& window) const {
-    std::int64_t unknown = 0;
-    for (const PathSegment& part : paths_.path(window)) {
-      if (part.kind == PathKind::kUnknownWait) unknown = saturating_add(unknown, part.end - part.ts);
-      if (part.activity == kNoActivity) continue;
+  // what all of them save is not what one saves.
+  [[nodiscard]] bool holds_other_steps(const StepWindow& window) const {
+    return std::ranges::any_of(paths_.path(window), [&](const PathSegment& part) {
+      if (part.activity == kNoActivity) return false;
       const Activity& one = paths_.graph().activities()[part.activity];
       const std::uint32_t step = one.ref.is_memory_op ? 0 : trace_.steps.of_kernel[one.ref.id - 1];
-      if (step != 0 && window.step && step != static_cast<std::uint32_t>(*window.step) + 1) return true;
+      return step != 0 && window.step && step != static_cast<std::uint32_t>(*window.step) + 1;
+    });
+  }
+
+  // Whether what is waited for is not known in so much of it that what is saved before could shorten it more.
+  [[nodiscard]] bool waits_for_unknown(const std::vector<StepWindow>& windows) const {
+    std::int64_t all = 0, unknown = 0;
+    for (const StepWindow& window : windows) {
+      all = saturating_add(all, window.end - window.begin);
+      for (const PathSegment& part : paths_.path(window)) {
+        if (part.kind == PathKind::kUnknownWait) unknown = saturating_add(unknown, part.end - part.ts);
+      }
     }
-    return 100.0 * static_cast<double>(unknown) > kMuchInferred * static_cast<double>(window.end - window.begin);
+    return 100.0 * static_cast<double>(unknown) > kMuchInferred * static_cast<double>(all);
   }
 
   [[nodiscard]] bool on_one_device() const {

@@ -22,12 +22,12 @@ struct PathQuestion {
 struct PathWithout {
   double length = 0, without = 0;  // ns a step, of the path as it was and as it would be; means over at most 32 steps
   bool is_lower_bound = false;     // `without` is: a delay that it needs was never observed
+  bool is_upper_bound = false;     // `without` is: what is waited for is not known in much of it, and stays as it was
   bool is_inferred = false;        // the path rests, in part, on what is not recorded
 };
 
 // All at once, since each call reads all that devices and hosts did. nullopt: such kernels do not take as much, the
-// steps run on several devices, which may have changed differently, or overlap, as the host is a step or more ahead, or
-// too much of what they wait for is not known.
+// steps run on several devices, which may have changed differently, or overlap, as the host is a step or more ahead.
 std::vector<std::optional<PathWithout>> step_paths(const Index& index, const ComparedTrace& trace,
                                                    std::span<const PathQuestion> questions);
 

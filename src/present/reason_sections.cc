@@ -80,7 +80,7 @@ struct ReasonLine {
 };
 
 std::string certainty(const PathWithout& path) {
-  std::string text = path.is_lower_bound ? "at least" : "";
+  std::string text = path.is_upper_bound ? "at most" : path.is_lower_bound ? "at least" : "";
   if (path.is_inferred) text += text.empty() ? "inferred" : ", inferred";
   return text.empty() ? "by the releases" : text;
 }
@@ -152,7 +152,8 @@ const Fields<ReasonLine> kReasonFields = {
     {figure_column("path_without", "without it", Unit::kTime, "the same without this reason alone", Fit{2}),
      [](const auto& line) { return line.reason.path ? Cell(line.reason.path->without) : Cell{}; }},
     {text_column("path_certainty", "Certainty",
-                 "of the latter: by the releases; at least: a delay that matters was never observed; inferred: what "
+                 "of the latter: by the releases; at least: a delay that matters was never observed; at most: much "
+                 "of what it waits for is not known, and stays as it was; inferred: what "
                  "the path waits for is not all recorded",
                  Fit{1}),
      [](const auto& line) { return line.reason.path ? Cell(certainty(*line.reason.path)) : Cell{}; }},

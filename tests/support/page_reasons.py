@@ -99,9 +99,10 @@ class Reasons:
             alike = abs(row["path_without"] - row["path"]) < 0.005 * row["path"]
             equal(kind, "path_alike" if alike else "path", "what is said of the path")
             if alike:
+                equal(path["still"] == "take at most", row["path_certainty"].startswith("at most"), "how sure the path is")
                 return equal(path.get("inferred") is not None, "inferred" in row["path_certainty"], "how sure the path is")
             near(path["length"], row["path"], "path", 1)
-            sure = [word for word, name in (("at least", "bound"), ("inferred", "inferred")) if path.get(name)]
+            sure = [word for word, is_said in ((path.get("bound", "").strip(), path.get("bound")), ("inferred", path.get("inferred"))) if is_said]
             equal(row["path_certainty"], ", ".join(sure) or "by the releases", "how sure the path is")
 
     @staticmethod
