@@ -45,8 +45,16 @@ class Asked {
 
   std::optional<PathWithout> answer() {
     std::vector<StepWindow> windows = windows_of_steps(trace_.steps, steps_, paths_.graph());
-    std::erase_if(windows,
-                  [&](const StepWindow& window) { return may_wait_unseen(window) || holds_other_steps(window); });
+    const std::size_t all = windows.size();
+    Waits waits;
+    std::erase_if(windows, [&](const StepWindow& window) {
+      if (may_wait_unseen(window)) return true;
+      const std::vector<PathSegment> path = paths_.path(window);
+      if (holds_other_steps(window, path)) return true;
+      waits.add(window, path);
+      return false;
+    });
+    if (2 * windows.size() < all) return std::nullopt;  // what is left is no sample of the steps
     const double time = on_one_device() ? mean_time() : 0;
     if (windows.empty() || time <= 0 || question_.less > kRounded * time) return std::nullopt;
     const double factor = std::clamp(1 - question_.less / time, 0.0, 1e9);
@@ -60,12 +68,33 @@ class Asked {
       out.without += static_cast<double>(without.length) / static_cast<double>(windows.size());
       out.is_lower_bound |= without.is_lower_bound;
     }
-    out.is_inferred = is_inferred(windows);
-    out.is_upper_bound = waits_for_unknown(windows);
+    out.is_inferred = waits.is_inferred() || all_calls_inferred();
+    const bool unknown = waits.is_much(waits.unknown);
+    out.is_upper_bound = unknown && !out.is_lower_bound;
+    out.is_lower_bound = out.is_lower_bound && !unknown;  // what could be both is neither
     return out;
   }
 
  private:
+  // What paths wait for without a record, in ns.
+  struct Waits {
+    std::int64_t all = 0, inferred = 0, unknown = 0;
+    bool returns_inferred = false;
+
+    void add(const StepWindow& window, const std::vector<PathSegment>& path) {
+      all = saturating_add(all, window.end - window.begin);
+      for (const PathSegment& part : path) {
+        returns_inferred |= part.kind == PathKind::kSyncReturn && part.is_inferred;
+        if (part.kind == PathKind::kInferredWait) inferred = saturating_add(inferred, part.end - part.ts);
+        if (part.kind == PathKind::kUnknownWait) unknown = saturating_add(unknown, part.end - part.ts);
+      }
+    }
+    [[nodiscard]] bool is_much(std::int64_t waiting) const {
+      return 100.0 * static_cast<double>(waiting) > kMuchInferred * static_cast<double>(all);
+    }
+    [[nodiscard]] bool is_inferred() const { return returns_inferred || is_much(saturating_add(inferred, unknown)); }
+  };
+
   [[nodiscard]] bool is_of(const Activity& one) const {
     return one.work == Work::kCompute && !one.ref.is_memory_op && of_[one.ref.id - 1];
   }
@@ -91,25 +120,13 @@ class Asked {
 
   // Whether the host was so far ahead that kernels of steps before are on the path: it is longer than a step takes, and
   // what all of them save is not what one saves.
-  [[nodiscard]] bool holds_other_steps(const StepWindow& window) const {
-    return std::ranges::any_of(paths_.path(window), [&](const PathSegment& part) {
+  [[nodiscard]] bool holds_other_steps(const StepWindow& window, const std::vector<PathSegment>& path) const {
+    return std::ranges::any_of(path, [&](const PathSegment& part) {
       if (part.activity == kNoActivity) return false;
       const Activity& one = paths_.graph().activities()[part.activity];
       const std::uint32_t step = one.ref.is_memory_op ? 0 : trace_.steps.of_kernel[one.ref.id - 1];
       return step != 0 && window.step && step != static_cast<std::uint32_t>(*window.step) + 1;
     });
-  }
-
-  // Whether what is waited for is not known in so much of it that what is saved before could shorten it more.
-  [[nodiscard]] bool waits_for_unknown(const std::vector<StepWindow>& windows) const {
-    std::int64_t all = 0, unknown = 0;
-    for (const StepWindow& window : windows) {
-      all = saturating_add(all, window.end - window.begin);
-      for (const PathSegment& part : paths_.path(window)) {
-        if (part.kind == PathKind::kUnknownWait) unknown = saturating_add(unknown, part.end - part.ts);
-      }
-    }
-    return 100.0 * static_cast<double>(unknown) > kMuchInferred * static_cast<double>(all);
   }
 
   [[nodiscard]] bool on_one_device() const {
@@ -132,19 +149,9 @@ class Asked {
     return device_steps == 0 ? 0 : static_cast<double>(time) / static_cast<double>(device_steps);
   }
 
-  [[nodiscard]] bool is_inferred(const std::vector<StepWindow>& windows) const {
+  [[nodiscard]] bool all_calls_inferred() const {
     const std::span<const SynchronisingCall> calls = paths_.graph().calls();
-    if (!calls.empty() && std::ranges::all_of(calls, &SynchronisingCall::is_inferred)) return true;
-    std::int64_t all = 0, unrecorded = 0;
-    for (const StepWindow& window : windows) {
-      all = saturating_add(all, window.end - window.begin);
-      for (const PathSegment& part : paths_.path(window)) {
-        if (part.kind == PathKind::kSyncReturn && part.is_inferred) return true;
-        if (part.kind == PathKind::kInferredWait || part.kind == PathKind::kUnknownWait)
-          unrecorded = saturating_add(unrecorded, part.end - part.ts);
-      }
-    }
-    return 100.0 * static_cast<double>(unrecorded) > kMuchInferred * static_cast<double>(all);
+    return !calls.empty() && std::ranges::all_of(calls, &SynchronisingCall::is_inferred);
   }
 
   const ComparedTrace& trace_;

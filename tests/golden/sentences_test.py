@@ -529,6 +529,7 @@ PLANTED = {"a slower clock": (USUAL, (*USUAL, "--clock", 1.01), "little changed"
            "a slower kind of attention": (USUAL, (*USUAL, "--slow", "attention=1.5"), "decode attention kernels are"),
            "members of a role against each other": (TWO_STACKS, (*TWO_STACKS, "--slow", "encoder_fc1_gemm=2", "--slow", "decoder_fc1_gemm=0.2",
                                                                  "--slow", "encoder_qkv_gemm=0.6"), "MT128x128x64 (GEMM) kernels are 1.10 ms"),
+           "a role that one side lacks": (USUAL, (*USUAL, "--qk-norm", "off"), " norm kernels ("),
            "a model with experts": (USUAL, (*USUAL, "--moe", "on"), "other architecture, by its kernels: transformer"),
            "jitter": (USUAL, (*USUAL, "--jittered-streams", "on"), "which may be chance"),
            "more passes": (("--model", "diffusion", "--steps", 8, "--layers", 8), ("--model", "diffusion", "--steps", 8, "--layers", 8, "--passes", 6), "instead of"),

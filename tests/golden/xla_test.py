@@ -228,18 +228,20 @@ def check_runs_in_turn(folder):
 
 def check_path_of_devices(folder):
     """One device alone that is slower, or both: what a reason brings is not known of steps on several devices."""
-    def profile(name, times):
+    def profile(name, times, turned=False):
         devices, host = [], Plane("/host:CPU")
         for device, time in enumerate(times):
-            kernels, calls = [], []
+            kernels, calls, begin = [], [], 0
             for step in range(6):
                 link = 10 * step + device + 1
                 calls += [("jit_f:XLA GPU module", 100_000_000 * step, 5_000_000, {}),
                           ("cuLaunchKernel", 100_000_000 * step + 1_000_000, 500_000, {"correlation_id": link})]
-                kernels.append(("sgemm_128", 100_000_000 * step + 3_000_000, time, {"correlation_id": link}))
+                begin = max(begin, 100_000_000 * step + 3_000_000)
+                kernels.append(("sgemm_128", begin, time, {"correlation_id": link}))
+                begin += time
             devices.append(Plane(f"/device:GPU:{device}", device_vendor="Nvidia").line(7, "Stream #7(Compute)", kernels))
             host.line(device + 1, f"pool/{device}", calls)
-        return made(folder, [*devices, host], f"{name}.xplane.pb")
+        return made(folder, [*(devices[::-1] if turned else devices), host], f"{name}.xplane.pb")
     def slower(*indexes):
         reasons = json.loads(run("trace-query", "compare", "-q", "--json", *indexes).stdout)["reasons"]
         return [row for row in reasons if row["cause"] == "operation"]
@@ -250,6 +252,12 @@ def check_path_of_devices(folder):
         # The mean of a device that is slower and one that is not is of neither.
         said = " ".join(run("trace-query", "compare", "-q", *pair).stdout.split())
         equal("span +100.0 %: inconclusive (devices changed by +0.0 to +200.0 %)" in said, name == "one", f"{name}: {said}")
+    # Devices are told by their numbers, whichever comes first.
+    turned = " ".join(run("trace-query", "compare", "-q", profile("straight", (20_000_000, 60_000_000)),
+                          profile("turned", (20_000_000, 60_000_000), turned=True)).stdout.split())
+    require("devices changed" not in turned, turned)
+    # Where the host is ahead, a path holds the kernels of several steps.
+    equal([row["path"] for row in slower(profile("full", (150_000_000,)), profile("fuller", (200_000_000,)))], [None], "steps that queue")
     (row,) = slower(profile("a", (20_000_000,)), profile("b", (60_000_000,)))
     equal((row["path"] - row["path_without"], row["change"]), (40_000, 40_000), "of one device")
 

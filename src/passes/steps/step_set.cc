@@ -240,7 +240,8 @@ void note_steps_without_work(StepSet& set) {
 EventTables::EventTables(const Index& index)
     : kernels(index, "kernel"),
       memory(index, "memory_op", {"ts", "dur", "kind", "stream_id", "launch_id", "step_id", "annotation_id", "pass"}),
-      device_of_stream(ids_by_id(index, "stream", "device_id")) {}
+      device_of_stream(ids_by_id(index, "stream", "device_id")),
+      device_ordinals(ids_by_id(index, "device", "ordinal")) {}
 
 bool needs_traits(const Index& index, const StepOptions& options) {
   // As IndexedSteps reads them: a damaged index may have steps of which none counts.

@@ -104,7 +104,22 @@ TEST_CASE("gate: what is inconclusive passes, with a note; an interval that incl
   CHECK(to_string(few.result) == "gate 5 %: inconclusive: decode, span: +100.00 %: 2/2 steps");
   Change noise = gate_change(100, 110, Verdict::kSame);
   noise.interval = {-5, 25};
-  CHECK_FALSE(judge_samples({5, std::nullopt}, {{"decode", "span", noise}}).failed);
+  const Judged passed = judge_samples({5, std::nullopt}, {{"decode", "span", noise}});
+  CHECK_FALSE(passed.failed);
+  CHECK(to_string(passed.result)
+            .starts_with("gate 5 %: passed: decode, span: +10.00 %: the 95 % interval of the change includes 0 ("));
+}
+
+TEST_CASE("gate: that rare long steps are left out is said where one side has more of them") {
+  Comparison comparison;
+  GroupComparison& group = comparison.groups.emplace_back();
+  group.group.label = "decode";
+  group.metrics[static_cast<std::size_t>(StepMetric::kSpan)] = gate_change(100, 101, Verdict::kSame);
+  const auto said = [&] { return to_string(judge_by_gate({5, std::nullopt}, comparison, [](const std::string&) {})); };
+  CHECK(said().find("rare") == std::string::npos);
+  group.group.candidate.rare = {3};
+  CHECK(
+      said().starts_with("gate 5 %: passed: decode, span: +1.00 %: without rare long steps, of which the candidate "));
 }
 
 TEST_CASE("gate: where no number of steps would make a verdict, nothing was judged, and that fails") {
