@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "base/time_cover.h"
@@ -12,66 +11,6 @@
 
 namespace tracedb {
 namespace {
-
-struct HostEvent {
-  std::int64_t ts, end;
-  HostSource source;
-  std::uint32_t what;  // string; of kPython a stack
-};
-
-// The events of each thread that overlap some stretches of time.
-class EventsDuring {
- public:
-  explicit EventsDuring(std::span<const PathSegment> segments) {
-    std::vector<std::vector<Extent>> spans;
-    for (const PathSegment& segment : segments) {
-      if (segment.kind != PathKind::kHost) continue;
-      if (segment.thread >= spans.size()) spans.resize(segment.thread + std::size_t{1});
-      spans[segment.thread].push_back({segment.ts, segment.end});
-    }
-    for (const std::vector<Extent>& own : spans) wanted_.emplace_back(own);
-    events_.resize(wanted_.size());
-    sorted_.resize(wanted_.size());
-  }
-  void add(std::int64_t ts, std::int64_t dur, std::uint32_t thread, HostSource source, std::uint32_t what) {
-    if (thread >= wanted_.size() || dur <= 0) return;
-    const std::int64_t end = saturating_add(ts, dur);
-    const Extent before = wanted_[thread].last_before(end);
-    if (before.end > ts) events_[thread].push_back({ts, end, source, what});
-  }
-  // After the rows of each table, which come mostly in that order.
-  void finish_table() {
-    const auto order = [](const HostEvent& a, const HostEvent& b) {
-      return std::tuple(a.ts, -a.end, a.source) < std::tuple(b.ts, -b.end, b.source);
-    };
-    for (std::size_t thread = 0; thread < events_.size(); ++thread) {
-      std::vector<HostEvent>& events = events_[thread];
-      const auto first = events.begin() + static_cast<std::ptrdiff_t>(sorted_[thread]);
-      if (!std::is_sorted(first, events.end(), order)) std::stable_sort(first, events.end(), order);
-      std::inplace_merge(events.begin(), first, events.end(), order);
-      sorted_[thread] = events.size();
-    }
-  }
-  // By thread, in order of begin, what is outside before what is inside.
-  std::vector<std::vector<HostEvent>> take() { return std::move(events_); }
-
- private:
-  std::vector<TimeCover> wanted_;
-  std::vector<std::vector<HostEvent>> events_;
-  std::vector<std::size_t> sorted_;  // so many of them, by thread
-};
-
-std::vector<std::vector<HostEvent>> events_during(const Index& index, const HostColumns& host,
-                                                  std::span<const PathSegment> segments) {
-  EventsDuring out(segments);
-  for_each_host_event(
-      index, host,
-      [&](std::int64_t ts, std::int64_t dur, std::uint32_t thread, HostSource source, std::uint32_t what) {
-        if (thread != 0 || source == HostSource::kPython) out.add(ts, dur, thread, source, what);
-      },
-      [&] { out.finish_table(); });
-  return out.take();
-}
 
 // By stack, the text of its innermost frame.
 std::vector<std::uint32_t> frame_names(const Index& index) {
@@ -82,55 +21,78 @@ std::vector<std::uint32_t> frame_names(const Index& index) {
 
 // From a time on, until the next one, what is open on a thread.
 struct OpenFrom {
-  std::int64_t ts;
-  bool any;
-  std::uint32_t name, innermost_op, stack;  // as of PathPiece
+  std::int64_t ts = std::numeric_limits<std::int64_t>::min();
+  bool any = false;
+  std::uint32_t name = 0, innermost_op = 0, stack = 0;  // as of PathPiece
 };
 
-// Events of one thread as EventsDuring gives them to what is open from when to when.
+// Turns events of one thread, in the order of HostEventReader, to what is open from when to when.
 class Flattener {
  public:
-  explicit Flattener(std::span<const std::uint32_t> names) : names_(names) {}
-
-  std::vector<OpenFrom> flatten(const std::vector<HostEvent>& events) {
-    out_.push_back({std::numeric_limits<std::int64_t>::min(), false, 0, 0, 0});
-    for (const HostEvent& event : events) {
-      close_until(event.ts);
-      open_.push_back(&event);
-      note(event.ts);
+  // `names`: of the innermost frame, by stack.
+  void add(const HostEvent& event, std::span<const std::uint32_t> names) {
+    close_until(event.ts);
+    OpenFrom inside = open_.empty() ? OpenFrom() : open_.back().what;
+    inside.any = true;
+    inside.name = event.what;
+    if (event.source == HostSource::kOperator) inside.innermost_op = event.what;
+    if (event.source == HostSource::kPython) {
+      inside.stack = event.what;
+      inside.name = event.what < names.size() ? names[event.what] : 0;
     }
+    open_.push_back({event.end, inside});
+    note(event.ts);
+  }
+  std::vector<OpenFrom> take() {
     close_until(std::numeric_limits<std::int64_t>::max());
     return std::move(out_);
   }
 
  private:
+  struct Open {
+    std::int64_t end;
+    OpenFrom what;  // while it is the innermost
+  };
   void close_until(std::int64_t ts) {
-    while (!open_.empty() && open_.back()->end <= ts) {
-      const std::int64_t end = open_.back()->end;
+    while (!open_.empty() && open_.back().end <= ts) {
+      const std::int64_t end = open_.back().end;
       open_.pop_back();
       note(std::max(end, out_.back().ts));
     }
   }
   void note(std::int64_t ts) {
-    OpenFrom now{ts, !open_.empty(), 0, 0, 0};
-    for (auto event = open_.rbegin(); event != open_.rend(); ++event) {
-      if (now.innermost_op == 0 && (*event)->source == HostSource::kOperator) now.innermost_op = (*event)->what;
-      if (now.stack == 0 && (*event)->source == HostSource::kPython) now.stack = (*event)->what;
-      if (now.innermost_op != 0 && now.stack != 0) break;
-    }
-    if (now.any) {
-      const HostEvent& innermost = *open_.back();
-      const bool is_python = innermost.source == HostSource::kPython;
-      now.name = !is_python ? innermost.what : innermost.what < names_.size() ? names_[innermost.what] : 0;
-    }
     if (out_.back().ts == ts) out_.pop_back();
-    out_.push_back(now);
+    out_.push_back(open_.empty() ? OpenFrom() : open_.back().what);
+    out_.back().ts = ts;
   }
 
-  std::span<const std::uint32_t> names_;  // by stack
-  std::vector<const HostEvent*> open_;    // the innermost last
-  std::vector<OpenFrom> out_;
+  std::vector<Open> open_;  // the innermost last
+  std::vector<OpenFrom> out_{OpenFrom()};
 };
+
+// By thread, what is open from when to when, as far as the segments on hosts need it.
+std::vector<std::vector<OpenFrom>> open_during(const Index& index, const HostColumns& host,
+                                               std::span<const PathSegment> segments) {
+  std::vector<std::vector<Extent>> spans;
+  for (const PathSegment& segment : segments) {
+    if (segment.kind != PathKind::kHost) continue;
+    if (segment.thread >= spans.size()) spans.resize(segment.thread + std::size_t{1});
+    spans[segment.thread].push_back({segment.ts, segment.end});
+  }
+  std::vector<TimeCover> wanted;
+  for (const std::vector<Extent>& own : spans) wanted.emplace_back(own);
+  const std::vector<std::uint32_t> names = frame_names(index);
+  std::vector<Flattener> threads(wanted.size());
+  HostEventReader events(index, host);
+  while (const HostEvent* const event = events.next()) {
+    if (event->thread >= wanted.size() || (event->thread == 0 && event->source != HostSource::kPython)) continue;
+    if (event->end > event->ts && wanted[event->thread].last_before(event->end).end > event->ts)
+      threads[event->thread].add(*event, names);
+  }
+  std::vector<std::vector<OpenFrom>> out;
+  for (Flattener& thread : threads) out.push_back(thread.take());
+  return out;
+}
 
 void cut(const PathSegment& segment, std::size_t place, const std::vector<OpenFrom>& open,
          const std::function<void(const PathPiece&)>& visit) {
@@ -150,10 +112,7 @@ void cut(const PathSegment& segment, std::size_t place, const std::vector<OpenFr
 
 void for_each_piece(const Index& index, const HostColumns& host, std::span<const PathSegment> segments,
                     const std::function<void(const PathPiece&)>& visit) {
-  const std::vector<std::uint32_t> names = frame_names(index);
-  std::vector<std::vector<OpenFrom>> open;  // by thread
-  for (const std::vector<HostEvent>& events : events_during(index, host, segments))
-    open.push_back(Flattener(names).flatten(events));
+  const std::vector<std::vector<OpenFrom>> open = open_during(index, host, segments);
   for (std::size_t i = 0; i < segments.size(); ++i) {
     if (segments[i].kind == PathKind::kHost) {
       cut(segments[i], i, open[segments[i].thread], visit);

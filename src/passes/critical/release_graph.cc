@@ -25,11 +25,6 @@ struct ReleaseGraph::Recorded {
   std::vector<std::uint32_t> wait_streams;  // with the number of the one that is waited for
 };
 
-HostColumns::HostColumns(const Index& index)
-    : calls(index, "runtime_call"),
-      operators(index, "cpu_op", {"ts", "dur", "thread_id", "name_id"}),
-      annotations(index, "annotation", {"ts", "dur", "thread_id", "name_id"}) {}
-
 ReleaseGraph::ReleaseGraph(const Index& index, const EventTables& events, const HostColumns& host, std::int64_t late)
     : index_(index),
       host_(host),
@@ -52,16 +47,10 @@ ReleaseGraph::ReleaseGraph(const Index& index, const EventTables& events, const 
 void ReleaseGraph::read_threads() {
   process_of_thread_ = ids_by_id(index_, "thread", "process_id");
   open_.resize(process_of_thread_.size());
-  std::vector<TimeCover> of_table(open_.size());
-  for_each_host_event(
-      index_, host_,
-      [&](std::int64_t ts, std::int64_t dur, std::uint32_t thread, HostSource, std::uint32_t) {
-        if (thread < of_table.size()) of_table[thread].add(ts, saturating_add(ts, duration_or_zero(dur)));
-      },
-      [&] {
-        for (std::size_t i = 0; i < open_.size(); ++i)
-          open_[i] = open_[i].united(std::exchange(of_table[i], TimeCover()));
-      });
+  HostEventReader host(index_, host_);
+  while (const HostEvent* const event = host.next()) {
+    if (event->thread < open_.size()) open_[event->thread].add(event->ts, event->end);
+  }
 }
 
 void ReleaseGraph::read_activities(const EventTables& events) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/time_cover.h"
-#include "index/packed_columns.h"
+#include "passes/critical/host_events.h"
 #include "passes/select/device_columns.h"
 
 namespace tracedb {
@@ -53,36 +53,6 @@ struct SynchronisingCall {
   bool may_have_waited = false;        // without a source: something ended in it, of which that is not known
   std::vector<std::uint32_t> awaited;  // activities that it must outlast, source among them
 };
-
-// What host threads did: columns ts, dur, thread_id and name_id of these tables.
-struct HostColumns {
-  EventColumns calls, operators, annotations;  // an annotation of thread 0 is on a stream
-  explicit HostColumns(const Index& index);
-};
-
-enum class HostSource : std::uint8_t { kPython, kAnnotation, kOperator, kCall };  // what begins together, outside first
-
-// Calls visit(ts, dur, thread, source, what) for what host threads did, `what` being a string or, of kPython, a stack:
-// table by table, each in order of ts, with end_table() behind each.
-template <class Visit, class EndTable>
-void for_each_host_event(const Index& index, const HostColumns& host, Visit visit, EndTable end_table) {
-  using enum HostSource;
-  for (const auto& [columns, source] : {std::pair(&host.calls, kCall), std::pair(&host.operators, kOperator),
-                                        std::pair(&host.annotations, kAnnotation)}) {
-    const auto ts = columns->int64s("ts"), dur = columns->int64s("dur");
-    const auto thread = columns->ids("thread_id"), name = columns->ids("name_id");
-    for (std::size_t i = 0; i < ts.size(); ++i) {
-      if (source == kCall || thread[i] != 0) visit(ts[i], dur[i], thread[i], source, name[i]);
-    }
-    end_table();
-  }
-  BlockReader python(index.database(), "python_call", packed_table("python_call")->columns);
-  while (python.next()) {
-    for (std::size_t i = 0; i < python.rows(); ++i)
-      visit(python.numbers(0)[i], python.numbers(1)[i], python.ids(2)[i], kPython, python.ids(3)[i]);
-  }
-  end_table();
-}
 
 class ReleaseGraph {
  public:

@@ -1,0 +1,55 @@
+#include "passes/critical/host_events.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/unknown.h"
+
+namespace tracedb {
+
+HostColumns::HostColumns(const Index& index)
+    : calls(index, "runtime_call"),
+      operators(index, "cpu_op", {"ts", "dur", "thread_id", "name_id"}),
+      annotations(index, "annotation", {"ts", "dur", "thread_id", "name_id"}) {}
+
+HostEventReader::HostEventReader(const Index& index, const HostColumns& host)
+    : python_(index.database(), "python_call", packed_table("python_call")->columns) {
+  const auto table = [](const EventColumns& columns, HostSource source) {
+    return Table{columns.int64s("ts"), columns.int64s("dur"), columns.ids("thread_id"), columns.ids("name_id"), source};
+  };
+  tables_ = {table(host.calls, HostSource::kCall), table(host.operators, HostSource::kOperator),
+             table(host.annotations, HostSource::kAnnotation), Table{{}, {}, {}, {}, HostSource::kPython}};
+  for (std::size_t i = 0; i < tables_.size(); ++i) find_head(i);
+}
+
+void HostEventReader::find_head(std::size_t table) {
+  Table& one = tables_[table];
+  if (one.source == HostSource::kPython && one.at == one.ts.size() && python_.next())
+    one = {python_.numbers(0), python_.numbers(1), python_.ids(2), python_.ids(3), one.source};
+  heads_[table] = one.at < one.ts.size() ? one.ts[one.at] : kNone;
+}
+
+void HostEventReader::read_next() {
+  together_.clear();
+  given_ = 0;
+  while (together_.empty()) {
+    const std::int64_t first = std::ranges::min(heads_);
+    if (first == kNone) return;
+    for (std::size_t i = 0; i < tables_.size(); ++i) {
+      Table& table = tables_[i];
+      for (; heads_[i] == first; ++table.at, find_head(i)) {
+        const std::uint32_t thread = table.thread[table.at];
+        const bool on_stream = thread == 0 && table.source != HostSource::kCall && table.source != HostSource::kPython;
+        const std::int64_t end = saturating_add(first, duration_or_zero(table.dur[table.at]));
+        if (!on_stream) together_.push_back({first, end, thread, table.what[table.at], table.source});
+      }
+    }
+  }
+  if (together_.size() > 1) {
+    std::ranges::stable_sort(together_, [](const HostEvent& a, const HostEvent& b) {
+      return std::tuple(b.end, a.source) < std::tuple(a.end, b.source);
+    });
+  }
+}
+
+}  // namespace tracedb
