@@ -91,11 +91,11 @@ OperatorStatus status_of(const OperatorSums& baseline, const OperatorSums& candi
 
 ShapeSides shape_sides(Database& database) {
   Statement rows(database, R"sql(
-    SELECT name, shape, coalesce(types, ''), sum(launching), 1.0 * sum(busy) / sum(launching),
-           iif(count(roof) = count(*), sum(roof) / sum(launching), NULL)
+    SELECT name, shape, coalesce(types, ''), sum(rated), 1.0 * sum(rated_busy) / sum(rated),
+           iif(count(roof) = count(*), sum(roof) / sum(rated), NULL)
     FROM (SELECT *, max(all_flops / nullif(peak_tflops, 0) / 1000, all_bytes / nullif(peak_gb_s, 0)) AS roof
-          FROM temp.operator_work WHERE launching > 0 AND shape IS NOT NULL AND NOT bad_shape)
-    GROUP BY name, shape, types HAVING sum(busy) > 0)sql");
+          FROM temp.operator_work WHERE rated > 0 AND shape IS NOT NULL AND NOT bad_shape)
+    GROUP BY name, shape, types HAVING sum(rated_busy) > 0)sql");
   ShapeSides out;
   while (rows.step()) {
     ShapeChange::Side side{rows.int64(3), rows.real(4), std::nullopt};

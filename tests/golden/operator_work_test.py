@@ -126,6 +126,41 @@ def check_peaks(folder):
     require(rest["calls"] is not None, f"sums that are known are lost: {rest}")
 
 
+def check_calls(folder):
+    """FLOPs and rates are of whole calls: not of one whose work is partly not selected or not timed, nor of one around another."""
+    half = "c10::BFloat16"
+
+    def work(number, *kernels, name="aten::mm", dims=((512, 512), (512, 512)), types=(half, half), **more):
+        args = {"External id": number, "Input Dims": [list(one) for one in dims], "Input type": list(types), **more}
+        begin = event("cpu_op", name, number * 1000, 900, **args)
+        return [begin, *(one for place, (called, dur) in enumerate(kernels) for one in (
+            call("cudaLaunchKernel", number * 1000 + 10 + 100 * place, 2, 10 * number + place, **{"External id": number}),
+            without_duration(kernel(called, number * 1000 + 20 + 100 * place, dur, correlation=10 * number + place, **{"External id": number}))))]
+
+    def without_duration(one):
+        return {key: value for key, value in one.items() if key != "dur" or value is not None}
+
+    linear = event("cpu_op", "aten::linear", 990, 990, **{"External id": 9, "Input Dims": [[512, 512], [512, 512]], "Input type": [half, half]})
+    scale = [call("cudaLaunchKernel", 1950, 2, 99, **{"External id": 9}), kernel("scale", 1960, 5, correlation=99, **{"External id": 9})]
+    scaled = {"dims": ((64, 64), (64, 64), (), (), (), (), (), ()), "types": ("c10::Float8_e4m3fn",) * 2 + ("",) * 4 + ("Scalar", "Scalar")}
+    split = [*work(1, ("gemm", 20), ("reduce", 5)), *work(2, ("gemm", 20), ("reduce", 5))]
+    for name, events, options, column, expected in (
+            ("a filter", split, ("--name", "gemm"), "flops", [None]),
+            ("a filter", split, ("--name", "gemm"), "tflops", [None]),
+            ("no filter", split, (), "flops", [4 * 512**3]),
+            ("no duration", [*work(1, ("gemm", 20)), *work(2, ("gemm", None))], (), "flops", [2 * 512**3]),
+            ("no duration", [*work(1, ("gemm", 20)), *work(2, ("gemm", None))], (), "tflops", [2 * 512**3 / 20e6]),
+            ("one around another", [linear, *work(1, ("gemm", 20)), *scale], (), "flops", [2 * 512**3, None]),
+            ("the wider type", work(1, ("gemm", 20), types=("c10::Float8_e4m3fn", half)), (), "type", [half]),
+            ("a type of results", work(1, ("gemm", 20), name="aten::_scaled_mm", **scaled, **{"Concrete Inputs": [""] * 6 + ["6", "True"]}), (), "bytes",
+             [2 * 64 * 64 + 4 * 64 * 64]),
+            ("no type of results", work(1, ("gemm", 20), name="aten::_scaled_mm", **scaled), (), "bytes", [2 * 64 * 64 + 2 * 64 * 64])):
+        index = index_of(folder / f"{name}.json", events, deviceProperties=[{"id": 0, "name": "NVIDIA A100-SXM4-40GB"}])
+        equal([row[column] for row in rows("gemms", index, *options)], expected, f"{column} of products with {name}")
+        said = run("trace-query", "gemms", index, *options).stderr
+        equal("left out of FLOPs" in said, name in ("a filter", "no duration"), f"what is said of {name}: {said}")
+
+
 def check_without_work(folder):
     """Reports of what a trace does not have say just that."""
     step = [event("user_annotation", f"ProfilerStep#{i}", i * 100, 90) for i in range(2)]
@@ -150,6 +185,6 @@ def check_without_work(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_sums, check_words, check_peaks, check_without_work))
+    cases.each_apart((check_sums, check_words, check_peaks, check_calls, check_without_work))
     for reference in sorted((REFERENCE / "analyses/model").glob("*.csv.gz")):
         cases.run_apart(reference.name.split(".")[0], lambda own, reference=reference: check_sets(reference, own / "x.tracedb"))

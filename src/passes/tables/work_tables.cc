@@ -57,10 +57,13 @@ struct WorkGroup {
   std::string operator_name;
   OperatorArguments arguments;
   OperatorWork work;
-  std::int64_t calls = 0;      // all
-  std::int64_t launching = 0;  // with device work of its own: what the sums are of
+  std::int64_t calls = 0;                  // all
+  std::int64_t launching = 0;              // with device work of its own
+  std::int64_t rated = 0, rated_busy = 0;  // those whose FLOPs and bytes are summed, with the time they took
+  std::int64_t left_out = 0;               // those of which some device work is not selected, or has no duration
   std::int64_t busy = 0, kernels = 0, waiting = 0, short_calls = 0;
   Amount flops = 0, bytes = 0;
+  bool varies = false;   // in FLOPs or bytes, from call to call
   bool crosses = false;  // some of its device work copies to or from the host: the device's memory does not bound it
   std::vector<std::int64_t> busy_of_calls;
   std::unordered_map<std::uint32_t, std::int64_t> names;  // kernel time by name id
@@ -101,6 +104,8 @@ class WorkSummer {
   struct Call {
     std::int64_t until = kNever, busy = 0, delay = 0;
     std::uint32_t annotation = 0;
+    bool is_partial = false;  // some of its device work is not selected, or of unknown duration
+    bool is_outer = false;    // an operator inside it that does the same has device work
 
     void add(std::int64_t ts, std::int64_t end) {
       if (end > until) busy = saturating_add(busy, end - std::max(ts, until));
@@ -119,6 +124,7 @@ class WorkSummer {
                    "coalesce(concrete_inputs, '') FROM op_shape WHERE id = ?");
     DenseIndex keys;
     group_.assign(names.size(), 0);
+    around_.assign(names.size(), 0);
     for (std::size_t i = 0; i < names.size(); ++i) {
       const auto [name, is_new] = name_places.index_of(names[i]);
       if (is_new) known.push_back(family_of(name_of.of(names[i])[0]) != WorkFamily::kNone);
@@ -127,6 +133,7 @@ class WorkSummer {
         owner_.push_back(parents[i] > 0 && parents[i] <= i ? owner_[parents[i] - 1] : 0);
         continue;
       }
+      if (parents[i] > 0 && parents[i] <= i) around_[i] = owner_[parents[i] - 1];
       owner_.push_back(static_cast<std::uint32_t>(i + 1));
       const auto [place, fresh] = keys.index_of(std::uint64_t{names[i]} << 32U | shapes[i]);
       group_[i] = static_cast<std::uint32_t>(place);
@@ -151,14 +158,21 @@ class WorkSummer {
     std::unordered_map<std::uint32_t, std::int64_t> stream_until;
     std::unordered_map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> extents;  // by device
     const auto& device_of = workload_.events().device_of_stream;
-    for_each_selected(workload_, [&](const DeviceEvent& event) {
+    const EventTables& tables = workload_.events();
+    const auto kernel_dur = tables.kernels.int64s("dur"), memory_dur = tables.memory.int64s("dur");
+    const DeviceColumns columns(workload_, LaneBy::kDevice, Times::kOfStart);
+    for_each_in_order(columns.work(), [&](const DeviceEvent& event) {
+      const std::uint32_t op = op_of[event.ref];
+      const std::uint32_t owner = op > 0 && op <= owner_.size() ? owner_[op - 1] : 0;
+      const auto& durations = event.ref.is_memory_op ? memory_dur : kernel_dur;
+      if (owner != 0 && (event.left_out || durations[event.ref.id - 1] == kUnknownValue))
+        call_of_[owner - 1].is_partial = true;
+      if (event.left_out) return;
       auto& [first, last] =
           extents.try_emplace(event.stream < device_of.size() ? device_of[event.stream] : 0, event.ts, event.end)
               .first->second;
       last = std::max(last, event.end);
       std::int64_t& until = stream_until.try_emplace(event.stream, kNever).first->second;
-      const std::uint32_t op = op_of[event.ref];
-      const std::uint32_t owner = op > 0 && op <= owner_.size() ? owner_[op - 1] : 0;
       if (!event.ref.is_memory_op && is_matrix_unmodelled(owner, has_id(multiplies, name[event.ref.id - 1]))) {
         matrix_unmodelled = saturating_add(matrix_unmodelled, event.end - event.ts);
       }
@@ -199,10 +213,18 @@ class WorkSummer {
     return multiplies && (owner == 0 || !uses_matrix_units(groups[group_[owner - 1]].work.family));
   }
 
+  // Whether the figures of an operator hold those of one inside it.
+  static bool does_same(WorkFamily outer, WorkFamily inner) {
+    using enum WorkFamily;
+    return outer == inner || (inner == kGemm && (outer == kMoe || outer == kConvolution));
+  }
+
   void start(WorkGroup& group, std::uint32_t op, std::uint32_t annotation) {
     ++group.launching;
     launching_.push_back(op);
     call_of_[op].annotation = annotation;
+    for (std::uint32_t id = around_[op]; id != 0; id = around_[id - 1])
+      call_of_[id - 1].is_outer |= does_same(groups[group_[id - 1]].work.family, group.work.family);
   }
 
   // Of the innermost annotation around that gives them; null: none does.
@@ -226,26 +248,40 @@ class WorkSummer {
       WorkGroup& group = groups[group_[op]];
       const Call& call = call_of_[op];
       group.busy = saturating_add(group.busy, call.busy);
-      group.busy_of_calls.push_back(call.busy);
       if (call.delay > call.busy) group.waiting = saturating_add(group.waiting, call.busy);
       if (call.busy < kShort) group.short_calls = saturating_add(group.short_calls, call.busy);
-      if (needs_step_lengths(group.operator_name)) {
-        group.work = work_of(group.operator_name, group.arguments.list, lengths_at(call.annotation));
-      }
-      const bool wrong = !group.arguments.problem.empty();
-      group.flops = plus(group.flops, wrong ? std::nullopt : group.work.flops);
-      group.bytes = plus(group.bytes, wrong ? std::nullopt : group.work.bytes);
+      if (call.is_partial) ++group.left_out;
+      if (call.is_outer || call.is_partial) continue;
+      add_call(group, call);
     }
+  }
+
+  void add_call(WorkGroup& group, const Call& call) {
+    Amount flops = group.work.flops, bytes = group.work.bytes;
+    if (needs_step_lengths(group.operator_name)) {
+      OperatorWork own = work_of(group.operator_name, group.arguments.list, lengths_at(call.annotation));
+      flops = own.flops;
+      bytes = own.bytes;
+      if (group.rated == 0 || group.work.missing.empty()) std::swap(group.work, own);
+      group.varies |= group.rated > 0 && (group.work.flops != own.flops || group.work.bytes != own.bytes);
+    }
+    ++group.rated;
+    group.rated_busy = saturating_add(group.rated_busy, call.busy);
+    group.busy_of_calls.push_back(call.busy);
+    const bool wrong = !group.arguments.problem.empty();
+    group.flops = plus(group.flops, wrong ? std::nullopt : flops);
+    group.bytes = plus(group.bytes, wrong ? std::nullopt : bytes);
   }
 
   Workload& workload_;
   const Index& index_;
   EventColumns operators_, calls_;
   Texts annotations_;
-  std::vector<std::uint32_t> group_, owner_;  // by operator; owner: id of the innermost known one, itself included
-  std::vector<bool> copies_of_host_;          // by id of memory_op
-  std::vector<Call> call_of_;                 // by operator
-  std::vector<std::uint32_t> launching_;      // operators with device work of their own, in its order
+  // By operator, the ids of the innermost known ones: itself included, and around it.
+  std::vector<std::uint32_t> group_, owner_, around_;
+  std::vector<bool> copies_of_host_;      // by id of memory_op
+  std::vector<Call> call_of_;             // by operator
+  std::vector<std::uint32_t> launching_;  // operators with device work of their own, in its order
   std::unordered_map<std::uint32_t, std::optional<StepLengths>> lengths_;
 };
 
@@ -290,13 +326,16 @@ void add_spread(TableRows& rows, std::vector<std::int64_t>& values) {
 void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) {
   WorkSummer summer(workload);
   const Index& index = workload.index();
-  const DevicePeaks* peaks = peaks_of(index, options.own_peaks ? OwnPeaks(*options.own_peaks) : OwnPeaks());
+  const OwnPeaks own = options.own_peaks ? OwnPeaks(*options.own_peaks) : OwnPeaks();
+  const DevicePeaks* peaks = peaks_of(index, own, workload.selection().devices);
   Texts shape_of(index, "SELECT dims, types FROM op_shape WHERE id = ?"),
       kernel_of(index, "SELECT short_name, name FROM kernel_name WHERE id = ?");
   for (WorkGroup& group : summer.groups) {
     const OperatorWork& work = group.work;
     const bool wrong = !group.arguments.problem.empty();
     const auto amount = [&](Amount value) { return wrong ? std::nullopt : value; };
+    const auto of_one = [&](Amount value) { return group.varies ? std::nullopt : amount(value); };
+    const std::int64_t outer = group.launching - group.rated - group.left_out;
     const auto shape = shape_of.of(group.shape);
     const GroupKernels kernels = kernels_of(group, kernel_of);
     rows.add(std::string_view(group.operator_name)).add(family_name(family_of(group.operator_name)));
@@ -304,24 +343,30 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
     rows.add(amount(work.b)).add(amount(work.m)).add(amount(work.n)).add(amount(work.k));
     rows.add(known_text(work.type)).add(known_text(work.layout)).add(group.calls).add(group.launching);
     rows.add(group.kernels).add(group.busy).add(group.waiting).add(group.short_calls);
-    rows.add(amount(work.flops)).add(amount(work.bytes));
-    rows.add(group.launching > 0 ? group.flops : std::nullopt).add(group.launching > 0 ? group.bytes : std::nullopt);
+    rows.add(of_one(work.flops)).add(of_one(work.bytes));
+    rows.add(group.rated > 0 ? group.flops : std::nullopt).add(group.rated > 0 ? group.bytes : std::nullopt);
     rows.add(peaks != nullptr ? peaks->rate(work.family, work.type, kernels.tf32) : std::nullopt);
     rows.add(peaks != nullptr && !group.crosses ? peaks->memory_gb_s : std::nullopt);
-    rows.add(uses_matrix_units(work.family)).add(kernels.tf32).add(known_text(kernels.names));
-    rows.add(known_text(wrong                                   ? group.arguments.problem
-                        : work.missing.empty() && group.crosses ? "no roof: copies to or from the host"
-                                                                : work.missing))
+    rows.add(uses_matrix_units(work.family) && (outer == 0 || outer < group.launching))
+        .add(kernels.tf32)
+        .add(known_text(kernels.names));
+    rows.add(known_text(wrong                   ? group.arguments.problem
+                        : !work.missing.empty() ? work.missing
+                        : group.left_out > 0    ? "of some calls not all device work is selected, or has a duration"
+                        : outer > 0             ? "of some calls the work is that of an operator inside"
+                        : group.crosses         ? "no roof: copies to or from the host"
+                                                : ""))
         .add(wrong)
         .add(summer.span);
     rows.add(summer.devices).add(summer.matrix_unmodelled);
+    rows.add(group.rated).add(group.left_out).add(group.rated_busy);
     add_spread(rows, group.busy_of_calls);
   }
   if (summer.unmodelled == 0) return;
   constexpr std::size_t kUntilBusy = 14, kBehindBusy = 13;
   rows.add(std::string_view("[not modelled]"));
   rows.add_null(kUntilBusy - 1).add(summer.unmodelled).add_null(kBehindBusy);
-  rows.add(summer.span).add(summer.devices).add(summer.matrix_unmodelled).add_null(4);
+  rows.add(summer.span).add(summer.devices).add(summer.matrix_unmodelled).add_null(7);
 }
 
 }  // namespace

@@ -102,12 +102,13 @@ const DevicePeaks* peaks_of(std::string_view device_name, std::int64_t memory_by
   return nullptr;
 }
 
-const DevicePeaks* peaks_of(const Index& index, OwnPeaks own) {
-  Statement rows(
-      index.database(),
-      "SELECT coalesce(name, ''), coalesce(sm_count, 0), coalesce(memory_bytes, 0) FROM device WHERE used = 1");
+const DevicePeaks* peaks_of(const Index& index, OwnPeaks own, std::span<const std::int64_t> ordinals) {
+  Statement rows(index.database(),
+                 "SELECT coalesce(name, ''), coalesce(sm_count, 0), coalesce(memory_bytes, 0), coalesce(ordinal, -1) "
+                 "FROM device WHERE used = 1");
   const DevicePeaks* found = nullptr;
   while (rows.step()) {
+    if (!ordinals.empty() && std::ranges::find(ordinals, rows.int64(3)) == ordinals.end()) continue;
     const DevicePeaks* one = peaks_of(rows.text(0), rows.int64(2), rows.int64(1), own);
     if (one == nullptr || (found != nullptr && found != one)) return nullptr;
     found = one;

@@ -39,7 +39,8 @@ using OwnPeaks = std::span<const DevicePeaks>;
 // `units`: multiprocessors; 0 of both: the trace does not say. Null: the device is not known.
 const DevicePeaks* peaks_of(std::string_view device_name, std::int64_t memory_bytes, std::int64_t units,
                             OwnPeaks own = {});
-// Of the one model that the events of a trace ran on. Null: it is not known, or there are several.
-const DevicePeaks* peaks_of(const Index& index, OwnPeaks own);
+// Of the one model that the events of a trace ran on, of those on devices of these numbers if any are given. Null: it
+// is not known, or there are several.
+const DevicePeaks* peaks_of(const Index& index, OwnPeaks own, std::span<const std::int64_t> ordinals = {});
 
 }  // namespace tracedb

@@ -46,8 +46,18 @@ bool is_column_major(const Argument& matrix) {
 
 }  // namespace
 
-// at: A, B, C that is added, `out`, whether B is [N, K]. Result: the type of `out`, else the wider of A and B; of
-// scaled products 2 bytes.
+// The number that PyTorch gives a type of results (c10/core/ScalarType.h), as bytes of an element; nullopt: none, or of
+// another type.
+Amount size_of_number(const Argument& type) {
+  constexpr int kSizes[] = {1, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 2};
+  const auto number = type.numbers();
+  if (!number || number->size() != 1 || number->front() < 0 || number->front() >= std::ssize(kSizes)) return {};
+  const int size = kSizes[number->front()];
+  return size > 0 ? Amount(size) : Amount();
+}
+
+// at: A, B, C that is added, `out`, whether B is [N, K], the number of the result's type. Result: the type of `out`,
+// else the wider of A and B; of scaled products that of the number, else 2 bytes.
 void gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
   const ArgumentPlaces& at = rule.at;
   const Argument &a = argument(args, at[0]), &b = argument(args, at[1]), &c = argument(args, at[2]),
@@ -73,10 +83,11 @@ void gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& 
   if (!a.strides.empty() && !b.strides.empty()) {
     work.layout = {is_column_major(a) ? 'T' : 'N', is_column_major(b) != is_n_k ? 'T' : 'N'};
   }
-  work.type = a.type;
+  work.type = size_of(b) && size_of(a) && size_of(b) > size_of(a) ? b.type : a.type;
   work.flops = product({2, work.b, work.m, work.n, work.k});
   Amount result = size_of(a) && size_of(b) ? std::max(size_of(a), size_of(b)) : std::nullopt;
-  if (rule.per_element > 0) result = rule.per_element;
+  if (rule.per_element > 0) result = at[5] > 0 ? size_of_number(argument(args, at[5])) : Amount();
+  if (rule.per_element > 0 && !result) result = rule.per_element;
   if (is_given(out)) result = size_of(out);
   work.bytes =
       sum({bytes_of(a), bytes_of(b), product({work.b, work.m, work.n, result}), at[2] < 0 ? Amount(0) : bytes_of(c)});

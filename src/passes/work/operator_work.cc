@@ -26,7 +26,7 @@ const auto kRules = std::to_array<FormulaRule>({
     {"aten::addmm_", Of::kGemm, gemm, {1, 2, 0, -1, 0}},
     {"aten::baddbmm", Of::kGemm, gemm, {1, 2, 0, 5, 0}},
     {"aten::_addmm_activation", Of::kGemm, gemm, {1, 2, 0, -1, 0}},
-    {"aten::_scaled_mm", Of::kGemm, gemm, {0, 1, -1, -1, 0}, {}, kScaledResult},
+    {"aten::_scaled_mm", Of::kGemm, gemm, {0, 1, -1, -1, 0, 6}, {}, kScaledResult},
     {"aten::linear", Of::kGemm, gemm, {0, 1, 2, -1, 1}},
     {"aiter::gemm_a16w16", Of::kGemm, gemm, {0, 1, 2, -1, 1}},
     {"aiter::gemm_a8w8*", Of::kGemm, gemm, {0, 1, -1, -1, 1}, {}, kScaledResult},

@@ -174,9 +174,12 @@ std::string peaks_note(const Index& index, const DevicePeaks* peaks) {
                        peaks->kind == "unchecked" ? "; not compared with that document" : ", " + peaks->kind);
   }
   Statement names(index.database(),
-                  "SELECT group_concat(name, ', ') FROM (SELECT DISTINCT coalesce(name, 'a device without a name') AS "
-                  "name FROM device WHERE used = 1 ORDER BY name)");
+                  "SELECT group_concat(name, ', '), count(*) FROM (SELECT DISTINCT coalesce(name, 'a device without a "
+                  "name') AS name FROM device WHERE used = 1 ORDER BY name)");
   const bool any = names.step() && !names.is_null(0);
+  if (any && names.int64(1) > 1)
+    return fmt::format("no shares of a peak: these devices have none in common: {} (--device N selects one)",
+                       names.text(0));
   return fmt::format("no shares of a peak: none is known of {} (--devices FILE adds it)",
                      any ? names.text(0) : "this device");
 }
@@ -197,13 +200,14 @@ std::string why_no_products(const Index& index) {
 void finish_work(const CommandLine& line, Workload& workload, TraceReport& result) {
   Notes& notes = result.warnings = workload.selection_notes();
   Database& database = workload.index().database();
-  Statement all(database,
-                "SELECT sum(busy), total(iif(coalesce(nullif(all_flops, 0), all_bytes) IS NULL, 0, busy)), "
-                "total(iif(matrix = 1, all_flops / peak_tflops / 1000, 0)), max(all_span), "
-                "sum(matrix = 1 AND launching > 0 AND all_flops / peak_tflops IS NULL), "
-                "sum(matrix = 1 AND launching > 0 AND type = 'float' AND peak_tflops IS NOT NULL "
-                "AND NOT tf32), max(all_matrix_unmodelled), max(all_devices) "
-                "FROM temp.operator_work");
+  Statement all(
+      database,
+      "SELECT sum(busy), total(iif(coalesce(nullif(all_flops, 0), all_bytes) IS NULL, 0, busy)), "
+      "total(iif(matrix = 1, all_flops / peak_tflops / 1000, 0)), max(all_span), "
+      "sum(matrix = 1 AND rated > 0 AND all_flops / peak_tflops IS NULL), "
+      "sum(matrix = 1 AND launching > 0 AND type = 'float' AND peak_tflops IS NOT NULL "
+      "AND NOT tf32), max(all_matrix_unmodelled), max(all_devices), total(left_out), total(iif(matrix, left_out, 0)) "
+      "FROM temp.operator_work");
   if (!all.step() || all.is_null(0) || all.int64(0) == 0) {
     notes.emplace_back("no device work is selected");
     return;
@@ -223,18 +227,24 @@ void finish_work(const CommandLine& line, Workload& workload, TraceReport& resul
         counted(all.int64(4), "operator and shape", "operators and shapes"), all.int64(4) == 1 ? "has" : "have"));
   } else if (all.real(2) > 0 && all.int64(3) > 0) {
     const std::int64_t unknown = all.int64(6);
+    const bool is_least = unknown > 0 || all.real(9) > 0;
     notes.push_back(
         fmt::format("MFU {}{:.1f} %: matrix products, attention, convolutions and MoE at the device's peak, by the {} "
                     "from the first to the last work selected of {}{}",
-                    unknown > 0 ? "at least " : "", 100 * all.real(2) / static_cast<double>(all.int64(3)),
+                    is_least ? "at least " : "", 100 * all.real(2) / static_cast<double>(all.int64(3)),
                     brief_time(static_cast<double>(all.int64(3))),
                     all.int64(7) == 1 ? "the device" : fmt::format("{} devices, summed", all.int64(7)),
                     unknown == 0 ? ""
                                  : fmt::format("; {} of kernels of such classes are of no operator whose work is known",
                                                brief_time(static_cast<double>(unknown)))));
   }
+  if (const auto left_out = static_cast<std::int64_t>(all.real(8)); left_out > 0)
+    notes.push_back(
+        fmt::format("{} left out of FLOPs, bytes and rates: not all device work of these is selected, or has "
+                    "a duration",
+                    counted(left_out, "call is", "calls are")));
   const std::vector<DevicePeaks> own = own_peaks(line);
-  const DevicePeaks* peaks = peaks_of(workload.index(), own);
+  const DevicePeaks* peaks = peaks_of(workload.index(), own, workload.selection().devices);
   notes.push_back(peaks_note(workload.index(), peaks));
   if (all.int64(5) > 0 && peaks != nullptr && peaks->tf32) {
     notes.emplace_back("products of float are held against the fp32 peak: whether TF32 was allowed is not recorded");
