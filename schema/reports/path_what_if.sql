@@ -5,7 +5,7 @@
 -- column: new_length  | New Length   | ns      |       | 9 | as it would be
 -- column: saving      | Saving       | ns      |       | 8 | by how much less
 -- column: saving_pct  | Saving (%)   | percent |       | 8 | the same as a share
--- column: certainty   | Certainty    | text    |       | 7 | by the recorded releases; at least: a delay that matters was never observed, and counts as none
+-- column: certainty   | Certainty    | text    |       | 7 | by the recorded releases; inferred: the path rests, in part, on what is not recorded; at least: a delay that matters was never observed, and counts as none
 -- column: floor       | Floor        | ns      |       | 4 | with no device work at all; no kernel can bring more
 SELECT what, factor, length, new_length, saving, 100.0 * saving / nullif(length, 0),
        iif(is_lower_bound, 'at least', 'by the releases'), floor

@@ -56,10 +56,21 @@ bool is_number(std::string_view mark) { return mark.size() > 1 && mark.back() ==
 }  // namespace
 
 std::string shell_word(std::string_view text) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
   const auto plain = [](char c) {
     return is_ascii_letter(c) || is_ascii_digit(c) || std::string_view("_./-=+,:@%").find(c) != std::string_view::npos;
   };
   if (!text.empty() && std::ranges::all_of(text, plain)) return std::string(text);
+  if (std::ranges::any_of(text, is_control)) {  // as bash and zsh read it
+    std::string out = "$'";
+    for (const char c : text) {
+      if (c == '\'' || c == '\\') out += '\\';
+      out += c == '\n'       ? "\\n"
+             : is_control(c) ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c))
+                             : std::string(1, c);
+    }
+    return out + "'";
+  }
   std::string out = "'";
   for (const char c : text) out.append(c == '\'' ? "'\\''" : std::string(1, c));
   return out + "'";

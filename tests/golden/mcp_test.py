@@ -381,6 +381,7 @@ def check_formats(folder):
     everything = rows("kernels", index)
     page = json.loads(run("trace-query", "kernels", index, "--json", "-q", "--offset", "2", "--limit", "3", "--total").stdout)
     equal((page["total_rows"], [row["name"] for row in page["rows"][:3]]), (len(everything), [row["name"] for row in everything[2:5]]), "page")
+    equal(sum(row["instances"] for row in page["rows"]), sum(row["instances"] for row in everything), "a page with [others], which hold what is before it, too")
     for budget in (1000, 5000):
         text = run("trace-query", "kernels", index, "--format", "compact", "--budget", str(budget), "-q").stdout
         compact = json.loads(text)

@@ -54,6 +54,8 @@ class Server:
         if self.process.poll() is None:
             self.process.terminate()
         self.process.wait(10)
+        if self.root in self.process.stderr.read():
+            raise AssertionError("the token is in what the server says")
         for pipe in (self.process.stdout, self.process.stderr):
             pipe.close()
 

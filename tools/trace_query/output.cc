@@ -195,11 +195,17 @@ void Output::shorten_names(Report& report) const {
 void Output::arrange(Report& report) {
   if (const auto sort = line_.text("sort")) sort_rows(report, parse_sort_key(*sort));
   const std::size_t rows = report.rows.size();
-  const std::size_t limit = row_limit(line_);
+  std::size_t limit = row_limit(line_);
   const std::size_t offset = row_offset(line_);
   if (line_.knows("offset")) {
-    report.rows.erase(report.rows.begin(), report.rows.begin() + static_cast<std::ptrdiff_t>(std::min(offset, rows)));
-    const std::size_t left = report.rows.size();
+    const std::size_t left = rows - std::min(offset, rows);
+    const auto first = report.rows.end() - static_cast<std::ptrdiff_t>(left);
+    if (limit > 0 && left > 0 && !report.whole) {  // [others] holds the rows before, too
+      limit = std::min(limit, left);
+      std::rotate(report.rows.begin(), first, report.rows.end());
+    } else {
+      report.rows.erase(report.rows.begin(), first);
+    }
     const bool told = offset > 0 || line_.has("total") || line_.renderer().name == "compact";
     if (told) report.page = RowPage{offset, limit == 0 || report.whole ? left : std::min(limit, left), rows};
   }

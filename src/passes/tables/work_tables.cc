@@ -70,6 +70,21 @@ struct WorkGroup {
   std::uint32_t last_name = 0;                            // the next kernel often has the same name
   std::int64_t* last_time = nullptr;
 
+  [[nodiscard]] bool is_wrong() const { return !arguments.problem.empty(); }
+  // Calls whose work is that of an operator inside them.
+  [[nodiscard]] std::int64_t outer() const { return launching - rated - left_out; }
+  [[nodiscard]] Amount of_size(Amount value) const { return is_wrong() ? std::nullopt : value; }
+  [[nodiscard]] Amount of_one(Amount value) const { return varies ? std::nullopt : of_size(value); }
+  [[nodiscard]] Amount of_all(Amount value) const { return rated > 0 ? value : std::nullopt; }
+  [[nodiscard]] std::string_view missing() const {
+    return is_wrong()              ? arguments.problem
+           : !work.missing.empty() ? work.missing
+           : left_out > 0          ? "of some calls not all device work is selected, or has a duration"
+           : outer() > 0           ? "of some calls the work is that of an operator inside"
+           : crosses               ? "no roof: copies to or from the host"
+                                   : "";
+  }
+
   void add_kernel(std::uint32_t id, std::int64_t time) {
     ++kernels;
     if (last_time == nullptr || id != last_name) last_time = &names[id];
@@ -86,6 +101,8 @@ class WorkSummer {
         index_(workload.index()),
         operators_(index_, "cpu_op"),
         calls_(index_, "runtime_call"),
+        call_ts_(calls_.int64s("ts")),
+        call_dur_(calls_.int64s("dur")),
         annotations_(index_,
                      "SELECT s.value, a.parent_id FROM annotation a JOIN string s ON s.id = a.name_id WHERE a.id = ?") {
     find_copies_of_host();
@@ -151,7 +168,6 @@ class WorkSummer {
   }
 
   void add_events() {
-    const auto call_ts = calls_.int64s("ts"), call_dur = calls_.int64s("dur");
     const EventIds op_of(workload_.events(), "cpu_op_id"), annotation_of(workload_.events(), "annotation_id");
     const auto name = workload_.events().kernels.ids("name_id");
     const std::vector<bool> multiplies = multiply_matrices(workload_.classes());
@@ -162,11 +178,9 @@ class WorkSummer {
     const auto kernel_dur = tables.kernels.int64s("dur"), memory_dur = tables.memory.int64s("dur");
     const DeviceColumns columns(workload_, LaneBy::kDevice, Times::kOfStart);
     for_each_in_order(columns.work(), [&](const DeviceEvent& event) {
-      const std::uint32_t op = op_of[event.ref];
-      const std::uint32_t owner = op > 0 && op <= owner_.size() ? owner_[op - 1] : 0;
+      const std::uint32_t owner = owner_of(op_of[event.ref]);
       const auto& durations = event.ref.is_memory_op ? memory_dur : kernel_dur;
-      if (owner != 0 && (event.left_out || durations[event.ref.id - 1] == kUnknownValue))
-        call_of_[owner - 1].is_partial = true;
+      if (event.left_out || durations[event.ref.id - 1] == kUnknownValue) leave_out(owner);
       if (event.left_out) return;
       auto& [first, last] =
           extents.try_emplace(event.stream < device_of.size() ? device_of[event.stream] : 0, event.ts, event.end)
@@ -182,10 +196,7 @@ class WorkSummer {
         WorkGroup& group = groups[group_[owner - 1]];
         Call& call = call_of_[owner - 1];
         if (call.until == kNever) start(group, owner - 1, annotation_of[event.ref]);
-        if (event.launch > 0 && event.launch <= call_ts.size() && call_dur[event.launch - 1] != kUnknownValue) {
-          const std::int64_t returned = saturating_add(call_ts[event.launch - 1], call_dur[event.launch - 1]);
-          call.delay = saturating_add(call.delay, std::max<std::int64_t>(event.ts - std::max(returned, until), 0));
-        }
+        call.delay = saturating_add(call.delay, waited(event, until));
         call.add(event.ts, event.end);
         if (event.ref.is_memory_op) {
           group.crosses = group.crosses || has_id(copies_of_host_, event.ref.id);
@@ -206,6 +217,20 @@ class WorkSummer {
       if (copies_of_host_.empty()) copies_of_host_.resize(id + 1);
       copies_of_host_[id] = true;
     }
+  }
+
+  // From the return of its launch, or the end of its stream's work before, `until`, to the start of an event.
+  std::int64_t waited(const DeviceEvent& event, std::int64_t until) const {
+    if (event.launch == 0 || event.launch > call_ts_.size() || call_dur_[event.launch - 1] == kUnknownValue) return 0;
+    const std::int64_t returned = saturating_add(call_ts_[event.launch - 1], call_dur_[event.launch - 1]);
+    return std::max<std::int64_t>(event.ts - std::max(returned, until), 0);
+  }
+
+  // The innermost known operator around one, itself included; 0: none is.
+  std::uint32_t owner_of(std::uint32_t op) const { return op > 0 && op <= owner_.size() ? owner_[op - 1] : 0; }
+
+  void leave_out(std::uint32_t owner) {
+    if (owner != 0) call_of_[owner - 1].is_partial = true;
   }
 
   // Of a kernel. `owner`: 0, no operator that is known.
@@ -268,14 +293,14 @@ class WorkSummer {
     ++group.rated;
     group.rated_busy = saturating_add(group.rated_busy, call.busy);
     group.busy_of_calls.push_back(call.busy);
-    const bool wrong = !group.arguments.problem.empty();
-    group.flops = plus(group.flops, wrong ? std::nullopt : flops);
-    group.bytes = plus(group.bytes, wrong ? std::nullopt : bytes);
+    group.flops = plus(group.flops, group.of_size(flops));
+    group.bytes = plus(group.bytes, group.of_size(bytes));
   }
 
   Workload& workload_;
   const Index& index_;
   EventColumns operators_, calls_;
+  std::span<const std::int64_t> call_ts_, call_dur_;
   Texts annotations_;
   // By operator, the ids of the innermost known ones: itself included, and around it.
   std::vector<std::uint32_t> group_, owner_, around_;
@@ -332,32 +357,20 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
       kernel_of(index, "SELECT short_name, name FROM kernel_name WHERE id = ?");
   for (WorkGroup& group : summer.groups) {
     const OperatorWork& work = group.work;
-    const bool wrong = !group.arguments.problem.empty();
-    const auto amount = [&](Amount value) { return wrong ? std::nullopt : value; };
-    const auto of_one = [&](Amount value) { return group.varies ? std::nullopt : amount(value); };
-    const std::int64_t outer = group.launching - group.rated - group.left_out;
     const auto shape = shape_of.of(group.shape);
     const GroupKernels kernels = kernels_of(group, kernel_of);
     rows.add(std::string_view(group.operator_name)).add(family_name(family_of(group.operator_name)));
     rows.add(known_text(shape[0])).add(known_text(shape[1])).add(group.shape);
-    rows.add(amount(work.b)).add(amount(work.m)).add(amount(work.n)).add(amount(work.k));
+    rows.add(group.of_size(work.b)).add(group.of_size(work.m)).add(group.of_size(work.n)).add(group.of_size(work.k));
     rows.add(known_text(work.type)).add(known_text(work.layout)).add(group.calls).add(group.launching);
     rows.add(group.kernels).add(group.busy).add(group.waiting).add(group.short_calls);
-    rows.add(of_one(work.flops)).add(of_one(work.bytes));
-    rows.add(group.rated > 0 ? group.flops : std::nullopt).add(group.rated > 0 ? group.bytes : std::nullopt);
+    rows.add(group.of_one(work.flops)).add(group.of_one(work.bytes));
+    rows.add(group.of_all(group.flops)).add(group.of_all(group.bytes));
     rows.add(peaks != nullptr ? peaks->rate(work.family, work.type, kernels.tf32) : std::nullopt);
     rows.add(peaks != nullptr && !group.crosses ? peaks->memory_gb_s : std::nullopt);
-    rows.add(uses_matrix_units(work.family) && (outer == 0 || outer < group.launching))
-        .add(kernels.tf32)
-        .add(known_text(kernels.names));
-    rows.add(known_text(wrong                   ? group.arguments.problem
-                        : !work.missing.empty() ? work.missing
-                        : group.left_out > 0    ? "of some calls not all device work is selected, or has a duration"
-                        : outer > 0             ? "of some calls the work is that of an operator inside"
-                        : group.crosses         ? "no roof: copies to or from the host"
-                                                : ""))
-        .add(wrong)
-        .add(summer.span);
+    const bool all_outer = group.outer() > 0 && group.outer() == group.launching;
+    rows.add(uses_matrix_units(work.family) && !all_outer).add(kernels.tf32).add(known_text(kernels.names));
+    rows.add(known_text(group.missing())).add(group.is_wrong()).add(summer.span);
     rows.add(summer.devices).add(summer.matrix_unmodelled);
     rows.add(group.rated).add(group.left_out).add(group.rated_busy);
     add_spread(rows, group.busy_of_calls);

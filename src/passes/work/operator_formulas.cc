@@ -44,24 +44,32 @@ bool is_column_major(const Argument& matrix) {
   return n >= 2 && n == matrix.dims.size() && matrix.strides[n - 2] == 1 && matrix.strides[n - 1] != 1;
 }
 
-}  // namespace
-
 // The number that PyTorch gives a type of results (c10/core/ScalarType.h), as bytes of an element; nullopt: none, or of
 // another type.
 Amount size_of_number(const Argument& type) {
-  constexpr int kSizes[] = {1, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 2};
+  constexpr int kTypeSizes[] = {1, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 2};
   const auto number = type.numbers();
-  if (!number || number->size() != 1 || number->front() < 0 || number->front() >= std::ssize(kSizes)) return {};
-  const int size = kSizes[number->front()];
+  if (!number || number->size() != 1 || number->front() < 0 || number->front() >= std::ssize(kTypeSizes)) return {};
+  const int size = kTypeSizes[number->front()];
   return size > 0 ? Amount(size) : Amount();
 }
+
+// Of an element of a product. kScaledResult, `per_element`, stands for scaled ones.
+Amount result_size(Args args, const FormulaRule& rule) {
+  const Argument &a = argument(args, rule.at[0]), &b = argument(args, rule.at[1]), &out = argument(args, rule.at[3]);
+  if (is_given(out)) return size_of(out);
+  if (rule.per_element > 0)
+    return (rule.at[5] > 0 ? size_of_number(argument(args, rule.at[5])) : Amount()).value_or(rule.per_element);
+  return size_of(a) && size_of(b) ? std::max(size_of(a), size_of(b)) : std::nullopt;
+}
+
+}  // namespace
 
 // at: A, B, C that is added, `out`, whether B is [N, K], the number of the result's type. Result: the type of `out`,
 // else the wider of A and B; of scaled products that of the number, else 2 bytes.
 void gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
   const ArgumentPlaces& at = rule.at;
-  const Argument &a = argument(args, at[0]), &b = argument(args, at[1]), &c = argument(args, at[2]),
-                 &out = argument(args, at[3]);
+  const Argument &a = argument(args, at[0]), &b = argument(args, at[1]), &c = argument(args, at[2]);
   const bool is_n_k = at[4] != 0;
   if (a.dims.size() < 2 || b.dims.size() < 2) {
     if (!a.dims.empty() || !b.dims.empty()) work.missing = "not two matrices";
@@ -85,12 +93,8 @@ void gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& 
   }
   work.type = size_of(b) && size_of(a) && size_of(b) > size_of(a) ? b.type : a.type;
   work.flops = product({2, work.b, work.m, work.n, work.k});
-  Amount result = size_of(a) && size_of(b) ? std::max(size_of(a), size_of(b)) : std::nullopt;
-  if (rule.per_element > 0) result = at[5] > 0 ? size_of_number(argument(args, at[5])) : Amount();
-  if (rule.per_element > 0 && !result) result = rule.per_element;
-  if (is_given(out)) result = size_of(out);
-  work.bytes =
-      sum({bytes_of(a), bytes_of(b), product({work.b, work.m, work.n, result}), at[2] < 0 ? Amount(0) : bytes_of(c)});
+  work.bytes = sum({bytes_of(a), bytes_of(b), product({work.b, work.m, work.n, result_size(args, rule)}),
+                    at[2] < 0 ? Amount(0) : bytes_of(c)});
 }
 
 namespace {

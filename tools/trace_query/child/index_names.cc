@@ -8,6 +8,7 @@
 
 #include "base/files/input_file.h"
 #include "base/stream/content_hash.h"
+#include "base/text/characters.h"
 #include "base/text/closest_name.h"
 #include "index/locate.h"
 #include "ingest/trace_list.h"
@@ -35,6 +36,12 @@ std::string stamp_of(const std::string& path) {
   if (::stat(path.c_str(), &status) != 0) return path;
   return fmt::format("{}:{}:{}:{}.{};", path, status.st_ino, status.st_size, status.st_mtim.tv_sec,
                      status.st_mtim.tv_nsec);
+}
+
+// Behind the name of a folder: it is the begin of another one.
+bool goes_on(std::string_view text) {
+  return !text.empty() && (is_ascii_letter(text.front()) || is_ascii_digit(text.front()) ||
+                           std::string_view("/._-").find(text.front()) != std::string_view::npos);
 }
 
 }  // namespace
@@ -67,6 +74,7 @@ void IndexNames::look_again() {
     std::error_code error;
     const std::filesystem::path folder(given);
     shown_[given + "/"] = "";
+    shown_[given] = ".";
     if (!std::filesystem::is_directory(folder, error)) {
       folders_.push_back(given);
       if (std::filesystem::exists(folder, error)) paths_[folder.stem().string()] = given;
@@ -149,7 +157,8 @@ std::string IndexNames::without_paths(std::string_view text) const {
       begin = begin.substr(0, static_cast<std::size_t>(std::ranges::mismatch(begin, path).in1 - begin.begin()));
       found = shown_.upper_bound(begin);
     }
-    const bool is_path = found != shown_.end() && text.starts_with(found->first);
+    const bool is_path = found != shown_.end() && text.starts_with(found->first) &&
+                         (found->second != "." || !goes_on(text.substr(found->first.size())));
     out += is_path ? std::string_view(found->second) : text.substr(0, 1);
     text.remove_prefix(is_path ? found->first.size() : 1);
   }

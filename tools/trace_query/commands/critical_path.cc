@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::string_view kPathParts[] = {"kind", "class", "name", "operator", "module", "step", "device"};
 
+constexpr std::string_view kPartlyInferred = "partly inferred: ";
+
 // How much of the paths rests on what is not recorded.
 std::vector<std::string> certainty_notes(Database& database) {
   Statement sums(
@@ -40,7 +42,7 @@ std::vector<std::string> certainty_notes(Database& database) {
   }
   if (facts.empty()) return {};
   const bool partly = inferred + unknown > kMuchInferred || sums.real(4) > 0 || unrecorded;
-  return {fmt::format("{}{}", partly ? "partly inferred: " : "", fmt::join(facts, "; "))};
+  return {fmt::format("{}{}", partly ? kPartlyInferred : "", fmt::join(facts, "; "))};
 }
 
 void finish_path(const CommandLine& line, Workload& workload, TraceReport& result) {
@@ -58,7 +60,8 @@ void finish_path(const CommandLine& line, Workload& workload, TraceReport& resul
     result.warnings.emplace_back(why);
     return;
   }
-  append(result.warnings, certainty_notes(database));
+  const std::vector<std::string> certainty = certainty_notes(database);
+  append(result.warnings, certainty);
   if (line.has("what-if")) {
     Statement without(database, "SELECT what FROM path_what_if WHERE activities = 0 AND length > 0");
     while (without.step()) {
@@ -67,9 +70,14 @@ void finish_path(const CommandLine& line, Workload& workload, TraceReport& resul
                       without.text(0)));
     }
   }
-  if (line.has("what-if") && find_column(result.report.columns, "certainty")) {
-    for (const Row& row : result.report.rows) {
-      if (std::get<std::string>(row[*find_column(result.report.columns, "certainty")]) != "at least") continue;
+  const auto column = find_column(result.report.columns, "certainty");
+  if (!line.has("what-if") || !column) return;
+  const bool is_inferred = !certainty.empty() && certainty.front().starts_with(kPartlyInferred);
+  for (Row& row : result.report.rows) {
+    std::string& sure = std::get<std::string>(row[*column]);
+    const bool is_least = sure == "at least";
+    if (is_inferred) sure = is_least ? "at least, inferred" : "inferred";
+    if (is_least) {
       result.warnings.push_back(
           fmt::format("{}: the new length is a lower bound: a delay that it needs was never observed",
                       std::get<std::string>(row.front())));

@@ -237,7 +237,9 @@ class TracePages final : public HttpPages {
           made.body += paragraphs({names_.without_paths(asked[i]->message())}, "note");
           continue;
         }
-        for (const AnsweredTable& table : read_answer(asked[i]->printed(), shown[i].second).tables) {
+        const Answered answered = read_answer(names_.without_paths(asked[i]->printed()), shown[i].second);
+        if (answered.tables.empty()) made.body += paragraphs(answered.warnings, "note");
+        for (const AnsweredTable& table : answered.tables) {
           TableLinks links = links_of(request, "./", names_);
           links.head = {};
           constexpr std::size_t kMostBytes = 300'000;
@@ -305,7 +307,8 @@ class TracePages final : public HttpPages {
 
   HttpPlan job(const HttpRequest& request) {
     const std::string folder = request.param("f");
-    Words words = {"report", names_.folder_of(folder), "--no-ingest"};
+    Words words = {"ranks", names_.folder_of(folder), "--no-ingest"};
+    if (const std::string job = request.param("job"); !job.empty()) words.push_back("--job=" + job);
     ServedPage frame{.title = "Job " + folder, .root = "./", .crumbs = {{"job " + folder, ""}}, .body = {}};
     frame.body = "<nav class=\"tables\" aria-label=\"Ranks\">";
     for (const auto& [name, path] : names_.paths()) {
@@ -413,8 +416,13 @@ class TracePages final : public HttpPages {
   // The rows of a command as a page, or as a file of that form.
   HttpPlan rows_of(Words words, ServedPage frame, const HttpRequest& request, const std::string& form,
                    std::string above = "") {
-    frame.command = shown_command(words);
     const std::string command = words.front();
+    const bool has_sections = command == "compare" || command == "trend" || command == "schema";
+    const Words page_of = {"--limit", std::to_string(kRowsOfPage), "--offset", std::to_string(offset_of(request))};
+    Words told = words;
+    if (form.empty() && !has_sections && offset_of(request) > 0)
+      told.insert(told.end(), page_of.begin(), page_of.end());
+    frame.command = shown_command(told);
     add_limits(words);
     if (!form.empty()) {
       const Form& wanted = *std::ranges::find(kForms, form, &Form::ending);
@@ -426,10 +434,8 @@ class TracePages final : public HttpPages {
                                   .file = fmt::format("{}.{}", command, wanted.ending)};
               }};
     }
-    const bool has_sections = command == "compare" || command == "trend" || command == "schema";
     if (!has_sections) {
-      words.insert(words.end(),
-                   {"--limit", std::to_string(kRowsOfPage), "--offset", std::to_string(offset_of(request))});
+      words.insert(words.end(), page_of.begin(), page_of.end());
       if (command != "sql") words.emplace_back("--total");
     }
     words.insert(words.end(), {"--format", "json"});
@@ -480,7 +486,7 @@ class TracePages final : public HttpPages {
   [[nodiscard]] std::string shown_command(const Words& words) const {
     std::string out = "trace-query";
     for (const std::string& word : words) {
-      const std::string shown = names_.without_paths(word);
+      const std::string shown = names_.without_paths(word.substr(0, word.find_last_not_of('\n') + 1));
       const auto index = names_.paths().find(shown);
       const bool is_index = index != names_.paths().end() && index->second == word;
       const bool is_folder = std::ranges::find(names_.given(), word) != names_.given().end();
