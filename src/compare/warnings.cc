@@ -80,9 +80,11 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
             n > 0 ? fmt::format(", {} launched before the recording", with_separators(std::to_string(n))) : ""));
   }
   if (trace.steps.source == StepSource::kInferred) {
-    out.add("inferred_steps", "info", which,
-            fmt::format("no annotation names a step: {} inferred, confidence {:.2f}",
-                        counted(trace.steps.steps.size(), "step"), trace.steps.confidence));
+    out.add(
+        "inferred_steps", "info", which,
+        fmt::format("no annotation names a step: {} inferred, parted where the device waits longest, be it within a "
+                    "step, confidence {:.2f}",
+                    counted(trace.steps.steps.size(), "step"), trace.steps.confidence));
   }
 }
 

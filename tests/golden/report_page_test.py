@@ -34,7 +34,7 @@ def check_waterfall(picture, ledger):
     equal(picture["start"]["value"] + change, picture["end"]["value"], "start + rows = end")
     equal(change, total["change"], "sum of the rows")
     close(picture["start"]["value"], total["baseline"], 0.5, "start")
-    close(picture["end"]["value"], total["candidate"], 1, "end")
+    close(picture["end"]["value"], total["candidate"], 1.5, "end")
     values = [row["change"] for row in rows if row["change"] and row["item"] not in ("[span]", "[period]")]
     shown = [row["value"] for row in picture["rows"] if row["label"] != LEFT_OUT]
     equal(sorted(shown, key=abs), sorted(values, key=abs)[len(values) - len(shown):], "rows of the ledger")

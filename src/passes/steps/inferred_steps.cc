@@ -20,6 +20,7 @@ constexpr std::uint32_t kOptimizerPass = static_cast<std::uint32_t>(Pass::kOptim
 
 // The kernels of one device, by position among them.
 struct Track {
+  std::uint32_t device = 0;
   std::vector<std::uint32_t> kernel;  // row
   std::vector<std::uint32_t> name;
   std::vector<Traits> traits;
@@ -53,11 +54,14 @@ std::uint32_t main_device(const KernelSequence& kernels) {
   return best;
 }
 
+bool is_on(const KernelSequence& kernels, std::uint32_t stream, std::uint32_t device) {
+  return (stream < kernels.device_of_stream.size() ? kernels.device_of_stream[stream] : 0) == device;
+}
+
 Track track_of(const KernelSequence& kernels, std::uint32_t device) {
-  Track track;
+  Track track{device, {}, {}, {}};
   for (std::uint32_t i = 0; i < kernels.ts.size(); ++i) {
-    const std::uint32_t stream = kernels.stream[i];
-    if ((stream < kernels.device_of_stream.size() ? kernels.device_of_stream[stream] : 0) != device) continue;
+    if (!is_on(kernels, kernels.stream[i], device)) continue;
     track.kernel.push_back(i);
     track.name.push_back(kernels.name[i]);
   }
@@ -65,6 +69,29 @@ Track track_of(const KernelSequence& kernels, std::uint32_t device) {
   track.traits.reserve(track.name.size());
   for (const std::uint32_t name : track.name) track.traits.push_back(traits_of(traits, name));
   return track;
+}
+
+// The longest wait of the device between a kernel and the one before it, and when it ends.
+struct Wait {
+  std::int64_t length = 0, end = 0;
+};
+
+Wait wait_before(const KernelSequence& kernels, const Track& track, std::size_t position) {
+  const std::int64_t start = kernels.ts[track.kernel[position]];
+  Wait out{0, start};
+  if (position == 0) return out;
+  const std::uint32_t before = track.kernel[position - 1];
+  std::int64_t busy_until = saturating_add(kernels.ts[before], duration_or_zero(kernels.dur[before]));
+  for (auto i = static_cast<std::size_t>(std::ranges::lower_bound(kernels.copy_ts, kernels.ts[before]) -
+                                         kernels.copy_ts.begin());
+       i < kernels.copy_ts.size() && kernels.copy_ts[i] < start; ++i) {
+    if (!is_on(kernels, kernels.copy_stream[i], track.device)) continue;
+    const std::int64_t copy = kernels.copy_ts[i];
+    if (copy - busy_until > out.length) out = {copy - busy_until, copy};
+    busy_until = std::max(busy_until, saturating_add(copy, duration_or_zero(kernels.copy_dur[i])));
+  }
+  if (start - busy_until >= out.length) out = {start - busy_until, start};
+  return out;
 }
 
 // Finds where sequence models begin anew.
@@ -185,16 +212,10 @@ class PassFinder {
     std::size_t best = to;
     std::int64_t longest = -1;
     for (std::size_t i = from; i <= to; ++i) {
-      const std::int64_t idle = idle_before(i);
+      const std::int64_t idle = wait_before(kernels_, track_, i).length;
       if (idle > longest) best = i, longest = idle;
     }
     return best;
-  }
-
-  [[nodiscard]] std::int64_t idle_before(std::size_t position) const {
-    const std::uint32_t before = track_.kernel[position - 1];
-    const std::int64_t dur = duration_or_zero(kernels_.dur[before]);
-    return std::max<std::int64_t>(kernels_.ts[track_.kernel[position]] - kernels_.ts[before] - dur, 0);
   }
 
   const KernelSequence& kernels_;
@@ -370,8 +391,8 @@ InferredSteps infer_steps(const KernelSequence& kernels) {
     out.steps.push_back({training ? StepKind::kTrain
                          : whole  ? kind_of(kernels, track, range)
                                   : StepKind::kUnit,
-                         kernels.ts[track.kernel[range.begin]], last ? kForever : kernels.ts[track.kernel[range.end]],
-                         range.warm_up});
+                         wait_before(kernels, track, range.begin).end,
+                         last ? kForever : wait_before(kernels, track, range.end).end, range.warm_up});
   }
   if (!training && generates(track, out.steps)) out.rhythm = Rhythm::kGeneration;
   return out;

@@ -4,9 +4,11 @@
 // 1. Training: each optimizer step ends a step. The first one may warm up.
 // 2. Sequence models. Layers are found by their mixers (mixer_runs.h); a step ends where sampling or an embedding comes
 //    between two of them or, if no name reveals those, where kernels come that recur only every L layers. A step must
-//    have the same number of layers as the others; confidence is the share of steps that have it. Between two steps,
-//    the boundary is where the device waits longest.
+//    have the same number of layers as the others; confidence is the share of steps that have it.
 // 3. Graph launches that contain most of the kernels, each with the same number of them.
+//
+// Between two steps, the boundary is where the device, copies included, waits longest: a copy before that wait is of
+// the step before, one behind it of the next.
 //
 // What repeats without an optimizer, without sampling and embedding and with fewer than three layers is a block of a
 // model, of kind unit: no step. Nothing that is inferred has a confidence above 0.95.
@@ -31,7 +33,9 @@ namespace tracedb {
 struct KernelSequence {
   std::span<const std::int64_t> ts, dur;
   std::span<const std::uint32_t> name, stream, launch;
-  std::span<const std::uint32_t> pass;  // as in EventColumns; empty: not known
+  std::span<const std::uint32_t> pass;              // as in EventColumns; empty: not known
+  std::span<const std::int64_t> copy_ts, copy_dur;  // of copies and fills, in time order
+  std::span<const std::uint32_t> copy_stream;
   std::span<const std::uint32_t> device_of_stream;
   const std::vector<Traits>& traits;         // by name
   const std::vector<bool>& is_graph_launch;  // by launch
@@ -39,7 +43,7 @@ struct KernelSequence {
 
 struct InferredStep {
   StepKind kind = StepKind::kUnknown;
-  std::int64_t begin = 0, end = 0;  // starts of its first kernel and of the first one behind it
+  std::int64_t begin = 0, end = 0;  // starts of its first kernel or copy and of the first one behind it
   bool warm_up = false;             // as in StepFacts
 };
 

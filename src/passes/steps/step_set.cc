@@ -191,9 +191,10 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
   }
   const std::vector<bool> graphs = graph_launches(index);
   const EventColumns& kernels = events.kernels;
-  const InferredSteps found =
-      infer_steps({kernels.int64s("ts"), kernels.int64s("dur"), kernels.ids("name_id"), kernels.ids("stream_id"),
-                   kernels.ids("launch_id"), kernels.ids("pass"), events.device_of_stream, traits, graphs});
+  const InferredSteps found = infer_steps({kernels.int64s("ts"), kernels.int64s("dur"), kernels.ids("name_id"),
+                                           kernels.ids("stream_id"), kernels.ids("launch_id"), kernels.ids("pass"),
+                                           events.memory.int64s("ts"), events.memory.int64s("dur"),
+                                           events.memory.ids("stream_id"), events.device_of_stream, traits, graphs});
   const bool decided = found.rhythm == Rhythm::kOptimizer || found.rhythm == Rhythm::kGeneration;
   if (!decided || found.steps.size() < 2) {
     StepSet modules = steps_by_module(index, events);
@@ -219,11 +220,12 @@ StepSet inferred(const Index& index, const EventTables& events, const std::vecto
     set.steps.push_back(std::move(facts));
   }
   const bool units = found.steps.front().kind == StepKind::kUnit;
-  set.notes.push_back(fmt::format("no annotation names a step: {} inferred from {}{}, confidence {:.2f}",
-                                  counted(found.steps.size(), units ? "repeating unit, no step, is" : "step",
-                                          units ? "repeating units, no steps, are" : "steps"),
-                                  found.reason, found.steps.front().warm_up ? ", the first a warm-up" : "",
-                                  found.confidence));
+  set.notes.push_back(
+      fmt::format("no annotation names a step: {} inferred from {}{}, parted where the device waits "
+                  "longest, confidence {:.2f}",
+                  counted(found.steps.size(), units ? "repeating unit, no step, is" : "step",
+                          units ? "repeating units, no steps, are" : "steps"),
+                  found.reason, found.steps.front().warm_up ? ", the first a warm-up" : "", found.confidence));
   return set;
 }
 

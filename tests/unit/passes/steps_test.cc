@@ -22,10 +22,11 @@
 namespace tracedb {
 namespace {
 
-// KernelLetters back to back, ten ns each; a blank is 100 ns of waiting. '(' and ')' enclose one graph launch.
+// KernelLetters back to back, ten ns each; a blank is 100 ns of waiting, '.' a copy. '(' and ')' enclose one graph
+// launch.
 struct KernelLetters {
-  std::vector<std::int64_t> ts, dur;
-  std::vector<std::uint32_t> name, stream, launch, device_of_stream = {0, 1};
+  std::vector<std::int64_t> ts, dur, copy_ts, copy_dur;
+  std::vector<std::uint32_t> name, stream, launch, copy_stream, device_of_stream = {0, 1};
   std::vector<Traits> traits = std::vector<Traits>(128, kOtherTrait);
   std::vector<bool> is_graph_launch = {false, false};
   std::string letters;
@@ -39,26 +40,29 @@ struct KernelLetters {
       if (c == '(' || c == ')') in_graph = c == '(';
       if (c == ' ' || c == '(' || c == ')') continue;
       letters += c;
-      ts.push_back(now);
-      dur.push_back(10);
+      now += 10;
+      (c == '.' ? copy_ts : ts).push_back(now - 10);
+      (c == '.' ? copy_dur : dur).push_back(10);
+      (c == '.' ? copy_stream : stream).push_back(1);
+      if (c == '.') continue;
       name.push_back(static_cast<std::uint32_t>(c));
-      stream.push_back(1);
       launch.push_back(in_graph ? static_cast<std::uint32_t>(is_graph_launch.size() - 1) : 1);
       traits[static_cast<std::size_t>(c)] = traits_of_letter(c);
-      now += 10;
     }
   }
   [[nodiscard]] InferredSteps infer() const {
-    return infer_steps({ts, dur, name, stream, launch, {}, device_of_stream, traits, is_graph_launch});
+    return infer_steps(
+        {ts, dur, name, stream, launch, {}, copy_ts, copy_dur, copy_stream, device_of_stream, traits, is_graph_launch});
   }
   // Steps as "decode:ENG...", joined by blanks; what is in none as "-:...".
   [[nodiscard]] std::string steps() const {
     const InferredSteps found = infer();
     const auto of_kernel = steps_of_starts(ts, found.steps);
+    const auto of_copy = steps_of_starts(copy_ts, found.steps);
     std::string out;
     std::uint32_t latest = UINT32_MAX;
-    for (std::size_t i = 0; i < letters.size(); ++i) {
-      const std::uint32_t step = of_kernel[i];
+    for (std::size_t i = 0, copy = 0; i < letters.size(); ++i) {
+      const std::uint32_t step = letters[i] == '.' ? of_copy[copy++] : of_kernel[i - copy];
       if (step != latest) {
         out += out.empty() ? "" : " ";
         out += step == 0 ? "-" : std::string(to_string(found.steps[step - 1].kind));
@@ -94,6 +98,9 @@ TEST_CASE("steps by the rhythm of the kernels") {
        "-:" + begun + " " + in_kind("decode", {kDecode, kDecode, kDecode}) + " -:ENGDG"},
       {"the cut is where the device waits, not behind sampling's first kernel", kDecode + "c+ c" + kDecode,
        in_kind("decode", {kDecode + "c+", "c" + kDecode})},
+      {"a copy before that wait is of the step before, one behind it of the next",
+       kDecode + ".+  .c." + kDecode + ". ." + kDecode,
+       in_kind("decode", {kDecode + ".+", ".c." + kDecode + ".", "." + kDecode})},
       {"names that do not say sampling or embedding: those that recur after the same number of layers",
        times(4, unnamed + " "), in_kind("decode", {unnamed, unnamed, unnamed, unnamed})},
       {"a block of two layers that recurs is a repeating unit, no step", times(4, block + " "),
@@ -104,6 +111,8 @@ TEST_CASE("steps by the rhythm of the kernels") {
        in_kind("unknown", {vision + "c", vision + "c", vision})},
       {"training: to the end of each optimizer step", times(3, training + "c"),
        in_kind("train", {training, "c" + training, "c" + training}) + " -:c"},
+      {"training: the copies of the next step", times(3, training + ". .."),
+       in_kind("train", {training + ".", ".." + training + ".", ".." + training + "..."})},
       {"gradients that are clipped within the optimizer's step, by a kernel like an activation", times(3, clipped),
        in_kind("train", {clipped, clipped, clipped})},
   };
