@@ -122,6 +122,12 @@ def made_recomputation(folder):
         row = found["aten::mm"]
         equal((row["calls"], row["kernels"], row["busy"], row["forward"], row["found_by"]), (1, 1, 50000, 30000, by), name)
         require(abs(row["share_pct"] - 100 * 50 / 150) < 0.01, f"{name}: {row}")
+    twice = [*training(True, False), call("cudaLaunchKernel", 115, 1, 4, tid=2), kernel("k", 120, 50, device=1, correlation=4)]
+    index = index_of(folder / "devices.json", twice)
+    row = recomputed(index)["aten::mm"]
+    equal((row["calls"], row["kernels"], row["busy"], row["share_pct"]), (1, 2, 100000, 50), "of two devices at the same time")
+    row = next(row for row in rows("operators", index) if row["name"] == "aten::mm")
+    equal((row["device_total"], row["device_busy"]), (230000, 230000), "operator on two devices at the same time")
     for name, events, why in (("no backward", launched(1, 1, 2, 3), "passes are not known: operators"),
                               ("no frames", training(False, False), "with_stack=True")):
         index = index_of(folder / f"{name}.json", events)

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/unknown.h"
 #include "passes/select/device_columns.h"
@@ -37,18 +37,20 @@ class EventIds {
 
 // Of some device events, in ns.
 struct DeviceSums {
-  std::int64_t total = 0, busy = 0, kernels = 0;  // sum, union and number
+  std::int64_t total = 0, busy = 0, kernels = 0;  // sum, union added up over devices, and number
 
   // In order of start.
   void add(const DeviceEvent& event) {
     total = saturating_add(total, event.end - event.ts);
-    if (event.end > until_) busy = saturating_add(busy, event.end - std::max(event.ts, until_));
-    until_ = std::max(until_, event.end);
+    if (event.lane >= until_.size()) until_.resize(event.lane + std::size_t{1});
+    std::int64_t& until = until_[event.lane];
+    if (event.end > until) busy = saturating_add(busy, event.end - std::max(event.ts, until));
+    until = std::max(until, event.end);
     kernels += event.ref.is_memory_op ? 0 : 1;
   }
 
  private:
-  std::int64_t until_ = std::numeric_limits<std::int64_t>::min();
+  std::vector<std::int64_t> until_;  // by device
 };
 
 }  // namespace tracedb
