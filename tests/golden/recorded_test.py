@@ -171,15 +171,15 @@ def text_of(value):
 def short_launches(folder):
     """Waits: 3 us for 2 us, 1 us for 2 us, 30 us for 20 us; of another name 9 us for 4 us. The second kernel of a launch has no wait."""
     events = [*launched(1, 10, 2, 14), *launched(2, 20, 2, 22), *launched(3, 30, 20, 61), *launched(4, 90, 4, 100, "other"),
-              kernel("k", 110, 1, correlation=4)]
+              kernel("k", 110, 1, correlation=4), *launched(5, 120, 0, 130, "none")]
     index = index_of(folder / "short.json", events)
     figures = lambda *words: {row["name"]: (row["n"], row["launched"], row["total_time"], row["delay_total"], row["delay_med"])
                               for row in rows("launches", index, *words)}
-    equal(figures("--short", "10us"), {"k": (1, 3, 2000, 3000, 3000), "other": (1, 1, 4000, 9000, 9000)}, "below 10 us")
-    equal(figures("--short", "1ms"), {"k": (2, 3, 22000, 33000, 16500), "other": (1, 1, 4000, 9000, 9000)}, "below 1 ms")
+    equal(figures("--short", "10us"), {"k": (1, 3, 2000, 3000, 3000), "other": (1, 1, 4000, 9000, 9000), "none": (1, 1, 0, 9000, 9000)}, "below 10 us")
+    equal(figures("--short", "1ms"), {"k": (2, 3, 22000, 33000, 16500), "other": (1, 1, 4000, 9000, 9000), "none": (1, 1, 0, 9000, 9000)}, "below 1 ms")
     equal(figures("--short", "10us", "--name", "other"), {"other": (1, 1, 4000, 9000, 9000)}, "of one name")
-    equal(figures("--short", "1us"), {}, "below 1 us")
-    said = run("trace-query", "launches", index, "--short", "1us")
+    equal(figures("--short", "1us"), {"none": (1, 1, 0, 9000, 9000)}, "below 1 us")
+    said = run("trace-query", "launches", index, "--short", "1us", "--name", "k")
     require("that short" in said.stderr, f"nothing is said: {said}")
     refused(2, "soon", "trace-query", "launches", index, "--short", "soon")
 

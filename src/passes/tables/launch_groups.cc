@@ -91,6 +91,7 @@ void fill_short_launches(Workload& workload, const PassOptions& options, TableRo
   const EventColumns calls(workload.index(), "runtime_call");
   const auto call_ts = calls.int64s("ts"), call_dur = calls.int64s("dur");
   const auto names = workload.events().kernels.ids("name_id");
+  const auto durations = workload.events().kernels.int64s("dur");
   std::vector<bool> seen(call_ts.size(), false);  // what a launch runs later, selected or not, has no delay of its own
   const DeviceColumns columns(workload, LaneBy::kDevice, Times::kOfStart);
   std::map<std::uint32_t, ShortKernels> groups;
@@ -99,8 +100,8 @@ void fill_short_launches(Workload& workload, const PassOptions& options, TableRo
     if (call == 0 || call > seen.size() || seen[call - 1]) return;
     seen[call - 1] = true;
     if (event.left_out || event.ref.is_memory_op) return;
-    const std::int64_t dur = event.end - event.ts;  // 0: not known
-    if (call_dur[call - 1] == kUnknownValue || dur == 0) return;
+    const std::int64_t dur = durations[event.ref.id - 1];
+    if (call_dur[call - 1] == kUnknownValue || dur == kUnknownValue) return;
     ShortKernels& group = groups[names[event.ref.id - 1]];
     ++group.launched;
     const std::int64_t delay = event.ts - call_ts[call - 1] - call_dur[call - 1];
