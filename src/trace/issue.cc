@@ -62,8 +62,9 @@ std::span<const IssueDescription> descriptions() {
       {kMissingDuration, "missing_duration", kWarning, "{n:# slice has|slices have} no dur, stored as NULL"},
       {kMissingName, "missing_name", kWarning, "{n:# event has|events have} no name, stored as ''"},
       {kBadNumber, "bad_number", kWarning,
-       "{n:# argument is no integer of up to 64 bits, but should be one|arguments are no integers of up to 64 bits, "
-       "but should be}, stored as NULL"},
+       "{n:# argument is no integer of up to 64 bits, or a negative number of bytes|arguments are no integers of up to "
+       "64 "
+       "bits, or negative numbers of bytes}, stored as NULL"},
       {kUnsupportedPhase, "unsupported_phase", kDataLoss,
        "{n:# event has|events have} a phase (ph) that is not supported, skipped"},
       {kEndWithoutBegin, "end_without_begin", kWarning, "{n:# E, e or F event has|E, e or F events have} no B, b or S"},

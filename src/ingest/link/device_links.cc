@@ -338,12 +338,15 @@ class DeviceRowEmitter {
 
   void memory_op(const DeviceRecord& event, const Origin& origin) {
     const bool copy = event.type == DeviceEventType::kMemcpy;
-    rows_.row(EventTable::kMemoryOp, event.args,
-              {event.ts - store_.first_ts, event.dur, kind_cell(copy ? MemoryKind::kMemcpy : MemoryKind::kMemset),
-               copy ? direction_of(event) : kUnknownValue, event.name, event.graph_id_or_bytes,
-               event.graph_node_id_or_bandwidth, event.stream, event.correlation, event.external_id,
-               id_cell(origin.call), id_cell(origin.cpu_op), id_cell(origin.stack), id_cell(origin.annotation),
-               id_cell(origin.step), cpu_.passes->cell(origin.pass)});
+    const bool is_negative = event.graph_id_or_bytes < 0 && event.graph_id_or_bytes >= kLeastNumber;
+    if (is_negative) store_.issues.add(IssueKind::kBadNumber, -1, store_.strings.text(event.name));
+    rows_.row(
+        EventTable::kMemoryOp, event.args,
+        {event.ts - store_.first_ts, event.dur, kind_cell(copy ? MemoryKind::kMemcpy : MemoryKind::kMemset),
+         copy ? direction_of(event) : kUnknownValue, event.name, is_negative ? kUnknownValue : event.graph_id_or_bytes,
+         event.graph_node_id_or_bandwidth, event.stream, event.correlation, event.external_id, id_cell(origin.call),
+         id_cell(origin.cpu_op), id_cell(origin.stack), id_cell(origin.annotation), id_cell(origin.step),
+         cpu_.passes->cell(origin.pass)});
   }
 
   std::int64_t direction_of(const DeviceRecord& event) const {
