@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text/amounts.h"
+#include "compare/steps/step_metrics.h"
 
 namespace tracedb {
 namespace {
@@ -13,10 +14,13 @@ struct TimeRange {
   double mean = 0, least = 0, most = 0;
 };
 
-TimeRange range_of(const ComparedTrace& trace, const GroupSide& side, const std::vector<std::uint32_t>& steps) {
+// Of steps, of which one has a time on each device: the mean of those.
+TimeRange range_of(const ComparedTrace& trace, const GroupSide& side, const std::vector<std::uint32_t>& device_steps) {
   TimeRange out{0, static_cast<double>(INT64_MAX), 0};
-  for (const std::uint32_t i : steps) {
-    const auto time = static_cast<double>(time_of(trace, side, i));
+  const std::vector<std::int64_t> steps = step_sample(
+      trace.work, device_steps, side.by_period ? StepMetric::kPeriod : StepMetric::kSpan, trace.periods.within_kind);
+  for (const std::int64_t ns : steps) {
+    const auto time = static_cast<double>(ns);
     out.mean += time / static_cast<double>(steps.size());
     out.least = std::min(out.least, time);
     out.most = std::max(out.most, time);
@@ -43,7 +47,7 @@ double idle_of(const ComparedTrace& trace, const std::vector<std::uint32_t>& ste
 
 }  // namespace
 
-Sentence left_out_words(const ComparedTrace& trace, const GroupSide& side) {
+Sentence left_out_words(const ComparedTrace& trace, const GroupSide& side, bool without_period) {
   std::vector<Sentence> parts;
   if (side.warm_up > 0) {
     parts.push_back(
@@ -55,6 +59,10 @@ Sentence left_out_words(const ComparedTrace& trace, const GroupSide& side) {
     const TimeRange rare = range_of(trace, side, side.rare);
     parts.push_back(say("rare", "{n:# rare step} of {times}",
                         {{"n", count_steps(trace, side.rare)}, {"times", range_words(rare.least, rare.most)}}));
+  }
+  const std::size_t told = side.warm_up + count_steps(trace, side.rare) + count_steps(trace, side.device_steps);
+  if (const std::size_t all = count_steps(trace, side.matched); without_period && all > told) {
+    parts.push_back(say("without_period", "{n:# step|steps} without a period", {{"n", all - told}}));
   }
   return joined(parts, ", ");
 }

@@ -12,7 +12,8 @@
 namespace tracedb {
 
 // "1 warm-up step of 1.06 s, 2 rare steps of 480 ms to 520 ms": what the mean leaves out; "" where nothing.
-Sentence left_out_words(const ComparedTrace& trace, const GroupSide& side);
+// `without_period`: also those that no other of their kind follows.
+Sentence left_out_words(const ComparedTrace& trace, const GroupSide& side, bool without_period = false);
 
 // Of two kinds of steps: "15 of 30 steps take 170 ms, 15 stall for 100 ms to 670 ms: host in `llama.py(374): forward`".
 // They stall if most of what they take longer the device runs nothing. `host`: while it does so; may be unknown.

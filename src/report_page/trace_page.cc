@@ -172,8 +172,8 @@ class TraceWords : PageWriter {
                 {"lag", before_first_work(main)}});
   }
 
-  [[nodiscard]] Sentence left_out(const GroupTime& of) const {
-    Sentence steps = left_out_words(in_.trace, of.side());
+  [[nodiscard]] Sentence left_out(const GroupTime& of, bool without_period = false) const {
+    Sentence steps = left_out_words(in_.trace, of.side(), without_period);
     return steps.text.empty() ? steps : say("left_out", "; left out: {steps}", {{"steps", std::move(steps)}});
   }
 
@@ -346,7 +346,7 @@ class TraceWords : PageWriter {
                     {"time", total},
                     {"busy", total > 0 ? (total - of.idle()) / total : 0},
                     only_comm,
-                    {"left_out", left_out(of)},
+                    {"left_out", left_out(of, true)},
                     kinds,
                     tokens}),
                phase_of(of)),

@@ -395,8 +395,9 @@ class Reported:
     @staticmethod
     def left_out(told):
         of = told.clause("left_out")[1]
-        for _, steps in of.clauses("steps") if of else ():
-            require(steps["n"] > 0 and steps.get("longest", steps.get("times.least", 0)) > 0, told.sentence)
+        for kind, steps in of.clauses("steps") if of else ():
+            require(steps["n"] > 0, told.sentence)
+            require(kind == "without_period" or steps.get("longest", steps.get("times.least", 0)) > 0, told.sentence)
             steps.get("times.to.most")
 
     def say_steps(self, told):

@@ -89,6 +89,22 @@ def check_kinds(folder):
     equal(gate(even, slow, "--gate", 5, "--gate-inconclusive", "fail")[0], 1, "a gate of what is inconclusive")
 
 
+def check_rare_on_two_devices(folder):
+    """A step stalls for 210 ms on one device and for 214 ms on the other: one step, of one time."""
+    steps = in_a_row([10 * MS] * 12, [0] * 6 + [200 * MS] + [0] * 5)
+    path = write(folder / "devices.json", steps)
+    document = json.loads(path.read_text())
+    document["traceEvents"] += [
+        {**event, "pid": 1, "ts": event["ts"] + (4000 if 1000 * event["ts"] >= steps[7][0] else 0), "args": {**event["args"], "device": 1}}
+        for event in document["traceEvents"] if event["cat"] == "kernel"]
+    path.write_text(json.dumps(document))
+    stalled = ingest(path, folder / "devices.tracedb")
+    left = {row["item"]: row for row in compare(stalled, stalled, "--section", "summary")["summary"]}["decode: left out"]
+    equal(left["baseline"], "1 rare step of 212 ms", "a rare step on two devices")
+    text = " ".join(run("trace-query", "report", "-q", stalled).stdout.split())
+    require("10 steps: mean period" in text and "1 rare step of 212 ms, 1 step without a period" in text, text[-4000:])
+
+
 def check_few(folder):
     sides = [index(folder, name, in_a_row([dur * MS] * 3)) for name, dur in (("a", 10), ("b", 14))]
     equal({row["verdict"] for row in page(*sides)["verdict"]}, {"inconclusive"}, "verdicts of two regular steps")
@@ -133,7 +149,7 @@ def check_unchanged(folder, chance):
 
 
 def main(cases, folder):
-    for check in (check_overlap, check_overlap_without_period, check_warm_up, check_kinds, check_few):
+    for check in (check_overlap, check_overlap_without_period, check_warm_up, check_kinds, check_rare_on_two_devices, check_few):
         own = folder / check.__name__
         own.mkdir()
         cases.run(check.__name__, check, own)
