@@ -40,7 +40,7 @@ measured(place, finding, share, bound, called, text) AS (
   UNION ALL
   SELECT 3, 'busy', 100 * busy / length, 50.0, '',
          'devices are busy for %.1f %% of ' || window ||
-           iif((SELECT host FROM recorded), printf('; for %.1f %%%% of it operators or runtime calls are open instead', 100 * host / length), '') ||
+           iif((SELECT host FROM recorded), printf('; for %.1f %%%% of it operators or runtime calls are open instead', iif(host < length, min(100 * host / length, 99.94), 100)), '') ||
            coalesce((SELECT printf('; %.1f %%%% of the time from the first step to the last is in none', 100 * share) FROM in_no_step WHERE share >= 0.05), '')
   FROM times WHERE length > 0 AND :beside IS NULL AND (SELECT device FROM recorded)
   UNION ALL
@@ -51,5 +51,5 @@ measured(place, finding, share, bound, called, text) AS (
   UNION ALL
   SELECT 5, 'memory', share, 90.0, 'nearly full: ', '%.1f %% of the memory of ' || device || ' is taken at the peak of the trace' FROM memory WHERE share IS NOT NULL),
 judged AS (SELECT *, iif(finding = 'busy', share * (1 - coalesce((SELECT share FROM in_no_step), 0)) < bound, share > bound) AS stands_out FROM measured)
-SELECT finding, share, bound, stands_out, iif(stands_out, called, '') || printf(text, share) AS words
+SELECT finding, share, bound, stands_out, iif(stands_out, called, '') || printf(text, iif(share > 0 AND share < 100, min(max(share, 0.06), 99.94), share)) AS words
 FROM judged ORDER BY stands_out DESC, place, words;

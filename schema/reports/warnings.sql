@@ -32,7 +32,7 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
    'kernel time of graph replays under the name of another kernel: durations fit positions in the replay, not names',
    'times by step and layer are reliable, by kernel or class they are not; record again, or without graphs'),
   ('host_bound', 'warning', 30.0,
-   'host bound: ' || (SELECT printf('%.0f', m.share) FROM temp.coverage m WHERE m.code = 'idle') ||
+   'host bound: ' || (SELECT printf('%.0f', iif(m.share < 100, min(m.share, 99), 100)) FROM temp.coverage m WHERE m.code = 'idle') ||
      ' % idle; this share of the time the devices wait for work that was not launched when they fell idle',
    'trace-query gaps says where the host was' || iif(EXISTS (SELECT 1 FROM packed_block WHERE event_table = 'python_call'),
      '; recording python stacks slows it, too', iif((SELECT can FROM stacks), '; record python stacks to see its code', ''))),

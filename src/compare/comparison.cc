@@ -13,6 +13,7 @@
 
 #include "base/parallel.h"
 #include "base/statistics.h"
+#include "base/text/amounts.h"
 #include "passes/steps/step_stats.h"
 
 namespace tracedb {
@@ -173,11 +174,11 @@ class Comparer {
     out.other_work.cycles = !both_clocks;
     out.other_work.text =
         both_clocks
-            ? fmt::format("other kernels: {}{:.0f} % and {:.0f} % of their time has a counterpart",
+            ? fmt::format("other kernels: {}{} and {} of their time has a counterpart",
                           out.group.whole_trace
                               ? fmt::format("{} against {}, and ", a_.events.kernels.size(), b_.events.kernels.size())
                               : "",
-                          100 * a, 100 * b)
+                          part_text(a, 0), part_text(b, 0))
             : "one trace counts cycles, the other time";
     out.permission.forbid({Claim::kRatio, Claim::kVerdict}, "other work");
   }

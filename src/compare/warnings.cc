@@ -51,33 +51,32 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
   }
   if (unknown > kUnclassified) {
     out.add("unclassified", "warning", which,
-            fmt::format("{:.1f} % of the kernel time is in kernels that no rule recognises: fusions among them are not "
+            fmt::format("{} of the kernel time is in kernels that no rule recognises: fusions among them are not "
                         "found (trace-query rules show --class other)",
-                        100 * unknown));
+                        part_text(unknown, 1)));
   }
   if (const NameOrder& order = trace.description.names_out_of_step; order.kernels > 0 && trace.work.kernel_time > 0) {
     out.add("names_out_of_step", "warning", which,
-            fmt::format("{} of graph replays, {:.1f} % of the kernel time, under the name of another kernel: steps and "
+            fmt::format("{} of graph replays, {} of the kernel time, under the name of another kernel: steps and "
                         "layers are reliable, kernels and operations are not",
                         many(static_cast<std::int64_t>(order.kernels), "kernel"),
-                        100 * static_cast<double>(order.time) / static_cast<double>(trace.work.kernel_time)));
+                        part_text(static_cast<double>(order.time) / static_cast<double>(trace.work.kernel_time), 1)));
   }
   if (const IdleSums& idle = trace.description.idle; idle.is_host_bound()) {
     out.add("host_bound", "warning", which,
-            fmt::format("host bound: {:.0f} % idle, {:.0f} % of the time waiting for work that was not launched "
+            fmt::format("host bound: {} idle, {} of the time waiting for work that was not launched "
                         "when the devices fell idle (trace-query gaps says where the host was)",
-                        100 * idle.idle_share(), 100 * idle.host_share()));
+                        part_text(idle.idle_share(), 0), part_text(idle.host_share(), 0)));
   }
   if (trace.work.outside_time > 0 && trace.work.kernel_time > 0) {
     const double share = static_cast<double>(trace.work.outside_time) / static_cast<double>(trace.work.kernel_time);
     const std::vector<bool> before = launched_before_recording(trace.steps, trace.events.kernels);
     const auto n = std::ranges::count(before, true);
-    out.add(
-        "outside_steps", share > kUnclassified ? "warning" : "info", which,
-        fmt::format(
-            "{:.1f} % of the kernel time ({}{}) is in no step: it counts only where it alone runs, as work of no step",
-            100 * share, many(static_cast<std::int64_t>(trace.work.outside_kernels), "kernel"),
-            n > 0 ? fmt::format(", {} launched before the recording", with_separators(std::to_string(n))) : ""));
+    out.add("outside_steps", share > kUnclassified ? "warning" : "info", which,
+            fmt::format(
+                "{} of the kernel time ({}{}) is in no step: it counts only where it alone runs, as work of no step",
+                part_text(share, 1), many(static_cast<std::int64_t>(trace.work.outside_kernels), "kernel"),
+                n > 0 ? fmt::format(", {} launched before the recording", with_separators(std::to_string(n))) : ""));
   }
   if (trace.steps.source == StepSource::kInferred) {
     out.add(
@@ -92,9 +91,9 @@ void about_waits(std::string_view label, const ComparedTrace& trace, const char*
                  Warnings& out) {
   if (!waits.bound()) return;
   out.add("recording", "warning", which,
-          fmt::format("{}: in {:.0f} % of the period the device waits between steps for a host that records {} ({} in "
+          fmt::format("{}: in {} of the period the device waits between steps for a host that records {} ({} in "
                       "{}): part of that is the profiler's; see the span as well",
-                      label, 100 * waits.share(), to_string(trace.recorded.recording),
+                      label, part_text(waits.share(), 0), to_string(trace.recorded.recording),
                       many(waits.calls, "recorded call"), many(waits.gaps, "gap")));
 }
 
@@ -112,15 +111,15 @@ void about_group(const GroupComparison& group, Warnings& out) {
   const double shared = std::min(group.baseline_coverage, group.candidate_coverage);
   if (shared < kLowShare) {
     out.add("low_coverage", "warning", "both",
-            fmt::format("{}: only {:.0f} % and {:.0f} % of the time has a counterpart in the other trace", label,
-                        100 * group.baseline_coverage, 100 * group.candidate_coverage));
+            fmt::format("{}: only {} and {} of the time has a counterpart in the other trace", label,
+                        part_text(group.baseline_coverage, 0), part_text(group.candidate_coverage, 0)));
   }
   for (const std::string& note : group.alignment.notes) out.add("layers", "warning", "both", note);
   const double aligned = std::min(group.alignment.baseline_share, group.alignment.candidate_share);
   if (!group.alignment.segments.empty() && !group.alignment.too_long && aligned < kLowShare) {
     out.add("low_alignment", "warning", "both",
-            fmt::format("{}: {:.0f} % of the baseline's and {:.0f} % of the candidate's kernel time has a partner",
-                        label, 100 * group.alignment.baseline_share, 100 * group.alignment.candidate_share));
+            fmt::format("{}: {} of the baseline's and {} of the candidate's kernel time has a partner", label,
+                        part_text(group.alignment.baseline_share, 0), part_text(group.alignment.candidate_share, 0)));
   }
 }
 
@@ -162,9 +161,9 @@ void about_both(const ComparedTrace& a, const ComparedTrace& b, const Comparison
                                     ? fmt::format("all {} kernels", change.kernels)
                                     : fmt::format("{} of {} kernels", change.holding, change.kernels);
     out.add("clocks", "warning", "both",
-            fmt::format("{}: {} launched identically in both traces, with {:.0f} % of the time of computation, take "
+            fmt::format("{}: {} launched identically in both traces, with {} of the time of computation, take "
                         "{:.3f} times as long (quartiles {:.3f} and {:.3f}): suspect {}, not code",
-                        change.group, kernels, 100 * change.time_share, change.ratio, change.low_quartile,
+                        change.group, kernels, part_text(change.time_share, 0), change.ratio, change.low_quartile,
                         change.high_quartile, comparison.same.cause));
   }
 }

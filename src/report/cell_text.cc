@@ -102,7 +102,7 @@ std::string fact_text(const Cell& cell, Unit unit, TimeUnit time_unit) {
     case Unit::kBytes:
       return bytes_text(*value);
     case Unit::kPercent:
-      return fmt::format("{:.1f} %", *value);
+      return part_text(*value / 100, 1);
     case Unit::kBandwidth:
       return fmt::format("{:.3f} GB/s", *value);
     default:

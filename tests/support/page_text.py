@@ -69,7 +69,7 @@ def check_text(sentence):
         for part in (abs(value), abs(100 * value)):
             scaled = next((part / 1000 ** power for power in (4, 3, 2, 1) if part >= 1000 ** power), part)  # of bytes
             forms |= {f"{scaled:.2f}", brief(part).split(" ")[0], count(part), *(f"{part:.{n}f}" for n in range(4)), f"{part:.3g}"}
-    said = re.sub(r"95 %:|`[^`]*`|--section [\w-]+", " ", said)
+    said = re.sub(r"95 %:|over 99\.9 %|under 0\.1 %|`[^`]*`|--section [\w-]+", " ", said)
     for number in re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w)", said):
         require(number in forms, f"{number} is none of the figures of: {sentence}")
 

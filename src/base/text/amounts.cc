@@ -54,6 +54,16 @@ std::string brief_time(double ns) {
 
 std::string signed_time(double ns) { return (ns > 0 ? "+" : "") + brief_time(ns); }
 
+std::string part_text(double share, int digits) {
+  constexpr double kLeast = 1e-9;  // nearer to all or nothing, it is an error of rounding
+  const bool is_part = share >= kLeast && share <= 1 - kLeast;
+  for (std::string text;; digits = 1) {
+    text = fmt::format("{:.{}f}", 100 * share, digits);
+    if (!is_part || (!text.starts_with("100") && text.find_first_not_of("0.") != std::string::npos)) return text + " %";
+    if (digits == 1) return share < 0.5 ? "under 0.1 %" : "over 99.9 %";
+  }
+}
+
 std::string bytes_text(double bytes) {
   static constexpr const char* kNames[] = {"bytes", "KB", "MB", "GB", "TB"};
   std::size_t power = 0;

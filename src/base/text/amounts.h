@@ -49,6 +49,9 @@ std::string brief_time(double ns);           // "56.8 ms", "2.00 ms", "-787 us":
 std::string signed_time(double ns);          // "+25.6 ms"
 std::string duration_text(double ns);        // "512 ns", "1.234 us", "56.789 ms", "1.234 s", "-3 ns"
 
+// "54 %" of 0.54; a part is not told as all or nothing: "99.6 %", "over 99.9 %", "under 0.1 %".
+std::string part_text(double share, int digits);
+
 std::string bytes_text(double bytes);  // "512 bytes", "61.23 GB": powers of 1000
 
 // 1980, ns since the epoch: clocks that say less count from the start of a machine.

@@ -36,15 +36,11 @@ std::string number_text(double value, std::string_view form) {
   if (form == "duration") return short_duration_text(value);
   if (form == "count") return count_text(value);
   if (form.starts_with("# ")) return counted_text(value, form.substr(2));
+  if (form == ".0f%" || form == ".1f%") return part_text(value, form[1] - '0');
   const bool with_sign = form.ends_with('%'), percent = with_sign || form.ends_with('p');
   if (percent) form.remove_suffix(1);
-  const auto text = [&](std::string_view of) {
-    return fmt::format(fmt::runtime(fmt::format("{{:{}}}", of)), percent ? 100 * value : value);
-  };
-  const std::string rounded = text(form);
-  // A part is not told as all or nothing.
-  const bool is_blurred = with_sign && form == ".0f" && value > 0 && value < 1 && (rounded == "100" || rounded == "0");
-  return (is_blurred ? text(".1f") : rounded) + (with_sign ? " %" : "");
+  return fmt::format(fmt::runtime(fmt::format("{{:{}}}{}", form, with_sign ? " %" : "")),
+                     percent ? 100 * value : value);
 }
 
 std::string figure_text(const FigureValue& value, std::string_view form) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/text/amounts.h"
 #include "base/unknown.h"
 #include "passes/steps/step_stats.h"
 
@@ -69,7 +70,7 @@ std::string reason_of(const Change& change, double coverage, const std::string& 
   if (std::min(change.baseline_steps, change.candidate_steps) < rule.least_steps) {
     return fmt::format("{}/{} steps", change.baseline_steps, change.candidate_steps);
   }
-  return coverage < rule.least_coverage ? fmt::format("{:.0f} % covered", 100 * coverage) : "";
+  return coverage < rule.least_coverage ? part_text(coverage, 0) + " covered" : "";
 }
 
 }  // namespace

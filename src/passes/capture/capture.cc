@@ -403,14 +403,13 @@ class CaptureMatcher {
       out_.notes.emplace_back("the capture is not used: no kernel here belongs to a graph replay");
       return;
     }
-    out_.notes.push_back(
-        fmt::format("the capture provides operators for {} of {} of graph replays, {:.1f} % of their time",
-                    out_.matched, counted(out_.kernels, "kernel"), 100 * out_.share));
+    out_.notes.push_back(fmt::format("the capture provides operators for {} of {} of graph replays, {} of their time",
+                                     out_.matched, counted(out_.kernels, "kernel"), part_text(out_.share, 1)));
     if (unfit_ > 0) {
       out_.notes.push_back(fmt::format(
-          "no origin for {} of {}, which the capture does not match: {:.0f} % of the kernels match at best; "
-          "{:.0f} % must, and no layer may be missing",
-          unfit_, counted(parts_, "graph replay"), 100 * best_unfit(), 100 * kLeastMatched));
+          "no origin for {} of {}, which the capture does not match: {} of the kernels match at best; "
+          "{} must, and no layer may be missing",
+          unfit_, counted(parts_, "graph replay"), part_text(best_unfit(), 0), part_text(kLeastMatched, 0)));
     }
   }
 

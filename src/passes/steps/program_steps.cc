@@ -150,9 +150,9 @@ StepSet steps_by_program(const Index& index, const EventTables& events) {
     own = saturating_add(own, set.of_kernel[i] == 0 ? 0 : duration_or_zero(dur[i]));
   }
   set.notes.push_back(
-      fmt::format("no annotation names a step: {} by the runs of {}, which have {:.0f} % of the kernel time",
+      fmt::format("no annotation names a step: {} by the runs of {}, which have {} of the kernel time",
                   counted(set.steps.size(), "step"), name,
-                  100.0 * static_cast<double>(own) / static_cast<double>(std::max<std::int64_t>(all, 1))));
+                  part_text(static_cast<double>(own) / static_cast<double>(std::max<std::int64_t>(all, 1)), 0)));
   return set;
 }
 

@@ -340,7 +340,13 @@ TEST_CASE("how figures are written") {
   CHECK(say("", "{x:# is|are}", {{"x", 1}}).text == "1 is");
   CHECK(say("", "{x:# is|are}", {{"x", 2}}).text == "2 are");
   CHECK(say("", "{x}", {{"x", 7}}).text == "7");
-  for (const auto& [share, text] : {std::pair(0.9958, "99.6 %"), {1.0, "100 %"}, {0.0042, "0.4 %"}, {0.0, "0 %"}}) {
+  for (const auto& [share, text] : {std::pair(0.9958, "99.6 %"),
+                                    {1.0, "100 %"},
+                                    {0.9996, "over 99.9 %"},
+                                    {0.0042, "0.4 %"},
+                                    {0.0004, "under 0.1 %"},
+                                    {0.0, "0 %"},
+                                    {1 - 1e-12, "100 %"}}) {
     CHECK(say("", "{x:.0f%}", {{"x", share}}).text == text);
   }
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/text/amounts.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
 #include "trace_query/workload.h"
@@ -33,8 +34,8 @@ std::vector<std::string> certainty_notes(Database& database) {
         fmt::format("{:.0f} of {:.0f} returns of waiting calls are not recorded", sums.real(4), sums.real(3)));
   constexpr double kShown = 0.05;  // what a digit behind the point shows
   if (inferred >= kShown)
-    facts.push_back(fmt::format("{:.1f} % of the path waits for what only ended shortly before", inferred));
-  if (unknown >= kShown) facts.push_back(fmt::format("{:.1f} % of the path waits for nothing that is known", unknown));
+    facts.push_back(part_text(inferred / 100, 1) + " of the path waits for what only ended shortly before");
+  if (unknown >= kShown) facts.push_back(part_text(unknown / 100, 1) + " of the path waits for nothing that is known");
   if (unrecorded) {
     facts.emplace_back(
         "the trace does not record what calls and streams wait for (cuda_sync): waits are inferred from names and "

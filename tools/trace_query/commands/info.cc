@@ -94,10 +94,10 @@ std::vector<Row> findings(Workload& workload) {
       idle_sums(workload.index(), workload.events(), window_of_steps(workload.events(), workload.steps()));
   if (in_steps.is_host_bound()) {
     rows.push_back(fact("time", "host bound",
-                        fmt::format("from the first to the last {} {:.0f} % idle, {:.0f} % of the time waiting for "
+                        fmt::format("from the first to the last {} {} idle, {} of the time waiting for "
                                     "work that was not launched when they fell idle (trace-query gaps)",
-                                    workload.steps().steps.empty() ? "kernel" : "step", 100 * in_steps.idle_share(),
-                                    100 * in_steps.host_share()),
+                                    workload.steps().steps.empty() ? "kernel" : "step",
+                                    part_text(in_steps.idle_share(), 0), part_text(in_steps.host_share(), 0)),
                         "text"));
   }
   const ModelFacts model = model_facts(workload.index(), workload.classes().traits());

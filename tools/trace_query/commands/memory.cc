@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text/amounts.h"
 #include "trace/format_holds.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
@@ -72,8 +73,8 @@ void finish_memory(const CommandLine& line, Workload& workload, TraceReport& res
     for (const Row& row : result.report.rows) {
       const auto* percent = std::get_if<double>(&row[*share]);
       if (percent == nullptr || *percent <= kNearlyFull) continue;
-      result.warnings.push_back(fmt::format("{} is nearly full: {:.1f} % of its memory at the peak",
-                                            std::get<std::string>(row.front()), *percent));
+      result.warnings.push_back(fmt::format("{} is nearly full: {} of its memory at the peak",
+                                            std::get<std::string>(row.front()), part_text(*percent / 100, 1)));
     }
   }
   note_missing(line, workload, has_marks, result.warnings);

@@ -218,8 +218,8 @@ void finish_work(const CommandLine& line, Workload& workload, TraceReport& resul
     notes.emplace_back(
         "!: more than 105 % of the roof: a peak or a shape is not what it seems, or the data were in a cache");
   }
-  notes.push_back(fmt::format("{:.1f} % of the device time is of operators whose work is known",
-                              100 * all.real(1) / static_cast<double>(all.int64(0))));
+  notes.push_back(fmt::format("{} of the device time is of operators whose work is known",
+                              part_text(all.real(1) / static_cast<double>(all.int64(0)), 1)));
   if (all.int64(4) > 0) {
     notes.push_back(fmt::format(
         "MFU is not known: {} of matrix products, attention, convolutions or MoE {} no FLOPs, "

@@ -332,7 +332,7 @@ void finish_layers(const CommandLine& line, Workload& workload, TraceReport& res
     for (const LayerStack& stack : layers.stacks) {
       text += (text.empty() ? "" : ", ") + stack_text(stack, layers.stacks.size() > 1);
     }
-    notes.push_back(fmt::format("{} layers; {:.1f} % of the kernel time is in one", text, 100 * layers.coverage));
+    notes.push_back(fmt::format("{} layers; {} of the kernel time is in one", text, part_text(layers.coverage, 1)));
   } else if (const auto advice = recording_advice(workload.index().meta("format").value_or("")).layers;
              !advice.empty()) {
     notes.push_back(fmt::format("for layers of the next recording {}", advice));
