@@ -80,7 +80,7 @@ void mark_changes(TrendSeries& series, const ChangePointOptions& options) {
 }
 
 constexpr std::size_t kOrders = 999;  // at depth 0; twice as many at each further one
-constexpr int kDeepest = 4;           // segments of more splits than that are not looked into
+constexpr unsigned kDeepest = 4;      // segments of more splits than that are not looked into
 constexpr std::uint64_t kSeed = 0x9e3779b97f4a7c15ULL;
 
 // The next of splitmix64.
@@ -109,32 +109,41 @@ std::vector<double> centred_ranks(std::span<const double> values) {
   return out;
 }
 
+// Values against all others: those from a place on, or of a window that others lie before and behind.
 struct Split {
-  std::size_t at = 0;
+  std::size_t at = 0, end = 0;
   double size = 0;  // of the difference, in units that are the same at each place
 };
 
-Split largest_split(std::span<const double> ranks, std::size_t least) {
-  const auto n = static_cast<double>(ranks.size());
+constexpr std::size_t kLeastForWindows = 20;  // values; of fewer too many windows are as large as the largest
+constexpr std::size_t kLongestWindow = 100;   // of longer ones both ends are splits
+
+Split largest_split(std::span<const double> ranks, std::size_t least, bool window) {
+  const std::size_t n = ranks.size();
+  std::vector<double> sums = {0};  // of the first ranks
+  for (const double rank : ranks) sums.push_back(sums.back() + rank);
   Split best;
-  double sum = 0;
-  for (std::size_t i = 0; i + least < ranks.size(); ++i) {
-    sum += ranks[i];
-    if (i + 1 < least) continue;
-    const auto k = static_cast<double>(i + 1);
-    const double size = std::abs(sum) / std::sqrt(k * (n - k));
-    if (size > best.size) best = {i + 1, size};
+  for (std::size_t at = least; at + least <= n; ++at) {
+    const std::size_t last = window ? std::min(at + kLongestWindow, n - least) : n;
+    for (std::size_t end = window ? at + least : n; end <= last; ++end) {
+      const auto inside = static_cast<double>(end - at), outside = static_cast<double>(n - (end - at));
+      const double size = std::abs(sums[end] - sums[at]) / std::sqrt(inside * outside);
+      if (size > best.size) best = {at, end, size};
+    }
   }
   return best;
 }
 
-// The share of orders with a split as large.
-double chance_of(std::vector<double> ranks, double size, const ChangePointOptions& options, std::size_t orders) {
+// The share of orders with a split as large; 1: more than `most`.
+double chance_of(std::vector<double> ranks, const Split& found, const ChangePointOptions& options, std::size_t orders,
+                 double most) {
   std::uint64_t state = kSeed ^ ranks.size();
   std::size_t as_large = 1;
+  const bool window = found.end < ranks.size();
   for (std::size_t order = 0; order < orders; ++order) {
     for (std::size_t i = ranks.size(); i > 1; --i) std::swap(ranks[i - 1], ranks[chance_below(i, state)]);
-    if (largest_split(ranks, options.least).size >= size * (1 - 1e-12)) ++as_large;
+    if (largest_split(ranks, options.least, window).size < found.size * (1 - 1e-12)) continue;
+    if (static_cast<double>(++as_large) > most * static_cast<double>(orders + 1)) return 1;
   }
   return static_cast<double>(as_large) / static_cast<double>(orders + 1);
 }
@@ -144,18 +153,28 @@ struct Found {
   double p;
 };
 
-void search(std::span<const double> values, std::size_t first, int depth, const ChangePointOptions& options,
+void search(std::span<const double> values, std::size_t first, unsigned depth, const ChangePointOptions& options,
             std::vector<Found>& out) {
   if (values.size() < 2 * options.least || depth > kDeepest) return;
   const std::vector<double> ranks = centred_ranks(values);
-  const Split split = largest_split(ranks, options.least);
-  if (split.size == 0) return;
-  const auto parts = static_cast<double>(std::size_t{1} << static_cast<unsigned>(depth));
-  const double p = chance_of(ranks, split.size, options, kOrders << static_cast<unsigned>(depth));
-  if (p > options.rate / parts) return;
-  search(values.first(split.at), first, depth + 1, options, out);
-  out.push_back({first + split.at, p});
-  search(values.subspan(split.at), first + split.at, depth + 1, options, out);
+  const bool windows = values.size() >= std::max(kLeastForWindows, 3 * options.least);
+  const double most = options.rate / static_cast<double>(std::size_t{windows ? 2U : 1U} << depth);
+  for (const bool window : {false, true}) {
+    const Split split = window && !windows ? Split() : largest_split(ranks, options.least, window);
+    if (split.size == 0) return;
+    const double p = chance_of(ranks, split, options, kOrders << depth, most);
+    if (p > most) continue;
+    // Of a window there are three parts, of which two are of one side.
+    const unsigned below = depth + (window ? 2 : 1);
+    search(values.first(split.at), first, below, options, out);
+    out.push_back({first + split.at, p});
+    search(values.subspan(split.at, split.end - split.at), first + split.at, below, options, out);
+    if (window) {
+      out.push_back({first + split.end, p});
+      search(values.subspan(split.end), first + split.end, below, options, out);
+    }
+    return;
+  }
 }
 
 // Of the line of least squares, a place.

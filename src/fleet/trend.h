@@ -15,10 +15,12 @@ namespace tracedb {
 
 // Where the level of a series changes. Binary segmentation by a rank test: within a segment the split is taken at which
 // the ranks of the values before and behind it differ most, if that is more than chance gives in a random order of the
-// same values. Ranks, so that a few outliers neither make nor hide a change.
+// same values. Ranks, so that a few outliers neither make nor hide a change. Where there is none, a window is looked
+// for that came and went: its ranks against those of all other values.
 //
 // The chance that a series of exchangeable noise gets any flag is at most the rate: the first split is tested at it,
-// and each of the 2^d segments at depth d at rate / 2^d. Deterministic: the orders come from a fixed seed. Pure.
+// and each of the 2^d segments at depth d at rate / 2^d; long ones at half of it, and their windows at the other half.
+// Deterministic: the orders come from a fixed seed. Pure.
 
 struct ChangePointOptions {
   double rate = 0.01;     // of false flags per series

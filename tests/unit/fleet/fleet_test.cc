@@ -174,6 +174,15 @@ TEST_CASE("several changes, steps down, and the levels between them") {
   CHECK(changes[0].after == doctest::Approx(12.01));
   CHECK(changes[1].after == doctest::Approx(9.01));
   CHECK_FALSE((changes[0].steady || changes[1].steady));
+  // What came and went: no split of all values shows it.
+  for (const std::size_t length : {8U, 10U}) {
+    values.assign(30, 100);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] += 0.1 * static_cast<double>(i * 7 % 5) + (i >= 10 && i < 10 + length ? 5 : 0);
+    const auto window = find_change_points(values);
+    REQUIRE(window.size() == 2);
+    CHECK(as_row(window[0].at, window[1].at) == as_row(std::size_t{10}, 10 + length));
+  }
   values.clear();
   for (int i = 0; i < 60; ++i) values.push_back(9 + 0.1 * i + 0.01 * (i % 3));
   const auto rising = find_change_points(values);
