@@ -53,7 +53,8 @@ facts(place, section, item, value, unit) AS (
   UNION ALL SELECT 30, 'events', 'read', (SELECT value FROM number WHERE key = 'events_read'), 'count'
   UNION ALL SELECT 31, 'events', 'stored', (SELECT value FROM number WHERE key = 'events_stored'), 'count'
   UNION ALL SELECT 32, 'events', 'used in others', (SELECT value FROM number WHERE key = 'events_used'), 'count'
-  UNION ALL SELECT 33, 'events', 'skipped', (SELECT value FROM number WHERE key = 'events_skipped')
+  UNION ALL SELECT 33, 'events',
+    iif(EXISTS (SELECT 1 FROM number WHERE key = 'events_used'), 'skipped', 'used in others or skipped'), (SELECT value FROM number WHERE key = 'events_skipped')
     - coalesce((SELECT value FROM number WHERE key = 'events_used'), 0), 'count'
   UNION ALL SELECT 34, 'events', 'conservation',
     iif(total(read <> stored + skipped) = 0, 'holds: read = stored + used in others + skipped',

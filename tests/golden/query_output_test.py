@@ -79,6 +79,8 @@ def check_damaged_index(folder):
     run("trace-ingest", "-q", source)
     index = Path(f"{source}.tracedb")
     good = index.read_bytes()
+    edit_database(index, "DELETE FROM meta WHERE key = 'events_used'")
+    require("used in others or skipped" in run("trace-query", "info", index).stdout, "what an upgraded index does not tell apart is")
     edit_database(index, "DELETE FROM meta WHERE key = 'complete'")
     require(run("trace-query", "kernels", index, check=False).returncode == 3, "an unfinished index was taken")
     for damage in (index.read_bytes(), good[:100] + bytes(len(good) - 100), good[:50_000]):
