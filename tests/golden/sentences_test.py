@@ -10,7 +10,7 @@ from functools import lru_cache
 from html import unescape
 from pathlib import Path
 
-from made_events import index_of, kernel, on_device
+from made_events import call, event, index_of, kernel, on_device
 from page_sentences import Page
 from page_text import Told, check_text, near
 from trace_cases import TRACES, as_json, equal, ingest, make_trace, require, run, skip_without_traces, sql
@@ -544,6 +544,45 @@ def check_planted(folder, ours, theirs, said):
         require(said in " ".join(run("trace-query", "compare", "-q", *sides).stdout.split()), said)
 
 
+def launched(*kernels):
+    """Three steps of kernels one after another: (operator, name, us)."""
+    events = []
+    period = 200 + sum(dur for _, _, dur in kernels)
+    for begin in range(1000, 1000 + 3 * period, period):
+        events.append(event("user_annotation", f"ProfilerStep#{begin}", begin, period - 10))
+        at = begin + 100
+        for i, (operator, name, dur) in enumerate(kernels, 1):
+            events += [event("cpu_op", operator, begin + 5 * i, 4), call("cudaLaunchKernel", begin + 5 * i + 1, 1, begin + i),
+                       kernel(name, at, dur, correlation=begin + i)]
+            at += dur
+    return events
+
+
+def gathered(late):
+    """Eight steps on two devices, of which the second computes so many us longer while the first waits in the collective."""
+    period = 200 + late
+    return [event for begin in range(1000, 1000 + 8 * period, period) for device, own in enumerate((100, 100 + late)) for event in
+            (on_device("gpu_user_annotation", f"ProfilerStep#{begin}", begin, period - 10, device=device), kernel("gemm", begin, own, device=device),
+             kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", begin + own, 120 + late - own, device=device))]
+
+
+# Events of two traces, and what is said of them.
+MADE = {"what is gone and new is not aligned": (
+            launched(("aten::mm", "nvjet_gemm_a", 100), ("aten::relu", "relu_kernel", 150)),
+            launched(("aten::mm", "fused_moe_kernel", 180), ("aten::relu", "relu_kernel", 150)),
+            ("experts (MoE GEMM) is new: 0 ns -> 180 us", "GEMM is gone: 100 us -> 0 ns", "1 of 1 aligned kernels")),
+        "a device that is late": (gathered(0), gathered(300), ("exposed communication", "trace-query ranks $B"))}
+
+
+def check_made(folder, ours, theirs, said):
+    pair = [index_of(folder / f"{name}.json", events) for name, events in (("ours", ours), ("theirs", theirs))]
+    for sides in (pair, pair[::-1]):
+        check_pair(*sides)
+    text = " ".join(run("trace-query", "compare", "-q", *pair).stdout.split())
+    for each in said:
+        require(each in text, f"{each}: {text}")
+
+
 def check_stray(folder):
     """Work of no step that ends 40 us after the last of the step and lies 5 us alone within it: a row for each."""
     events = [event for begin in range(1000, 2200, 300) for event in
@@ -554,9 +593,10 @@ def check_stray(folder):
 
 def main(cases, folder):
     cases.run("work of no step", check_stray, folder)
-    for name, (ours, theirs, said) in PLANTED.items():
-        (folder / name).mkdir()
-        cases.run(name, check_planted, folder / name, ours, theirs, said)
+    for check, table in ((check_planted, PLANTED), (check_made, MADE)):
+        for name, sides in table.items():
+            (folder / name).mkdir()
+            cases.run(name, check, folder / name, *sides)
     if not skip_without_traces(cases, FOLDER):
         indexes = []
         for trace in sorted([*FOLDER.glob("*.json*"), *(FOLDER / "dlrm_8rank").glob("*.json")]):
