@@ -567,7 +567,12 @@ def gathered(late):
 
 
 # Events of two traces, and what is said of them.
-MADE = {"what is gone and new is not aligned": (
+MADE = {"shapes of one operator against each other": (
+            launched(("aten::bmm", "nvjet_gemm_a", 100), ("aten::bmm", "nvjet_gemm_b", 200), ("aten::relu", "relu_kernel", 50)),
+            launched(("aten::bmm", "Cijk_a", 180), ("aten::bmm", "Cijk_b", 60), ("aten::relu", "relu_kernel", 50)),
+            ("bmm at some places (GEMM) faster: 200 us -> 60.0 us (1 kernel); nvjet_gemm_b -> Cijk_b", "bmm at some places (GEMM) slower: 100 us -> 180 us (1 kernel); nvjet_gemm_a -> Cijk_a",
+             "of 3 aligned kernels")),
+        "what is gone and new is not aligned": (
             launched(("aten::mm", "nvjet_gemm_a", 100), ("aten::relu", "relu_kernel", 150)),
             launched(("aten::mm", "fused_moe_kernel", 180), ("aten::relu", "relu_kernel", 150)),
             ("experts (MoE GEMM) is new: 0 ns -> 180 us", "GEMM is gone: 100 us -> 0 ns", "1 of 1 aligned kernels")),
