@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
-#include <limits>
 #include <map>
 #include <span>
 #include <utility>
@@ -203,7 +202,8 @@ class Comparer {
     const auto b = step_sample(b_.work, steps_b, metric, candidate_periods);
     Change out = change({a}, {b}, group);
     out.devices = changes_apart(means_of_devices(a_, steps_a, metric, baseline_periods),
-                                means_of_devices(b_, steps_b, metric, candidate_periods));
+                                means_of_devices(b_, steps_b, metric, candidate_periods),
+                                std::max(options_.rule.least_change, kLeastChange));
     if (out.devices && out.reason.empty()) {
       out.verdict = Verdict::kInconclusive;
       out.reason =
@@ -223,19 +223,12 @@ class Comparer {
   }
 
   // By the profiler's number of the device: the mean of the metric over its steps.
-  static std::map<std::uint32_t, double> means_of_devices(const ComparedTrace& trace,
-                                                          std::span<const std::uint32_t> steps, StepMetric metric,
-                                                          std::span<const std::int64_t> periods) {
-    const DenseDevices dense(trace.events.device_of_stream);
-    std::vector<std::uint32_t> ordinals(dense.count, 0);
-    for (std::size_t stream = 1; stream < trace.events.device_of_stream.size(); ++stream) {
-      const std::uint32_t device = trace.events.device_of_stream[stream];
-      if (device < trace.events.device_ordinals.size())
-        ordinals[dense.of_stream[stream]] = trace.events.device_ordinals[device];
-    }
+  static DeviceMeans means_of_devices(const ComparedTrace& trace, std::span<const std::uint32_t> steps,
+                                      StepMetric metric, std::span<const std::int64_t> periods) {
+    const std::vector<std::uint32_t> numbers = device_numbers(trace.events);
     std::map<std::uint32_t, std::vector<std::uint32_t>> devices;
-    for (const std::uint32_t i : steps) devices[ordinals[trace.work.steps[i].device]].push_back(i);
-    std::map<std::uint32_t, double> out;
+    for (const std::uint32_t i : steps) devices[numbers[trace.work.steps[i].device]].push_back(i);
+    DeviceMeans out;
     for (const auto& [device, own] : devices) {
       const std::vector<std::int64_t> sample = step_sample(trace.work, own, metric, periods);
       double sum = 0;
@@ -243,21 +236,6 @@ class Comparer {
       if (sum > 0) out[device] = sum / static_cast<double>(sample.size());
     }
     return out;
-  }
-
-  [[nodiscard]] std::optional<Interval> changes_apart(const std::map<std::uint32_t, double>& baseline,
-                                                      const std::map<std::uint32_t, double>& candidate) const {
-    const auto device_of = [](const auto& one) { return one.first; };
-    if (baseline.size() < 2 || !std::ranges::equal(baseline, candidate, {}, device_of, device_of)) return std::nullopt;
-    Interval out{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
-    for (const auto& [device, mean] : baseline) {
-      const double change = candidate.at(device) / mean - 1;
-      out.low = std::min(out.low, change);
-      out.high = std::max(out.high, change);
-    }
-    // Of the ratios, so that swapped sides are judged alike.
-    const double least = std::max(options_.rule.least_change, kLeastChange);
-    return (1 + out.high) / (1 + out.low) > 1 + least ? std::optional(out) : std::nullopt;
   }
 
   // A step kind that is unknown in one trace (step_groups.h) has the name of its counterpart.

@@ -30,6 +30,8 @@ Sentence set_change_words(const SetMetric& metric, double budget) {
       return say("same", "the same within {budget:g} %: {pct:+.1f} %",
                  {{"budget", budget}, {"pct", metric.change_pct}});
     case Verdict::kInconclusive:
+      if (metric.devices)
+        return say("mean", "{pct:+.1f} % in the mean of devices that changed apart", {{"pct", metric.change_pct}});
       return say("inconclusive", "{pct:+.1f} %, which may be chance", {{"pct", metric.change_pct}});
   }
   return {};
@@ -132,7 +134,10 @@ class SetsWriter : PageWriter {
       return;
     }
     Sentence needed;
-    if (metric.verdict == Verdict::kInconclusive) {
+    if (metric.devices) {
+      needed = say("apart", "; spans of devices changed by {low:+.1f%} to {high:+.1f%}",
+                   {{"low", metric.devices->low}, {"high", metric.devices->high}});
+    } else if (metric.verdict == Verdict::kInconclusive) {
       const std::int64_t runs = metric.runs_needed.value_or(0);
       needed = runs > std::min(metric.baseline_runs, metric.candidate_runs)
                    ? say("needed", "; {n} runs a side would tell {budget:g} %",

@@ -42,6 +42,16 @@ class GroupSummer {
       add_step(std::span(steps).subspan(i, end - i));
       i = end;
     }
+    std::map<std::uint32_t, std::pair<double, double>> devices;  // times and numbers of steps
+    const std::vector<std::uint32_t> numbers = device_numbers(trace_.events);
+    for (const std::uint32_t i : steps) {
+      auto& [time, n] = devices[numbers[trace_.work.steps[i].device]];
+      time += static_cast<double>(trace_.work.steps[i].span);
+      ++n;
+    }
+    for (const auto& [device, sums] : devices) {
+      if (sums.first > 0) out_.devices.emplace_back(device, sums.first / sums.second);
+    }
     if (!out_.load_known) {
       out_.sums.load = out_.sums.load_squares = 0;
       for (PartSums& part : out_.sums.parts) part.time_load = 0;
@@ -266,6 +276,7 @@ void visit_roll_up(Archive& archive, One& one) {
     all(group.kind, group.batch, group.matched_steps, group.by_period, group.load_known, group.work.model,
         group.work.layers, group.work.by_rhythm, group.work.tokens, group.work.requests, group.work.ranks);
     to.shapes(group.work.shapes);
+    to.list(group.devices, [](Archive& device, auto& mean) { device(mean.first), device(mean.second); });
     all(sums.bar, sums.steps, sums.rare_steps, sums.load, sums.load_squares, sums.period, sums.period_squares,
         sums.mean_period);
     to.list(group.parts, [](Archive& part, auto& named) { part(named.op), part(named.family), part(named.detail); });
@@ -273,7 +284,7 @@ void visit_roll_up(Archive& archive, One& one) {
   });
 }
 
-std::string heading() { return fmt::format("tracedb roll-up 2 {}\n", kVersion); }
+std::string heading() { return fmt::format("tracedb roll-up 3 {}\n", kVersion); }
 
 constexpr std::size_t kHashDigits = 32;
 constexpr std::size_t kMostFiles = 5000;  // beyond, all are made anew

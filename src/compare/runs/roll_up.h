@@ -29,6 +29,7 @@ struct RollUpGroup {
   bool by_period = false;          // `sums` are of periods; else until the next step begins
   bool load_known = false;
   WorkFacts work;
+  std::vector<std::pair<std::int64_t, double>> devices;  // by number: its mean span
   std::vector<RollUpPart> parts;
   RunSums sums;  // its parts as `parts`
 };

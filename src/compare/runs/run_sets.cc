@@ -12,6 +12,9 @@
 namespace tracedb {
 namespace {
 
+constexpr double kApart = 0.05;               // of the changes of two devices: least that is no chance
+constexpr std::uint32_t kMostDevices = 1000;  // of a rank
+
 const RollUpGroup* find_group(const RollUp& trace, std::string_view kind, std::string_view batch) {
   const auto found = std::ranges::find_if(
       trace.groups, [&](const RollUpGroup& group) { return group.kind == kind && group.batch == batch; });
@@ -219,7 +222,32 @@ class PhaseMaker {
     }
     fill(usable, groups, loads, phase.sums);
     judge_work(groups, phase.sums);
+    phase.sums.devices = changes_apart(means_of_devices(groups[0]), means_of_devices(groups[1]), kApart);
     out_.push_back(std::move(phase));
+  }
+
+  // Over the runs with a level: of their ranks, and of each one's devices; empty where not all have the same.
+  static DeviceMeans means_of_devices(const std::vector<RunGroup>& side) {
+    std::map<std::uint32_t, std::pair<double, std::size_t>> sums;  // and the number of runs
+    std::size_t runs = 0;
+    for (const RunGroup& group : side) {
+      if (!group.sums.bar.empty()) continue;
+      ++runs;
+      for (std::uint32_t rank = 0; rank < group.ranks.size(); ++rank) {
+        const auto& devices = group.ranks[rank]->devices;
+        for (const auto& [device, mean] : devices) {
+          auto& [sum, n] = sums[kMostDevices * rank + (devices.size() > 1 ? static_cast<std::uint32_t>(device) : 0)];
+          sum += mean;
+          ++n;
+        }
+      }
+    }
+    DeviceMeans out;
+    for (const auto& [device, sum] : sums) {
+      if (sum.second < runs) return {};
+      out[device] = sum.first / static_cast<double>(runs);
+    }
+    return out;
   }
 
   static bool by_period(const RunGroup& group) {

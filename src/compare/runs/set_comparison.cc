@@ -50,16 +50,20 @@ void judge(double budget, SetMetric& out) {
     out.verdict = Verdict::kWorse;
   } else if (high < 0) {
     out.verdict = Verdict::kBetter;
-  } else if (low >= -within && high <= within) {
+  } else if (low >= -within && high <= within && !out.devices) {
     out.verdict = Verdict::kSame;
   } else {
     out.verdict = Verdict::kInconclusive;
-    out.reason = fmt::format("the interval holds 0 and changes beyond {} %", budget);
+    out.reason = out.devices ? fmt::format("spans of devices changed by {:+.1f} to {:+.1f} %", 100 * out.devices->low,
+                                           100 * out.devices->high)
+                             : fmt::format("the interval holds 0 and changes beyond {} %", budget);
   }
 }
 
-SetMetric metric_of(const SideValues& values, const SetDesign& design, double extra, std::string bar, double budget) {
+SetMetric metric_of(const SideValues& values, const SetDesign& design, double extra, std::string bar, double budget,
+                    const std::optional<Interval>& devices) {
   SetMetric out;
+  out.devices = devices;
   out.baseline_runs = static_cast<std::int64_t>(design.baseline_runs);
   out.candidate_runs = static_cast<std::int64_t>(design.candidate_runs);
   out.reason = std::move(bar);
@@ -261,14 +265,18 @@ void judge_gate(const SetOptions& options, SetComparison& out) {
     const auto& range = metric->range_pct;
     return range && metric->change_pct > budget && range->low > (options.gate_strict ? budget : 0);
   };
-  const auto passes = [&](const SetMetric* metric) { return metric->range_pct && metric->range_pct->high <= budget; };
+  const auto passes = [&](const SetMetric* metric) {
+    return metric->range_pct && metric->range_pct->high <= budget &&
+           (!metric->devices || 100 * metric->devices->high <= budget);
+  };
   if (std::ranges::any_of(metrics, fails)) {
     out.gate = GateOutcome::kFail;
   } else if (std::ranges::all_of(metrics, passes)) {
     out.gate = GateOutcome::kPass;
   } else {
     for (const SetMetric* metric : metrics) {
-      if (!passes(metric)) out.gate_runs_needed = std::max(out.gate_runs_needed, metric->runs_needed);
+      if (!passes(metric) && !metric->devices)
+        out.gate_runs_needed = std::max(out.gate_runs_needed, metric->runs_needed);
     }
   }
 }
@@ -286,7 +294,7 @@ SetComparison compare_sets(const PhaseRuns& phase, const SetOptions& options) {
   SetComparison out;
   out.no_speed = fit.none;
   const double budget = options.budget_pct, slope_error = levels.period_slope_error;
-  out.period = metric_of(levels.period, design, slope_error, bar, budget);
+  out.period = metric_of(levels.period, design, slope_error, bar, budget, phase.devices);
   SideValues equal = levels.period;
   for (std::size_t side = 0; side < 2; ++side) {
     std::ranges::transform(equal[side], levels.speed[side], equal[side].begin(), std::minus<>());
@@ -295,7 +303,8 @@ SetComparison compare_sets(const PhaseRuns& phase, const SetOptions& options) {
       fit.suspect.empty()
           ? fit.none
           : fmt::format("kernels of other classes did not follow: either the speed or {} changed", fit.suspect);
-  out.period_at_equal_speed = metric_of(equal, design, slope_error + fit.period_error, equal_bar, budget);
+  out.period_at_equal_speed =
+      metric_of(equal, design, slope_error + fit.period_error, equal_bar, budget, phase.devices);
   judge_gate(options, out);
 
   std::vector<RowValues> rows;

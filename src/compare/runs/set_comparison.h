@@ -45,6 +45,7 @@ struct PhaseRuns {
   std::string no_speed;                       // why speed cannot be told from work: "other GPUs"; "": it can
   std::string incomparable;                   // why the work is not the same; "": it is
   bool paired = false;                        // runs of equal place were made under equal conditions
+  std::optional<Interval> devices = {};  // relative changes of the spans of devices, of all ranks, that changed apart
 };
 
 enum class GateMetric { kBoth, kPeriod, kPeriodAtEqualSpeed };
@@ -63,6 +64,7 @@ struct SetMetric {
   std::optional<double> run_sd_pct;          // from run to run, both sides pooled; paired: of the differences
   std::optional<double> detectable_pct;      // least true change that such sets tell from 0 four times in five
   std::optional<std::int64_t> runs_needed;   // runs a side (pairs) until that is within the budget; 10000 at most
+  std::optional<Interval> devices;           // as PhaseRuns: their mean is not the same, and passes no gate
   Verdict verdict = Verdict::kInconclusive;
   std::string reason;  // of an inconclusive verdict
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "base/text/amounts.h"
 #include "base/unknown.h"
@@ -188,6 +189,19 @@ Interval difference_interval(const MeanDraws& baseline, const MeanDraws& candida
 std::string_view to_string(Verdict verdict) {
   constexpr std::string_view kNames[] = {"better", "worse", "same", "inconclusive"};
   return kNames[static_cast<std::size_t>(verdict)];
+}
+
+std::optional<Interval> changes_apart(const DeviceMeans& baseline, const DeviceMeans& candidate, double least) {
+  const auto device_of = [](const auto& one) { return one.first; };
+  if (baseline.size() < 2 || !std::ranges::equal(baseline, candidate, {}, device_of, device_of)) return std::nullopt;
+  Interval out{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (const auto& [device, mean] : baseline) {
+    const double change = candidate.at(device) / mean - 1;
+    out.low = std::min(out.low, change);
+    out.high = std::max(out.high, change);
+  }
+  // Of the ratios, so that swapped sides are judged alike.
+  return (1 + out.high) / (1 + out.low) > 1 + least ? std::optional(out) : std::nullopt;
 }
 
 }  // namespace tracedb

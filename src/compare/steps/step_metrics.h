@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,6 +38,11 @@ struct Interval {
 
 // Of candidate - baseline. Empty samples count as 0.
 Interval difference_interval(const MeanDraws& baseline, const MeanDraws& candidate);
+
+// By device: a metric of its steps in the mean, more than 0.
+using DeviceMeans = std::map<std::uint32_t, double>;
+// The least and the largest relative change of a device, of the same ones, where these differ by `least` or more.
+std::optional<Interval> changes_apart(const DeviceMeans& baseline, const DeviceMeans& candidate, double least);
 
 enum class Verdict { kBetter, kWorse, kSame, kInconclusive };
 std::string_view to_string(Verdict verdict);

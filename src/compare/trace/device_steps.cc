@@ -266,6 +266,16 @@ std::vector<std::size_t> next_steps(const StepWork& work) {
   return next;
 }
 
+std::vector<std::uint32_t> device_numbers(const EventTables& events) {
+  const DenseDevices dense(events.device_of_stream);
+  std::vector<std::uint32_t> out(dense.count, 0);
+  for (std::size_t stream = 1; stream < events.device_of_stream.size(); ++stream) {
+    const std::uint32_t device = events.device_of_stream[stream];
+    if (device < events.device_ordinals.size()) out[dense.of_stream[stream]] = events.device_ordinals[device];
+  }
+  return out;
+}
+
 std::optional<double> PeriodSums::tokens_per_s() const {
   if (!tokens || periods <= 0) return std::nullopt;
   return static_cast<double>(*tokens) * 1e9 / static_cast<double>(periods);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "generated_runs.h"
+#include "support/rows.h"
 
 namespace tracedb {
 namespace {
@@ -103,6 +104,22 @@ TEST_CASE("sets of runs: a run is the mean of its ranks, and its parts add up to
   // Squares of a sum or mean are at most as large: never surer.
   CHECK(run.period_squares >= run.period * run.period / 10 * (1 - 1e-12));
   CHECK(run.load == doctest::Approx(80));
+}
+
+TEST_CASE("sets of runs: of devices that changed apart the mean is not the same, and passes no gate") {
+  const auto run = [](std::int64_t other, double first, double second) {
+    RollUp out = roll_up_with({kQkv, kIdle});
+    out.groups[0].devices = {{0, first}, {other, second}};
+    return out;
+  };
+  const auto judged = [](const RollUp& baseline, const RollUp& candidate) {
+    const RunPhase phase = phases_of(sides_of({baseline, baseline}, {candidate, candidate}), {}).at(0);
+    const SetComparison found = compare_sets(phase.sums, {});
+    return as_row(to_string(found.period.verdict), found.gate == GateOutcome::kPass, found.period.reason);
+  };
+  CHECK(judged(run(1, 100, 100), run(1, 104, 96)) == "inconclusive false spans of devices changed by -4.0 to +4.0 %");
+  CHECK(judged(run(1, 100, 100), run(1, 102, 98)) == "same true ");
+  CHECK(judged(run(1, 100, 100), run(2, 104, 96)) == "same true ");
 }
 
 // The ranks of a run: each computes a little more or less, the first 3 % longer; the others wait for it.
