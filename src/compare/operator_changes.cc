@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -20,35 +22,61 @@ struct Side {
 
 void add_to(std::int64_t& sum, std::int64_t more) { sum = saturating_add(sum, more); }
 
-Side side_of(const Index& index) {
-  const EventColumns operators(index, "cpu_op", {"name_id", "parent_id", "dur"}), kernels(index, "kernel");
+// By row: whether the operator begins in a step. All do where the host does not mark the steps.
+std::vector<bool> in_steps(std::span<const std::int64_t> begins, const StepSet* steps) {
+  std::vector<bool> out(begins.size(), true);
+  const auto is_marked = [](const StepFacts& step) {
+    return !step.on_device && step.ts != kUnknownValue && step.dur != kUnknownValue;
+  };
+  if (steps == nullptr || !std::ranges::all_of(steps->steps, is_marked)) return out;
+  auto next = steps->steps.begin();
+  std::int64_t end = std::numeric_limits<std::int64_t>::min();
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    for (; next != steps->steps.end() && next->ts <= begins[i]; ++next)
+      end = std::max(end, saturating_add(next->ts, next->dur));
+    out[i] = begins[i] < end;
+  }
+  return out;
+}
+
+Side side_of(const Index& index, const StepSet* steps) {
+  const EventColumns operators(index, "cpu_op", {"ts", "name_id", "parent_id", "dur"});
   const auto names = operators.ids("name_id"), parents = operators.ids("parent_id");
   const auto durs = operators.int64s("dur");
-  std::vector<OperatorSums> by_name;  // by name_id
+  std::vector<bool> counts = in_steps(operators.int64s("ts"), steps);  // or launches work of one
+  std::vector<OperatorSums> by_name;                                   // by name_id
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> calls_under;
   const auto of = [&](std::uint32_t row) -> OperatorSums& {
     if (names[row] >= by_name.size()) by_name.resize(names[row] + std::size_t{1});
     return by_name[names[row]];
   };
+  for (const std::string_view table : {"kernel", "memory_op"}) {
+    const EventColumns events(index, table);
+    const auto launched_by = events.ids("cpu_op_id");
+    const auto event_durs = events.int64s("dur");
+    for (std::size_t i = 0; i < launched_by.size(); ++i) {
+      if (launched_by[i] == 0 || launched_by[i] > names.size()) continue;
+      if (steps != nullptr && (table == "kernel" ? steps->of_kernel : steps->of_memory)[i] == 0) continue;
+      counts[launched_by[i] - 1] = true;
+      add_to(of(launched_by[i] - 1).device, duration_or_zero(event_durs[i]));
+    }
+  }
   for (std::uint32_t row = 0; row < names.size(); ++row) {
+    if (!counts[row]) continue;
     const std::int64_t dur = duration_or_zero(durs[row]);
     ++of(row).calls;
     add_to(of(row).host, dur);
     const bool inside = parents[row] > 0 && parents[row] <= names.size();
-    if (inside) add_to(of(parents[row] - 1).host, -dur);
+    if (inside && counts[parents[row] - 1]) add_to(of(parents[row] - 1).host, -dur);
     ++calls_under[{names[row], inside ? names[parents[row] - 1] : 0}];
-  }
-  const auto launched_by = kernels.ids("cpu_op_id");
-  const auto kernel_durs = kernels.int64s("dur");
-  for (std::size_t i = 0; i < launched_by.size(); ++i) {
-    if (launched_by[i] > 0 && launched_by[i] <= names.size())
-      add_to(of(launched_by[i] - 1).device, duration_or_zero(kernel_durs[i]));
   }
   std::unordered_map<std::uint32_t, std::string> texts;
   Statement strings(index.database(), "SELECT id, value FROM string WHERE id IN (SELECT DISTINCT name_id FROM cpu_op)");
   while (strings.step()) texts[strings.id(0)] = strings.text(1);
   Side out;
-  for (const auto& [id, text] : texts) out.sums[text] = by_name[id];
+  for (const auto& [id, text] : texts) {
+    if (id < by_name.size() && by_name[id].calls > 0) out.sums[text] = by_name[id];
+  }
   std::map<std::uint32_t, std::int64_t> most;
   for (const auto& [place, calls] : calls_under) {
     std::int64_t& best = most[place.first];
@@ -122,9 +150,9 @@ std::string_view to_string(OperatorStatus status) {
   return kNames.at(static_cast<std::size_t>(status));
 }
 
-std::vector<OperatorChange> operator_changes(const Index& baseline, const Index& candidate, double baseline_units,
-                                             double candidate_units) {
-  const Side before = side_of(baseline), after = side_of(candidate);
+std::vector<OperatorChange> operator_changes(const ComparedOperators& baseline, const ComparedOperators& candidate) {
+  const double baseline_units = baseline.units(), candidate_units = candidate.units();
+  const Side before = side_of(baseline.index, baseline.steps), after = side_of(candidate.index, candidate.steps);
   std::map<std::string, OperatorChange> changes;
   for (const auto& [name, sums] : before.sums) changes[name].baseline = sums;
   for (const auto& [name, sums] : after.sums) changes[name].candidate = sums;

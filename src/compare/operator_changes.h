@@ -13,12 +13,13 @@
 
 #include "index/index.h"
 
+#include "passes/steps/step_set.h"
 namespace tracedb {
 
 struct OperatorSums {
   std::int64_t calls = 0;
   std::int64_t host = 0;    // ns: of the calls themselves, without the operators in them
-  std::int64_t device = 0;  // ns: of the kernels they launch themselves; concurrent ones count twice
+  std::int64_t device = 0;  // ns: of the kernels, copies and fills they launch themselves; concurrent ones count twice
 };
 
 enum class OperatorStatus { kNew, kGone, kMore, kFewer, kSlower, kFaster, kSame };
@@ -32,9 +33,14 @@ struct OperatorChange {
   std::string under;  // of one that is new or gone: the nearest operator around most of its calls that both sides have
 };
 
-// Units: steps, or 1 of whole traces. Largest change of host and device first. Linear in the operators and kernels.
-std::vector<OperatorChange> operator_changes(const Index& baseline, const Index& candidate, double baseline_units,
-                                             double candidate_units);
+struct ComparedOperators {
+  const Index& index;
+  const StepSet* steps;  // what is in them counts, a step being the unit; null: all, in one unit
+  [[nodiscard]] double units() const { return steps == nullptr ? 1 : static_cast<double>(steps->steps.size()); }
+};
+
+// Largest change of host and device first. Linear in the operators and their device work.
+std::vector<OperatorChange> operator_changes(const ComparedOperators& baseline, const ComparedOperators& candidate);
 
 // An operator with inputs of the same shapes and types on both sides; ns a call, of calls that launch work themselves.
 struct ShapeChange {

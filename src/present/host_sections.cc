@@ -30,8 +30,9 @@ const Fields<OperatorChangeLine> kOperatorChangeFields = {
          "new, gone, more or fewer calls (by 1 %), slower or faster (by 3 %, on the device, else on the host), same",
          Fit::kKept),
      [](const auto& line) { return std::string(to_string(line.change.status)); }},
-    {sum_column("baseline_calls", "n", Unit::kAny,
-                "calls per step of the baseline, or in all where a trace has no steps"),
+    {sum_column(
+         "baseline_calls", "n", Unit::kAny,
+         "calls per step of the baseline, those in steps where the host marks them; in all where a trace has none"),
      [](const auto& line) {
        return count_cell(static_cast<double>(line.change.baseline.calls), std::llround(line.baseline_units),
                          line.in.human_readable);
@@ -41,7 +42,8 @@ const Fields<OperatorChangeLine> kOperatorChangeFields = {
        return count_cell(static_cast<double>(line.change.candidate.calls), std::llround(line.candidate_units),
                          line.in.human_readable);
      }},
-    {sum_column("baseline_device", "Device", Unit::kTime, "kernels that it launches itself, per step of the baseline"),
+    {sum_column("baseline_device", "Device", Unit::kTime,
+                "kernels, copies and fills that it launches itself, per step of the baseline"),
      [](const auto& line) { return line.baseline(&OperatorSums::device); }},
     {sum_column("candidate_device", "Device'", Unit::kTime, "the same of the candidate"),
      [](const auto& line) { return line.candidate(&OperatorSums::device); }},
@@ -109,12 +111,12 @@ void shape_lines(const SectionInput& in, const AddLine<ShapeChange>& add) {
 }
 
 void operator_lines(const SectionInput& in, const AddLine<OperatorChangeLine>& add) {
-  const auto steps = [](const ComparedTrace& trace) { return static_cast<double>(trace.steps.steps.size()); };
-  const bool by_step = steps(in.baseline) > 0 && steps(in.candidate) > 0;
-  const double baseline_units = by_step ? steps(in.baseline) : 1, candidate_units = by_step ? steps(in.candidate) : 1;
-  const std::vector<OperatorChange> changes =
-      operator_changes(in.baseline_index, in.candidate_index, baseline_units, candidate_units);
-  for (const OperatorChange& change : changes) add({in, change, baseline_units, candidate_units});
+  const StepSet &before = in.baseline.steps, &after = in.candidate.steps;
+  const bool by_step = !before.steps.empty() && !after.steps.empty();
+  const ComparedOperators baseline{in.baseline_index, by_step ? &before : nullptr};
+  const ComparedOperators candidate{in.candidate_index, by_step ? &after : nullptr};
+  for (const OperatorChange& change : operator_changes(baseline, candidate))
+    add({in, change, baseline.units(), candidate.units()});
 }
 
 void memory_lines(const SectionInput& in, const AddLine<MemoryChange>& add) {

@@ -1,10 +1,11 @@
 """`compare --section operators`, `roofline` and `memory`, and what the page says of them: generated traces, worked out by hand."""
-from made_events import call, event, index_of, kernel
+from made_events import call, event, index_of, kernel, on_device
 from trace_cases import as_json, equal, require, run
 
 
-def trace(path, operators, allocations, kind=1):
-    """`operators`: (name, parent's place or None, host us, kernel us); one after the other, children inside. Two steps."""
+def trace(path, operators, allocations, kind=1, **memory):
+    """`operators`: (name, parent's place or None, host us, kernel us); one after the other, children inside. Two steps, and a call of
+    relu behind them."""
     events, at, link = [], 0, 0
     for step in range(2):
         begin = at
@@ -14,21 +15,24 @@ def trace(path, operators, allocations, kind=1):
             events.append(event("cpu_op", name, place, host))
             if device:
                 link += 1
-                events += [call("cudaLaunchKernel", place + 1, 1, link), kernel("gemm_kernel", place + 2, device, correlation=link)]
+                work = ("gpu_memcpy", "Memcpy DtoD") if name == "aten::copy_" else ("kernel", "gemm_kernel")
+                events += [call("cudaLaunchKernel", place + 1, 1, link), on_device(*work, place + 2, device, correlation=link)]
             total = sum(size for owner, size in allocations if owner == name)
             if total and step == 0:
+                args = {"Device Type": kind, "Device Id": 0, "Addr": 4096 + len(events), "Bytes": total} | memory
                 events.append({"ph": "i", "s": "t", "cat": "cpu_instant_event", "pid": 1, "tid": 1, "ts": place + 1, "name": "[memory]",
-                               "args": {"Device Type": kind, "Device Id": 0, "Addr": 4096 + len(events), "Bytes": total}})
+                               "args": {key: value for key, value in args.items() if value is not None}})
         at += 200
         events.append(event("user_annotation", f"ProfilerStep#{step}", begin, at - begin - 10))
+    events += [event("cpu_op", "aten::relu", at, 30), call("cudaLaunchKernel", at + 1, 1, link + 1), kernel("gemm_kernel", at + 2, 10, correlation=link + 1)]
     return index_of(path, events, schemaVersion=1)
 
 
 def both(folder):
-    baseline = trace(folder / "a.json", [("aten::linear", None, 60, 0), ("aten::addmm", 1, 40, 20), ("aten::relu", None, 30, 10)],
+    baseline = trace(folder / "a.json", [("aten::linear", None, 60, 0), ("aten::addmm", 1, 40, 20), ("aten::relu", None, 30, 10), ("aten::copy_", None, 10, 5)],
                      [("aten::addmm", 60_000_000), ("aten::relu", 8_000_000)])
     candidate = trace(folder / "b.json", [("aten::linear", None, 60, 0), ("aten::mm", 1, 30, 25), ("aten::relu", None, 30, 12),
-                                          ("aten::relu", None, 30, 12)],
+                                          ("aten::relu", None, 30, 12), ("aten::copy_", None, 10, 9)],
                       [("aten::mm", 90_000_000), ("aten::relu", 8_000_000)], kind=6)
     return baseline, candidate
 
@@ -42,7 +46,8 @@ def check_operators(folder):
     equal({name: (row["status"], row["under"], row["baseline_calls"], row["candidate_calls"], row["device_change"], row["host_change"])
            for name, row in found.items()},
           {"aten::addmm": ("gone", "aten::linear", 1, 0, -20_000, -40_000), "aten::mm": ("new", "aten::linear", 0, 1, 25_000, 30_000),
-           "aten::relu": ("more", None, 1, 2, 14_000, 30_000), "aten::linear": ("slower", None, 1, 1, 0, 10_000)}, "operators")
+           "aten::relu": ("more", None, 1, 2, 14_000, 30_000), "aten::linear": ("slower", None, 1, 1, 0, 10_000),
+           "aten::copy_": ("slower", None, 1, 1, 4_000, 0)}, "operators")
     baseline, _ = both(folder)
     equal({row["status"] for row in section("operators", baseline, baseline)}, {"same"}, "with itself")
 
