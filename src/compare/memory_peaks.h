@@ -14,7 +14,7 @@ struct MemoryPeak {
   std::string device;      // "cuda 0", "hip 0", "cpu"
   std::int64_t bytes = 0;  // allocated, with what was there before the trace where that is recorded
   std::map<std::string, std::int64_t, std::less<>>
-      of_operators;  // of the trace's allocations alive then; "[none]": outside of all
+      of_operators;  // all of them: of the trace's allocations alive then, "[none]" outside of all; and the rest
 };
 
 // Largest peak first; empty: the trace has no events of memory. The database has the pass table memory_events.
@@ -25,7 +25,7 @@ struct MemoryChange {
   std::string device, operator_name;  // operator_name "": the peak
   std::int64_t baseline = 0, candidate = 0;
 };
-// Devices that both sides have.
+// Devices of a number that both sides have, or the only one of each side.
 std::vector<MemoryChange> memory_changes(const std::vector<MemoryPeak>& baseline,
                                          const std::vector<MemoryPeak>& candidate);
 

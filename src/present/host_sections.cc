@@ -65,13 +65,15 @@ const Fields<OperatorChangeLine> kOperatorChangeFields = {
 };
 
 const Fields<MemoryChange> kMemoryFields = {
-    {text_column("device", "Device", "cuda 0, hip 0, cpu ..."), &MemoryChange::device},
+    {text_column("device", "Device", "cuda 0, hip 0, cpu ...; of several, those of a number that both sides have"),
+     &MemoryChange::device},
     {figure_column("baseline", "Baseline", Unit::kBytes, "of the baseline", Fit::kKept), &MemoryChange::baseline},
     {figure_column("candidate", "Candidate", Unit::kBytes, "of the candidate", Fit::kKept), &MemoryChange::candidate},
     {figure_column("change", "Change", Unit::kBytes, "candidate - baseline", Fit::kKept),
      [](const auto& line) { return line.candidate - line.baseline; }},
     {label_column("what", "What",
-                  "[peak]: most that was allocated at once; an operator: what of that it allocated in the trace",
+                  "[peak]: most that was allocated at once; an operator: what of that it allocated in the trace; "
+                  "[before the trace], [not known], [addresses not recorded]: the rest, as in memory --at",
                   Fit::kNames),
      [](const auto& line) { return line.operator_name.empty() ? std::string("[peak]") : line.operator_name; }},
 };

@@ -399,7 +399,7 @@ class Writer : PageWriter {
     // Behind the peak of a device come its operators, the largest change first.
     const MemoryChange* next = most + 1;
     if (next != &*input_.in.memory->end() && next->device == most->device &&
-        (change(*next) > 0) == (change(*most) > 0)) {
+        next->operator_name != "[addresses not recorded]" && (change(*next) > 0) == (change(*most) > 0)) {
       by = say("memory.by", "; {operator} alone {change:+bytes}",
                {{"change", change(*next)}, {"operator", next->operator_name}});
     }

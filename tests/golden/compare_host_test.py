@@ -62,6 +62,19 @@ def check_memory(folder):
     said = " ".join(run("trace-query", "compare", *indexes).stdout.split())
     require("cuda 0 / hip 0: peak 68.00 MB -> 106.00 MB (+38.00 MB); aten::mm alone +90.00 MB" in said, said)
     require("peak" not in run("trace-query", "compare", indexes[0], indexes[0]).stdout, "an equal peak is not told")
+    # Of the rest, no operator is the cause; the only devices of both sides are compared, whatever their numbers.
+    def made(name, **memory):
+        return trace(folder / f"{name}.json", [("aten::mm", None, 30, 25)], [("aten::mm", memory.pop("size", 9_000_000))], **memory)
+
+    plain = made("plain", **{"Total Allocated": 9_000_000})
+    for name, memory, rest, by in (
+            ("before", {"size": 10_000_000, "Total Allocated": 60_000_000, "Device Id": 3}, ("[before the trace]", 50_000_000), "[before the trace] alone +50.00 MB"),
+            ("unknown", {"Total Allocated": 59_000_000, "Addr": None}, ("[addresses not recorded]", 59_000_000), None)):
+        other = made(name, **memory)
+        found = section("memory", plain, other)
+        equal(([row["change"] for row in found][0], found[1]["what"], found[1]["candidate"]), (sum(row["change"] for row in found[1:]), *rest), name)
+        said = " ".join(run("trace-query", "compare", plain, other).stdout.split())
+        require("peak 9.00 MB -> " in said and (by in said if by else "addresses" not in said), said)
 
 
 def check_roofline(folder):
