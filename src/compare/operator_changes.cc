@@ -120,13 +120,14 @@ OperatorStatus status_of(const OperatorSums& baseline, const OperatorSums& candi
 ShapeSides shape_sides(Database& database) {
   Statement rows(database, R"sql(
     SELECT name, shape, coalesce(types, ''), sum(rated), 1.0 * sum(rated_busy) / sum(rated),
-           iif(count(roof) = count(*), sum(roof) / sum(rated), NULL)
+           iif(count(roof) = count(*), sum(roof) / sum(rated), NULL), total(all_flops) / sum(rated),
+           total(all_bytes) / sum(rated)
     FROM (SELECT *, max(all_flops / nullif(peak_tflops, 0) / 1000, all_bytes / nullif(peak_gb_s, 0)) AS roof
           FROM temp.operator_work WHERE rated > 0 AND shape IS NOT NULL AND NOT bad_shape)
     GROUP BY name, shape, types HAVING sum(rated_busy) > 0)sql");
   ShapeSides out;
   while (rows.step()) {
-    ShapeChange::Side side{rows.int64(3), rows.real(4), std::nullopt};
+    ShapeChange::Side side{rows.int64(3), rows.real(4), std::nullopt, rows.real(6), rows.real(7)};
     if (!rows.is_null(5) && rows.real(5) > 0) side.roof = rows.real(5);
     out[{std::string(rows.text(0)), std::string(rows.text(1)), std::string(rows.text(2))}] = side;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,8 +13,8 @@
 #include <vector>
 
 #include "index/index.h"
-
 #include "passes/steps/step_set.h"
+
 namespace tracedb {
 
 struct OperatorSums {
@@ -48,15 +49,21 @@ struct ShapeChange {
     std::int64_t calls = 0;
     double busy = 0;             // while work of the call ran on the device
     std::optional<double> roof;  // the least time by the device's peaks (schema/METRICS.md 13)
+    double flops = 0, bytes = 0;
     [[nodiscard]] std::optional<double> share() const { return roof ? std::optional(*roof / busy) : std::nullopt; }
   };
   std::string operator_name, shape, types;
   Side baseline, candidate;
 
   [[nodiscard]] double change() const { return candidate.busy - baseline.busy; }
-  // The larger share of the two; nullopt where either is not known.
+  // Shapes do not say all: lengths of attention lie in tensors. By 1 %.
+  [[nodiscard]] bool is_same_work() const {
+    const auto alike = [](double a, double b) { return std::abs(a - b) <= 0.01 * std::max(a, b); };
+    return alike(baseline.flops, candidate.flops) && alike(baseline.bytes, candidate.bytes);
+  }
+  // The larger share of the two; nullopt where either is not known, or the work differs.
   [[nodiscard]] std::optional<double> best_share() const {
-    if (!baseline.roof || !candidate.roof) return std::nullopt;
+    if (!baseline.roof || !candidate.roof || !is_same_work()) return std::nullopt;
     return std::max(*baseline.share(), *candidate.share());
   }
   // Of the change: what the other device brings if both come as near to their roofs. The rest is how well it is used.

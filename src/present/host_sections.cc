@@ -93,7 +93,7 @@ const Fields<ShapeChange> kShapeFields = {
      [](const auto& line) { return time_cell(line.change()); }},
     {figure_column("hardware", "Hardware", Unit::kTime,
                    "of the change: what the peaks of the candidate's device bring, if both come as near to them as "
-                   "the better one",
+                   "the better one; not told where their FLOPs or bytes differ",
                    Fit::kKept),
      [](const auto& line) { return line.hardware() ? time_cell(*line.hardware()) : Cell{}; }},
     {figure_column("efficiency", "Efficiency", Unit::kTime, "the rest of it: how well the device is used", Fit::kKept),

@@ -107,6 +107,19 @@ def check_roofline(folder):
     far = made("far", "AMD Instinct MI300X", 192_000_000_000, {"numSms": 304}, [1800, 2000])
     near = section("roofline", h100, far)[0], section("roofline", far, h100)[0]
     require(abs(near[0]["hardware"] - hardware) <= 1 and abs(near[1]["hardware"] + hardware) <= 1, f"far below its roof: {near}")
+    # Lengths of attention lie in tensors: a call that does more work with inputs of the same shapes says nothing of the devices.
+    def attention(name, keys, dur):
+        dims = {"Input Dims": [[8, 32, 128], [4000, 8, 128], [4000, 8, 128]], "Input type": ["c10::BFloat16"] * 3}
+        return index_of(folder / f"{name}.json", [
+            event("user_annotation", f"execute_8_context_0(sq0sk0sqsq0sqsk0)_generation_8(sq8sk{keys}sqsq8sqsk{8 * keys})", 0, 5000),
+            event("cpu_op", "flash_attn::_flash_attn_varlen_forward", 2, 20, **dims), call("cudaLaunchKernel", 4, 2, 1),
+            kernel("flash_fwd_kernel", 30, dur, correlation=1)], deviceProperties=[h100_properties])
+
+    h100_properties = {"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85_000_000_000, "computeMajor": 9, "computeMinor": 0, "numSms": 132}
+    short = attention("short", 100_000, 200)
+    for longer, told in ((100_000, True), (400_000, False)):
+        (row,) = section("roofline", short, attention("long", longer, 800))
+        equal((row["hardware"] is not None, row["efficiency"] is not None, row["change"]), (told, told, 600_000), f"{longer} keys")
     slow = made("slow", "NVIDIA H100 80GB HBM3", 85_000_000_000, {"numSms": 132}, [2000, 2200])
     require("roof" not in run("trace-query", "compare", slow, far).stdout, "a roof is blamed that neither comes near to")
     require("roof" not in run("trace-query", "compare", h100, h100).stdout, "the roof of one device is told as a difference")
