@@ -194,6 +194,12 @@ def check_unknown(folder):
     text = said(some, "--leaks")
     require("addresses of cpu are not recorded" in text, f"the device without addresses is not named: {text}")
     equal([row["step"] for row in rows("memory", "--leaks", some)], [0, 1, 2], "leaks beside a device without addresses")
+    # Steps of two processes: what each frees two steps later is no leak.
+    two = index_of(folder / "two.json", [one for pid in (1, 2) for i in range(6) for one in (
+        event("user_annotation", f"ProfilerStep#{i}", 1000 * i + 100 * pid, 800, pid, pid),
+        memory(1000 * i + 100 * pid + 20, 1000, pid, number=pid, pid=pid, Addr=16 * i + pid),
+        *([memory(1000 * i + 100 * pid + 30, -1000, pid, number=pid, pid=pid, Addr=16 * (i - 2) + pid)] if i >= 2 else []))])
+    equal(rows("memory", "--leaks", two), [], "leaks of two processes")
     for by in ("line", "module"):
         require("no Python stacks: profile with with_stack=True" in said(some, "--by", by), f"--by {by} without stacks is not explained")
     require("Python stacks" not in said(some, "--by", "operator"), "operators need no stacks")

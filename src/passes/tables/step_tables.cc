@@ -141,6 +141,7 @@ void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
     rows.add(i).add(to_string(step.info.kind));
     rows.add(set.source == StepSource::kInferred ? std::nullopt : std::optional<std::string_view>(step.name));
     rows.add(known_time(step.ts)).add(known_time(step.dur)).add(step.on_device ? "gpu" : "cpu");
+    rows.add(known_id(step.track));
     rows.add(step.info.context_requests).add(step.info.context_tokens);
     rows.add(step.info.generation_requests).add(step.info.generation_tokens);
     add_kernels(rows, stats, kernels[i + 1]);
@@ -154,7 +155,7 @@ void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
   }
   for (const auto& [name, place] : {std::pair(kBefore, set.steps.size() + 1), std::pair(kNoStep, std::size_t{0})}) {
     if (measured.stats[place].kernels == 0) continue;
-    constexpr std::size_t kBehindName = 7, kBehindKernels = 11;  // columns that only a step has
+    constexpr std::size_t kBehindName = 8, kBehindKernels = 11;  // columns that only a step has
     rows.add_null(2).add(name).add_null(kBehindName);
     add_kernels(rows, measured.stats[place], kernels[place]);
     rows.add_null(kBehindKernels);
