@@ -26,9 +26,9 @@ alive AS (
   FROM moment m JOIN events e ON e.device = m.device
   WHERE m.traced AND e.bytes > 0 AND e.id <= m.id AND (e.ended_by IS NULL OR e.ended_by > m.id)),
 rest AS (
-  SELECT m.device, m.ts, m.total, m.id = 0 OR m.traced AS traced, m.before, m.total - coalesce((SELECT sum(a.bytes) FROM alive a WHERE a.device = m.device), 0) AS bytes
+  SELECT m.device, m.ts, m.total, m.id = 0 OR m.traced AS traced, m.before, m.total - (SELECT CAST(total(a.bytes) AS INTEGER) FROM alive a WHERE a.device = m.device) AS bytes
   FROM moment m)
-SELECT device, ts, sum(bytes), 100.0 * sum(bytes) / nullif(total, 0), count(*), max(bytes), min(begun), what
+SELECT device, ts, CAST(total(bytes) AS INTEGER), 100.0 * total(bytes) / nullif(total, 0), count(*), max(bytes), min(begun), what
 FROM alive GROUP BY device, what
 UNION ALL
 SELECT device, ts, bytes, 100.0 * bytes / nullif(total, 0), NULL, NULL, NULL,

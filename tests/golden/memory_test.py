@@ -223,6 +223,8 @@ def check_before(folder):
     equal((rows("memory", index)[0]["peak"], at(index, "peak"), at(index, "5us")), (50, [(50, "a")], [(100, "[before the trace]")]), "a free first")
     index = index_of(folder / "late.json", [event("cpu_op", "a", 0, 100), memory(10, 50, Addr=1), memory(20, 50, Addr=2, **{"Total Allocated": 700})])
     equal([row["allocated"] for row in rows("memory", "--curve", index)], [650, 700], "before the first total")
+    index = index_of(folder / "huge.json", [memory(10 * i, 1 << 62, Addr=i) for i in range(1, 5)])
+    equal([what for _, what in at(index, "peak")], ["[none]"], "more than can be counted")
     twice = [memory(10, 1000, Addr=1, **{"Total Allocated": 1000}), memory(20, 500, Addr=1, **{"Total Allocated": 1500})]
     index = index_of(folder / "twice.json", twice)
     equal(at(index, "peak"), [(1000, "[not known]"), (500, "[none]")], "an address allocated twice")
