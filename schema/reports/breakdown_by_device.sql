@@ -9,7 +9,7 @@
 -- column: exposed_comm  | Exposed Comm  | ns      | sum   | 6 | else communication runs
 -- column: copy          | Copy          | ns      | sum   | 5 | else a copy runs
 -- column: runtime       | Runtime       | ns      | sum   | 5 | else a runtime call is open on some thread
--- column: data_loader   | Data Loader   | ns      | sum   | 5 | else the data loader gives a batch
+-- column: data_loader   | Data Loader   | ns      | sum   | 5 | else the data loader gives a batch to the thread of the steps
 -- column: operators     | Operators     | ns      | sum   | 5 | else a framework operator is open on some thread
 -- column: other         | Other         | ns      | sum   | 6 | nothing of these
 WITH occupied AS MATERIALIZED (SELECT device_id, sum(sm_time) AS sm_time, sum(known) AS known, sum(occupied) AS occupied

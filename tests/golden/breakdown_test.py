@@ -142,10 +142,12 @@ def check_made(folder):
         check_sums(index)
 
 
+
+
 def check_words(folder):
     """What stands out is said with its number, only beyond its limit, and not at all where that is asked for; by `breakdown`, the
     table of findings, the page of a trace and, of one side, that of a comparison."""
-    def made(name, loading, kernel, reserved=10):
+    def made(name, loading, kernel, reserved=10, more=()):
         ids = {"correlation": 3, "External id": 3}
         shapes = {"Input Dims": [[4, 8], [8, 2]], "Input type": ["float", "float"], "Concrete Inputs": ["", ""]}
         events = [event("user_annotation", "ProfilerStep#1", 0, 100),
@@ -155,7 +157,7 @@ def check_words(folder):
         events.append({"ph": "i", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": 12 + loading, "args": {
             "Device Type": 1, "Device Id": 0, "Addr": 64, "Bytes": 10, "Total Allocated": 10, "Total Reserved": reserved}})
         device = {"id": 0, "name": "Fancy", "computeMajor": 8, "computeMinor": 0, "totalGlobalMem": 1000}
-        return index_of(folder / f"{name}.json", events, deviceProperties=[device])
+        return index_of(folder / f"{name}.json", [*events, *more], deviceProperties=[device])
 
     def said(*given, options=()):
         return run("trace-query", "breakdown", *options, made(*given)).stderr
@@ -184,6 +186,9 @@ def check_words(folder):
     unknown = made("unknown", 60, "triton_tem_fused_mm_0")
     equal([row["stands_out"] for row in rows("findings", unknown) if row["finding"] == "tensor_cores"], [0], "tensor cores of unknown kernels")
     equal([row["finding"] for row in rows("findings", full, "--name", "*nosuch*") if row["finding"] != "memory"], [], "findings about no kernel")
+    # No step waits for the loader of another thread.
+    beside = made("beside", 4, "k", more=[event("cpu_op", "enumerate(DataLoader)#_Iter.__next__", 0, 90, 1, 9)])
+    equal([row["share_pct"] for row in rows("findings", beside) if row["finding"] == "data_loader"], [4], "a loader on another thread")
     # Devices that are busy within steps far apart idle most of the time.
     events = [one for step in range(3) for one in (event("user_annotation", f"ProfilerStep#{step}", 1000 * step, 100),
                                                    call("cudaLaunchKernel", 1000 * step + 1, 2, correlation=step + 1),

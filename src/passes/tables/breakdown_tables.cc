@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/time_cover.h"
@@ -72,13 +73,18 @@ std::vector<bool> loader_names(const Index& index) {
 // What the host does, in order of time.
 class HostEvents {
  public:
-  explicit HostEvents(const Index& index) : loaders_(loader_names(index)) {
+  explicit HostEvents(Workload& workload) : loaders_(loader_names(workload.index())) {
+    const Index& index = workload.index();
+    for (const StepFacts& step : workload.steps().steps) {
+      if (!step.on_device && step.track != 0) stepping_.insert(step.track);
+    }
     for (const auto& [table, share] :
          {std::pair("runtime_call", kRuntime), std::pair("cpu_op", kOperators), std::pair("annotation", kShares)}) {
       const EventColumns& columns = *columns_.emplace_back(std::make_unique<EventColumns>(index, table));
       const bool may_load = share != kRuntime;
       tables_.push_back({columns.int64s("ts"), columns.int64s("dur"),
-                         may_load ? columns.ids("name_id") : std::span<const std::uint32_t>{}, share});
+                         may_load ? columns.ids("name_id") : std::span<const std::uint32_t>{},
+                         may_load ? columns.ids("thread_id") : std::span<const std::uint32_t>{}, share});
     }
   }
 
@@ -89,7 +95,8 @@ class HostEvents {
       Table& first = *std::ranges::min_element(tables_, {}, &Table::begin);
       if (first.begin() >= time) return;
       const std::size_t row = first.next++;
-      const bool loads = first.share != kRuntime && has_id(loaders_, first.names[row]);
+      const bool loads = first.share != kRuntime && has_id(loaders_, first.names[row]) &&
+                         (stepping_.empty() || stepping_.contains(first.threads[row]));
       const Share share = loads ? kLoading : first.share;
       if (share == kShares) continue;
       visit(share, first.ts[row], saturating_add(first.ts[row], duration_or_zero(first.dur[row])));
@@ -99,7 +106,7 @@ class HostEvents {
  private:
   struct Table {
     std::span<const std::int64_t> ts, dur;
-    std::span<const std::uint32_t> names;
+    std::span<const std::uint32_t> names, threads;
     Share share;  // kShares: only what loads data is told
     std::size_t next = 0;
     [[nodiscard]] std::int64_t begin() const {
@@ -108,6 +115,8 @@ class HostEvents {
   };
 
   std::vector<bool> loaders_;
+  std::unordered_set<std::uint32_t>
+      stepping_;  // threads that mark steps: no other's loader makes them wait; empty: not known
   std::vector<std::unique_ptr<EventColumns>> columns_;
   std::vector<Table> tables_;
 };
@@ -208,7 +217,7 @@ Share share_of(Work work) {
 
 // Walks over all events; what they cover, by lane, is what it returns.
 const std::vector<Covered>& walk(Workload& workload, const DeviceWork& work, WindowSums& windows) {
-  HostEvents host(workload.index());
+  HostEvents host(workload);
   const auto on_host = [&](Share share, std::int64_t begin, std::int64_t end) {
     windows.add_to_all(first_part(share), begin, end);
   };
