@@ -20,10 +20,14 @@ in_no_step AS (
   HAVING count(*) = max(step) - min(step) + 1),
 recorded AS (SELECT EXISTS (SELECT 1 FROM kernel) OR EXISTS (SELECT 1 FROM memory_op) AS device,
                     EXISTS (SELECT 1 FROM cpu_op) OR EXISTS (SELECT 1 FROM runtime_call) AS host),
--- Devices with tensor cores have compute capability 7.0 or more. `unknown`: whose names do not say whether they use them.
+-- Devices with tensor cores have compute capability 7.0 or more. `unknown`: whose names do not say whether they use them, nor
+-- their classes that they do not.
 kernels AS MATERIALIZED (
   SELECT total(k.total_time) AS time, total(iif(k.matrix_units = 'yes', k.total_time, 0)) AS matrix,
-         total(iif(k.matrix_units IS NULL, k.total_time, 0)) AS unknown
+         total(iif(k.matrix_units IS NULL AND k.name NOT IN (
+           SELECT n.name FROM temp.kernel_classes c JOIN kernel_name n ON n.id = c.name_id
+           WHERE c.class IN ('norm', 'rotary', 'activation', 'softmax', 'embedding', 'elementwise', 'reduce', 'sort', 'copy',
+                             'sampling', 'communication', 'optimizer')), k.total_time, 0)) AS unknown
   FROM (SELECT min(CAST(compute_capability AS REAL)) AS least FROM device WHERE used = 1 AND vendor = 'nvidia') d
   CROSS JOIN temp.kernel_launches k WHERE d.least > 6.9),
 -- Of the whole trace, whatever is selected. A total that is not recorded is a lower bound.

@@ -186,6 +186,10 @@ def check_words(folder):
     unknown = made("unknown", 60, "triton_tem_fused_mm_0")
     equal([row["stands_out"] for row in rows("findings", unknown) if row["finding"] == "tensor_cores"], [0], "tensor cores of unknown kernels")
     equal([row["finding"] for row in rows("findings", full, "--name", "*nosuch*") if row["finding"] != "memory"], [], "findings about no kernel")
+    norm = [event("cpu_op", "aten::native_batch_norm", 85, 10, **{"External id": 4, "Input Dims": [[4, 8]], "Input type": ["float"]}),
+            call("cudaLaunchKernel", 86, 2, 4, **{"External id": 4}), made_events.kernel("void cudnn::bn_fw_tr_1C11_kernel_NCHW<float>", 96, 304, correlation=4, **{"External id": 4})]
+    equal([row["share_pct"] for row in rows("findings", made("norm", 4, "volta_sgemm_64x32", more=norm)) if row["finding"] == "tensor_cores"], [20],
+          "tensor cores beside a kernel that has no use for them")
     # No step waits for the loader of another thread.
     beside = made("beside", 4, "k", more=[event("cpu_op", "enumerate(DataLoader)#_Iter.__next__", 0, 90, 1, 9)])
     equal([row["share_pct"] for row in rows("findings", beside) if row["finding"] == "data_loader"], [4], "a loader on another thread")
