@@ -1,6 +1,6 @@
 -- What stands out in where the time of steps goes, by the limits that TensorBoard recommends by, and in how full the memory is.
 -- :beside 1: without what `report` and `compare` say of each kind of steps anyway.
--- command: selection | what stands out: input bound, exposed communication, idle devices, unused tensor cores, full memory | nothing was recorded that could stand out
+-- command: selection | what stands out: input bound, exposed communication, idle devices, unused tensor cores, full memory | nothing matches the selection that could stand out
 -- column: finding    | Finding    | text    | label | 9         | data_loader, exposed_comm, busy, tensor_cores or memory
 -- column: share_pct  | Share (%)  | percent |       | 8         | of the steps, or where there are none of the time; tensor_cores: of the device time; memory: of the fullest device's, in the whole trace
 -- column: limit_pct  | Limit (%)  | percent |       | 3         | beyond it, it stands out; busy: below it, what is between steps counted as idle
@@ -15,8 +15,9 @@ times AS (
   CROSS JOIN temp.step_breakdown),
 -- The share of the time from the first step to the last that is in none, where all steps between are there.
 in_no_step AS (
-  SELECT max(0, 1 - 1.0 * sum(length) / (max(ts + length) - min(ts))) AS share
-  FROM (SELECT DISTINCT step, ts, length FROM temp.step_breakdown WHERE step IS NOT NULL)
+  SELECT 1 - 1.0 * sum(max(0, ts + length - max(ts, coalesce(until, ts)))) / (max(ts + length) - min(ts)) AS share
+  FROM (SELECT step, ts, length, max(ts + length) OVER (ORDER BY ts, step ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until
+        FROM (SELECT DISTINCT step, ts, length FROM temp.step_breakdown WHERE step IS NOT NULL))
   HAVING count(*) = max(step) - min(step) + 1),
 recorded AS (SELECT EXISTS (SELECT 1 FROM kernel) OR EXISTS (SELECT 1 FROM memory_op) AS device,
                     EXISTS (SELECT 1 FROM cpu_op) OR EXISTS (SELECT 1 FROM runtime_call) AS host),

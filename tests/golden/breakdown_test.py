@@ -201,6 +201,11 @@ def check_words(folder):
     for options, found in (((), (1, True)), (("--step", "0,2"), (0, False))):
         (busy,) = [row for row in rows("findings", apart, *options) if row["finding"] == "busy"]
         equal((busy["stands_out"], "85.7 % of the time from the first step to the last is in none" in busy["text"]), found, busy["text"])
+    ranks = index_of(folder / "ranks.json", events + [event("user_annotation", f"ProfilerStep#{step}", 1000 * step + 10, 100, 2, 2) for step in range(3)])
+    (busy,) = [row for row in rows("findings", ranks) if row["finding"] == "busy"]
+    require("84.4 % of the time from the first step to the last is in none" in busy["text"], f"steps of two ranks: {busy}")
+    equal(rows("findings", apart, "--step", "9"), [], "findings of no step")
+    require("was recorded" not in run("trace-query", "findings", apart, "--step", "9").stderr, "what is not selected is said not to be recorded")
     for pair in ((empty, empty), (full, full)):
         require("Findings" not in run("trace-query", "compare", *pair).stdout, "what both sides have is told as a difference")
     require("input bound" not in said("quiet", 60, "volta_sgemm_64x32", options=["--no-findings"]), "findings are said in spite of --no-findings")
