@@ -74,7 +74,7 @@ def check_occupied(index):
     with open_index(index) as db:
         names = dict(db.execute("SELECT id, coalesce(ordinal, name) FROM device"))
         kernels = db.execute("SELECT s.device_id, k.ts, k.ts + k.dur, l.blocks_per_sm, l.occupancy_pct FROM kernel k JOIN stream s ON s.id = "
-                             "k.stream_id JOIN launch_config l ON l.id = k.launch_config_id WHERE k.dur > 0").fetchall()
+                             "k.stream_id LEFT JOIN launch_config l ON l.id = k.launch_config_id WHERE k.dur > 0").fetchall()
     for row in rows("breakdown", index, "--by", "device"):
         if row["device"] in ("mean", "min", "max"):
             continue
@@ -92,7 +92,7 @@ def check_occupied(index):
                 length = max(min(b, end) - max(a, begin), 0) if occupancy is not None and occupancy >= 0 else 0
                 time, weight = time + length, weight + length * (occupancy or 0)
         length = sum(window["end"] - window["ts"] for window in own)
-        for name, value in (("sm_pct", 100 * held / length if edges else None), ("occupancy_pct", weight / time if time else None)):
+        for name, value in (("sm_pct", 100 * held / length if running and all((blocks or 0) > 0 for _, _, blocks, _ in running) else None), ("occupancy_pct", weight / time if time else None)):
             require((row[name] is None) == (value is None) and (value is None or abs(row[name] - value) < 1e-6 * max(1, value)),
                     f"{name} of device {row['device']}: {row[name]}, not {value}")
 
@@ -142,6 +142,9 @@ def check_made(folder):
         check_sums(index)
 
 
+    blocks = {"blocks per SM": 1.0, "warps per SM": 4.0, "est. achieved occupancy %": 50, "grid": [132, 1, 1], "block": [128, 1, 1]}
+    some = index_of(folder / "some.json", [made_events.kernel("a", 100, 100, **blocks), made_events.kernel("b", 300, 500)])
+    check_occupied(some)
 
 
 def check_words(folder):

@@ -394,6 +394,7 @@ class WeightOverTime {
 // What launches of one device occupy, as the profiler estimates it.
 struct Occupied {
   WeightOverTime multiprocessors{1}, known{kNoLimit}, occupancy{kNoLimit};
+  bool all_blocks = true;  // every launch has them
   static constexpr double kNoLimit = std::numeric_limits<double>::max();
 };
 
@@ -413,6 +414,7 @@ std::map<std::uint32_t, Occupied> occupied_by_device(Workload& workload) {
     const auto [blocks, occupancy] = configs[config[i]];
     const std::int64_t end = saturating_add(ts[i], dur[i]);
     Occupied& own = out[devices[stream[i]]];
+    own.all_blocks = own.all_blocks && blocks > 0;
     if (blocks > 0) own.multiprocessors.add(ts[i], end, blocks);
     if (occupancy >= 0) own.known.add(ts[i], end, 1), own.occupancy.add(ts[i], end, occupancy / 100);
   }
@@ -428,7 +430,8 @@ void fill_occupancy(Workload& workload, const PassOptions&, TableRows& rows) {
   for (const StepTime& time : times_of_steps(workload)) {
     const auto own = devices.find(time.device.value_or(0));
     if (own == devices.end()) continue;
-    rows.add(time.step).add(time.device).add(within(own->second.multiprocessors, time.window));
+    rows.add(time.step).add(time.device);
+    rows.add(own->second.all_blocks ? within(own->second.multiprocessors, time.window) : std::nullopt);
     rows.add(within(own->second.known, time.window)).add(within(own->second.occupancy, time.window));
   }
 }
