@@ -42,6 +42,10 @@ def check_hand_made(folder):
     comm = rows("comms", index)[0]
     equal([comm[key] for key in ("name", "instances", "total_time", "exposed", "bytes", "ranks", "alg_gb_per_s",
                                  "bus_gb_per_s")], ["allreduce", 1, 10000, 5000, 10000, 4, 1, 1.5], "comms")
+    for splits, bus in (([1250] * 4, 0.75), ([2500, 2500, 0, 0], 0.5), ([5000, 0, 0, 0], 0), ("[5000, ...", 0.75)):
+        collective = {"Collective name": "all_to_allv", "dtype": "Half", "In msg nelems": 5000, "Out msg nelems": 5000, "Group size": 4, "In split size": splits}
+        split = index_of(folder / "split.json", [kernel("ncclDevKernel_SendRecv", 15, 10, **collective)])
+        equal(rows("comms", split)[0]["bus_gb_per_s"], bus, f"of {splits}")
     copies = rows("memcpys", index)[0]
     equal([copies[key] for key in ("instances", "total_time", "busy", "gb_per_s", "achieved_gb_per_s")],
           [2, 24000, 18000, 1.5, 2], "memcpys")

@@ -12,6 +12,7 @@ namespace {
 struct Collective {
   std::string name, group_name, group_description, dtype;  // empty: unknown
   std::optional<std::int64_t> group_size, bytes;
+  std::optional<double> leaving;  // of what goes to all, the share that at least goes to other ranks
   bool described = true;
   bool fused = false;  // with computation
 };
@@ -59,10 +60,12 @@ class Collectives {
   }
 
   void read_described(const Index& index) {
-    Statement rows(index.database(),
-                   "SELECT kernel_id, name, group_name, group_description, group_size, dtype, "
-                   "nullif(max(coalesce(in_elements, -1), coalesce(out_elements, -1)), -1) FROM collective "
-                   "ORDER BY kernel_id");
+    Statement rows(
+        index.database(),
+        "SELECT kernel_id, name, group_name, group_description, group_size, dtype, "
+        "nullif(max(coalesce(in_elements, -1), coalesce(out_elements, -1)), -1), "
+        "(SELECT max(0.0, 1.0 - 1.0 * max(value) / nullif(total(value), 0)) FROM json_each(iif(lower(name) "
+        "GLOB '*all*to*all*' AND json_valid(in_splits), in_splits, '[]'))) FROM collective ORDER BY kernel_id");
     std::string key;
     while (rows.step()) {
       const std::int64_t kernel = rows.int64(0);
@@ -71,6 +74,8 @@ class Collectives {
       for (int column = 1; column <= 6; ++column) key.append(rows.text(column)).push_back('\0');
       const auto [entry, is_new] = by_key_.try_emplace(key, static_cast<GroupId>(groups_.size()));
       if (is_new) groups_.push_back(collective(rows));
+      std::optional<double>& leaving = groups_[entry->second].leaving;
+      if (!rows.is_null(7)) leaving = std::min(leaving.value_or(1), rows.real(7));
       group_of_kernel_[static_cast<std::size_t>(kernel) - 1] = entry->second;
     }
   }
@@ -130,7 +135,9 @@ void fill_comm_groups(Workload& workload, const PassOptions&, TableRows& rows) {
     rows.add(known_text(what.dtype)).add(what.bytes).add(own.count).add(own.known).add(own.total);
     rows.add(times[g].busy).add(times[g].exposed);
     rows.add(figure(own.min)).add(figure(own.max)).add(figure(own.median)).add(figure(own.p99));
-    rows.add(bus_factor(what.name, what.group_size.value_or(0))).add(what.described);
+    std::optional<double> factor = bus_factor(what.name, what.group_size.value_or(0));
+    if (factor && what.leaving) factor = std::min(*factor, *what.leaving);
+    rows.add(factor).add(what.described);
     rows.add(what.fused ? "comm_compute" : "comm");
   }
 }
