@@ -24,7 +24,7 @@ def argument(shape, kind, strides, value):
         flat = (torch.randn if dtype.is_floating_point else torch.zeros)(size, device=DEVICE).to(dtype)
         return flat.as_strided(shape, strides) if strides else flat.reshape(shape)
     if shape or (value is None and kind):
-        raise SystemExit(f"{OPERATOR}: the trace does not record an argument ({kind} {shape}): write it into CASES")
+        raise ValueError(f"the trace does not record an argument ({kind} {shape}): write it into CASES")
     try:
         return ast.literal_eval(value) if value else None
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -33,7 +33,7 @@ def argument(shape, kind, strides, value):
 
 def given(place, value):
     if place.name == "filename":
-        raise SystemExit(f"{OPERATOR}: works on files, whose names would be the trace's")
+        raise ValueError("works on files, whose names would be the trace's")
     if place.name == "device" and value is None:
         return torch.device(DEVICE)
     return place.default_value if value is None and place.has_default_value() else value
@@ -51,7 +51,7 @@ def bound(arguments):
                 return call
         except Exception as error:  # of arguments of another overload: any
             errors.append(str(error))
-    raise SystemExit(f"{OPERATOR}: no overload takes these {len(arguments)} arguments: {errors}")
+    raise ValueError(f"no overload takes these {len(arguments)} arguments: {errors}")
 
 
 try:
@@ -60,16 +60,20 @@ except AttributeError:
     raise SystemExit(f"{OPERATOR}: PyTorch has no such operator here: import what registers it")
 backend, repeats = getattr(torch, DEVICE.split(":")[0], None), 100
 wait = functools.partial(backend.synchronize, DEVICE) if "cuda" in DEVICE else getattr(backend, "synchronize", lambda: None)
+failed = 0
 for calls, *case in CASES:
     try:
         shapes, kinds, strides, values = map(json.loads, case)
         lists = shapes, kinds, strides or [[]] * len(shapes), values or [None] * len(shapes)
         run = bound([argument(*one) for one in zip(*lists, strict=True)])
     except Exception as error:
-        raise SystemExit(f"{OPERATOR}: arguments that cannot be made, {case}: {error}")
+        print(f"{OPERATOR}: arguments that cannot be made, {case}: {error}", file=sys.stderr)
+        failed = 1
+        continue
     wait()
     start = time.perf_counter()
     for _ in range(repeats):
         run()
     wait()
     print(f"{1e6 * (time.perf_counter() - start) / repeats:10.1f} us a call, {calls} in the trace: {case[0]} {case[1]}")
+sys.exit(failed)

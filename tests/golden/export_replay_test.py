@@ -114,6 +114,11 @@ def what_is_not_recorded(folder):
 def what_cannot_be_run(folder):
     lost = calls_of(program(folder, [op("aten::addmm", [[2], []], ["float", "Scalar"])], "aten::addmm"), check=False)
     require(lost.returncode == 1 and "does not record an argument" in lost.stderr, lost.stderr)
+    both = program(folder, [*(op("aten::addmm", [[2], []], ["float", "Scalar"], ts=ts) for ts in (1, 2)),
+                            op("aten::addmm", [[2], [2, 2], [2, 2], [], []], ["float"] * 3 + ["Scalar"] * 2, None, ["", "", "", "1", "1"], 3)], "aten::addmm")
+    done = calls_of(both, check=False)
+    require(done.returncode == 1 and "does not record an argument" in done.stderr and "1 in the trace: [[2],[2,2]" in done.stdout,
+            f"a set that can be run beside one that cannot: {done.stderr} {done.stdout}")
     wrong = calls_of(program(folder, [op("aten::addmm", [[2]], ["float"], None, [""])], "aten::addmm"), check=False)
     require(wrong.returncode == 1 and "no overload takes these 1 arguments" in wrong.stderr, wrong.stderr)
     index = index_of(folder / "some.json", [event("kernel", "k", 20, 1, 0, 7), event("cpu_op", "aten::bare", 9, 1),
