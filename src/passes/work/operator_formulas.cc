@@ -44,7 +44,7 @@ bool is_column_major(const Argument& matrix) {
   return n >= 2 && n == matrix.dims.size() && matrix.strides[n - 2] == 1 && matrix.strides[n - 1] != 1;
 }
 
-// The number that PyTorch gives a type of results (c10/core/ScalarType.h), as bytes of an element; nullopt: none, or of
+// The number that PyTorch gives a type of results (its ScalarType), as bytes of an element; nullopt: none, or of
 // another type.
 Amount size_of_number(const Argument& type) {
   constexpr int kTypeSizes[] = {1, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 2};
