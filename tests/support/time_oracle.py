@@ -91,9 +91,9 @@ class TimeOracle:
         for event in self.events:
             kind = self.calls[event.launch][2] if event.launch in self.calls else None
             inside = kind == "graph_launch" and event.launch in started
-            started.add(event.launch)
             if event.end == event.ts:
                 continue
+            started.add(event.launch)
             free = free_from.get(event.device)
             if free is not None and event.ts > free:
                 out.append((self.ordinals[event.device], free, event.ts - free, self.cause(event, inside, free, kernel_wait)))

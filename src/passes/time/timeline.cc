@@ -25,18 +25,19 @@ class TimelineCover {
   std::int64_t length_ = 0;
 };
 
-// Which launches have begun to run: by the first of their events, selected or not.
+// Which launches have begun to run: by the first of their events that takes time, selected or not.
 class CauseFinder {
  public:
   CauseFinder(const LaunchCalls& calls, std::int64_t kernel_wait)
       : calls_(calls), kernel_wait_(kernel_wait), running_(calls.ts.size()) {}
 
-  // Called for every event, in order. True for all events of a graph launch but the first.
-  bool is_inside_graph(std::uint32_t launch) {
+  // Called for every event, in order. True for all events of a graph launch behind the first that takes time.
+  bool is_inside_graph(const DeviceEvent& event) {
+    const std::uint32_t launch = event.launch;
     constexpr auto kGraph = static_cast<std::uint32_t>(CallKind::kGraphLaunch);
     if (launch == 0 || launch > running_.size() || calls_.kind[launch - 1] != kGraph) return false;
     const bool inside = running_[launch - 1] != 0;
-    running_[launch - 1] = 1;
+    if (event.end > event.ts) running_[launch - 1] = 1;
     return inside;
   }
 
@@ -88,7 +89,7 @@ std::vector<StreamLane> walk(const DeviceWork& work, const LaunchCalls& calls, c
   std::vector<StreamLane> lanes(work.lanes);
   CauseFinder causes(calls, options.kernel_wait);
   for_each_in_order(work, [&](const DeviceEvent& event) {
-    const bool inside_graph = causes.is_inside_graph(event.launch);
+    const bool inside_graph = causes.is_inside_graph(event);
     if (event.left_out) return;
     StreamLane& lane = lanes[event.lane];
     if (touches(window, event)) ++(event.ref.is_memory_op ? lane.memory_ops : lane.kernels);

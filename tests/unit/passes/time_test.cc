@@ -232,8 +232,9 @@ class Oracle {
     std::set<std::uint32_t> running;
     for_each_in_order(tables.work(), [&](const DeviceEvent& event) {
       const bool launched = event.launch > 0 && event.launch <= calls_.ts.size();
-      const bool inside = launched && !running.insert(event.launch).second &&
+      const bool inside = launched && running.contains(event.launch) &&
                           calls_.kind[event.launch - 1] == static_cast<std::uint32_t>(CallKind::kGraphLaunch);
+      if (event.end > event.ts) running.insert(event.launch);
       if (event.lane != lane || event.end == event.ts) return;
       if (event.left_out) {
         others_.push_back(event);
