@@ -285,6 +285,12 @@ def check_launches(folder):
     equal(what_ifs(index, "gemm_k:2", "gemm_k:0.9"), [(1115, "inferred"), (675, "at least, inferred")], "what is not sure ends long before, of a wait that is not recorded")
 
 
+def check_operators(folder):
+    """An operator is all that is launched inside it, by operators within it as well."""
+    index = planted(folder, [event("cpu_op", "aten::linear", 0, 100), event("cpu_op", "aten::addmm", 5, 90), *launched("gemm_k", 30, 500, 1, 10)])
+    equal([new for new, _ in what_ifs(index, "aten::addmm:0", "aten::linear:0")], [100, 100], "without what an operator launches")
+
+
 def check_scaled(folder):
     """All times by three: all results by three. Events in another order: the same."""
     case = PLANTED / "case08.json"
@@ -358,7 +364,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_empty_stream, check_blocking_copies, check_free, check_exact_return, check_cut, check_steps, check_launches, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_blocking_copies, check_free, check_exact_return, check_cut, check_steps, check_launches, check_operators, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

@@ -4,9 +4,12 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <unordered_set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/unknown.h"
+#include "passes/columns/event_columns.h"
 #include "passes/critical/critical_path.h"
 #include "passes/critical/host_pieces.h"
 #include "passes/select/selected_events.h"
@@ -267,14 +270,20 @@ class Changed {
     return false;
   }
   bool keep_operators(Workload& workload, const std::string& what) {
-    Statement found(workload.index().database(),
-                    "SELECT o.id FROM cpu_op o JOIN string s ON s.id = o.name_id WHERE s.value GLOB ? ORDER BY o.id");
+    Statement found(workload.index().database(), "SELECT id FROM string WHERE value GLOB ?");
     found.bind(1, what);
-    while (found.step()) {
-      is_operator_.resize(found.id(0) + std::size_t{1});
-      is_operator_[found.id(0)] = true;
+    std::unordered_set<std::uint32_t> wanted;
+    while (found.step()) wanted.insert(found.id(0));
+    const EventColumns all(workload.index(), "cpu_op", {"name_id", "parent_id"});
+    const auto names = all.ids("name_id"), parents = all.ids("parent_id");
+    bool any = false;
+    std::vector<bool> is_operator(names.size() + 1);  // itself, or one around it
+    for (std::size_t i = 0; i < names.size() && !wanted.empty(); ++i) {
+      is_operator[i + 1] = wanted.contains(names[i]) || (parents[i] <= i && is_operator[parents[i]]);
+      any |= is_operator[i + 1];
     }
-    return !is_operator_.empty();
+    if (any) is_operator_ = std::move(is_operator);
+    return any;
   }
 
   bool comm_, copy_;
