@@ -81,10 +81,10 @@ void read_rows(const TraceInput& input, const IngestOptions& options, TraceStore
 void read_rocprof(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
   RowSink sink = row_sink(input, options, store);
   if (!read_rocprof_json(input.source, sink, facts)) {
-    throw Error(
-        ErrorCode::kInput,
-        fmt::format("{}: JSON of rocprofv3 without \"buffer_records\"; record with --kernel-trace or --sys-trace",
-                    printable_path(input.file)));
+    throw Error(ErrorCode::kInput,
+                fmt::format("{}: JSON of rocprofv3 {}", printable_path(input.file),
+                            facts.complete ? "without \"buffer_records\"; record with --kernel-trace or --sys-trace"
+                                           : "that is cut off before its kernels"));
   }
   sink.finish();
 }
@@ -183,7 +183,7 @@ constexpr std::array kFormats = {
     recording("an Nsight Systems SQLite export", by_bytes<begins_as_nsys_sqlite>, kDatabase),
     recording("a database of Ascend's profiler", by_bytes<begins_as_ascend_database>, kDatabase),
     recording("an SQLite database that is not a tracedb index", by_bytes<begins_as_sqlite>,
-              "give the trace itself, or the index that trace-ingest made of it"),
+              "give the trace itself, whole, or the index that trace-ingest made of it"),
     TraceFormat{.name = "xplane", .sniff = by_bytes<begins_as_xspace>, .read = read_xplane, .extensions = kXplane},
     named("a JAX profile beyond 2 GiB (XSpace in Riegeli records)", kRiegeli,
           "profile fewer steps, so that JAX writes an xplane.pb, or turn its Python tracer off"),

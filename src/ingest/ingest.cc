@@ -127,7 +127,11 @@ void make_slices_of_operators(TraceStore& store) {
 // facts.format "chrome-json". `format`: the name in the table of formats.
 void note_no_device_events(std::string_view format, TraceStore& store, TraceFacts& facts) {
   const bool any = std::ranges::any_of(store.kinds, [](const auto& kind) { return kind.second.read > 0; });
-  if (!any) store.issues.add(IssueKind::kNoEvents, -1, "it holds 0 events; give what the profiler exported");
+  if (!any) {
+    store.issues.add(
+        IssueKind::kNoEvents, -1,
+        facts.complete ? "it holds 0 events; give what the profiler exported" : "it is cut off before its first event");
+  }
   const bool nothing = !any && store.issues.count(IssueKind::kNotAnObject) == 0;
   const bool tiles = facts.vendor == "aie";  // all their events are of devices
   // Of a trace that is cut off it cannot be told what it had.

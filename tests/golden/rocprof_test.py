@@ -140,10 +140,14 @@ def damaged_records(folder):
 
 
 def nothing_in_it(folder):
-    for name, text in (("a.json", '{"rocprofiler-sdk-tool": []}'), ("b.json", '{"rocprofiler-sdk-tool": [{"metadata": 5'),
-                       ("c.json", '{"rocprofiler-sdk-tool": {"buffer_records"'), ("d.json", '{"rocprofiler-sdk-tool"]')):
-        (folder / name).write_text(text)
-        refused(3, "rocprofv3", "trace-ingest", "-q", folder / name)
+    RocprofRun().write_json(folder / "whole.json")
+    head = (folder / "whole.json").read_bytes().partition(b'"buffer_records": {"kernel')[0]
+    cut_off = "rocprofv3 that is cut off before its kernels"
+    for name, text, said in (("a.json", b'{"rocprofiler-sdk-tool": []}', 'without "buffer_records"'), ("cut.json", head, cut_off),
+                             ("b.json", b'{"rocprofiler-sdk-tool": [{"metadata": 5', cut_off), ("cut.json.gz", gzip.compress(head)[:-50], cut_off),
+                             ("c.json", b'{"rocprofiler-sdk-tool": {"buffer_records"', cut_off), ("d.json", b'{"rocprofiler-sdk-tool"]', "rocprofv3")):
+        (folder / name).write_bytes(text)
+        refused(3, said, "trace-ingest", "-q", folder / name)
 
 
 def hostile_tables(folder):

@@ -240,7 +240,11 @@ void JsonChunks::scan_start() {
     at_ = kByteOrderMark.size();
   }
   if (!skip_space()) {
-    if (documents_ == 0) throw Error(ErrorCode::kInput, fmt::format("{}: empty file", path_));
+    const bool whole = source_.damage() == StreamDamage::kNone;
+    if (documents_ == 0)
+      throw Error(
+          ErrorCode::kInput,
+          fmt::format("{}: {}", path_, whole ? "empty file" : "a compressed file, cut off or damaged at its start"));
     where_ = Where::kEnd;
     return;
   }
