@@ -1,6 +1,7 @@
 #include "aie/tile.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <unordered_map>
@@ -32,6 +33,8 @@ struct Event {
   std::optional<Cycles> dur;
   bool lone_end;
 };
+
+constexpr Cycles kOpen = std::numeric_limits<Cycles>::max();  // the end of a stall without one
 
 class Tiles {
  public:
@@ -93,18 +96,32 @@ class Tiles {
     if (name.starts) mark(marks_.start.at_end, tile.starts);
     if (name.ends) mark(marks_.end.at_end, tile.ends);
     if (!name.activity) return;
+    const bool locks = *name.activity == static_cast<std::size_t>(Activity::kLockStall);
+    if (!event.dur && locks && !event.lone_end) tile.lock_stalls.push_back({event.ts, kOpen});
     if (!event.dur) return;
     tile.traced[*name.activity] = true;
     tile.in[*name.activity] += *event.dur;
-    if (*name.activity == static_cast<std::size_t>(Activity::kLockStall)) {
-      tile.lock_stalls.push_back({event.ts, event.ts + *event.dur});
+    if (locks) tile.lock_stalls.push_back({event.ts, event.ts + *event.dur});
+  }
+
+  // A stall whose end is lost ended when the next kernel or stall began at the latest; without either, it is the last.
+  static void close_stalls(Tile& tile) {
+    std::vector<Span>& stalls = tile.lock_stalls;
+    for (std::size_t i = 0; i < stalls.size(); ++i) {
+      if (stalls[i].end != kOpen) continue;
+      const auto kernel = std::ranges::lower_bound(tile.starts, stalls[i].start);
+      if (kernel != tile.starts.end()) stalls[i].end = *kernel;
+      if (i + 1 < stalls.size()) stalls[i].end = std::min(stalls[i].end, stalls[i + 1].start);
+      if (stalls[i].end != kOpen) ++tile.lost_stall_ends;
     }
+    std::erase_if(stalls, [](const Span& stall) { return stall.end == kOpen; });
   }
 
   static void finish(Tile& tile, std::vector<Cycles>& times) {
     std::ranges::sort(tile.starts);
     std::ranges::sort(tile.ends);
     std::ranges::sort(tile.lock_stalls, {}, &Span::start);
+    close_stalls(tile);
     if (times.empty()) return;
     std::ranges::sort(times);
     tile.window = Span{times.front(), times.back()};
@@ -169,6 +186,33 @@ std::int64_t count_outliers(TileKernels& found, const KernelOptions& options) {
     found.durations = durations_of(kernels);
   }
   return count;
+}
+
+// Those of `own` that are `all`, null for those that it lacks: by number where there are as many, else by the time that
+// they have in common. One that lasts through several of them is none of these: the boundary between them is lost.
+std::vector<const Iteration*> matched(const std::vector<Iteration>& all, const std::vector<Iteration>& own) {
+  std::vector<const Iteration*> found;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Iteration* best = nullptr;
+    Cycles most = 0;
+    const auto span = all[i].span();
+    for (std::size_t at = next; span && at < own.size(); ++at) {
+      const auto other = own[at].span();
+      if (!other || other->end <= span->start) continue;
+      if (other->start >= span->end) break;
+      const Cycles common = std::min(span->end, other->end) - std::max(span->start, other->start);
+      if (common > most) best = &own[at];
+      most = std::max(most, common);
+    }
+    if (best != nullptr) next = static_cast<std::size_t>(best - own.data());
+    found.push_back(all.size() == own.size() ? &own[i] : best);
+  }
+  std::vector<const Iteration*> out = found;
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    if (found[i] == found[i - 1]) out[i] = out[i - 1] = nullptr;
+  }
+  return out;
 }
 
 void label(std::vector<Iteration>& iterations, const KernelOptions& options) {
@@ -240,15 +284,18 @@ double utilisation_pct(const Work& work, double macs, Cycles cycles, std::int64_
 }
 
 std::vector<SystemIteration> system_iterations(const std::vector<TileKernels>& tiles, std::int64_t least_tiles) {
-  std::size_t most = 0;
-  for (const TileKernels& tile : tiles) most = std::max(most, tile.iterations.size());
+  if (tiles.empty()) return {};
+  const auto count = [](const TileKernels& tile) { return tile.iterations.size(); };
+  const std::vector<Iteration>& all = std::ranges::max_element(tiles, {}, count)->iterations;
+  std::vector<std::vector<const Iteration*>> by_tile;
+  for (const TileKernels& tile : tiles) by_tile.push_back(matched(all, tile.iterations));
   std::vector<SystemIteration> out;
-  for (std::size_t index = 0; index < most; ++index) {
+  for (std::size_t index = 0; index < all.size(); ++index) {
+    if (all[index].phase != Phase::kPerf) continue;
     SystemIteration system{index};
     std::optional<Span> whole;
-    for (const TileKernels& tile : tiles) {
-      if (index >= tile.iterations.size() || tile.iterations[index].phase != Phase::kPerf) continue;
-      const std::optional<Span> span = tile.iterations[index].span();
+    for (const std::vector<const Iteration*>& tile : by_tile) {
+      const std::optional<Span> span = tile[index] == nullptr ? std::nullopt : tile[index]->span();
       if (!span) continue;
       ++system.tiles;
       system.runtime = std::max(system.runtime, span->duration());

@@ -28,6 +28,7 @@ struct Tile {
   std::string name;                        // unique within the trace
   std::vector<Cycles> starts, ends;        // marks of kernels, sorted
   std::vector<Span> lock_stalls;           // by start
+  std::int64_t lost_stall_ends = 0;        // of these, until the next kernel or stall begins
   std::array<Cycles, kActivities> in{};    // time spent in each
   std::array<bool, kActivities> traced{};  // whether the trace has an event of it whose length is known
   std::optional<Span> window;              // from the first event to the last
@@ -118,13 +119,14 @@ double gmacs_per_second(const Work& work, double macs, Cycles cycles);
 double utilisation_pct(const Work& work, double macs, Cycles cycles, std::int64_t cores);
 
 struct SystemIteration {
-  std::size_t index;       // in each tile
+  std::size_t index;       // in the tile that has most
   std::int64_t tiles = 0;  // that have measured it
   Cycles runtime = 0;      // longest span of a tile
   Cycles wall = 0;         // from the first start to the last end of any tile
 };
 
-// The iterations that at least `least_tiles` of the tiles with kernels have measured.
+// The iterations that at least `least_tiles` of the tiles with kernels have measured: by number, but on tiles that have
+// fewer than others by time.
 std::vector<SystemIteration> system_iterations(const std::vector<TileKernels>& tiles, std::int64_t least_tiles);
 
 std::int64_t tiles_with_kernels(const std::vector<TileKernels>& tiles);

@@ -237,7 +237,9 @@ std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOp
   constexpr Cycles kLostSync = Cycles{1} << 18U;  // of the timeline go with each lost sync packet
   std::vector<std::string> out;
   double most = 0;  // cores that an iteration keeps busy
+  std::int64_t most_iterations = 0;
   for (const TileKernels& kernels : trace.kernels) {
+    most_iterations = std::max(most_iterations, std::ssize(kernels.iterations));
     for (const aie::Iteration& iteration : kernels.iterations) {
       const Cycles cycles = iteration.span().value_or(Span{0, 0}).duration();
       most = std::max(most, rates_of(work, 1, 1, {1, cycles}).utilisation / 100);
@@ -261,9 +263,17 @@ std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOp
                                 counted(kernels.empty_iterations, "iteration")));
     }
     const auto found = static_cast<std::int64_t>(kernels.iterations.size());
+    if (found > 0 && found < most_iterations) {
+      out.push_back(fmt::format("{}: {}, {} on another tile: the system has those that are at the same time", tile.name,
+                                counted(found, "iteration"), most_iterations));
+    }
     if (options.measured && found != options.warmup + *options.measured) {
       out.push_back(fmt::format("{}: {}, expected {}", tile.name, counted(found, "iteration"),
                                 options.warmup + *options.measured));
+    }
+    if (tile.lost_stall_ends > 0) {
+      out.push_back(fmt::format("{}: {} without an end, taken to last until the next kernel or stall", tile.name,
+                                counted(tile.lost_stall_ends, "lock stall")));
     }
     if (tile.longest_silence > kLostSync) {
       out.push_back(fmt::format("{}: no event for {} cycles: the trace may have lost sync packets there", tile.name,
