@@ -241,11 +241,16 @@ ModelRequest model_request(const CommandLine& line) {
   return out;
 }
 
-// What was wrong with a trace, as far as it changes figures.
-void note_issues(const OpenedTrace& trace, const std::string& file, const Output& output) {
-  for (const std::string& note : trace.notes) output.note(fmt::format("{}: {}", file, note));
+// What was wrong with a trace, as far as it changes figures: a model has no kernels, and should not.
+void note_issues(const OpenedTrace& trace, const std::string& file, bool is_model, const Output& output) {
+  const std::string without = is_model ? without_device(trace.index) : "";
+  for (const std::string& note : trace.notes) {
+    if (note != without) output.note(fmt::format("{}: {}", file, note));
+  }
   Statement rows(trace.index.database(),
-                 "SELECT kind, count FROM issue WHERE severity <> 'info' ORDER BY severity, kind");
+                 "SELECT kind, count FROM issue WHERE severity <> 'info' AND NOT (?1 AND kind IN ('no_device_events', "
+                 "'foreign_format')) ORDER BY severity, kind");
+  rows.bind(1, std::int64_t{is_model});
   while (rows.step()) {
     output.note(fmt::format("{}: {} ({}); trace-query issues says more", file, rows.text(0), rows.int64(1)));
   }
@@ -296,7 +301,7 @@ ProfileSide profile_of(const std::string& path, const ModelRequest& request, con
     return std::move(table.side);
   }
   const OpenedTrace profile = open_timed(path, line);
-  note_issues(profile, path, output);
+  note_issues(profile, path, false, output);
   return read_profile_side(profile.index, request.model.key, request.duplicates);
 }
 
@@ -305,7 +310,7 @@ void compare(const ScenarioRequest& wanted, const ModelRequest& request, const C
   if (!wanted.error.empty()) throw Error(ErrorCode::kUsage, wanted.error);
   scenario.passes = passes_of(wanted, line);
   const OpenedTrace model = open_timed(wanted.model, line);
-  note_issues(model, wanted.model, output);
+  note_issues(model, wanted.model, true, output);
   scenario.model_side = read_model_side(model.index, request.mapping, request.model);
   scenario.profile_side = profile_of(wanted.profile, request, line, output);
   scenario.comparison = compare_model(scenario.model_side, scenario.profile_side, scenario.passes, request.by);
