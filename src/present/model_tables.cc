@@ -184,6 +184,8 @@ const Fields<ModelScenario> kScenarioFields = {
          [](S s) { return s.model_side.process; }),
     fact("passes", "Passes", Unit::kAny, "passes of the model in the profile",
          [](S s) { return count_cell(s.passes, 1, false); }),
+    fact("passes_from", "Passes From", Unit::kText, "given or assumed",
+         [](S s) { return s.passes_assumed ? "assumed" : "given"; }),
     fact("model_time", "Model", Unit::kTime, "time of the model", [](S s) { return s.comparison.total.model_ns; }),
     fact("profile_time", "Profile", Unit::kTime, "time of the profile",
          [](S s) { return s.comparison.total.profile_ns; }),
@@ -259,7 +261,10 @@ Report model_facts(const ModelScenario& scenario, Language language) {
   Facts facts(language, common_unit(comparison));
   facts.add({"model", "模型"}, fmt::format("{}, {}", scenario.model, model.process));
   facts.add({"profile", "实测"}, scenario.profile);
-  facts.add({"passes in the profile", "实测前向次数"}, fmt::format("{:g}", scenario.passes));
+  facts.add(
+      {"passes in the profile", "实测前向次数"},
+      fmt::format("{:g}{}", scenario.passes,
+                  scenario.passes_assumed ? in(language, {" (assumed; --passes N)", "（假定；--passes N）"}) : ""));
   facts.add_time({"model time", "模型总耗时"}, static_cast<double>(comparison.total.model_ns),
                  comparison.total.model_count, {"kernels", "个算子"});
   facts.add_time({"of it, found in measurements", "其中命中"}, static_cast<double>(comparison.total.hit_ns),

@@ -13,6 +13,7 @@ namespace tracedb {
 struct ModelScenario {
   std::string name, model, profile;  // the two files
   double passes = 1;
+  bool passes_assumed = false;  // nobody said how many
   ModelSide model_side;
   ProfileSide profile_side;
   ModelComparison comparison;

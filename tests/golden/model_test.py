@@ -166,6 +166,19 @@ def check_m6(folder):
     equal(summary[0]["m6"], 1, "M6 of two passes")
 
 
+def check_assumed_passes(folder):
+    """What nobody said is not shown as a fact; and a model is no trace of another program."""
+    model = write_model(folder / "m.json", [operator("a", 30, "A"), operator("b", 10, "B"), operator("c", 5, "C")])
+    profile = write_profile(folder / "p.csv", [(kind, 100 * i, 5) for i, kind in enumerate("AAABBBC")])
+    for options, source, row, said in ((("--passes", 1), "given", "1\n", None), ((), "assumed", "1 (assumed; --passes N)\n", "mostly 3 times the model's: --passes 3?")):
+        _, summary, _, errors = compare(folder, model, profile, *options)
+        equal((summary[0]["passes"], summary[0]["passes_from"]), (1, source), "passes")
+        require((said or "1 pass") in errors if said else "assumed" not in errors, errors)
+        require("Chrome" not in errors and "foreign_format" not in errors, f"of a model: {errors}")
+        text = run("trace-query", "model", model, profile, "-q", *options).stdout
+        require(row in text.partition("passes in the profile")[2].lstrip(), text)
+
+
 # ---- scenarios, errors, output
 
 def scenario_files(folder):
@@ -312,7 +325,7 @@ def main(cases, folder):
     checks = [(f"generated {' '.join(map(str, options[1::2]))}", check_generated, *options) for options in GENERATED]
     checks += [(function.__name__.removeprefix("check_"), function) for function in (
         check_other_rows, check_indexes, check_nested_mapping, check_truncated_microseconds, check_unknown_error, check_bad_cell,
-        check_parts, check_m6, check_scenarios, check_table_of_scenarios, check_gate, check_orders, check_formats,
+        check_parts, check_m6, check_assumed_passes, check_scenarios, check_table_of_scenarios, check_gate, check_orders, check_formats,
         check_usage)]
     checks += [(f"real {name}", check_real, name, kernels) for name, kernels in (("level1_rank0", 191), ("level1_rank1", 191))]
     for name, function, *arguments in checks:

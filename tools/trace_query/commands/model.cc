@@ -163,19 +163,20 @@ std::vector<ScenarioRequest> requested_scenarios(const CommandLine& line) {
   return out;
 }
 
-double passes_of(const ScenarioRequest& request, const CommandLine& line) {
-  if (request.passes) return *request.passes;
+// nullopt: it is not said.
+std::optional<double> passes_of(const ScenarioRequest& request, const CommandLine& line) {
+  if (request.passes) return request.passes;
   if (!request.m6.empty()) {
     using python::Kind;
     const python::Value m6 = python::read_json_file(request.m6);
     const python::Value* passes = m6.find("n_forward_passes");
-    if (passes == nullptr) return 1;
     const std::string what = printable_path(request.m6) + ": n_forward_passes";
-    if (passes->kind == Kind::kInt || passes->kind == Kind::kFloat) return positive(what, str(*passes));
-    throw Error(ErrorCode::kInput, what + " is no number");
+    const bool is_number = passes != nullptr && (passes->kind == Kind::kInt || passes->kind == Kind::kFloat);
+    if (is_number) return positive(what, str(*passes));
+    if (passes != nullptr) throw Error(ErrorCode::kInput, what + " is no number");
   }
   const auto given = line.text("passes");
-  return given ? positive("--passes", *given) : 1;
+  return given ? std::optional(positive("--passes", *given)) : std::nullopt;
 }
 
 constexpr const char* kDefaultDuplicates = "window=500ns";
@@ -256,10 +257,31 @@ void note_issues(const OpenedTrace& trace, const std::string& file, bool is_mode
   }
 }
 
+// How many times as many kernels of most operators the profile has; 1: no such number.
+std::int64_t usual_multiple(const ModelComparison& comparison) {
+  std::map<double, std::size_t> rows;
+  std::size_t all = 0;
+  for (const ModelRow& row : comparison.rows) {
+    if (row.model_count == 0 || row.profile_count == 0) continue;
+    ++all;
+    ++rows[row.profile_count / static_cast<double>(row.model_count)];
+  }
+  for (const auto& [multiple, count] : rows) {
+    if (2 * count > all && multiple > 1 && multiple == std::floor(multiple)) return static_cast<std::int64_t>(multiple);
+  }
+  return 1;
+}
+
 void note_doubts(const ModelScenario& scenario, bool mapped, const Output& output) {
   constexpr double kManyZeros = 0.05;
   const ModelSide& model = scenario.model_side;
   const auto say = [&](const std::string& text) { output.note(fmt::format("{}: {}", scenario.name, text)); };
+  if (scenario.passes_assumed) {
+    const std::int64_t multiple = usual_multiple(scenario.comparison);
+    say("1 pass in the profile is assumed" +
+        (multiple > 1 ? fmt::format(", and its counts are mostly {0} times the model's: --passes {0}?", multiple)
+                      : "; --passes says how many there are"));
+  }
   if (model.unknown_duration_events > 0) {
     say(counted(model.unknown_duration_events, "event") + " of the model without a duration, counted as 0");
   }
@@ -308,7 +330,9 @@ ProfileSide profile_of(const std::string& path, const ModelRequest& request, con
 void compare(const ScenarioRequest& wanted, const ModelRequest& request, const CommandLine& line, const Output& output,
              ModelScenario& scenario) {
   if (!wanted.error.empty()) throw Error(ErrorCode::kUsage, wanted.error);
-  scenario.passes = passes_of(wanted, line);
+  const auto passes = passes_of(wanted, line);
+  scenario.passes = passes.value_or(1);
+  scenario.passes_assumed = !passes;
   const OpenedTrace model = open_timed(wanted.model, line);
   note_issues(model, wanted.model, true, output);
   scenario.model_side = read_model_side(model.index, request.mapping, request.model);
