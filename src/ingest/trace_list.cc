@@ -234,9 +234,13 @@ class Runs {
 }  // namespace
 
 const std::vector<std::string>& default_globs() {
-  static const std::vector<std::string> kGlobs = {
-      "*.json",      "*.json.gz", "*.json.zst", "kernel_details*.csv", "op_summary*.csv", "*profiler*.db",
-      "msprof_*.db", "*.sqlite",  "*.rpd",      "*_results.db",        "*.xplane.pb",     "*.xplane.pb.gz"};
+  static const std::vector<std::string> kGlobs = {"*.json",        "*.json.gz",
+                                                  "*.json.zst",    "*kernel_details*.csv",
+                                                  "*.sqlite",      "*.rpd",
+                                                  "msprof_*.db",   "*kernel_details*.csv.gz",
+                                                  "*.xplane.pb",   "*.xplane.pb.gz",
+                                                  "*profiler*.db", "*op_summary*.csv",
+                                                  "*_results.db",  "*op_summary*.csv.gz"};
   return kGlobs;
 }
 

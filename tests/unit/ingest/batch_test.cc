@@ -148,9 +148,11 @@ class Tree {
 
 TEST_CASE("folders are searched with all below them, in the order of the paths") {
   Tree tree({"b.json", "a/z.json.gz", "a/b/c.json.zst", "a.json", "a/notes.txt", "a.jsonl", "a/kernel_details_0.csv",
-             "a/op_statistic.csv", "op_summary_0_1.csv", "ascend_pytorch_profiler_0.db", "x.db", "run.sqlite"});
+             "a/level2_kernel_details.csv", "a/kernel_details.csv.gz", "a/op_statistic.csv", "op_summary_0_1.csv",
+             "ascend_pytorch_profiler_0.db", "x.db", "run.sqlite"});
   CHECK(tree.found() ==
-        "a/b/c.json.zst a/kernel_details_0.csv a/z.json.gz a.json ascend_pytorch_profiler_0.db b.json "
+        "a/b/c.json.zst a/kernel_details.csv.gz a/kernel_details_0.csv a/level2_kernel_details.csv a/z.json.gz a.json "
+        "ascend_pytorch_profiler_0.db b.json "
         "op_summary_0_1.csv run.sqlite");
 }
 
