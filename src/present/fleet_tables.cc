@@ -119,7 +119,7 @@ std::vector<Column> catalogue_columns() {
                  "sum of the kernel times; unknown of AI Engines, which count cycles", Fit{7}),
       text_column("date", "Date (UTC)", "first event of the trace, to the minute; unknown: its clock has no date",
                   Fit{4}),
-      figure_column("date_ns", "Date (ns)", Unit::kCount, "the same in ns since 1970", Fit{1}),
+      figure_column("date_ns", "Date (ns)", Unit::kMoment, "the same in ns since 1970", Fit{1}),
       text_column("format", "Format", "what wrote the trace", Fit{2}),
       figure_column("complete", "Complete", Unit::kCount, "0: the trace is cut short", Fit{1}),
       sum_column("bytes", "Bytes", Unit::kBytes, "size of the index, or of a trace without one", Fit{1}),

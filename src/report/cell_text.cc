@@ -42,8 +42,8 @@ std::string text_of(const Cell& cell, Unit unit, TimeUnit time_unit, std::option
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
     if (unit == Unit::kAny || unit == Unit::kText) return std::to_string(*integer);
-    const bool whole =
-        unit == Unit::kCount || unit == Unit::kBytes || (unit == Unit::kTime && time_unit == TimeUnit::kNs);
+    const bool whole = unit == Unit::kCount || unit == Unit::kBytes || unit == Unit::kMoment ||
+                       (unit == Unit::kTime && time_unit == TimeUnit::kNs);
     if (whole) return with_separators(std::to_string(*integer));
   }
   return human_number(number(cell).value_or(0), unit, time_unit, decimals);

@@ -23,8 +23,9 @@ std::string_view name_of(const std::pair<std::string_view, Value> (&names)[kSize
 }
 
 constexpr std::pair<std::string_view, Unit> kUnits[] = {
-    {"", Unit::kAny},        {"text", Unit::kText},       {"count", Unit::kCount}, {"ns", Unit::kTime},
-    {"bytes", Unit::kBytes}, {"percent", Unit::kPercent}, {"ratio", Unit::kRatio}, {"GB/s", Unit::kBandwidth},
+    {"", Unit::kAny},        {"text", Unit::kText},      {"count", Unit::kCount},
+    {"ns", Unit::kTime},     {"bytes", Unit::kBytes},    {"percent", Unit::kPercent},
+    {"ratio", Unit::kRatio}, {"GB/s", Unit::kBandwidth}, {"ns", Unit::kMoment},
 };
 constexpr std::pair<std::string_view, OthersAggregate> kAggregates[] = {
     {"", OthersAggregate::kNone},   {"label", OthersAggregate::kLabel}, {"sum", OthersAggregate::kSum},

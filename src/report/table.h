@@ -13,7 +13,8 @@
 namespace tracedb {
 
 // How a column's numbers are meant. Times are ns whatever the renderer makes of them.
-enum class Unit { kAny, kText, kCount, kTime, kBytes, kPercent, kRatio, kBandwidth };
+// kMoment: ns since 1970, shown as they are.
+enum class Unit { kAny, kText, kCount, kTime, kMoment, kBytes, kPercent, kRatio, kBandwidth };
 std::string_view to_string(Unit unit);  // "ns", "bytes", "percent", "GB/s", ...
 std::optional<Unit> unit_from(std::string_view text);
 

@@ -51,6 +51,7 @@ def check_content(folder):
     equal((row["phase"], row["steps"], row["period"], row["span"]),
           ("decode", 6, round(phase["period"]), round(phase["gpu_span"])), "as in phases")
     equal(row["gpu"], "NVIDIA H100 80GB HBM3", "gpu")
+    equal(rows("ls", folder / "content")["units"]["date_ns"], "ns", "unit of the date")
     equal((listed["new.json"]["state"], listed["new.json"]["kernels"]), ("not indexed", None), "a trace without an index")
 
 
