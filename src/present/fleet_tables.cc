@@ -74,6 +74,7 @@ const std::vector<Column> kSeriesColumns = {
     sum_column("changes", "Changes", Unit::kCount, "changes of the level", Fit{7}),
     text_column("first", "First (UTC)", "date of the first trace", Fit{3}),
     text_column("last", "Last (UTC)", "date of the last trace", Fit{3}),
+    text_column("dated_by", "Dated By", "trace, file (when it was changed last), or both", Fit{1}),
     text_column("changed_at", "Changed At (UTC)", "date of the first trace of the newest level, or of a steady change",
                 Fit{6}),
     figure_column("before", "Before", Unit::kTime,
@@ -223,12 +224,16 @@ Report trend_series(std::span<const TrendSeries> series, const std::string& metr
   Report out{kSeriesColumns, {}};
   for (const TrendSeries& one : series) {
     const std::vector<double> values = one.values();
+    const auto dated = std::ranges::count(one.points, true, &TrendPoint::dated);
     const bool changed = !one.changes.empty();
     const auto change = last_change_pct(one);
     out.rows.push_back({one.label, metric, trend_headline(one, metric).text, static_cast<std::int64_t>(values.size()),
                         static_cast<std::int64_t>(one.points.size() - values.size()),
                         static_cast<std::int64_t>(one.changes.size()), date_of(one.points.front()),
                         date_of(one.points.back()),
+                        dated == 0                        ? "file"
+                        : dated == std::ssize(one.points) ? "trace"
+                                                          : "both",
                         changed ? Cell(date_of(point_at(one, one.changes.back().at))) : Cell(),
                         changed ? time_cell(one.changes.back().before) : Cell(),
                         changed          ? time_cell(one.changes.back().after)

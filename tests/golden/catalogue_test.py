@@ -154,7 +154,7 @@ def check_trend(folder):
         make(place / f"{19 - night:02}.json", FIRST_DAY + night * DAY, "--clock", "1.12" if night >= 12 else "1",
              "--idle", str(night * 7 % 5 * 1000))  # one seed: it decides where the clock of a trace begins
     (series,) = trend(place)["series"]
-    equal((series["runs"], series["changes"]), (20, 1), "one change")
+    equal((series["runs"], series["changes"], series["dated_by"]), (20, 1, "trace"), "one change")
     (date,) = [row["date"] for row in ls(place) if row["name"] == "07.json"]  # the 13th night
     equal(series["changed_at"], date, "when")
     require("(run 13 of 20)" in series["headline"] and " rose " in series["headline"], series["headline"])
@@ -183,6 +183,9 @@ def check_series(folder):
     for i, vendor in enumerate(["amd", "nvidia", "amd", "nvidia"]):
         make(place / f"{i}.json", FIRST_DAY + i * DAY, "--vendor", vendor)
     equal([row["runs"] for row in trend(place)["series"]], [2, 2], "a series for each device")
+    (folder / "undated").mkdir()
+    make(folder / "undated" / "a.json", 0)
+    equal([row["dated_by"] for row in trend(folder / "undated")["series"]], ["file"], "dates of a clock without one")
     text = run("trace-query", "trend", "-q", place / "0.json", place / "1.json").stdout
     require("2 series have one run each" in text and "only run" not in text, f"one sentence for series of one run: {text}")
 

@@ -129,9 +129,10 @@ void Output::section(Report report, const ReportHead& head) {
 
 void Output::arranged_section(Report report, const ReportHead& head) {
   if (document() == nullptr) {
+    // The first table of some, or one without rows, says what is known of it.
+    const bool told = !any_ || report.rows.empty();
     separate(head.section);
-    // A table without rows says why, as far as it is known.
-    return write(report, head, {noted_.begin(), report.rows.empty() ? noted_.end() : noted_.begin()});
+    return write(report, head, {noted_.begin(), told ? noted_.end() : noted_.begin()});
   }
   if (line_.renderer().name == "jsonl") add_text_column(report, "section", "Section", head.section);
   ReportHead told = head;
