@@ -39,6 +39,21 @@ std::vector<bool> in_steps(std::span<const std::int64_t> begins, const StepSet* 
   return out;
 }
 
+// Calls take(row in cpu_op, ns) for the device work of the steps, or of all.
+template <class Take>
+void for_each_launched(const Index& index, const StepSet* steps, std::size_t operators, Take take) {
+  for (const std::string_view table : {"kernel", "memory_op"}) {
+    const EventColumns events(index, table);
+    const auto launched_by = events.ids("cpu_op_id");
+    const auto event_durs = events.int64s("dur");
+    for (std::size_t i = 0; i < launched_by.size(); ++i) {
+      if (launched_by[i] == 0 || launched_by[i] > operators) continue;
+      if (steps != nullptr && (table == "kernel" ? steps->of_kernel : steps->of_memory)[i] == 0) continue;
+      take(launched_by[i] - 1, duration_or_zero(event_durs[i]));
+    }
+  }
+}
+
 Side side_of(const Index& index, const StepSet* steps) {
   const EventColumns operators(index, "cpu_op", {"ts", "name_id", "parent_id", "dur"});
   const auto names = operators.ids("name_id"), parents = operators.ids("parent_id");
@@ -50,17 +65,10 @@ Side side_of(const Index& index, const StepSet* steps) {
     if (names[row] >= by_name.size()) by_name.resize(names[row] + std::size_t{1});
     return by_name[names[row]];
   };
-  for (const std::string_view table : {"kernel", "memory_op"}) {
-    const EventColumns events(index, table);
-    const auto launched_by = events.ids("cpu_op_id");
-    const auto event_durs = events.int64s("dur");
-    for (std::size_t i = 0; i < launched_by.size(); ++i) {
-      if (launched_by[i] == 0 || launched_by[i] > names.size()) continue;
-      if (steps != nullptr && (table == "kernel" ? steps->of_kernel : steps->of_memory)[i] == 0) continue;
-      counts[launched_by[i] - 1] = true;
-      add_to(of(launched_by[i] - 1).device, duration_or_zero(event_durs[i]));
-    }
-  }
+  for_each_launched(index, steps, names.size(), [&](std::uint32_t row, std::int64_t dur) {
+    counts[row] = true;
+    add_to(of(row).device, dur);
+  });
   for (std::uint32_t row = 0; row < names.size(); ++row) {
     if (!counts[row]) continue;
     const std::int64_t dur = duration_or_zero(durs[row]);

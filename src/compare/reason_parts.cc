@@ -183,21 +183,23 @@ void add_pairs(const GroupComparison& group, const std::string& op, const Kernel
     const std::string name = member_of(Level::kRoleAndOperator, role, *cell->second, kernel_names);
     return name.empty() ? member_of(Level::kKernel, role, *cell->second, kernel_names) : name;
   };
-  for (const AlignedSegment& segment : group.alignment.segments) {
+  const auto add_position = [&](const AlignedSegment& segment, std::size_t i, bool candidate) {
     const std::size_t pairs = segment.pairs.size();
+    const KernelPair& own = segment.pairs[i % pairs];
+    const KernelPair& host = own.companion_of == kNoPartner ? own : segment.pairs[own.companion_of];
+    const PairSide& side = candidate ? own.candidate : own.baseline;
+    const PositionSum& sum = candidate ? segment.positions[i].candidate : segment.positions[i].baseline;
+    if (sum.n == 0 || sum.work != Work::kCompute || side.fusion >= 0) return;
+    if (kernel_names.op_name(group.levels.op_of(side.name, kernel_names)) != op) return;
+    const std::string name = name_of(host.baseline.n > 0 ? host.baseline : host.candidate);
+    const std::ptrdiff_t segment_at = &segment - group.alignment.segments.data();
+    add(candidate, fmt::format("{}{}{} {}", name, kWhichPair, segment_at, &host - segment.pairs.data()),
+        segment.layers[i / pairs], sum.n, sum.time);
+  };
+  for (const AlignedSegment& segment : group.alignment.segments) {
     for (std::size_t i = 0; i < segment.positions.size(); ++i) {
-      const KernelPair& own = segment.pairs[i % pairs];
-      const KernelPair& host = own.companion_of == kNoPartner ? own : segment.pairs[own.companion_of];
-      for (const bool candidate : {false, true}) {
-        const PairSide& side = candidate ? own.candidate : own.baseline;
-        const PositionSum& sum = candidate ? segment.positions[i].candidate : segment.positions[i].baseline;
-        if (sum.n == 0 || sum.work != Work::kCompute || side.fusion >= 0) continue;
-        if (kernel_names.op_name(group.levels.op_of(side.name, kernel_names)) != op) continue;
-        const std::string name = name_of(host.baseline.n > 0 ? host.baseline : host.candidate);
-        const std::ptrdiff_t segment_at = &segment - group.alignment.segments.data();
-        add(candidate, fmt::format("{}{}{} {}", name, kWhichPair, segment_at, &host - segment.pairs.data()),
-            segment.layers[i / pairs], sum.n, sum.time);
-      }
+      add_position(segment, i, false);
+      add_position(segment, i, true);
     }
   }
 }
