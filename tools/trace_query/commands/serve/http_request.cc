@@ -42,6 +42,15 @@ bool is_equal(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
+// Names of routes need no more, so that nothing can be hidden in them.
+bool is_plain_path(std::string_view path) {
+  const bool known = std::ranges::all_of(path, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.' || c == '/';
+  });
+  return known && path.find("..") == std::string_view::npos && path.find("//") == std::string_view::npos;
+}
+
 bool takes_gzip(std::string_view encodings) {
   const std::size_t at = encodings.find("gzip");
   return at != std::string_view::npos && !encodings.substr(at).starts_with("gzip;q=0");
@@ -91,7 +100,8 @@ HttpStatus HttpParser::read(std::string_view token, HttpRequest& request) const 
   const std::string_view path = target.substr(0, mark);
   const std::size_t slash = path.find('/', 1);
   const bool has_token = !path.empty() && path.front() == '/' && slash != std::string_view::npos;
-  if (!is_equal(token, has_token ? path.substr(1, slash - 1) : std::string_view())) return HttpStatus::not_found;
+  if (!is_equal(token, has_token ? path.substr(1, slash - 1) : std::string_view()) || !is_plain_path(path))
+    return HttpStatus::not_found;
   request = {};
   request.path = path.substr(slash + 1);
   request.is_head = message.method() == http::verb::head;
