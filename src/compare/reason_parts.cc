@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <span>
 #include <string>
 
@@ -156,10 +155,8 @@ constexpr std::size_t kMostNamed = 3;
 
 using Layers = std::map<std::int32_t, LayerPart>;
 
-// By which members are told apart: what both traces have and tells most of what moved against each other. Aligned pairs
-// are named by role and operator, too: of one name, some may be of a shape that got slower.
-enum class Level { kRoleAndOperator, kOperator, kRole, kKernel, kPair };
-constexpr char kWhichPair = '\0';  // behind the name of a pair
+// By which members are told apart: what both traces have and tells most of what moved against each other.
+enum class Level { kRoleAndOperator, kOperator, kRole, kKernel };
 
 std::string member_of(Level level, Role role, const WorkCell& cell, const KernelNameTable& kernel_names) {
   if (level == Level::kKernel) return display_name(kernel_names.entries()[cell.name].name);
@@ -169,61 +166,20 @@ std::string member_of(Level level, Role role, const WorkCell& cell, const Kernel
   return own.empty() || launcher.empty() ? own + std::string(launcher) : fmt::format("{} {}", own, launcher);
 }
 
-// The aligned pairs of an operation, those that end another's work with that; kernels of fusions are none's.
-void add_pairs(const GroupComparison& group, const std::string& op, const KernelNameTable& kernel_names,
-               const auto& add) {
-  std::map<std::pair<NameId, Role>, const WorkCell*> cells;
-  for (const GroupWork* work : {&group.baseline, &group.candidate}) {
-    for (const WorkCell& cell : work->cells) cells.try_emplace({cell.name, cell.role}, &cell);
-  }
-  const auto name_of = [&](const PairSide& side) {
-    const auto cell = cells.find({side.name, side.role});
-    if (cell == cells.end()) return std::string();
-    const Role role = group.role_levels.of(side.role);
-    const std::string name = member_of(Level::kRoleAndOperator, role, *cell->second, kernel_names);
-    return name.empty() ? member_of(Level::kKernel, role, *cell->second, kernel_names) : name;
-  };
-  const auto add_position = [&](const AlignedSegment& segment, std::size_t i, bool candidate) {
-    const std::size_t pairs = segment.pairs.size();
-    const KernelPair& own = segment.pairs[i % pairs];
-    const KernelPair& host = own.companion_of == kNoPartner ? own : segment.pairs[own.companion_of];
-    const PairSide& side = candidate ? own.candidate : own.baseline;
-    const PositionSum& sum = candidate ? segment.positions[i].candidate : segment.positions[i].baseline;
-    if (sum.n == 0 || sum.work != Work::kCompute || side.fusion >= 0) return;
-    if (kernel_names.op_name(group.levels.op_of(side.name, kernel_names)) != op) return;
-    const std::string name = name_of(host.baseline.n > 0 ? host.baseline : host.candidate);
-    const std::ptrdiff_t segment_at = &segment - group.alignment.segments.data();
-    add(candidate, fmt::format("{}{}{} {}", name, kWhichPair, segment_at, &host - segment.pairs.data()),
-        segment.layers[i / pairs], sum.n, sum.time);
-  };
-  for (const AlignedSegment& segment : group.alignment.segments) {
-    for (std::size_t i = 0; i < segment.positions.size(); ++i) {
-      add_position(segment, i, false);
-      add_position(segment, i, true);
-    }
-  }
-}
-
 // Of the kernels of an operation, by member and layer; ns and kernels per unit.
 std::map<std::string, Layers> members_by(Level level, const GroupComparison& group, const std::string& op,
                                          const KernelNameTable& kernel_names) {
   std::map<std::string, Layers> members;
-  const auto add = [&](bool candidate, const std::string& member, std::int32_t layer, std::int64_t n,
-                       std::int64_t time) {
-    LayerPart& to = members[member][layer];
-    to.layer = layer;
-    (candidate ? to.change.candidate : to.change.baseline) +=
-        candidate ? group.candidate_per_unit(time) : group.baseline_per_unit(time);
-    (candidate ? to.candidate_n : to.baseline_n) +=
-        candidate ? group.candidate_per_unit(n) : group.baseline_per_unit(n);
-  };
-  if (level == Level::kPair) add_pairs(group, op, kernel_names, add);
   for (const bool candidate : {false, true}) {
+    const double per_unit = candidate ? group.candidate_per_unit(1) : group.baseline_per_unit(1);
     for (const WorkCell& cell : (candidate ? group.candidate : group.baseline).cells) {
-      if (level == Level::kPair || cell.work != Work::kCompute) continue;
+      if (cell.work != Work::kCompute) continue;
       if (kernel_names.op_name(group.levels.op_of(cell.name, kernel_names)) != op) continue;
-      add(candidate, member_of(level, group.role_levels.of(cell.role), cell, kernel_names), cell.layer, cell.sum.n,
-          cell.sum.accounted(cell.work));
+      LayerPart& to = members[member_of(level, group.role_levels.of(cell.role), cell, kernel_names)][cell.layer];
+      to.layer = cell.layer;
+      (candidate ? to.change.candidate : to.change.baseline) +=
+          per_unit * static_cast<double>(cell.sum.accounted(cell.work));
+      (candidate ? to.candidate_n : to.baseline_n) += per_unit * static_cast<double>(cell.sum.n);
     }
   }
   for (auto& [name, layers] : members) {
@@ -243,19 +199,16 @@ CountedChange sum_of(const Layers& layers) {
 struct Direction {
   CountedChange sum;
   Layers layers;
-  std::set<std::string> members;
-  std::map<std::string, std::int64_t> named;  // those that moved by as much as a reason needs, and by how much
+  std::size_t members = 0;
+  std::vector<std::pair<std::int64_t, std::string>> names;  // of those that moved by as much as a reason needs
 };
 
-MemberPart part_of(const Reason& whole, const Direction& direction, const Direction& other) {
+MemberPart part_of(const Reason& whole, Direction direction) {
   MemberPart out{whole, {}};
-  std::vector<std::pair<std::int64_t, std::string>> names;
-  for (const auto& [name, size] : direction.named)
-    names.emplace_back(size, other.members.contains(name) ? name + " at some places" : name);
-  std::sort(names.rbegin(), names.rend());
-  for (std::size_t i = 0; i < std::min(kMostNamed, names.size()); ++i)
-    out.reason.member += (i == 0 ? "" : ", ") + names[i].second;
-  if (direction.members.size() > std::min(kMostNamed, names.size())) out.reason.member += " and others";
+  std::sort(direction.names.rbegin(), direction.names.rend());
+  for (std::size_t i = 0; i < std::min(kMostNamed, direction.names.size()); ++i)
+    out.reason.member += (i == 0 ? "" : ", ") + direction.names[i].second;
+  if (direction.members > std::min(kMostNamed, direction.names.size())) out.reason.member += " and others";
   static_cast<CountedChange&>(out.reason) = direction.sum;
   out.reason.whole_row = false;
   out.reason.interval.reset();
@@ -325,27 +278,26 @@ std::vector<MemberPart> split_by_member(const GroupComparison& group, const Kern
                                         const Reason& whole, double least) {
   std::vector<MemberPart> parts;
   double told = 0;  // of what moved, either way
-  for (const Level level : {Level::kRoleAndOperator, Level::kOperator, Level::kRole, Level::kKernel, Level::kPair}) {
+  for (const Level level : {Level::kRoleAndOperator, Level::kOperator, Level::kRole, Level::kKernel}) {
     Direction slower, faster;
     bool in_both = true;
-    for (const auto& [member, layers] : members_by(level, group, whole.op, kernel_names)) {
-      const std::string name = member.substr(0, member.find(kWhichPair));
+    for (const auto& [name, layers] : members_by(level, group, whole.op, kernel_names)) {
       const CountedChange sum = sum_of(layers);
       if (sum.change.change == 0) continue;
       Direction& to = sum.change.change > 0 ? slower : faster;
       const std::int64_t size = std::abs(sum.change.change);
       if (static_cast<double>(size) >= least) {
         in_both = in_both && !name.empty() && sum.baseline_n > 0 && sum.candidate_n > 0;
-        to.named[name] += size;
+        to.names.emplace_back(size, name);
       }
       to.sum.add(sum);
-      to.members.insert(name);
+      ++to.members;
       for (const auto& [layer, part] : layers)
         to.layers.try_emplace(layer, LayerPart{{}, layer}).first->second.add(part);
     }
     // What rounding misses of the row, or what a fusion has of it.
     const std::int64_t rest = whole.change.change - slower.sum.change.change - faster.sum.change.change;
-    if (!in_both || slower.named.empty() || faster.named.empty() || 2 * std::abs(static_cast<double>(rest)) > least)
+    if (!in_both || slower.names.empty() || faster.names.empty() || 2 * std::abs(static_cast<double>(rest)) > least)
       continue;
     // Another level must tell more than the one before, of which members may hold what moved against each other.
     const auto moved = static_cast<double>(slower.sum.change.change - faster.sum.change.change);
@@ -353,7 +305,7 @@ std::vector<MemberPart> split_by_member(const GroupComparison& group, const Kern
     told = moved;
     faster.sum.change.change += rest;
     faster.sum.change.duration_effect += rest;
-    parts = {part_of(whole, slower, faster), part_of(whole, faster, slower)};
+    parts = {part_of(whole, std::move(slower)), part_of(whole, std::move(faster))};
     if (!group.alignment.by_layer) parts[0].layers = parts[1].layers = {};
   }
   return parts;
