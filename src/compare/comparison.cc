@@ -454,9 +454,7 @@ std::vector<Tally> tallies(const GroupComparison& group) {
   for (const OpChange& op : group.ops) add(operations, op.baseline.time, op.candidate.time);
   for (const AlignedSegment& segment : group.alignment.segments) {
     for (const KernelPair& pair : segment.pairs) {
-      // A kernel and one of its parts are told as a fusion.
-      const bool fused = pair.baseline.fusion >= 0 || pair.candidate.fusion >= 0;
-      if (pair.is_of_one() && !fused) add(kernels, pair.baseline.time, pair.candidate.time);
+      if (pair.has_both()) add(kernels, pair.baseline.time, pair.candidate.time);
     }
   }
   std::vector<Tally> out = {tally("layers", layers), tally("operations", operations),

@@ -158,8 +158,6 @@ class Aligner {
       PositionSums& sums = segment.positions.emplace_back();
       if (path[i].a != kNoPartner) add(pair.baseline, sums.baseline, a.kernels, path[i].a, baseline_.roles);
       if (path[i].b != kNoPartner) add(pair.candidate, sums.candidate, b.kernels, path[i].b, candidate_.roles);
-      const auto family = [&](NameId name) { return kernel_names_.family_of(kernel_names_.op_of(name)); };
-      pair.unlike = pair.has_both() && family(pair.baseline.name) != family(pair.candidate.name);
     }
   }
 

@@ -27,12 +27,10 @@ struct PairSide {
 
 struct KernelPair {
   PairSide baseline, candidate;
-  bool unlike = false;  // of two families of classes: rows count one as gone, the other as new
-  bool fused = false;   // unpaired, but explained by a fusion finding (find_fusions())
+  bool fused = false;  // unpaired, but explained by a fusion finding (find_fusions())
   // Of an unpaired companion (kernel_name_table.h): the pair whose work it finishes; else kNoPartner.
   std::uint32_t companion_of = kNoPartner;
   [[nodiscard]] bool has_both() const { return baseline.n > 0 && candidate.n > 0; }
-  [[nodiscard]] bool is_of_one() const { return has_both() && !unlike; }
 };
 
 // The kernels of one pair in one layer, summed over the device steps of the group.
@@ -54,9 +52,9 @@ struct AlignedSegment {
   std::int64_t baseline_instances = 0, candidate_instances = 0;
   std::int64_t baseline_following = 0, candidate_following = 0;
 
-  // Has both, of one operation, or finishes the work of a pair that has.
+  // Has both, or finishes the work of a pair that has.
   [[nodiscard]] bool is_aligned(const KernelPair& pair) const {
-    return pair.is_of_one() || (pair.companion_of != kNoPartner && pairs[pair.companion_of].is_of_one());
+    return pair.has_both() || (pair.companion_of != kNoPartner && pairs[pair.companion_of].has_both());
   }
 };
 
