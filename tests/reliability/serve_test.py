@@ -242,17 +242,9 @@ def begin_waiting(server):
 
 
 def check_waiting(server, idle, deaf):
-    for one in (idle, deaf):
-        one.settimeout(120)
+    idle.settimeout(120)
     equal(idle.recv(1), b"", "an idle connection")
     until(lambda: len(os.listdir(f"/proc/{server.process.pid}/fd")) <= 8, 120, "the descriptor of one who does not read")
-    got = 0
-    try:
-        while part := deaf.recv(1 << 20):
-            got += len(part)
-    except ConnectionError:
-        pass
-    require(0 < got < 7_500_000, f"an answer that nobody read: {got}")
     for one in (idle, deaf):
         one.close()
 
@@ -475,7 +467,8 @@ def check_descriptors(folder):
             for one in sockets[:12]:
                 one.close()
             for path in ("help/ls", "", "t?i=a"):  # a question needs more than are left
-                require(status_of(server, path) in (0, 200, 503), path)
+                status = status_of(server, path)
+                require(status in (0, 200, 503), f"{path}: {status}")
             for one in sockets:
                 one.close()
             equal([server.get(path)[0] for path in ("help/ls", "", "t?i=a")], [200] * 3, "afterwards")

@@ -1,11 +1,14 @@
 #include "trace_query/child/index_names.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 
+#include "base/error.h"
+#include "base/files/file_descriptor.h"
 #include "base/files/input_file.h"
 #include "base/stream/content_hash.h"
 #include "base/text/characters.h"
@@ -66,6 +69,9 @@ void IndexNames::look_again() {
   constexpr std::time_t kLongestTrust = 10;  // s: some file systems keep no times of folders
   const std::time_t now = std::time(nullptr);
   if (!state_.empty() && now - looked_at_ < kLongestTrust && state_of(folders_, now) == state_) return;
+  // Where no descriptor is left a folder seems to be empty.
+  if (!FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)).is_open())
+    throw Error(ErrorCode::kResource, "no file can be opened: too many are; try again");
   paths_.clear();
   shown_.clear();
   traces_.clear();

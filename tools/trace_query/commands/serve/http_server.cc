@@ -228,7 +228,9 @@ class HttpServer {
     if (refused != HttpStatus::unknown) return refuse(one, refused, "");
     one.keeps_open = one.request.keeps_open;
     if (const auto failure = catch_error([&] { one.plan = pages_.plan(one.request); }))
-      return answer(one, pages_.error(HttpStatus::not_found, failure->what()));
+      return answer(one, pages_.error(failure->code() == ErrorCode::kResource ? HttpStatus::service_unavailable
+                                                                              : HttpStatus::not_found,
+                                      failure->what()));
     if (!one.plan.etag.empty() && one.request.etag == one.plan.etag)
       return answer(one, {.status = HttpStatus::not_modified, .type = "", .etag = one.plan.etag});
     if (one.plan.questions.empty()) {
