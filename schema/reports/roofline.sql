@@ -9,7 +9,7 @@
 -- column: calls  | Calls    | count | sum   | 5 | calls with device work of their own
 -- column: busy      | Busy       | ns      | sum  | 8 | time during which a call's device work ran, summed over the calls
 -- column: busy_pct  | Busy (%)   | percent | sum  | 5 | busy as a share of that of all selected device work
--- column: flops     | FLOPs      | count   |      | 2 | of the calls that have their own and all of it selected and timed; empty: not known
+-- column: flops     | FLOPs      | count   |      | 2 | of the calls whose device work is all selected and timed; empty: not known
 -- column: bytes     | Bytes      | bytes   |      | 2 | that these calls must read and write at least; empty: not known
 -- column: tflops    | TFLOP/s    |         |      | 6 | FLOPs by the time of these calls
 -- column: slowest_tflops | Slowest | | | | TFLOP/s of the slowest call
@@ -44,7 +44,7 @@ SELECT name, family, shape, types, launching, busy,
        flops / 1000.0 / nullif(rated, 0), slowest, fastest, deviation, 1.0 * bytes / nullif(rated, 0), 1.0 * flops / nullif(bytes, 0),
        100.0 * compute / nullif(rated, 0), 100.0 * roof / nullif(rated, 0),
        iif(100.0 * roof / nullif(rated, 0) > 105, '!', NULL),
-       CASE WHEN 2 * waiting > busy OR (2 * short > busy AND roof < rated / 4.0) THEN 'launch'
+       CASE WHEN 2 * waiting > rated OR (2 * short > rated AND roof < rated / 4.0) THEN 'launch'
             WHEN compute > moving THEN 'compute'
             WHEN moving >= compute THEN 'memory' END, missing
 FROM roofs

@@ -143,11 +143,15 @@ def check_calls(folder):
     linear = event("cpu_op", "aten::linear", 990, 990, **{"External id": 9, "Input Dims": [[512, 512], [512, 512]], "Input type": [half, half]})
     scale = [call("cudaLaunchKernel", 1950, 2, 99, **{"External id": 9}), kernel("scale", 1960, 5, correlation=99, **{"External id": 9})]
     scaled = {"dims": ((64, 64), (64, 64), (), (), (), (), (), ()), "types": ("c10::Float8_e4m3fn",) * 2 + ("",) * 4 + ("Scalar", "Scalar")}
+    behind = [event("cpu_op", "aten::mm", 0, 90, **{"External id": 1, "Input Dims": [[512, 512]] * 2, "Input type": [half] * 2}), kernel("other", 40, 500),
+              call("cudaLaunchKernel", 10, 2, 1, **{"External id": 1}), kernel("gemm", 541, 20, correlation=1, **{"External id": 1})]
     split = [*work(1, ("gemm", 20), ("reduce", 5)), *work(2, ("gemm", 20), ("reduce", 5))]
     for name, events, options, column, expected in (
             ("a filter", split, ("--name", "gemm"), "flops", [None]),
             ("a filter", split, ("--name", "gemm"), "tflops", [None]),
+            ("a filter", split, ("--name", "reduce"), "bound", [None]),
             ("no filter", split, (), "flops", [4 * 512**3]),
+            ("work before it that is not selected", behind, ("--name", "gemm"), "bound", ["memory"]),
             ("no duration", [*work(1, ("gemm", 20)), *work(2, ("gemm", None))], (), "flops", [2 * 512**3]),
             ("no duration", [*work(1, ("gemm", 20)), *work(2, ("gemm", None))], (), "tflops", [2 * 512**3 / 20e6]),
             ("one around another", [linear, *work(1, ("gemm", 20)), *scale], (), "flops", [2 * 512**3, None]),

@@ -64,7 +64,8 @@ struct SetMetric {
   std::optional<double> run_sd_pct;          // from run to run, both sides pooled; paired: of the differences
   std::optional<double> detectable_pct;      // least true change that such sets tell from 0 four times in five
   std::optional<std::int64_t> runs_needed;   // runs a side (pairs) until that is within the budget; 10000 at most
-  std::optional<Interval> devices;           // as PhaseRuns: their mean is not the same, and passes no gate
+  std::optional<Interval>
+      devices;  // as PhaseRuns: their mean is not the same, and passes no gate that one of them fails
   Verdict verdict = Verdict::kInconclusive;
   std::string reason;  // of an inconclusive verdict
 };

@@ -181,12 +181,15 @@ class WorkSummer {
       const std::uint32_t owner = owner_of(op_of[event.ref]);
       const auto& durations = event.ref.is_memory_op ? memory_dur : kernel_dur;
       if (event.left_out || durations[event.ref.id - 1] == kUnknownValue) leave_out(owner);
-      if (event.left_out) return;
+      std::int64_t& until = stream_until.try_emplace(event.stream, kNever).first->second;
+      if (event.left_out) {
+        until = std::max(until, event.end);
+        return;
+      }
       auto& [first, last] =
           extents.try_emplace(event.stream < device_of.size() ? device_of[event.stream] : 0, event.ts, event.end)
               .first->second;
       last = std::max(last, event.end);
-      std::int64_t& until = stream_until.try_emplace(event.stream, kNever).first->second;
       if (!event.ref.is_memory_op && is_matrix_unmodelled(owner, has_id(multiplies, name[event.ref.id - 1]))) {
         matrix_unmodelled = saturating_add(matrix_unmodelled, event.end - event.ts);
       }
@@ -268,13 +271,10 @@ class WorkSummer {
   }
 
   void add_work() {
-    constexpr std::int64_t kShort = 5'000;  // ns
     for (const std::uint32_t op : launching_) {
       WorkGroup& group = groups[group_[op]];
       const Call& call = call_of_[op];
       group.busy = saturating_add(group.busy, call.busy);
-      if (call.delay > call.busy) group.waiting = saturating_add(group.waiting, call.busy);
-      if (call.busy < kShort) group.short_calls = saturating_add(group.short_calls, call.busy);
       if (call.is_partial) ++group.left_out;
       if (call.is_outer || call.is_partial) continue;
       add_call(group, call);
@@ -282,6 +282,7 @@ class WorkSummer {
   }
 
   void add_call(WorkGroup& group, const Call& call) {
+    constexpr std::int64_t kShort = 5'000;  // ns
     Amount flops = group.work.flops, bytes = group.work.bytes;
     if (needs_step_lengths(group.operator_name)) {
       OperatorWork own = work_of(group.operator_name, group.arguments.list, lengths_at(call.annotation));
@@ -292,6 +293,8 @@ class WorkSummer {
     }
     ++group.rated;
     group.rated_busy = saturating_add(group.rated_busy, call.busy);
+    if (call.delay > call.busy) group.waiting = saturating_add(group.waiting, call.busy);
+    if (call.busy < kShort) group.short_calls = saturating_add(group.short_calls, call.busy);
     group.busy_of_calls.push_back(call.busy);
     group.flops = plus(group.flops, group.of_size(flops));
     group.bytes = plus(group.bytes, group.of_size(bytes));

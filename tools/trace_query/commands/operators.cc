@@ -178,8 +178,10 @@ std::string peaks_note(const Index& index, const DevicePeaks* peaks) {
                   "name') AS name FROM device WHERE used = 1 ORDER BY name)");
   const bool any = names.step() && !names.is_null(0);
   if (any && names.int64(1) > 1)
-    return fmt::format("no shares of a peak: these devices have none in common: {} (--device N selects one)",
-                       names.text(0));
+    return fmt::format(
+        "no shares of a peak: these devices have none in common: {} (--device N selects one, --devices FILE "
+        "adds peaks)",
+        names.text(0));
   return fmt::format("no shares of a peak: none is known of {} (--devices FILE adds it)",
                      any ? names.text(0) : "this device");
 }
