@@ -1,4 +1,5 @@
-// Events of one chunk parsed together and one by one: the same facts in the same order. Every element is counted, as
+// Events of one chunk parsed together, a second time when their shapes are known, and each by a parser that has seen no
+// other, through simdjson: the same facts in the same order. Every element is counted, as
 // stored, with a reason, or as text that is no event; and where the whole chunk is JSON to simdjson's DOM, each event
 // is counted under the category and phase the DOM sees, nothing is called damaged, and no comma matters. No text at all
 // is dropped in silence.
@@ -199,30 +200,32 @@ void check_events(FuzzInput input) {
   const std::string_view list = input.rest().substr(0, cut.size);
 
   EventBatch batch;
-  Facts together;
+  Facts together, twice, one_by_one;
   ChunkParser(0, options).parse(chunk_of(list), batch);
   together.add(batch);
-
-  Facts one_by_one;
   ChunkParser parser(0, options);
-  std::uint64_t elements = 0;
-  std::uint64_t objects = 0;
-  for (const CutElement& element : cut.elements) {
-    if (element.text.empty()) {
-      if (!trim_json_space(list).empty()) one_by_one.add_issue(IssueKind::kStrayComma, 1 + element.start);
-      continue;
+  std::uint64_t elements = 0, objects = 0;
+  unsigned worker = 0;
+  for (const bool again : {false, true}) {
+    parser.parse(chunk_of(list), batch);
+    twice.add(batch);
+    for (const CutElement& element : cut.elements) {
+      if (element.text.empty()) {
+        if (!trim_json_space(list).empty()) one_by_one.add_issue(IssueKind::kStrayComma, 1 + element.start);
+        continue;
+      }
+      if (!again) ++elements, objects += element.objects;
+      const auto offset = static_cast<std::size_t>(element.text.data() - list.data());
+      ChunkParser(worker++, options).parse(chunk_of(element.text, 1 + offset), batch);
+      one_by_one.add(batch);
     }
-    ++elements;
-    objects += element.objects;
-    parser.parse(chunk_of(element.text, 1 + static_cast<std::size_t>(element.text.data() - list.data())), batch);
-    one_by_one.add(batch);
   }
   const IssueLog& issues = together.issues();
   const std::uint64_t stray = issues.count(IssueKind::kStrayText);
   require(together.read() + stray >= elements, "every element is counted");
   const bool damaged = stray + issues.count(IssueKind::kMalformedEvent) + issues.count(IssueKind::kRepairedText) > 0;
   require(damaged || together.read() >= objects, "no object is dropped in silence");
-  together.require_same_as(one_by_one);
+  twice.require_same_as(one_by_one);
   if (check_against_dom(chunk_of(list).text(), together)) check_salvage(cut, options, together);
 }
 

@@ -6,6 +6,8 @@
 #include <new>
 #include <string>
 
+#include "base/text/json_text.h"
+#include "ingest/kineto/event_shapes.h"
 #include "ingest/read/json_shape.h"
 
 namespace tracedb {
@@ -16,15 +18,6 @@ namespace ondemand = simdjson::ondemand;
 // Memory that is short is no damage of the trace: what could be read must not be counted as broken.
 void require_memory(simdjson::error_code error) {
   if (error == simdjson::MEMALLOC) throw std::bad_alloc();
-}
-
-// The parser finds where a container ends by counting brackets of both kinds alike: `[1}` is one to it.
-simdjson::error_code check_brackets(std::string_view container) {
-  for (const char c : container) {
-    if (c != '"' && c != '{' && c != '}') continue;  // lists of numbers, mostly
-    return is_value(container) ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
-  }
-  return simdjson::SUCCESS;
 }
 
 simdjson::error_code container_text(ondemand::value& value, std::string_view& out) {
@@ -46,7 +39,7 @@ void trim_end(std::string_view& token) {
 simdjson::error_code container_token(ondemand::value& value, std::string_view& out) {
   if (const auto error = container_text(value, out)) return error;
   trim_end(out);
-  return check_brackets(out);
+  return has_sound_brackets(out) ? simdjson::SUCCESS : simdjson::TAPE_ERROR;
 }
 
 // Raw text of a value: scalars to the end of their token, containers whole.
@@ -57,57 +50,42 @@ simdjson::error_code raw_token(ondemand::value& value, std::string_view& out) {
   return simdjson::SUCCESS;
 }
 
-// Reads events into EventFields; remembers the order of keys from one event to the next.
-class EventReader {
- public:
-  simdjson::error_code read(ondemand::object& object, std::string_view text, EventFields& fields) {
-    event_keys_.start_object();
-    for (auto member : object) {
-      if (const auto error = member.error()) return error;
-      // Used in place: copying a field right after it was written stalls on store forwarding, a fifth of all parsing.
-      ondemand::field& entry = member.value_unsafe();
-      const EventField field = event_keys_.next(entry.key().raw());
-      if (field == EventField::kCount) continue;
-      std::string_view token;
-      if (field == EventField::kArgs) {
-        if (fields.has(EventField::kArgs)) fields.clear_arguments();
-        // To the end of the text: only counters and --keep-args look at it, and they find the end themselves.
-        token = text.substr(static_cast<std::size_t>(entry.value().raw_json_token().data() - text.data()));
-        if (const auto error = read_arguments(entry.value(), fields)) return error;
-      } else if (const auto error = raw_token(entry.value(), token)) {
-        return error;
+// `key`: behind its opening quote.
+EventField field_of(const char* key, EventField (*look_up)(std::string_view)) {
+  const char* end = key;
+  while (*end != '"') end += *end == '\\' ? 2 : 1;
+  const std::string_view text(key, static_cast<std::size_t>(end - key));
+  return text.find('\\') == std::string_view::npos ? look_up(text) : look_up(unescape(text).text);
+}
+
+// `is_arguments`: of an object that is the "args" of an event.
+simdjson::error_code read_members(ondemand::object& object, std::string_view text, bool is_arguments,
+                                  EventFields& fields) {
+  for (auto member : object) {
+    if (const auto error = member.error()) return error;
+    // Used in place: copying a field right after it was written stalls on store forwarding, a fifth of all parsing.
+    ondemand::field& entry = member.value_unsafe();
+    const EventField field = field_of(entry.key().raw(), is_arguments ? &argument_field : &event_field);
+    if (field == EventField::kCount) continue;
+    std::string_view token;
+    if (field == EventField::kArgs) {
+      if (fields.has(EventField::kArgs)) fields.clear_arguments();
+      // To the end of the text: only counters and --keep-args look at it, and they find the end themselves.
+      token = text.substr(static_cast<std::size_t>(entry.value().raw_json_token().data() - text.data()));
+      ondemand::object arguments;  // null, a list, ...: as if there were none
+      if (entry.value().get_object().get(arguments) == simdjson::SUCCESS) {
+        if (const auto error = read_members(arguments, text, true, fields)) return error;
       }
-      fields.set(field, token);
+    } else if (const auto error = raw_token(entry.value(), token)) {
+      return error;
     }
-    return simdjson::SUCCESS;
+    fields.set(field, token);
   }
+  return simdjson::SUCCESS;
+}
 
- private:
-  simdjson::error_code read_arguments(ondemand::value& value, EventFields& fields) {
-    ondemand::object arguments;
-    if (value.get_object().get(arguments) != simdjson::SUCCESS) return simdjson::SUCCESS;  // "args": null, a list, ...
-    argument_keys_.start_object();
-    for (auto member : arguments) {
-      if (const auto error = member.error()) return error;
-      // Used in place: copying a field right after it was written stalls on store forwarding, a fifth of all parsing.
-      ondemand::field& entry = member.value_unsafe();
-      const EventField field = argument_keys_.next(entry.key().raw());
-      if (field == EventField::kCount) continue;
-      std::string_view token;
-      if (const auto error = raw_token(entry.value(), token)) return error;
-      fields.set(field, token);
-    }
-    return simdjson::SUCCESS;
-  }
-
-  KeyPredictor event_keys_{&event_field};
-  KeyPredictor argument_keys_{&argument_field};
-};
-
-// Calls visit(offset, text) for each element of a comma-separated list without brackets around it.
-template <class Visitor>
-void for_each_element(std::string_view list, Visitor visit) {
-  std::size_t start = 0;
+// Where the element that `list` starts with ends: at a comma outside of strings and brackets, or with the list.
+std::size_t element_end(std::string_view list) {
   int depth = 0;
   bool in_string = false;
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -122,11 +100,10 @@ void for_each_element(std::string_view list, Visitor visit) {
     } else if (c == '}' || c == ']') {
       --depth;
     } else if (c == ',' && depth == 0) {
-      visit(start, list.substr(start, i - start));
-      start = i + 1;
+      return i;
     }
   }
-  visit(start, list.substr(start));
+  return list.size();
 }
 
 bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == ','; }
@@ -168,7 +145,7 @@ std::size_t phases(std::string_view text) {
 
 struct ChunkParser::Json {
   ondemand::parser parser;
-  EventReader reader;
+  EventShapes shapes;
   EventFields fields;
   std::string scratch;
 };
@@ -183,56 +160,33 @@ void ChunkParser::parse(const Chunk& chunk, EventBatch& batch) {
   batch.clear();
   events_.begin(batch);
   if (chunk.damaged) return salvage(chunk.elements(), chunk.offset, batch);
-  if (try_parse(chunk.text(), chunk.buffer.size(), chunk.offset - 1, batch)) return;
-  events_.forget(batch);  // texts of an element that is broken further on must not be numbered
-  parse_elements(chunk, batch);
-}
-
-// `text` is one JSON array whose first byte has position `offset` in the trace. False: something in it is broken, and
-// part of it may be in the batch.
-bool ChunkParser::try_parse(std::string_view text, std::size_t capacity, std::uint64_t offset, EventBatch& batch) {
-  ondemand::document document;
-  ondemand::array elements;
-  const auto error =
-      json_->parser.iterate(simdjson::padded_string_view(text.data(), text.size(), capacity)).get(document);
-  require_memory(error);
-  if (error != simdjson::SUCCESS) return false;
-  if (document.get_array().get(elements) != simdjson::SUCCESS) return false;
-  for (auto element : elements) {
-    ondemand::value value;
-    if (element.get(value) != simdjson::SUCCESS) return false;
-    const std::string_view start = value.raw_json_token();
-    const auto position = static_cast<std::int64_t>(offset + static_cast<std::uint64_t>(start.data() - text.data()));
-    ondemand::object object;
-    if (value.get_object().get(object) != simdjson::SUCCESS) {
-      if (start.empty() || start.front() == '{' || start.front() == ',' || start.front() == ']') return false;
-      const std::string_view rest = text.substr(static_cast<std::size_t>(start.data() - text.data()));
-      if (is_list_of_events(rest)) return false;
-      batch.issues.add(IssueKind::kNotAnObject, position, trim_json_space(rest.substr(0, json_value_length(rest))));
-      events_.skip(SkipReason::kNotAnObject, batch);
-      continue;
-    }
-    json_->fields.clear();
-    if (json_->reader.read(object, text, json_->fields) != simdjson::SUCCESS) return false;
-    events_.add(json_->fields, position, batch);
+  std::string_view rest = chunk.elements();
+  for (std::uint64_t offset = chunk.offset;;) {
+    const std::size_t length = parse_element(rest, offset, batch);
+    if (length == rest.size()) return;
+    rest.remove_prefix(length + 1);
+    offset += length + 1;
   }
-  return true;
 }
 
-void ChunkParser::parse_elements(const Chunk& chunk, EventBatch& batch) {
-  for_each_element(chunk.elements(), [&](std::size_t start, std::string_view element) {
-    const std::string_view trimmed = trim_json_space(element);
-    const std::uint64_t offset = chunk.offset + start;
-    if (trimmed.empty()) {
-      batch.issues.add(IssueKind::kStrayComma, static_cast<std::int64_t>(offset), {});
-    } else {
-      parse_element(trimmed, offset + static_cast<std::uint64_t>(trimmed.data() - element.data()), batch);
+// Of the element that `list` starts with; returns where it ends.
+std::size_t ChunkParser::parse_element(std::string_view list, std::uint64_t offset, EventBatch& batch) {
+  const std::size_t start = skip_json_space(list, 0);
+  if (const std::size_t length = json_->shapes.match(list.substr(start), json_->fields)) {
+    const std::size_t end = skip_json_space(list, start + length);
+    if (end == list.size() || list[end] == ',') {
+      events_.add(json_->fields, static_cast<std::int64_t>(offset + start), batch);
+      return end;
     }
-  });
-}
-
-void ChunkParser::parse_element(std::string_view element, std::uint64_t offset, EventBatch& batch) {
-  if (!take_element(element, offset, batch)) salvage(element, offset, batch);
+  }
+  const std::size_t end = element_end(list);
+  const std::string_view element = trim_json_space(list.substr(0, end));
+  if (element.empty()) {
+    batch.issues.add(IssueKind::kStrayComma, static_cast<std::int64_t>(offset), {});
+  } else if (!take_element(element, offset + start, batch)) {
+    salvage(element, offset + start, batch);
+  }
+  return end;
 }
 
 // `text` starts at position `offset` in the trace and holds events, whole or damaged, and text that is neither.
@@ -308,11 +262,12 @@ bool ChunkParser::try_element(std::string_view element, std::uint64_t offset, Ev
       continue;
     }
     json_->fields.clear();
-    if (json_->reader.read(object, {scratch.data(), size}, json_->fields) != simdjson::SUCCESS) return false;
+    if (read_members(object, {scratch.data(), size}, false, json_->fields) != simdjson::SUCCESS) return false;
   }
   if (members != 1) return false;
   const auto position = static_cast<std::int64_t>(offset);
   if (is_object) {
+    json_->shapes.learn({scratch.data() + 1, size - 1}, json_->fields);
     events_.add(json_->fields, position, batch);
   } else {
     batch.issues.add(IssueKind::kNotAnObject, position, element);

@@ -83,12 +83,21 @@ enum class EventField : std::uint8_t {
 
 class EventFields {
  public:
+  bool operator==(const EventFields&) const = default;
   void clear() {
     clear(present_);
     repeated_ = 0;
   }
   // Clears the fields of an earlier "args": a repeated key replaces the whole object.
   void clear_arguments() { clear(present_ & ~kOfEvent); }
+  // As if the fields of this set were the ones given; put() then says what they hold.
+  void start(std::uint64_t present) {
+    clear(present_ & ~present);
+    present_ = present;
+    repeated_ = 0;
+  }
+  void put(EventField field, std::string_view token) { tokens_[static_cast<std::size_t>(field)] = token; }
+  [[nodiscard]] std::uint64_t present() const { return present_; }
   // The last one wins where a key is repeated, as in most JSON readers.
   void set(EventField field, std::string_view token) {
     tokens_[static_cast<std::size_t>(field)] = token;

@@ -46,12 +46,6 @@ void KinetoEvents::begin(EventBatch& batch) {
   later_kinds_.clear();
 }
 
-void KinetoEvents::forget(EventBatch& batch) {
-  ids_.forget(batch);
-  batch.clear();
-  begin(batch);
-}
-
 EventCount& KinetoEvents::event_count(std::uint32_t category, std::string_view ph, EventBatch& batch) {
   const auto matches = [&](const EventCount& kind) { return kind.category == category && kind.ph == ph; };
   if (last_kind_ < batch.kinds.size() && matches(batch.kinds[last_kind_])) return batch.kinds[last_kind_];

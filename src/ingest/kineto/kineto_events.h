@@ -33,8 +33,7 @@ class KinetoEvents {
   void add(const EventFields& event, std::int64_t offset, EventBatch& batch);
   // Counts an array element that is no event.
   void skip(SkipReason reason, EventBatch& batch);
-  void begin(EventBatch& batch);   // call before the first add() to a cleared batch
-  void forget(EventBatch& batch);  // undoes all add() and skip() since begin()
+  void begin(EventBatch& batch);  // call before the first add() to a cleared batch
 
  private:
   struct Event;  // the one at hand

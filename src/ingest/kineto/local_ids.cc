@@ -200,18 +200,6 @@ std::uint32_t LocalIds::scope(const RawEvent& event) {
   return entry.id;
 }
 
-void LocalIds::forget(const EventBatch& batch) {
-  texts_.forget_last(batch.strings.size());
-  texts_about_.resize(texts_.size());
-  numbers_.forget_last(batch.numbers.size());
-  scopes_.forget_last(batch.scopes.size());
-  threads_.forget_last(batch.threads.size());
-  streams_.forget_last(batch.streams.size());
-  configs_.forget_last(batch.configs.size());
-  shapes_.forget_last(batch.shapes.size());
-  last_thread_ = last_stream_ = 0;
-}
-
 std::uint32_t LocalIds::other_thread(const RawEvent& event) {
   const std::string_view pid = event[EventField::kPid];
   const std::string_view tid = event[EventField::kTid];

@@ -66,9 +66,6 @@ class LocalIds {
   std::uint32_t launch_config(const RawEvent& event);  // 0: the event has none
   std::uint32_t shape(const RawEvent& event);          // 0: the event has none
 
-  // Takes back the definitions in `batch`, all since it was cleared, as if its events had never been seen.
-  void forget(const EventBatch& batch);
-
  private:
   enum class Mark : std::uint8_t { kNotAsked, kNo, kYes };
   struct AboutText {

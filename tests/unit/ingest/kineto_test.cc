@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <sstream>
@@ -9,6 +10,7 @@
 #include "base/unknown.h"
 #include "ingest/kineto/chunk_parser.h"
 #include "ingest/kineto/event_fields.h"
+#include "ingest/kineto/event_shapes.h"
 #include "ingest/kineto/kineto_events.h"
 #include "support/cases.h"
 #include "support/parsed_events.h"
@@ -262,6 +264,79 @@ TEST_CASE("the last one of repeated keys wins, clear forgets all") {
   CHECK_FALSE(fields.has(EventField::kPh));
   CHECK(fields[EventField::kPh].empty());
   CHECK(fields[EventField::kCopyKind].empty());
+}
+
+TEST_CASE("an event is read by the shape of another") {
+  const std::string learned = R"({"ph":"X", "name":"a", "ts":1, "args":{"grid":[1,"x"], "w":null}})";
+  EventFields fields;
+  for (const auto& [field, token] : {std::pair(EventField::kPh, "\"X\""),
+                                     {EventField::kName, "\"a\""},
+                                     {EventField::kTs, "1"},
+                                     {EventField::kGrid, "[1,\"x\"]"}}) {
+    fields.set(field, token);
+  }
+  fields.set(EventField::kArgs, std::string_view(learned).substr(learned.find("{\"grid")));
+  EventShapes shapes;
+  const auto match = [&](std::string text) {
+    EventFields found;
+    const std::size_t size = text.size();
+    text.append(EventShapes::kPadding, ' ');
+    return shapes.match(std::string_view(text).substr(0, size), found) == 0 ? ""
+                                                                            : std::string(found[EventField::kName]);
+  };
+  CHECK(match(learned).empty());
+  shapes.learn(learned, fields);
+  CHECK(match(learned) == "\"a\"");
+  CHECK(match(R"({"ph":"X", "name":"a \"b\xC3\xA9\\", "ts":-1.5e+3, "args":{"grid":[[2],{"k":[]}], "w":null}})") ==
+        R"("a \"b\xC3\xA9\\")");
+}
+
+// Each byte of an event made another one: what the parser says of it must not depend on the event before it, whose
+// shape it may have.
+TEST_CASE("an event of a known shape is the same as one never seen") {
+  const std::string sound =
+      R"({"ph": "X", "cat": "cpu_op", "name": "add\"é", "pid": 1, "tid": "t", "ts": 12345678.25, "dur": 4.5e1,)"
+      R"( "args": {"External id": 7, "Sequence number": null, "Input Dims": [[2, 3], []], "other": {"a": [1]},)"
+      R"( "Input type": ["float", "In\\t"], "Concrete Inputs": ["", "[1]"], "Fwd thread id": -0}})";
+  const auto facts = [](const EventBatch& batch) {
+    std::string out;
+    for (const OperatorRecord& op : batch.operators) {
+      out += fmt::format("{} {} {} {} {} {}", op.ts, op.dur, op.external_id, op.sequence_number, op.is_forward,
+                         text_of(batch, op.name));
+      if (op.shape == 0) continue;
+      const ShapeDefinition& shape = batch.shapes[op.shape - 1];
+      out += fmt::format(" {} {} {}", shape.dims, shape.types, shape.concrete_inputs);
+    }
+    for (const CounterRecord& counter : batch.counters) out += fmt::format("counter {}", counter.ts);
+    for (const SliceRecord& slice : batch.slices)
+      out += fmt::format("slice {} {}", slice.ts, text_of(batch, slice.name));
+    return out;
+  };
+  const auto issues = [](const EventBatch& batch) {
+    std::string out;
+    for (const Issue& issue : batch.issues.issues()) {
+      out += fmt::format("{} {} {}\n", describe(issue.kind).name, issue.count, issue.sample);
+    }
+    return out;
+  };
+  const EventBatch first = parse_events(sound);
+  REQUIRE(first.operators.size() == 1);
+  REQUIRE(first.issues.issues().empty());
+  std::size_t stored = 0;
+  for (std::size_t at = 0; at < sound.size(); ++at) {
+    for (const char c : std::string_view("\"\\{}[]:,. 1e-\n\x01\x80/a")) {
+      std::string mutant = sound;
+      mutant[at] = c;
+      const EventBatch alone = parse_events(mutant);
+      const EventBatch behind = parse_events(sound + "," + mutant);
+      CAPTURE(mutant);
+      if (alone.issues.count(IssueKind::kMalformedEvent) + alone.issues.count(IssueKind::kStrayText) > 0) continue;
+      CHECK(facts(behind) == facts(first) + facts(alone));
+      CHECK(issues(behind) == issues(alone));
+      stored += alone.operators.size();
+    }
+  }
+  CHECK(stored > sound.size());
 }
 
 TEST_CASE("a kernel of the new dialect") {
