@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/unknown.h"
+#include "trace/format_holds.h"
 
 namespace tracedb {
 // A row of table sync whose call is known.
@@ -117,13 +118,17 @@ void ReleaseGraph::infer_releases() {
     if (device >= streams.size()) streams.resize(device + std::size_t{1});
     if (!of_stream_[stream].empty()) streams[device].push_back(stream);
   }
+  // One call launches a program, whose operations follow each other across the lines of a TPU.
+  const bool is_of_xla = is_xla(index_.meta("format").value_or(""));
   std::vector<std::uint32_t> last(of_stream_.size(), kNoActivity);
   for (std::uint32_t i = 0; i < activities_.size(); ++i) {
     Activity& one = activities_[i];
     one.queued = ends_in_its_call(one);
     const std::optional<Release> known = binding(i);
     const bool late = known && is_late(one, *known);
-    const std::uint32_t found = late ? last_elsewhere(one, known->at, streams[one.device], last) : kNoActivity;
+    const bool in_program = is_of_xla && one.before != kNoActivity && activities_[one.before].call == one.call;
+    const bool is_asked = late || (known && in_program && known->at < one.ts);
+    const std::uint32_t found = is_asked ? last_elsewhere(one, known->at, streams[one.device], last) : kNoActivity;
     if (found != kNoActivity)
       inferred_.emplace_back(i, found);
     else if (late || (known && known->kind == ReleaseKind::kLaunch))
