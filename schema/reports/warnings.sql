@@ -17,6 +17,7 @@ unlaunched(words) AS (SELECT iif(total(share) >= 1, ', or by calls that are not 
 graphs(can) AS (SELECT count > 0 FROM temp.coverage WHERE code = 'holds_graphs'),
 lacks(words) AS (SELECT group_concat(CASE code WHEN 'no_operator' THEN 'operator' ELSE 'stack' END, ', ')
   FROM (SELECT code FROM temp.coverage WHERE code IN ('no_operator', 'no_stack') AND share >= 1 ORDER BY code)),
+cut(value) AS (SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'complete' AND value <> '1')),
 rule(code, severity, least, finding, suggestion) AS (VALUES
   ('unclassified', 'warning', 3.0, 'kernel time of kernels that no rule recognises',
    'trace-query rules show --class other lists the names; --rules FILE adds your own rules'),
@@ -34,7 +35,7 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
   ('host_bound', 'warning', 30.0,
    'host bound: ' || (SELECT printf('%.0f', iif(m.share < 100, min(m.share, 99), 100)) FROM temp.coverage m WHERE m.code = 'idle') ||
      ' % idle; this share of the time the devices wait for work that was not launched when they fell idle',
-   'trace-query gaps says where the host was' || iif(EXISTS (SELECT 1 FROM packed_block WHERE event_table = 'python_call'),
+   'trace-query gaps shows what is recorded of the host' || iif(EXISTS (SELECT 1 FROM packed_block WHERE event_table = 'python_call'),
      '; recording python stacks slows it, too', iif((SELECT can FROM stacks), '; record python stacks to see its code', ''))),
   ('unknown_duration', 'warning', 0.0001, 'kernels without a usable duration', 'sums leave them out'),
   ('graph_collapsed', 'info', 1.0, 'kernel time launched by graph replays: operator and stack are those of the replay',
@@ -70,13 +71,16 @@ issues(code, severity, share, count, finding, suggestion) AS (
              ' other events are in the table slice: trace-query sql', 'trace-query issues lists them all')
   FROM issue i LEFT JOIN temp.issue_words w ON w.kind = i.kind WHERE i.severity <> 'info'),
 found AS (
-  SELECT r.code, r.severity, m.share, m.count, r.finding, r.suggestion
+  SELECT r.code, r.severity, m.share, m.count, r.finding,
+         iif(r.code IN ('no_launch', 'no_operator', 'no_stack', 'no_step') AND (SELECT value FROM cut),
+             'the missing part of the trace may tell it', r.suggestion) AS suggestion
   FROM rule r JOIN temp.coverage m ON m.code = r.code
   WHERE m.share >= r.least OR (m.share IS NULL AND m.count > 0 AND r.code = 'unknown_duration')
   UNION ALL SELECT code, severity, share, count, finding, suggestion FROM issues
   UNION ALL SELECT 'truncated', 'data_loss', NULL, NULL, 'the end of the trace is missing',
-    'record it again, or select the intact part with --to' WHERE EXISTS
-    (SELECT 1 FROM meta WHERE key = 'complete' AND value <> '1')
+    -- A profile of XLA breaks off between its planes, not in time.
+    iif((SELECT value FROM meta WHERE key = 'format') = 'xplane', 'record it again', 'record it again, or select the intact part with --to')
+    WHERE (SELECT value FROM cut)
   UNION ALL SELECT 'no_kernels', 'warning', NULL, NULL, 'the trace has no kernels',
     'record device activities with the profiler' WHERE NOT EXISTS (SELECT 1 FROM kernel)
     AND NOT EXISTS (SELECT 1 FROM issue i JOIN no_device d ON d.kind = i.kind))

@@ -65,7 +65,7 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
   if (const IdleSums& idle = trace.description.idle; idle.is_host_bound()) {
     out.add("host_bound", "warning", which,
             fmt::format("host bound: {} idle, {} of the time waiting for work that was not launched "
-                        "when the devices fell idle (trace-query gaps says where the host was)",
+                        "when the devices fell idle (trace-query gaps shows what is recorded of the host)",
                         part_text(idle.idle_share(), 0), part_text(idle.host_share(), 0)));
   }
   if (trace.work.outside_time > 0 && trace.work.kernel_time > 0) {

@@ -99,6 +99,15 @@ def check_no_graphs(folder):
     equal(said.get("no_stack"), "launched by a thread without Python calls", "why kernels have no stack")
 
 
+def check_cut(folder):
+    """What is missing with the end of a trace may have been recorded: nothing asks for it."""
+    path = folder / "cut.json"
+    path.write_text(json.dumps({"traceEvents": [kernel("gemm", ts, 10) for ts in range(0, 2000, 20)]})[:-3], encoding="utf-8")
+    said = {row["code"]: row["suggestion"] for row in rows("warnings", ingest(path, folder / "cut.tracedb"))}
+    equal({code: text for code, text in said.items() if code.startswith("no_") and code != "no_layer"},
+          dict.fromkeys(("no_launch", "no_operator", "no_stack", "no_step"), "the missing part of the trace may tell it"), "advice")
+
+
 def check_units(folder):
     """Repeating units have no verdict, which is said once, and a gate on them judges nothing."""
     sides = [ingest(TRACES / f"other/nsys_2gpu_{name}.sqlite", folder / f"{name}.tracedb") for name in ("before", "after")]
@@ -151,7 +160,7 @@ def check_vendor_folder(folder):
 
 def main(cases, folder):
     (folder / "made").mkdir()
-    cases.each((check_truth, check_no_stalls, check_no_graphs), folder)
+    cases.each((check_truth, check_no_stalls, check_no_graphs, check_cut), folder)
     if not skip_without_traces(cases, TRACES / "other"):
         for trace in traces():
             cases.run(f"advice: {trace.name}", check_advice, trace, folder / "advice.tracedb")

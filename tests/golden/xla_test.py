@@ -184,6 +184,9 @@ def check_made_profiles(folder):
     long = ingest(folder / "long" / "host0.xplane.pb", folder / "long.tracedb")
     equal(table(long, "SELECT count(*) FROM kernel WHERE cpu_op_id IS NULL"), [(0,)], "tpu: operations without operator")
     equal([row["value"] for row in rows("info", long) if row["item"].startswith("kernel time in a step")], [100.0], "share in steps")
+    # Collectives in flight beside operations that follow each other: these are the path.
+    path = {row["what"]: row["time"] for row in rows("critical-path", long, "--step", "1")}
+    require(path["computation"] > 0.8 * sum(path.values()), f"tpu: path {path}")
 
 
 def check_program_runs(folder):
