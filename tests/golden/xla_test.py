@@ -71,6 +71,7 @@ def check_forms_of_a_real_run_are_equal(folder):
            "k.name LEFT JOIN runtime_call r ON r.id = k.launch_id LEFT JOIN string s ON s.id = r.name_id GROUP BY k.id ORDER BY 1")
     forms = [real(folder, ending)[0] for ending in ("xplane.pb", "trace.json.gz")]
     equal(*(table(index, ask) for index in forms), "kernels and their calls")
+    require("in its only run" in run("trace-query", "trend", *forms).stdout, "two forms of one run are two runs in time")
     # The protobuf alone has shapes, from the program: recording them slowed no host.
     require("slows the host" not in run("trace-query", "compare", *forms).stdout, "two forms of one run are said to be recorded unlike")
 

@@ -396,6 +396,18 @@ std::vector<TrendRun> runs_of(const std::vector<CatalogueEntry>& entries) {
   return out;
 }
 
+// A run whose profiler wrote it in two forms is one.
+void keep_one_form(std::vector<CatalogueEntry>& entries, std::vector<std::string>& notes) {
+  TraceList forms;
+  std::set<fs::path> others;
+  for (const CatalogueEntry& entry : entries) forms.traces.push_back(entry.trace);
+  keep_one_source_a_run(forms, {});
+  for (const TraceList::Note& note : forms.same_run) others.insert(note.path);
+  const std::size_t left_out =
+      std::erase_if(entries, [&](const CatalogueEntry& entry) { return others.contains(entry.trace); });
+  if (left_out > 0) notes.push_back(counted(left_out, "trace") + " left out: another form of a run that is there");
+}
+
 // Means of the regular steps of runs, at equal load, as `compare` of sets has them; unknown of runs that have none.
 std::vector<std::optional<double>> levels_of(const std::string& phase, std::span<const TrendRun> runs,
                                              const ActiveRules& rules) {
@@ -458,7 +470,8 @@ int run_trend(const Command& command, std::span<const std::string> args) {
   if (line.has("sets")) sets_by(line);
   const ActiveRules rules = requested_rules(line);
   std::vector<std::string> notes;
-  const std::vector<CatalogueEntry> entries = read_catalogue(line, notes);
+  std::vector<CatalogueEntry> entries = read_catalogue(line, notes);
+  keep_one_form(entries, notes);
   const std::vector<TrendRun> runs = runs_of(entries);
   const auto series = make_trends(runs, request.trend, [&](const std::string& phase, std::span<const TrendRun> own) {
     return values_of(request.metric, phase, own, rules);
