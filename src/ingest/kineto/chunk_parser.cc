@@ -161,6 +161,7 @@ void ChunkParser::parse(const Chunk& chunk, EventBatch& batch) {
   events_.begin(batch);
   if (chunk.damaged) return salvage(chunk.elements(), chunk.offset, batch);
   std::string_view rest = chunk.elements();
+  if (trim_json_space(rest).empty()) return;
   for (std::uint64_t offset = chunk.offset;;) {
     const std::size_t length = parse_element(rest, offset, batch);
     if (length == rest.size()) return;

@@ -211,6 +211,7 @@ TEST_CASE("commas without an event") {
   CHECK(batch.issues.count(IssueKind::kStrayComma) == 2);
   CHECK(batch.issues.issues()[0].offset == 1);
   CHECK(events_read(batch) == 2);
+  for (const char* empty : {"", " \n"}) CHECK(parse_events(empty).issues.issues().empty());
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {
