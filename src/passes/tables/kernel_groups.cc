@@ -144,63 +144,10 @@ void fill_groups(Workload& workload, TableRows& rows, GroupBy by, bool by_pass) 
   }
 }
 
-std::vector<PassColumn> columns(GroupBy by, bool by_pass) {
-  using enum ColumnType;
-  const PassColumn label =
-      by == GroupBy::kRole
-          ? column("role", kText, "", "place in the model (qkv_proj, gate_up ...), or [no role]", "Role", "label")
-      : by == GroupBy::kOp ? column("op", kText, "", "operation class under the active rules", "Operation", "label")
-                           : column("name", kText, "", "kernel name", "Name", "label", "names");
-  std::vector<PassColumn> out = {
-      label,
-      column("names", kInteger, "count", "different kernel names", "Names", "sum"),
-      column("instances", kInteger, "count", "number of kernels", "Instances", "sum", "4"),
-      column("known", kInteger, "count", "kernels with a known duration; the statistics cover only these"),
-      column("total_time", kInteger, "ns", "sum of the durations; concurrent kernels count twice", "Total Time", "sum",
-             "6"),
-      column("busy", kInteger, "ns", "time during which at least one of them ran: the length of their union", "Busy",
-             "", "1"),
-      column("min", kInteger, "ns", "shortest", "Min", "min", "1"),
-      column("max", kInteger, "ns", "longest", "Max", "max", "2"),
-      column("med", kReal, "ns", "median of the durations", "Med", "", "2"),
-      column("p90", kInteger, "ns", "duration that 90 % do not exceed", "P90"),
-      column("p99", kInteger, "ns", "duration that 99 % do not exceed", "P99", "", "1"),
-      column("stddev", kReal, "ns", "standard deviation of the durations", "StdDev"),
-      column("all_busy", kInteger, "ns", "time during which any kernel of the selection ran, added up over devices"),
-      kTimeShare,
-      kMeanTime,
-      derived("busy_share_pct", kReal, "percent", "busy as a share of the busy time of everything selected",
-              "Busy Share (%)", "", "", "100.0 * busy / nullif(all_busy, 0)")};
-  if (by == GroupBy::kHlo) {
-    out.front() = column("hlo_op", kText, "", "HLO operation: fusion.3, or [no HLO operation]", "HLO Op", "label");
-    const PassColumn more[] = {
-        column("hlo_module", kText, "", "program: jit_train_step", "Module", "", "1"),
-        column("opcode", kText, "", "fusion, dot, custom-call ...; NULL: the trace has no HLO", "Opcode", "", "3"),
-        column("target", kText, "", "of a custom call: __cublas$gemm", "Target", "", "8"),
-        column("shape", kText, "", "of the result: f32[8,128]", "Shape", "", "5"),
-        column("category", kText, "", "as XLA says on a TPU: convolution fusion, data formatting ...", "Category", "",
-               "9"),
-        column("flops", kInteger, "count", "of one run, as XLA estimates them", "FLOPs", "", "9"),
-        column("bytes_accessed", kInteger, "bytes", "of one run, as XLA estimates them", "Bytes", "", "9"),
-        column("op_name", kText, "", "place in the model: jit(f)/layers_3/attn/dot_general", "Op Name", "", "7")};
-    out.insert(out.begin() + 1, std::begin(more), std::end(more));
-  }
-  if (by_pass) {
-    out.insert(out.begin() + 1,
-               column("pass", kText, "", "pass of training: forward, backward, optimizer", "Pass", "", "5"));
-  }
-  return out;
-}
-
 template <GroupBy by, bool by_pass>
-PassTable table(std::string_view name, std::string_view meaning, const TableReport& report) {
-  return {name, meaning, columns(by, by_pass),
-          [](Workload& workload, const PassOptions&, TableRows& rows) { fill_groups(workload, rows, by, by_pass); },
-          report};
+void fill_groups_by(Workload& workload, const PassOptions&, TableRows& rows) {
+  fill_groups(workload, rows, by, by_pass);
 }
-
-constexpr std::string_view kKernelFigures =
-    "time_pct total_time instances avg med min max stddev p90 p99 busy busy_share_pct ";
 
 // The operation class of every kernel name, and the rule that chose it.
 
@@ -216,22 +163,12 @@ void fill_classes(Workload& workload, const PassOptions&, TableRows& rows) {
 
 std::vector<PassTable> kernel_group_tables() {
   using enum GroupBy;
-  return {
-      table<kName, false>("kernels_by_name", "kernel time by name",
-                          {"kernels", std::string(kKernelFigures) + "name", "total_time DESC, name"}),
-      table<kName, true>("kernels_by_pass", "kernel time by name and pass of training",
-                         {"kernels_by_pass", std::string(kKernelFigures) + "pass name", "total_time DESC, name, pass"}),
-      table<kOp, false>("ops", "kernel time by operation class",
-                        {"ops", std::string(kKernelFigures) + "names op", "total_time DESC, op"}),
-      table<kOp, true>("ops_by_pass", "kernel time by operation class and pass of training",
-                       {"ops_by_pass", std::string(kKernelFigures) + "names pass op", "total_time DESC, op, pass"}),
-      table<kRole, false>("ops_by_role", "kernel time by role in the model",
-                          {"ops_by_role", std::string(kKernelFigures) + "names role", "total_time DESC, role"}),
-      table<kHlo, false>("ops_by_hlo", "kernel time by HLO operation",
-                         {"ops_by_hlo",
-                          std::string(kKernelFigures) + "names opcode target shape category flops bytes_accessed "
-                                                        "hlo_module hlo_op op_name",
-                          "total_time DESC, hlo_module, hlo_op, opcode, shape"})};
+  return {declared_table("kernels_by_name", fill_groups_by<kName, false>),
+          declared_table("kernels_by_pass", fill_groups_by<kName, true>),
+          declared_table("ops", fill_groups_by<kOp, false>),
+          declared_table("ops_by_pass", fill_groups_by<kOp, true>),
+          declared_table("ops_by_role", fill_groups_by<kRole, false>),
+          declared_table("ops_by_hlo", fill_groups_by<kHlo, false>)};
 }
 
 PassTable kernel_classes_table() { return declared_table("kernel_classes", fill_classes); }

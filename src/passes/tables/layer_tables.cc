@@ -180,7 +180,8 @@ std::vector<Group> groups_of(Workload& workload, const Slots& slots, const Parts
   return sums.groups();
 }
 
-void fill_layers(Workload& workload, TableRows& rows, LayerSplit split) {
+template <LayerSplit split>
+void fill_layers(Workload& workload, const PassOptions&, TableRows& rows) {
   const Parts parts(workload, split);
   const LayerSet& layers = workload.layers();
   const Slots slots(layers.of_kernel, layers.stacks);
@@ -199,52 +200,12 @@ void fill_layers(Workload& workload, TableRows& rows, LayerSplit split) {
   }
 }
 
-std::vector<PassColumn> columns(LayerSplit split) {
-  using enum ColumnType;
-  std::vector<PassColumn> out = {
-      column("position", kInteger, "", "in the order of a step: head, layers, tail, no layer"),
-      column("stack", kText, "", "stack of layers, where the model has several", "Stack", "", "4"),
-      column("layer", kText, "", "layer; [head] and [tail] around the layers, [no layer]", "Layer", "label"),
-      column("steps", kInteger, "count", "steps in which it occurs", "Steps", "", "2"),
-      column("instances", kInteger, "count", "number of kernels", "Instances", "sum", "4"),
-      column("total_time", kInteger, "ns", "sum of the durations; concurrent kernels count twice", "Total Time", "sum",
-             "6"),
-      column("known", kInteger, "count", "kernels with a known duration"),
-      column("step_time", kReal, "ns", "median over steps of the kernel time", "Med per Step", "", "6"),
-      column("step_busy", kReal, "ns", "median over steps of the busy time", "Med Busy", "", "3"),
-      kTimeShare,
-      kMeanTime};
-  const auto split_by = [&](const PassColumn& column) { out.insert(out.begin() + 3, column); };
-  if (split == LayerSplit::kByOp) {
-    split_by(column("op", kText, "", "operation class under the active rules", "Operation", "", "7"));
-  } else if (split == LayerSplit::kByRole) {
-    split_by(column("role", kText, "", "place in the layer (qkv_proj, gate_up ...), or [no role]", "Role", "", "7"));
-  } else if (split == LayerSplit::kByPass) {
-    split_by(column("pass", kText, "", "pass of training: forward, backward, optimizer", "Pass", "", "5"));
-  }
-  return out;
-}
-
-template <LayerSplit split>
-PassTable table(std::string_view name, std::string_view meaning, const std::string& labels, std::string_view order) {
-  return {name,
-          meaning,
-          columns(split),
-          [](Workload& workload, const PassOptions&, TableRows& rows) { fill_layers(workload, rows, split); },
-          {name, "time_pct total_time instances steps step_time step_busy avg " + labels, order}};
-}
-
 }  // namespace
 
 std::vector<PassTable> layer_tables() {
   using enum LayerSplit;
-  return {table<kNone>("layers", "kernel time by layer of the model", "stack layer", "position"),
-          table<kByOp>("layer_ops", "kernel time by layer and operation class", "op stack layer",
-                       "position, total_time DESC, op"),
-          table<kByRole>("layer_roles", "kernel time by layer and role", "role stack layer",
-                         "position, total_time DESC, role"),
-          table<kByPass>("layers_by_pass", "kernel time by layer and pass of training", "pass stack layer",
-                         "position, total_time DESC, pass")};
+  return {declared_table("layers", fill_layers<kNone>), declared_table("layer_ops", fill_layers<kByOp>),
+          declared_table("layer_roles", fill_layers<kByRole>), declared_table("layers_by_pass", fill_layers<kByPass>)};
 }
 
 }  // namespace tracedb

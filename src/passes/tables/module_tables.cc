@@ -262,45 +262,10 @@ void fill_operator_modules(Workload& workload, const PassOptions& options, Table
   }
 }
 
-template <bool kTree>
-PassTable table_of_modules() {
-  using enum ColumnType;
-  constexpr std::string_view kName = kTree ? "module_tree" : "modules";
-  return {
-      kName,
-      kTree ? "nn.Modules by path, in reading order" : "nn.Modules by class",
-      {column("position", kInteger, "", "in reading order, from 1"),
-       column("module", kText, "",
-              "class, in the tree the instance; [no module], [no stack]: device work that no module launched, or "
-              "without a Python stack",
-              "Module", "label"),
-       column("depth", kInteger, "count", "modules around it", kTree ? "Depth" : ""),
-       column("calls", kInteger, "count", "calls; NULL: of a selection", "Calls", "sum", "5"),
-       column("host_total", kInteger, "ns",
-              "time in its calls; where it is nested in itself, of the outermost; NULL: of a selection", "Host Total",
-              "", "4"),
-       column("host_self", kInteger, "ns", "without the modules that it calls; NULL: of a selection", "Host Self",
-              "sum", "3"),
-       column("device_total", kInteger, "ns", "durations of kernels, copies and fills launched in its calls",
-              "Device Total", "", "6"),
-       column("device_self", kInteger, "ns", "of these, with no other module in between", "Device Self", "sum", "7"),
-       column("device_busy", kInteger, "ns", "time during which any of these ran, added up over devices", "Device Busy",
-              "", "2"),
-       column("kernels", kInteger, "count", "kernels launched in its calls", "Kernels", "", "3"),
-       derived("device_pct", kReal, "percent", "device_self as a share of all device work selected", "Device (%)",
-               "sum", "5", "100.0 * device_self / nullif(total(device_self) OVER (), 0)")},
-      fill_modules<kTree>,
-      {kName,
-       kTree ? "device_pct device_self device_total device_busy host_self host_total calls kernels depth module"
-             : "device_pct device_self device_total device_busy host_self host_total calls kernels module",
-       kTree ? "position" : "device_self DESC, host_self DESC, module", "",
-       "Sums of device_self are the time of all device work selected."}};
-}
-
 }  // namespace
 
 std::vector<PassTable> module_tables() {
-  return {table_of_modules<false>(), table_of_modules<true>(),
+  return {declared_table("modules", fill_modules<false>), declared_table("module_tree", fill_modules<true>),
           declared_table("operator_modules", fill_operator_modules)};
 }
 

@@ -189,75 +189,12 @@ void fill_tree(Workload& workload, const PassOptions&, TableRows& rows) {
   }
 }
 
-template <RowsBy kBy>
-PassTable table_of_operators() {
-  using enum ColumnType;
-  std::vector<PassColumn> columns = {
-      column("name", kText, "", "of the operator; [no operator]: device work without one", "Operator", "label", "7"),
-      column("shape", kText, "", "dimensions of its inputs; NULL: not recorded", "Input Dims", "", "6"),
-      column("types", kText, "", "of its inputs; NULL: not recorded", "Input Types", "", "3"),
-      column("strides", kText, "", "of its inputs; NULL: not recorded", "Input Strides", "", "2"),
-      column("concrete_inputs", kText, "", "values of inputs that are no tensors; NULL: not recorded", "Values", "",
-             "2"),
-      column("calls", kInteger, "count", "calls; of a selection, those that launched some of it", "Calls", "sum", "5"),
-      column("host_total", kInteger, "ns", "time in its calls; where it is nested in itself, of the outermost",
-             "Host Total", "", "4"),
-      column("host_self", kInteger, "ns", "without the operators that it calls", "Host Self", "sum", "5"),
-      column("device_total", kInteger, "ns", "durations of kernels, copies and fills launched in its calls",
-             "Device Total", "", "6"),
-      column("device_self", kInteger, "ns", "of these, with no other operator in between", "Device Self", "sum", "6"),
-      column("device_busy", kInteger, "ns", "time during which any of these ran, added up over devices", "Device Busy",
-             "", "3"),
-      column("kernels", kInteger, "count", "kernels launched in its calls", "Kernels", "", "3"),
-      column("launch_delay", kReal, "ns",
-             "median time from the return of a launching call of its own to the start of its first kernel", "Delay Med",
-             "", "2"),
-      derived("device_pct", kReal, "percent", "device_self as a share of all device work selected", "Device (%)", "sum",
-              "5", "100.0 * device_self / nullif(total(device_self) OVER (), 0)")};
-  // Those that name the arguments come second.
-  constexpr std::ptrdiff_t kShown = kBy == RowsBy::kName ? 0 : (kBy == RowsBy::kShape ? 2 : 4), kAll = 4;
-  columns.erase(columns.begin() + 1 + kShown, columns.begin() + 1 + kAll);
-  std::string names, order;
-  for (std::ptrdiff_t i = 0; i <= kShown; ++i) {
-    names += " " + std::string(columns[static_cast<std::size_t>(i)].name);
-    order += ", " + std::string(columns[static_cast<std::size_t>(i)].name);
-  }
-  static const std::string kOrder = "device_self DESC, host_self DESC" + order;
-  constexpr std::string_view kTable =
-      kBy == RowsBy::kName ? "operators" : (kBy == RowsBy::kShape ? "operator_shapes" : "operator_arguments");
-  constexpr std::string_view kMeaning =
-      kBy == RowsBy::kName ? "framework operators by name"
-                           : (kBy == RowsBy::kShape ? "framework operators by name, shapes and types of their inputs"
-                                                    : "framework operators by name and all that is recorded of inputs");
-  return {kTable,
-          kMeaning,
-          std::move(columns),
-          fill_operators<kBy>,
-          {kTable,
-           "device_pct device_self device_total device_busy host_self host_total calls kernels launch_delay" + names,
-           kOrder, "", "Sums of device_self are the time of all device work selected."}};
-}
-
-PassTable tree_of_operators() {
-  PassTable out = table_of_operators<RowsBy::kName>();
-  out.name = "operator_tree";
-  out.meaning = "framework operators below those that call them, in reading order";
-  std::erase_if(out.columns, [](const PassColumn& column) { return column.name == "launch_delay"; });
-  using enum ColumnType;
-  out.columns.insert(out.columns.begin() + 1, column("depth", kInteger, "count", "operators around it", "Depth"));
-  out.columns.insert(out.columns.begin(), column("position", kInteger, "", "in reading order, from 1"));
-  out.fill = fill_tree;
-  out.report.name = out.name;
-  out.report.columns = "device_pct device_self device_total device_busy host_self host_total calls kernels depth name";
-  out.report.order = "position";
-  return out;
-}
-
 }  // namespace
 
 std::vector<PassTable> operator_tables() {
-  return {table_of_operators<RowsBy::kName>(), table_of_operators<RowsBy::kShape>(),
-          table_of_operators<RowsBy::kArguments>(), tree_of_operators()};
+  using enum RowsBy;
+  return {declared_table("operators", fill_operators<kName>), declared_table("operator_shapes", fill_operators<kShape>),
+          declared_table("operator_arguments", fill_operators<kArguments>), declared_table("operator_tree", fill_tree)};
 }
 
 }  // namespace tracedb

@@ -90,15 +90,19 @@ void read_tables(std::string_view text, std::map<std::string_view, PassTable>& o
     cells.resize(kMostCells);
     const std::size_t blank = cells[0].find(' ');
     const std::string_view word = cells[0].substr(0, blank), name = cells[0].substr(blank + 1);
-    const bool is_known = word == "report" || word == "column" || word == "derived";
-    if (word != "table" && (table == nullptr || !is_known)) unreadable_line(line);
-    if (word == "table") {
+    const bool is_new = word == "table" || word == "columns";
+    const bool is_known = word == "report" || word == "use" || word == "column" || word == "derived";
+    if (!is_new && (table == nullptr || !is_known)) unreadable_line(line);
+    if (is_new) {
       if (out.contains(name)) unreadable_line(line);
       table = &out[name];
       table->name = name;
       table->meaning = cells[1];
     } else if (word == "report") {
-      table->report = {name, std::string(cells[1]), cells[2], cells[3], cells[4], cells[5]};
+      table->report = {name, cells[1], cells[2], cells[3], cells[4], cells[5]};
+    } else if (word == "use") {
+      const std::vector<PassColumn>& shared = out.at(name).columns;
+      table->columns.insert(table->columns.end(), shared.begin(), shared.end());
     } else {
       table->columns.push_back({{name, type_of(cells[1], line), cells[2], cells[3]},
                                 cells[4],

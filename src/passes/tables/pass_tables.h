@@ -3,7 +3,7 @@
 // reads them, under the options of the command line.
 //
 // To add one: its declaration in schema/tables, a function that fills it, in a file of this folder, and its line in
-// pass_tables(). What several tables have in common is declared by functions, next to what fills them.
+// pass_tables().
 #pragma once
 
 #include <cstddef>
@@ -73,29 +73,10 @@ struct PassColumn : TableColumn {
   bool is_in_table = true;    // else the report alone has it
 };
 
-constexpr PassColumn column(std::string_view name, ColumnType type, std::string_view unit, std::string_view meaning,
-                            std::string_view head = {}, std::string_view others = {}, std::string_view fit = {},
-                            std::string_view sql = {}) {
-  return {{name, type, unit, meaning}, head, others, fit, sql};
-}
-// Of the report alone.
-constexpr PassColumn derived(std::string_view name, ColumnType type, std::string_view unit, std::string_view meaning,
-                             std::string_view head, std::string_view others, std::string_view fit,
-                             std::string_view sql) {
-  return {{name, type, unit, meaning}, head, others, fit, sql, false};
-}
-
-// The same in several tables.
-inline constexpr PassColumn kTimeShare =
-    derived("time_pct", ColumnType::kReal, "percent", "share of the kernel time of the selection", "Time (%)", "sum",
-            "4", "100.0 * total_time / nullif(total(total_time) OVER (), 0)");
-inline constexpr PassColumn kMeanTime =
-    derived("avg", ColumnType::kReal, "ns", "mean duration", "Avg", "mean", "3", "1.0 * total_time / nullif(known, 0)");
-
 // The report on a table. Those of several tables are scripts: schema/reports.
 struct TableReport {
   std::string_view name = {};     // "kernels"; "": there is none
-  std::string columns = {};       // their names, in the order in which people see them
+  std::string_view columns = {};  // their names, in the order in which people see them
   std::string_view order = {};    // of its rows, as SQL; unknown parameters are NULL
   std::string_view from = {};     // what follows FROM temp.TABLE
   std::string_view about = {};    // what --explain says besides
@@ -120,6 +101,11 @@ struct PassTable {
 //   column NAME | integer, real or text | unit | meaning | head | others | fit | sql
 //   derived ...                                                     the same of a column of the report alone
 //   report NAME | its columns | order | what follows FROM temp.TABLE | what --explain says besides | command
+//
+// What several tables have in common is a list of columns, which each of them uses in its place:
+//
+//   columns NAME
+//   use NAME
 PassTable declared_table(std::string_view name, FillPassTable fill, std::vector<RowOrder> order = {});
 
 // No name is that of a table or view of the index.
