@@ -319,41 +319,6 @@ std::vector<StepTime> times_of_steps(Workload& workload) {
   return out;
 }
 
-void fill_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
-  const StepSet& set = workload.steps();
-  for (const StepTime& time : times_of_steps(workload)) {
-    if (time.step) {
-      const StepFacts& step = set.steps[*time.step];
-      rows.add(*time.step).add(to_string(step.info.kind));
-      rows.add(set.source == StepSource::kInferred ? std::nullopt : std::optional<std::string_view>(step.name));
-    } else {
-      rows.add_null().add_null().add("[whole trace]");
-    }
-    rows.add(time.device).add(time.window.begin).add(time.window.length());
-    for (std::size_t share = 0; share < kShares; ++share) rows.add(time.of(share));
-    rows.add(time.other());
-  }
-}
-
-void fill_pass_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
-  for (const StepTime& time : times_of_steps(workload)) {
-    const auto begin = [&](std::string_view pass) { rows.add(time.step).add(time.device).add(pass); };
-    for (std::size_t pass = 0; pass < kPasses; ++pass) {
-      std::array<std::int64_t, kOnDevice> own{};
-      for (std::size_t share = 0; share < kOnDevice; ++share)
-        own.at(share) = time.of(first_part(share) + pass, first_part(share) + pass + 1);
-      if (std::ranges::count(own, 0) == static_cast<std::ptrdiff_t>(own.size())) continue;
-      begin(pass < kPassNames.size() ? kPassNames.at(pass) : "[no pass]");
-      for (const std::int64_t share : own) rows.add(share);
-      for (std::size_t share = kOnDevice; share <= kShares; ++share) rows.add(std::int64_t{0});
-    }
-    begin("[device idle]");
-    for (std::size_t share = 0; share < kOnDevice; ++share) rows.add(std::int64_t{0});
-    for (std::size_t share = kOnDevice; share < kShares; ++share) rows.add(time.of(share));
-    rows.add(time.other());
-  }
-}
-
 // The integral over time of a sum of weights, each from one moment to another, where it is at most `most`.
 class WeightOverTime {
  public:
@@ -422,6 +387,43 @@ std::map<std::uint32_t, Occupied> occupied_by_device(Workload& workload) {
   return out;
 }
 
+}  // namespace
+
+void fill_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
+  const StepSet& set = workload.steps();
+  for (const StepTime& time : times_of_steps(workload)) {
+    if (time.step) {
+      const StepFacts& step = set.steps[*time.step];
+      rows.add(*time.step).add(to_string(step.info.kind));
+      rows.add(set.source == StepSource::kInferred ? std::nullopt : std::optional<std::string_view>(step.name));
+    } else {
+      rows.add_null().add_null().add("[whole trace]");
+    }
+    rows.add(time.device).add(time.window.begin).add(time.window.length());
+    for (std::size_t share = 0; share < kShares; ++share) rows.add(time.of(share));
+    rows.add(time.other());
+  }
+}
+
+void fill_pass_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
+  for (const StepTime& time : times_of_steps(workload)) {
+    const auto begin = [&](std::string_view pass) { rows.add(time.step).add(time.device).add(pass); };
+    for (std::size_t pass = 0; pass < kPasses; ++pass) {
+      std::array<std::int64_t, kOnDevice> own{};
+      for (std::size_t share = 0; share < kOnDevice; ++share)
+        own.at(share) = time.of(first_part(share) + pass, first_part(share) + pass + 1);
+      if (std::ranges::count(own, 0) == static_cast<std::ptrdiff_t>(own.size())) continue;
+      begin(pass < kPassNames.size() ? kPassNames.at(pass) : "[no pass]");
+      for (const std::int64_t share : own) rows.add(share);
+      for (std::size_t share = kOnDevice; share <= kShares; ++share) rows.add(std::int64_t{0});
+    }
+    begin("[device idle]");
+    for (std::size_t share = 0; share < kOnDevice; ++share) rows.add(std::int64_t{0});
+    for (std::size_t share = kOnDevice; share < kShares; ++share) rows.add(time.of(share));
+    rows.add(time.other());
+  }
+}
+
 void fill_occupancy(Workload& workload, const PassOptions&, TableRows& rows) {
   const std::map<std::uint32_t, Occupied> devices = occupied_by_device(workload);
   const auto within = [](const WeightOverTime& weight, const Extent& window) {
@@ -435,13 +437,5 @@ void fill_occupancy(Workload& workload, const PassOptions&, TableRows& rows) {
     rows.add(within(own->second.known, time.window)).add(within(own->second.occupancy, time.window));
   }
 }
-
-}  // namespace
-
-PassTable occupancy_table() { return declared_table("step_occupancy", fill_occupancy); }
-
-PassTable breakdown_table() { return declared_table("step_breakdown", fill_breakdown); }
-
-PassTable pass_breakdown_table() { return declared_table("pass_breakdown", fill_pass_breakdown); }
 
 }  // namespace tracedb

@@ -114,6 +114,8 @@ class Collectives {
   std::unordered_map<GroupId, GroupId> fused_twins_;
 };
 
+}  // namespace
+
 void fill_comm_groups(Workload& workload, const PassOptions&, TableRows& rows) {
   const DeviceColumns columns(workload, LaneBy::kDevice, Times::kOfStart);
   const DeviceWork work = columns.work();
@@ -141,9 +143,5 @@ void fill_comm_groups(Workload& workload, const PassOptions&, TableRows& rows) {
     rows.add(what.fused ? "comm_compute" : "comm");
   }
 }
-
-}  // namespace
-
-PassTable comms_table() { return declared_table("comms", fill_comm_groups); }
 
 }  // namespace tracedb

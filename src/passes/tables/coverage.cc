@@ -86,6 +86,8 @@ std::vector<Measure> measure_sets(Workload& workload) {
   return sets;
 }
 
+}  // namespace
+
 void fill_coverage(Workload& workload, const PassOptions&, TableRows& rows) {
   const std::vector<Measure> sets = measure_sets(workload);
   std::array<Measure, kCodes> measures;
@@ -129,11 +131,5 @@ void fill_issue_words(Workload& workload, const PassOptions&, TableRows& rows) {
     rows.add(known->name).add(issue_sentence(known->kind, static_cast<std::uint64_t>(issues.int64(1))).text);
   }
 }
-
-}  // namespace
-
-PassTable issue_words_table() { return declared_table("issue_words", fill_issue_words); }
-
-PassTable coverage_table() { return declared_table("coverage", fill_coverage); }
 
 }  // namespace tracedb

@@ -100,25 +100,6 @@ constexpr std::size_t kGapColumns = 13, kCauseColumns = 7, kHostColumns = 7;
 // How many gaps are asked for, by the options and by a statement; 0: all.
 std::size_t fewer(std::size_t a, std::size_t b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
-void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) {
-  const GapSteps steps(workload);
-  const Lanes lanes(workload, options);
-  const Gaps gaps = lanes.longest_gaps(fewer(options.most_gaps, rows.most()));
-  const std::span<const Gap> shown = long_enough(gaps, options.least_gap);
-  std::optional<HostActivities> host;
-  if (rows.wants(kGapColumns)) host.emplace(host_activities(workload, shown));
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const Gap& gap = shown[i];
-    lanes.add(rows, gap.lane);
-    rows.add(gap.ts).add(gap.dur).add(to_string(gap.cause));
-    add_event(rows, gap.before);
-    add_event(rows, gap.after);
-    rows.add(steps.step(gap)).add(gaps.count).add(gaps.total).add(steps.is_between(gap));
-    if (!host) rows.add_null(kHostColumns);
-    if (host) add_host(rows, *host, host_cells(host->of(i)));
-  }
-}
-
 // Gaps that one row is about, by their place in the list of all.
 struct GapGroup {
   std::vector<std::uint32_t> gaps;
@@ -131,25 +112,6 @@ struct GapGroup {
     longest = std::max(longest, gap.dur);
   }
 };
-
-void fill_causes(Workload& workload, const PassOptions& options, TableRows& rows) {
-  const GapSteps steps(workload);
-  const Lanes lanes(workload, options);
-  const std::vector<Gap> gaps = lanes.gaps_from(0).listed;
-  std::map<std::tuple<std::uint32_t, IdleCause, std::optional<bool>>, GapGroup> groups;
-  for (std::uint32_t i = 0; i < gaps.size(); ++i) {
-    groups[{gaps[i].lane, gaps[i].cause, steps.is_between(gaps[i])}].add(gaps[i], i);
-  }
-  std::optional<HostActivities> host;
-  if (rows.wants(kCauseColumns)) host.emplace(host_activities(workload, gaps));
-  for (const auto& [key, group] : groups) {
-    lanes.add(rows, std::get<0>(key));
-    rows.add(to_string(std::get<1>(key))).add(std::ssize(group.gaps)).add(group.time).add(group.longest);
-    rows.add(std::get<2>(key));
-    if (!host) rows.add_null(kHostColumns);
-    if (host) add_host(rows, *host, host_cells(host->sum(group.gaps)));
-  }
-}
 
 // Short names of kernels, names of copies and fills, each with one number.
 class EventNames {
@@ -193,8 +155,66 @@ struct GapKey {
   auto operator<=>(const GapKey&) const = default;
 };
 
+// Time of devices or streams (passes/time/timeline.h), and where the host was while they were idle.
+
+// What the gaps of each lane have in common.
+struct IdleLane {
+  std::vector<std::uint32_t> gaps;
+  std::int64_t between_steps = 0;
+};
+
+std::vector<IdleLane> idle_lanes(const std::vector<Gap>& gaps, const GapSteps& steps, std::size_t lanes) {
+  std::vector<IdleLane> out(lanes);
+  for (std::uint32_t i = 0; i < gaps.size(); ++i) {
+    IdleLane& lane = out[gaps[i].lane];
+    lane.gaps.push_back(i);
+    if (steps.is_between(gaps[i]).value_or(false)) lane.between_steps += gaps[i].dur;
+  }
+  return out;
+}
+
+}  // namespace
+
+void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) {
+  const GapSteps steps(workload);
+  const Lanes lanes(workload, options);
+  const Gaps gaps = lanes.longest_gaps(fewer(options.most_gaps, rows.most()));
+  const std::span<const Gap> shown = long_enough(gaps, options.least_gap);
+  std::optional<HostActivities> host;
+  if (rows.wants(kGapColumns)) host.emplace(host_activities(workload, shown));
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const Gap& gap = shown[i];
+    lanes.add(rows, gap.lane);
+    rows.add(gap.ts).add(gap.dur).add(to_string(gap.cause));
+    add_event(rows, gap.before);
+    add_event(rows, gap.after);
+    rows.add(steps.step(gap)).add(gaps.count).add(gaps.total).add(steps.is_between(gap));
+    if (!host) rows.add_null(kHostColumns);
+    if (host) add_host(rows, *host, host_cells(host->of(i)));
+  }
+}
+
+void fill_gap_causes(Workload& workload, const PassOptions& options, TableRows& rows) {
+  const GapSteps steps(workload);
+  const Lanes lanes(workload, options);
+  const std::vector<Gap> gaps = lanes.gaps_from(0).listed;
+  std::map<std::tuple<std::uint32_t, IdleCause, std::optional<bool>>, GapGroup> groups;
+  for (std::uint32_t i = 0; i < gaps.size(); ++i) {
+    groups[{gaps[i].lane, gaps[i].cause, steps.is_between(gaps[i])}].add(gaps[i], i);
+  }
+  std::optional<HostActivities> host;
+  if (rows.wants(kCauseColumns)) host.emplace(host_activities(workload, gaps));
+  for (const auto& [key, group] : groups) {
+    lanes.add(rows, std::get<0>(key));
+    rows.add(to_string(std::get<1>(key))).add(std::ssize(group.gaps)).add(group.time).add(group.longest);
+    rows.add(std::get<2>(key));
+    if (!host) rows.add_null(kHostColumns);
+    if (host) add_host(rows, *host, host_cells(host->sum(group.gaps)));
+  }
+}
+
 // Largest first.
-void fill_groups(Workload& workload, const PassOptions& options, TableRows& rows) {
+void fill_gap_groups(Workload& workload, const PassOptions& options, TableRows& rows) {
   const GapSteps steps(workload);
   const Lanes lanes(workload, options);
   const Gaps all = lanes.gaps_from(options.least_gap);
@@ -225,24 +245,6 @@ void fill_groups(Workload& workload, const PassOptions& options, TableRows& rows
   }
 }
 
-// Time of devices or streams (passes/time/timeline.h), and where the host was while they were idle.
-
-// What the gaps of each lane have in common.
-struct IdleLane {
-  std::vector<std::uint32_t> gaps;
-  std::int64_t between_steps = 0;
-};
-
-std::vector<IdleLane> idle_lanes(const std::vector<Gap>& gaps, const GapSteps& steps, std::size_t lanes) {
-  std::vector<IdleLane> out(lanes);
-  for (std::uint32_t i = 0; i < gaps.size(); ++i) {
-    IdleLane& lane = out[gaps[i].lane];
-    lane.gaps.push_back(i);
-    if (steps.is_between(gaps[i]).value_or(false)) lane.between_steps += gaps[i].dur;
-  }
-  return out;
-}
-
 void fill_timeline(Workload& workload, const PassOptions& options, TableRows& rows) {
   const Lanes lanes(workload, options);
   const std::vector<LaneTimeline> all = lanes.timelines();
@@ -264,15 +266,5 @@ void fill_timeline(Workload& workload, const PassOptions& options, TableRows& ro
     add_host(rows, host, host_cells(host.sum(idle_gaps_of[i].gaps)));
   }
 }
-
-}  // namespace
-
-PassTable idle_gaps_table() { return declared_table("idle_gaps", fill_gaps, {{3, true}, {2}}); }
-
-PassTable gaps_by_cause_table() { return declared_table("gaps_by_cause", fill_causes); }
-
-PassTable gap_groups_table() { return declared_table("gap_groups", fill_groups); }
-
-PassTable timeline_table() { return declared_table("timeline", fill_timeline); }
 
 }  // namespace tracedb

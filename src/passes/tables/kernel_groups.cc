@@ -151,6 +151,8 @@ void fill_groups_by(Workload& workload, const PassOptions&, TableRows& rows) {
 
 // The operation class of every kernel name, and the rule that chose it.
 
+}  // namespace
+
 void fill_classes(Workload& workload, const PassOptions&, TableRows& rows) {
   const KernelClasses& classes = workload.classes();
   for (std::uint32_t id = 1; id < classes.end(); ++id) {
@@ -158,8 +160,6 @@ void fill_classes(Workload& workload, const PassOptions&, TableRows& rows) {
     if (entry.known) rows.add(id).add(classes.class_of(id)).add(known_text(entry.rule)).add(known_text(entry.label));
   }
 }
-
-}  // namespace
 
 std::vector<PassTable> kernel_group_tables() {
   using enum GroupBy;
@@ -171,12 +171,8 @@ std::vector<PassTable> kernel_group_tables() {
           declared_table("ops_by_hlo", fill_groups_by<kHlo, false>)};
 }
 
-PassTable kernel_classes_table() { return declared_table("kernel_classes", fill_classes); }
-
-PassTable roles_table() {
-  return declared_table("roles", [](Workload&, const PassOptions&, TableRows& rows) {
-    for (const RoleInfo& info : roles()) rows.add(info.name).add(to_string(info.family)).add(info.meaning);
-  });
+void fill_roles(Workload&, const PassOptions&, TableRows& rows) {
+  for (const RoleInfo& info : roles()) rows.add(info.name).add(to_string(info.family)).add(info.meaning);
 }
 
 }  // namespace tracedb

@@ -21,6 +21,8 @@ std::optional<std::string_view> matrix_units_text(std::string_view kernel_name) 
   return uses ? std::optional<std::string_view>(*uses ? "yes" : "no") : std::nullopt;
 }
 
+}  // namespace
+
 void fill_launch_configs(Workload& workload, const PassOptions&, TableRows& rows) {
   const EventColumns& kernels = workload.events().kernels;
   const auto names = kernels.ids("name_id"), configs = kernels.ids("launch_config_id");
@@ -69,9 +71,5 @@ void fill_launch_configs(Workload& workload, const PassOptions&, TableRows& rows
     }
   }
 }
-
-}  // namespace
-
-PassTable launch_configs_table() { return declared_table("kernel_launches", fill_launch_configs); }
 
 }  // namespace tracedb

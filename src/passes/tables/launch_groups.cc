@@ -55,70 +55,12 @@ void add(TableRows& rows, const GroupStats& values) {
   rows.add(values.count).add(known(values.total)).add(known(values.median)).add(known(values.p99));
 }
 
-void fill_launch_groups(Workload& workload, const PassOptions&, TableRows& rows) {
-  const DeviceColumns columns(workload, LaneBy::kStream, Times::kOfStart);
-  const NamedCalls calls(workload.index());
-  const Launches launches = launch_stats(columns.work(), calls.calls(), calls.names().size());
-  TextById texts(workload.index());
-  for (std::size_t g = 0; g < calls.names().size(); ++g) {
-    const LaunchStats& stats = launches.groups[g];
-    if (stats.calls == 0) continue;
-    rows.add(texts.of(calls.names()[g]).value_or("[no name]"))
-        .add(stats.calls)
-        .add(stats.launching)
-        .add(stats.kernels)
-        .add(stats.memory_ops);
-    add(rows, stats.api);
-    rows.add(stats.api.count > 0 ? std::optional(stats.api.max) : std::nullopt);
-    add(rows, stats.delay);
-    rows.add(stats.started_early);
-    add(rows, stats.queue);
-  }
-  if (launches.kernels_without_launch == 0) return;
-  rows.add(kNoLaunch).add_null().add_null().add(launches.kernels_without_launch);
-  constexpr std::size_t kFigures = 15;
-  rows.add_null(kFigures);
-}
-
 // Kernels that waited longer for their launch than they ran, by name.
 
 struct ShortKernels {
   std::int64_t launched = 0, n = 0, time = 0;
   std::vector<std::int64_t> delays;
 };
-
-void fill_short_launches(Workload& workload, const PassOptions& options, TableRows& rows) {
-  const EventColumns calls(workload.index(), "runtime_call");
-  const auto call_ts = calls.int64s("ts"), call_dur = calls.int64s("dur");
-  const auto names = workload.events().kernels.ids("name_id");
-  const auto durations = workload.events().kernels.int64s("dur");
-  std::vector<bool> seen(call_ts.size(), false);  // what a launch runs later, selected or not, has no delay of its own
-  const DeviceColumns columns(workload, LaneBy::kDevice, Times::kOfStart);
-  std::map<std::uint32_t, ShortKernels> groups;
-  for_each_in_order(columns.work(), [&](const DeviceEvent& event) {
-    const std::size_t call = event.launch;
-    if (call == 0 || call > seen.size() || seen[call - 1]) return;
-    seen[call - 1] = true;
-    if (event.left_out || event.ref.is_memory_op) return;
-    const std::int64_t dur = durations[event.ref.id - 1];
-    if (call_dur[call - 1] == kUnknownValue || dur == kUnknownValue) return;
-    ShortKernels& group = groups[names[event.ref.id - 1]];
-    ++group.launched;
-    const std::int64_t delay = event.ts - call_ts[call - 1] - call_dur[call - 1];
-    if (dur >= options.short_below || delay <= dur) return;
-    ++group.n;
-    group.time = saturating_add(group.time, dur);
-    group.delays.push_back(delay);
-  });
-  TextById name_of(workload.index(), "SELECT name FROM kernel_name WHERE id = ?");
-  for (auto& [name, group] : groups) {
-    if (group.n == 0) continue;
-    rows.add(name_of.of(name).value_or("[no name]")).add(group.n).add(group.launched).add(group.time);
-    std::int64_t sum = 0;
-    for (const std::int64_t delay : group.delays) sum = saturating_add(sum, delay);
-    rows.add(sum).add(median(std::span(group.delays)));
-  }
-}
 
 // Copies and fills by kind and direction.
 
@@ -166,6 +108,66 @@ Groups groups_of(const EventColumns& columns, const EventFilter& filter, std::si
   return out;
 }
 
+}  // namespace
+
+void fill_launch_groups(Workload& workload, const PassOptions&, TableRows& rows) {
+  const DeviceColumns columns(workload, LaneBy::kStream, Times::kOfStart);
+  const NamedCalls calls(workload.index());
+  const Launches launches = launch_stats(columns.work(), calls.calls(), calls.names().size());
+  TextById texts(workload.index());
+  for (std::size_t g = 0; g < calls.names().size(); ++g) {
+    const LaunchStats& stats = launches.groups[g];
+    if (stats.calls == 0) continue;
+    rows.add(texts.of(calls.names()[g]).value_or("[no name]"))
+        .add(stats.calls)
+        .add(stats.launching)
+        .add(stats.kernels)
+        .add(stats.memory_ops);
+    add(rows, stats.api);
+    rows.add(stats.api.count > 0 ? std::optional(stats.api.max) : std::nullopt);
+    add(rows, stats.delay);
+    rows.add(stats.started_early);
+    add(rows, stats.queue);
+  }
+  if (launches.kernels_without_launch == 0) return;
+  rows.add(kNoLaunch).add_null().add_null().add(launches.kernels_without_launch);
+  constexpr std::size_t kFigures = 15;
+  rows.add_null(kFigures);
+}
+
+void fill_short_launches(Workload& workload, const PassOptions& options, TableRows& rows) {
+  const EventColumns calls(workload.index(), "runtime_call");
+  const auto call_ts = calls.int64s("ts"), call_dur = calls.int64s("dur");
+  const auto names = workload.events().kernels.ids("name_id");
+  const auto durations = workload.events().kernels.int64s("dur");
+  std::vector<bool> seen(call_ts.size(), false);  // what a launch runs later, selected or not, has no delay of its own
+  const DeviceColumns columns(workload, LaneBy::kDevice, Times::kOfStart);
+  std::map<std::uint32_t, ShortKernels> groups;
+  for_each_in_order(columns.work(), [&](const DeviceEvent& event) {
+    const std::size_t call = event.launch;
+    if (call == 0 || call > seen.size() || seen[call - 1]) return;
+    seen[call - 1] = true;
+    if (event.left_out || event.ref.is_memory_op) return;
+    const std::int64_t dur = durations[event.ref.id - 1];
+    if (call_dur[call - 1] == kUnknownValue || dur == kUnknownValue) return;
+    ShortKernels& group = groups[names[event.ref.id - 1]];
+    ++group.launched;
+    const std::int64_t delay = event.ts - call_ts[call - 1] - call_dur[call - 1];
+    if (dur >= options.short_below || delay <= dur) return;
+    ++group.n;
+    group.time = saturating_add(group.time, dur);
+    group.delays.push_back(delay);
+  });
+  TextById name_of(workload.index(), "SELECT name FROM kernel_name WHERE id = ?");
+  for (auto& [name, group] : groups) {
+    if (group.n == 0) continue;
+    rows.add(name_of.of(name).value_or("[no name]")).add(group.n).add(group.launched).add(group.time);
+    std::int64_t sum = 0;
+    for (const std::int64_t delay : group.delays) sum = saturating_add(sum, delay);
+    rows.add(sum).add(median(std::span(group.delays)));
+  }
+}
+
 void fill_memory_groups(Workload& workload, const PassOptions&, TableRows& rows) {
   const EventColumns& columns = workload.events().memory;
   const std::size_t directions = copy_directions().size() + 1;
@@ -191,13 +193,5 @@ void fill_memory_groups(Workload& workload, const PassOptions&, TableRows& rows)
     rows.add(measured[g].total).add(measured[g].busy).add(sizes.time).add(sizes.by_profiler).add(sizes.by_duration);
   }
 }
-
-}  // namespace
-
-PassTable launch_calls_table() { return declared_table("launch_calls", fill_launch_groups); }
-
-PassTable short_launches_table() { return declared_table("short_launches", fill_short_launches); }
-
-PassTable copies_table() { return declared_table("copies", fill_memory_groups); }
 
 }  // namespace tracedb

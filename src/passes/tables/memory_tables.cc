@@ -236,6 +236,8 @@ class Totals {
   std::map<DeviceKey, Held> devices_;
 };
 
+}  // namespace
+
 void fill_memory_events(Workload& workload, const PassOptions&, TableRows& rows) {
   const Index& index = workload.index();
   const MemoryEvents events(index);
@@ -265,9 +267,5 @@ void fill_memory_events(Workload& workload, const PassOptions&, TableRows& rows)
     rows.add(known_id(stacks[i])).add(steps[i] == 0 ? std::nullopt : std::optional(std::int64_t{steps[i]} - 1));
   }
 }
-
-}  // namespace
-
-PassTable memory_events_table() { return declared_table("memory_events", fill_memory_events); }
 
 }  // namespace tracedb

@@ -12,49 +12,44 @@
 
 namespace tracedb {
 
-// By the file that declares them.
-std::vector<PassTable> kernel_group_tables();
-std::vector<PassTable> layer_tables();
-PassTable timeline_table();
-PassTable idle_gaps_table();
-PassTable gaps_by_cause_table();
-PassTable gap_groups_table();
-PassTable step_figures_table();
-PassTable phases_table();
-PassTable breakdown_table();
-PassTable occupancy_table();
-PassTable pass_breakdown_table();
-PassTable launch_calls_table();
-PassTable short_launches_table();
-PassTable launch_configs_table();
-PassTable memory_events_table();
-PassTable comms_table();
-std::vector<PassTable> critical_path_tables();
-std::vector<PassTable> queue_tables();
-PassTable copies_table();
-PassTable call_tree_table();
-PassTable sequences_table();
-PassTable kernel_classes_table();
-PassTable roles_table();
-PassTable coverage_table();
-PassTable issue_words_table();
-std::vector<PassTable> operator_tables();
-std::vector<PassTable> module_tables();
-PassTable operator_work_table();
+// What fills tables, by its file.
+std::remove_pointer_t<FillPassTable> fill_timeline, fill_gaps, fill_gap_causes, fill_gap_groups, fill_steps,
+    fill_phases, fill_launch_groups, fill_short_launches, fill_memory_groups, fill_comm_groups, fill_call_tree,
+    fill_sequences, fill_classes, fill_roles, fill_coverage, fill_issue_words, fill_work, fill_breakdown,
+    fill_pass_breakdown, fill_occupancy, fill_launch_configs, fill_memory_events;
+
+// Several tables that are filled alike.
+std::vector<PassTable> kernel_group_tables(), layer_tables(), operator_tables(), module_tables(),
+    critical_path_tables(), queue_tables();
 
 namespace {
 
 std::vector<PassTable> all_tables() {
-  std::vector<PassTable> out = {timeline_table(), idle_gaps_table(), gaps_by_cause_table(), gap_groups_table()};
+  std::vector<PassTable> out = {
+      declared_table("timeline", fill_timeline), declared_table("idle_gaps", fill_gaps, {{3, true}, {2}}),
+      declared_table("gaps_by_cause", fill_gap_causes), declared_table("gap_groups", fill_gap_groups)};
   for (const auto& tables : {kernel_group_tables(), layer_tables(), operator_tables(), module_tables(),
                              critical_path_tables(), queue_tables()})
     out.insert(out.end(), tables.begin(), tables.end());
-  const auto others = {step_figures_table(),   phases_table(),       launch_calls_table(),   short_launches_table(),
-                       comms_table(),          copies_table(),       call_tree_table(),      sequences_table(),
-                       kernel_classes_table(), roles_table(),        coverage_table(),       issue_words_table(),
-                       operator_work_table(),  breakdown_table(),    pass_breakdown_table(), occupancy_table(),
-                       launch_configs_table(), memory_events_table()};
-  out.insert(out.end(), others.begin(), others.end());
+  constexpr std::pair<std::string_view, FillPassTable> kOthers[] = {{"step_figures", fill_steps},
+                                                                    {"phases", fill_phases},
+                                                                    {"launch_calls", fill_launch_groups},
+                                                                    {"short_launches", fill_short_launches},
+                                                                    {"comms", fill_comm_groups},
+                                                                    {"copies", fill_memory_groups},
+                                                                    {"call_tree", fill_call_tree},
+                                                                    {"sequences", fill_sequences},
+                                                                    {"kernel_classes", fill_classes},
+                                                                    {"roles", fill_roles},
+                                                                    {"coverage", fill_coverage},
+                                                                    {"issue_words", fill_issue_words},
+                                                                    {"operator_work", fill_work},
+                                                                    {"step_breakdown", fill_breakdown},
+                                                                    {"pass_breakdown", fill_pass_breakdown},
+                                                                    {"step_occupancy", fill_occupancy},
+                                                                    {"kernel_launches", fill_launch_configs},
+                                                                    {"memory_events", fill_memory_events}};
+  for (const auto& [name, fill] : kOthers) out.push_back(declared_table(name, fill));
   return out;
 }
 

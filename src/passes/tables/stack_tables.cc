@@ -18,6 +18,31 @@ std::vector<CallNode> nodes_of(const StackTimes& times, const PassOptions& optio
   return all_frames ? tree : without_chains(tree, side);
 }
 
+// The texts of the labels, and by name_id which a kernel has: its short name or operation class.
+struct SequenceLabels {
+  std::vector<std::uint32_t> of_name;
+  std::vector<std::string> texts;
+};
+
+SequenceLabels labels_of(Workload& workload, bool by_op) {
+  std::vector<std::pair<std::string, std::uint32_t>> names;
+  Statement rows(workload.index().database(), "SELECT id, short_name FROM kernel_name");
+  while (rows.step()) {
+    const std::uint32_t id = rows.id(0);
+    names.emplace_back(by_op ? workload.classes().class_of(id) : rows.text(1), id);
+  }
+  std::ranges::sort(names);
+  SequenceLabels labels;
+  for (const auto& [text, id] : names) {
+    if (labels.texts.empty() || labels.texts.back() != text) labels.texts.push_back(text);
+    if (id >= labels.of_name.size()) labels.of_name.resize(id + std::size_t{1}, kNoLabel);
+    labels.of_name[id] = static_cast<std::uint32_t>(labels.texts.size() - 1);
+  }
+  return labels;
+}
+
+}  // namespace
+
 // In reading order: what a limit leaves must be a tree too.
 void fill_call_tree(Workload& workload, const PassOptions& options, TableRows& rows) {
   const StackTimes times = stack_times(workload, options.frames);
@@ -44,29 +69,6 @@ void fill_call_tree(Workload& workload, const PassOptions& options, TableRows& r
   for (const std::uint32_t id : largest_first(nodes, most)) add(nodes[id], times.frames[nodes[id].frame]);
 }
 
-// The texts of the labels, and by name_id which a kernel has: its short name or operation class.
-struct SequenceLabels {
-  std::vector<std::uint32_t> of_name;
-  std::vector<std::string> texts;
-};
-
-SequenceLabels labels_of(Workload& workload, bool by_op) {
-  std::vector<std::pair<std::string, std::uint32_t>> names;
-  Statement rows(workload.index().database(), "SELECT id, short_name FROM kernel_name");
-  while (rows.step()) {
-    const std::uint32_t id = rows.id(0);
-    names.emplace_back(by_op ? workload.classes().class_of(id) : rows.text(1), id);
-  }
-  std::ranges::sort(names);
-  SequenceLabels labels;
-  for (const auto& [text, id] : names) {
-    if (labels.texts.empty() || labels.texts.back() != text) labels.texts.push_back(text);
-    if (id >= labels.of_name.size()) labels.of_name.resize(id + std::size_t{1}, kNoLabel);
-    labels.of_name[id] = static_cast<std::uint32_t>(labels.texts.size() - 1);
-  }
-  return labels;
-}
-
 void fill_sequences(Workload& workload, const PassOptions& options, TableRows& rows) {
   const EventColumns& kernels = workload.events().kernels;
   const EventFilter filter = workload.filter();
@@ -91,11 +93,5 @@ void fill_sequences(Workload& workload, const PassOptions& options, TableRows& r
     rows.add(++position).add(found.count).add(found.total).add(found.min).add(found.max).add(text).add(all);
   }
 }
-
-}  // namespace
-
-PassTable call_tree_table() { return declared_table("call_tree", fill_call_tree); }
-
-PassTable sequences_table() { return declared_table("sequences", fill_sequences); }
 
 }  // namespace tracedb

@@ -129,39 +129,6 @@ void add_kernels(TableRows& rows, const StepStats& stats, const StepKernels& ker
       .add(known_id(kernels.last_id));
 }
 
-void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
-  const StepSet& set = workload.steps();
-  const Measured measured = measure(set, workload.events());
-  const std::vector<StepKernels> kernels = kernels_of_steps(measured, workload.events().kernels);
-  for (std::size_t i = 0; i < set.steps.size(); ++i) {
-    const StepFacts& step = set.steps[i];
-    const StepStats& stats = measured.stats[i + 1];
-    const std::optional<std::int64_t> period = known_time(measured.period[i]);
-    const std::optional<std::int64_t> tokens = tokens_of(step.info);
-    rows.add(i).add(to_string(step.info.kind));
-    rows.add(set.source == StepSource::kInferred ? std::nullopt : std::optional<std::string_view>(step.name));
-    rows.add(known_time(step.ts)).add(known_time(step.dur)).add(step.on_device ? "gpu" : "cpu");
-    rows.add(known_id(step.track));
-    rows.add(step.info.context_requests).add(step.info.context_tokens);
-    rows.add(step.info.generation_requests).add(step.info.generation_tokens);
-    add_kernels(rows, stats, kernels[i + 1]);
-    rows.add(known_time(stats.first)).add(known_time(stats.gpu_span)).add(known_time(stats.gpu_busy)).add(period);
-    rows.add(clock_of(measured, period.has_value(), static_cast<std::size_t>(step.info.kind)));
-    rows.add(measured.next[i] ? std::optional(to_string(*measured.next[i])) : std::nullopt);
-    rows.add(known_time(measured.host_period[i]));
-    rows.add(launch_lag(step, stats.first)).add(tokens && period ? per_second(*tokens, *period) : std::nullopt);
-    rows.add(i >= measured.steady.first && i < measured.steady.last);
-    rows.add(set.source == StepSource::kInferred ? std::optional<std::int64_t>(step.warm_up) : std::nullopt);
-  }
-  for (const auto& [name, place] : {std::pair(kBefore, set.steps.size() + 1), std::pair(kNoStep, std::size_t{0})}) {
-    if (measured.stats[place].kernels == 0) continue;
-    constexpr std::size_t kBehindName = 8, kBehindKernels = 11;  // columns that only a step has
-    rows.add_null(2).add(name).add_null(kBehindName);
-    add_kernels(rows, measured.stats[place], kernels[place]);
-    rows.add_null(kBehindKernels);
-  }
-}
-
 // Sums and medians of the steps of a kind.
 struct Phase {
   std::int64_t steps = 0;
@@ -213,6 +180,41 @@ void add_phase(TableRows& rows, std::string_view name, const Phase& phase, const
   rows.add(median_of(phase.host_periods)).add(median_of(phase.lags)).add(phase.tokens_per_s()).add(all_busy);
 }
 
+}  // namespace
+
+void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
+  const StepSet& set = workload.steps();
+  const Measured measured = measure(set, workload.events());
+  const std::vector<StepKernels> kernels = kernels_of_steps(measured, workload.events().kernels);
+  for (std::size_t i = 0; i < set.steps.size(); ++i) {
+    const StepFacts& step = set.steps[i];
+    const StepStats& stats = measured.stats[i + 1];
+    const std::optional<std::int64_t> period = known_time(measured.period[i]);
+    const std::optional<std::int64_t> tokens = tokens_of(step.info);
+    rows.add(i).add(to_string(step.info.kind));
+    rows.add(set.source == StepSource::kInferred ? std::nullopt : std::optional<std::string_view>(step.name));
+    rows.add(known_time(step.ts)).add(known_time(step.dur)).add(step.on_device ? "gpu" : "cpu");
+    rows.add(known_id(step.track));
+    rows.add(step.info.context_requests).add(step.info.context_tokens);
+    rows.add(step.info.generation_requests).add(step.info.generation_tokens);
+    add_kernels(rows, stats, kernels[i + 1]);
+    rows.add(known_time(stats.first)).add(known_time(stats.gpu_span)).add(known_time(stats.gpu_busy)).add(period);
+    rows.add(clock_of(measured, period.has_value(), static_cast<std::size_t>(step.info.kind)));
+    rows.add(measured.next[i] ? std::optional(to_string(*measured.next[i])) : std::nullopt);
+    rows.add(known_time(measured.host_period[i]));
+    rows.add(launch_lag(step, stats.first)).add(tokens && period ? per_second(*tokens, *period) : std::nullopt);
+    rows.add(i >= measured.steady.first && i < measured.steady.last);
+    rows.add(set.source == StepSource::kInferred ? std::optional<std::int64_t>(step.warm_up) : std::nullopt);
+  }
+  for (const auto& [name, place] : {std::pair(kBefore, set.steps.size() + 1), std::pair(kNoStep, std::size_t{0})}) {
+    if (measured.stats[place].kernels == 0) continue;
+    constexpr std::size_t kBehindName = 8, kBehindKernels = 11;  // columns that only a step has
+    rows.add_null(2).add(name).add_null(kBehindName);
+    add_kernels(rows, measured.stats[place], kernels[place]);
+    rows.add_null(kBehindKernels);
+  }
+}
+
 void fill_phases(Workload& workload, const PassOptions& options, TableRows& rows) {
   const StepSet& steps = workload.steps();
   const EventTables& events = workload.events();
@@ -239,11 +241,5 @@ void fill_phases(Workload& workload, const PassOptions& options, TableRows& rows
     if (stats[group].count > 0) add_phase(rows, name, {}, stats[group], std::nullopt, busy);
   }
 }
-
-}  // namespace
-
-PassTable step_figures_table() { return declared_table("step_figures", fill_steps); }
-
-PassTable phases_table() { return declared_table("phases", fill_phases); }
 
 }  // namespace tracedb

@@ -351,6 +351,8 @@ void add_spread(TableRows& rows, std::vector<std::int64_t>& values) {
   rows.add(known ? std::optional(std::sqrt(squares / static_cast<double>(values.size() - 1))) : std::nullopt);
 }
 
+}  // namespace
+
 void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) {
   WorkSummer summer(workload);
   const Index& index = workload.index();
@@ -384,9 +386,5 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
   rows.add_null(kUntilBusy - 1).add(summer.unmodelled).add_null(kBehindBusy);
   rows.add(summer.span).add(summer.devices).add(summer.matrix_unmodelled).add_null(7);
 }
-
-}  // namespace
-
-PassTable operator_work_table() { return declared_table("operator_work", fill_work); }
 
 }  // namespace tracedb
