@@ -22,10 +22,11 @@ Cell if_known(bool known, Cell value) {
   return value;
 }
 
-Report report(const std::vector<AieTrace>& traces, std::vector<Column> columns) {
-  Report out;
-  if (!traces.empty() && !traces.front().name.empty()) out.columns.push_back({"input", "Input", Unit::kText});
-  std::move(columns.begin(), columns.end(), std::back_inserter(out.columns));
+Report report(const std::vector<AieTrace>& traces, std::string_view name) {
+  Report out{declared_columns(name), {}};
+  if (!traces.empty() && !traces.front().name.empty()) {
+    out.columns.insert(out.columns.begin(), {"input", "Input", Unit::kText});
+  }
   return out;
 }
 
@@ -159,33 +160,7 @@ void add_system(Report& out, const AieTrace& trace, const aie::Work& work, std::
 }  // namespace
 
 Report aie_tiles(const std::vector<AieTrace>& traces, const aie::Work& work) {
-  Report out = report(
-      traces,
-      {text_column("tile", "Tile", "name of the tile"),
-       figure_column("kernels", "Kernels", Unit::kCount, "kernels found", Fit{6}),
-       figure_column("orphan_starts", "Lost Ends", Unit::kCount, "kernels whose end mark is lost", Fit{3}),
-       figure_column("orphan_ends", "Lost Starts", Unit::kCount, "kernels whose start mark is lost", Fit{3}),
-       figure_column("duplicates", "Duplicates", Unit::kCount, "marks that repeat the last one"),
-       figure_column("outliers", "Outliers", Unit::kCount, "kernels outside 1/3 and 3 medians"),
-       figure_column("first", "First (cycles)", Unit::kCount, "cycles of the first kernel"),
-       figure_column("min", "Min", Unit::kCount, "shortest, in cycles", Fit{2}),
-       figure_column("median", "Med", Unit::kCount, "median, in cycles", Fit{7}),
-       figure_column("avg", "Avg", Unit::kCount, "mean, in cycles", Fit{5}),
-       figure_column("max", "Max", Unit::kCount, "longest, in cycles", Fit{2}),
-       figure_column("lock_stall_pct", "Lock Stall (%)", Unit::kPercent, "share of the traced time in lock stalls",
-                     Fit{6}),
-       figure_column("stream_stall_pct", "Stream Stall (%)", Unit::kPercent, "share of it in stream stalls"),
-       figure_column("memory_stall_pct", "Memory Stall (%)", Unit::kPercent, "share of it in memory stalls"),
-       figure_column("cascade_stall_pct", "Cascade Stall (%)", Unit::kPercent, "share of it in cascade stalls"),
-       figure_column("vector_pct", "Vector (%)", Unit::kPercent, "share of it in vector instructions", Fit{3}),
-       figure_column("iterations", "Iterations", Unit::kCount, "iterations found", Fit{5}),
-       figure_column("gmacs_per_second", "GMAC/s", Unit::kRatio,
-                     "10^9 multiply-accumulates per second in the iterations that count", Fit{7}),
-       figure_column("utilisation_pct", "Utilisation (%)", Unit::kPercent, "that as a share of the peak", Fit{8}),
-       figure_column("first_ts", "First Event", Unit::kCount, "cycle of the first event"),
-       figure_column("last_ts", "Last Event", Unit::kCount, "cycle of the last event"),
-       figure_column("coverage_pct", "Coverage (%)", Unit::kPercent,
-                     "share of the time of all tiles that this one was traced")});
+  Report out = report(traces, "aie_tiles");
   for (const AieTrace& trace : traces) {
     const std::optional<Span> window = window_of(trace);
     for (std::size_t i = 0; i < trace.tiles.size(); ++i) add_row(out, trace, tile_row(trace, i, work, window));
@@ -194,21 +169,7 @@ Report aie_tiles(const std::vector<AieTrace>& traces, const aie::Work& work) {
 }
 
 Report aie_iterations(const std::vector<AieTrace>& traces, const aie::Work& work) {
-  Report out = report(
-      traces,
-      {text_column("tile", "Tile", "name of the tile"),
-       figure_column("iteration", "Iteration", Unit::kCount, "its number, from 0", Fit{8}),
-       text_column("phase", "Phase", "warmup, perf (measured) or extra", Fit{6}),
-       figure_column("kernels", "Kernels", Unit::kCount, "kernels in it", Fit{5}),
-       figure_column("avg", "Avg (cycles)", Unit::kCount, "mean, in cycles", Fit{4}),
-       figure_column("min", "Min", Unit::kCount, "shortest, in cycles"),
-       figure_column("max", "Max", Unit::kCount, "longest, in cycles"),
-       figure_column("first_start", "First Start", Unit::kCount, "cycle at which its first kernel starts"),
-       figure_column("last_end", "Last End", Unit::kCount, "cycle at which its last kernel ends"),
-       figure_column("span", "Span", Unit::kCount, "cycles between them", Fit{7}),
-       figure_column("period", "Period", Unit::kCount, "cycles from its start to that of the next", Fit{7}),
-       figure_column("gmacs_per_second", "GMAC/s", Unit::kRatio, "10^9 multiply-accumulates per second", Fit{6}),
-       figure_column("utilisation_pct", "Utilisation (%)", Unit::kPercent, "that as a share of the peak", Fit{8})});
+  Report out = report(traces, "aie_iterations");
   for (const AieTrace& trace : traces) {
     for (std::size_t tile = 0; tile < trace.tiles.size(); ++tile) {
       for (std::size_t i = 0; i < trace.kernels[tile].iterations.size(); ++i) {
@@ -220,15 +181,7 @@ Report aie_iterations(const std::vector<AieTrace>& traces, const aie::Work& work
 }
 
 Report aie_system(const std::vector<AieTrace>& traces, const aie::Work& work, std::int64_t least_tiles) {
-  Report out = report(
-      traces,
-      {text_column("iteration", "Iteration", "its number; mean and all are over those shown"),
-       figure_column("tiles", "Tiles", Unit::kCount, "tiles that measured it", Fit{5}),
-       figure_column("runtime", "Runtime (cycles)", Unit::kCount, "longest span of a tile, in cycles", Fit{8}),
-       figure_column("wall", "Wall", Unit::kCount, "cycles from the first start to the last end on any tile", Fit{7}),
-       figure_column("gmacs_per_second", "GMAC/s", Unit::kRatio, "10^9 multiply-accumulates per second of all cores",
-                     Fit{6}),
-       figure_column("utilisation_pct", "Utilisation (%)", Unit::kPercent, "that as a share of the peak", Fit{8})});
+  Report out = report(traces, "aie_system");
   for (const AieTrace& trace : traces) add_system(out, trace, work, least_tiles);
   return out;
 }

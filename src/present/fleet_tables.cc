@@ -19,8 +19,6 @@ std::string date_text(std::int64_t ns_since_epoch) {
 
 namespace {
 
-using Others = OthersAggregate;
-
 // Three significant digits in the unit of the larger.
 std::string times_text(double before, double after) {
   const double size = std::max(std::abs(before), std::abs(after));
@@ -63,72 +61,7 @@ Cell change_cell(const TrendSeries& series, const TrendPoint& point) {
                      here.steady ? " steadily" : "");
 }
 
-const std::vector<Column> kSeriesColumns = {
-    label_column("series", "Series", "what its traces have in common", Fit{6}),
-    text_column("metric", "Metric",
-                "period (of regular steps, at equal load), span (median of steps), op:CLASS or kernel:NAME, ns",
-                Fit{3}),
-    text_column("headline", "Headline", "the last change of the level", Fit::kWrapped),
-    sum_column("runs", "Runs", Unit::kCount, "traces that have the metric", Fit{6}),
-    sum_column("unknown", "Unknown", Unit::kCount, "traces that do not", Fit{2}),
-    sum_column("changes", "Changes", Unit::kCount, "changes of the level", Fit{7}),
-    text_column("first", "First (UTC)", "date of the first trace", Fit{3}),
-    text_column("last", "Last (UTC)", "date of the last trace", Fit{3}),
-    text_column("dated_by", "Dated By", "trace, file (when it was changed last), or both", Fit{1}),
-    text_column("changed_at", "Changed At (UTC)", "date of the first trace of the newest level, or of a steady change",
-                Fit{6}),
-    figure_column("before", "Before", Unit::kTime,
-                  "median of the level before the newest; of a steady change where its line begins", Fit{7}),
-    figure_column("now", "Now", Unit::kTime, "median of the newest level; of a steady change where its line ends",
-                  Fit{8}),
-    figure_column("change_pct", "Change (%)", Unit::kPercent, "of the newest level against the one before", Fit{8}),
-    figure_column("p", "p", Unit::kAny, "share of random orders of the runs with a change as large", Fit{2}),
-};
-
-const std::vector<Column> kPointColumns = {
-    text_column("series", "Series", "what its traces have in common", Fit{10}),
-    figure_column("run", "Run", Unit::kCount, "number in its series, in order of time", Fit{6}),
-    text_column("date", "Date (UTC)", "first event of the trace, or when its file was changed last", Fit{8}),
-    text_column("dated_by", "Dated By", "trace or file", Fit{1}),
-    figure_column("value", "Value", Unit::kTime, "the metric; unknown: the trace does not have it", Fit{9}),
-    text_column("change", "Change", "where the level changes: from which median to which", Fit{8}),
-    figure_column("level", "Level", Unit::kCount, "number of changes before it", Fit{3}),
-    label_column("name", "Name", "file of the trace", Fit{7}),
-    text_column("index_path", "Index", "path of the index", Fit{1}),
-};
-
 }  // namespace
-
-std::vector<Column> catalogue_columns() {
-  return {
-      label_column("name", "Name", "file of the trace, or of an index whose trace is not there", Fit{9}),
-      text_column("state", "State", "indexed, no trace (the index alone is there), out of date, not indexed, unusable",
-                  Fit{3}),
-      text_column("vendor", "Vendor", "of the devices", Fit{2}),
-      text_column("gpu", "GPU", "model of the device; unknown: the trace does not say", Fit{6}),
-      text_column("framework", "Framework", "by its Python code or its step marks; a guess", Fit{3}),
-      text_column("model", "Model", "class of the outermost module, else what the kernels look like; a guess", Fit{3}),
-      figure_column("rank", "Rank", Unit::kCount, "of the job", Fit{10}),
-      figure_column("world_size", "World Size", Unit::kCount, "ranks of the job", Fit{2}),
-      sum_column("steps", "Steps", Unit::kCount, "steps", Fit{7}),
-      text_column("phase", "Phase", "kind of step with most kernel time", Fit{2}),
-      figure_column("period", "Med Period", Unit::kTime, "median of that kind, as phases has it", Fit{8}),
-      figure_column("span", "Med Span", Unit::kTime,
-                    "median time from first kernel to end of the last of a step of that kind", Fit{2}),
-      sum_column("kernels", "Kernels", Unit::kCount, "kernels", Fit{7}),
-      sum_column("gpu_time", "GPU Time", Unit::kTime,
-                 "sum of the kernel times; unknown of AI Engines, which count cycles", Fit{7}),
-      text_column("date", "Date (UTC)", "first event of the trace, to the minute; unknown: its clock has no date",
-                  Fit{4}),
-      figure_column("date_ns", "Date (ns)", Unit::kMoment, "the same in ns since 1970", Fit{1}),
-      text_column("format", "Format", "what wrote the trace", Fit{2}),
-      figure_column("complete", "Complete", Unit::kCount, "0: the trace is cut short", Fit{1}),
-      sum_column("bytes", "Bytes", Unit::kBytes, "size of the index, or of a trace without one", Fit{1}),
-      text_column("trace", "Trace", "path of the trace", Fit{1}),
-      text_column("index_path", "Index", "path of the index", Fit{1}),
-      text_column("reason", "Reason", "why an index is unusable", Fit{8, true}),
-  };
-}
 
 Row catalogue_row(const CatalogueEntry& entry) {
   const TraceSummary& one = entry.summary;
@@ -221,7 +154,7 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
 }
 
 Report trend_series(std::span<const TrendSeries> series, const std::string& metric) {
-  Report out{kSeriesColumns, {}};
+  Report out{declared_columns("trend_series"), {}};
   for (const TrendSeries& one : series) {
     const std::vector<double> values = one.values();
     const auto dated = std::ranges::count(one.points, true, &TrendPoint::dated);
@@ -245,7 +178,7 @@ Report trend_series(std::span<const TrendSeries> series, const std::string& metr
 }
 
 Report trend_points(std::span<const TrendSeries> series, const std::string& metric) {
-  Report out{kPointColumns, {}};
+  Report out{declared_columns("trend_points"), {}};
   const auto value = std::ranges::find_if(out.columns, [](auto& one) { return one.key == "value"; });
   if (metric == "period" || metric == "span") value->head = metric == "period" ? "Period" : "Med Span";
   for (const TrendSeries& one : series) {
@@ -285,16 +218,7 @@ std::vector<SetOfRuns> sets_of(const TrendSeries& series, const SetOfPoint& set_
 }  // namespace
 
 Report trend_sets(std::span<const TrendSeries> series, const SetOfPoint& set_of) {
-  Report out{{text_column("series", "Series", "what its traces have in common", Fit{10}),
-              label_column("set", "Set", "what the group of --sets says of the path", Fit::kKept),
-              sum_column("runs", "Runs", Unit::kCount, "that have the metric", Fit{6}),
-              figure_column("mean", "Mean", Unit::kTime, "of the metric over the runs", Fit{9}),
-              figure_column("low", "95 % from", Unit::kTime, "lower end of the 95 % interval of the mean", Fit{8}),
-              figure_column("high", "to", Unit::kTime, "upper end of that interval", Fit{8}),
-              figure_column("change_pct", "Change (%)", Unit::kPercent, "against the set before", Fit{8}),
-              figure_column("change_low", "95 % from", Unit::kPercent, "lower end of its 95 % interval", Fit{7}),
-              figure_column("change_high", "to", Unit::kPercent, "upper end of that interval", Fit{7})},
-             {}};
+  Report out{declared_columns("trend_sets"), {}};
   for (const TrendSeries& one : series) {
     const SetOfRuns* before = nullptr;
     const std::vector<SetOfRuns> sets = sets_of(one, set_of);

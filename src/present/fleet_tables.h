@@ -15,7 +15,6 @@
 
 namespace tracedb {
 
-std::vector<Column> catalogue_columns();
 Row catalogue_row(const CatalogueEntry& entry);
 
 std::string date_text(std::int64_t ns_since_epoch);  // "2026-11-03 04:05"

@@ -16,82 +16,10 @@
 namespace tracedb {
 namespace {
 
-using Others = OthersAggregate;
-
-const Column kJob = text_column("job", "Job", "folder and common part of the names of its traces", Fit{10});
-
 Cell count(std::size_t n) { return static_cast<std::int64_t>(n); }
 Cell rank_cell(const JobAnalysis& job, std::uint32_t place) {
   return job.by_device ? rank_text(job, place) : std::to_string(job.ranks[place].rank);
 }
-
-const std::vector<Column> kJobColumns = {
-    kJob,
-    text_column("headline", "Headline", "who is late, how often, why, and what it costs", Fit::kWrapped),
-    figure_column("ranks", "Ranks", Unit::kCount, "ranks whose traces are there", Fit{6}),
-    figure_column("world_size", "World Size", Unit::kCount, "ranks of the job", Fit{4}),
-    figure_column("steps", "Steps", Unit::kCount, "steps with collectives", Fit{4}),
-    figure_column("collectives", "Collectives", Unit::kCount,
-                  "found on two ranks and more, in the selection; sends with their receives too", Fit{6}),
-    figure_column("by_sequence", "By Sequence", Unit::kCount,
-                  "of all matched: by group and sequence number; the others by order", Fit{2}),
-    figure_column("sends", "Sends", Unit::kCount, "of all matched: sends with their receives", Fit{2}),
-    figure_column("single", "Single", Unit::kCount, "collectives that one rank alone has", Fit{2}),
-    figure_column("apart", "Apart", Unit::kCount, "matched, but not at one time: left out", Fit{2}),
-    figure_column("no_other_end", "No Other End", Unit::kCount,
-                  "sends and receives whose other end is not there: left out", Fit{2}),
-    figure_column("unknown_peer", "Unknown Peer", Unit::kCount,
-                  "sends and receives of which the trace does not say with whom: left out", Fit{2}),
-    figure_column("late", "Late", Unit::kCount, "collectives where a rank is later than the clocks are uncertain",
-                  Fit{5}),
-    figure_column("exposed_waiting", "Exposed Waiting", Unit::kTime, "waiting while computing nothing, over all ranks",
-                  Fit{7}),
-    text_column("straggler", "Straggler", "rank that holds the others up; unknown: none does more than chance", Fit{7}),
-    figure_column("last", "Last", Unit::kCount, "collectives where the straggler is late", Fit{5}),
-    figure_column("loss_per_step", "Loss per Step", Unit::kTime,
-                  "exposed waiting for the straggler: mean of one other rank in a step (in all without steps); where "
-                  "ranks send to each other, what it works longer than they",
-                  Fit{7}),
-    figure_column("loss_pct", "Loss (%)", Unit::kPercent, "the same as a share of the span of the others", Fit{7}),
-    text_column("cause", "Cause",
-                "why the straggler is late: compute, copies, communication, host, previous collective", Fit{7}),
-};
-
-const std::vector<Column> kRankColumns = {
-    kJob,
-    label_column("rank", "Rank", "number of the rank; of one process its devices", Fit{9}),
-    sum_column("kernels", "Kernels", Unit::kCount, "kernels", Fit{2}),
-    sum_column("span", "Span", Unit::kTime, "from the first start to the last end on its devices", Fit{3}),
-    sum_column("busy", "Busy", Unit::kTime, "time during which something ran", Fit{3}),
-    sum_column("computation", "Compute", Unit::kTime, "time during which it computed", Fit{6}),
-    sum_column("comm", "Comm", Unit::kTime, "time during which it communicated", Fit{4}),
-    sum_column("exposed_comm", "Exposed Comm", Unit::kTime, "of it, without computation at the same time", Fit{5}),
-    sum_column("waiting", "Waiting", Unit::kTime, "in matched collectives before the last rank that is there came",
-               Fit{4}),
-    sum_column("exposed_waiting", "Exposed Waiting", Unit::kTime, "of it, while computing nothing", Fit{7}),
-    sum_column("transfer", "Transfer", Unit::kTime, "after that, with any waiting for ranks that are not there",
-               Fit{4}),
-    sum_column("caused", "Waiting Caused", Unit::kTime, "exposed waiting of the others where this rank was late",
-               Fit{8}),
-    sum_column("last", "Last", Unit::kCount, "collectives where it was late", Fit{8}),
-    figure_column("collectives", "Collectives", Unit::kCount, "matched collectives it takes part in", Fit{6}),
-    text_column("cause", "Cause",
-                "of most of the waiting it caused; of the straggler among ranks that send: what it does longer than "
-                "the others",
-                Fit{7}),
-    text_column(
-        "host", "Host At",
-        "where the host was where it is the cause: python frame, operator or runtime call; unknown: not recorded",
-        Fit{3}),
-    figure_column("host_pct", "Host At (%)", Unit::kPercent, "share of the time in which the device had nothing to do",
-                  Fit{2}),
-    figure_column("clock_offset", "Clock Offset", Unit::kTime,
-                  "that its clock is ahead of the first rank's, in the middle of the recording", Fit{3}),
-    figure_column("clock_drift", "Drift (ppm)", Unit::kAny, "that it gains; unknown: not measurable", Fit{1}),
-    figure_column("clock_uncertainty", "Uncertainty", Unit::kTime,
-                  "median distance of the ends of collectives from that", Fit{2}),
-    text_column("trace", "Trace", "file", Fit{1}),
-};
 
 Row rank_row(const JobAnalysis& job, std::uint32_t place) {
   const RankTrace& rank = job.ranks[place];
@@ -128,7 +56,7 @@ Row sums_of(const std::vector<Column>& columns, std::span<const Row> rows, const
   out[0] = job;
   out[1] = "[all]";
   for (std::size_t column = 2; column < columns.size(); ++column) {
-    if (columns[column].others != Others::kSum) continue;
+    if (columns[column].others != OthersAggregate::kSum) continue;
     std::optional<std::int64_t> sum;
     for (const Row& row : rows) {
       if (const auto* value = std::get_if<std::int64_t>(&row[column])) sum = sum.value_or(0) + *value;
@@ -137,23 +65,6 @@ Row sums_of(const std::vector<Column>& columns, std::span<const Row> rows, const
   }
   return out;
 }
-
-const std::vector<Column> kCauseColumns = {
-    kJob,
-    label_column("rank", "Rank",
-                 "the late rank; [others]: parts that are never the greatest of their rank; [together]: none is "
-                 "late; [start]: the first collectives of the recording, for which no reason is in it",
-                 Fit{9}),
-    text_column("cause", "Cause",
-                "what it did longer than the others since the collective before: the greatest part of being late; "
-                "[others]: those that never are the greatest",
-                Fit{9}),
-    sum_column("collectives", "Collectives", Unit::kCount, "collectives where this was so", Fit{7}),
-    sum_column("caused", "Waiting Caused", Unit::kTime, "exposed waiting of the others", Fit{8}),
-    sum_column("share", "Share (%)", Unit::kPercent, "of all exposed waiting", Fit{6}),
-    sum_column("late", "Late By", Unit::kTime,
-               "part of its lateness, over all collectives where it was late; negative: less than the others", Fit{5}),
-};
 
 void add_causes(const JobAnalysis& job, Report& out) {
   const JobWaits& waits = job.waits;
@@ -189,20 +100,6 @@ void add_causes(const JobAnalysis& job, Report& out) {
   out.footer.push_back({job.name, "[all]", Cell(), count(waits.collectives.size()), waits.exposed,
                         share_of(waits.exposed, waits.exposed), Cell()});
 }
-
-const std::vector<Column> kStepColumns = {
-    kJob,
-    label_column("step", "Step", "number, as on the lowest rank", Fit{9}),
-    text_column("phase", "Phase", "kind of step", Fit{6}),
-    text_column("name", "Name", "of its annotation", Fit{3}),
-    sum_column("gpu_span", "GPU Span", Unit::kTime, "longest of the ranks that number the step alike", Fit{6}),
-    sum_column("collectives", "Collectives", Unit::kCount, "matched", Fit{5}),
-    sum_column("late", "Late", Unit::kCount, "of them where a rank is late", Fit{5}),
-    sum_column("exposed_waiting", "Exposed Waiting", Unit::kTime, "over all ranks", Fit{8}),
-    text_column("rank", "Rank", "the late rank that causes most of it", Fit{10}),
-    sum_column("caused", "Waiting Caused", Unit::kTime, "exposed waiting of the others for that rank", Fit{8}),
-    text_column("cause", "Cause", "of most of that", Fit{7}),
-};
 
 struct StepSums {
   std::size_t collectives = 0, late = 0;
@@ -267,25 +164,6 @@ void add_steps(const JobAnalysis& job, Report& out) {
     (step == 0 ? out.footer : out.rows).push_back(step_row(job, step, sums));
   }
 }
-
-const std::vector<Column> kCollectiveColumns = {
-    kJob,
-    sum_column("time", "Time", Unit::kTime, "in these collectives, over all ranks: waiting and transfer", Fit{6}),
-    sum_column("waiting", "Waiting", Unit::kTime, "before the last rank came", Fit{7}),
-    sum_column("exposed_waiting", "Exposed Waiting", Unit::kTime, "of it, while computing nothing", Fit{7}),
-    sum_column("transfer", "Transfer", Unit::kTime, "after the last rank came", Fit{6}),
-    figure_column("latency", "Avg Transfer", Unit::kTime, "mean time of a collective on the rank that comes last",
-                  Fit{5}),
-    sum_column("collectives", "Collectives", Unit::kCount, "matched", Fit{5}),
-    sum_column("late", "Late", Unit::kCount, "where a rank is late", Fit{5}),
-    text_column("rank", "Rank", "that is late most often", Fit{10}),
-    figure_column("last", "Last", Unit::kCount, "how often it is", Fit{6}),
-    figure_column("ranks", "Ranks", Unit::kCount, "most ranks on which one was found", Fit{2}),
-    text_column("matched_by", "Matched By", "sequence (number in its group), or order (of equal names)", Fit{2}),
-    text_column("group", "Group", "process group and its ranks", Fit{2}),
-    label_column("name", "Name",
-                 "collective, sender and receiver, or short name of a kernel that the trace does not describe", Fit{8}),
-};
 
 struct CollectiveSums {
   std::int64_t time = 0, waiting = 0, exposed = 0, latency = 0;
@@ -403,10 +281,16 @@ Sentence reasons_text(const RankStep& before, const RankStep& after) {
   return joined(out, ", ");
 }
 
+Report rows_of(std::string_view table, std::span<const JobAnalysis> jobs, void (*add)(const JobAnalysis&, Report&)) {
+  Report out{declared_columns(table), {}};
+  for (const JobAnalysis& job : jobs) add(job, out);
+  return out;
+}
+
 }  // namespace
 
 Report ranks_jobs(std::span<const JobAnalysis> jobs) {
-  Report out{kJobColumns, {}};
+  Report out{declared_columns("ranks_jobs"), {}};
   for (const JobAnalysis& job : jobs) {
     const JobWaits& waits = job.waits;
     const auto& straggler = waits.straggler;
@@ -430,7 +314,7 @@ Report ranks_jobs(std::span<const JobAnalysis> jobs) {
 }
 
 Report ranks_ranks(std::span<const JobAnalysis> jobs) {
-  Report out{kRankColumns, {}};
+  Report out{declared_columns("ranks_ranks"), {}};
   for (const JobAnalysis& job : jobs) {
     const std::size_t first = out.rows.size();
     for (std::uint32_t place = 0; place < job.ranks.size(); ++place) out.rows.push_back(rank_row(job, place));
@@ -439,45 +323,16 @@ Report ranks_ranks(std::span<const JobAnalysis> jobs) {
   return out;
 }
 
-Report ranks_causes(std::span<const JobAnalysis> jobs) {
-  Report out{kCauseColumns, {}};
-  for (const JobAnalysis& job : jobs) add_causes(job, out);
-  return out;
-}
+Report ranks_causes(std::span<const JobAnalysis> jobs) { return rows_of("ranks_causes", jobs, add_causes); }
 
-Report ranks_steps(std::span<const JobAnalysis> jobs) {
-  Report out{kStepColumns, {}};
-  for (const JobAnalysis& job : jobs) add_steps(job, out);
-  return out;
-}
+Report ranks_steps(std::span<const JobAnalysis> jobs) { return rows_of("ranks_steps", jobs, add_steps); }
 
 Report ranks_collectives(std::span<const JobAnalysis> jobs) {
-  Report out{kCollectiveColumns, {}};
-  for (const JobAnalysis& job : jobs) add_collectives(job, out);
-  return out;
-}
-
-std::vector<Column> ranks_compare_columns() {
-  return {
-      label_column("rank", "Rank", "number of the rank; [job]: the rank that waits least, in either job its own",
-                   Fit{9}),
-      figure_column("baseline", "Baseline", Unit::kTime, "span of the rank per step; without steps its span", Fit{8}),
-      figure_column("candidate", "Candidate", Unit::kTime, "the same of the candidate", Fit{8}),
-      figure_column("change", "Change", Unit::kTime, "candidate - baseline: the sum of the columns that follow",
-                    Fit{8}),
-      figure_column("change_pct", "Change (%)", Unit::kPercent, "of the baseline", Fit{8}),
-      figure_column("computation", "Compute", Unit::kTime, "change of the time it computes", Fit{7}),
-      figure_column("exposed_transfer", "Exposed Transfer", Unit::kTime,
-                    "change of exposed communication without waiting", Fit{4}),
-      figure_column("exposed_waiting", "Exposed Waiting", Unit::kTime, "change of exposed waiting for other ranks",
-                    Fit{7}),
-      figure_column("exposed_copy", "Exposed Copies", Unit::kTime, "change of exposed copies", Fit{5}),
-      figure_column("idle", "Idle", Unit::kTime, "change of the time in which nothing runs", Fit{7}),
-  };
+  return rows_of("ranks_collectives", jobs, add_collectives);
 }
 
 Report ranks_compare(const JobAnalysis& baseline, const JobAnalysis& candidate) {
-  Report out{ranks_compare_columns(), {}};
+  Report out{declared_columns("ranks_compare"), {}};
   const auto before = places(baseline), after = places(candidate);
   std::set<std::int64_t> all;
   for (const auto& [rank, place] : before) all.insert(rank);

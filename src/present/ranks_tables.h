@@ -21,7 +21,6 @@ Report ranks_collectives(std::span<const JobAnalysis> jobs);  // each group and 
 
 // A row for each rank, in time per step; the parts of a row add up to its change.
 Report ranks_compare(const JobAnalysis& baseline, const JobAnalysis& candidate);
-std::vector<Column> ranks_compare_columns();
 
 // What the job's step took and takes, by the rank in either that waits least, and in what these two differ.
 Sentence compare_headline(const JobAnalysis& baseline, const JobAnalysis& candidate);

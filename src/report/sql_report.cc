@@ -7,6 +7,7 @@
 
 #include "base/text/split.h"
 #include "report/json_text.h"
+#include "sql/scripts.h"
 
 namespace tracedb {
 namespace {
@@ -51,6 +52,10 @@ std::vector<Column> report_columns(std::string_view script_text) {
   std::vector<Column> columns;
   for (const std::string_view line : marked_lines(script_text, kColumnMark)) columns.push_back(parse_column(line));
   return columns;
+}
+
+std::vector<Column> declared_columns(std::string_view name) {
+  return report_columns(script(fmt::format("columns/{}", name)));
 }
 
 std::optional<ReportCommand> report_command(std::string_view script_text) {

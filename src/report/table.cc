@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text/decimal.h"
+
 namespace tracedb {
 namespace {
 
@@ -23,9 +25,9 @@ std::string_view name_of(const std::pair<std::string_view, Value> (&names)[kSize
 }
 
 constexpr std::pair<std::string_view, Unit> kUnits[] = {
-    {"", Unit::kAny},        {"text", Unit::kText},      {"count", Unit::kCount},
-    {"ns", Unit::kTime},     {"bytes", Unit::kBytes},    {"percent", Unit::kPercent},
-    {"ratio", Unit::kRatio}, {"GB/s", Unit::kBandwidth}, {"ns", Unit::kMoment},
+    {"", Unit::kAny},        {"text", Unit::kText},       {"count", Unit::kCount}, {"ns", Unit::kTime},
+    {"bytes", Unit::kBytes}, {"percent", Unit::kPercent}, {"ratio", Unit::kRatio}, {"GB/s", Unit::kBandwidth},
+    {"ns", Unit::kMoment},   {"moment", Unit::kMoment},
 };
 constexpr std::pair<std::string_view, OthersAggregate> kAggregates[] = {
     {"", OthersAggregate::kNone},   {"label", OthersAggregate::kLabel}, {"sum", OthersAggregate::kSum},
@@ -46,8 +48,8 @@ std::optional<Fit> fit_from(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
     const std::string_view word = text.substr(0, end);
-    if (word.size() == 1 && word[0] >= '1' && word[0] <= '9') {
-      fit.priority = word[0] - '0';
+    if (const auto priority = parse_int64(word); priority && *priority >= 1 && *priority <= 10) {
+      fit.priority = static_cast<int>(*priority);
     } else if (word == "wrapped") {
       fit.wrapped = true;
     } else if (word == "names") {

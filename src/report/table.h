@@ -24,7 +24,7 @@ std::optional<OthersAggregate> others_aggregate_from(std::string_view text);
 
 // What a column does on a terminal that has no room for all, declared as words: "6 wrapped".
 struct Fit {
-  int priority = 0;      // columns with the least go first; 1 to 9, the report's point has most; 0: not declared
+  int priority = 0;      // columns with the least go first; 1 to 10, the report's point has most; 0: not declared
   bool wrapped = false;  // prose, which goes on in the next line where a name loses its middle
   bool names = false;    // names of kernels, of which people see short ones (trace/display_name.h)
 

@@ -106,7 +106,7 @@ ColumnType sql_type(Unit unit) { return unit == Unit::kText ? ColumnType::kText 
 void keep_where(std::vector<CatalogueEntry>& entries, const std::string& expression) {
   Database database(":memory:", Database::Mode::kMemory);
   run_limits::watch(database);
-  const std::vector<Column> columns = catalogue_columns();
+  const std::vector<Column> columns = declared_columns("ls");
   std::vector<TableColumn> declared = {{"number", ColumnType::kInteger, "", ""}};
   for (const Column& column : columns) declared.push_back({column.key, sql_type(column.unit), "", ""});
   add_table_function(database, "catalogue", declared, [&](TableRows& rows) {
@@ -179,7 +179,7 @@ int run_ls(const Command& command, std::span<const std::string> args) {
   std::vector<std::string> notes;
   const std::vector<CatalogueEntry> entries = read_catalogue(line, notes);
   add_catalogue_notes(entries, notes);
-  Report report{catalogue_columns(), {}};
+  Report report{declared_columns("ls"), {}};
   for (const CatalogueEntry& entry : entries) report.rows.push_back(catalogue_row(entry));
   Output output(line);
   output.print(std::move(report), {"ls", line.positional()}, notes);
@@ -497,7 +497,7 @@ std::vector<Command> fleet_commands() {
            run_ls,
            {},
            [](std::string_view name) -> std::vector<ReportShape> {
-             return {{name, "ls", "", false, catalogue_columns()}};
+             return {{name, "ls", "", false, declared_columns("ls")}};
            }},
           {"trend",
            "a figure of many traces in order of time, and where its level changes",

@@ -130,7 +130,7 @@ constexpr RanksSection kRanksSections[] = {
 
 std::vector<Column> columns_of(const RanksSection& section) {
   if (section.make != nullptr) return section.make({}).columns;
-  if (section.report.empty()) return ranks_compare_columns();
+  if (section.report.empty()) return declared_columns("ranks_compare");
   std::vector<Column> out = report_columns(report_script(section.report));
   const std::vector<Column> of_ranks = ranks_ranks({}).columns;
   for (const char* key : {"rank", "job"}) out.insert(out.begin(), of_ranks[*find_column(of_ranks, key)]);

@@ -30,11 +30,7 @@ int show(const CommandLine& line) {
 int list(const CommandLine& line) {
   const ActiveRules active = requested_rules(line);
   const RuleSet& rules = active.get();
-  Report report{{{"rule", "Rule", Unit::kText, OthersAggregate::kLabel},
-                 text_column("class", "Class"),
-                 {"condition", "Condition", Unit::kText, OthersAggregate::kNone, Fit::kWrapped},
-                 text_column("source", "Source")},
-                {}};
+  Report report{declared_columns("rules_list"), {}};
   for (const Rule& rule : rules.rules) {
     std::string class_name = rule.class_name;
     if (!rule.parts.empty()) class_name += fmt::format("|{}", fmt::join(rule.parts, ","));
@@ -54,13 +50,7 @@ std::vector<std::string> names_of(const Index& index) {
 }
 
 Report check_report(Classifier& classifier, const std::vector<RuleFinding>& findings) {
-  Report report{{text_column("state", "State"),
-                 text_column("rule", "Rule"),
-                 text_column("by", "Decided By"),
-                 {"names", "Names", Unit::kCount, OthersAggregate::kSum},
-                 {"decided", "Decided", Unit::kCount, OthersAggregate::kSum},
-                 text_column("source", "Source")},
-                {}};
+  Report report{declared_columns("rules_check"), {}};
   for (const RuleFinding& finding : findings) {
     if (finding.state == RuleState::kUsed) continue;
     report.rows.push_back({std::string(to_string(finding.state)), std::string(classifier.rule_name(finding.rule)),
@@ -104,9 +94,7 @@ int check(const CommandLine& line, std::span<const std::string> inputs) {
 
 int explain(const CommandLine& line, std::span<const std::string> names) {
   Classifier classifier(requested_rules(line).get(), line.text("platform").value_or("unknown"));
-  Report report{{text_column("class", "Class"), text_column("rule", "Rule"), text_column("evidence", "Evidence"),
-                 text_column("pattern", "Pattern"), text_column("function", "Function"), text_column("name", "Name")},
-                {}};
+  Report report{declared_columns("rules_explain"), {}};
   for (const std::string& name : names) {
     const Explanation why = classifier.explain(name);
     report.rows.push_back({classifier.class_name(why.result.class_id),

@@ -186,13 +186,7 @@ int run_schema(const Command& command, std::span<const std::string> args) {
 }  // namespace
 
 Report schema_objects(const std::string& only, Database* index) {
-  Report report{{text_column("type", "Type"),
-                 text_column("object", "Object"),
-                 text_column("column", "Column"),
-                 text_column("data_type", "Data Type"),
-                 text_column("unit", "Unit"),
-                 {"comment", "Comment", Unit::kText, OthersAggregate::kNone, Fit::kWrapped}},
-                {}};
+  Report report{declared_columns("schema"), {}};
   if (index != nullptr) report.columns.push_back({"rows", "Rows", Unit::kCount, OthersAggregate::kNone});
   add_objects(report, only, index);
   add_passes(report, only);

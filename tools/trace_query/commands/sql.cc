@@ -231,10 +231,7 @@ int print_recipes(const CommandLine& line) {
     OutputTarget(line.text("output")).stream() << find_recipe(*name).sql << std::flush;
     return 0;
   }
-  Report report{{{"recipe", "Recipe", Unit::kText, OthersAggregate::kNone},
-                 {"question", "Question", Unit::kText, OthersAggregate::kNone, Fit::kWrapped},
-                 {"parameters", "Parameters", Unit::kText, OthersAggregate::kNone, Fit::kWrapped}},
-                {}};
+  Report report{declared_columns("recipes"), {}};
   for (const Recipe& recipe : recipes()) {
     report.rows.push_back({std::string(recipe.name), std::string(recipe.question), recipe.parameters});
   }

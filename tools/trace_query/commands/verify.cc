@@ -15,16 +15,10 @@
 namespace tracedb {
 namespace {
 
-std::vector<Column> verify_columns() {
-  return {{"check", "Check", Unit::kText, OthersAggregate::kLabel, {}, "what was checked"},
-          {"outcome", "Outcome", Unit::kText, OthersAggregate::kNone, {}, "passed, FAILED or not checked"},
-          {"detail", "Detail", Unit::kText, OthersAggregate::kNone, Fit::kWrapped, "what was found"}};
-}
-
 using Outcome = VerifyFinding::Outcome;
 
 Report as_report(const std::vector<VerifyFinding>& findings) {
-  Report report{verify_columns(), {}};
+  Report report{declared_columns("verify"), {}};
   for (const VerifyFinding& finding : findings) {
     report.rows.push_back({finding.check, std::string(to_string(finding.outcome)), finding.detail});
   }
@@ -79,7 +73,7 @@ Command verify_command() {
           run_verify,
           {},
           [](std::string_view name) -> std::vector<ReportShape> {
-            return {{name, "verify", "", false, verify_columns()}};
+            return {{name, "verify", "", false, declared_columns("verify")}};
           }};
 }
 

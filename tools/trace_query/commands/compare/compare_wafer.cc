@@ -33,9 +33,9 @@ struct WaferTable {
   std::string_view section;  // of --section; one section may have several tables
   std::string_view key;      // in JSON
   std::string_view title;
-  std::vector<Column> columns;
   std::function<void(const RowSink&)> produce;
   std::vector<std::string_view> essential = {};  // keys of the columns that are worth the width of a page; none: all
+  std::vector<Column> columns = {};
 };
 
 // Borrowed by the tables.
@@ -238,39 +238,8 @@ double ratio_of(double first, double second) {
   return second == 0 ? std::numeric_limits<double>::infinity() : first / second;
 }
 
-Column column(const char* key, const char* head, Unit unit, OthersAggregate others = OthersAggregate::kNone) {
-  return {key, head, unit, others};
-}
-Column label(const char* key, const char* head) { return column(key, head, Unit::kText, OthersAggregate::kLabel); }
-Column count(const char* key, const char* head) { return column(key, head, Unit::kCount, OthersAggregate::kSum); }
-Column time(const char* key, const char* head) { return column(key, head, Unit::kTime, OthersAggregate::kSum); }
-Column average(const char* key, const char* head) { return column(key, head, Unit::kTime); }
-Column number_column(const char* key, const char* head) { return column(key, head, Unit::kCount); }
-Column ratio(const char* key, const char* head) { return column(key, head, Unit::kRatio); }
-
-// Count, average and total of each side, then how they compare.
-void add_figures(std::vector<Column>& columns, bool totals) {
-  columns.push_back(count("baseline_count", "Base Count"));
-  columns.push_back(count("candidate_count", "Cand Count"));
-  columns.push_back(average("baseline_avg", "Base Avg"));
-  columns.push_back(average("candidate_avg", "Cand Avg"));
-  if (totals) {
-    columns.push_back(time("baseline_total", "Base Total"));
-    columns.push_back(time("candidate_total", "Cand Total"));
-  }
-  columns.push_back(ratio("ratio", "Base/Cand"));
-  columns.push_back(totals ? time("gap", "Gap") : average("gap", "Gap"));
-}
-
 WaferTable operations(const WaferResult& result) {
-  WaferTable table{"operations", "operations", "Operations both have", {label("operation", "Operation")}, {}};
-  add_figures(table.columns, true);
-  for (const auto& [key, head] :
-       {std::pair{"status", "Status"}, std::pair{"phases", "Phases"}, std::pair{"baseline_kernel", "Base Kernel"},
-        std::pair{"candidate_kernel", "Cand Kernel"}, std::pair{"baseline_cpu_op", "Base Operator"},
-        std::pair{"candidate_cpu_op", "Cand Operator"}}) {
-    table.columns.push_back(text_column(key, head));
-  }
+  WaferTable table{"operations", "operations", "Operations both have", {}};
   table.essential = {"operation", "baseline_count", "candidate_count", "baseline_total", "candidate_total", "ratio",
                      "gap",       "status"};
   table.produce = [&result](const RowSink& sink) {
@@ -288,12 +257,7 @@ WaferTable operations(const WaferResult& result) {
 }
 
 WaferTable operation_kernels(const WaferResult& result) {
-  return {"operations",
-          "operation_kernels",
-          "Their kernels",
-          {text_column("operation", "Operation"), text_column("side", "Side"), time("total_time", "Total Time"),
-           count("instances", "Instances"), average("avg", "Avg"), label("name", "Name")},
-          [&result](const RowSink& sink) {
+  return {"operations", "operation_kernels", "Their kernels", [&result](const RowSink& sink) {
             for (const wafer::OperationRecord& record : result.comparison.operations) {
               for (const Side side : {Side::kFirst, Side::kSecond}) {
                 const bool first = side == Side::kFirst;
@@ -309,14 +273,7 @@ WaferTable operation_kernels(const WaferResult& result) {
 
 WaferTable layers(const WaferResult& result) {
   return {
-      "layers",
-      "layers",
-      "Layers by correlation",
-      {label("layer", "Layer"), text_column("status", "Status"), count("baseline_kernels", "Base Kernels"),
-       count("candidate_kernels", "Cand Kernels"), time("baseline_total", "Base Total"),
-       time("candidate_total", "Cand Total"), ratio("ratio", "Base/Cand"), time("gap", "Gap"),
-       number_column("in_both", "In Both")},
-      [&result](const RowSink& sink) {
+      "layers", "layers", "Layers by correlation", [&result](const RowSink& sink) {
         for (const wafer::LayerRecord& record : result.comparison.layers) {
           sink({count_of(record.layer), text_of(to_string(record.status)), record.first.kernels, record.second.kernels,
                 record.first.total, record.second.total, record.ratio, record.gap, count_of(record.in_both ? 1 : 0)});
@@ -325,12 +282,7 @@ WaferTable layers(const WaferResult& result) {
 }
 
 WaferTable aligned_layers(const WaferResult& result) {
-  return {"alignment",
-          "aligned_layers",
-          "Layers by attention kernels",
-          {label("layer", "Layer"), count("pairs", "Pairs"), time("baseline_total", "Base Total"),
-           time("candidate_total", "Cand Total"), ratio("ratio", "Base/Cand"), time("gap", "Gap")},
-          [&result](const RowSink& sink) {
+  return {"alignment", "aligned_layers", "Layers by attention kernels", [&result](const RowSink& sink) {
             std::size_t number = 0;
             for (const wafer::AlignedLayer& layer : result.comparison.alignment.layers) {
               const double ratio =
@@ -375,19 +327,7 @@ Row pair_row(const WaferResult& result, std::size_t layer, const wafer::KernelPa
 }
 
 WaferTable pairs(const WaferResult& result) {
-  WaferTable table{
-      "alignment",
-      "pairs",
-      "Pairs of kernels by operation and position",
-      {label("layer", "Layer"), number_column("position", "Position"), text_column("operation", "Operation")},
-      {}};
-  add_figures(table.columns, true);
-  table.columns.back() = average("gap", "Gap of Avg");
-  for (Column more : {text_column("detail", "Detail"), text_column("note", "Note"), text_column("fused_by", "Fused By"),
-                      ratio("count_ratio", "Count Ratio"), number_column("same_kernel", "Same"),
-                      text_column("baseline_kernel", "Base Kernel"), text_column("candidate_kernel", "Cand Kernel")}) {
-    table.columns.push_back(std::move(more));
-  }
+  WaferTable table{"alignment", "pairs", "Pairs of kernels by operation and position", {}};
   table.essential = {"layer", "position", "operation", "ratio", "gap", "baseline_kernel", "candidate_kernel"};
   table.produce = [&result](const RowSink& sink) {
     for (std::size_t layer = 0; layer < result.comparison.alignment.layers.size(); ++layer) {
@@ -400,13 +340,7 @@ WaferTable pairs(const WaferResult& result) {
 }
 
 WaferTable fusion(const WaferResult& result) {
-  return {"fusion",
-          "fusion",
-          "Fusion findings",
-          {label("type", "Type"), text_column("fused_by", "Fused By"), count("count", "Count"),
-           ratio("confidence", "Confidence"), text_column("unfused_by", "Unfused By"),
-           text_column("unfused_sequence", "Unfused Sequence"), text_column("fused_kernel", "Fused Kernel")},
-          [&result](const RowSink& sink) {
+  return {"fusion", "fusion", "Fusion findings", [&result](const RowSink& sink) {
             for (const wafer::Fusion& found : result.comparison.fusions) {
               sink({found.type, name_of(found.fused_by), found.count, found.confidence, name_of(other(found.fused_by)),
                     fmt::format("{}", fmt::join(found.unfused, " > ")), found.fused_kernel});
@@ -415,13 +349,7 @@ WaferTable fusion(const WaferResult& result) {
 }
 
 WaferTable same_kernels(const WaferResult& result) {
-  WaferTable table{"same-kernels",
-                   "same_kernels",
-                   "Pairs of the same kernel",
-                   {label("layer", "Layer"), text_column("operation", "Operation")},
-                   {}};
-  add_figures(table.columns, false);
-  table.columns.push_back(text_column("name", "Name"));
+  WaferTable table{"same-kernels", "same_kernels", "Pairs of the same kernel", {}};
   table.produce = [&result](const RowSink& sink) {
     for (const wafer::SameKernel& same : result.comparison.same_kernels.kernels) {
       const auto& [first, second] = std::tie(same.pair.first, same.pair.second);
@@ -436,11 +364,7 @@ WaferTable same_kernels(const WaferResult& result) {
 }
 
 WaferTable warnings(const WaferResult& result) {
-  return {"warnings",
-          "warnings",
-          "Its warnings",
-          {label("code", "Code"), text_column("severity", "Severity"), text_column("message", "Message")},
-          [&result](const RowSink& sink) {
+  return {"warnings", "warnings", "Its warnings", [&result](const RowSink& sink) {
             for (const wafer::Warning& warning : result.comparison.warnings) {
               sink({text_of(warning.code), text_of(warning.severity), text_of(warning.message)});
             }
@@ -448,45 +372,40 @@ WaferTable warnings(const WaferResult& result) {
 }
 
 WaferTable summary(const WaferResult& result) {
-  return {
-      "summary",
-      "summary",
-      "Summary",
-      {label("item", "Item"), column("baseline", "Baseline", Unit::kAny), column("candidate", "Candidate", Unit::kAny)},
-      [&result](const RowSink& sink) {
-        const wafer::Comparison& all = result.comparison;
-        const wafer::SameKernels& same = all.same_kernels;
-        const auto both = [&](const char* item, Cell first, Cell second) {
-          sink({std::string(item), std::move(first), std::move(second)});
-        };
-        const auto common = [&](const char* item, const Cell& value) { both(item, value, value); };
-        const auto milliseconds = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
-        const std::string phase(result.phase ? to_string(*result.phase) : "all");
-        const wafer::Device &a = result.baseline.device, &b = result.candidate.device;
-        const auto platform = [](const wafer::Trace& trace) {
-          return std::string(trace.platform == wafer::Platform::kAmd ? "AMD" : "NVIDIA");
-        };
-        both("platform", platform(result.baseline), platform(result.candidate));
-        both("device", a.name, b.name);
-        both("compute capability", a.compute_capability, b.compute_capability);
-        both("memory (GiB)", a.total_memory_gb, b.total_memory_gb);
-        both("multiprocessors", a.sm_count, b.sm_count);
-        both("warp size", a.warp_size, b.warp_size);
-        both("threads per block", a.max_threads_per_block, b.max_threads_per_block);
-        both("shared memory per block (KiB)", a.shared_mem_per_block_kb, b.shared_mem_per_block_kb);
-        common("phase", phase);
-        both("kernels", all.first.kernels, all.second.kernels);
-        both("kernel time (ms)", milliseconds(all.first.total), milliseconds(all.second.total));
-        both("correlations in layers", count_of(all.first.layers), count_of(all.second.layers));
-        common("architecture", text_of(to_string(all.architecture)));
-        both("forward passes", count_of(all.alignment.passes.all), Cell());
-        both("passes of prefill", count_of(all.alignment.passes.prefill), Cell());
-        both("passes of decode", count_of(all.alignment.passes.decode), Cell());
-        common("aligned layers", count_of(all.alignment.layers.size()));
-        common("same kernels", count_of(same.kernels.size()));
-        common("average ratio of same kernels", same.average_ratio);
-        both("same kernels faster here", same.first_faster, same.second_faster);
-      }};
+  return {"summary", "summary", "Summary", [&result](const RowSink& sink) {
+            const wafer::Comparison& all = result.comparison;
+            const wafer::SameKernels& same = all.same_kernels;
+            const auto both = [&](const char* item, Cell first, Cell second) {
+              sink({std::string(item), std::move(first), std::move(second)});
+            };
+            const auto common = [&](const char* item, const Cell& value) { both(item, value, value); };
+            const auto milliseconds = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
+            const std::string phase(result.phase ? to_string(*result.phase) : "all");
+            const wafer::Device &a = result.baseline.device, &b = result.candidate.device;
+            const auto platform = [](const wafer::Trace& trace) {
+              return std::string(trace.platform == wafer::Platform::kAmd ? "AMD" : "NVIDIA");
+            };
+            both("platform", platform(result.baseline), platform(result.candidate));
+            both("device", a.name, b.name);
+            both("compute capability", a.compute_capability, b.compute_capability);
+            both("memory (GiB)", a.total_memory_gb, b.total_memory_gb);
+            both("multiprocessors", a.sm_count, b.sm_count);
+            both("warp size", a.warp_size, b.warp_size);
+            both("threads per block", a.max_threads_per_block, b.max_threads_per_block);
+            both("shared memory per block (KiB)", a.shared_mem_per_block_kb, b.shared_mem_per_block_kb);
+            common("phase", phase);
+            both("kernels", all.first.kernels, all.second.kernels);
+            both("kernel time (ms)", milliseconds(all.first.total), milliseconds(all.second.total));
+            both("correlations in layers", count_of(all.first.layers), count_of(all.second.layers));
+            common("architecture", text_of(to_string(all.architecture)));
+            both("forward passes", count_of(all.alignment.passes.all), Cell());
+            both("passes of prefill", count_of(all.alignment.passes.prefill), Cell());
+            both("passes of decode", count_of(all.alignment.passes.decode), Cell());
+            common("aligned layers", count_of(all.alignment.layers.size()));
+            common("same kernels", count_of(same.kernels.size()));
+            common("average ratio of same kernels", same.average_ratio);
+            both("same kernels faster here", same.first_faster, same.second_faster);
+          }};
 }
 
 std::vector<WaferTable> wafer_tables(const WaferResult& result) {
@@ -494,6 +413,7 @@ std::vector<WaferTable> wafer_tables(const WaferResult& result) {
   for (const auto make :
        {summary, operations, operation_kernels, layers, aligned_layers, pairs, fusion, same_kernels, warnings}) {
     tables.push_back(make(result));
+    tables.back().columns = declared_columns(fmt::format("wafer_{}", tables.back().key));
   }
   return tables;
 }

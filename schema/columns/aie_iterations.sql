@@ -1,0 +1,14 @@
+-- aie: a row for each iteration of each tile.
+-- column: tile | Tile | text |  |  | name of the tile
+-- column: iteration | Iteration | count |  | 8 | its number, from 0
+-- column: phase | Phase | text |  | 6 | warmup, perf (measured) or extra
+-- column: kernels | Kernels | count |  | 5 | kernels in it
+-- column: avg | Avg (cycles) | count |  | 4 | mean, in cycles
+-- column: min | Min | count |  |  | shortest, in cycles
+-- column: max | Max | count |  |  | longest, in cycles
+-- column: first_start | First Start | count |  |  | cycle at which its first kernel starts
+-- column: last_end | Last End | count |  |  | cycle at which its last kernel ends
+-- column: span | Span | count |  | 7 | cycles between them
+-- column: period | Period | count |  | 7 | cycles from its start to that of the next
+-- column: gmacs_per_second | GMAC/s | ratio |  | 6 | 10^9 multiply-accumulates per second
+-- column: utilisation_pct | Utilisation (%) | percent |  | 8 | that as a share of the peak

@@ -1,0 +1,23 @@
+-- aie: a row for each tile.
+-- column: tile | Tile | text |  |  | name of the tile
+-- column: kernels | Kernels | count |  | 6 | kernels found
+-- column: orphan_starts | Lost Ends | count |  | 3 | kernels whose end mark is lost
+-- column: orphan_ends | Lost Starts | count |  | 3 | kernels whose start mark is lost
+-- column: duplicates | Duplicates | count |  |  | marks that repeat the last one
+-- column: outliers | Outliers | count |  |  | kernels outside 1/3 and 3 medians
+-- column: first | First (cycles) | count |  |  | cycles of the first kernel
+-- column: min | Min | count |  | 2 | shortest, in cycles
+-- column: median | Med | count |  | 7 | median, in cycles
+-- column: avg | Avg | count |  | 5 | mean, in cycles
+-- column: max | Max | count |  | 2 | longest, in cycles
+-- column: lock_stall_pct | Lock Stall (%) | percent |  | 6 | share of the traced time in lock stalls
+-- column: stream_stall_pct | Stream Stall (%) | percent |  |  | share of it in stream stalls
+-- column: memory_stall_pct | Memory Stall (%) | percent |  |  | share of it in memory stalls
+-- column: cascade_stall_pct | Cascade Stall (%) | percent |  |  | share of it in cascade stalls
+-- column: vector_pct | Vector (%) | percent |  | 3 | share of it in vector instructions
+-- column: iterations | Iterations | count |  | 5 | iterations found
+-- column: gmacs_per_second | GMAC/s | ratio |  | 7 | 10^9 multiply-accumulates per second in the iterations that count
+-- column: utilisation_pct | Utilisation (%) | percent |  | 8 | that as a share of the peak
+-- column: first_ts | First Event | count |  |  | cycle of the first event
+-- column: last_ts | Last Event | count |  |  | cycle of the last event
+-- column: coverage_pct | Coverage (%) | percent |  |  | share of the time of all tiles that this one was traced

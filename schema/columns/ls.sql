@@ -1,0 +1,23 @@
+-- ls: a row for each trace and each index.
+-- column: name | Name | text | label | 9 | file of the trace, or of an index whose trace is not there
+-- column: state | State | text |  | 3 | indexed, no trace (the index alone is there), out of date, not indexed, unusable
+-- column: vendor | Vendor | text |  | 2 | of the devices
+-- column: gpu | GPU | text |  | 6 | model of the device; unknown: the trace does not say
+-- column: framework | Framework | text |  | 3 | by its Python code or its step marks; a guess
+-- column: model | Model | text |  | 3 | class of the outermost module, else what the kernels look like; a guess
+-- column: rank | Rank | count |  | 10 | of the job
+-- column: world_size | World Size | count |  | 2 | ranks of the job
+-- column: steps | Steps | count | sum | 7 | steps
+-- column: phase | Phase | text |  | 2 | kind of step with most kernel time
+-- column: period | Med Period | ns |  | 8 | median of that kind, as phases has it
+-- column: span | Med Span | ns |  | 2 | median time from first kernel to end of the last of a step of that kind
+-- column: kernels | Kernels | count | sum | 7 | kernels
+-- column: gpu_time | GPU Time | ns | sum | 7 | sum of the kernel times; unknown of AI Engines, which count cycles
+-- column: date | Date (UTC) | text |  | 4 | first event of the trace, to the minute; unknown: its clock has no date
+-- column: date_ns | Date (ns) | moment |  | 1 | the same in ns since 1970
+-- column: format | Format | text |  | 2 | what wrote the trace
+-- column: complete | Complete | count |  | 1 | 0: the trace is cut short
+-- column: bytes | Bytes | bytes | sum | 1 | size of the index, or of a trace without one
+-- column: trace | Trace | text |  | 1 | path of the trace
+-- column: index_path | Index | text |  | 1 | path of the index
+-- column: reason | Reason | text |  | 8 wrapped | why an index is unusable

@@ -1,0 +1,15 @@
+-- ranks: a row for each group and name of collectives.
+-- column: job | Job | text |  | 10 | folder and common part of the names of its traces
+-- column: time | Time | ns | sum | 6 | in these collectives, over all ranks: waiting and transfer
+-- column: waiting | Waiting | ns | sum | 7 | before the last rank came
+-- column: exposed_waiting | Exposed Waiting | ns | sum | 7 | of it, while computing nothing
+-- column: transfer | Transfer | ns | sum | 6 | after the last rank came
+-- column: latency | Avg Transfer | ns |  | 5 | mean time of a collective on the rank that comes last
+-- column: collectives | Collectives | count | sum | 5 | matched
+-- column: late | Late | count | sum | 5 | where a rank is late
+-- column: rank | Rank | text |  | 10 | that is late most often
+-- column: last | Last | count |  | 6 | how often it is
+-- column: ranks | Ranks | count |  | 2 | most ranks on which one was found
+-- column: matched_by | Matched By | text |  | 2 | sequence (number in its group), or order (of equal names)
+-- column: group | Group | text |  | 2 | process group and its ranks
+-- column: name | Name | text | label | 8 | collective, sender and receiver, or short name of a kernel that the trace does not describe

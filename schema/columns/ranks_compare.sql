@@ -1,0 +1,11 @@
+-- ranks --baseline: a row for each rank of two jobs.
+-- column: rank | Rank | text | label | 9 | number of the rank; [job]: the rank that waits least, in either job its own
+-- column: baseline | Baseline | ns |  | 8 | span of the rank per step; without steps its span
+-- column: candidate | Candidate | ns |  | 8 | the same of the candidate
+-- column: change | Change | ns |  | 8 | candidate - baseline: the sum of the columns that follow
+-- column: change_pct | Change (%) | percent |  | 8 | of the baseline
+-- column: computation | Compute | ns |  | 7 | change of the time it computes
+-- column: exposed_transfer | Exposed Transfer | ns |  | 4 | change of exposed communication without waiting
+-- column: exposed_waiting | Exposed Waiting | ns |  | 7 | change of exposed waiting for other ranks
+-- column: exposed_copy | Exposed Copies | ns |  | 5 | change of exposed copies
+-- column: idle | Idle | ns |  | 7 | change of the time in which nothing runs

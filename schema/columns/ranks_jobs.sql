@@ -1,0 +1,20 @@
+-- ranks: a row for each job.
+-- column: job | Job | text |  | 10 | folder and common part of the names of its traces
+-- column: headline | Headline | text |  | 8 wrapped | who is late, how often, why, and what it costs
+-- column: ranks | Ranks | count |  | 6 | ranks whose traces are there
+-- column: world_size | World Size | count |  | 4 | ranks of the job
+-- column: steps | Steps | count |  | 4 | steps with collectives
+-- column: collectives | Collectives | count |  | 6 | found on two ranks and more, in the selection; sends with their receives too
+-- column: by_sequence | By Sequence | count |  | 2 | of all matched: by group and sequence number; the others by order
+-- column: sends | Sends | count |  | 2 | of all matched: sends with their receives
+-- column: single | Single | count |  | 2 | collectives that one rank alone has
+-- column: apart | Apart | count |  | 2 | matched, but not at one time: left out
+-- column: no_other_end | No Other End | count |  | 2 | sends and receives whose other end is not there: left out
+-- column: unknown_peer | Unknown Peer | count |  | 2 | sends and receives of which the trace does not say with whom: left out
+-- column: late | Late | count |  | 5 | collectives where a rank is later than the clocks are uncertain
+-- column: exposed_waiting | Exposed Waiting | ns |  | 7 | waiting while computing nothing, over all ranks
+-- column: straggler | Straggler | text |  | 7 | rank that holds the others up; unknown: none does more than chance
+-- column: last | Last | count |  | 5 | collectives where the straggler is late
+-- column: loss_per_step | Loss per Step | ns |  | 7 | exposed waiting for the straggler: mean of one other rank in a step (in all without steps); where ranks send to each other, what it works longer than they
+-- column: loss_pct | Loss (%) | percent |  | 7 | the same as a share of the span of the others
+-- column: cause | Cause | text |  | 7 | why the straggler is late: compute, copies, communication, host, previous collective

@@ -1,0 +1,22 @@
+-- ranks: a row for each rank.
+-- column: job | Job | text |  | 10 | folder and common part of the names of its traces
+-- column: rank | Rank | text | label | 9 | number of the rank; of one process its devices
+-- column: kernels | Kernels | count | sum | 2 | kernels
+-- column: span | Span | ns | sum | 3 | from the first start to the last end on its devices
+-- column: busy | Busy | ns | sum | 3 | time during which something ran
+-- column: computation | Compute | ns | sum | 6 | time during which it computed
+-- column: comm | Comm | ns | sum | 4 | time during which it communicated
+-- column: exposed_comm | Exposed Comm | ns | sum | 5 | of it, without computation at the same time
+-- column: waiting | Waiting | ns | sum | 4 | in matched collectives before the last rank that is there came
+-- column: exposed_waiting | Exposed Waiting | ns | sum | 7 | of it, while computing nothing
+-- column: transfer | Transfer | ns | sum | 4 | after that, with any waiting for ranks that are not there
+-- column: caused | Waiting Caused | ns | sum | 8 | exposed waiting of the others where this rank was late
+-- column: last | Last | count | sum | 8 | collectives where it was late
+-- column: collectives | Collectives | count |  | 6 | matched collectives it takes part in
+-- column: cause | Cause | text |  | 7 | of most of the waiting it caused; of the straggler among ranks that send: what it does longer than the others
+-- column: host | Host At | text |  | 3 | where the host was where it is the cause: python frame, operator or runtime call; unknown: not recorded
+-- column: host_pct | Host At (%) | percent |  | 2 | share of the time in which the device had nothing to do
+-- column: clock_offset | Clock Offset | ns |  | 3 | that its clock is ahead of the first rank's, in the middle of the recording
+-- column: clock_drift | Drift (ppm) |  |  | 1 | that it gains; unknown: not measurable
+-- column: clock_uncertainty | Uncertainty | ns |  | 2 | median distance of the ends of collectives from that
+-- column: trace | Trace | text |  | 1 | file

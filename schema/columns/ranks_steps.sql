@@ -1,0 +1,12 @@
+-- ranks: a row for each step.
+-- column: job | Job | text |  | 10 | folder and common part of the names of its traces
+-- column: step | Step | text | label | 9 | number, as on the lowest rank
+-- column: phase | Phase | text |  | 6 | kind of step
+-- column: name | Name | text |  | 3 | of its annotation
+-- column: gpu_span | GPU Span | ns | sum | 6 | longest of the ranks that number the step alike
+-- column: collectives | Collectives | count | sum | 5 | matched
+-- column: late | Late | count | sum | 5 | of them where a rank is late
+-- column: exposed_waiting | Exposed Waiting | ns | sum | 8 | over all ranks
+-- column: rank | Rank | text |  | 10 | the late rank that causes most of it
+-- column: caused | Waiting Caused | ns | sum | 8 | exposed waiting of the others for that rank
+-- column: cause | Cause | text |  | 7 | of most of that

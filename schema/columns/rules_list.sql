@@ -1,0 +1,5 @@
+-- rules list: a row for each rule.
+-- column: rule | Rule | text | label |  |
+-- column: class | Class | text |  |  |
+-- column: condition | Condition | text |  | 8 wrapped |
+-- column: source | Source | text |  |  |

@@ -1,0 +1,10 @@
+-- trend: a row for each run of a series.
+-- column: series | Series | text |  | 10 | what its traces have in common
+-- column: run | Run | count |  | 6 | number in its series, in order of time
+-- column: date | Date (UTC) | text |  | 8 | first event of the trace, or when its file was changed last
+-- column: dated_by | Dated By | text |  | 1 | trace or file
+-- column: value | Value | ns |  | 9 | the metric; unknown: the trace does not have it
+-- column: change | Change | text |  | 8 | where the level changes: from which median to which
+-- column: level | Level | count |  | 3 | number of changes before it
+-- column: name | Name | text | label | 7 | file of the trace
+-- column: index_path | Index | text |  | 1 | path of the index

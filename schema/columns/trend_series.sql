@@ -1,0 +1,15 @@
+-- trend: a row for each series.
+-- column: series | Series | text | label | 6 | what its traces have in common
+-- column: metric | Metric | text |  | 3 | period (of regular steps, at equal load), span (median of steps), op:CLASS or kernel:NAME, ns
+-- column: headline | Headline | text |  | 8 wrapped | the last change of the level
+-- column: runs | Runs | count | sum | 6 | traces that have the metric
+-- column: unknown | Unknown | count | sum | 2 | traces that do not
+-- column: changes | Changes | count | sum | 7 | changes of the level
+-- column: first | First (UTC) | text |  | 3 | date of the first trace
+-- column: last | Last (UTC) | text |  | 3 | date of the last trace
+-- column: dated_by | Dated By | text |  | 1 | trace, file (when it was changed last), or both
+-- column: changed_at | Changed At (UTC) | text |  | 6 | date of the first trace of the newest level, or of a steady change
+-- column: before | Before | ns |  | 7 | median of the level before the newest; of a steady change where its line begins
+-- column: now | Now | ns |  | 8 | median of the newest level; of a steady change where its line ends
+-- column: change_pct | Change (%) | percent |  | 8 | of the newest level against the one before
+-- column: p | p |  |  | 2 | share of random orders of the runs with a change as large

@@ -1,0 +1,10 @@
+-- trend --sets: a row for each set of runs of a series.
+-- column: series | Series | text |  | 10 | what its traces have in common
+-- column: set | Set | text | label | 5 | what the group of --sets says of the path
+-- column: runs | Runs | count | sum | 6 | that have the metric
+-- column: mean | Mean | ns |  | 9 | of the metric over the runs
+-- column: low | 95 % from | ns |  | 8 | lower end of the 95 % interval of the mean
+-- column: high | to | ns |  | 8 | upper end of that interval
+-- column: change_pct | Change (%) | percent |  | 8 | against the set before
+-- column: change_low | 95 % from | percent |  | 7 | lower end of its 95 % interval
+-- column: change_high | to | percent |  | 7 | upper end of that interval

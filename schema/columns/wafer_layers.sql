@@ -1,0 +1,10 @@
+-- compare --method wafer: a row for each layer by correlation.
+-- column: layer | Layer | text | label |  |
+-- column: status | Status | text |  |  |
+-- column: baseline_kernels | Base Kernels | count | sum |  |
+-- column: candidate_kernels | Cand Kernels | count | sum |  |
+-- column: baseline_total | Base Total | ns | sum |  |
+-- column: candidate_total | Cand Total | ns | sum |  |
+-- column: ratio | Base/Cand | ratio |  |  |
+-- column: gap | Gap | ns | sum |  |
+-- column: in_both | In Both | count |  |  |

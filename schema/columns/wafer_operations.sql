@@ -1,0 +1,16 @@
+-- compare --method wafer: a row for each operation.
+-- column: operation | Operation | text | label |  |
+-- column: baseline_count | Base Count | count | sum |  |
+-- column: candidate_count | Cand Count | count | sum |  |
+-- column: baseline_avg | Base Avg | ns |  |  |
+-- column: candidate_avg | Cand Avg | ns |  |  |
+-- column: baseline_total | Base Total | ns | sum |  |
+-- column: candidate_total | Cand Total | ns | sum |  |
+-- column: ratio | Base/Cand | ratio |  |  |
+-- column: gap | Gap | ns | sum |  |
+-- column: status | Status | text |  |  |
+-- column: phases | Phases | text |  |  |
+-- column: baseline_kernel | Base Kernel | text |  |  |
+-- column: candidate_kernel | Cand Kernel | text |  |  |
+-- column: baseline_cpu_op | Base Operator | text |  |  |
+-- column: candidate_cpu_op | Cand Operator | text |  |  |

@@ -1,0 +1,19 @@
+-- compare --method wafer: a row for each pair of kernels.
+-- column: layer | Layer | text | label |  |
+-- column: position | Position | count |  |  |
+-- column: operation | Operation | text |  |  |
+-- column: baseline_count | Base Count | count | sum |  |
+-- column: candidate_count | Cand Count | count | sum |  |
+-- column: baseline_avg | Base Avg | ns |  |  |
+-- column: candidate_avg | Cand Avg | ns |  |  |
+-- column: baseline_total | Base Total | ns | sum |  |
+-- column: candidate_total | Cand Total | ns | sum |  |
+-- column: ratio | Base/Cand | ratio |  |  |
+-- column: gap | Gap of Avg | ns |  |  |
+-- column: detail | Detail | text |  |  |
+-- column: note | Note | text |  |  |
+-- column: fused_by | Fused By | text |  |  |
+-- column: count_ratio | Count Ratio | ratio |  |  |
+-- column: same_kernel | Same | count |  |  |
+-- column: baseline_kernel | Base Kernel | text |  |  |
+-- column: candidate_kernel | Cand Kernel | text |  |  |

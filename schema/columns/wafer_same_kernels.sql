@@ -1,0 +1,10 @@
+-- compare --method wafer: a row for each pair of the same kernel.
+-- column: layer | Layer | text | label |  |
+-- column: operation | Operation | text |  |  |
+-- column: baseline_count | Base Count | count | sum |  |
+-- column: candidate_count | Cand Count | count | sum |  |
+-- column: baseline_avg | Base Avg | ns |  |  |
+-- column: candidate_avg | Cand Avg | ns |  |  |
+-- column: ratio | Base/Cand | ratio |  |  |
+-- column: gap | Gap | ns |  |  |
+-- column: name | Name | text |  |  |

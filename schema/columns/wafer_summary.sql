@@ -1,0 +1,4 @@
+-- compare --method wafer: a row for each fact.
+-- column: item | Item | text | label |  |
+-- column: baseline | Baseline |  |  |  |
+-- column: candidate | Candidate |  |  |  |

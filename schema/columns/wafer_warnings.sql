@@ -1,0 +1,4 @@
+-- compare --method wafer: a row for each warning.
+-- column: code | Code | text | label |  |
+-- column: severity | Severity | text |  |  |
+-- column: message | Message | text |  |  |
