@@ -18,8 +18,6 @@
 namespace tracedb {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNormalise = {"step", "token", "none"};
-
 std::int64_t units_of(const GroupSide& side, Normalise normalise) {
   if (normalise == Normalise::kNone) return 1;
   if (normalise == Normalise::kToken) return std::max<std::int64_t>(side.tokens, 1);
@@ -413,11 +411,6 @@ bool wanted_phase(const CompareOptions& options, std::string_view name) {
   return false;
 }
 
-std::optional<Normalise> normalise_from(std::string_view text) {
-  const auto found = std::ranges::find(kNormalise, text);
-  if (found == kNormalise.end()) return std::nullopt;
-  return static_cast<Normalise>(found - kNormalise.begin());
-}
 std::string_view to_string(Normalise normalise) {
   constexpr std::string_view kUnits[] = {"step", "token", "trace"};
   return kUnits[static_cast<std::size_t>(normalise)];

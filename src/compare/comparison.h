@@ -58,7 +58,6 @@ struct GroupEvidence {
 Permission permission_of(const GroupEvidence& evidence);
 
 enum class Normalise { kStep, kToken, kNone };
-std::optional<Normalise> normalise_from(std::string_view text);
 std::string_view to_string(Normalise normalise);  // step, token, trace
 
 struct CompareOptions {

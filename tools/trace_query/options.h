@@ -72,6 +72,17 @@ class CommandLine {
   [[nodiscard]] std::vector<std::string> names(const std::string& name) const;  // of a list, also separated by commas
   [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;                // not negative
   [[nodiscard]] std::optional<double> percent(const std::string& name, double most = 1e9) const;  // not negative
+  // What the word of an option stands for, the first where none is given. Error{kUsage} for another word: `choices`
+  // says which there are.
+  template <class Value>
+  [[nodiscard]] Value choice(const std::string& name, std::initializer_list<std::pair<std::string_view, Value>> known,
+                             std::string_view choices) const {
+    const std::string word = text(name).value_or(std::string(known.begin()->first));
+    for (const auto& [other, value] : known) {
+      if (word == other) return value;
+    }
+    throw usage_error("--{} {}: {}", name, word, choices);
+  }
   // Error{kUsage} for the first of these options that is given: `text` with its name in the place of {}. An option that
   // is ignored, such as a gate, would let everything pass.
   void refuse(std::initializer_list<const char*> names, std::string_view text) const;

@@ -196,18 +196,6 @@ struct ModelRequest {
   std::optional<Gate> gate;
 };
 
-template <class Value, std::size_t kCount>
-Value choice(const CommandLine& line, const char* option, const std::pair<const char*, Value> (&choices)[kCount]) {
-  const auto text = line.text(option);
-  if (!text) return choices[0].second;
-  std::string known;
-  for (const auto& [name, value] : choices) {
-    if (*text == name) return value;
-    known += (known.empty() ? "" : ", ") + std::string(name);
-  }
-  throw usage_error("--{} {}: there are {}", option, *text, known);
-}
-
 OpMapping mapping_of(const CommandLine& line) {
   const auto path = line.text("op-map");
   const std::string root = line.text("mapping-root").value_or(std::string(OpMapping::kAuto));
@@ -222,11 +210,11 @@ ModelRequest model_request(const CommandLine& line) {
   ModelRequest out;
   out.scenarios = requested_scenarios(line);
   out.mapping = mapping_of(line);
-  constexpr std::pair<const char*, ModelBy> kBy[] = {
-      {"kernel", ModelBy::kKernel}, {"shape", ModelBy::kShape}, {"source", ModelBy::kSource}};
-  constexpr std::pair<const char*, Language> kLanguages[] = {{"en", Language::kEnglish}, {"zh", Language::kChinese}};
-  out.by = choice(line, "by", kBy);
-  out.language = choice(line, "lang", kLanguages);
+  out.by = line.choice<ModelBy>(
+      "by", {{"kernel", ModelBy::kKernel}, {"shape", ModelBy::kShape}, {"source", ModelBy::kSource}},
+      "there are kernel, shape, source");
+  out.language =
+      line.choice<Language>("lang", {{"en", Language::kEnglish}, {"zh", Language::kChinese}}, "there are en, zh");
   out.model.key = out.by == ModelBy::kShape ? KeyBy::kTypeAndShapes : KeyBy::kType;
   if (const auto pattern = line.text("model-process")) out.model.process_pattern = *pattern;
   out.model.pid = line.number("model-pid");

@@ -304,9 +304,7 @@ void add_sequence_choices(CommandLine& line) {
 }
 
 void prepare_sequences(const CommandLine& line, PassOptions& options) {
-  const std::string by = line.text("by").value_or("name");
-  if (by != "name" && by != "op") throw usage_error("--by {}: there are name and op", by);
-  options.sequences_by_op = by == "op";
+  options.sequences_by_op = line.choice<bool>("by", {{"name", false}, {"op", true}}, "there are name and op");
   if (line.for_people() && !line.has("wide")) {
     constexpr std::size_t kReadable = 40;  // letters of one kernel's name, in a table for a terminal
     options.sequence_name = [](const std::string& name) { return shorten_middle(name, kReadable); };

@@ -464,15 +464,13 @@ int run_compare(const Command& command, std::span<const std::string> args) {
   if (!line.parse(args)) return 0;
   refuse_separator(line, args);
   if (names_sets(line)) return run_sets(command, line, args);
-  const std::string method = line.text("method").value_or("sequence");
-  if (method == "wafer") {
+  if (line.choice<bool>("method", {{"sequence", false}, {"wafer", true}}, "there are sequence and wafer")) {
     line.refuse({"normalise", "by", "gate", "gate-metric", "gate-inconclusive", "save-baseline", "baseline-file",
                  "min-confidence", "allow-different-work", "step"},
                 "compare: --{} does not go with --method wafer");
     if (line.page()) throw usage_error("compare: a page (HTML) does not go with --method wafer");
     return run_wafer_comparison(line);
   }
-  if (method != "sequence") throw usage_error("--method {}: there are sequence and wafer", method);
   line.refuse({"paired", "pair-by", "leave-out", "runs", "mixed", "gate-strict"},
               "compare: --{} is about sets of runs");
   return run_comparison(line);

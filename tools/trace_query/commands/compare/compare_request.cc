@@ -49,14 +49,6 @@ std::vector<const Section*> requested_sections(const CommandLine& line) {
   return sections;
 }
 
-// nullopt: the worse of period and span.
-std::optional<StepMetric> gate_metric(const CommandLine& line) {
-  const auto text = line.text("gate-metric");
-  if (!text || *text == "worse") return std::nullopt;
-  if (const auto metric = step_metric_from(*text)) return metric;
-  throw usage_error("--gate-metric {}: use worse, span, busy, period and kernel_time", *text);
-}
-
 // "5", "5%", "5 %".
 Gate requested_gate(const CommandLine& line, const std::string& text) {
   std::string_view number = text;
@@ -65,26 +57,14 @@ Gate requested_gate(const CommandLine& line, const std::string& text) {
   const auto percent = parse_double(number);
   if (!percent || *percent < 0) throw usage_error("--gate {}: give percent", text);
   const bool fails = inconclusive_fails(line);
-  return {*percent, gate_metric(line), fails, line.has("gate-inconclusive") && !fails};
-}
-
-template <class Value>
-Value chosen(const CommandLine& line, const char* option, Value otherwise,
-             std::optional<Value> (*from)(std::string_view), const char* choices) {
-  const auto text = line.text(option);
-  if (!text) return otherwise;
-  if (const auto value = from(*text)) return *value;
-  throw usage_error("--{} {}: there are {}", option, *text, choices);
-}
-
-std::optional<LedgerBy> ledger_by_from(std::string_view text) {
-  if (text == "op" || text == "class") return LedgerBy::kOp;
-  if (text == "layer") return LedgerBy::kLayer;
-  if (text == "layer,op") return LedgerBy::kLayerOp;
-  if (text == "kernel") return LedgerBy::kKernel;
-  if (text == "role") return LedgerBy::kRole;
-  if (text == "layer,role") return LedgerBy::kLayerRole;
-  return std::nullopt;
+  const auto metric = line.choice<std::optional<StepMetric>>("gate-metric",
+                                                             {{"worse", std::nullopt},
+                                                              {"span", StepMetric::kSpan},
+                                                              {"busy", StepMetric::kBusy},
+                                                              {"period", StepMetric::kPeriod},
+                                                              {"kernel_time", StepMetric::kKernelTime}},
+                                                             "use worse, span, busy, period and kernel_time");
+  return {*percent, metric, fails, line.has("gate-inconclusive") && !fails};
 }
 
 }  // namespace
@@ -97,9 +77,7 @@ void refuse_unknown_phases(const CommandLine& line) {
 }
 
 bool inconclusive_fails(const CommandLine& line) {
-  const std::string text = line.text("gate-inconclusive").value_or("pass");
-  if (text == "pass" || text == "fail") return text == "fail";
-  throw usage_error("--gate-inconclusive {}: there are pass and fail", text);
+  return line.choice<bool>("gate-inconclusive", {{"pass", false}, {"fail", true}}, "there are pass and fail");
 }
 
 std::size_t traces_of_folder(const std::string& path) {
@@ -129,12 +107,21 @@ CompareRequest parse_compare_request(const CommandLine& line) {
   } else {
     out.sections = {section_named(line.command().name == "align" ? "alignment" : line.command().name)};
   }
-  out.options.normalise = chosen(line, "normalise", Normalise::kStep, normalise_from, "step, token and none");
+  out.options.normalise = line.choice<Normalise>(
+      "normalise", {{"step", Normalise::kStep}, {"token", Normalise::kToken}, {"none", Normalise::kNone}},
+      "there are step, token and none");
   out.options.phase = line.text("phase");
   refuse_unknown_phases(line);
   out.options.different_work = line.has("allow-different-work");
-  out.ledger_by =
-      chosen(line, "by", LedgerBy::kOp, ledger_by_from, "op, class, role, layer, 'layer,op', 'layer,role' and kernel");
+  out.ledger_by = line.choice<LedgerBy>("by",
+                                        {{"op", LedgerBy::kOp},
+                                         {"class", LedgerBy::kOp},
+                                         {"layer", LedgerBy::kLayer},
+                                         {"layer,op", LedgerBy::kLayerOp},
+                                         {"kernel", LedgerBy::kKernel},
+                                         {"role", LedgerBy::kRole},
+                                         {"layer,role", LedgerBy::kLayerRole}},
+                                        "there are op, class, role, layer, 'layer,op', 'layer,role' and kernel");
   out.options.plain_classes = line.text("by") == "class";
   if (const auto text = line.text("min-confidence")) {
     const std::optional<double> percent = parse_double(*text);

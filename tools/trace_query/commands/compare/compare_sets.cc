@@ -57,16 +57,12 @@ void read_gate(const CommandLine& line, SetsRequest& out) {
   out.gate = SetGate{percent_of(*text), fails, line.has("gate-inconclusive") && !fails};
   out.options.budget_pct = out.gate->percent;
   out.options.gate_strict = line.has("gate-strict");
-  const std::string metric = line.text("gate-metric").value_or("worse");
-  if (metric == "period") {
-    out.options.gate_metric = GateMetric::kPeriod;
-  } else if (metric == "period-at-equal-speed") {
-    out.options.gate_metric = GateMetric::kPeriodAtEqualSpeed;
-  } else if (metric != "worse") {
-    throw usage_error(
-        "--gate-metric {}: sets of runs are judged by period, period-at-equal-speed, or the worse of them (worse)",
-        metric);
-  }
+  out.options.gate_metric =
+      line.choice<GateMetric>("gate-metric",
+                              {{"worse", out.options.gate_metric},
+                               {"period", GateMetric::kPeriod},
+                               {"period-at-equal-speed", GateMetric::kPeriodAtEqualSpeed}},
+                              "sets of runs are judged by period, period-at-equal-speed, or the worse of them (worse)");
 }
 
 std::vector<const SetSection*> requested(const CommandLine& line, bool gated) {

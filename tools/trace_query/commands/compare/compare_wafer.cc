@@ -53,17 +53,11 @@ struct WaferRequest {
   wafer::PhaseFilter phase;
 };
 
-wafer::PhaseFilter parse_phase(const std::string& text) {
-  if (text == "all") return std::nullopt;
-  for (const wafer::Phase phase : {wafer::Phase::kPrefill, wafer::Phase::kDecode}) {
-    if (text == to_string(phase)) return phase;
-  }
-  throw usage_error("--phase {}: with --method wafer there are all, prefill and decode", text);
-}
-
 WaferRequest parse_request(const CommandLine& line) {
   WaferRequest out;
-  out.phase = parse_phase(line.text("phase").value_or("all"));
+  out.phase = line.choice<wafer::PhaseFilter>(
+      "phase", {{"all", std::nullopt}, {"prefill", wafer::Phase::kPrefill}, {"decode", wafer::Phase::kDecode}},
+      "with --method wafer there are all, prefill and decode");
   const std::vector<std::string> known(std::begin(kWaferSections), std::end(kWaferSections));
   for (const std::string& section : line.names("section")) {
     if (std::ranges::find(known, section) == known.end()) {
