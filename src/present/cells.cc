@@ -41,34 +41,25 @@ std::string verdict_text(const Change& change, bool human_readable) {
   return change.caveat.empty() ? verdict : fmt::format("{}: {}", verdict, change.caveat);
 }
 
-const Fields<MeasuredChange> kMeasuredChangeFields = {
-    {label_column("phase", "Phase", "group of steps: their kind, with the batch where the mixes differ"),
-     &MeasuredChange::phase},
-    {text_column("metric", "Metric",
-                 "span, busy, period or kernel_time of a step, or period to a step of another kind"),
-     &MeasuredChange::measure},
-    {figure_column("baseline_steps", "n", Unit::kCount, "steps of the baseline that have the metric"),
-     [](const auto& item) { return static_cast<std::int64_t>(item.change.baseline_steps); }},
-    {figure_column("candidate_steps", "n'", Unit::kCount, "steps of the candidate that have it"),
-     [](const auto& item) { return static_cast<std::int64_t>(item.change.candidate_steps); }},
-    {figure_column("baseline", "Baseline", Unit::kTime, "mean over the regular steps of the baseline", Fit::kKept),
-     [](const auto& item) { return item.change.baseline.mean; }},
-    {figure_column("candidate", "Candidate", Unit::kTime, "mean over the regular steps of the candidate", Fit::kKept),
-     [](const auto& item) { return item.change.candidate.mean; }},
-    {figure_column("change", "Change", Unit::kTime, "candidate - baseline", Fit::kKept),
-     [](const auto& item) { return item.change.difference(); }},
-    {figure_column("ratio", "Ratio (<1 better)", Unit::kRatio, "candidate / baseline"),
-     [](const auto& item) { return ratio_cell(item.change.baseline.mean, item.change.candidate.mean); }},
-    {figure_column("low", "95 % from", Unit::kTime, "lower end of the 95 % interval of the change"),
-     [](const auto& item) { return item.change.interval.low; }},
-    {figure_column("high", "to", Unit::kTime, "upper end of that interval"),
-     [](const auto& item) { return item.change.interval.high; }},
-    {text_column("verdict", "Verdict", "better, worse, same or inconclusive", Fit::kWrapped),
-     [](const auto& item) {
-       std::string verdict(to_string(item.change.verdict));
-       return item.human_readable ? marked(std::move(verdict), item.change.difference()) : verdict;
-     }},
-};
+const Fields<MeasuredChange> kMeasuredChangeFields = DeclaredFields<MeasuredChange>{
+    "compare_steps",
+    {
+        {"phase", &MeasuredChange::phase},
+        {"metric", &MeasuredChange::measure},
+        {"baseline_steps", [](const auto& item) { return static_cast<std::int64_t>(item.change.baseline_steps); }},
+        {"candidate_steps", [](const auto& item) { return static_cast<std::int64_t>(item.change.candidate_steps); }},
+        {"baseline", [](const auto& item) { return item.change.baseline.mean; }},
+        {"candidate", [](const auto& item) { return item.change.candidate.mean; }},
+        {"change", [](const auto& item) { return item.change.difference(); }},
+        {"ratio", [](const auto& item) { return ratio_cell(item.change.baseline.mean, item.change.candidate.mean); }},
+        {"low", [](const auto& item) { return item.change.interval.low; }},
+        {"high", [](const auto& item) { return item.change.interval.high; }},
+        {"verdict",
+         [](const auto& item) {
+           std::string verdict(to_string(item.change.verdict));
+           return item.human_readable ? marked(std::move(verdict), item.change.difference()) : verdict;
+         }},
+    }};
 
 void name_cycles(Report& report) {
   for (Column& column : report.columns) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@
 
 namespace tracedb {
 
-// The columns of a table: each is declared once, with its unit, its meaning and its cell of an item. --columns,
+// The columns of a table: each is declared once, with its unit and its meaning, and has a cell of an item. --columns,
 // `trace-query schema` and the help follow from the declaration.
 template <class Item>
 struct Field {
@@ -23,6 +24,22 @@ struct Field {
 
 template <class Item>
 using Fields = std::vector<Field<Item>>;
+
+template <class Item>
+using Cells = std::map<std::string_view, std::function<Cell(const Item&)>>;  // by the key of their columns
+
+// Those of a table whose columns schema/columns declares.
+template <class Item>
+struct DeclaredFields {
+  std::string_view table;
+  Cells<Item> cells;
+
+  operator Fields<Item>() const {
+    Fields<Item> out;
+    for (const Column& column : declared_columns(table)) out.push_back({column, cells.at(column.key)});
+    return out;
+  }
+};
 
 template <class Item>
 std::vector<Column> columns_of(const Fields<Item>& fields) {
@@ -37,13 +54,6 @@ Row row_of(const Fields<Item>& fields, const Item& item) {
   row.reserve(fields.size());
   for (const Field<Item>& field : fields) row.push_back(field.cell(item));
   return row;
-}
-
-template <class Item>
-Fields<Item> joined_fields(std::initializer_list<Fields<Item>> lists) {
-  Fields<Item> out;
-  for (const Fields<Item>& list : lists) out.insert(out.end(), list.begin(), list.end());
-  return out;
 }
 
 // A table that is made of an input: its columns, and how.
@@ -70,9 +80,6 @@ constexpr TableOf<Input> kTableOfLines = {
 using Text = std::string_view;
 inline Column text_column(Text key, Text head, Text meaning, Fit fit = Fit::kUsual) {
   return {std::string(key), std::string(head), Unit::kText, OthersAggregate::kNone, fit, meaning};
-}
-inline Column json_column(Text key, Text head, Text meaning) {
-  return {std::string(key), std::string(head), Unit::kText, OthersAggregate::kNone, Fit::kUsual, meaning, true};
 }
 inline Column label_column(Text key, Text head, Text meaning, Fit fit = Fit::kUsual) {
   return {std::string(key), std::string(head), Unit::kText, OthersAggregate::kLabel, fit, meaning};
@@ -101,13 +108,6 @@ Cell known_cell(const std::optional<Value>& value) {
 
 // "▲ worse", "inconclusive: 3/4 steps"; the mark and caveats for people only.
 std::string verdict_text(const Change& change, bool human_readable);
-
-// For lines about a group of steps.
-template <class Line>
-Field<Line> phase_field() {
-  return {label_column("phase", "Phase", "group of steps: their kind, with the batch where the mixes differ"),
-          [](const Line& line) { return line.group.group.label; }};
-}
 
 // A measure of the steps of one kind, of two traces or of a trace and a baseline file.
 struct MeasuredChange {

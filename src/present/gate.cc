@@ -127,18 +127,17 @@ struct GateLine {
   std::string outcome, reason;
 };
 
-const Fields<GateLine> kGateFields = {
-    {label_column("trace", "Trace", "the candidate"), &GateLine::trace},
-    {text_column("phase", "Phase", "group of steps; [all] in the row of the whole"), &GateLine::phase},
-    {text_column("metric", "Metric", "measure of the steps that is judged; unknown in the row of the whole"),
-     [](const auto& line) { return text_cell(line.measure); }},
-    {figure_column("limit_pct", "Limit (%)", Unit::kPercent, "most that the candidate may be slower, of --gate"),
-     &GateLine::limit},
-    {figure_column("change_pct", "Change (%)", Unit::kPercent, "by which the candidate is slower"), &GateLine::percent},
-    {text_column("outcome", "Outcome", "pass, fail, inconclusive or not judged", Fit::kKept), &GateLine::outcome},
-    {text_column("reason", "Reason", "why it is inconclusive or not judged; what to keep in mind", Fit::kWrapped),
-     [](const auto& line) { return text_cell(line.reason); }},
-};
+const Fields<GateLine> kGateFields =
+    DeclaredFields<GateLine>{"compare_gate",
+                             {
+                                 {"trace", &GateLine::trace},
+                                 {"phase", &GateLine::phase},
+                                 {"metric", [](const auto& line) { return text_cell(line.measure); }},
+                                 {"limit_pct", &GateLine::limit},
+                                 {"change_pct", &GateLine::percent},
+                                 {"outcome", &GateLine::outcome},
+                                 {"reason", [](const auto& line) { return text_cell(line.reason); }},
+                             }};
 
 }  // namespace
 

@@ -16,13 +16,6 @@
 namespace tracedb {
 namespace {
 
-template <class Line>
-Fields<Line> figures_of_sums() {
-  return joined_fields<Line>({times_of_sums<Line>("time per unit (step, token) of the baseline"),
-                              counts_of_sums<Line>("events per unit of the baseline"),
-                              {ratio_of_sums<Line>()}});
-}
-
 // Largest change first, then longest time.
 template <class Line>
 void add_by_change(const std::vector<Line>& lines, const AddLine<Line>& add) {
@@ -49,27 +42,23 @@ struct RoleLine : SumsLine {
   }
 };
 
-const Fields<RoleLine> kRoleFields = joined_fields<RoleLine>({
-    {phase_field<RoleLine>(),
-     {text_column("role", "Role", "role in the model (schema/METRICS.md 8), or [no role]", Fit{8}),
-      [](const auto& line) { return std::string(to_string(line.role)); }}},
-    figures_of_sums<RoleLine>(),
-    {
-        {figure_column("layers", "Layers", Unit::kCount, "layers that have the role", Fit{6}),
-         [](const auto& line) {
-           const auto layers = static_cast<std::int64_t>(line.own.layers.size());
-           return layers == 0 ? Cell{} : Cell(layers);
-         }},
-        {figure_column("baseline_layer", "Layer", Unit::kTime, "time per unit and layer of the baseline", Fit{7}),
-         [](const auto& line) {
-           return line.of_layer(line.group.baseline_per_unit(line.own.in_layers.baseline.time));
-         }},
-        {figure_column("candidate_layer", "Layer'", Unit::kTime, "time per unit and layer of the candidate", Fit{7}),
-         [](const auto& line) {
-           return line.of_layer(line.group.candidate_per_unit(line.own.in_layers.candidate.time));
-         }},
-    },
-});
+const Fields<RoleLine> kRoleFields = DeclaredFields<RoleLine>{
+    "compare_roles", cells_of_sums<RoleLine>({
+                         {"role", [](const auto& line) { return std::string(to_string(line.role)); }},
+                         {"layers",
+                          [](const auto& line) {
+                            const auto layers = static_cast<std::int64_t>(line.own.layers.size());
+                            return layers == 0 ? Cell{} : Cell(layers);
+                          }},
+                         {"baseline_layer",
+                          [](const auto& line) {
+                            return line.of_layer(line.group.baseline_per_unit(line.own.in_layers.baseline.time));
+                          }},
+                         {"candidate_layer",
+                          [](const auto& line) {
+                            return line.of_layer(line.group.candidate_per_unit(line.own.in_layers.candidate.time));
+                          }},
+                     })};
 
 std::map<Role, RoleSums> sums_by_role(const GroupComparison& group) {
   std::map<Role, RoleSums> out;
@@ -131,29 +120,18 @@ struct KernelLine : SumsLine {
   }
 };
 
-const Fields<KernelLine> kKernelFields = joined_fields<KernelLine>({
-    {phase_field<KernelLine>()},
-    figures_of_sums<KernelLine>(),
-    {
-        {text_column("role", "Role", "role in the model; unknown where none is", Fit{7}),
-         [](const auto& line) {
-           return line.key.role == Role::kNone ? Cell{} : Cell(std::string(to_string(line.key.role)));
-         }},
-        {text_column("status", "Status",
-                     "same kernel and other kernel: aligned; both: unaligned, but of one name; fused: a fusion "
-                     "explains it; companion: ends the work of an aligned one; new or gone",
-                     Fit{3}),
-         &KernelLine::status},
-        {text_column("op", "Operation", "operation class; both where the kernels have different ones"),
-         &KernelLine::op},
-        {text_column("baseline_kernel", "Kernel", "kernel name in the baseline, normalised; unknown where it has none",
-                     Fit::kNames),
-         [](const auto& line) { return line.kernel(Side::kBaseline); }},
-        {text_column("candidate_kernel", "Kernel'", "kernel name in the candidate; unknown where it has none",
-                     Fit::kNames),
-         [](const auto& line) { return line.kernel(Side::kCandidate); }},
-    },
-});
+const Fields<KernelLine> kKernelFields = DeclaredFields<KernelLine>{
+    "compare_kernels", cells_of_sums<KernelLine>({
+                           {"role",
+                            [](const auto& line) {
+                              return line.key.role == Role::kNone ? Cell{}
+                                                                  : Cell(std::string(to_string(line.key.role)));
+                            }},
+                           {"status", &KernelLine::status},
+                           {"op", &KernelLine::op},
+                           {"baseline_kernel", [](const auto& line) { return line.kernel(Side::kBaseline); }},
+                           {"candidate_kernel", [](const auto& line) { return line.kernel(Side::kCandidate); }},
+                       })};
 
 // That of both, or of the one that has one; none where they differ.
 Role common_role(Role a, Role b, const RoleLevels& levels) {
@@ -242,43 +220,26 @@ struct PairLine {
   }
 };
 
-const Fields<PairLine> kPairFields = {
-    phase_field<PairLine>(),
-    {text_column("layers", "Layers", "layers with the same two sequences of kernels", Fit{8}),
-     [](const auto& line) { return layers_label(line.segment.layers, line.in.baseline.layers.stacks); }},
-    {figure_column("place", "#", Unit::kCount, "index of the pair in the alignment of these layers"),
-     &PairLine::position},
-    {sum_column("change", "Change", Unit::kTime, "candidate - baseline", Fit{8}),
-     [](const auto& line) { return line.candidate() - line.baseline(); }},
-    {sum_column("baseline", "Baseline", Unit::kTime, "time per unit (step, token) of the baseline", Fit{7}),
-     &PairLine::baseline},
-    {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit{7}), &PairLine::candidate},
-    {text_column("status", "Status",
-                 "same kernel, other kernel, fused (unpaired, but explained by a fusion), companion of a pair, only "
-                 "baseline or only candidate"),
-     &PairLine::status},
-    {sum_column("baseline_n", "n", Unit::kAny, "kernels per unit of the baseline"),
-     [](const auto& line) { return line.count(line.pair.baseline, line.group.baseline_units); }},
-    {sum_column("candidate_n", "n'", Unit::kAny, "kernels per unit of the candidate"),
-     [](const auto& line) { return line.count(line.pair.candidate, line.group.candidate_units); }},
-    {figure_column("support_pct", "Support (%)", Unit::kPercent,
-                   "share of the steps and layers that follow the usual sequence exactly"),
-     &PairLine::support},
-    {text_column("baseline_role", "Role", "role in the model, in the baseline; unknown where none is"),
-     [](const auto& line) { return line.role(line.pair.baseline); }},
-    {text_column("candidate_role", "Role'", "role in the candidate"),
-     [](const auto& line) { return line.role(line.pair.candidate); }},
-    {text_column("op", "Operation", "operation class in the baseline"),
-     [](const auto& line) { return line.op(line.pair.baseline); }},
-    {text_column("candidate_op", "Operation'", "operation class in the candidate"),
-     [](const auto& line) { return line.op(line.pair.candidate); }},
-    {text_column("baseline_kernel", "Baseline Kernel", "kernel name in the baseline; unknown where unpaired",
-                 Fit::kNames),
-     [](const auto& line) { return line.kernel(line.pair.baseline); }},
-    {text_column("candidate_kernel", "Candidate Kernel", "kernel name in the candidate; unknown where unpaired",
-                 Fit::kNames),
-     [](const auto& line) { return line.kernel(line.pair.candidate); }},
-};
+const Fields<PairLine> kPairFields = DeclaredFields<PairLine>{
+    "compare_alignment",
+    {
+        {"phase", [](const auto& line) { return line.group.group.label; }},
+        {"layers", [](const auto& line) { return layers_label(line.segment.layers, line.in.baseline.layers.stacks); }},
+        {"place", &PairLine::position},
+        {"change", [](const auto& line) { return line.candidate() - line.baseline(); }},
+        {"baseline", &PairLine::baseline},
+        {"candidate", &PairLine::candidate},
+        {"status", &PairLine::status},
+        {"baseline_n", [](const auto& line) { return line.count(line.pair.baseline, line.group.baseline_units); }},
+        {"candidate_n", [](const auto& line) { return line.count(line.pair.candidate, line.group.candidate_units); }},
+        {"support_pct", &PairLine::support},
+        {"baseline_role", [](const auto& line) { return line.role(line.pair.baseline); }},
+        {"candidate_role", [](const auto& line) { return line.role(line.pair.candidate); }},
+        {"op", [](const auto& line) { return line.op(line.pair.baseline); }},
+        {"candidate_op", [](const auto& line) { return line.op(line.pair.candidate); }},
+        {"baseline_kernel", [](const auto& line) { return line.kernel(line.pair.baseline); }},
+        {"candidate_kernel", [](const auto& line) { return line.kernel(line.pair.candidate); }},
+    }};
 
 struct FusionLine {
   const SectionInput& in;
@@ -325,50 +286,43 @@ struct FusionLine {
   }
 };
 
-const Fields<FusionLine> kFusionFields = {
-    phase_field<FusionLine>(),
-    {text_column("fused_by", "Fused by", "the trace with one kernel: baseline or candidate"),
-     [](const auto& line) { return std::string(line.by_baseline() ? "baseline" : "candidate"); }},
-    {text_column("layers", "Layers", "where it was found"),
-     [](const auto& line) { return layers_label(line.fusion.layers, line.in.baseline.layers.stacks); }},
-    {sum_column("saving", "Saving", Unit::kTime, "time of the parts - time of the fused kernel, per unit", Fit{8}),
-     [](const auto& line) { return line.parts_time() - line.fused_time(); }},
-    {sum_column("fused_n", "n fused", Unit::kAny, "fused kernels per unit (step, token)"),
-     [](const auto& line) {
-       return count_cell(static_cast<double>(line.fusion.fused.n), line.fused_units(), line.in.human_readable);
-     }},
-    {sum_column("parts_n", "n parts", Unit::kAny, "kernels per unit that do the same work in the other trace"),
-     [](const auto& line) { return count_cell(line.parts_n(), line.parts_units(), line.in.human_readable); }},
-    {sum_column("fused_time", "Fused", Unit::kTime, "time per unit of the fused kernel"), &FusionLine::fused_time},
-    {sum_column("parts_time", "Parts", Unit::kTime, "time per unit of the parts"), &FusionLine::parts_time},
-    {figure_column("layer_saving", "Layers Save", Unit::kTime,
-                   "by how much the layers of the finding take less time in the trace that fuses"),
-     &FusionLine::layer_saving},
-    {figure_column("support_pct", "Support (%)", Unit::kPercent,
-                   "share of the steps and layers that follow the usual sequences exactly"),
-     [](const auto& line) { return 100 * line.fusion.support; }},
-    {figure_column("confidence_pct", "Confidence (%)", Unit::kPercent,
-                   "support x share of the kernel time that is explained; half of it where implied", Fit{4}),
-     [](const auto& line) { return 100 * line.fusion.confidence; }},
-    {text_column("kind", "Kind", "whole; partial: some parts are fused already; implied: no name says so"),
-     [](const auto& line) {
-       return std::string(line.fusion.implied ? "implied" : line.fusion.partial ? "partial" : "whole");
-     }},
-    {text_column("fused_op", "Operation", "operation class of the fused kernel"),
-     [](const auto& line) { return line.in.kernel_names.op_name(line.in.kernel_names.op_of(line.fusion.fused.name)); }},
-    {text_column("fused_kernel", "Fused Kernel", "its name", Fit::kNames),
-     [](const auto& line) { return line.in.kernel_names.entries()[line.fusion.fused.name].name; }},
-    {text_column("part_kernels", "Instead of", "names of the parts, in their order", Fit{6}),
-     [](const auto& line) {
-       return line.parts(" + ", [&](const FusionKernel& part) { return kernel_text(part.name, line.in); });
-     }},
-    {figure_column("fused_example", "Kernel Id", Unit::kAny, "id in kernel of one fused kernel"),
-     [](const auto& line) { return static_cast<std::int64_t>(line.fusion.fused.example) + 1; }},
-    {text_column("part_examples", "Part Ids", "ids of one kernel of each part, in the other trace's index"),
-     [](const auto& line) {
-       return line.parts(" ", [](const FusionKernel& part) { return std::to_string(part.example + 1); });
-     }},
-};
+const Fields<FusionLine> kFusionFields = DeclaredFields<FusionLine>{
+    "compare_fusion",
+    {
+        {"phase", [](const auto& line) { return line.group.group.label; }},
+        {"fused_by", [](const auto& line) { return std::string(line.by_baseline() ? "baseline" : "candidate"); }},
+        {"layers", [](const auto& line) { return layers_label(line.fusion.layers, line.in.baseline.layers.stacks); }},
+        {"saving", [](const auto& line) { return line.parts_time() - line.fused_time(); }},
+        {"fused_n",
+         [](const auto& line) {
+           return count_cell(static_cast<double>(line.fusion.fused.n), line.fused_units(), line.in.human_readable);
+         }},
+        {"parts_n",
+         [](const auto& line) { return count_cell(line.parts_n(), line.parts_units(), line.in.human_readable); }},
+        {"fused_time", &FusionLine::fused_time},
+        {"parts_time", &FusionLine::parts_time},
+        {"layer_saving", &FusionLine::layer_saving},
+        {"support_pct", [](const auto& line) { return 100 * line.fusion.support; }},
+        {"confidence_pct", [](const auto& line) { return 100 * line.fusion.confidence; }},
+        {"kind",
+         [](const auto& line) {
+           return std::string(line.fusion.implied ? "implied" : line.fusion.partial ? "partial" : "whole");
+         }},
+        {"fused_op",
+         [](const auto& line) {
+           return line.in.kernel_names.op_name(line.in.kernel_names.op_of(line.fusion.fused.name));
+         }},
+        {"fused_kernel", [](const auto& line) { return line.in.kernel_names.entries()[line.fusion.fused.name].name; }},
+        {"part_kernels",
+         [](const auto& line) {
+           return line.parts(" + ", [&](const FusionKernel& part) { return kernel_text(part.name, line.in); });
+         }},
+        {"fused_example", [](const auto& line) { return static_cast<std::int64_t>(line.fusion.fused.example) + 1; }},
+        {"part_examples",
+         [](const auto& line) {
+           return line.parts(" ", [](const FusionKernel& part) { return std::to_string(part.example + 1); });
+         }},
+    }};
 
 void role_lines(const SectionInput& in, const AddLine<RoleLine>& add) {
   for (const GroupComparison& group : in.comparison.groups) {

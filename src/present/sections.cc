@@ -21,37 +21,29 @@ struct LedgerLine {
   }
 };
 
-const Fields<LedgerLine> kLedgerFields = {
-    phase_field<LedgerLine>(),
-    {text_column("layer", "Layer", "layer; unknown for rows of the whole step"),
-     [](const auto& line) {
-       const bool layered = is_by_layer(line.in.ledger_by) && !line.item.of_step;
-       return layered ? Cell(layer_label(line.item.layer, line.in.baseline.layers.stacks)) : Cell{};
-     }},
-    {text_column("item", "Item",
-                 "operation class or role, a fusion, a row of the whole step such as [idle], or a total"),
-     [](const auto& line) { return line.item.op; }},
-    {text_column("kernel", "Kernel", "kernel name, with --by kernel", Fit::kNames),
-     [](const auto& line) { return line.kernel != nullptr ? Cell(*line.kernel) : Cell{}; }},
-    {sum_column("baseline_n", "n", Unit::kAny, "kernels per unit (step, token) of the baseline"),
-     [](const auto& line) { return line.count(line.item.baseline_n); }},
-    {sum_column("candidate_n", "n'", Unit::kAny, "kernels per unit of the candidate"),
-     [](const auto& line) { return line.count(line.item.candidate_n); }},
-    {sum_column("baseline", "Baseline", Unit::kTime, "time per unit of the baseline", Fit::kKept),
-     [](const auto& line) { return line.item.change.baseline; }},
-    {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit::kKept),
-     [](const auto& line) { return line.item.change.candidate; }},
-    {sum_column("change", "Change", Unit::kTime, "candidate - baseline; the rows add up to the totals", Fit::kKept),
-     [](const auto& line) { return line.item.change.change; }},
-    {sum_column("count_effect", "by Count", Unit::kTime, "part of the change that is due to more or fewer kernels"),
-     [](const auto& line) { return line.item.change.count_effect; }},
-    {sum_column("duration_effect", "by Time", Unit::kTime, "part that is due to longer or shorter kernels"),
-     [](const auto& line) { return line.item.change.duration_effect; }},
-    {sum_column("share_pct", "Share (%)", Unit::kPercent, "change as a share of the change of the last total"),
-     [](const auto& line) {
-       return share_cell(static_cast<double>(line.item.change.change), static_cast<double>(line.whole.change));
-     }},
-};
+const Fields<LedgerLine> kLedgerFields = DeclaredFields<LedgerLine>{
+    "compare_ledger",
+    {
+        {"phase", [](const auto& line) { return line.group.group.label; }},
+        {"layer",
+         [](const auto& line) {
+           const bool layered = is_by_layer(line.in.ledger_by) && !line.item.of_step;
+           return layered ? Cell(layer_label(line.item.layer, line.in.baseline.layers.stacks)) : Cell{};
+         }},
+        {"item", [](const auto& line) { return line.item.op; }},
+        {"kernel", [](const auto& line) { return line.kernel != nullptr ? Cell(*line.kernel) : Cell{}; }},
+        {"baseline_n", [](const auto& line) { return line.count(line.item.baseline_n); }},
+        {"candidate_n", [](const auto& line) { return line.count(line.item.candidate_n); }},
+        {"baseline", [](const auto& line) { return line.item.change.baseline; }},
+        {"candidate", [](const auto& line) { return line.item.change.candidate; }},
+        {"change", [](const auto& line) { return line.item.change.change; }},
+        {"count_effect", [](const auto& line) { return line.item.change.count_effect; }},
+        {"duration_effect", [](const auto& line) { return line.item.change.duration_effect; }},
+        {"share_pct",
+         [](const auto& line) {
+           return share_cell(static_cast<double>(line.item.change.change), static_cast<double>(line.whole.change));
+         }},
+    }};
 
 Report ledger(const SectionInput& in) {
   Report out{columns_of(kLedgerFields), {}};
@@ -85,23 +77,17 @@ struct SumLine : SumsLine {
   }
 };
 
-Fields<SumLine> sum_fields(Text key, Text head, Text meaning) {
-  using Line = SumLine;
-  return joined_fields<Line>(
-      {{phase_field<Line>(), {text_column(key, head, meaning), &Line::name}},
-       counts_of_sums<Line>("events per unit (step, token) of the baseline"),
-       times_of_sums<Line>("time per unit of the baseline"),
-       {ratio_of_sums<Line>(),
-        {figure_column("low", "95 % from", Unit::kTime, "lower end of the 95 % interval of the change of a step"),
-         [](const Line& line) { return line.end_of(&Interval::low); }},
-        {figure_column("high", "to", Unit::kTime, "upper end of that interval"),
-         [](const Line& line) { return line.end_of(&Interval::high); }},
-        {text_column("verdict", "Verdict", "better, worse, same, inconclusive, new or gone"), &Line::status}}});
+Fields<SumLine> sum_fields(Text table, Text key) {
+  return DeclaredFields<SumLine>{
+      table, cells_of_sums<SumLine>({{key, &SumLine::name},
+                                     {"low", [](const SumLine& line) { return line.end_of(&Interval::low); }},
+                                     {"high", [](const SumLine& line) { return line.end_of(&Interval::high); }},
+                                     {"verdict", &SumLine::status}})};
 }
 
-const Fields<SumLine> kOperationFields = sum_fields("op", "Operation", "operation class");
+const Fields<SumLine> kOperationFields = sum_fields("compare_operations", "op");
 
-const Fields<SumLine> kLayerFields = sum_fields("layer", "Layer", "layer, [head], [tail] ...");
+const Fields<SumLine> kLayerFields = sum_fields("compare_layers", "layer");
 
 void operation_lines(const SectionInput& in, const AddLine<SumLine>& add) {
   for (const GroupComparison& group : in.comparison.groups) {
@@ -131,28 +117,24 @@ struct SameLine {
 
 double mean_of(std::int64_t time, std::int64_t n) { return static_cast<double>(time) / static_cast<double>(n); }
 
-const Fields<SameLine> kSameFields = {
-    {sum_column("baseline_n", "n", Unit::kCount, "launches in the baseline"),
-     [](const auto& line) { return line.kernel.times.baseline_n; }},
-    {sum_column("candidate_n", "n'", Unit::kCount, "launches in the candidate"),
-     [](const auto& line) { return line.kernel.times.candidate_n; }},
-    {figure_column("baseline_avg", "Baseline Avg", Unit::kTime, "mean duration in the baseline"),
-     [](const auto& line) { return mean_of(line.kernel.times.baseline_time, line.kernel.times.baseline_n); }},
-    {figure_column("candidate_avg", "Candidate Avg", Unit::kTime, "mean duration in the candidate"),
-     [](const auto& line) { return mean_of(line.kernel.times.candidate_time, line.kernel.times.candidate_n); }},
-    {figure_column("ratio", "Ratio (<1 better)", Unit::kRatio, "of the means, candidate / baseline"),
-     [](const auto& line) { return line.kernel.times.ratio() > 0 ? Cell(line.kernel.times.ratio()) : Cell{}; }},
-    {sum_column("baseline_time", "Baseline Time", Unit::kTime, "sum of durations in the baseline"),
-     [](const auto& line) { return line.kernel.times.baseline_time; }},
-    {sum_column("candidate_time", "Candidate Time", Unit::kTime, "sum of durations in the candidate"),
-     [](const auto& line) { return line.kernel.times.candidate_time; }},
-    {text_column("launch", "Grid, Block", "launch configuration"),
-     [](const auto& line) { return line.in.configs.text(line.kernel.config); }},
-    {text_column("op", "Operation", "operation class"),
-     [](const auto& line) { return line.in.kernel_names.op_name(line.in.kernel_names.op_of(line.kernel.name)); }},
-    {label_column("name", "Name", "kernel name, normalised", Fit::kNames),
-     [](const auto& line) { return line.in.kernel_names.entries()[line.kernel.name].name; }},
-};
+const Fields<SameLine> kSameFields = DeclaredFields<SameLine>{
+    "compare_same_kernels",
+    {
+        {"baseline_n", [](const auto& line) { return line.kernel.times.baseline_n; }},
+        {"candidate_n", [](const auto& line) { return line.kernel.times.candidate_n; }},
+        {"baseline_avg",
+         [](const auto& line) { return mean_of(line.kernel.times.baseline_time, line.kernel.times.baseline_n); }},
+        {"candidate_avg",
+         [](const auto& line) { return mean_of(line.kernel.times.candidate_time, line.kernel.times.candidate_n); }},
+        {"ratio",
+         [](const auto& line) { return line.kernel.times.ratio() > 0 ? Cell(line.kernel.times.ratio()) : Cell{}; }},
+        {"baseline_time", [](const auto& line) { return line.kernel.times.baseline_time; }},
+        {"candidate_time", [](const auto& line) { return line.kernel.times.candidate_time; }},
+        {"launch", [](const auto& line) { return line.in.configs.text(line.kernel.config); }},
+        {"op",
+         [](const auto& line) { return line.in.kernel_names.op_name(line.in.kernel_names.op_of(line.kernel.name)); }},
+        {"name", [](const auto& line) { return line.in.kernel_names.entries()[line.kernel.name].name; }},
+    }};
 
 void same_lines(const SectionInput& in, const AddLine<SameLine>& add) {
   for (const SameKernel& kernel : in.comparison.same.kernels) add({in, kernel});
@@ -171,13 +153,14 @@ void step_lines(const SectionInput& in, const AddLine<MeasuredChange>& add) {
   }
 }
 
-const Fields<CompareWarning> kWarningFields = {
-    {text_column("severity", "Severity", "warning or info"), &CompareWarning::severity},
-    {text_column("code", "Code", "what kind of difference"), &CompareWarning::code},
-    {text_column("side", "Side", "baseline, candidate or both"), &CompareWarning::side},
-    {label_column("text", "Text", "what differs, and what that means for the figures", Fit::kWrapped),
-     &CompareWarning::text},
-};
+const Fields<CompareWarning> kWarningFields =
+    DeclaredFields<CompareWarning>{"compare_warnings",
+                                   {
+                                       {"severity", &CompareWarning::severity},
+                                       {"code", &CompareWarning::code},
+                                       {"side", &CompareWarning::side},
+                                       {"text", &CompareWarning::text},
+                                   }};
 
 void warning_lines(const SectionInput& in, const AddLine<CompareWarning>& add) {
   std::ranges::for_each(in.comparison.warnings, add);

@@ -59,22 +59,17 @@ struct SumsLine {
   [[nodiscard]] Cell ratio() const { return ratio_cell(baseline(), candidate()); }
 };
 
-// Their columns; the first of a table says what a unit is.
+// Cells of such lines, with more.
 template <class Line>
-Fields<Line> times_of_sums(Text of_baseline) {
-  return {{sum_column("baseline", "Baseline", Unit::kTime, of_baseline, Fit::kKept), &Line::baseline},
-          {sum_column("candidate", "Candidate", Unit::kTime, "time per unit of the candidate", Fit::kKept),
-           &Line::candidate},
-          {sum_column("change", "Change", Unit::kTime, "candidate - baseline", Fit::kKept), &Line::change}};
-}
-template <class Line>
-Fields<Line> counts_of_sums(Text of_baseline) {
-  return {{sum_column("baseline_n", "n", Unit::kAny, of_baseline), &Line::baseline_n},
-          {sum_column("candidate_n", "n'", Unit::kAny, "events per unit of the candidate"), &Line::candidate_n}};
-}
-template <class Line>
-Field<Line> ratio_of_sums() {
-  return {figure_column("ratio", "Ratio (<1 better)", Unit::kRatio, "candidate / baseline"), &Line::ratio};
+Cells<Line> cells_of_sums(Cells<Line> more) {
+  more.merge(Cells<Line>{{"phase", [](const Line& line) { return line.group.group.label; }},
+                         {"baseline", &Line::baseline},
+                         {"candidate", &Line::candidate},
+                         {"change", &Line::change},
+                         {"baseline_n", &Line::baseline_n},
+                         {"candidate_n", &Line::candidate_n},
+                         {"ratio", &Line::ratio}});
+  return more;
 }
 
 inline constexpr int kCompareVersion = 2;  // of the shape of its JSON

@@ -17,28 +17,25 @@ Cell end_of(const std::optional<Interval>& range, double Interval::*end) {
   return range ? time_cell((*range).*end) : Cell{};
 }
 
-Column set_phase_column() { return label_column("phase", "Phase", "group of steps that are compared", Fit::kKept); }
-
 // ---- sets
 
 struct SetLine {
   std::size_t side = 0;
   const RunSource& run;
 };
-const Fields<SetLine> kSetFields = {
-    {text_column("side", "Side", "baseline or candidate"),
-     [](const SetLine& line) { return std::string(kSideNames[line.side]); }},
-    {label_column("name", "Run", "name of the run", Fit::kKept), [](const SetLine& line) { return line.run.name; }},
-    {figure_column("traces", "Traces", Unit::kCount, "its traces: one, or one of each rank"),
-     [](const SetLine& line) { return static_cast<std::int64_t>(line.run.traces.size()); }},
-    {text_column("date", "Date", "when its recording began", Fit::kUsual),
-     [](const SetLine& line) { return line.run.date_ns > 0 ? Cell(moment_text(line.run.date_ns)) : Cell{}; }},
-    {text_column("gpu", "GPU", "as the trace names it"), [](const SetLine& line) { return text_cell(line.run.gpu); }},
-    {figure_column("left_out", "Left out", Unit::kCount, "1: not compared: --leave-out, or without a partner"),
-     [](const SetLine& line) { return static_cast<std::int64_t>(line.run.left_out ? 1 : 0); }},
-    {text_column("trace", "Trace", "path of its first trace", Fit::kWrapped),
-     [](const SetLine& line) { return text_cell(line.run.traces.empty() ? "" : line.run.traces.front()); }},
-};
+const Fields<SetLine> kSetFields = DeclaredFields<SetLine>{
+    "sets_sets",
+    {
+        {"side", [](const SetLine& line) { return std::string(kSideNames[line.side]); }},
+        {"name", [](const SetLine& line) { return line.run.name; }},
+        {"traces", [](const SetLine& line) { return static_cast<std::int64_t>(line.run.traces.size()); }},
+        {"date",
+         [](const SetLine& line) { return line.run.date_ns > 0 ? Cell(moment_text(line.run.date_ns)) : Cell{}; }},
+        {"gpu", [](const SetLine& line) { return text_cell(line.run.gpu); }},
+        {"left_out", [](const SetLine& line) { return static_cast<std::int64_t>(line.run.left_out ? 1 : 0); }},
+        {"trace",
+         [](const SetLine& line) { return text_cell(line.run.traces.empty() ? "" : line.run.traces.front()); }},
+    }};
 
 void set_lines(const SetsAnswer& answer, const AddLine<SetLine>& add) {
   for (std::size_t side = 0; side < 2; ++side) {
@@ -53,39 +50,24 @@ struct SetVerdictLine {
   std::string_view metric;
   const SetMetric& of;
 };
-const Fields<SetVerdictLine> kSetVerdictFields = {
-    {set_phase_column(), [](const auto& line) { return line.phase.phase.label; }},
-    {text_column("metric", "Metric", "period of a step (span, where steps do not follow each other), or at equal speed",
-                 Fit::kKept),
-     [](const auto& line) { return std::string(line.metric); }},
-    {figure_column("baseline_runs", "Runs", Unit::kCount, "runs of the baseline that have 3 regular steps and more"),
-     [](const auto& line) { return line.of.baseline_runs; }},
-    {figure_column("candidate_runs", "Runs'", Unit::kCount, "the same of the candidate"),
-     [](const auto& line) { return line.of.candidate_runs; }},
-    {figure_column("baseline", "Baseline", Unit::kTime, "mean over runs, of regular steps at equal load", Fit::kKept),
-     [](const auto& line) { return time_cell(line.of.baseline); }},
-    {figure_column("candidate", "Candidate", Unit::kTime, "the same of the candidate", Fit::kKept),
-     [](const auto& line) { return time_cell(line.of.candidate); }},
-    {figure_column("change_pct", "Change (%)", Unit::kPercent, "candidate - baseline, of the baseline", Fit::kKept),
-     [](const auto& line) { return Cell(line.of.change_pct); }},
-    {figure_column("low", "95 % from", Unit::kPercent, "lower end of the 95 % interval of the change", Fit::kKept),
-     [](const auto& line) { return low_of(line.of.range_pct); }},
-    {figure_column("high", "to", Unit::kPercent, "upper end of that interval", Fit::kKept),
-     [](const auto& line) { return high_of(line.of.range_pct); }},
-    {figure_column("run_sd_pct", "Run sd (%)", Unit::kPercent,
-                   "standard deviation from run to run, of both sides; paired: of the differences"),
-     [](const auto& line) { return known_cell(line.of.run_sd_pct); }},
-    {figure_column("detectable_pct", "Detectable (%)", Unit::kPercent,
-                   "least true change that such sets tell from 0 four times in five"),
-     [](const auto& line) { return known_cell(line.of.detectable_pct); }},
-    {figure_column("runs_needed", "Runs needed", Unit::kCount,
-                   "runs a side until the detectable change is within the budget (--gate, else 2 %)"),
-     [](const auto& line) { return known_cell(line.of.runs_needed); }},
-    {text_column("verdict", "Verdict", "worse, better, same or inconclusive", Fit::kKept),
-     [](const auto& line) { return std::string(to_string(line.of.verdict)); }},
-    {text_column("reason", "Reason", "of an inconclusive one", Fit::kWrapped),
-     [](const auto& line) { return text_cell(line.of.reason); }},
-};
+const Fields<SetVerdictLine> kSetVerdictFields = DeclaredFields<SetVerdictLine>{
+    "sets_verdict",
+    {
+        {"phase", [](const auto& line) { return line.phase.phase.label; }},
+        {"metric", [](const auto& line) { return std::string(line.metric); }},
+        {"baseline_runs", [](const auto& line) { return line.of.baseline_runs; }},
+        {"candidate_runs", [](const auto& line) { return line.of.candidate_runs; }},
+        {"baseline", [](const auto& line) { return time_cell(line.of.baseline); }},
+        {"candidate", [](const auto& line) { return time_cell(line.of.candidate); }},
+        {"change_pct", [](const auto& line) { return Cell(line.of.change_pct); }},
+        {"low", [](const auto& line) { return low_of(line.of.range_pct); }},
+        {"high", [](const auto& line) { return high_of(line.of.range_pct); }},
+        {"run_sd_pct", [](const auto& line) { return known_cell(line.of.run_sd_pct); }},
+        {"detectable_pct", [](const auto& line) { return known_cell(line.of.detectable_pct); }},
+        {"runs_needed", [](const auto& line) { return known_cell(line.of.runs_needed); }},
+        {"verdict", [](const auto& line) { return std::string(to_string(line.of.verdict)); }},
+        {"reason", [](const auto& line) { return text_cell(line.of.reason); }},
+    }};
 
 std::string_view period_word(const PhaseAnswer& phase) { return phase.phase.by_period ? "period" : "span"; }
 std::string_view equal_speed_word(const PhaseAnswer& phase) {
@@ -105,31 +87,22 @@ struct SetRowLine {
   const PhaseAnswer& phase;
   const SetRow& row;
 };
-const Fields<SetRowLine> kSetLedgerFields = {
-    {set_phase_column(), [](const auto& line) { return line.phase.phase.label; }},
-    {label_column("item", "Item", "class of kernels and role, or part of a step", Fit::kKept),
-     [](const auto& line) { return line.row.name; }},
-    {text_column("op", "Op", "family of the class of kernels"),
-     [](const auto& line) { return text_cell(line.row.op_class); }},
-    {sum_column("baseline", "Baseline", Unit::kTime, "per step: mean over runs, at equal load and speed", Fit::kKept),
-     [](const auto& line) { return time_cell(line.row.baseline); }},
-    {sum_column("candidate", "Candidate", Unit::kTime, "the same of the candidate", Fit::kKept),
-     [](const auto& line) { return time_cell(line.row.candidate); }},
-    {sum_column("change", "Change", Unit::kTime, "candidate - baseline; rows add up to the total", Fit::kKept),
-     [](const auto& line) { return Cell(line.row.change); }},
-    {figure_column("low", "95 % from", Unit::kTime, "lower end of the 95 % interval of the change", Fit::kKept),
-     [](const auto& line) { return end_of(line.row.range, &Interval::low); }},
-    {figure_column("high", "to", Unit::kTime, "upper end of that interval", Fit::kKept),
-     [](const auto& line) { return end_of(line.row.range, &Interval::high); }},
-    {figure_column("q_value", "q", Unit::kAny, "rate of false discoveries at which the change is found"),
-     [](const auto& line) { return known_cell(line.row.q_value); }},
-    {figure_column("runs_agreeing", "Agree", Unit::kCount, "pairs of a run of either side that changed alike"),
-     [](const auto& line) { return Cell(line.row.agreeing); }},
-    {figure_column("run_pairs", "of", Unit::kCount, "pairs of a run of either side"),
-     [](const auto& line) { return Cell(line.row.pairs); }},
-    {figure_column("named", "Named", Unit::kCount, "1: the change is more than what varies from run to run"),
-     [](const auto& line) { return static_cast<std::int64_t>(line.row.named ? 1 : 0); }},
-};
+const Fields<SetRowLine> kSetLedgerFields = DeclaredFields<SetRowLine>{
+    "sets_ledger",
+    {
+        {"phase", [](const auto& line) { return line.phase.phase.label; }},
+        {"item", [](const auto& line) { return line.row.name; }},
+        {"op", [](const auto& line) { return text_cell(line.row.op_class); }},
+        {"baseline", [](const auto& line) { return time_cell(line.row.baseline); }},
+        {"candidate", [](const auto& line) { return time_cell(line.row.candidate); }},
+        {"change", [](const auto& line) { return Cell(line.row.change); }},
+        {"low", [](const auto& line) { return end_of(line.row.range, &Interval::low); }},
+        {"high", [](const auto& line) { return end_of(line.row.range, &Interval::high); }},
+        {"q_value", [](const auto& line) { return known_cell(line.row.q_value); }},
+        {"runs_agreeing", [](const auto& line) { return Cell(line.row.agreeing); }},
+        {"run_pairs", [](const auto& line) { return Cell(line.row.pairs); }},
+        {"named", [](const auto& line) { return static_cast<std::int64_t>(line.row.named ? 1 : 0); }},
+    }};
 // As the ledger's, and without what is the same of all.
 const Fields<SetRowLine> kSetReasonFields = [] {
   Fields<SetRowLine> fields = kSetLedgerFields;
@@ -175,30 +148,24 @@ struct SetRunLine {
 std::function<Cell(const SetRunLine&)> level_cell(double SetRun::*time) {
   return [time](const SetRunLine& line) { return line.run.rows.empty() ? Cell{} : time_cell(line.run.*time); };
 }
-const Fields<SetRunLine> kSetRunFields = {
-    {set_phase_column(), [](const auto& line) { return line.phase.phase.label; }},
-    {text_column("side", "Side", "baseline or candidate"),
-     [](const auto& line) { return std::string(kSideNames[static_cast<std::size_t>(line.run.side)]); }},
-    {label_column("name", "Run", "name of the run", Fit::kKept), [](const auto& line) { return line.run.name; }},
-    {figure_column("steps", "Steps", Unit::kCount, "regular steps"), [](const auto& line) { return line.run.steps; }},
-    {figure_column("rare_steps", "Rare", Unit::kCount, "steps too long to be regular"),
-     [](const auto& line) { return line.run.rare_steps; }},
-    {figure_column("load", "Load", Unit::kAny, "requests of a decode step, tokens of others: mean of regular steps"),
-     [](const auto& line) { return line.run.load > 0 ? Cell(line.run.load) : Cell{}; }},
-    {figure_column("speed_pct", "Slower GPU (%)", Unit::kPercent,
-                   "by how much its kernels take longer than those of a run of middle speed"),
-     [](const auto& line) {
-       const bool told = line.phase.comparison.no_speed.empty() && !line.run.rows.empty() && line.run.speed_pct;
-       return told ? Cell(*line.run.speed_pct) : Cell{};
-     }},
-    {figure_column("period", "Period", Unit::kTime, "of regular steps at equal load (span, where steps do not follow)",
-                   Fit::kKept),
-     level_cell(&SetRun::period)},
-    {figure_column("period_at_equal_speed", "At equal speed", Unit::kTime, "the same without the speed of the GPU"),
-     level_cell(&SetRun::period_at_equal_speed)},
-    {text_column("note", "Note", "why it has no level; how it stands out from its side", Fit::kWrapped),
-     [](const auto& line) { return text_cell(line.run.bar.empty() ? line.run.note : line.run.bar); }},
-};
+const Fields<SetRunLine> kSetRunFields = DeclaredFields<SetRunLine>{
+    "sets_runs",
+    {
+        {"phase", [](const auto& line) { return line.phase.phase.label; }},
+        {"side", [](const auto& line) { return std::string(kSideNames[static_cast<std::size_t>(line.run.side)]); }},
+        {"name", [](const auto& line) { return line.run.name; }},
+        {"steps", [](const auto& line) { return line.run.steps; }},
+        {"rare_steps", [](const auto& line) { return line.run.rare_steps; }},
+        {"load", [](const auto& line) { return line.run.load > 0 ? Cell(line.run.load) : Cell{}; }},
+        {"speed_pct",
+         [](const auto& line) {
+           const bool told = line.phase.comparison.no_speed.empty() && !line.run.rows.empty() && line.run.speed_pct;
+           return told ? Cell(*line.run.speed_pct) : Cell{};
+         }},
+        {"period", level_cell(&SetRun::period)},
+        {"period_at_equal_speed", level_cell(&SetRun::period_at_equal_speed)},
+        {"note", [](const auto& line) { return text_cell(line.run.bar.empty() ? line.run.note : line.run.bar); }},
+    }};
 
 void set_run_lines(const SetsAnswer& answer, const AddLine<SetRunLine>& add) {
   for (const PhaseAnswer& phase : answer.phases) {
@@ -215,16 +182,15 @@ struct SetGateLine {
   std::string reason;
   double percent = 0;
 };
-const Fields<SetGateLine> kSetGateFields = {
-    {label_column("phase", "Phase", "group of steps, or [all]", Fit::kKept), &SetGateLine::phase},
-    {figure_column("budget_pct", "Budget (%)", Unit::kPercent, "of --gate"), &SetGateLine::percent},
-    {text_column("outcome", "Outcome", "pass, fail or inconclusive", Fit::kKept),
-     [](const SetGateLine& line) { return std::string(to_string(line.outcome)); }},
-    {figure_column("runs_needed", "Runs needed", Unit::kCount, "runs a side to tell a change of the budget"),
-     [](const SetGateLine& line) { return known_cell(line.runs_needed); }},
-    {text_column("reason", "Reason", "the change that decided, or what was lacking", Fit::kWrapped),
-     [](const SetGateLine& line) { return text_cell(line.reason); }},
-};
+const Fields<SetGateLine> kSetGateFields = DeclaredFields<SetGateLine>{
+    "sets_gate",
+    {
+        {"phase", &SetGateLine::phase},
+        {"budget_pct", &SetGateLine::percent},
+        {"outcome", [](const SetGateLine& line) { return std::string(to_string(line.outcome)); }},
+        {"runs_needed", [](const SetGateLine& line) { return known_cell(line.runs_needed); }},
+        {"reason", [](const SetGateLine& line) { return text_cell(line.reason); }},
+    }};
 
 // "decode, period: +3.10 %"; of the metric that fails, or is furthest from passing.
 std::string set_because(const PhaseAnswer& phase, GateMetric judged) {

@@ -26,18 +26,16 @@ struct SummaryLine {
   Cell change = {}, low = {}, high = {};  // percent_text of the baseline
 };
 
-const Fields<SummaryLine> kSummaryFields = {
-    {label_column("item", "Item", "what the row is about", Fit::kWrapped), &SummaryLine::item},
-    {text_column("baseline", "Baseline", "of the baseline", Fit::kWrapped), &SummaryLine::baseline},
-    {text_column("candidate", "Candidate", "of the candidate", Fit::kWrapped), &SummaryLine::candidate},
-    {text_column("verdict", "Verdict", "better, worse, same or inconclusive, and why", Fit::kWrapped),
-     &SummaryLine::verdict},
-    {figure_column("change_pct", "Change (%)", Unit::kPercent, "candidate - baseline, of the baseline"),
-     &SummaryLine::change},
-    {figure_column("low_pct", "95 % from", Unit::kPercent, "lower end of the 95 % interval of the change"),
-     &SummaryLine::low},
-    {figure_column("high_pct", "to", Unit::kPercent, "upper end of that interval"), &SummaryLine::high},
-};
+const Fields<SummaryLine> kSummaryFields = DeclaredFields<SummaryLine>{"compare_summary",
+                                                                       {
+                                                                           {"item", &SummaryLine::item},
+                                                                           {"baseline", &SummaryLine::baseline},
+                                                                           {"candidate", &SummaryLine::candidate},
+                                                                           {"verdict", &SummaryLine::verdict},
+                                                                           {"change_pct", &SummaryLine::change},
+                                                                           {"low_pct", &SummaryLine::low},
+                                                                           {"high_pct", &SummaryLine::high},
+                                                                       }};
 
 // For people: the change as a text before the verdict, which no narrow terminal leaves out as it does figures.
 const Fields<SummaryLine> kReadableFields = [] {

@@ -30,7 +30,9 @@ Column parse_column(std::string_view line) {
   Column column;
   column.key = next_field(line);
   column.head = next_field(line);
-  column.unit = unit_from(next_field(line)).value();  // a wrong word is our own bug
+  const std::string_view unit = next_field(line);
+  column.is_json = unit == "json";
+  column.unit = column.is_json ? Unit::kText : unit_from(unit).value();  // a wrong word is our own bug
   column.others = others_aggregate_from(next_field(line)).value();
   column.fit = fit_from(next_field(line)).value();
   column.meaning = trimmed(line);

@@ -1,0 +1,17 @@
+-- compare --section alignment.
+-- column: phase | Phase | text | label |  | group of steps: their kind, with the batch where the mixes differ
+-- column: layers | Layers | text |  | 8 | layers with the same two sequences of kernels
+-- column: place | # | count |  |  | index of the pair in the alignment of these layers
+-- column: change | Change | ns | sum | 8 | candidate - baseline
+-- column: baseline | Baseline | ns | sum | 7 | time per unit (step, token) of the baseline
+-- column: candidate | Candidate | ns | sum | 7 | time per unit of the candidate
+-- column: status | Status | text |  |  | same kernel, other kernel, fused (unpaired, but explained by a fusion), companion of a pair, only baseline or only candidate
+-- column: baseline_n | n |  | sum |  | kernels per unit of the baseline
+-- column: candidate_n | n' |  | sum |  | kernels per unit of the candidate
+-- column: support_pct | Support (%) | percent |  |  | share of the steps and layers that follow the usual sequence exactly
+-- column: baseline_role | Role | text |  |  | role in the model, in the baseline; unknown where none is
+-- column: candidate_role | Role' | text |  |  | role in the candidate
+-- column: op | Operation | text |  |  | operation class in the baseline
+-- column: candidate_op | Operation' | text |  |  | operation class in the candidate
+-- column: baseline_kernel | Baseline Kernel | text |  | 6 names | kernel name in the baseline; unknown where unpaired
+-- column: candidate_kernel | Candidate Kernel | text |  | 6 names | kernel name in the candidate; unknown where unpaired

@@ -1,0 +1,18 @@
+-- compare --section fusion.
+-- column: phase | Phase | text | label |  | group of steps: their kind, with the batch where the mixes differ
+-- column: fused_by | Fused by | text |  |  | the trace with one kernel: baseline or candidate
+-- column: layers | Layers | text |  |  | where it was found
+-- column: saving | Saving | ns | sum | 8 | time of the parts - time of the fused kernel, per unit
+-- column: fused_n | n fused |  | sum |  | fused kernels per unit (step, token)
+-- column: parts_n | n parts |  | sum |  | kernels per unit that do the same work in the other trace
+-- column: fused_time | Fused | ns | sum |  | time per unit of the fused kernel
+-- column: parts_time | Parts | ns | sum |  | time per unit of the parts
+-- column: layer_saving | Layers Save | ns |  |  | by how much the layers of the finding take less time in the trace that fuses
+-- column: support_pct | Support (%) | percent |  |  | share of the steps and layers that follow the usual sequences exactly
+-- column: confidence_pct | Confidence (%) | percent |  | 4 | support x share of the kernel time that is explained; half of it where implied
+-- column: kind | Kind | text |  |  | whole; partial: some parts are fused already; implied: no name says so
+-- column: fused_op | Operation | text |  |  | operation class of the fused kernel
+-- column: fused_kernel | Fused Kernel | text |  | 6 names | its name
+-- column: part_kernels | Instead of | text |  | 6 | names of the parts, in their order
+-- column: fused_example | Kernel Id |  |  |  | id in kernel of one fused kernel
+-- column: part_examples | Part Ids | text |  |  | ids of one kernel of each part, in the other trace's index

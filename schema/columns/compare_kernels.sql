@@ -1,0 +1,13 @@
+-- compare --section kernels.
+-- column: phase | Phase | text | label |  | group of steps: their kind, with the batch where the mixes differ
+-- column: baseline | Baseline | ns | sum | 5 | time per unit (step, token) of the baseline
+-- column: candidate | Candidate | ns | sum | 5 | time per unit of the candidate
+-- column: change | Change | ns | sum | 5 | candidate - baseline
+-- column: baseline_n | n |  | sum |  | events per unit of the baseline
+-- column: candidate_n | n' |  | sum |  | events per unit of the candidate
+-- column: ratio | Ratio (<1 better) | ratio |  |  | candidate / baseline
+-- column: role | Role | text |  | 7 | role in the model; unknown where none is
+-- column: status | Status | text |  | 3 | same kernel and other kernel: aligned; both: unaligned, but of one name; fused: a fusion explains it; companion: ends the work of an aligned one; new or gone
+-- column: op | Operation | text |  |  | operation class; both where the kernels have different ones
+-- column: baseline_kernel | Kernel | text |  | 6 names | kernel name in the baseline, normalised; unknown where it has none
+-- column: candidate_kernel | Kernel' | text |  | 6 names | kernel name in the candidate; unknown where it has none

@@ -1,0 +1,12 @@
+-- compare --section layers.
+-- column: phase | Phase | text | label |  | group of steps: their kind, with the batch where the mixes differ
+-- column: layer | Layer | text |  |  | layer, [head], [tail] ...
+-- column: baseline_n | n |  | sum |  | events per unit (step, token) of the baseline
+-- column: candidate_n | n' |  | sum |  | events per unit of the candidate
+-- column: baseline | Baseline | ns | sum | 5 | time per unit of the baseline
+-- column: candidate | Candidate | ns | sum | 5 | time per unit of the candidate
+-- column: change | Change | ns | sum | 5 | candidate - baseline
+-- column: ratio | Ratio (<1 better) | ratio |  |  | candidate / baseline
+-- column: low | 95 % from | ns |  |  | lower end of the 95 % interval of the change of a step
+-- column: high | to | ns |  |  | upper end of that interval
+-- column: verdict | Verdict | text |  |  | better, worse, same, inconclusive, new or gone

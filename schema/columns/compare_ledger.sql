@@ -1,0 +1,13 @@
+-- compare --section ledger.
+-- column: phase | Phase | text | label |  | group of steps: their kind, with the batch where the mixes differ
+-- column: layer | Layer | text |  |  | layer; unknown for rows of the whole step
+-- column: item | Item | text |  |  | operation class or role, a fusion, a row of the whole step such as [idle], or a total
+-- column: kernel | Kernel | text |  | 6 names | kernel name, with --by kernel
+-- column: baseline_n | n |  | sum |  | kernels per unit (step, token) of the baseline
+-- column: candidate_n | n' |  | sum |  | kernels per unit of the candidate
+-- column: baseline | Baseline | ns | sum | 5 | time per unit of the baseline
+-- column: candidate | Candidate | ns | sum | 5 | time per unit of the candidate
+-- column: change | Change | ns | sum | 5 | candidate - baseline; the rows add up to the totals
+-- column: count_effect | by Count | ns | sum |  | part of the change that is due to more or fewer kernels
+-- column: duration_effect | by Time | ns | sum |  | part that is due to longer or shorter kernels
+-- column: share_pct | Share (%) | percent | sum |  | change as a share of the change of the last total

@@ -1,0 +1,12 @@
+-- compare --section operators.
+-- column: status | Status | text |  | 5 | new, gone, more or fewer calls (by 1 %), slower or faster (by 3 %, on the device, else on the host), same
+-- column: baseline_calls | n |  | sum |  | calls per step of the baseline, those in steps where the host marks them; in all where a trace has none
+-- column: candidate_calls | n' |  | sum |  | calls per step of the candidate
+-- column: baseline_device | Device | ns | sum |  | kernels, copies and fills that it launches itself, per step of the baseline
+-- column: candidate_device | Device' | ns | sum |  | the same of the candidate
+-- column: device_change | Change | ns | sum | 5 | candidate - baseline, on the device
+-- column: baseline_host | Host | ns | sum |  | on the host, without operators inside, per step of the baseline
+-- column: candidate_host | Host' | ns | sum |  | the same of the candidate
+-- column: host_change | Host Change | ns | sum |  | candidate - baseline, on the host
+-- column: under | Under | text |  | 6 names | of one that is new or gone: the nearest operator around most of its calls that both traces have
+-- column: operator | Operator | text | label | 6 names | name of the operator

@@ -1,0 +1,31 @@
+-- compare --section reasons.
+-- column: trace | Trace | text | label |  | the candidate
+-- column: phase | Phase | text |  |  | group of steps: their kind, with the batch where the mixes differ
+-- column: rank | # | count |  |  | 1: the largest change of the phase
+-- column: cause | Cause | text |  | 9 | between_steps, recording (the traces record differently: no change of the program), transition (time before a step of another kind), idle, communication, copies, operation, fusion, concurrency, other_steps (overlapping steps run in each other's time), clocks or load
+-- column: op | Operation | text |  | 9 | operation class; unknown where it is of several, or none
+-- column: role | Role | text |  | 3 | role of the kernels that changed, where they have one in common
+-- column: member | Member | text |  | 3 | which role, operator or kernels, where others of the class moved against them
+-- column: place | Place | text |  | 8 | the few layers that it is about, [head], [tail] or [before KIND]; unknown: all
+-- column: layers_moved | Moved | count |  |  | layers that changed as the reason does
+-- column: layers | Layers | count |  |  | of so many that it is about
+-- column: baseline | Baseline | ns |  | 5 | time per unit (step, token; a transition: of one) of the baseline
+-- column: candidate | Candidate | ns |  | 5 | time per unit of the candidate
+-- column: change | Change | ns |  | 9 | candidate - baseline
+-- column: share_pct | Share (%) | percent |  | 8 | change as a share of that of the step's period, or of its span where periods are not compared
+-- column: count_effect | by Count | ns |  |  | part of the change that is due to more or fewer kernels
+-- column: duration_effect | by Time | ns |  |  | part that is due to longer or shorter kernels
+-- column: baseline_n | n |  |  |  | kernels per unit of the baseline; of a transition: how many there are
+-- column: candidate_n | n' |  |  |  | kernels per unit of the candidate
+-- column: low | 95 % from | ns |  |  | lower end of the 95 % interval of the change of a step
+-- column: high | to | ns |  |  | upper end of that interval
+-- column: baseline_kernel | Baseline Kernel | text |  | 4 names | of the pair of kernels that changed most
+-- column: candidate_kernel | Candidate Kernel | text |  | 4 names | its partner in the candidate
+-- column: host | Host | text |  | 5 | frame, operator or call at which the host is mostly, in the trace that waits longer
+-- column: host_pct | of it (%) | percent |  |  | share of the waiting time in which it is there
+-- column: host_calls | Calls | count |  |  | python calls that it makes there meanwhile
+-- column: path | Path | ns |  | 2 | critical path of a step of the candidate, mean over at most 32 of them
+-- column: path_without | without it | ns |  | 2 | the same without this reason alone
+-- column: path_certainty | Certainty | text |  | 1 | of the latter: by the releases; at least: a delay that matters was never observed; at most: much of what it waits for is not known, and stays as it was; inferred: what the path waits for is not all recorded
+-- column: next | Next | text |  | 3 wrapped | a command that shows more; $A is the baseline, $B the candidate; of one step $T the trace
+-- column: next_step | Next Step | json |  |  | that command as a value

@@ -1,0 +1,12 @@
+-- compare --section roles.
+-- column: phase | Phase | text | label |  | group of steps: their kind, with the batch where the mixes differ
+-- column: role | Role | text |  | 8 | role in the model (schema/METRICS.md 8), or [no role]
+-- column: baseline | Baseline | ns | sum | 5 | time per unit (step, token) of the baseline
+-- column: candidate | Candidate | ns | sum | 5 | time per unit of the candidate
+-- column: change | Change | ns | sum | 5 | candidate - baseline
+-- column: baseline_n | n |  | sum |  | events per unit of the baseline
+-- column: candidate_n | n' |  | sum |  | events per unit of the candidate
+-- column: ratio | Ratio (<1 better) | ratio |  |  | candidate / baseline
+-- column: layers | Layers | count |  | 6 | layers that have the role
+-- column: baseline_layer | Layer | ns |  | 7 | time per unit and layer of the baseline
+-- column: candidate_layer | Layer' | ns |  | 7 | time per unit and layer of the candidate

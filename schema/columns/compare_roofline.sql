@@ -1,0 +1,13 @@
+-- compare --section roofline.
+-- column: baseline_calls | n |  | sum |  | calls of the baseline that launch work, in the whole trace
+-- column: candidate_calls | n' |  | sum |  | calls of the candidate
+-- column: baseline | Call | ns |  |  | device time of a call of the baseline: while its work ran
+-- column: candidate | Call' | ns |  |  | the same of the candidate
+-- column: change | Change | ns |  | 5 | candidate - baseline
+-- column: hardware | Hardware | ns |  | 5 | of the change: what the peaks of the candidate's device bring, if both come as near to them as the better one; not told where their FLOPs or bytes differ
+-- column: efficiency | Efficiency | ns |  | 5 | the rest of it: how well the device is used
+-- column: baseline_roof_pct | Roof (%) | percent |  |  | the least time by the device's peaks as a share of that of a call; see roofline
+-- column: candidate_roof_pct | Roof' (%) | percent |  |  | the same of the candidate
+-- column: shape | Shape | text |  | 6 names | dimensions of its inputs
+-- column: types | Types | text |  |  | of its inputs
+-- column: operator | Operator | text | label | 6 names | name of the operator

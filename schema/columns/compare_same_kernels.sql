@@ -1,0 +1,11 @@
+-- compare --section same-kernels.
+-- column: baseline_n | n | count | sum |  | launches in the baseline
+-- column: candidate_n | n' | count | sum |  | launches in the candidate
+-- column: baseline_avg | Baseline Avg | ns |  |  | mean duration in the baseline
+-- column: candidate_avg | Candidate Avg | ns |  |  | mean duration in the candidate
+-- column: ratio | Ratio (<1 better) | ratio |  |  | of the means, candidate / baseline
+-- column: baseline_time | Baseline Time | ns | sum |  | sum of durations in the baseline
+-- column: candidate_time | Candidate Time | ns | sum |  | sum of durations in the candidate
+-- column: launch | Grid, Block | text |  |  | launch configuration
+-- column: op | Operation | text |  |  | operation class
+-- column: name | Name | text | label | 6 names | kernel name, normalised

@@ -1,0 +1,12 @@
+-- compare --section steps.
+-- column: phase | Phase | text | label |  | group of steps: their kind, with the batch where the mixes differ
+-- column: metric | Metric | text |  |  | span, busy, period or kernel_time of a step, or period to a step of another kind
+-- column: baseline_steps | n | count |  |  | steps of the baseline that have the metric
+-- column: candidate_steps | n' | count |  |  | steps of the candidate that have it
+-- column: baseline | Baseline | ns |  | 5 | mean over the regular steps of the baseline
+-- column: candidate | Candidate | ns |  | 5 | mean over the regular steps of the candidate
+-- column: change | Change | ns |  | 5 | candidate - baseline
+-- column: ratio | Ratio (<1 better) | ratio |  |  | candidate / baseline
+-- column: low | 95 % from | ns |  |  | lower end of the 95 % interval of the change
+-- column: high | to | ns |  |  | upper end of that interval
+-- column: verdict | Verdict | text |  | 8 wrapped | better, worse, same or inconclusive

@@ -1,0 +1,13 @@
+-- compare --section verdict.
+-- column: trace | Trace | text | label |  | the candidate
+-- column: phase | Phase | text |  |  | group of steps; [all] in the rows of all kinds of steps together
+-- column: metric | Metric | text |  |  | period or span of a step, or period to a step of another kind
+-- column: baseline_steps | n | count |  |  | steps of the baseline that have the metric
+-- column: candidate_steps | n' | count |  |  | steps of the candidate that have it
+-- column: baseline | Baseline | ns |  | 5 | mean over the regular steps of the baseline
+-- column: candidate | Candidate | ns |  | 5 | mean over the regular steps of the candidate
+-- column: change_pct | Change (%) | percent |  | 9 | candidate - baseline, of the baseline
+-- column: low | 95 % from | ns |  | 6 | lower end of the 95 % interval of the change
+-- column: high | to | ns |  | 6 | upper end of that interval
+-- column: verdict | Verdict | text |  | 9 | better, worse, same or inconclusive
+-- column: reason | Reason | text |  | 7 wrapped | why it is inconclusive; what to keep in mind

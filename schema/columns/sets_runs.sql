@@ -1,0 +1,11 @@
+-- compare of sets of runs --section runs.
+-- column: phase | Phase | text | label | 5 | group of steps that are compared
+-- column: side | Side | text |  |  | baseline or candidate
+-- column: name | Run | text | label | 5 | name of the run
+-- column: steps | Steps | count |  |  | regular steps
+-- column: rare_steps | Rare | count |  |  | steps too long to be regular
+-- column: load | Load |  |  |  | requests of a decode step, tokens of others: mean of regular steps
+-- column: speed_pct | Slower GPU (%) | percent |  |  | by how much its kernels take longer than those of a run of middle speed
+-- column: period | Period | ns |  | 5 | of regular steps at equal load (span, where steps do not follow)
+-- column: period_at_equal_speed | At equal speed | ns |  |  | the same without the speed of the GPU
+-- column: note | Note | text |  | 8 wrapped | why it has no level; how it stands out from its side

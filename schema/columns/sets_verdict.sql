@@ -1,0 +1,15 @@
+-- compare of sets of runs --section verdict.
+-- column: phase | Phase | text | label | 5 | group of steps that are compared
+-- column: metric | Metric | text |  | 5 | period of a step (span, where steps do not follow each other), or at equal speed
+-- column: baseline_runs | Runs | count |  |  | runs of the baseline that have 3 regular steps and more
+-- column: candidate_runs | Runs' | count |  |  | the same of the candidate
+-- column: baseline | Baseline | ns |  | 5 | mean over runs, of regular steps at equal load
+-- column: candidate | Candidate | ns |  | 5 | the same of the candidate
+-- column: change_pct | Change (%) | percent |  | 5 | candidate - baseline, of the baseline
+-- column: low | 95 % from | percent |  | 5 | lower end of the 95 % interval of the change
+-- column: high | to | percent |  | 5 | upper end of that interval
+-- column: run_sd_pct | Run sd (%) | percent |  |  | standard deviation from run to run, of both sides; paired: of the differences
+-- column: detectable_pct | Detectable (%) | percent |  |  | least true change that such sets tell from 0 four times in five
+-- column: runs_needed | Runs needed | count |  |  | runs a side until the detectable change is within the budget (--gate, else 2 %)
+-- column: verdict | Verdict | text |  | 5 | worse, better, same or inconclusive
+-- column: reason | Reason | text |  | 8 wrapped | of an inconclusive one
