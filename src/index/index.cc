@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -15,6 +17,7 @@
 #include "base/text/decimal.h"
 #include "index/leftovers.h"
 #include "index/packed_tables.h"
+#include "index/upgradable.h"
 #include "sql/database.h"
 #include "sql/file/byte_order.h"
 #include "sql/file/column_scan.h"
@@ -24,15 +27,38 @@
 namespace tracedb {
 namespace {
 
+// Of version 5 python_call and flow_unmatched were tables; version 6 kept no detail of operators, no split sizes and no
+// counters of ranges.
+constexpr std::int32_t kUpgradable[] = {5, 6};
+
 std::string_view advice(FileKind kind) {
   constexpr std::string_view kAdvice[] = {
       "no regular file; copy its content into one",
       "not an index; make one with trace-ingest",
       "an SQLite database, but not a tracedb index; make one from the trace with trace-ingest",
-      "an index of another version; bring it to this one with trace-ingest --upgrade, or ingest the trace again",
+      "an index of another version, or written by another program since; ingest the trace again with trace-ingest",
       "the index is truncated; ingest the trace again with trace-ingest --force",
   };
   return kAdvice[static_cast<std::size_t>(kind)];
+}
+
+// 0: none can be read.
+std::int32_t schema_version(const std::filesystem::path& path) {
+  std::array<std::byte, kFileHeader> header{};
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!file.is_open() || file.read_at(0, header).value_or(0) < header.size()) return 0;
+  return static_cast<std::int32_t>(get_big32(&header[kUserVersionAt]));
+}
+
+std::string advice(FileKind kind, const std::filesystem::path& path) {
+  const std::int32_t version = schema_version(path);
+  if (kind != FileKind::kOtherVersion || version == kSchemaVersion) return std::string(advice(kind));
+  return fmt::format(
+      "an index of another version ({}, and this program has {}); {}ingest the trace again with trace-ingest", version,
+      kSchemaVersion,
+      is_upgradable(path)        ? "bring it to this one with trace-ingest --upgrade, or "
+      : version > kSchemaVersion ? "use the newer program that made it, or "
+                                 : "");
 }
 
 }  // namespace
@@ -55,6 +81,11 @@ FileKind file_kind(const FileDescriptor& file) {
   return static_cast<std::uint64_t>(status.st_size) < expected ? FileKind::kTruncated : FileKind::kIndex;
 }
 
+bool is_upgradable(const std::filesystem::path& path) {
+  return file_kind(path) == FileKind::kOtherVersion &&
+         std::ranges::find(kUpgradable, schema_version(path)) != std::end(kUpgradable);
+}
+
 FileKind file_kind(const std::filesystem::path& path) {
   // Not blocking: the file may be a FIFO by now.
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -67,7 +98,8 @@ Index Index::open(const std::filesystem::path& path) {
   if (kind == FileKind::kMissing && !std::filesystem::is_fifo(path, error)) {
     const InputFile file(path);  // throws, and says why
   }
-  if (kind != FileKind::kIndex) throw Error(ErrorCode::kInput, fmt::format("{}: {}", path.string(), advice(kind)));
+  if (kind != FileKind::kIndex)
+    throw Error(ErrorCode::kInput, fmt::format("{}: {}", path.string(), advice(kind, path)));
   if (journal_state(journal_path(path)) == JournalState::kHot) {
     throw Error(ErrorCode::kInput, fmt::format("{}: a change to it by another program is not finished, see {}; open it "
                                                "with that program, or ingest the trace again with trace-ingest --force",

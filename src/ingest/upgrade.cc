@@ -15,15 +15,12 @@
 #include "index/index.h"
 #include "index/leftovers.h"
 #include "index/packed_columns.h"
+#include "index/upgradable.h"
 #include "ingest/write/index_writer.h"
 #include "sql/safety.h"
 
 namespace tracedb {
 namespace {
-
-// Of version 5 python_call and flow_unmatched were tables; version 6 kept no detail of operators, no split sizes and no
-// counters of ranges.
-constexpr std::int32_t kOldVersions[] = {5, 6};
 
 [[noreturn]] void refuse(const std::filesystem::path& index, std::string_view why) {
   throw Error(ErrorCode::kInput,
@@ -68,21 +65,15 @@ void read_unpacked(Database& old, const PackedTable& table,
 
 UpgradeOutcome upgrade_index(const std::filesystem::path& index, const std::atomic<bool>* cancel) {
   const FileLock lock = FileLock::acquire(lock_path(index), cancel, [] {});
-  const FileKind kind = file_kind(index);
-  if (kind == FileKind::kIndex) {
+  if (!is_upgradable(index)) {
     Index::open(index);  // says what is wrong with it
     return UpgradeOutcome::kCurrent;
   }
-  if (kind != FileKind::kOtherVersion) refuse(index, "not a whole index");
   struct stat status {};
   if (::stat(index.c_str(), &status) != 0) refuse(index, "not there any more");
   Database old(index, Database::Mode::kReadOnly);
   harden(old);
   const std::int64_t version = old.query_int64("PRAGMA user_version").value_or(0);
-  if (std::ranges::find(kOldVersions, version) == std::end(kOldVersions)) {
-    refuse(index, fmt::format("an index of version {}, and only versions {} can be upgraded", version,
-                              fmt::join(kOldVersions, " and ")));
-  }
   if (!old.query_int64("SELECT 1 FROM meta WHERE key = 'complete'")) refuse(index, "the index was never finished");
 
   const std::set<std::string> tables = names_of(old, "SELECT name FROM sqlite_schema WHERE type = 'table'");

@@ -172,7 +172,11 @@ TEST_CASE("what is no usable index is refused with advice") {
   says(directory.write("head", std::string_view("SQLite format 3\0", 16)), "not a tracedb index");
   const std::pair<const char*, const char*> changes[] = {
       {"PRAGMA application_id = 1", "not a tracedb index"},
-      {"PRAGMA user_version = 99", "another version"},
+      {"PRAGMA user_version = 99",
+       "another version (99, and this program has 7); use the newer program that made it, or"},
+      {"PRAGMA user_version = 6", "(6, and this program has 7); bring it to this one with trace-ingest --upgrade, or"},
+      {"PRAGMA user_version = 4",
+       "another version (4, and this program has 7); ingest the trace again with trace-ingest"},
       {"ALTER TABLE kernel ADD COLUMN other INTEGER",
        "made by another version of trace-ingest, or changed by another program (table kernel is not as this version "
        "makes it); ingest the trace again with trace-ingest --force"},

@@ -217,6 +217,16 @@ TEST_CASE("what is no whole index of version 5 or 6 is left as it is") {
     CHECK(std::filesystem::file_size(path) == size);
     CHECK(folder.files() == std::vector<std::string>{"old.tracedb"});
   }
+  const TempDirectory folder;
+  const auto path = folder / "x.tracedb";
+  const auto says = [&] { return refused(ErrorCode::kInput, [&] { upgrade_index(path, nullptr); }); };
+  CHECK(says().find("x.tracedb: no such file") != std::string::npos);
+  CHECK(folder.write("x.tracedb", "{}") == path);
+  CHECK(says().find("x.tracedb: not an index; make one with trace-ingest") != std::string::npos);
+  std::filesystem::remove(path);
+  write_small_index(path);
+  change_by_sql(path, "PRAGMA user_version = 99");
+  CHECK(says().find("use the newer program") != std::string::npos);
 }
 
 }  // namespace
