@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 
 from made_events import event, index_of
-from trace_cases import TRACES, Skip, equal, ingest, json_of, make_trace, require, rows, run
+from trace_cases import TRACES, Skip, equal, ingest, json_of, make_trace, real_trace, refused, require, rows, run
 
 GOLDEN = TRACES.parent / "golden/wafer"
 TOLERANCE = 1e-9  # sums of doubles there, of integers here
@@ -269,6 +269,17 @@ def check_odd_traces(folder):
     equal(sections_of(traces[2], traces[3])["pairs"], [], "pairs with a trace without kernels in passes")
 
 
+def check_other_formats(folder):
+    """Of formats that the tool does not read, the platform is what is known of the devices, or there is no answer."""
+    index = ingest(real_trace("other/rpd_matmul.rpd"), folder / "amd.tracedb")
+    summary = {row["item"]: row["baseline"] for row in sections_of(index, index)["summary"]}
+    equal([summary[item] for item in ("platform", "device", "warp size")], ["AMD", "Unknown GPU", 64], "devices")
+    for name in ("aie/npu_matmul_256x768x768.json", "ascend/level2_kernel_details.csv"):
+        other = ingest(real_trace(name), folder / "other.tracedb")
+        vendor = name.split("/")[0]
+        refused(2, f"other.tracedb: its vendor is {vendor}, and that tool knows AMD and NVIDIA", "trace-query", "compare", "--method", "wafer", index, other)
+
+
 def check_same_file(folder):
     """All but fusion finds no difference in it; that classifies the second side as NVIDIA's."""
     make_trace(folder / "t.json", "--steps", 6, "--layers", 12, "--vendor", "amd", "--truth", folder / "truth")
@@ -310,7 +321,7 @@ def check_output(folder):
 
 
 def main(cases, _):
-    cases.each_apart((check_odd_traces, check_same_file, check_output))
+    cases.each_apart((check_odd_traces, check_other_formats, check_same_file, check_output))
     if not GOLDEN.is_dir():
         cases.skip("wafer", f"no results of that tool here: {GOLDEN} does not exist")
     else:

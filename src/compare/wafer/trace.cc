@@ -131,7 +131,15 @@ std::int64_t listed_number(const Index& index, const char* member, std::int64_t 
   return parse_integral(listed(index, member).value_or("")).value_or(otherwise);
 }
 
+// The format that the tool reads. In others, what their reader knows of the devices counts, and nothing is assumed.
+bool is_kineto(const Index& index) { return index.meta("format").value_or("kineto") == "kineto"; }
+
 }  // namespace
+
+bool is_comparable(const Index& index) {
+  constexpr std::array<std::string_view, 3> kVendors = {"amd", "nvidia", "unknown"};
+  return is_kineto(index) || std::ranges::find(kVendors, index.meta("vendor").value_or("unknown")) != kVendors.end();
+}
 
 Trace read_trace(const Index& index, Side side) {
   Trace trace;
@@ -154,12 +162,15 @@ Trace read_trace(const Index& index, Side side) {
 Platform platform_of(const Index& index) {
   const std::string version = index.meta("trace.roctracer_version").value_or("null");
   const bool has_version = std::ranges::find(kFalse, version) == kFalse.end();
-  return has_version || listed_number(index, "warpSize", 0) == 64 ? Platform::kAmd : Platform::kNvidia;
+  const bool says_amd = has_version || listed_number(index, "warpSize", 0) == 64;
+  return says_amd || (!is_kineto(index) && index.meta("vendor") == "amd") ? Platform::kAmd : Platform::kNvidia;
 }
 
 Device read_device(const Index& index) {
-  const char* unnamed = platform_of(index) == Platform::kAmd ? "MI300X" : "Unknown GPU";
+  const bool is_amd = platform_of(index) == Platform::kAmd;
+  const char* unnamed = is_amd && is_kineto(index) ? "MI300X" : "Unknown GPU";
   Device device;
+  if (is_amd && !is_kineto(index)) device.warp_size = 64;
   device.name = listed(index, "name").value_or(unnamed);
   device.compute_capability =
       listed(index, "computeMajor").value_or("0") + '.' + listed(index, "computeMinor").value_or("0");

@@ -85,6 +85,8 @@ Trace read_trace(const Index& index, Side side);
 
 // AMD with a roctracer version, or warps of 64.
 Platform platform_of(const Index& index);
+// Whether its devices may be of either platform. Others, such as TPUs and AI Engines, whose times are cycles, are not.
+bool is_comparable(const Index& index);
 
 Device read_device(const Index& index);
 

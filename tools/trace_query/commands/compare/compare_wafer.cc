@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files/input_file.h"
 #include "base/text/amounts.h"
 #include "base/text/closest_name.h"
 #include "base/unknown.h"
@@ -210,6 +211,9 @@ TwoTraces open_both(const CommandLine& line) {
     out.names.push_back(input);
     out.opened.push_back(open_trace(input, line));
     for (const std::string& note : out.opened.back().notes) out.notes.push_back(fmt::format("{}: {}", input, note));
+    if (wafer::is_comparable(out.opened.back().index)) continue;
+    throw usage_error("compare --method wafer: {}: its vendor is {}, and that tool knows AMD and NVIDIA",
+                      printable_path(input), out.opened.back().index.meta("vendor").value_or("unknown"));
   }
   out.indexes = {&out.opened[0].index, &out.opened[1].index};
   if (wafer::is_swapped(wafer::platform_of(*out.indexes[0]), wafer::platform_of(*out.indexes[1]))) {
