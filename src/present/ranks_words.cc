@@ -78,8 +78,12 @@ Sentence loss_words(const JobAnalysis& job, std::uint32_t rank) {
   return say("", "{by_step} ({share:.1f%})", {{"by_step", per_step(job, loss.ns)}, {"share", loss.share}});
 }
 
-// "of 8", "of the 4 recorded (of 8)"
+// Where nothing says how many there are, others may be missing.
+bool all_are_here(const JobAnalysis& job) { return job.missing.empty() && (job.world_size || job.by_device); }
+
+// "of 8", "of the 4 recorded (of 8)", "of the 4 recorded"
 Sentence of_ranks(const JobAnalysis& job) {
+  if (!job.world_size && !job.by_device) return say("", "of the {recorded} recorded", {{"recorded", job.ranks.size()}});
   const Figure size{"size", size_text(job)};
   return job.missing.empty()
              ? say("", "of {size}", {size})
@@ -146,12 +150,12 @@ Sentence even_headline(const JobAnalysis& job) {
   for (const RankTrace& rank : job.ranks) span += static_cast<double>(rank.figures.span);
   const auto waiting = static_cast<double>(job.waits.exposed);
   const Figure rank{"rank", job.by_device ? "device" : "rank"},
-      of{"of", job.missing.empty() ? Sentence{} : say("", " {ranks}", {{"ranks", of_ranks(job)}})};
+      of{"of", all_are_here(job) ? Sentence{} : say("", " {ranks}", {{"ranks", of_ranks(job)}})};
   const Sentence who = job.waits.suspect ? suspect_clause(job, *job.waits.suspect, of)
                        : job.waits.is_too_short
                            ? say("too_short", "too few steps to tell which {rank}{of} holds the others up", {rank, of})
                            : say("even", "no {rank}{of} holds {whom} up",
-                                 {rank, of, {"whom", job.missing.empty() ? "the others" : "those recorded"}});
+                                 {rank, of, {"whom", all_are_here(job) ? "the others" : "those recorded"}});
   return say(
       "ranks.even", "{who}: {all}each waits {wait} ({share:.1f%}) on average in {in}{most}{missing}",
       {{"who", who},
@@ -160,7 +164,9 @@ Sentence even_headline(const JobAnalysis& job) {
        {"share", span > 0 ? waiting / span : 0.0},
        {"in", matched_words(job)},
        {"most", most_of_waiting(job)},
-       {"missing", job.missing.empty() ? Sentence{} : say("unknown", "; how long for those missing is not known")}});
+       {"missing", all_are_here(job)     ? Sentence{}
+                   : job.missing.empty() ? say("size", "; how many ranks the job has, and waits for, is not known")
+                                         : say("unknown", "; how long for those missing is not known")}});
 }
 
 std::string listed(const std::vector<std::int64_t>& ranks) {

@@ -5,6 +5,7 @@ Tolerances: the loss within 10 % and 5 us a step (the noise of the kernels), clo
 collective differ by up to 0.5 us), drifts within 5 ppm."""
 import json
 import random
+import shutil
 
 from rank_jobs import CAUSES, LAYERS, ask, make, near
 from trace_cases import (TRACES, Skip, equal, ingest, nanoseconds, open_index, read_trace, real_trace, refused, require, rows,
@@ -83,6 +84,16 @@ def check_even(seed, folder):
     equal("most of that for " in row["headline"], most > row["exposed_waiting"] / 2, f"most of it: {row['headline']}")
     near(row["exposed_waiting"], sum(one["waiting"] for one in truth), 2000 * row["collectives"] * ranks, "all waiting")
     check_closed(tables)
+
+
+def check_unknown_size(folder):
+    """Where no trace says how many ranks there are, nothing is said of all of them."""
+    own = folder / "unknown_size"
+    own.mkdir()
+    for rank in range(2):
+        shutil.copy(real_trace(f"ascend/level1_rank{rank}_kernel_details.csv"), own)
+    headline = ask(own)["jobs"][0]["headline"]
+    require(headline.startswith("no rank of the 2 recorded holds those recorded up: ") and "how many ranks the job has" in headline, headline)
 
 
 def check_parts(folder):
@@ -404,7 +415,7 @@ def main(cases, folder):
         cases.run(f"pipeline with nothing planted, seed {seed}", check_even_pipeline, seed, folder)
     for seed in range(3):
         cases.run(f"devices of one process, seed {seed}", check_devices, seed, folder)
-    cases.each((check_several_processes, check_peers, check_parts, check_breakdown, check_shifted, check_several, check_alone,
+    cases.each((check_several_processes, check_peers, check_parts, check_unknown_size, check_breakdown, check_shifted, check_several, check_alone,
                 check_one_folder_each, check_baseline, check_host, check_broken), folder)
     cases.run_apart("four real ranks of eight", check_real)
     for name, pairs in (("nsys_2gpu_before.sqlite", 33), ("nsys_2gpu_after.sqlite", 31)):
