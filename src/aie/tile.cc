@@ -112,7 +112,11 @@ class Tiles {
       const auto kernel = std::ranges::lower_bound(tile.starts, stalls[i].start);
       if (kernel != tile.starts.end()) stalls[i].end = *kernel;
       if (i + 1 < stalls.size()) stalls[i].end = std::min(stalls[i].end, stalls[i + 1].start);
-      if (stalls[i].end != kOpen) ++tile.lost_stall_ends;
+      if (stalls[i].end == kOpen) continue;
+      constexpr auto kLock = static_cast<std::size_t>(Activity::kLockStall);
+      ++tile.lost_stall_ends;
+      tile.traced[kLock] = true;
+      tile.in[kLock] += stalls[i].duration();
     }
     std::erase_if(stalls, [](const Span& stall) { return stall.end == kOpen; });
   }

@@ -30,7 +30,7 @@ struct Tile {
   std::vector<Span> lock_stalls;           // by start
   std::int64_t lost_stall_ends = 0;        // of these, until the next kernel or stall begins
   std::array<Cycles, kActivities> in{};    // time spent in each
-  std::array<bool, kActivities> traced{};  // whether the trace has an event of it whose length is known
+  std::array<bool, kActivities> traced{};  // whether the trace has an event of it whose length is known or taken
   std::optional<Span> window;              // from the first event to the last
   Cycles longest_silence = 0;              // between two events of the window
   std::int64_t events = 0;                 // begins and lone ends

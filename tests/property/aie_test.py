@@ -64,6 +64,9 @@ def check(folder, options, misled, iterations):
     said = run("trace-query", "aie", trace).stderr
     equal(said.count("1 lock stall without an end"), 2 if "--lose-stall-ends" in options else 0, said)
     equal(len(sections["system"]), sections["tiles"][0]["iterations"] + 2, "system rows")
+    if "--lose-stall-ends" in options:
+        found, whole = (tables["tiles"][0]["lock_stall_pct"] for tables in (sections, ours(make(folder, options[2:])[0])))
+        require(abs(found - whole) < 0.1, f"{found} % in lock stalls, of which {whole} % are there")
     for core, planted in zip(theirs(folder, trace), truth):
         equal(total(core) != planted["kernels"], misled, f"the original, with {total(core)} kernels, is misled")
         if iterations is not None:
