@@ -172,6 +172,7 @@ std::vector<Iteration> split_by_rule(const std::vector<TileKernel>& kernels, con
     if (full || apart) out.emplace_back();
     out.back().kernels.push_back(kernel);
   }
+  if (rule.rule == Boundaries::Rule::kCount) out.back().whole = std::ssize(out.back().kernels) >= rule.value;
   return out;
 }
 
@@ -302,6 +303,7 @@ std::vector<SystemIteration> system_iterations(const std::vector<TileKernels>& t
       const std::optional<Span> span = tile[index] == nullptr ? std::nullopt : tile[index]->span();
       if (!span) continue;
       ++system.tiles;
+      system.whole = system.whole && tile[index]->whole;
       system.runtime = std::max(system.runtime, span->duration());
       whole = whole ? Span{std::min(whole->start, span->start), std::max(whole->end, span->end)} : *span;
     }

@@ -81,6 +81,7 @@ std::string_view to_text(Phase phase);
 struct Iteration {
   std::vector<TileKernel> kernels;
   Phase phase = Phase::kPerf;
+  bool whole = true;  // false: fewer kernels than the rule says, so what it computes is not known
   // Of the first start and the last end; unknown without kernels.
   [[nodiscard]] std::optional<Span> span() const;
 };
@@ -121,6 +122,7 @@ double utilisation_pct(const Work& work, double macs, Cycles cycles, std::int64_
 struct SystemIteration {
   std::size_t index;       // in the tile that has most
   std::int64_t tiles = 0;  // that have measured it
+  bool whole = true;       // on all of these
   Cycles runtime = 0;      // longest span of a tile
   Cycles wall = 0;         // from the first start to the last end of any tile
 };

@@ -41,13 +41,18 @@ struct Measured {
   Cycles cycles = 0;
 };
 
+// No time where the work is not known.
+Measured measured(const aie::Iteration& iteration) {
+  const std::optional<Span> span = iteration.whole ? iteration.span() : std::nullopt;
+  return span ? Measured{1, span->duration()} : Measured{};
+}
+
 Measured measured(const TileKernels& kernels) {
   Measured out;
   for (const aie::Iteration& iteration : kernels.iterations) {
-    const std::optional<Span> span = iteration.span();
-    if (iteration.phase != aie::Phase::kPerf || !span) continue;
-    ++out.iterations;
-    out.cycles += span->duration();
+    if (iteration.phase != aie::Phase::kPerf) continue;
+    const Measured one = measured(iteration);
+    out = {out.iterations + one.iterations, out.cycles + one.cycles};
   }
   return out;
 }
@@ -116,7 +121,7 @@ Row iteration_row(const AieTrace& trace, std::size_t tile, std::size_t at, const
   const bool has_next = any && at + 1 < iterations.size() && !iterations[at + 1].kernels.empty();
   const Cycles next = has_next ? iterations[at + 1].kernels.front().start : 0;
   const aie::Durations durations = aie::durations_of(iteration.kernels).value_or(aie::Durations());
-  const Rates rates = rates_of(work, trace.cores, 1, {1, span.duration()});
+  const Rates rates = rates_of(work, trace.cores, 1, measured(iteration));
   return {trace.tiles[tile].name,
           static_cast<std::int64_t>(at),
           std::string(to_text(iteration.phase)),
@@ -136,25 +141,26 @@ void add_system(Report& out, const AieTrace& trace, const aie::Work& work, std::
   const std::int64_t least = least_tiles > 0 ? least_tiles : tiles_with_kernels(trace.kernels);
   const auto iterations = system_iterations(trace.kernels, std::max<std::int64_t>(least, 1));
   if (iterations.empty()) return;
-  Measured all;
-  Cycles wall = 0;
+  Measured known;  // of the whole ones
+  Cycles runtime = 0, wall = 0;
   double rate_sum = 0;
   for (const aie::SystemIteration& iteration : iterations) {
-    const Rates rates = rates_of(work, trace.cores, trace.cores, {1, iteration.runtime});
+    const Measured one = iteration.whole ? Measured{1, iteration.runtime} : Measured{};
+    const Rates rates = rates_of(work, trace.cores, trace.cores, one);
     add_row(out, trace,
             {std::to_string(iteration.index), iteration.tiles, iteration.runtime, iteration.wall, rates.gmacs_cell(),
              rates.utilisation_cell()});
-    ++all.iterations;
-    all.cycles += iteration.runtime;
+    known = {known.iterations + one.iterations, known.cycles + one.cycles};
+    runtime += iteration.runtime;
     wall += iteration.wall;
     rate_sum += rates.gmacs;
   }
-  const auto count = static_cast<double>(all.iterations);
-  const Rates rates = rates_of(work, trace.cores, trace.cores, all);
+  const auto count = static_cast<double>(iterations.size());
+  const Rates rates = rates_of(work, trace.cores, trace.cores, known);
   add_row(out, trace,
-          {std::string("mean"), Cell(), static_cast<double>(all.cycles) / count, static_cast<double>(wall) / count,
-           if_known(rates.known, rate_sum / count), Cell()});
-  add_row(out, trace, {std::string("all"), Cell(), all.cycles, wall, rates.gmacs_cell(), rates.utilisation_cell()});
+          {std::string("mean"), Cell(), static_cast<double>(runtime) / count, static_cast<double>(wall) / count,
+           if_known(rates.known, rate_sum / static_cast<double>(known.iterations)), Cell()});
+  add_row(out, trace, {std::string("all"), Cell(), runtime, wall, rates.gmacs_cell(), rates.utilisation_cell()});
 }
 
 }  // namespace
@@ -194,8 +200,7 @@ std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOp
   for (const TileKernels& kernels : trace.kernels) {
     most_iterations = std::max(most_iterations, std::ssize(kernels.iterations));
     for (const aie::Iteration& iteration : kernels.iterations) {
-      const Cycles cycles = iteration.span().value_or(Span{0, 0}).duration();
-      most = std::max(most, rates_of(work, 1, 1, {1, cycles}).utilisation / 100);
+      most = std::max(most, rates_of(work, 1, 1, measured(iteration)).utilisation / 100);
     }
   }
   if (most > static_cast<double>(trace.cores)) {

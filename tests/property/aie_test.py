@@ -158,6 +158,12 @@ def check_options(folder):
     equal(ours(trace, "--boundaries", "none")["tiles"][0]["iterations"], 1, "no boundaries")
     equal(ours(trace, "--boundaries", "gap=1000")["tiles"][0]["iterations"], 5, "boundaries by gap")
     equal([row["kernels"] for row in ours(trace, "--boundaries", "count=20")["iterations"]][:2], [20, 18], "by count")
+    counted = ours(trace, "--boundaries", "count=20", "--work", "1000")
+    for row in counted["iterations"]:
+        equal(row["gmacs_per_second"] is None, row["kernels"] < 20, f"the rate of a part of an iteration: {row}")
+    *known, part, mean, _ = counted["system"]
+    equal((part["gmacs_per_second"], part["utilisation_pct"]), (None, None), "the rate of the last part")
+    equal(mean["gmacs_per_second"], sum(row["gmacs_per_second"] for row in known) / len(known), "mean rate of the others")
     equal(len(ours(trace, "--tile", "*,1")["tiles"]), 1, "--tile")
     begin_to_begin = ours(trace, "--kernel-events", "INSTR_EVENT_0:B,INSTR_EVENT_1:B")["tiles"][0]
     equal(begin_to_begin["median"], whole["tiles"][0]["median"] - 1, "as mlir-aie counts")
