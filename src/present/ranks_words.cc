@@ -90,6 +90,18 @@ Sentence of_ranks(const JobAnalysis& job) {
              : say("", "of the {recorded} recorded (of {size})", {{"recorded", job.ranks.size()}, size});
 }
 
+// Where the others would wait most of it without this rank, too: for whom.
+Sentence shared_words(const JobAnalysis& job, std::uint32_t place, double loss) {
+  const RankWaits& rank = job.waits.ranks[place];
+  std::int64_t shared = 0;
+  for (const auto& [other, waiting] : rank.shared) shared += waiting;
+  if (shared <= rank.caused / 2) return {};
+  const auto most = std::ranges::max_element(rank.shared, {}, [](const auto& one) { return one.second; });
+  const double part = static_cast<double>(most->second) / static_cast<double>(rank.caused);
+  return say("shared", " ({shared} of that for {other}, too)",
+             {{"shared", per_step(job, loss * part)}, {"other", rank_text(job, most->first)}});
+}
+
 Sentence straggler_headline(const JobAnalysis& job, std::uint32_t place) {
   const RankWaits& rank = job.waits.ranks[place];
   const Figure who{"who", rank_text(job, place)}, of{"of", of_ranks(job)}, loss{"loss", loss_words(job, place)},
@@ -99,9 +111,16 @@ Sentence straggler_headline(const JobAnalysis& job, std::uint32_t place) {
                "{who} {of} sets the pace: it takes {loss} longer than the others, which wait in {in}; {cause}",
                {who, of, loss, {"in", matched_words(job)}, cause});
   }
-  return say("ranks.late",
-             "{who} {of} is late in {last} of {collectives:# collective}; the others wait {loss} for it: {cause}",
-             {who, of, {"last", rank.last}, {"collectives", rank.sums.collectives}, loss, cause});
+  return say(
+      "ranks.late",
+      "{who} {of} is late in {last} of {collectives:# collective}; the others wait {loss} for it{shared}: {cause}",
+      {who,
+       of,
+       {"last", rank.last},
+       {"collectives", rank.sums.collectives},
+       loss,
+       {"shared", shared_words(job, place, loss_by(job.ranks, job.waits, place).ns)},
+       cause});
 }
 
 // Where or for whom the most of it is.

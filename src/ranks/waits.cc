@@ -187,18 +187,36 @@ class Splitter {
     for (const Presence& one : all) {
       const std::int64_t time = one.own_end - one.own_start;
       const std::int64_t waiting = std::clamp<std::int64_t>(one.ahead, 0, time);
-      const std::int64_t covered = ranks_[one.rank].computing.covered(one.own_start, one.own_start + waiting);
+      const std::int64_t exposed = exposed_within(one, waiting);
       WaitSums& sums = out_.ranks[one.rank].sums;
       ++sums.collectives;
       sums.late += wait.arrival == Arrival::kLate ? 1 : 0;
       sums.time += time;
       sums.waiting += waiting;
       sums.transfer += time - waiting;
-      sums.exposed += waiting - covered;
+      sums.exposed += exposed;
       wait.waiting += waiting;
-      wait.exposed += waiting - covered;
+      wait.exposed += exposed;
     }
     out_.exposed += wait.exposed;
+  }
+
+  // Of its waiting, up to so long after its start.
+  [[nodiscard]] std::int64_t exposed_within(const Presence& one, std::int64_t longest) const {
+    const std::int64_t waiting = std::clamp<std::int64_t>(std::min(one.ahead, longest), 0, one.own_end - one.own_start);
+    return waiting - ranks_[one.rank].computing.covered(one.own_start, one.own_start + waiting);
+  }
+
+  // What the others would wait as well had the last rank come with the last of them.
+  void add_shared(std::span<const Presence> all, const Presence& last) {
+    const auto start = [&](const Presence& one) {
+      return one.rank == last.rank ? std::numeric_limits<std::int64_t>::min() : one.start;
+    };
+    const Presence& second = *std::ranges::max_element(all, {}, start);
+    std::int64_t& shared = out_.ranks[last.rank].shared[second.rank];
+    for (const Presence& one : all) {
+      if (one.rank != last.rank) shared += exposed_within(one, second.start - one.start);
+    }
   }
 
   [[nodiscard]] Before before_of(const Presence& one, const MatchedCollective& earlier) const {
@@ -236,6 +254,7 @@ class Splitter {
     ++rank.count[cause];
     rank.caused += wait.exposed;
     rank.caused_by[cause] += wait.exposed;
+    add_shared(all, last);
     for (std::size_t i = 0; i < kLateCauses; ++i) rank.parts[i] += wait.parts[i];
     const double share = 1 / static_cast<double>(all.size());
     const auto weight = static_cast<double>(wait.exposed);

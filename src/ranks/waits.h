@@ -88,6 +88,7 @@ struct RankWaits {
   WaitSums sums;                                      // of the collectives it takes part in
   std::size_t last = 0;                               // collectives where it was late
   std::int64_t caused = 0;                            // exposed waiting of the others there
+  std::map<std::uint32_t, std::int64_t> shared;       // of it, what they wait for the last but one, too: by that rank
   std::size_t others = 0;                             // ranks that waited for it at any time
   LateParts parts{};                                  // of its lateness
   std::array<std::size_t, kLateCauses> count{};       // collectives by greatest part

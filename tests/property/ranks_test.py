@@ -5,6 +5,7 @@ Tolerances: the loss within 10 % and 5 us a step (the noise of the kernels), clo
 collective differ by up to 0.5 us), drifts within 5 ppm."""
 import json
 import random
+import re
 import shutil
 
 from rank_jobs import CAUSES, LAYERS, ask, make, near
@@ -84,6 +85,13 @@ def check_even(seed, folder):
     equal("most of that for " in row["headline"], most > row["exposed_waiting"] / 2, f"most of it: {row['headline']}")
     near(row["exposed_waiting"], sum(one["waiting"] for one in truth), 2000 * row["collectives"] * ranks, "all waiting")
     check_closed(tables)
+
+
+def check_two_late(folder):
+    """Of two ranks that are late the last is named with what the others wait for it, and for the other one too."""
+    job, _ = make(folder, "two_late", ["--ranks", "4", "--steps", "20", "--late", "2:copy:300000", "--late", "1:compute:300000"])
+    said = ask(job)["jobs"][0]["headline"]
+    require(re.search(r"for it \(\d+ us a step of that for rank [12], too\): ", said), said)
 
 
 def check_unknown_size(folder):
@@ -415,7 +423,7 @@ def main(cases, folder):
         cases.run(f"pipeline with nothing planted, seed {seed}", check_even_pipeline, seed, folder)
     for seed in range(3):
         cases.run(f"devices of one process, seed {seed}", check_devices, seed, folder)
-    cases.each((check_several_processes, check_peers, check_parts, check_unknown_size, check_breakdown, check_shifted, check_several, check_alone,
+    cases.each((check_several_processes, check_peers, check_parts, check_two_late, check_unknown_size, check_breakdown, check_shifted, check_several, check_alone,
                 check_one_folder_each, check_baseline, check_host, check_broken), folder)
     cases.run_apart("four real ranks of eight", check_real)
     for name, pairs in (("nsys_2gpu_before.sqlite", 33), ("nsys_2gpu_after.sqlite", 31)):
