@@ -33,7 +33,9 @@ bool is_harmless_pragma(const char* name, const char* value) {
                                               "page_count", "freelist_count", "encoding", "data_version"});
 }
 
-int authorize(void*, int action, const char* first, const char* second, const char*, const char*) {
+int authorize(void* used, int action, const char* first, const char* second, const char*, const char*) {
+  const char* const name = action == SQLITE_READ ? first : action == SQLITE_FUNCTION ? second : nullptr;
+  if (name != nullptr) static_cast<std::set<std::string>*>(used)->insert(name);
   switch (action) {
     case SQLITE_SELECT:
     case SQLITE_READ:
@@ -172,7 +174,7 @@ SqlGuard::SqlGuard(Database& database, const SqlLimits& limits) : database_(data
   sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
   sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
-  sqlite3_set_authorizer(handle, authorize, nullptr);
+  sqlite3_set_authorizer(handle, authorize, &used_);
 }
 
 SqlGuard::~SqlGuard() {

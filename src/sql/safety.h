@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <string>
 
 #include "sql/database.h"
 
@@ -28,8 +30,12 @@ class SqlGuard {
   ~SqlGuard();
   SqlGuard& operator=(SqlGuard&&) = delete;
 
+  // Names of the tables, views and functions of the statements prepared since.
+  [[nodiscard]] const std::set<std::string>& used() const { return used_; }
+
  private:
   Database& database_;
+  mutable std::set<std::string> used_;  // filled while it lives, also where it is const
 };
 
 // SQLite's printf() and format(), with widths and precisions bounded: SQLite pads character by character, which takes

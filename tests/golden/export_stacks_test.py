@@ -6,7 +6,7 @@ from collections import Counter
 
 from chrome_trace import checked_events
 from made_events import event, kernel, write_trace
-from trace_cases import TRACES, equal, ingest, make_trace, open_index, require, rows, run
+from trace_cases import TRACES, equal, ingest, make_trace, open_index, refused, require, rows, run
 
 SERVER = ("--layers", 2, "--steps", 3, "--mix", "P,D*2", "--batch", 4, "--graphs", "off", "--seed", 11)
 CHOICES = ((), ("--by", "module"), ("--by", "line"), ("--modules",), ("--each-module",), ("--own", "vllm/*"),
@@ -94,6 +94,10 @@ def check_tables(folder, index):
                            (("--format", "tsv"), ("sql", "--tsv")), (("--format", "jsonl", "--query", "SELECT 1 AS a"), ("sql", "--jsonl"))):
         statement = () if words[0] != "sql" else ("SELECT 1 AS a" if "--query" in options else "SELECT * FROM kernels",)
         equal(export(index, *options), run("trace-query", words[0], "-q", *words[1:], index, *statement).stdout, f"{options}")
+    equal(export(index, "--format", "jsonl", "--phase", "decode", "--op=norm*"),
+          run("trace-query", "sql", "-q", "--jsonl", index, "SELECT * FROM kernels WHERE phase = 'decode' AND op GLOB 'norm*'").stdout, "selected kernels")
+    refused(2, "no kernel matches the selection; --step: there are steps 0 to ", "trace-query", "export", index, "--step", "999", "-o", folder / "no.csv")
+    equal((folder / "no.csv").exists(), False, "a table without a kernel")
     run("trace-query", "export", "-q", "-o", folder / "k.tsv", index)
     rows = (folder / "k.tsv").read_text(encoding="utf-8").splitlines()
     equal(len(rows) - 1, open_index(index).execute("SELECT count(*) FROM kernel").fetchone()[0], "rows of the kernel table")

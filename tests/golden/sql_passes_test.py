@@ -212,6 +212,12 @@ def check_wrong_options(index):
         for table in ("kernels", "ops"):
             wrong = run("trace-query", "sql", index, f"SELECT * FROM {table}", "--rules", rules, check=False)
             require(wrong.returncode in (2, 3), wrong.stderr)
+    for option in (("--step", "3"), ("--phase", "decode"), ("--from", "1ms")):
+        refused(2, f"{option[0]} selects in the tables of the passes", "trace-query", "sql", index, "SELECT count(*) FROM kernels", *option)
+    equal(sql(index, "SELECT count(*) n FROM kernels WHERE kernel_selected(id)", "--step", "1..2"),
+          sql(index, "SELECT count(*) n FROM kernels WHERE step IN (1, 2)"), "selected kernels")
+    for statement in ("SELECT * FROM all_ops", "SELECT o.op FROM x.ops o"):
+        require("--step: there are steps 0 to " in run("trace-query", "sql", f"x={index}", statement, "--step", "2,999").stderr, "a step that is not there")
     refused(2, "", "trace-query", "sql", index, "SELECT count(layer) FROM kernels", "--step-regex", "(")
 
 

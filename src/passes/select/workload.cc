@@ -296,6 +296,7 @@ std::vector<std::string> Workload::missing_notes() {
 
 std::vector<std::string> Workload::take_notes() {
   std::vector<std::string> out;
+  const bool told = steps_told_;
   if (layers_ && !std::exchange(layers_told_, true)) {
     for (const std::string& note : layer_notes()) out.push_back("layers: " + note);
     steps_told_ = true;
@@ -303,6 +304,7 @@ std::vector<std::string> Workload::take_notes() {
   if (steps_ && !std::exchange(steps_told_, true)) {
     for (const std::string& note : steps_->notes) out.push_back("steps: " + note);
   }
+  if (steps_told_ && !told) append(out, missing_notes());
   for (std::string& note : index_.database().take_notes()) out.push_back(std::move(note));
   return out;
 }

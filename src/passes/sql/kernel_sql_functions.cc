@@ -96,6 +96,12 @@ void capture_module(SqlCall& call) {
   answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) { give(call, functions.capture_module(id)); });
 }
 
+void kernel_selected(SqlCall& call) {
+  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
+    call.give(std::int64_t{functions.is_selected(id)});
+  });
+}
+
 using Changes = std::map<std::string, std::string, std::less<>>;
 
 // "step kernel_step(v.id), phase ..." by name.
@@ -182,6 +188,9 @@ constexpr KernelFunction kFunctions[] = {
     {{"kernel_step", "kernel_step(id)", "number of a kernel's step, from 0; NULL: in none"},
      add_function<of_kernel<kStepColumn>>},
     {{"kernel_phase", "kernel_phase(id)", "kind of that step"}, add_function<of_kernel<kPhaseColumn>>},
+    {{"kernel_selected", "kernel_selected(id)",
+      "1: a kernel is of the selection, --step, --op and so on; else 0; an error where none is"},
+     add_function<kernel_selected>},
     {{"memory_step", "memory_step(id)", "number of the step of a copy or fill, from 0; NULL: in none"},
      add_function<memory_step>},
     {{"memory_phase", "memory_phase(id)", "kind of that step"}, add_function<memory_phase>},
@@ -211,6 +220,22 @@ const ArrayValue& KernelSqlFunctions::of_kernel(std::string_view name, std::int6
   if (column == columns_.end()) column = columns_.emplace(name, kernels_->column(name)).first;
   const auto row = row_of(kernel_id, kernels_->size());
   return row ? column->second.values()[column->second.places()[*row]] : kNone;
+}
+
+bool KernelSqlFunctions::is_selected(std::int64_t kernel_id) {
+  const std::size_t kernels = workload().events().kernels.size();
+  if (!filter_) {
+    filter_.emplace(workload().filter());
+    std::size_t row = 0;
+    while (row < kernels && !filter_->keeps_kernel(row)) ++row;
+    if (row == kernels) {
+      std::string why = "no kernel matches the selection";
+      for (const std::string& note : workload().missing_notes()) why += "; " + note;
+      throw Error(ErrorCode::kUsage, why);
+    }
+  }
+  const auto row = row_of(kernel_id, kernels);
+  return row && filter_->keeps_kernel(*row);
 }
 
 const Launcher* KernelSqlFunctions::launcher(std::int64_t kernel_id) {

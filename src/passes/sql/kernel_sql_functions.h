@@ -35,6 +35,7 @@ class KernelSqlFunctions {
   // What a column of opinions in kernel_rows (event_rows.h: stack, layer, role, step ...) says of a kernel; NULL:
   // nothing, or there is no such kernel. Valid as long as the object.
   [[nodiscard]] const ArrayValue& of_kernel(std::string_view column, std::int64_t kernel_id);
+  [[nodiscard]] bool is_selected(std::int64_t kernel_id);  // Error{kUsage} where no kernel is
   // The operator and the innermost module that launched a kernel in the capture.
   [[nodiscard]] std::optional<std::string_view> capture_op(std::int64_t kernel_id);
   [[nodiscard]] std::optional<std::string_view> capture_module(std::int64_t kernel_id);
@@ -53,7 +54,8 @@ class KernelSqlFunctions {
   std::string name_;                                  // the key at hand: its memory is used again
   std::optional<KernelRows> kernels_;
   std::map<std::string_view, ArrayColumn> columns_;  // those that were asked for
-  Texts operators_, modules_;                        // by id of string; by id of stack
+  std::optional<EventFilter> filter_;
+  Texts operators_, modules_;  // by id of string; by id of stack
 };
 
 // `functions` may be null: they are there, but have no answers. They must outlive the database's last statement.

@@ -176,7 +176,7 @@ std::optional<int> run_other_command(std::span<const std::string> args) {
   const std::string wanted = value_of(words, "--format");
   const std::string file = value_of(words, "-o") + value_of(words, "--output");
   if (!query && format_of(wanted, file).kind != ExportKind::kTable) return std::nullopt;
-  words.push_back(query.value_or("SELECT * FROM kernels"));
+  words.push_back(query.value_or("SELECT * FROM kernels WHERE kernel_selected(id)"));
   const Command& sql = *known_command("sql");
   return sql.run(sql, words);
 }
@@ -253,7 +253,8 @@ int run(const Command& command, std::span<const std::string> args) {
   line.add("query", "the rows of this SQL: 'export --query SQL TRACE' is 'sql TRACE SQL'");
   line.add_help(
       "\nTables are written by the commands that make them, all rows, with their options: csv, tsv, jsonl and json "
-      "without\n--report and --query are 'sql TRACE \"SELECT * FROM kernels\"'.\n");
+      "without\n--report and --query have the selected kernels with the columns of 'sql TRACE \"SELECT * FROM "
+      "kernels\"'.\n");
   if (!line.parse(args)) return 0;
   return write_export(line);
 }

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "base/files/small_file.h"
 #include "base/text/amounts.h"
 #include "passes/sql/kernel_sql_functions.h"
+#include "passes/tables/pass_tables.h"
 #include "report/escape.h"
 #include "shared/option_parsing.h"
 #include "sql/database.h"
@@ -159,10 +162,22 @@ class Answers {
   std::vector<std::string> warnings_;  // not yet printed
 };
 
+// The selection is that of the tables of the passes. `used`: what the statements name.
+void refuse_idle_selection(const CommandLine& line, const std::set<std::string>& used) {
+  const auto is_used = [&](const PassTable& table) {
+    return used.contains(std::string(table.name)) || used.contains(fmt::format("all_{}", table.name));
+  };
+  if (used.contains("kernel_selected") || std::ranges::any_of(pass_tables(), is_used)) return;
+  line.refuse({"device", "stream", "step", "phase", "layer", "op", "name", "from", "to"},
+              "sql: --{} selects in the tables of the passes (ops, timeline ...), of which the SQL names none; of "
+              "kernels: WHERE kernel_selected(id)");
+}
+
 void answer_sql(IndexSet& indexes, const std::string& text, const SqlParameters& values, const CommandLine& line,
-                std::size_t max_rows, Output& output) {
+                std::size_t max_rows, Output& output, const std::set<std::string>& used) {
   Database& database = indexes.main().database();
   const std::size_t count = count_answers(database, text, values);
+  refuse_idle_selection(line, used);
   Answers answers(indexes, line, max_rows, output, count);
   UserSql sql(database, text);
   while (auto statement = sql.next(values)) {
@@ -384,7 +399,7 @@ int run_sql(const Command& command, std::span<const std::string> args) {
   indexes.add_tables(sql);
   {
     const SqlGuard guard(indexes.main().database(), limits(line));
-    answer_sql(indexes, sql, values, line, max_rows, output);
+    answer_sql(indexes, sql, values, line, max_rows, output, guard.used());
   }
   output.finish();
   return indexes.exit_code();
