@@ -143,11 +143,19 @@ def check_questions(folder):
     listed = client.table("list_indexes", where="kernels > 0")
     names = [row[listed["columns"].index("index_path")] for row in listed["rows"]]
     equal(sorted(names), ["night1/a", "night2/b"], "names")
+    other = client.table("list_indexes", where="state = 'not indexed'")
+    equal(sorted(row[other["columns"].index("name")] for row in other["rows"]), ["a.json", "b.json"], "traces without an index")
     require("next: table {" in client.text("report", index="night1/a"), "the next step of a report is a call")
     require("train" in client.text("compare", baseline="a", candidate="b") or "decode" in client.text("compare", baseline="a", candidate="b"), "compare")
     for report in ("kernels", "ops", "gaps", "layers", "stacks", "critical-path", "queue", "steps"):
         require(client.table("table", index="a", report=report)["rows"], report)
     require(client.table("compare", baseline="a", candidate="b", section="kernels")["rows"], "kernels of a comparison")
+    ingest(make_trace(folder / "slow.json", "--idle", 200000, "--slow", "attention=3"), folder / "slow.tracedb")
+    reasons = client.table("compare", baseline="night1/a", candidate="slow", section="reasons")
+    calls = [row[reasons["columns"].index("next")].split(" ", 1) for row in reasons["rows"]]
+    equal({tool for tool, _ in calls}, {"table", "compare"}, "tools of the next steps")
+    for tool, arguments in calls:
+        require(client.table(tool, **json.loads(arguments))["rows"], f"the next step of a reason: {tool} {arguments}")
     for seed in (9, 10):
         ingest(make_trace(folder / f"s{seed}.json", "--seed", seed), folder / f"s{seed}.tracedb")
     both = [{"baseline": ["a", "s9"], "candidate": "b"}, {"baseline": ["a", "s9"], "candidate": ["b", "s10"]}]

@@ -174,7 +174,9 @@ class McpServer {
     }
     std::vector<std::string>& words = call.question.words;
     if (call.question.is_table) {
-      words.insert(words.end(), {"--budget", std::to_string(budget_ - kCursorBytes)});
+      const std::size_t budget = budget_ - kCursorBytes;
+      const std::size_t for_calls = call.question.has_commands ? budget / 4 : 0;  // are longer than commands
+      words.insert(words.end(), {"--budget", std::to_string(budget - for_calls)});
       if (call.offset > 0) words.insert(words.end(), {"--offset", std::to_string(call.offset)});
     }
     if (words.front() == "help") return;
@@ -219,6 +221,8 @@ class McpServer {
     std::string out;
     for (std::size_t table = call.table; table < documents.size(); ++table) {
       std::string document(documents[table]);
+      if (call.question.has_commands)
+        document = with_calls_in_cells(std::move(document), budget_ - kCursorBytes, names_, call.question.words);
       const bool goes_on = replace_offset(document, fmt::format("{}-{}", call.bound, table));
       if (!out.empty() && out.size() + document.size() + kCursorBytes > budget_) return with_cursor(out, call, table);
       out += (out.empty() ? "" : "\n") + document;

@@ -67,7 +67,7 @@ McpQuestion ask_list_indexes(const IndexNames& names, const python::Value& argum
   McpQuestion out = table_of({"ls"});
   out.words.insert(out.words.end(), names.given().begin(), names.given().end());
   out.words.insert(out.words.end(),
-                   {"--columns", "index_path,state,gpu,framework,model,rank,steps,period,kernels,date"});
+                   {"--columns", "index_path,state,name,gpu,framework,model,rank,steps,period,kernels,date"});
   add_given(out, arguments, {"where"});
   out.identity = names.identity();
   return out;
@@ -106,6 +106,7 @@ McpQuestion ask_compare(const IndexNames& names, const python::Value& arguments)
     for (const std::string& path : paths) out.identity += names.identity(path);
   }
   out.is_table = !section.empty() && section != "page";
+  out.has_commands = section == "reasons";
   out.words.insert(out.words.end(), {out.is_table ? "--section" : "--width", out.is_table ? section : "100"});
   if (out.is_table) out.words.insert(out.words.end(), {"--format", "compact"});
   add_given(out, arguments, {"phase"});
@@ -187,7 +188,16 @@ std::string call_of(const std::vector<std::string>& words, const std::map<std::s
     if (i + 1 == words.size() || !takes(tool, name, words[i + 1])) return "";
     out.member(name, words[++i]);
   }
-  return compares && inputs != 2 ? "" : fmt::format("next: {} {}", tool.name, out.close('}').take());
+  return compares && inputs != 2 ? "" : fmt::format("{} {}", tool.name, out.close('}').take());
+}
+
+// Of the names in the commands of an answer, $A and the like, the indexes.
+std::map<std::string, std::string> sides_of(const IndexNames& names, const std::vector<std::string>& question) {
+  std::map<std::string, std::string> sides;
+  const bool compares = question.front() == "compare";
+  for (std::size_t i = 1; i < question.size() && i <= (compares ? 2U : 1U) && !question[i].starts_with("--"); ++i)
+    sides[compares ? (i == 1 ? "$A" : "$B") : "$T"] = names.without_paths(question[i]);
+  return sides;
 }
 
 }  // namespace
@@ -205,10 +215,7 @@ std::string with_file_names(const std::string& page) {
 }
 
 std::string with_calls(const std::string& page, const IndexNames& names, const std::vector<std::string>& question) {
-  std::map<std::string, std::string> sides;  // as pages name them
-  const bool compares = question.front() == "compare";
-  for (std::size_t i = 1; i < question.size() && i <= (compares ? 2U : 1U) && !question[i].starts_with("--"); ++i)
-    sides[compares ? (i == 1 ? "$A" : "$B") : "$T"] = names.without_paths(question[i]);
+  const std::map<std::string, std::string> sides = sides_of(names, question);
   std::string out;
   for (std::size_t begin = 0; begin < page.size();) {
     std::size_t end = std::min(page.find('\n', begin), page.size());
@@ -226,11 +233,31 @@ std::string with_calls(const std::string& page, const IndexNames& names, const s
     if (text > 0 && rest.starts_with("trace-query ")) {
       const std::string call = call_of(words_of(rest), sides);
       if (call.empty()) continue;  // a person's
-      line = line.substr(0, text) + call;
+      line = line.substr(0, text) + "next: " + call;
     }
     out += line + "\n";
   }
   return out;
+}
+
+std::string with_calls_in_cells(std::string table, std::size_t most, const IndexNames& names,
+                                const std::vector<std::string>& question) {
+  constexpr std::string_view kCommand = "\"trace-query ";
+  const std::map<std::string, std::string> sides = sides_of(names, question);
+  std::size_t end = 0;
+  for (std::size_t at = table.find(kCommand); at != std::string::npos; at = table.find(kCommand, end)) {
+    end = at + 1;
+    while (end < table.size() && table[end] != '"') end += table[end] == '\\' ? 2 : 1;
+    end = std::min(end + 1, table.size());
+    if (table.compare(end, 1, "]") != 0) continue;  // not in the last column, that of commands: a name
+    const std::size_t size = end - at;
+    const std::string call = call_of(words_of(table.substr(at + 1, size - 2)), sides);
+    std::string cell = call.empty() ? "null" : json_string(call);
+    if (table.size() - size + cell.size() > most) cell = "null";
+    table.replace(at, size, cell);
+    end = at + cell.size();
+  }
+  return table;
 }
 
 std::span<const McpTool> mcp_tools() {

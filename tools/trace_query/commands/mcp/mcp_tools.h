@@ -1,6 +1,7 @@
 // What an agent may ask, and the command line that answers it. Names of indexes in, paths out; no protocol here.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@ struct McpQuestion {
   std::vector<std::string> words;  // of the command line
   bool is_table = false;           // compact JSON that pages by itself; else text
   std::string identity;            // what a cursor depends on
+  bool has_commands = false;       // in its cells
 };
 
 struct McpTool {
@@ -35,6 +37,10 @@ std::string with_file_names(const std::string& page);
 
 // A page of sentences with calls of tools in the place of commands; those that no tool answers are left out.
 std::string with_calls(const std::string& page, const IndexNames& names, const std::vector<std::string>& question);
+
+// The same of the cells of a table, NULL where no tool answers; no longer than `most` bytes, as the table is.
+std::string with_calls_in_cells(std::string table, std::size_t most, const IndexNames& names,
+                                const std::vector<std::string>& question);
 
 std::span<const McpTool> mcp_tools();
 // Error{kUsage}: an argument that the tool does not have, or of another type; one that is missing.
