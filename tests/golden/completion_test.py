@@ -61,7 +61,7 @@ def check_offers(trace, folder):
         for option in complete("trace-query", command, "--"):
             for value in offered(command, option):
                 action = ["show"] if command == "rules" else []
-                text = ["SELECT 1"] if command == "sql" and option != "--recipe" else []
+                text = ["SELECT count(*) FROM ops"] if command == "sql" and option != "--recipe" else []
                 result = run("trace-query", command, *action, f"{option}={value}", *inputs, *text, check=False, cwd=folder)
                 tried += 1
                 # Some go with another option only; columns of a comparison depend on the traces.
