@@ -12,7 +12,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::string_view kColumnMark = "-- column:", kCommandMark = "-- command:";
+constexpr std::string_view kTableMark = "-- table: ", kColumnMark = "-- column:", kCommandMark = "-- command:";
 
 std::string_view trimmed(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
@@ -57,7 +57,14 @@ std::vector<Column> report_columns(std::string_view script_text) {
 }
 
 std::vector<Column> declared_columns(std::string_view name) {
-  return report_columns(script(fmt::format("columns/{}", name)));
+  const std::string head = fmt::format("{}{}\n", kTableMark, name);
+  for (const Script& one : scripts()) {
+    const std::size_t at = one.name.starts_with("columns/") ? one.text.find(head) : std::string_view::npos;
+    if (at == std::string_view::npos) continue;
+    const std::string_view text = one.text.substr(at + head.size());
+    return report_columns(text.substr(0, text.find(kTableMark)));
+  }
+  throw std::logic_error(fmt::format("no table {} in schema/columns", name));
 }
 
 std::optional<ReportCommand> report_command(std::string_view script_text) {

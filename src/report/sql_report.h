@@ -44,7 +44,7 @@ std::optional<std::size_t> find_column(std::span<const Column> columns, std::str
 // Of columns, meanings refer to the text.
 std::vector<Column> report_columns(std::string_view script_text);
 
-// Those of a table that C++ fills, from a script of such lines alone: schema/columns/NAME.sql.
+// Those of a table that C++ fills, by its name in schema/columns.
 std::vector<Column> declared_columns(std::string_view name);
 
 struct ReportCommand {

@@ -1,3 +1,31 @@
+-- Columns of tables that C++ fills, in the words of those of reports (schema/reports).
+
+-- table: aie_iterations
+-- aie: a row for each iteration of each tile.
+-- column: tile | Tile | text |  |  | name of the tile
+-- column: iteration | Iteration | count |  | 8 | its number, from 0
+-- column: phase | Phase | text |  | 6 | warmup, perf (measured) or extra
+-- column: kernels | Kernels | count |  | 5 | kernels in it
+-- column: avg | Avg (cycles) | count |  | 4 | mean, in cycles
+-- column: min | Min | count |  |  | shortest, in cycles
+-- column: max | Max | count |  |  | longest, in cycles
+-- column: first_start | First Start | count |  |  | cycle at which its first kernel starts
+-- column: last_end | Last End | count |  |  | cycle at which its last kernel ends
+-- column: span | Span | count |  | 7 | cycles between them
+-- column: period | Period | count |  | 7 | cycles from its start to that of the next
+-- column: gmacs_per_second | GMAC/s | ratio |  | 6 | 10^9 multiply-accumulates per second
+-- column: utilisation_pct | Utilisation (%) | percent |  | 8 | that as a share of the peak
+
+-- table: aie_system
+-- aie: a row for each iteration of the array.
+-- column: iteration | Iteration | text |  |  | its number; mean and all are over those shown
+-- column: tiles | Tiles | count |  | 5 | tiles that measured it
+-- column: runtime | Runtime (cycles) | count |  | 8 | longest span of a tile, in cycles
+-- column: wall | Wall | count |  | 7 | cycles from the first start to the last end on any tile
+-- column: gmacs_per_second | GMAC/s | ratio |  | 6 | 10^9 multiply-accumulates per second of all cores
+-- column: utilisation_pct | Utilisation (%) | percent |  | 8 | that as a share of the peak
+
+-- table: aie_tiles
 -- aie: a row for each tile.
 -- column: tile | Tile | text |  |  | name of the tile
 -- column: kernels | Kernels | count |  | 6 | kernels found

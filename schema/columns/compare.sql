@@ -1,0 +1,314 @@
+-- Columns of tables that C++ fills, in the words of those of reports (schema/reports).
+
+-- table: compare_alignment
+-- compare --section alignment.
+-- column: phase | Phase | text | label |  | group of steps: their kind, with the batch where the mixes differ
+-- column: layers | Layers | text |  | 8 | layers with the same two sequences of kernels
+-- column: place | # | count |  |  | index of the pair in the alignment of these layers
+-- column: change | Change | ns | sum | 8 | candidate - baseline
+-- column: baseline | Baseline | ns | sum | 7 | time per unit (step, token) of the baseline
+-- column: candidate | Candidate | ns | sum | 7 | time per unit of the candidate
+-- column: status | Status | text |  |  | same kernel, other kernel, fused (unpaired, but explained by a fusion), companion of a pair, only baseline or only candidate
+-- column: baseline_n | n |  | sum |  | kernels per unit of the baseline
+-- column: candidate_n | n' |  | sum |  | kernels per unit of the candidate
+-- column: support_pct | Support (%) | percent |  |  | share of the steps and layers that follow the usual sequence exactly
+-- column: baseline_role | Role | text |  |  | role in the model, in the baseline; unknown where none is
+-- column: candidate_role | Role' | text |  |  | role in the candidate
+-- column: op | Operation | text |  |  | operation class in the baseline
+-- column: candidate_op | Operation' | text |  |  | operation class in the candidate
+-- column: baseline_kernel | Baseline Kernel | text |  | 6 names | kernel name in the baseline; unknown where unpaired
+-- column: candidate_kernel | Candidate Kernel | text |  | 6 names | kernel name in the candidate; unknown where unpaired
+
+-- table: compare_fusion
+-- compare --section fusion.
+-- column: phase | Phase | text | label |  | group of steps: their kind, with the batch where the mixes differ
+-- column: fused_by | Fused by | text |  |  | the trace with one kernel: baseline or candidate
+-- column: layers | Layers | text |  |  | where it was found
+-- column: saving | Saving | ns | sum | 8 | time of the parts - time of the fused kernel, per unit
+-- column: fused_n | n fused |  | sum |  | fused kernels per unit (step, token)
+-- column: parts_n | n parts |  | sum |  | kernels per unit that do the same work in the other trace
+-- column: fused_time | Fused | ns | sum |  | time per unit of the fused kernel
+-- column: parts_time | Parts | ns | sum |  | time per unit of the parts
+-- column: layer_saving | Layers Save | ns |  |  | by how much the layers of the finding take less time in the trace that fuses
+-- column: support_pct | Support (%) | percent |  |  | share of the steps and layers that follow the usual sequences exactly
+-- column: confidence_pct | Confidence (%) | percent |  | 4 | support x share of the kernel time that is explained; half of it where implied
+-- column: kind | Kind | text |  |  | whole; partial: some parts are fused already; implied: no name says so
+-- column: fused_op | Operation | text |  |  | operation class of the fused kernel
+-- column: fused_kernel | Fused Kernel | text |  | 6 names | its name
+-- column: part_kernels | Instead of | text |  | 6 | names of the parts, in their order
+-- column: fused_example | Kernel Id |  |  |  | id in kernel of one fused kernel
+-- column: part_examples | Part Ids | text |  |  | ids of one kernel of each part, in the other trace's index
+
+-- table: compare_gate
+-- compare --section gate.
+-- column: trace | Trace | text | label |  | the candidate
+-- column: phase | Phase | text |  |  | group of steps; [all] in the row of the whole
+-- column: metric | Metric | text |  |  | measure of the steps that is judged; unknown in the row of the whole
+-- column: limit_pct | Limit (%) | percent |  |  | most that the candidate may be slower, of --gate
+-- column: change_pct | Change (%) | percent |  |  | by which the candidate is slower
+-- column: outcome | Outcome | text |  | 5 | pass, fail, inconclusive or not judged
+-- column: reason | Reason | text |  | 8 wrapped | why it is inconclusive or not judged; what to keep in mind
+
+-- table: compare_kernels
+-- compare --section kernels.
+-- column: phase | Phase | text | label |  | group of steps: their kind, with the batch where the mixes differ
+-- column: baseline | Baseline | ns | sum | 5 | time per unit (step, token) of the baseline
+-- column: candidate | Candidate | ns | sum | 5 | time per unit of the candidate
+-- column: change | Change | ns | sum | 5 | candidate - baseline
+-- column: baseline_n | n |  | sum |  | events per unit of the baseline
+-- column: candidate_n | n' |  | sum |  | events per unit of the candidate
+-- column: ratio | Ratio (<1 better) | ratio |  |  | candidate / baseline
+-- column: role | Role | text |  | 7 | role in the model; unknown where none is
+-- column: status | Status | text |  | 3 | same kernel and other kernel: aligned; both: unaligned, but of one name; fused: a fusion explains it; companion: ends the work of an aligned one; new or gone
+-- column: op | Operation | text |  |  | operation class; both where the kernels have different ones
+-- column: baseline_kernel | Kernel | text |  | 6 names | kernel name in the baseline, normalised; unknown where it has none
+-- column: candidate_kernel | Kernel' | text |  | 6 names | kernel name in the candidate; unknown where it has none
+
+-- table: compare_layers
+-- compare --section layers.
+-- column: phase | Phase | text | label |  | group of steps: their kind, with the batch where the mixes differ
+-- column: layer | Layer | text |  |  | layer, [head], [tail] ...
+-- column: baseline_n | n |  | sum |  | events per unit (step, token) of the baseline
+-- column: candidate_n | n' |  | sum |  | events per unit of the candidate
+-- column: baseline | Baseline | ns | sum | 5 | time per unit of the baseline
+-- column: candidate | Candidate | ns | sum | 5 | time per unit of the candidate
+-- column: change | Change | ns | sum | 5 | candidate - baseline
+-- column: ratio | Ratio (<1 better) | ratio |  |  | candidate / baseline
+-- column: low | 95 % from | ns |  |  | lower end of the 95 % interval of the change of a step
+-- column: high | to | ns |  |  | upper end of that interval
+-- column: verdict | Verdict | text |  |  | better, worse, same, inconclusive, new or gone
+
+-- table: compare_ledger
+-- compare --section ledger.
+-- column: phase | Phase | text | label |  | group of steps: their kind, with the batch where the mixes differ
+-- column: layer | Layer | text |  |  | layer; unknown for rows of the whole step
+-- column: item | Item | text |  |  | operation class or role, a fusion, a row of the whole step such as [idle], or a total
+-- column: kernel | Kernel | text |  | 6 names | kernel name, with --by kernel
+-- column: baseline_n | n |  | sum |  | kernels per unit (step, token) of the baseline
+-- column: candidate_n | n' |  | sum |  | kernels per unit of the candidate
+-- column: baseline | Baseline | ns | sum | 5 | time per unit of the baseline
+-- column: candidate | Candidate | ns | sum | 5 | time per unit of the candidate
+-- column: change | Change | ns | sum | 5 | candidate - baseline; the rows add up to the totals
+-- column: count_effect | by Count | ns | sum |  | part of the change that is due to more or fewer kernels
+-- column: duration_effect | by Time | ns | sum |  | part that is due to longer or shorter kernels
+-- column: share_pct | Share (%) | percent | sum |  | change as a share of the change of the last total
+
+-- table: compare_memory
+-- compare --section memory.
+-- column: device | Device | text |  |  | cuda 0, hip 0, cpu ...; of several, those of a number that both sides have
+-- column: baseline | Baseline | bytes |  | 5 | of the baseline
+-- column: candidate | Candidate | bytes |  | 5 | of the candidate
+-- column: change | Change | bytes |  | 5 | candidate - baseline
+-- column: what | What | text | label | 6 names | [peak]: most that was allocated at once; an operator: what of that it allocated in the trace; [before the trace], [not known], [addresses not recorded]: the rest, as in memory --at
+
+-- table: compare_operations
+-- compare --section operations.
+-- column: phase | Phase | text | label |  | group of steps: their kind, with the batch where the mixes differ
+-- column: op | Operation | text |  |  | operation class
+-- column: baseline_n | n |  | sum |  | events per unit (step, token) of the baseline
+-- column: candidate_n | n' |  | sum |  | events per unit of the candidate
+-- column: baseline | Baseline | ns | sum | 5 | time per unit of the baseline
+-- column: candidate | Candidate | ns | sum | 5 | time per unit of the candidate
+-- column: change | Change | ns | sum | 5 | candidate - baseline
+-- column: ratio | Ratio (<1 better) | ratio |  |  | candidate / baseline
+-- column: low | 95 % from | ns |  |  | lower end of the 95 % interval of the change of a step
+-- column: high | to | ns |  |  | upper end of that interval
+-- column: verdict | Verdict | text |  |  | better, worse, same, inconclusive, new or gone
+
+-- table: compare_operators
+-- compare --section operators.
+-- column: status | Status | text |  | 5 | new, gone, more or fewer calls (by 1 %), slower or faster (by 3 %, on the device, else on the host), same
+-- column: baseline_calls | n |  | sum |  | calls per step of the baseline, those in steps where the host marks them; in all where a trace has none
+-- column: candidate_calls | n' |  | sum |  | calls per step of the candidate
+-- column: baseline_device | Device | ns | sum |  | kernels, copies and fills that it launches itself, per step of the baseline
+-- column: candidate_device | Device' | ns | sum |  | the same of the candidate
+-- column: device_change | Change | ns | sum | 5 | candidate - baseline, on the device
+-- column: baseline_host | Host | ns | sum |  | on the host, without operators inside, per step of the baseline
+-- column: candidate_host | Host' | ns | sum |  | the same of the candidate
+-- column: host_change | Host Change | ns | sum |  | candidate - baseline, on the host
+-- column: under | Under | text |  | 6 names | of one that is new or gone: the nearest operator around most of its calls that both traces have
+-- column: operator | Operator | text | label | 6 names | name of the operator
+
+-- table: compare_reasons
+-- compare --section reasons.
+-- column: trace | Trace | text | label |  | the candidate
+-- column: phase | Phase | text |  |  | group of steps: their kind, with the batch where the mixes differ
+-- column: rank | # | count |  |  | 1: the largest change of the phase
+-- column: cause | Cause | text |  | 9 | between_steps, recording (the traces record differently: no change of the program), transition (time before a step of another kind), idle, communication, copies, operation, fusion, concurrency, other_steps (overlapping steps run in each other's time), clocks or load
+-- column: op | Operation | text |  | 9 | operation class; unknown where it is of several, or none
+-- column: role | Role | text |  | 3 | role of the kernels that changed, where they have one in common
+-- column: member | Member | text |  | 3 | which role, operator or kernels, where others of the class moved against them
+-- column: place | Place | text |  | 8 | the few layers that it is about, [head], [tail] or [before KIND]; unknown: all
+-- column: layers_moved | Moved | count |  |  | layers that changed as the reason does
+-- column: layers | Layers | count |  |  | of so many that it is about
+-- column: baseline | Baseline | ns |  | 5 | time per unit (step, token; a transition: of one) of the baseline
+-- column: candidate | Candidate | ns |  | 5 | time per unit of the candidate
+-- column: change | Change | ns |  | 9 | candidate - baseline
+-- column: share_pct | Share (%) | percent |  | 8 | change as a share of that of the step's period, or of its span where periods are not compared
+-- column: count_effect | by Count | ns |  |  | part of the change that is due to more or fewer kernels
+-- column: duration_effect | by Time | ns |  |  | part that is due to longer or shorter kernels
+-- column: baseline_n | n |  |  |  | kernels per unit of the baseline; of a transition: how many there are
+-- column: candidate_n | n' |  |  |  | kernels per unit of the candidate
+-- column: low | 95 % from | ns |  |  | lower end of the 95 % interval of the change of a step
+-- column: high | to | ns |  |  | upper end of that interval
+-- column: baseline_kernel | Baseline Kernel | text |  | 4 names | of the pair of kernels that changed most
+-- column: candidate_kernel | Candidate Kernel | text |  | 4 names | its partner in the candidate
+-- column: host | Host | text |  | 5 | frame, operator or call at which the host is mostly, in the trace that waits longer
+-- column: host_pct | of it (%) | percent |  |  | share of the waiting time in which it is there
+-- column: host_calls | Calls | count |  |  | python calls that it makes there meanwhile
+-- column: path | Path | ns |  | 2 | critical path of a step of the candidate, mean over at most 32 of them
+-- column: path_without | without it | ns |  | 2 | the same without this reason alone
+-- column: path_certainty | Certainty | text |  | 1 | of the latter: by the releases; at least: a delay that matters was never observed; at most: much of what it waits for is not known, and stays as it was; inferred: what the path waits for is not all recorded
+-- column: next | Next | text |  | 3 wrapped | a command that shows more; $A is the baseline, $B the candidate; of one step $T the trace
+-- column: next_step | Next Step | json |  |  | that command as a value
+
+-- table: compare_roles
+-- compare --section roles.
+-- column: phase | Phase | text | label |  | group of steps: their kind, with the batch where the mixes differ
+-- column: role | Role | text |  | 8 | role in the model (schema/METRICS.md 8), or [no role]
+-- column: baseline | Baseline | ns | sum | 5 | time per unit (step, token) of the baseline
+-- column: candidate | Candidate | ns | sum | 5 | time per unit of the candidate
+-- column: change | Change | ns | sum | 5 | candidate - baseline
+-- column: baseline_n | n |  | sum |  | events per unit of the baseline
+-- column: candidate_n | n' |  | sum |  | events per unit of the candidate
+-- column: ratio | Ratio (<1 better) | ratio |  |  | candidate / baseline
+-- column: layers | Layers | count |  | 6 | layers that have the role
+-- column: baseline_layer | Layer | ns |  | 7 | time per unit and layer of the baseline
+-- column: candidate_layer | Layer' | ns |  | 7 | time per unit and layer of the candidate
+
+-- table: compare_roofline
+-- compare --section roofline.
+-- column: baseline_calls | n |  | sum |  | calls of the baseline that launch work, in the whole trace
+-- column: candidate_calls | n' |  | sum |  | calls of the candidate
+-- column: baseline | Call | ns |  |  | device time of a call of the baseline: while its work ran
+-- column: candidate | Call' | ns |  |  | the same of the candidate
+-- column: change | Change | ns |  | 5 | candidate - baseline
+-- column: hardware | Hardware | ns |  | 5 | of the change: what the peaks of the candidate's device bring, if both come as near to them as the better one; not told where their FLOPs or bytes differ
+-- column: efficiency | Efficiency | ns |  | 5 | the rest of it: how well the device is used
+-- column: baseline_roof_pct | Roof (%) | percent |  |  | the least time by the device's peaks as a share of that of a call; see roofline
+-- column: candidate_roof_pct | Roof' (%) | percent |  |  | the same of the candidate
+-- column: shape | Shape | text |  | 6 names | dimensions of its inputs
+-- column: types | Types | text |  |  | of its inputs
+-- column: operator | Operator | text | label | 6 names | name of the operator
+
+-- table: compare_same_kernels
+-- compare --section same-kernels.
+-- column: baseline_n | n | count | sum |  | launches in the baseline
+-- column: candidate_n | n' | count | sum |  | launches in the candidate
+-- column: baseline_avg | Baseline Avg | ns |  |  | mean duration in the baseline
+-- column: candidate_avg | Candidate Avg | ns |  |  | mean duration in the candidate
+-- column: ratio | Ratio (<1 better) | ratio |  |  | of the means, candidate / baseline
+-- column: baseline_time | Baseline Time | ns | sum |  | sum of durations in the baseline
+-- column: candidate_time | Candidate Time | ns | sum |  | sum of durations in the candidate
+-- column: launch | Grid, Block | text |  |  | launch configuration
+-- column: op | Operation | text |  |  | operation class
+-- column: name | Name | text | label | 6 names | kernel name, normalised
+
+-- table: compare_steps
+-- compare --section steps.
+-- column: phase | Phase | text | label |  | group of steps: their kind, with the batch where the mixes differ
+-- column: metric | Metric | text |  |  | span, busy, period or kernel_time of a step, or period to a step of another kind
+-- column: baseline_steps | n | count |  |  | steps of the baseline that have the metric
+-- column: candidate_steps | n' | count |  |  | steps of the candidate that have it
+-- column: baseline | Baseline | ns |  | 5 | mean over the regular steps of the baseline
+-- column: candidate | Candidate | ns |  | 5 | mean over the regular steps of the candidate
+-- column: change | Change | ns |  | 5 | candidate - baseline
+-- column: ratio | Ratio (<1 better) | ratio |  |  | candidate / baseline
+-- column: low | 95 % from | ns |  |  | lower end of the 95 % interval of the change
+-- column: high | to | ns |  |  | upper end of that interval
+-- column: verdict | Verdict | text |  | 8 wrapped | better, worse, same or inconclusive
+
+-- table: compare_summary
+-- compare --section summary.
+-- column: item | Item | text | label | 8 wrapped | what the row is about
+-- column: baseline | Baseline | text |  | 8 wrapped | of the baseline
+-- column: candidate | Candidate | text |  | 8 wrapped | of the candidate
+-- column: verdict | Verdict | text |  | 8 wrapped | better, worse, same or inconclusive, and why
+-- column: change_pct | Change (%) | percent |  |  | candidate - baseline, of the baseline
+-- column: low_pct | 95 % from | percent |  |  | lower end of the 95 % interval of the change
+-- column: high_pct | to | percent |  |  | upper end of that interval
+
+-- table: compare_verdict
+-- compare --section verdict.
+-- column: trace | Trace | text | label |  | the candidate
+-- column: phase | Phase | text |  |  | group of steps; [all] in the rows of all kinds of steps together
+-- column: metric | Metric | text |  |  | period or span of a step, or period to a step of another kind
+-- column: baseline_steps | n | count |  |  | steps of the baseline that have the metric
+-- column: candidate_steps | n' | count |  |  | steps of the candidate that have it
+-- column: baseline | Baseline | ns |  | 5 | mean over the regular steps of the baseline
+-- column: candidate | Candidate | ns |  | 5 | mean over the regular steps of the candidate
+-- column: change_pct | Change (%) | percent |  | 9 | candidate - baseline, of the baseline
+-- column: low | 95 % from | ns |  | 6 | lower end of the 95 % interval of the change
+-- column: high | to | ns |  | 6 | upper end of that interval
+-- column: verdict | Verdict | text |  | 9 | better, worse, same or inconclusive
+-- column: reason | Reason | text |  | 7 wrapped | why it is inconclusive; what to keep in mind
+
+-- table: compare_warnings
+-- compare --section warnings.
+-- column: severity | Severity | text |  |  | warning or info
+-- column: code | Code | text |  |  | what kind of difference
+-- column: side | Side | text |  |  | baseline, candidate or both
+-- column: text | Text | text | label | 8 wrapped | what differs, and what that means for the figures
+
+-- table: sets_gate
+-- compare of sets of runs --section gate.
+-- column: phase | Phase | text | label | 5 | group of steps, or [all]
+-- column: budget_pct | Budget (%) | percent |  |  | of --gate
+-- column: outcome | Outcome | text |  | 5 | pass, fail or inconclusive
+-- column: runs_needed | Runs needed | count |  |  | runs a side to tell a change of the budget
+-- column: reason | Reason | text |  | 8 wrapped | the change that decided, or what was lacking
+
+-- table: sets_ledger
+-- compare of sets of runs --section ledger.
+-- column: phase | Phase | text | label | 5 | group of steps that are compared
+-- column: item | Item | text | label | 5 | class of kernels and role, or part of a step
+-- column: op | Op | text |  |  | family of the class of kernels
+-- column: baseline | Baseline | ns | sum | 5 | per step: mean over runs, at equal load and speed
+-- column: candidate | Candidate | ns | sum | 5 | the same of the candidate
+-- column: change | Change | ns | sum | 5 | candidate - baseline; rows add up to the total
+-- column: low | 95 % from | ns |  | 5 | lower end of the 95 % interval of the change
+-- column: high | to | ns |  | 5 | upper end of that interval
+-- column: q_value | q |  |  |  | rate of false discoveries at which the change is found
+-- column: runs_agreeing | Agree | count |  |  | pairs of a run of either side that changed alike
+-- column: run_pairs | of | count |  |  | pairs of a run of either side
+-- column: named | Named | count |  |  | 1: the change is more than what varies from run to run
+
+-- table: sets_runs
+-- compare of sets of runs --section runs.
+-- column: phase | Phase | text | label | 5 | group of steps that are compared
+-- column: side | Side | text |  |  | baseline or candidate
+-- column: name | Run | text | label | 5 | name of the run
+-- column: steps | Steps | count |  |  | regular steps
+-- column: rare_steps | Rare | count |  |  | steps too long to be regular
+-- column: load | Load |  |  |  | requests of a decode step, tokens of others: mean of regular steps
+-- column: speed_pct | Slower GPU (%) | percent |  |  | by how much its kernels take longer than those of a run of middle speed
+-- column: period | Period | ns |  | 5 | of regular steps at equal load (span, where steps do not follow)
+-- column: period_at_equal_speed | At equal speed | ns |  |  | the same without the speed of the GPU
+-- column: note | Note | text |  | 8 wrapped | why it has no level; how it stands out from its side
+
+-- table: sets_sets
+-- compare of sets of runs --section sets.
+-- column: side | Side | text |  |  | baseline or candidate
+-- column: name | Run | text | label | 5 | name of the run
+-- column: traces | Traces | count |  |  | its traces: one, or one of each rank
+-- column: date | Date | text |  |  | when its recording began
+-- column: gpu | GPU | text |  |  | as the trace names it
+-- column: left_out | Left out | count |  |  | 1: not compared: --leave-out, or without a partner
+-- column: trace | Trace | text |  | 8 wrapped | path of its first trace
+
+-- table: sets_verdict
+-- compare of sets of runs --section verdict.
+-- column: phase | Phase | text | label | 5 | group of steps that are compared
+-- column: metric | Metric | text |  | 5 | period of a step (span, where steps do not follow each other), or at equal speed
+-- column: baseline_runs | Runs | count |  |  | runs of the baseline that have 3 regular steps and more
+-- column: candidate_runs | Runs' | count |  |  | the same of the candidate
+-- column: baseline | Baseline | ns |  | 5 | mean over runs, of regular steps at equal load
+-- column: candidate | Candidate | ns |  | 5 | the same of the candidate
+-- column: change_pct | Change (%) | percent |  | 5 | candidate - baseline, of the baseline
+-- column: low | 95 % from | percent |  | 5 | lower end of the 95 % interval of the change
+-- column: high | to | percent |  | 5 | upper end of that interval
+-- column: run_sd_pct | Run sd (%) | percent |  |  | standard deviation from run to run, of both sides; paired: of the differences
+-- column: detectable_pct | Detectable (%) | percent |  |  | least true change that such sets tell from 0 four times in five
+-- column: runs_needed | Runs needed | count |  |  | runs a side until the detectable change is within the budget (--gate, else 2 %)
+-- column: verdict | Verdict | text |  | 5 | worse, better, same or inconclusive
+-- column: reason | Reason | text |  | 8 wrapped | of an inconclusive one

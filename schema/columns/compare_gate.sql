@@ -1,8 +1,0 @@
--- compare --section gate.
--- column: trace | Trace | text | label |  | the candidate
--- column: phase | Phase | text |  |  | group of steps; [all] in the row of the whole
--- column: metric | Metric | text |  |  | measure of the steps that is judged; unknown in the row of the whole
--- column: limit_pct | Limit (%) | percent |  |  | most that the candidate may be slower, of --gate
--- column: change_pct | Change (%) | percent |  |  | by which the candidate is slower
--- column: outcome | Outcome | text |  | 5 | pass, fail, inconclusive or not judged
--- column: reason | Reason | text |  | 8 wrapped | why it is inconclusive or not judged; what to keep in mind

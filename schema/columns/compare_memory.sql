@@ -1,6 +1,0 @@
--- compare --section memory.
--- column: device | Device | text |  |  | cuda 0, hip 0, cpu ...; of several, those of a number that both sides have
--- column: baseline | Baseline | bytes |  | 5 | of the baseline
--- column: candidate | Candidate | bytes |  | 5 | of the candidate
--- column: change | Change | bytes |  | 5 | candidate - baseline
--- column: what | What | text | label | 6 names | [peak]: most that was allocated at once; an operator: what of that it allocated in the trace; [before the trace], [not known], [addresses not recorded]: the rest, as in memory --at

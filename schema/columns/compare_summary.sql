@@ -1,8 +1,0 @@
--- compare --section summary.
--- column: item | Item | text | label | 8 wrapped | what the row is about
--- column: baseline | Baseline | text |  | 8 wrapped | of the baseline
--- column: candidate | Candidate | text |  | 8 wrapped | of the candidate
--- column: verdict | Verdict | text |  | 8 wrapped | better, worse, same or inconclusive, and why
--- column: change_pct | Change (%) | percent |  |  | candidate - baseline, of the baseline
--- column: low_pct | 95 % from | percent |  |  | lower end of the 95 % interval of the change
--- column: high_pct | to | percent |  |  | upper end of that interval

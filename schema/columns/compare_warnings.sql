@@ -1,5 +1,0 @@
--- compare --section warnings.
--- column: severity | Severity | text |  |  | warning or info
--- column: code | Code | text |  |  | what kind of difference
--- column: side | Side | text |  |  | baseline, candidate or both
--- column: text | Text | text | label | 8 wrapped | what differs, and what that means for the figures

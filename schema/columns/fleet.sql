@@ -1,0 +1,67 @@
+-- Columns of tables that C++ fills, in the words of those of reports (schema/reports).
+
+-- table: ls
+-- ls: a row for each trace and each index.
+-- column: name | Name | text | label | 9 | file of the trace, or of an index whose trace is not there
+-- column: state | State | text |  | 3 | indexed, no trace (the index alone is there), out of date, not indexed, unusable
+-- column: vendor | Vendor | text |  | 2 | of the devices
+-- column: gpu | GPU | text |  | 6 | model of the device; unknown: the trace does not say
+-- column: framework | Framework | text |  | 3 | by its Python code or its step marks; a guess
+-- column: model | Model | text |  | 3 | class of the outermost module, else what the kernels look like; a guess
+-- column: rank | Rank | count |  | 10 | of the job
+-- column: world_size | World Size | count |  | 2 | ranks of the job
+-- column: steps | Steps | count | sum | 7 | steps
+-- column: phase | Phase | text |  | 2 | kind of step with most kernel time
+-- column: period | Med Period | ns |  | 8 | median of that kind, as phases has it
+-- column: span | Med Span | ns |  | 2 | median time from first kernel to end of the last of a step of that kind
+-- column: kernels | Kernels | count | sum | 7 | kernels
+-- column: gpu_time | GPU Time | ns | sum | 7 | sum of the kernel times; unknown of AI Engines, which count cycles
+-- column: date | Date (UTC) | text |  | 4 | first event of the trace, to the minute; unknown: its clock has no date
+-- column: date_ns | Date (ns) | moment |  | 1 | the same in ns since 1970
+-- column: format | Format | text |  | 2 | what wrote the trace
+-- column: complete | Complete | count |  | 1 | 0: the trace is cut short
+-- column: bytes | Bytes | bytes | sum | 1 | size of the index, or of a trace without one
+-- column: trace | Trace | text |  | 1 | path of the trace
+-- column: index_path | Index | text |  | 1 | path of the index
+-- column: reason | Reason | text |  | 8 wrapped | why an index is unusable
+
+-- table: trend_points
+-- trend: a row for each run of a series.
+-- column: series | Series | text |  | 10 | what its traces have in common
+-- column: run | Run | count |  | 6 | number in its series, in order of time
+-- column: date | Date (UTC) | text |  | 8 | first event of the trace, or when its file was changed last
+-- column: dated_by | Dated By | text |  | 1 | trace or file
+-- column: value | Value | ns |  | 9 | the metric; unknown: the trace does not have it
+-- column: change | Change | text |  | 8 | where the level changes: from which median to which
+-- column: level | Level | count |  | 3 | number of changes before it
+-- column: name | Name | text | label | 7 | file of the trace
+-- column: index_path | Index | text |  | 1 | path of the index
+
+-- table: trend_series
+-- trend: a row for each series.
+-- column: series | Series | text | label | 6 | what its traces have in common
+-- column: metric | Metric | text |  | 3 | period (of regular steps, at equal load), span (median of steps), op:CLASS or kernel:NAME, ns
+-- column: headline | Headline | text |  | 8 wrapped | the last change of the level
+-- column: runs | Runs | count | sum | 6 | traces that have the metric
+-- column: unknown | Unknown | count | sum | 2 | traces that do not
+-- column: changes | Changes | count | sum | 7 | changes of the level
+-- column: first | First (UTC) | text |  | 3 | date of the first trace
+-- column: last | Last (UTC) | text |  | 3 | date of the last trace
+-- column: dated_by | Dated By | text |  | 1 | trace, file (when it was changed last), or both
+-- column: changed_at | Changed At (UTC) | text |  | 6 | date of the first trace of the newest level, or of a steady change
+-- column: before | Before | ns |  | 7 | median of the level before the newest; of a steady change where its line begins
+-- column: now | Now | ns |  | 8 | median of the newest level; of a steady change where its line ends
+-- column: change_pct | Change (%) | percent |  | 8 | of the newest level against the one before
+-- column: p | p |  |  | 2 | share of random orders of the runs with a change as large
+
+-- table: trend_sets
+-- trend --sets: a row for each set of runs of a series.
+-- column: series | Series | text |  | 10 | what its traces have in common
+-- column: set | Set | text | label | 5 | what the group of --sets says of the path
+-- column: runs | Runs | count | sum | 6 | that have the metric
+-- column: mean | Mean | ns |  | 9 | of the metric over the runs
+-- column: low | 95 % from | ns |  | 8 | lower end of the 95 % interval of the mean
+-- column: high | to | ns |  | 8 | upper end of that interval
+-- column: change_pct | Change (%) | percent |  | 8 | against the set before
+-- column: change_low | 95 % from | percent |  | 7 | lower end of its 95 % interval
+-- column: change_high | to | percent |  | 7 | upper end of that interval

@@ -1,0 +1,101 @@
+-- Columns of tables that C++ fills, in the words of those of reports (schema/reports).
+
+-- table: ranks_causes
+-- ranks: a row for each rank and cause of waiting.
+-- column: job | Job | text |  | 10 | folder and common part of the names of its traces
+-- column: rank | Rank | text | label | 9 | the late rank; [others]: parts that are never the greatest of their rank; [together]: none is late; [start]: the first collectives of the recording, for which no reason is in it
+-- column: cause | Cause | text |  | 9 | what it did longer than the others since the collective before: the greatest part of being late; [others]: those that never are the greatest
+-- column: collectives | Collectives | count | sum | 7 | collectives where this was so
+-- column: caused | Waiting Caused | ns | sum | 8 | exposed waiting of the others
+-- column: share | Share (%) | percent | sum | 6 | of all exposed waiting
+-- column: late | Late By | ns | sum | 5 | part of its lateness, over all collectives where it was late; negative: less than the others
+
+-- table: ranks_collectives
+-- ranks: a row for each group and name of collectives.
+-- column: job | Job | text |  | 10 | folder and common part of the names of its traces
+-- column: time | Time | ns | sum | 6 | in these collectives, over all ranks: waiting and transfer
+-- column: waiting | Waiting | ns | sum | 7 | before the last rank came
+-- column: exposed_waiting | Exposed Waiting | ns | sum | 7 | of it, while computing nothing
+-- column: transfer | Transfer | ns | sum | 6 | after the last rank came
+-- column: latency | Avg Transfer | ns |  | 5 | mean time of a collective on the rank that comes last
+-- column: collectives | Collectives | count | sum | 5 | matched
+-- column: late | Late | count | sum | 5 | where a rank is late
+-- column: rank | Rank | text |  | 10 | that is late most often
+-- column: last | Last | count |  | 6 | how often it is
+-- column: ranks | Ranks | count |  | 2 | most ranks on which one was found
+-- column: matched_by | Matched By | text |  | 2 | sequence (number in its group), or order (of equal names)
+-- column: group | Group | text |  | 2 | process group and its ranks
+-- column: name | Name | text | label | 8 | collective, sender and receiver, or short name of a kernel that the trace does not describe
+
+-- table: ranks_compare
+-- ranks --baseline: a row for each rank of two jobs.
+-- column: rank | Rank | text | label | 9 | number of the rank; [job]: the rank that waits least, in either job its own
+-- column: baseline | Baseline | ns |  | 8 | span of the rank per step; without steps its span
+-- column: candidate | Candidate | ns |  | 8 | the same of the candidate
+-- column: change | Change | ns |  | 8 | candidate - baseline: the sum of the columns that follow
+-- column: change_pct | Change (%) | percent |  | 8 | of the baseline
+-- column: computation | Compute | ns |  | 7 | change of the time it computes
+-- column: exposed_transfer | Exposed Transfer | ns |  | 4 | change of exposed communication without waiting
+-- column: exposed_waiting | Exposed Waiting | ns |  | 7 | change of exposed waiting for other ranks
+-- column: exposed_copy | Exposed Copies | ns |  | 5 | change of exposed copies
+-- column: idle | Idle | ns |  | 7 | change of the time in which nothing runs
+
+-- table: ranks_jobs
+-- ranks: a row for each job.
+-- column: job | Job | text |  | 10 | folder and common part of the names of its traces
+-- column: headline | Headline | text |  | 8 wrapped | who is late, how often, why, and what it costs
+-- column: ranks | Ranks | count |  | 6 | ranks whose traces are there
+-- column: world_size | World Size | count |  | 4 | ranks of the job
+-- column: steps | Steps | count |  | 4 | steps with collectives
+-- column: collectives | Collectives | count |  | 6 | found on two ranks and more, in the selection; sends with their receives too
+-- column: by_sequence | By Sequence | count |  | 2 | of all matched: by group and sequence number; the others by order
+-- column: sends | Sends | count |  | 2 | of all matched: sends with their receives
+-- column: single | Single | count |  | 2 | collectives that one rank alone has
+-- column: apart | Apart | count |  | 2 | matched, but not at one time: left out
+-- column: no_other_end | No Other End | count |  | 2 | sends and receives whose other end is not there: left out
+-- column: unknown_peer | Unknown Peer | count |  | 2 | sends and receives of which the trace does not say with whom: left out
+-- column: late | Late | count |  | 5 | collectives where a rank is later than the clocks are uncertain
+-- column: exposed_waiting | Exposed Waiting | ns |  | 7 | waiting while computing nothing, over all ranks
+-- column: straggler | Straggler | text |  | 7 | rank that holds the others up; unknown: none does more than chance
+-- column: last | Last | count |  | 5 | collectives where the straggler is late
+-- column: loss_per_step | Loss per Step | ns |  | 7 | exposed waiting for the straggler: mean of one other rank in a step (in all without steps); where ranks send to each other, what it works longer than they
+-- column: loss_pct | Loss (%) | percent |  | 7 | the same as a share of the span of the others
+-- column: cause | Cause | text |  | 7 | why the straggler is late: compute, copies, communication, host, previous collective
+
+-- table: ranks_ranks
+-- ranks: a row for each rank.
+-- column: job | Job | text |  | 10 | folder and common part of the names of its traces
+-- column: rank | Rank | text | label | 9 | number of the rank; of one process its devices
+-- column: kernels | Kernels | count | sum | 2 | kernels
+-- column: span | Span | ns | sum | 3 | from the first start to the last end on its devices
+-- column: busy | Busy | ns | sum | 3 | time during which something ran
+-- column: computation | Compute | ns | sum | 6 | time during which it computed
+-- column: comm | Comm | ns | sum | 4 | time during which it communicated
+-- column: exposed_comm | Exposed Comm | ns | sum | 5 | of it, without computation at the same time
+-- column: waiting | Waiting | ns | sum | 4 | in matched collectives before the last rank that is there came
+-- column: exposed_waiting | Exposed Waiting | ns | sum | 7 | of it, while computing nothing
+-- column: transfer | Transfer | ns | sum | 4 | after that, with any waiting for ranks that are not there
+-- column: caused | Waiting Caused | ns | sum | 8 | exposed waiting of the others where this rank was late
+-- column: last | Last | count | sum | 8 | collectives where it was late
+-- column: collectives | Collectives | count |  | 6 | matched collectives it takes part in
+-- column: cause | Cause | text |  | 7 | of most of the waiting it caused; of the straggler among ranks that send: what it does longer than the others
+-- column: host | Host At | text |  | 3 | where the host was where it is the cause: python frame, operator or runtime call; unknown: not recorded
+-- column: host_pct | Host At (%) | percent |  | 2 | share of the time in which the device had nothing to do
+-- column: clock_offset | Clock Offset | ns |  | 3 | that its clock is ahead of the first rank's, in the middle of the recording
+-- column: clock_drift | Drift (ppm) |  |  | 1 | that it gains; unknown: not measurable
+-- column: clock_uncertainty | Uncertainty | ns |  | 2 | median distance of the ends of collectives from that
+-- column: trace | Trace | text |  | 1 | file
+
+-- table: ranks_steps
+-- ranks: a row for each step.
+-- column: job | Job | text |  | 10 | folder and common part of the names of its traces
+-- column: step | Step | text | label | 9 | number, as on the lowest rank
+-- column: phase | Phase | text |  | 6 | kind of step
+-- column: name | Name | text |  | 3 | of its annotation
+-- column: gpu_span | GPU Span | ns | sum | 6 | longest of the ranks that number the step alike
+-- column: collectives | Collectives | count | sum | 5 | matched
+-- column: late | Late | count | sum | 5 | of them where a rank is late
+-- column: exposed_waiting | Exposed Waiting | ns | sum | 8 | over all ranks
+-- column: rank | Rank | text |  | 10 | the late rank that causes most of it
+-- column: caused | Waiting Caused | ns | sum | 8 | exposed waiting of the others for that rank
+-- column: cause | Cause | text |  | 7 | of most of that

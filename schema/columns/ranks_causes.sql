@@ -1,8 +1,0 @@
--- ranks: a row for each rank and cause of waiting.
--- column: job | Job | text |  | 10 | folder and common part of the names of its traces
--- column: rank | Rank | text | label | 9 | the late rank; [others]: parts that are never the greatest of their rank; [together]: none is late; [start]: the first collectives of the recording, for which no reason is in it
--- column: cause | Cause | text |  | 9 | what it did longer than the others since the collective before: the greatest part of being late; [others]: those that never are the greatest
--- column: collectives | Collectives | count | sum | 7 | collectives where this was so
--- column: caused | Waiting Caused | ns | sum | 8 | exposed waiting of the others
--- column: share | Share (%) | percent | sum | 6 | of all exposed waiting
--- column: late | Late By | ns | sum | 5 | part of its lateness, over all collectives where it was late; negative: less than the others

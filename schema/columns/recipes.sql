@@ -1,4 +1,0 @@
--- sql --recipes: a row for each query of the cookbook.
--- column: recipe | Recipe | text |  |  |
--- column: question | Question | text |  | 8 wrapped |
--- column: parameters | Parameters | text |  | 8 wrapped |

@@ -1,7 +1,0 @@
--- rules check: a row for each rule that is not used as it stands.
--- column: state | State | text |  |  |
--- column: rule | Rule | text |  |  |
--- column: by | Decided By | text |  |  |
--- column: names | Names | count | sum |  |
--- column: decided | Decided | count | sum |  |
--- column: source | Source | text |  |  |

@@ -1,7 +1,0 @@
--- rules explain: a row for each name.
--- column: class | Class | text |  |  |
--- column: rule | Rule | text |  |  |
--- column: evidence | Evidence | text |  |  |
--- column: pattern | Pattern | text |  |  |
--- column: function | Function | text |  |  |
--- column: name | Name | text |  |  |

@@ -1,5 +1,0 @@
--- rules list: a row for each rule.
--- column: rule | Rule | text | label |  |
--- column: class | Class | text |  |  |
--- column: condition | Condition | text |  | 8 wrapped |
--- column: source | Source | text |  |  |

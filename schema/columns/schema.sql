@@ -1,7 +1,0 @@
--- schema: a row for each object, and for each of its columns.
--- column: type | Type | text |  |  |
--- column: object | Object | text |  |  |
--- column: column | Column | text |  |  |
--- column: data_type | Data Type | text |  |  |
--- column: unit | Unit | text |  |  |
--- column: comment | Comment | text |  | 8 wrapped |

@@ -1,6 +1,0 @@
--- compare of sets of runs --section gate.
--- column: phase | Phase | text | label | 5 | group of steps, or [all]
--- column: budget_pct | Budget (%) | percent |  |  | of --gate
--- column: outcome | Outcome | text |  | 5 | pass, fail or inconclusive
--- column: runs_needed | Runs needed | count |  |  | runs a side to tell a change of the budget
--- column: reason | Reason | text |  | 8 wrapped | the change that decided, or what was lacking

@@ -1,8 +1,0 @@
--- compare of sets of runs --section sets.
--- column: side | Side | text |  |  | baseline or candidate
--- column: name | Run | text | label | 5 | name of the run
--- column: traces | Traces | count |  |  | its traces: one, or one of each rank
--- column: date | Date | text |  |  | when its recording began
--- column: gpu | GPU | text |  |  | as the trace names it
--- column: left_out | Left out | count |  |  | 1: not compared: --leave-out, or without a partner
--- column: trace | Trace | text |  | 8 wrapped | path of its first trace

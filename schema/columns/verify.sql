@@ -1,4 +1,0 @@
--- verify: a row for each check.
--- column: check | Check | text | label |  | what was checked
--- column: outcome | Outcome | text |  |  | passed, FAILED or not checked
--- column: detail | Detail | text |  | 8 wrapped | what was found

@@ -1,0 +1,104 @@
+-- Columns of tables that C++ fills, in the words of those of reports (schema/reports).
+
+-- table: wafer_aligned_layers
+-- compare --method wafer: a row for each layer by attention kernels.
+-- column: layer | Layer | text | label |  |
+-- column: pairs | Pairs | count | sum |  |
+-- column: baseline_total | Base Total | ns | sum |  |
+-- column: candidate_total | Cand Total | ns | sum |  |
+-- column: ratio | Base/Cand | ratio |  |  |
+-- column: gap | Gap | ns | sum |  |
+
+-- table: wafer_fusion
+-- compare --method wafer: a row for each finding.
+-- column: type | Type | text | label |  |
+-- column: fused_by | Fused By | text |  |  |
+-- column: count | Count | count | sum |  |
+-- column: confidence | Confidence | ratio |  |  |
+-- column: unfused_by | Unfused By | text |  |  |
+-- column: unfused_sequence | Unfused Sequence | text |  |  |
+-- column: fused_kernel | Fused Kernel | text |  |  |
+
+-- table: wafer_layers
+-- compare --method wafer: a row for each layer by correlation.
+-- column: layer | Layer | text | label |  |
+-- column: status | Status | text |  |  |
+-- column: baseline_kernels | Base Kernels | count | sum |  |
+-- column: candidate_kernels | Cand Kernels | count | sum |  |
+-- column: baseline_total | Base Total | ns | sum |  |
+-- column: candidate_total | Cand Total | ns | sum |  |
+-- column: ratio | Base/Cand | ratio |  |  |
+-- column: gap | Gap | ns | sum |  |
+-- column: in_both | In Both | count |  |  |
+
+-- table: wafer_operation_kernels
+-- compare --method wafer: a row for each kernel of an operation.
+-- column: operation | Operation | text |  |  |
+-- column: side | Side | text |  |  |
+-- column: total_time | Total Time | ns | sum |  |
+-- column: instances | Instances | count | sum |  |
+-- column: avg | Avg | ns |  |  |
+-- column: name | Name | text | label |  |
+
+-- table: wafer_operations
+-- compare --method wafer: a row for each operation.
+-- column: operation | Operation | text | label |  |
+-- column: baseline_count | Base Count | count | sum |  |
+-- column: candidate_count | Cand Count | count | sum |  |
+-- column: baseline_avg | Base Avg | ns |  |  |
+-- column: candidate_avg | Cand Avg | ns |  |  |
+-- column: baseline_total | Base Total | ns | sum |  |
+-- column: candidate_total | Cand Total | ns | sum |  |
+-- column: ratio | Base/Cand | ratio |  |  |
+-- column: gap | Gap | ns | sum |  |
+-- column: status | Status | text |  |  |
+-- column: phases | Phases | text |  |  |
+-- column: baseline_kernel | Base Kernel | text |  |  |
+-- column: candidate_kernel | Cand Kernel | text |  |  |
+-- column: baseline_cpu_op | Base Operator | text |  |  |
+-- column: candidate_cpu_op | Cand Operator | text |  |  |
+
+-- table: wafer_pairs
+-- compare --method wafer: a row for each pair of kernels.
+-- column: layer | Layer | text | label |  |
+-- column: position | Position | count |  |  |
+-- column: operation | Operation | text |  |  |
+-- column: baseline_count | Base Count | count | sum |  |
+-- column: candidate_count | Cand Count | count | sum |  |
+-- column: baseline_avg | Base Avg | ns |  |  |
+-- column: candidate_avg | Cand Avg | ns |  |  |
+-- column: baseline_total | Base Total | ns | sum |  |
+-- column: candidate_total | Cand Total | ns | sum |  |
+-- column: ratio | Base/Cand | ratio |  |  |
+-- column: gap | Gap of Avg | ns |  |  |
+-- column: detail | Detail | text |  |  |
+-- column: note | Note | text |  |  |
+-- column: fused_by | Fused By | text |  |  |
+-- column: count_ratio | Count Ratio | ratio |  |  |
+-- column: same_kernel | Same | count |  |  |
+-- column: baseline_kernel | Base Kernel | text |  |  |
+-- column: candidate_kernel | Cand Kernel | text |  |  |
+
+-- table: wafer_same_kernels
+-- compare --method wafer: a row for each pair of the same kernel.
+-- column: layer | Layer | text | label |  |
+-- column: operation | Operation | text |  |  |
+-- column: baseline_count | Base Count | count | sum |  |
+-- column: candidate_count | Cand Count | count | sum |  |
+-- column: baseline_avg | Base Avg | ns |  |  |
+-- column: candidate_avg | Cand Avg | ns |  |  |
+-- column: ratio | Base/Cand | ratio |  |  |
+-- column: gap | Gap | ns |  |  |
+-- column: name | Name | text |  |  |
+
+-- table: wafer_summary
+-- compare --method wafer: a row for each fact.
+-- column: item | Item | text | label |  |
+-- column: baseline | Baseline |  |  |  |
+-- column: candidate | Candidate |  |  |  |
+
+-- table: wafer_warnings
+-- compare --method wafer: a row for each warning.
+-- column: code | Code | text | label |  |
+-- column: severity | Severity | text |  |  |
+-- column: message | Message | text |  |  |

@@ -1,7 +1,0 @@
--- compare --method wafer: a row for each layer by attention kernels.
--- column: layer | Layer | text | label |  |
--- column: pairs | Pairs | count | sum |  |
--- column: baseline_total | Base Total | ns | sum |  |
--- column: candidate_total | Cand Total | ns | sum |  |
--- column: ratio | Base/Cand | ratio |  |  |
--- column: gap | Gap | ns | sum |  |

@@ -1,8 +1,0 @@
--- compare --method wafer: a row for each finding.
--- column: type | Type | text | label |  |
--- column: fused_by | Fused By | text |  |  |
--- column: count | Count | count | sum |  |
--- column: confidence | Confidence | ratio |  |  |
--- column: unfused_by | Unfused By | text |  |  |
--- column: unfused_sequence | Unfused Sequence | text |  |  |
--- column: fused_kernel | Fused Kernel | text |  |  |

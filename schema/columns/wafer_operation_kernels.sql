@@ -1,7 +1,0 @@
--- compare --method wafer: a row for each kernel of an operation.
--- column: operation | Operation | text |  |  |
--- column: side | Side | text |  |  |
--- column: total_time | Total Time | ns | sum |  |
--- column: instances | Instances | count | sum |  |
--- column: avg | Avg | ns |  |  |
--- column: name | Name | text | label |  |

@@ -1,4 +1,0 @@
--- compare --method wafer: a row for each fact.
--- column: item | Item | text | label |  |
--- column: baseline | Baseline |  |  |  |
--- column: candidate | Candidate |  |  |  |

@@ -1,4 +1,0 @@
--- compare --method wafer: a row for each warning.
--- column: code | Code | text | label |  |
--- column: severity | Severity | text |  |  |
--- column: message | Message | text |  |  |
