@@ -17,7 +17,7 @@ def real(folder, ending):
     trace = RUN / f"jax_conv_mi300.{ending}"
     if not trace.is_file() or not GOLDEN.is_file():
         raise Skip(f"{trace.name} is not here")
-    index = folder / "run.tracedb"
+    index = folder / f"{ending}.tracedb"
     ingest(trace, index, "--force")
     verify_index(index)
     return index, json.loads(GOLDEN.read_text())
