@@ -26,7 +26,7 @@ class EventShapes {
   // nothing of use. kPadding bytes behind `text` must be readable.
   std::size_t match(std::string_view text, EventFields& fields);
   // Remembers the shape of the event that `text` starts with; `fields`: what simdjson finds in it. Not where a match
-  // would find anything else.
+  // would find anything else. kPadding as above.
   void learn(std::string_view text, const EventFields& fields);
 
  private:

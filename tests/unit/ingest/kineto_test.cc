@@ -268,7 +268,9 @@ TEST_CASE("the last one of repeated keys wins, clear forgets all") {
 }
 
 TEST_CASE("an event is read by the shape of another") {
-  const std::string learned = R"({"ph":"X", "name":"a", "ts":1, "args":{"grid":[1,"x"], "w":null}})";
+  const std::string padding(EventShapes::kPadding, ' ');
+  const std::string padded = R"({"ph":"X", "name":"a", "ts":1, "args":{"grid":[1,"x"], "w":null}})" + padding;
+  const std::string_view learned(padded.data(), padded.size() - padding.size());
   EventFields fields;
   for (const auto& [field, token] : {std::pair(EventField::kPh, "\"X\""),
                                      {EventField::kName, "\"a\""},
@@ -276,12 +278,12 @@ TEST_CASE("an event is read by the shape of another") {
                                      {EventField::kGrid, "[1,\"x\"]"}}) {
     fields.set(field, token);
   }
-  fields.set(EventField::kArgs, std::string_view(learned).substr(learned.find("{\"grid")));
+  fields.set(EventField::kArgs, learned.substr(learned.find("{\"grid")));
   EventShapes shapes;
-  const auto match = [&](std::string text) {
+  const auto match = [&](std::string_view event) {
     EventFields found;
-    const std::size_t size = text.size();
-    text.append(EventShapes::kPadding, ' ');
+    const std::size_t size = event.size();
+    const std::string text = std::string(event) + padding;
     return shapes.match(std::string_view(text).substr(0, size), found) == 0 ? ""
                                                                             : std::string(found[EventField::kName]);
   };
