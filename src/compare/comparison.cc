@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 #include "base/statistics.h"
 #include "base/text/amounts.h"
+#include "base/text/split.h"
 #include "passes/steps/step_stats.h"
 
 namespace tracedb {
@@ -402,13 +403,9 @@ bool GroupComparison::by_transition() const {
 
 bool wanted_phase(const CompareOptions& options, std::string_view name) {
   if (!options.phase) return true;
-  const std::string kind(name);
-  for (std::size_t begin = 0; begin <= options.phase->size();) {
-    const std::size_t end = std::min(options.phase->find(',', begin), options.phase->size());
-    if (fnmatch(options.phase->substr(begin, end - begin).c_str(), kind.c_str(), 0) == 0) return true;
-    begin = end + 1;
-  }
-  return false;
+  return std::ranges::any_of(split_text(*options.phase, ','), [&](std::string_view pattern) {
+    return fnmatch(std::string(pattern).c_str(), std::string(name).c_str(), 0) == 0;
+  });
 }
 
 std::string_view to_string(Normalise normalise) {

@@ -209,14 +209,10 @@ constexpr std::size_t kLeastPairsOfDrift = 16;
 // Ends on all members at once: what goes from or to one rank only does not.
 bool ends_together(std::string_view name) {
   const std::string text = ascii_lower(name);
-  const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
-  if (has("broadcast")) return false;
-  if (has("allreduce") || has("all_reduce") || has("allgather") || has("all_gather") || has("alltoall") ||
-      has("all_to_all")) {
-    return true;
-  }
-  if (has("reducescatter") || has("reduce_scatter")) return true;
-  return !(has("reduce") || has("gather") || has("scatter"));
+  if (contains(text, "broadcast")) return false;
+  return contains_any(text, {"allreduce", "all_reduce", "allgather", "all_gather", "alltoall", "all_to_all",
+                             "reducescatter", "reduce_scatter"}) ||
+         !contains_any(text, {"reduce", "gather", "scatter"});
 }
 
 struct Difference {

@@ -1,8 +1,9 @@
 #include "sql/scripts.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
+
+#include "base/text/split.h"
 
 namespace tracedb {
 
@@ -14,13 +15,9 @@ std::string_view script(std::string_view name) {
 }
 
 std::vector<std::string_view> data_lines(std::string_view text) {
-  std::vector<std::string_view> out;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    if (!line.empty() && line.front() != '#') out.push_back(line);
-  }
-  return out;
+  std::vector<std::string_view> lines = split_lines(text);
+  std::erase_if(lines, [](std::string_view line) { return line.empty() || line.starts_with('#'); });
+  return lines;
 }
 
 }  // namespace tracedb

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text/split.h"
+
 namespace tracedb {
 KernelNameTable::KernelNameTable(ClassFamilies families) : families_(std::move(families)) { intern("", "", "other"); }
 
@@ -103,14 +105,6 @@ bool ClassFamilies::may_do_unnamed(std::string_view part, std::string_view unnam
   return std::any_of(begin, end, [&](const auto& entry) { return entry.second == unnamed; });
 }
 
-std::vector<std::string_view> op_parts(std::string_view op) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= op.size();) {
-    const std::size_t end = std::min(op.find('+', begin), op.size());
-    parts.push_back(op.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
+std::vector<std::string_view> op_parts(std::string_view op) { return split_text(op, '+'); }
 
 }  // namespace tracedb

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "base/text/characters.h"
+#include "base/text/numbered_texts.h"
+#include "base/text/split.h"
 
 namespace tracedb::wafer {
 namespace {
@@ -66,22 +68,12 @@ Ops calls_of(const Trace& trace) {
   return ops;
 }
 
-std::vector<std::string> components(const std::string& op) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  for (std::size_t end = op.find('+'); end != std::string::npos; end = op.find('+', begin)) {
-    parts.push_back(op.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  parts.push_back(op.substr(begin));
-  return parts;
-}
-
 void find_explicit(const Ops& own, const Ops& others, Side side, std::vector<Fusion>& found) {
   for (const auto& [op, calls] : own) {
     if (!contains(op, "+") || others.contains(op)) continue;
     const std::string& kernel = calls.names.empty() ? op : calls.names.front();
-    found.push_back({op, side, kernel, components(op), calls.count, 1, calls.names});
+    const std::vector<std::string_view> parts = split_text(op, '+');
+    found.push_back({op, side, kernel, {parts.begin(), parts.end()}, calls.count, 1, calls.names});
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/text/characters.h"
 #include "base/text/decimal.h"
+#include "base/text/split.h"
 #include "base/unknown.h"
 
 namespace tracedb::wafer {
@@ -14,17 +15,10 @@ namespace {
 constexpr std::int64_t kFewestKernels = 70;  // of a correlation that is a layer
 
 bool is_marker(const std::string& lower, Architecture architecture) {
-  const auto has = [&](const char* part) { return contains(lower, part); };
-  switch (architecture) {
-    case Architecture::kTransformer:
-      return (has("fmha") || has("attention") || has("flash")) && (has("context") || has("2d") || has("fmhasm100a"));
-    case Architecture::kSsm:
-      return has("selective_scan") || has("mamba") || has("ssd");
-    case Architecture::kHybrid:
-    case Architecture::kUnknown:
-      break;
+  if (architecture == Architecture::kTransformer) {
+    return contains_any(lower, {"fmha", "attention", "flash"}) && contains_any(lower, {"context", "2d", "fmhasm100a"});
   }
-  return false;
+  return architecture == Architecture::kSsm && contains_any(lower, {"selective_scan", "mamba", "ssd"});
 }
 
 std::vector<bool> markers(const Trace& trace) {
@@ -60,9 +54,8 @@ struct Launch {
 std::vector<Launch> shown_by_names(const Trace& trace) {
   std::vector<Launch> shown;
   for (const KernelName& name : trace.names) {
-    const auto has = [&](const char* part) { return contains(name.lower, part); };
-    const bool attention = has("attention") || has("fmha");
-    shown.push_back({1, attention, has("cijk_") || has("nvjet") || has("wvsplitk") || has("gemm")});
+    const bool gemm = contains_any(name.lower, {"cijk_", "nvjet", "wvsplitk", "gemm"});
+    shown.push_back({1, contains_any(name.lower, {"attention", "fmha"}), gemm});
   }
   return shown;
 }
@@ -87,15 +80,12 @@ LayerMap layers_by_correlation(const Trace& trace) {
   return layers;
 }
 
-constexpr std::array kAttentionParts = {"fmha", "attention", "flash", "sdpa"};
-constexpr std::array kSsmParts = {"selective_scan", "mamba", "ssd", "causal_conv"};
+constexpr std::array<std::string_view, 4> kAttentionParts = {"fmha", "attention", "flash", "sdpa"};
+constexpr std::array<std::string_view, 4> kSsmParts = {"selective_scan", "mamba", "ssd", "causal_conv"};
 constexpr std::array<std::string_view, 4> kNames = {"unknown", "transformer", "ssm", "hybrid"};
 
-template <class Parts>
-bool any_name(const Trace& trace, const Parts& parts) {
-  return std::ranges::any_of(trace.names, [&](const KernelName& name) {
-    return std::ranges::any_of(parts, [&](const char* part) { return contains(name.lower, part); });
-  });
+bool any_name(const Trace& trace, std::span<const std::string_view> parts) {
+  return std::ranges::any_of(trace.names, [&](const KernelName& name) { return contains_any(name.lower, parts); });
 }
 
 Architecture architecture_of(bool attention, bool ssm) {
@@ -129,15 +119,9 @@ Architecture architecture_of(const Trace& first, const Trace& second) {
 std::string_view to_string(Architecture architecture) { return kNames[static_cast<std::size_t>(architecture)]; }
 
 std::int64_t token_count(std::string_view annotation) {
-  bool behind_context = false;
-  while (true) {
-    const std::size_t end = annotation.find('_');
-    const std::string_view part = annotation.substr(0, end);
-    if (behind_context) return number_in_parentheses(part);
-    behind_context = part == "context";
-    if (end == std::string_view::npos) return 0;
-    annotation.remove_prefix(end + 1);
-  }
+  const std::vector<std::string_view> parts = split_text(annotation, '_');
+  const auto context = std::ranges::find(parts, "context");
+  return parts.end() - context > 1 ? number_in_parentheses(*(context + 1)) : 0;
 }
 
 Phase phase_of(std::string_view annotation) {

@@ -79,15 +79,13 @@ class Reader {
       if (!words.empty()) statement(words, depth);
       words.clear();
     };
-    while (!text.empty()) {
-      const std::string_view rest = text.substr(0, std::min(text.find('\n'), text.size()));
+    for (const std::string_view one : split_lines(text)) {
       ++line;
-      if (!rest.starts_with(' ')) {
+      if (!one.starts_with(' ')) {
         finish();
         first_line = line;
       }
-      append_words(words, line_words(rest));
-      text.remove_prefix(std::min(rest.size() + 1, text.size()));
+      append_words(words, line_words(one));
     }
     finish();
     source_ = outer_source;

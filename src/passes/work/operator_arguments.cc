@@ -1,12 +1,12 @@
 #include "passes/work/operator_arguments.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <limits>
 #include <utility>
 
 #include "base/text/characters.h"
+#include "base/text/decimal.h"
 #include "base/text/json_text.h"
 
 namespace tracedb {
@@ -14,16 +14,10 @@ namespace {
 
 constexpr std::size_t kMostDims = 64;
 
-std::optional<std::int64_t> integer_of(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
 // Empty: nothing is wrong with them.
 std::string_view read_dims(std::string_view list, Dims& out) {
   for (const std::string_view element : json_elements(list)) {
-    const auto size = integer_of(element);
+    const auto size = parse_int64(element);
     if (!size) return "a dimension is no number";
     if (*size < 0) return "a dimension is negative";
     if (out.size() == kMostDims) return "too many dimensions";
@@ -105,7 +99,7 @@ std::optional<Dims> Argument::numbers() const {
   Dims out;
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
-    const auto number = integer_of(trimmed(text.substr(0, comma)));
+    const auto number = parse_int64(trimmed(text.substr(0, comma)));
     if (!number) return std::nullopt;
     out.push_back(*number);
     text.remove_prefix(std::min(comma + 1, text.size()));
@@ -131,7 +125,7 @@ OperatorArguments read_arguments(std::string_view dims, std::string_view types, 
     if (!problem.empty()) out.problem = problem;
     if (i >= stride_list.size() || !one.list.empty()) continue;
     for (const std::string_view stride : json_elements(stride_list[i])) {
-      one.strides.push_back(integer_of(stride).value_or(0));
+      one.strides.push_back(parse_int64(stride).value_or(0));
     }
   }
   return out;
