@@ -10,18 +10,14 @@ namespace {
 
 template <typename Value, std::size_t kSize>
 std::optional<Value> look_up(const std::pair<std::string_view, Value> (&names)[kSize], std::string_view text) {
-  for (const auto& [name, value] : names) {
-    if (name == text) return value;
-  }
-  return std::nullopt;
+  const auto* const found = std::ranges::find(names, text, &std::pair<std::string_view, Value>::first);
+  return found == std::end(names) ? std::nullopt : std::optional(found->second);
 }
 
 template <typename Value, std::size_t kSize>
 std::string_view name_of(const std::pair<std::string_view, Value> (&names)[kSize], Value wanted) {
-  for (const auto& [name, value] : names) {
-    if (value == wanted) return name;
-  }
-  return {};
+  const auto* const found = std::ranges::find(names, wanted, &std::pair<std::string_view, Value>::second);
+  return found == std::end(names) ? std::string_view() : found->first;
 }
 
 constexpr std::pair<std::string_view, Unit> kUnits[] = {

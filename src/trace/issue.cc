@@ -145,8 +145,7 @@ std::string_view to_string(Severity severity) {
 }
 
 Issue& IssueLog::entry(IssueKind kind) {
-  const auto before = [](const Issue& issue, IssueKind wanted) { return issue.kind < wanted; };
-  const auto place = std::lower_bound(issues_.begin(), issues_.end(), kind, before);
+  const auto place = std::ranges::lower_bound(issues_, kind, {}, &Issue::kind);
   if (place != issues_.end() && place->kind == kind) return *place;
   return *issues_.insert(place, Issue{kind, 0, -1, {}});
 }
@@ -167,10 +166,8 @@ void IssueLog::merge(const IssueLog& other) {
 }
 
 std::uint64_t IssueLog::count(IssueKind kind) const {
-  for (const Issue& issue : issues_) {
-    if (issue.kind == kind) return issue.count;
-  }
-  return 0;
+  const auto found = std::ranges::find(issues_, kind, &Issue::kind);
+  return found == issues_.end() ? 0 : found->count;
 }
 
 std::string issue_sample(std::string_view text) {

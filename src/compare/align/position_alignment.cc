@@ -57,8 +57,7 @@ Positions rising(const Positions& partner) {
   Positions ends, before(partner.size(), kNoPartner);  // by length: the position that ends the lowest run so far
   for (std::uint32_t i = 0; i < partner.size(); ++i) {
     if (partner[i] == kNoPartner) continue;
-    const auto at = std::lower_bound(ends.begin(), ends.end(), i,
-                                     [&](std::uint32_t end, std::uint32_t now) { return partner[end] < partner[now]; });
+    const auto at = std::ranges::lower_bound(ends, partner[i], {}, [&](std::uint32_t end) { return partner[end]; });
     if (at != ends.begin()) before[i] = *(at - 1);
     if (at == ends.end()) {
       ends.push_back(i);
@@ -342,8 +341,7 @@ class PositionAligner {
 };
 
 bool same_names(std::span<const TemplateKernel> a, std::span<const TemplateKernel> b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const TemplateKernel& x, const TemplateKernel& y) { return x.name == y.name; });
+  return std::ranges::equal(a, b, {}, &TemplateKernel::name, &TemplateKernel::name);
 }
 
 }  // namespace

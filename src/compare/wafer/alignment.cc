@@ -51,10 +51,8 @@ SideView view_of(const Trace& trace, Side side, const std::vector<std::string>& 
 }
 
 std::span<const Kernel> kernels_within(const Trace& trace, const Pass& pass) {
-  const auto before = [](const Kernel& kernel, std::int64_t ts) { return kernel.ts < ts; };
-  const auto behind = [](std::int64_t ts, const Kernel& kernel) { return ts < kernel.ts; };
-  const auto begin = std::lower_bound(trace.kernels.begin(), trace.kernels.end(), pass.begin, before);
-  const auto end = std::upper_bound(begin, trace.kernels.end(), pass.end, behind);
+  const auto begin = std::ranges::lower_bound(trace.kernels, pass.begin, {}, &Kernel::ts);
+  const auto end = std::ranges::upper_bound(begin, trace.kernels.end(), pass.end, {}, &Kernel::ts);
   return {begin, end};
 }
 

@@ -195,8 +195,7 @@ class LaunchResolver {
       if (flow->end_ts == event.ts) ending_.push_back(*flow);
       flows_.origins.pop();
     }
-    const auto flow = std::lower_bound(ending_.begin(), ending_.end(), event.stream,
-                                       [](const FlowOrigin& a, std::uint32_t stream) { return a.stream < stream; });
+    const auto flow = std::ranges::lower_bound(ending_, event.stream, {}, &FlowOrigin::stream);
     if (flow == ending_.end() || flow->stream != event.stream) return nullptr;
     if (!store_.operators_by_flow) return &flow->origin;
     // Several flows may end there: from the call that launches, and from the operator that asked for it.

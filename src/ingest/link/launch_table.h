@@ -55,9 +55,7 @@ class PagedTable {
     const std::size_t number = page_of(key);
     if (number >= first_.size()) return size_;
     const std::span<const Record> records = page(number);
-    const auto found =
-        std::lower_bound(records.begin(), records.end(), key,
-                         [](const Record& record, const Key& wanted) { return key_of(record) < wanted; });
+    const auto found = std::ranges::lower_bound(records, key, {}, [](const Record& one) { return key_of(one); });
     return number * kPage + static_cast<std::size_t>(found - records.begin());
   }
 

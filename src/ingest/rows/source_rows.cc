@@ -122,8 +122,7 @@ std::string_view SourceTexts::of(std::int64_t id, std::string_view absent) const
     tables_->note(SourceDatabase::Outcome::kOversized, table_);
     return absent;
   }
-  const auto other = std::lower_bound(rows_.begin(), rows_.end(), std::pair(id, std::int64_t{0}),
-                                      [](const auto& a, const auto& b) { return a.first < b.first; });
+  const auto other = std::ranges::lower_bound(rows_, id, {}, [](const auto& row) { return row.first; });
   // Of the row with its number and the first other one, the earlier that is its.
   const std::int64_t others = other != rows_.end() && other->first == id ? other->second : id;
   const std::string* found = nullptr;

@@ -469,9 +469,8 @@ void XlaRows::add_operators() {
 std::pair<std::uint32_t, std::int64_t> XlaRows::user_of(std::uint32_t track, std::int64_t ts) const {
   constexpr int kMostHops = 16;
   for (int hop = 0; hop < kMostHops; ++hop) {
-    auto later = std::upper_bound(
-        consumers_.begin(), consumers_.end(), std::tuple(track, ts),
-        [](const auto& place, const Arrow& arrow) { return place < std::tuple(arrow.track, arrow.ts); });
+    const auto place = [](const Arrow& arrow) { return std::tuple(arrow.track, arrow.ts); };
+    const auto later = std::ranges::upper_bound(consumers_, std::tuple(track, ts), {}, place);
     if (later == consumers_.begin()) break;
     const Arrow& around = *std::prev(later);
     if (around.track != track || around.end < ts) break;

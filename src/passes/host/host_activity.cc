@@ -235,8 +235,7 @@ bool HostActivities::follow_queue() {
     if (!tid || of(i).place().place != kNoPlace) continue;
     const auto own = queue.find(std::string(*tid));
     if (own == queue.end()) continue;
-    const auto later = std::upper_bound(own->second.begin(), own->second.end(), gap.end,
-                                        [](std::int64_t end, const Dequeue& one) { return end < one.ts; });
+    const auto later = std::ranges::upper_bound(own->second, gap.end, {}, &Dequeue::ts);
     if (later == own->second.begin()) continue;
     gap.thread = std::prev(later)->feeder;
     any = true;

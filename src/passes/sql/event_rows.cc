@@ -444,8 +444,7 @@ constexpr Column<LaunchRows> kLaunchColumns[] = {
 };
 
 const Column<KernelRows>& column_of_view(std::string_view name) {
-  return *std::find_if(std::begin(kKernelColumns), std::end(kKernelColumns),
-                       [name](const Column<KernelRows>& column) { return column.declared.name == name; });
+  return *std::ranges::find_if(kKernelColumns, [name](const auto& column) { return column.declared.name == name; });
 }
 
 // Single kernels, as the view of the index has them.

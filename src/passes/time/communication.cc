@@ -94,10 +94,8 @@ std::optional<std::int64_t> element_size(std::string_view dtype) {
   std::string name = ascii_lower(dtype);
   if (name.starts_with("c10::")) name.erase(0, 5);
   if (name.starts_with("float8_") || name.starts_with("f8e")) return 1;
-  for (const auto& [known, size] : kSizes) {
-    if (name == known) return size;
-  }
-  return std::nullopt;
+  const auto* const found = std::ranges::find(kSizes, name, [](const auto& known) { return known.first; });
+  return found == std::end(kSizes) ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<double> bus_factor(std::string_view collective, std::int64_t ranks) {

@@ -46,10 +46,8 @@ const std::vector<NameRule>& all_rules() {
 }  // namespace
 
 std::optional<bool> runs_on_matrix_units(std::string_view kernel_name) {
-  for (const NameRule& rule : all_rules()) {
-    if (fits(rule, kernel_name)) return rule.uses;
-  }
-  return std::nullopt;
+  const auto rule = std::ranges::find_if(all_rules(), [&](const NameRule& one) { return fits(one, kernel_name); });
+  return rule == all_rules().end() ? std::nullopt : std::optional(rule->uses);
 }
 
 }  // namespace tracedb

@@ -334,24 +334,17 @@ class RowFinder {
   void list_looked_up(int number, std::size_t end) {
     const ArrayColumn& column = source_.column(number);
     const auto& rows = source_.rows_by_key[static_cast<std::size_t>(number)];
-    const auto before = [&](std::uint32_t row, std::uint64_t key) { return column.key(row) < key; };
-    const auto low = std::lower_bound(rows.begin(), rows.end(), looked_up_key_, before);
-    const auto high = std::lower_bound(low, rows.end(), looked_up_key_ + 1, before);
-    set_list(std::lower_bound(low, high, static_cast<std::uint32_t>(list_.first)),
-             std::lower_bound(low, high, static_cast<std::uint32_t>(end)));
-  }
-
-  template <class Iterator>
-  void set_list(Iterator from, Iterator to) {
+    const auto key_of = [&](std::uint32_t row) { return column.key(row); };
+    const auto low = std::ranges::lower_bound(rows, looked_up_key_, {}, key_of);
+    const auto high = std::ranges::upper_bound(rows, looked_up_key_, {}, key_of);
+    const auto from = std::lower_bound(low, high, static_cast<std::uint32_t>(list_.first));
     list_.listed = true;
-    list_.rows.assign(from, std::max(from, to));
+    list_.rows.assign(from, std::lower_bound(from, high, static_cast<std::uint32_t>(end)));
   }
 
   // Ranges are sorted.
   static bool is_in(const std::vector<KeyRange>& ranges, std::uint64_t key) {
-    const auto behind =
-        std::upper_bound(ranges.begin(), ranges.end(), key,
-                         [](std::uint64_t wanted, const KeyRange& range) { return wanted < range.first; });
+    const auto behind = std::ranges::upper_bound(ranges, key, {}, &KeyRange::first);
     return behind != ranges.begin() && key < std::prev(behind)->end;
   }
 

@@ -355,10 +355,8 @@ void SetScan::work() {
 }
 
 const PassedComparison* find_comparison(unsigned char code) {
-  for (const PassedComparison& comparison : kComparisons) {
-    if (comparison.code == code) return &comparison;
-  }
-  return nullptr;
+  const auto* const found = std::ranges::find(kComparisons, code, &PassedComparison::code);
+  return found == kComparisons.end() ? nullptr : found;
 }
 
 MemberQuery make_query(const SetSource& source, const SetTable& table, const char* plan, sqlite3_value** values) {
