@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
+#include "base/text/numbered_texts.h"
 #include "base/unknown.h"
 #include "base/version.h"
 #include "export/trace_events.h"
@@ -31,29 +31,19 @@ void add_rest(FoldedStacks& out, std::string_view name, const PathTime& rest) {
 }
 
 // Frames that several profiles share, each once.
-class SharedFrames {
- public:
-  std::size_t number(const std::string& name) {
-    const auto [entry, is_new] = numbers_.try_emplace(name, numbers_.size());
-    if (is_new) add(name);
-    return entry->second;
-  }
-  [[nodiscard]] const std::string& json() const { return json_; }
-
- private:
-  void add(const std::string& name) {
+std::string frames_json(const NumberedTexts& frames) {
+  std::string json;
+  for (const std::string& name : frames.all()) {
     const FrameLabel label = frame_label(name);
     JsonWriter frame;
     frame.member("name", name);
     if (!label.file.empty()) frame.member("file", label.file).member("line", label.line);
-    json_ += (json_.empty() ? "\n{" : ",\n{") + frame.str() + "}";
+    json += (json.empty() ? "\n{" : ",\n{") + frame.str() + "}";
   }
+  return json;
+}
 
-  std::unordered_map<std::string, std::size_t> numbers_;
-  std::string json_;
-};
-
-std::string profile_json(const SpeedscopeProfile& profile, SharedFrames& frames) {
+std::string profile_json(const SpeedscopeProfile& profile, NumberedTexts& frames) {
   std::string samples, weights;
   std::int64_t total = 0;
   for (const FoldedStack& stack : profile.stacks.stacks) {
@@ -115,13 +105,13 @@ void write_folded_difference(std::ostream& out, const FoldedStacks& baseline, co
 }
 
 void write_speedscope(std::ostream& out, std::string_view name, std::span<const SpeedscopeProfile> profiles) {
-  SharedFrames frames;
+  NumberedTexts frames;
   std::string all;
   for (const SpeedscopeProfile& profile : profiles) all += (all.empty() ? "" : ",\n") + profile_json(profile, frames);
   JsonWriter members;
   members.member("$schema", "https://www.speedscope.app/file-format-schema.json");
   members.member("name", name).member("activeProfileIndex", 0).member("exporter", "tracedb " + std::string(kVersion));
-  members.key("shared").json("{\"frames\":[" + frames.json() + "]}").key("profiles").json("[\n" + all + "]");
+  members.key("shared").json("{\"frames\":[" + frames_json(frames) + "]}").key("profiles").json("[\n" + all + "]");
   out << "{" << members.str() << "}\n";
 }
 

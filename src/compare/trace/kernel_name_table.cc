@@ -48,13 +48,10 @@ std::vector<std::uint32_t> LaunchConfigTable::intern(const Index& index) {
                  "SELECT id, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM launch_config WHERE "
                  "grid_x IS NOT NULL AND block_x IS NOT NULL ORDER BY id");
   while (rows.step()) {
-    const std::string text = fmt::format("[{},{},{}] [{},{},{}]", rows.int64(1), rows.int64(2), rows.int64(3),
-                                         rows.int64(4), rows.int64(5), rows.int64(6));
-    const auto [entry, is_new] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
-    if (is_new) texts_.push_back(text);
     const std::size_t id = rows.id(0);
     if (id >= numbers.size()) numbers.resize(id + 1, 0);
-    numbers[id] = entry->second;
+    numbers[id] = texts_.number(fmt::format("[{},{},{}] [{},{},{}]", rows.int64(1), rows.int64(2), rows.int64(3),
+                                            rows.int64(4), rows.int64(5), rows.int64(6)));
   }
   return numbers;
 }

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/text/numbered_texts.h"
 #include "index/index.h"
 #include "passes/classify/kernel_classes.h"
 #include "passes/classify/rule_set.h"
@@ -85,12 +86,12 @@ class KernelNameTable {
 // The launch configurations of several traces under one numbering; 0: not known.
 class LaunchConfigTable {
  public:
+  LaunchConfigTable() { texts_.number(""); }
   std::vector<std::uint32_t> intern(const Index& index);  // by launch_config_id
-  [[nodiscard]] const std::string& text(std::uint32_t number) const { return texts_[number]; }
+  [[nodiscard]] const std::string& text(std::uint32_t number) const { return texts_.text(number); }
 
  private:
-  std::vector<std::string> texts_ = {""};
-  std::unordered_map<std::string, std::uint32_t> numbers_;
+  NumberedTexts texts_;
 };
 
 // The numbers that the names and configurations of one trace have among those of all traces.

@@ -26,24 +26,20 @@ using Ops = std::map<std::string, OpCalls>;
 
 // Operations as numbers for the pass over all kernels.
 struct NumberedOps {
-  std::vector<std::string> ops;
+  NumberedTexts ops;
   std::vector<std::size_t> of_name;
 };
 
 NumberedOps number_ops(const Trace& trace) {
   NumberedOps out;
-  std::map<std::string, std::size_t> numbers;
-  for (const KernelName& name : trace.names) {
-    const auto [found, is_new] = numbers.emplace(name.side_op, out.ops.size());
-    if (is_new) out.ops.push_back(name.side_op);
-    out.of_name.push_back(found->second);
-  }
+  for (const KernelName& name : trace.names) out.of_name.push_back(out.ops.number(name.side_op));
   return out;
 }
 
 Ops calls_of(const Trace& trace) {
   const NumberedOps numbered = number_ops(trace);
-  const std::size_t n = numbered.ops.size();
+  const std::vector<std::string>& op_names = numbered.ops.all();
+  const std::size_t n = op_names.size();
   std::vector<std::int64_t> counts(n), before(n * n);
   std::vector<std::vector<std::string>> names(n);
   std::vector<bool> seen(trace.names.size());
@@ -61,9 +57,9 @@ Ops calls_of(const Trace& trace) {
     if (counts[op] == 0) continue;
     OpCalls calls{counts[op], {}, std::move(names[op])};
     for (std::size_t x = 0; x < n; ++x) {
-      if (before[op * n + x] > 0) calls.before[numbered.ops[x]] = before[op * n + x];
+      if (before[op * n + x] > 0) calls.before[op_names[x]] = before[op * n + x];
     }
-    ops.emplace(numbered.ops[op], std::move(calls));
+    ops.emplace(op_names[op], std::move(calls));
   }
   return ops;
 }
