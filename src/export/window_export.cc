@@ -41,18 +41,18 @@ JsonWriter header(std::span<const WindowSide> sides) {
   return members;
 }
 
-constexpr WindowSpan kNoTime = {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
+constexpr Extent kNoTime = {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
 
-void widen(WindowSpan& span, std::int64_t begin, std::int64_t end) {
+void widen(Extent& span, std::int64_t begin, std::int64_t end) {
   span.begin = std::min(span.begin, begin);
   span.end = std::max(span.end, end);
 }
 
-void merge(std::vector<WindowSpan>& spans) {
-  std::erase_if(spans, [](const WindowSpan& span) { return span.begin > span.end; });
-  std::ranges::sort(spans, {}, &WindowSpan::begin);
+void merge(std::vector<Extent>& spans) {
+  std::erase_if(spans, [](const Extent& span) { return span.begin > span.end; });
+  std::ranges::sort(spans, {}, &Extent::begin);
   std::size_t kept = 0;
-  for (const WindowSpan& span : spans) {
+  for (const Extent& span : spans) {
     if (kept > 0 && span.begin <= spans[kept - 1].end) {
       spans[kept - 1].end = std::max(spans[kept - 1].end, span.end);
     } else {
@@ -63,9 +63,8 @@ void merge(std::vector<WindowSpan>& spans) {
 }
 
 // The first span that begins behind a time.
-std::vector<WindowSpan>::const_iterator first_behind(const std::vector<WindowSpan>& spans, std::int64_t time) {
-  return std::upper_bound(spans.begin(), spans.end(), time,
-                          [](std::int64_t at, const WindowSpan& span) { return at < span.begin; });
+std::vector<Extent>::const_iterator first_behind(const std::vector<Extent>& spans, std::int64_t time) {
+  return std::ranges::upper_bound(spans, time, {}, &Extent::begin);
 }
 
 // One of the two tables of device events.
@@ -128,7 +127,7 @@ class WindowFinder {
     std::ranges::stable_sort(gaps, std::ranges::greater(), &Gap::dur);
     if (gaps.size() > most) gaps.resize(most);
     for (const Gap& gap : gaps) {
-      WindowSpan span{std::max<std::int64_t>(gap.ts - gap.dur / 2, 0), saturating_add(gap.ts, gap.dur + gap.dur / 2)};
+      Extent span{std::max<std::int64_t>(gap.ts - gap.dur / 2, 0), saturating_add(gap.ts, gap.dur + gap.dur / 2)};
       if (gap.before.id != 0) widen(span, rows_of(gap.before).ts[gap.before.id - 1], span.end);
       widen(span, span.begin, saturating_add(rows_of(gap.after).end(gap.after.id - 1), 1));
       window_.spans.push_back(span);
@@ -147,7 +146,7 @@ class WindowFinder {
 
   void add_steps() {
     const StepSet& steps = workload_.steps();
-    std::vector<WindowSpan> spans(steps.steps.size() + 1, kNoTime);  // element 0: of what is in no step
+    std::vector<Extent> spans(steps.steps.size() + 1, kNoTime);  // element 0: of what is in no step
     for_each_row([&](const DeviceRows& rows, std::uint32_t row, bool is_memory_op) {
       const std::uint32_t step = (is_memory_op ? steps.of_memory : steps.of_kernel)[row];
       widen(spans[step], rows.ts[row], rows.end(row));
@@ -163,7 +162,7 @@ class WindowFinder {
   }
 
   void add_whole() {
-    WindowSpan span = kNoTime;
+    Extent span = kNoTime;
     if (selection_.empty()) span = {0, std::numeric_limits<std::int64_t>::max()};
     for_each_row([&](const DeviceRows& rows, std::uint32_t row, bool) { widen(span, rows.ts[row], rows.end(row)); });
     if (selection_.from) widen(span, *selection_.from, std::max(*selection_.from, span.end));
@@ -174,7 +173,7 @@ class WindowFinder {
   // What launched a row belongs to the span that the row starts in.
   void add_launches() {
     const auto ts = calls_.int64s("ts");
-    std::vector<WindowSpan> wider = window_.spans;
+    std::vector<Extent> wider = window_.spans;
     for_each_row([&](const DeviceRows& rows, std::uint32_t row, bool) {
       const std::uint32_t launch = rows.launch[row];
       if (launch == 0 || launch > ts.size()) return;
@@ -218,7 +217,7 @@ SideWriter::SideWriter(WindowFile& file, const WindowSide& side, std::int64_t nu
       shift_(shift) {}
 
 void SideWriter::clip(TraceSlice& slice, std::int64_t ts, std::int64_t end, JsonWriter& args) const {
-  const WindowSpan hull = window_.hull();
+  const Extent hull = window_.hull();
   const std::int64_t begin = std::max(ts, hull.begin);
   slice.ts = shifted(begin);
   slice.dur = end == kUnknownValue ? kUnknownValue : std::min(end, hull.end) - begin;

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time_cover.h"
 #include "passes/select/workload.h"
 
 namespace tracedb {
@@ -22,21 +23,14 @@ namespace tracedb {
 // What of a trace a window shows: the kernels, copies and fills that a selection chooses, and the times at which the
 // host is looked at: from the calls that launched them to their end.
 
-// [begin, end), in ns from meta.base_time_ns.
-struct WindowSpan {
-  std::int64_t begin = 0, end = 0;
-};
-
 struct TraceWindow {
   std::vector<std::uint32_t> kernels, memory_ops;  // rows, ascending: the id less 1
-  std::vector<WindowSpan> spans;                   // in order, apart from each other
+  std::vector<Extent> spans;                       // ns from meta.base_time_ns; in order, apart from each other
   std::int64_t device_begin = 0;                   // of the first kernel, else copy, else span
 
   [[nodiscard]] bool empty() const { return kernels.empty() && memory_ops.empty(); }
   // From the begin of the first span to the end of the last.
-  [[nodiscard]] WindowSpan hull() const {
-    return spans.empty() ? WindowSpan{} : WindowSpan{spans.front().begin, spans.back().end};
-  }
+  [[nodiscard]] Extent hull() const { return spans.empty() ? Extent{} : Extent{spans.front().begin, spans.back().end}; }
   // Whether an event touches a span.
   [[nodiscard]] bool touches(std::int64_t begin, std::int64_t end) const;
 };
