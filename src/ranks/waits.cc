@@ -31,12 +31,6 @@ struct Presence {
   std::int64_t ahead = 0;  // of the last rank, ns: what it waits for it, if so long
 };
 
-// What a rank did before a collective.
-struct Before {
-  LateParts parts{};
-  std::int64_t from = 0, to = 0;  // on its own clock
-};
-
 bool within(const MatchedCollective& some, const MatchedCollective& all) {
   return std::includes(all.members.begin(), all.members.end(), some.members.begin(), some.members.end(),
                        [](const auto& a, const auto& b) { return a.rank < b.rank; });
@@ -219,20 +213,12 @@ class Splitter {
     }
   }
 
-  [[nodiscard]] Before before_of(const Presence& one, const MatchedCollective& earlier) const {
-    const std::int64_t from = end_on(earlier, one.rank);
+  // What a rank did before a collective, by cause; `from`: on its own clock.
+  [[nodiscard]] LateParts parts_before(const Presence& one, std::int64_t from) const {
     const TimeParts parts = ranks_[one.rank].parts(from, one.own_start);
-    Before out;
-    out.from = from;
-    out.to = one.own_start;
-    const auto set = [&](LateCause cause, std::int64_t ns) { out.parts[static_cast<std::size_t>(cause)] = ns; };
-    set(LateCause::kCompute, parts.compute);
-    set(LateCause::kCopy, parts.copy);
-    set(LateCause::kComm, parts.comm);
-    set(LateCause::kHost, parts.idle);
     // So that the parts are the whole of the aligned start, drift within the window included.
-    set(LateCause::kEarlier, one.start - (one.own_start - from));
-    return out;
+    const std::int64_t earlier = one.start - (one.own_start - from);
+    return {parts.compute, parts.copy, parts.comm, parts.idle, earlier};
   }
 
   void blame(std::span<const Presence> all, const Presence& last, const MatchedCollective& earlier,
@@ -241,8 +227,8 @@ class Splitter {
     LateParts sums{};
     for (const Presence& one : all) {
       const std::int64_t weight = one.rank == last.rank ? others : -1;
-      const Before before = before_of(one, earlier);
-      for (std::size_t i = 0; i < kLateCauses; ++i) sums[i] += weight * before.parts[i];
+      const LateParts parts = parts_before(one, end_on(earlier, one.rank));
+      for (std::size_t i = 0; i < kLateCauses; ++i) sums[i] += weight * parts[i];
     }
     for (std::size_t i = 0; i < kLateCauses; ++i) {
       wait.parts[i] = std::llround(static_cast<double>(sums[i]) / static_cast<double>(others));
@@ -274,13 +260,11 @@ class Splitter {
     std::map<std::uint32_t, std::pair<double, double>> sums;
     for (const Presence& one : all) {
       const double weight = one.rank == last ? 1 : -1 / others;
-      const Before before = before_of(one, earlier);
       const std::vector<ComputeKernel>& kernels = ranks_[one.rank].compute;
-      auto kernel = std::lower_bound(kernels.begin(), kernels.end(), before.from,
-                                     [](const ComputeKernel& k, std::int64_t at) { return k.start < at; });
-      for (; kernel != kernels.end() && kernel->start < before.to; ++kernel) {
+      auto kernel = std::ranges::lower_bound(kernels, end_on(earlier, one.rank), {}, &ComputeKernel::start);
+      for (; kernel != kernels.end() && kernel->start < one.own_start; ++kernel) {
         auto& [time, count] = sums[kernel->class_id];
-        time += weight * static_cast<double>(std::min(kernel->dur, before.to - kernel->start));
+        time += weight * static_cast<double>(std::min(kernel->dur, one.own_start - kernel->start));
         count += weight;
       }
     }
@@ -388,13 +372,11 @@ double deviations(std::size_t longest, const std::vector<std::vector<std::int64_
 
 Pace pace_of(std::size_t longest, std::span<const RankTrace> ranks) {
   Pace out;
-  const auto set = [&](LateCause cause, auto value) {
-    out.excess[static_cast<std::size_t>(cause)] =
-        std::llround(excess(longest, ranks.size(), [&](std::size_t rank) { return value(ranks[rank].figures); }));
+  const auto more = [&](std::int64_t RankFigures::*figure) -> std::int64_t {
+    return std::llround(excess(longest, ranks.size(), [&](std::size_t rank) { return ranks[rank].figures.*figure; }));
   };
-  set(LateCause::kCompute, [](const RankFigures& sums) { return sums.computation; });
-  set(LateCause::kCopy, [](const RankFigures& sums) { return sums.exposed_copy; });
-  set(LateCause::kHost, [](const RankFigures& sums) { return sums.idle; });
+  // By cause; recordings are not compared by communication and by what was before.
+  out.excess = {more(&RankFigures::computation), more(&RankFigures::exposed_copy), 0, more(&RankFigures::idle), 0};
   std::map<std::uint32_t, std::pair<double, double>> classes;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const double weight = rank == longest ? 1 : -1 / static_cast<double>(ranks.size() - 1);
