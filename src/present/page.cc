@@ -25,6 +25,94 @@ constexpr std::string_view kLittleChanged =
 constexpr std::string_view kAlike =
     "{kind}{baseline_time:time}{unit} in both ({change:+.1f%}), inconclusive: {reason}.";
 
+// "step 7 is 37.7 ms longer than the usual decode step (period 56.6 ms, of 29 others 18.9 ms)." and why. Of a
+// comparison of one step (Comparison::step), which is named `step`; times in ns.
+Sentence step_headline(const GroupReasons& group, const std::string& step, double usual, double own,
+                       const Sentence& why) {
+  const std::string& label = group.group->group.label;
+  const Sentence how = std::abs(own / usual - 1) < kLeastChange
+                           ? say("as_usual", "takes as long as")
+                           : say("differs", "is {change:time} {how} than",
+                                 {{"change", std::abs(own - usual)}, {"how", own > usual ? "longer" : "shorter"}});
+  return say(
+      "compare.step",
+      "{step} {how} {usual} {kind}step ({measure} {candidate_time:time}, of {n:# other} {baseline_time:time}).{why}",
+      {{"step", step},
+       {"how", how},
+       {"usual", group.group->baseline.steps < 3 ? "the other" : "the usual"},
+       {"kind", label == "unknown" ? "" : label + " "},
+       {"measure", group.by_period ? "period" : "span"},
+       {"candidate_time", own},
+       {"n", group.group->baseline.steps},
+       {"baseline_time", usual},
+       {"why", why}});
+}
+
+// " (70 %)": of the change; where what got slower and what got faster nearly cancel, of its own direction; "" of none.
+Sentence share_text(const GroupReasons& group, const Reason& reason) {
+  if (!reason.share) return {};
+  const auto total = static_cast<double>(group.total.change);
+  if (2 * std::abs(total) >= std::max(group.slower, -group.faster)) {
+    return say("of_change", " ({share:.0f%})", {{"share", *reason.share}});
+  }
+  const bool slower = reason.change.change > 0;
+  const double all = slower ? group.slower : group.faster;
+  return say("of_direction", " ({share:.0f%} of what is {how})",
+             {{"share", static_cast<double>(reason.change.change) / all}, {"how", slower ? "slower" : "faster"}});
+}
+
+// Instead of a ratio, where the traces did other work. `judged`: the time of a step; `kind`: as the headline has it;
+// `units`: what the time of each side is of.
+Sentence other_work_text(const GroupComparison& group, const Figure& kind, const Change& judged, const SideNames& names,
+                         const std::array<std::string, 2>& units) {
+  if (group.other_work.cycles)
+    return say("compare.other_cycles",
+               "{kind}{work}. Not compared (--allow-different-work compares the numbers as they are).",
+               {kind, {"work", group.other_work.text}});
+  return say("compare.other_work",
+             "{kind}{work}. Not compared: {baseline} takes {baseline_time:time}{baseline_unit}, {candidate} "
+             "{candidate_time:time}{candidate_unit} (--allow-different-work compares them).",
+             {kind,
+              {"work", group.other_work.text},
+              {"baseline", names.baseline},
+              {"baseline_time", judged.baseline.mean},
+              {"baseline_unit", units[0]},
+              {"candidate", names.candidate},
+              {"candidate_time", judged.candidate.mean},
+              {"candidate_unit", units[1]}});
+}
+
+// Before the headline, where names of kernels are unreliable: times still hold, what is said of kernels does not.
+Sentence names_out_of_step_text(const SectionInput& in, const SideNames& names) {
+  const auto share = [](const ComparedTrace& trace) {
+    const auto all = static_cast<double>(trace.work.kernel_time);
+    return all > 0 ? static_cast<double>(trace.description.names_out_of_step.time) / all : 0;
+  };
+  const double a = share(in.baseline), b = share(in.candidate);
+  return say("compare.names_out_of_step",
+             "No reason is by kernel: {share:.1f%} of the kernel time of {name} is under the name of another kernel.",
+             {{"share", std::max(a, b)}, {"name", b > a ? names.candidate : names.baseline}});
+}
+
+Sentence fusion_text(const WordsInput& words, const GroupComparison& group, const Fusion& fusion) {
+  const bool by_candidate = fusion.by == FusedBy::kCandidate;
+  double parts = 0, own = 0;
+  std::string names;
+  for (const FusionKernel& part : fusion.parts) {
+    parts += by_candidate ? group.baseline_per_unit(part.time) : group.candidate_per_unit(part.time);
+    names += (names.empty() ? "" : " + ") + brief_name(part.name, words.in);
+  }
+  own = by_candidate ? group.candidate_per_unit(fusion.fused.time) : group.baseline_per_unit(fusion.fused.time);
+  return say("compare.fusion",
+             "{who} runs {fused} ({time:time}) for {parts} ({parts_time:time}); confidence {confidence:.0f%}",
+             {{"who", by_candidate ? words.names.candidate : words.names.baseline},
+              {"fused", brief_name(fusion.fused.name, words.in)},
+              {"time", own},
+              {"parts", names},
+              {"parts_time", parts},
+              {"confidence", fusion.confidence}});
+}
+
 class Writer : PageWriter {
  public:
   // `most`: reasons of the first group.
@@ -491,88 +579,6 @@ Page compare_page(const PageInput& input, std::size_t width) {
     if (static_cast<std::size_t>(std::ranges::count(text, '\n')) <= kMostLines) return page;
   }
   return Writer(input, 1).run();
-}
-
-Sentence step_headline(const GroupReasons& group, const std::string& step, double usual, double own,
-                       const Sentence& why) {
-  const std::string& label = group.group->group.label;
-  const Sentence how = std::abs(own / usual - 1) < kLeastChange
-                           ? say("as_usual", "takes as long as")
-                           : say("differs", "is {change:time} {how} than",
-                                 {{"change", std::abs(own - usual)}, {"how", own > usual ? "longer" : "shorter"}});
-  return say(
-      "compare.step",
-      "{step} {how} {usual} {kind}step ({measure} {candidate_time:time}, of {n:# other} {baseline_time:time}).{why}",
-      {{"step", step},
-       {"how", how},
-       {"usual", group.group->baseline.steps < 3 ? "the other" : "the usual"},
-       {"kind", label == "unknown" ? "" : label + " "},
-       {"measure", group.by_period ? "period" : "span"},
-       {"candidate_time", own},
-       {"n", group.group->baseline.steps},
-       {"baseline_time", usual},
-       {"why", why}});
-}
-
-Sentence share_text(const GroupReasons& group, const Reason& reason) {
-  if (!reason.share) return {};
-  const auto total = static_cast<double>(group.total.change);
-  if (2 * std::abs(total) >= std::max(group.slower, -group.faster)) {
-    return say("of_change", " ({share:.0f%})", {{"share", *reason.share}});
-  }
-  const bool slower = reason.change.change > 0;
-  const double all = slower ? group.slower : group.faster;
-  return say("of_direction", " ({share:.0f%} of what is {how})",
-             {{"share", static_cast<double>(reason.change.change) / all}, {"how", slower ? "slower" : "faster"}});
-}
-
-Sentence other_work_text(const GroupComparison& group, const Figure& kind, const Change& judged, const SideNames& names,
-                         const std::array<std::string, 2>& units) {
-  if (group.other_work.cycles)
-    return say("compare.other_cycles",
-               "{kind}{work}. Not compared (--allow-different-work compares the numbers as they are).",
-               {kind, {"work", group.other_work.text}});
-  return say("compare.other_work",
-             "{kind}{work}. Not compared: {baseline} takes {baseline_time:time}{baseline_unit}, {candidate} "
-             "{candidate_time:time}{candidate_unit} (--allow-different-work compares them).",
-             {kind,
-              {"work", group.other_work.text},
-              {"baseline", names.baseline},
-              {"baseline_time", judged.baseline.mean},
-              {"baseline_unit", units[0]},
-              {"candidate", names.candidate},
-              {"candidate_time", judged.candidate.mean},
-              {"candidate_unit", units[1]}});
-}
-
-Sentence names_out_of_step_text(const SectionInput& in, const SideNames& names) {
-  const auto share = [](const ComparedTrace& trace) {
-    const auto all = static_cast<double>(trace.work.kernel_time);
-    return all > 0 ? static_cast<double>(trace.description.names_out_of_step.time) / all : 0;
-  };
-  const double a = share(in.baseline), b = share(in.candidate);
-  return say("compare.names_out_of_step",
-             "No reason is by kernel: {share:.1f%} of the kernel time of {name} is under the name of another kernel.",
-             {{"share", std::max(a, b)}, {"name", b > a ? names.candidate : names.baseline}});
-}
-
-Sentence fusion_text(const WordsInput& words, const GroupComparison& group, const Fusion& fusion) {
-  const bool by_candidate = fusion.by == FusedBy::kCandidate;
-  double parts = 0, own = 0;
-  std::string names;
-  for (const FusionKernel& part : fusion.parts) {
-    parts += by_candidate ? group.baseline_per_unit(part.time) : group.candidate_per_unit(part.time);
-    names += (names.empty() ? "" : " + ") + brief_name(part.name, words.in);
-  }
-  own = by_candidate ? group.candidate_per_unit(fusion.fused.time) : group.baseline_per_unit(fusion.fused.time);
-  return say("compare.fusion",
-             "{who} runs {fused} ({time:time}) for {parts} ({parts_time:time}); confidence {confidence:.0f%}",
-             {{"who", by_candidate ? words.names.candidate : words.names.baseline},
-              {"fused", brief_name(fusion.fused.name, words.in)},
-              {"time", own},
-              {"parts", names},
-              {"parts_time", parts},
-              {"confidence", fusion.confidence}});
 }
 
 }  // namespace tracedb

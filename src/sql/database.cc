@@ -20,6 +20,11 @@
 namespace tracedb {
 namespace {
 
+// A file name as SQLite takes it: relative ones get a "./", lest "file:x" be read as a URI and ":memory:" as no file.
+std::string database_name(const std::filesystem::path& path) {
+  return path.is_relative() ? "./" + path.native() : path.native();
+}
+
 int open_flags(Database::Mode mode) {
   switch (mode) {
     case Database::Mode::kCreate:
@@ -160,11 +165,18 @@ std::string between(std::string_view text, char mark) {
   return out + mark;
 }
 
-}  // namespace
-
-std::string database_name(const std::filesystem::path& path) {
-  return path.is_relative() ? "./" + path.native() : path.native();
+// "what [statement]", the statement on one line and not too long.
+std::string doing_text(std::string_view what, std::string_view sql) {
+  constexpr std::size_t kLongest = 200;
+  std::string line;
+  for (const char c : sql.substr(0, kLongest)) {
+    const bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (!space || (!line.empty() && line.back() != ' ')) line += space ? ' ' : c;
+  }
+  return fmt::format("{} [{}{}]", what, line, sql.size() > kLongest ? " ..." : "");
 }
+
+}  // namespace
 
 std::string quoted_name(std::string_view name) { return between(name, '"'); }
 std::string quoted_text(std::string_view text) { return between(text, '\''); }
@@ -398,16 +410,6 @@ void fail_in_index(sqlite3* handle, const std::filesystem::path& path, int sqlit
   if (!difference.empty()) fail_as_damaged(path, fmt::format("{}: {}", difference, message));
   throw Error(ErrorCode::kResource,
               fmt::format("{}: internal error, please report it: {}: {}", path.string(), doing, message));
-}
-
-std::string doing_text(std::string_view what, std::string_view sql) {
-  constexpr std::size_t kLongest = 200;
-  std::string line;
-  for (const char c : sql.substr(0, kLongest)) {
-    const bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
-    if (!space || (!line.empty() && line.back() != ' ')) line += space ? ' ' : c;
-  }
-  return fmt::format("{} [{}{}]", what, line, sql.size() > kLongest ? " ..." : "");
 }
 
 std::string schema_difference(sqlite3* handle) {

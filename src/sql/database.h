@@ -29,9 +29,6 @@ namespace tracedb {
 class Database;
 class Watchdog;
 
-// A file name as SQLite takes it: relative ones get a "./", lest "file:x" be read as a URI and ":memory:" as no file.
-std::string database_name(const std::filesystem::path& path);
-
 // Names in SQL: in quotes, and whether two are the same in letters of any case.
 std::string quoted_name(std::string_view name);
 bool is_same_name(std::string_view a, std::string_view b);
@@ -203,9 +200,6 @@ class Database {
 // it. `path`: of the index open in `handle`; `message`: what SQLite said.
 [[noreturn]] void fail_in_index(sqlite3* handle, const std::filesystem::path& path, int sqlite_code,
                                 std::string_view message, std::string_view doing);
-
-// "what [statement]", the statement on one line and not too long.
-std::string doing_text(std::string_view what, std::string_view sql);
 
 // Checks that an index has exactly the tables, views and indexes that this version makes, by the text of each. Another
 // program may have changed the file: a view in place of a table could run for ever.

@@ -149,6 +149,19 @@ void call(sqlite3_context* context, int count, sqlite3_value** values) {
 
 void destroy(void* own) { std::unique_ptr<Printf>(static_cast<Printf*>(own)).reset(); }
 
+// SQLite's printf() and format(), with widths and precisions bounded: SQLite pads character by character, which takes
+// seconds for a width of a billion, and then returns NULL because no text may be that long.
+// For statements of this database from now on: what would be longer than `longest` bytes is an error at once.
+void register_bounded_printf(Database& database, int longest) {
+  constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+  for (const char* name : {"printf", "format"}) {
+    const int code =
+        sqlite3_create_function_v2(database.handle(), name, -1, kFlags, std::make_unique<Printf>(longest).release(),
+                                   call, nullptr, nullptr, destroy);
+    if (code != SQLITE_OK) database.fail(code, "cannot register a function");
+  }
+}
+
 }  // namespace
 
 void harden(Database& database) {
@@ -180,16 +193,6 @@ SqlGuard::SqlGuard(Database& database, const SqlLimits& limits) : database_(data
 SqlGuard::~SqlGuard() {
   sqlite3_set_authorizer(database_.handle(), nullptr, nullptr);
   sqlite3_hard_heap_limit64(0);
-}
-
-void register_bounded_printf(Database& database, int longest) {
-  constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
-  for (const char* name : {"printf", "format"}) {
-    const int code =
-        sqlite3_create_function_v2(database.handle(), name, -1, kFlags, std::make_unique<Printf>(longest).release(),
-                                   call, nullptr, nullptr, destroy);
-    if (code != SQLITE_OK) database.fail(code, "cannot register a function");
-  }
 }
 
 }  // namespace tracedb

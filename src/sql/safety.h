@@ -38,9 +38,4 @@ class SqlGuard {
   mutable std::set<std::string> used_;  // filled while it lives, also where it is const
 };
 
-// SQLite's printf() and format(), with widths and precisions bounded: SQLite pads character by character, which takes
-// seconds for a width of a billion, and then returns NULL because no text may be that long.
-// For statements of this database from now on: what would be longer than `longest` bytes is an error at once.
-void register_bounded_printf(Database& database, int longest);
-
 }  // namespace tracedb

@@ -8,6 +8,15 @@
 namespace tracedb {
 namespace {
 
+std::vector<KernelUse> kernel_uses(std::span<const TemplateKernel> kernels) {
+  std::vector<KernelUse> uses;
+  uses.reserve(kernels.size());
+  for (const TemplateKernel& kernel : kernels) {
+    uses.push_back({kernel.name, kernel.n > 0 ? static_cast<double>(kernel.time) / static_cast<double>(kernel.n) : 0});
+  }
+  return uses;
+}
+
 using Positions = std::vector<std::uint32_t>;
 
 // Every lane is compared with every other: of a sequence on more streams than devices have, those that come last are
@@ -372,15 +381,6 @@ std::vector<std::uint32_t> companion_hosts(std::span<const TemplateKernel> kerne
     }
   }
   return hosts;
-}
-
-std::vector<KernelUse> kernel_uses(std::span<const TemplateKernel> kernels) {
-  std::vector<KernelUse> uses;
-  uses.reserve(kernels.size());
-  for (const TemplateKernel& kernel : kernels) {
-    uses.push_back({kernel.name, kernel.n > 0 ? static_cast<double>(kernel.time) / static_cast<double>(kernel.n) : 0});
-  }
-  return uses;
 }
 
 }  // namespace tracedb

@@ -22,6 +22,4 @@ std::vector<AlignedPair> align_positions(std::span<const TemplateKernel> a, std:
 std::vector<std::uint32_t> companion_hosts(std::span<const TemplateKernel> kernels,
                                            const KernelNameTable& kernel_names);
 
-std::vector<KernelUse> kernel_uses(std::span<const TemplateKernel> kernels);
-
 }  // namespace tracedb

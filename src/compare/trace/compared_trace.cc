@@ -118,6 +118,27 @@ std::vector<LoadedTrace> load_each(std::span<const TraceSource> sources, const S
   return out;
 }
 
+// The layers of several traces, renumbered so: all have the same stacks.
+std::vector<LayerSet> join_layers(std::vector<LayerSet> traces) {
+  std::vector<LayerStacks> models;
+  models.reserve(traces.size());
+  for (const LayerSet& layers : traces) models.push_back(layers.stacks);
+  const JointStacks joint = join_stacks(models);
+  for (std::size_t t = 0; t < traces.size(); ++t) {
+    std::vector<std::int32_t> shift;  // by layer
+    for (std::size_t i = 0; i < models[t].size(); ++i) {
+      shift.insert(shift.end(), static_cast<std::size_t>(models[t][i].count), joint.first[t][i] - models[t][i].first);
+    }
+    const bool moves = std::ranges::any_of(shift, [](std::int32_t by) { return by != 0; });
+    for (std::int32_t& layer : traces[t].of_kernel) {
+      if (!moves) break;
+      if (layer >= 0 && static_cast<std::size_t>(layer) < shift.size()) layer += shift[static_cast<std::size_t>(layer)];
+    }
+    traces[t].stacks = joint.stacks;
+  }
+  return traces;
+}
+
 ComparedTraces numbered(std::vector<LoadedTrace> loaded, std::span<const TraceSource> sources, const RuleSet& rules) {
   ComparedTraces out{KernelNameTable(ClassFamilies(rules)), {}, {}};
   std::vector<LayerSet> layers;
@@ -237,26 +258,6 @@ JointStacks join_stacks(const std::vector<LayerStacks>& models) {
     for (const std::size_t position : of_model) first.push_back(out.stacks[position].first);
   }
   return out;
-}
-
-std::vector<LayerSet> join_layers(std::vector<LayerSet> traces) {
-  std::vector<LayerStacks> models;
-  models.reserve(traces.size());
-  for (const LayerSet& layers : traces) models.push_back(layers.stacks);
-  const JointStacks joint = join_stacks(models);
-  for (std::size_t t = 0; t < traces.size(); ++t) {
-    std::vector<std::int32_t> shift;  // by layer
-    for (std::size_t i = 0; i < models[t].size(); ++i) {
-      shift.insert(shift.end(), static_cast<std::size_t>(models[t][i].count), joint.first[t][i] - models[t][i].first);
-    }
-    const bool moves = std::ranges::any_of(shift, [](std::int32_t by) { return by != 0; });
-    for (std::int32_t& layer : traces[t].of_kernel) {
-      if (!moves) break;
-      if (layer >= 0 && static_cast<std::size_t>(layer) < shift.size()) layer += shift[static_cast<std::size_t>(layer)];
-    }
-    traces[t].stacks = joint.stacks;
-  }
-  return traces;
 }
 
 }  // namespace tracedb

@@ -77,7 +77,4 @@ struct JointStacks {
 };
 JointStacks join_stacks(const std::vector<LayerStacks>& models);
 
-// The layers of several traces, renumbered so: all have the same stacks.
-std::vector<LayerSet> join_layers(std::vector<LayerSet> traces);
-
 }  // namespace tracedb

@@ -140,8 +140,6 @@ double elements(const Operand& operand) {
 
 std::string text(const Operand& operand) { return fmt::format("[{}]", fmt::join(operand, ",")); }
 
-}  // namespace
-
 Recording recording_of(const Index& index) {
   return {
       says(index, "trace.with_stack") || row_count(index.database(), "python_call") > 0,
@@ -150,6 +148,8 @@ Recording recording_of(const Index& index) {
           (!is_xla(index.meta("format").value_or("")) &&
            holds(index, "SELECT EXISTS (SELECT 1 FROM op_shape WHERE dims IS NOT NULL AND dims NOT IN ('', '[]'))"))};
 }
+
+}  // namespace
 
 std::string to_string(const Recording& recording) {
   if (recording.stacks) return recording.shapes ? "python stacks and shapes" : "python stacks";

@@ -25,7 +25,6 @@ struct Recording {
   [[nodiscard]] bool any() const { return stacks || shapes; }
   bool operator==(const Recording&) const = default;
 };
-Recording recording_of(const Index& index);
 std::string to_string(const Recording& recording);  // "python stacks and shapes", "neither python stacks nor shapes"
 
 // By device step: how long the device waits for the host after it, in ns, and how many python calls and operators start

@@ -127,6 +127,11 @@ constexpr std::array<Entry, 20> kCategories = {{
     {"cuda_profiler_range", EventCategory::kCounterRange},
 }};
 
+EventCategory event_category(std::string_view name) {
+  const auto found = std::ranges::find_if(kCategories, [name](const Entry& entry) { return entry.name == name; });
+  return found == kCategories.end() ? EventCategory::kOther : found->category;
+}
+
 }  // namespace
 
 std::uint32_t LocalIds::text(std::string_view raw, const RawEvent& event) {
@@ -264,11 +269,6 @@ std::uint32_t LocalIds::shape(const RawEvent& event) {
                                   given(EventField::kInputStrides), given(EventField::kConcreteInputs), detail});
   }
   return entry.id;
-}
-
-EventCategory event_category(std::string_view name) {
-  const auto found = std::ranges::find_if(kCategories, [name](const Entry& entry) { return entry.name == name; });
-  return found == kCategories.end() ? EventCategory::kOther : found->category;
 }
 
 }  // namespace tracedb

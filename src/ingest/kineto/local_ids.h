@@ -37,8 +37,6 @@ enum class EventCategory : std::uint8_t {
   kOther
 };
 
-EventCategory event_category(std::string_view name);
-
 class LocalIds {
  public:
   std::uint32_t text(std::string_view raw, const RawEvent& event);  // raw: still escaped, without quotes

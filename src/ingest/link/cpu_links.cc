@@ -526,10 +526,8 @@ class Sweep {
 
 }  // namespace
 
-StepAnnotations find_steps(TraceStore& store) { return Finder(store).run(); }
-
 void link_cpu_events(TraceStore& store, RowStream& rows, CpuLinks& links, FlowLinks& flows) {
-  links.steps = find_steps(store);
+  links.steps = Finder(store).run();  // reads the annotations once, to be read again afterwards
   links.passes.emplace(store);
   Sweep(store, rows, links, flows).run();
   flows.by_start.release();

@@ -59,9 +59,6 @@ struct StepAnnotations {
   std::vector<StepAnnotation> marks;          // every annotation with a step's name, in time order
 };
 
-// Reads the store's annotations once, to be read again afterwards; adds to its issues.
-StepAnnotations find_steps(TraceStore& store);
-
 // Distinct call paths as a trie: a path is its parent path plus one frame. Ids from 1 in order of first appearance, so
 // a parent's id is always smaller than its children's.
 

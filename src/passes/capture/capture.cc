@@ -16,6 +16,18 @@
 namespace tracedb {
 namespace {
 
+// By id of kernel name; `token_of` gives a text its token.
+std::unordered_map<std::uint32_t, NameTokens> name_tokens(const Index& index,
+                                                          const std::function<std::uint32_t(std::string)>& token_of) {
+  std::unordered_map<std::uint32_t, NameTokens> out;
+  Statement rows(index.database(), "SELECT id, name, short_name FROM kernel_name");
+  while (rows.step()) {
+    // The blank keeps both kinds of names apart.
+    out[rows.id(0)] = {token_of(std::string(rows.text(1))), token_of(' ' + std::string(rows.text(2)))};
+  }
+  return out;
+}
+
 // Steps of the capture's own kernels, as far as no graph launched them.
 void read_steps(const Index& index, const StepOptions& options, const std::vector<Traits>& traits, Capture& capture) {
   const EventTables events(index);
@@ -433,17 +445,6 @@ class CaptureMatcher {
 };
 
 }  // namespace
-
-std::unordered_map<std::uint32_t, NameTokens> name_tokens(const Index& index,
-                                                          const std::function<std::uint32_t(std::string)>& token_of) {
-  std::unordered_map<std::uint32_t, NameTokens> out;
-  Statement rows(index.database(), "SELECT id, name, short_name FROM kernel_name");
-  while (rows.step()) {
-    // The blank keeps both kinds of names apart.
-    out[rows.id(0)] = {token_of(std::string(rows.text(1))), token_of(' ' + std::string(rows.text(2)))};
-  }
-  return out;
-}
 
 Capture read_capture(const Index& index, const StepOptions& options, const std::vector<Traits>& traits) {
   Capture capture;

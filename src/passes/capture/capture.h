@@ -36,9 +36,6 @@ inline constexpr double kLeastAgreement = 0.9;  // of the launches of a capture,
 using NameTokens = std::array<std::uint32_t, 2>;
 inline constexpr std::uint32_t kUnknownToken = UINT32_MAX;  // of a name that is in no table, or not in the capture
 inline constexpr NameTokens kUnknownTokens = {kUnknownToken, kUnknownToken};
-// By id of kernel name; `token_of` gives a text its token.
-std::unordered_map<std::uint32_t, NameTokens> name_tokens(const Index& index,
-                                                          const std::function<std::uint32_t(std::string)>& token_of);
 
 // What launched a kernel, by ids of the capture's index; 0: not known.
 struct Launcher {

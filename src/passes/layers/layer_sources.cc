@@ -132,6 +132,41 @@ void number_iterations(const RowsByName& by_name, std::span<const LoopBody* cons
   }
 }
 
+// By row of `kernels`, of XLA: which iteration of the loop it is that most of them lie in, in each run of a program: a
+// scan over layers, whose backward pass begins with the last one. -1: of none, or of one whose iterations cannot be
+// told. Empty where there is no loop.
+std::vector<std::int32_t> loop_layers(const Index& index, const EventColumns& kernels) {
+  const std::unordered_map<std::uint32_t, LoopBody> bodies = loop_bodies(index);
+  if (bodies.empty()) return {};
+  const EventColumns operators(index, "cpu_op", {"name_id"});
+  const auto operator_names = operators.ids("name_id");
+  const auto names = kernels.ids("name_id"), of_operator = kernels.ids("cpu_op_id"), steps = kernels.ids("step_id"),
+             annotations = kernels.ids("annotation_id"), streams = kernels.ids("stream_id");
+  std::map<std::string_view, std::size_t> kernels_of;
+  std::vector<const LoopBody*> body_of(kernels.size());
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (of_operator[i] == 0 || of_operator[i] > operators.size() || (steps[i] | annotations[i]) == 0) continue;
+    const auto found = bodies.find(operator_names[of_operator[i] - 1]);
+    if (found == bodies.end()) continue;
+    body_of[i] = &found->second;
+    ++kernels_of[found->second.loop];
+  }
+  if (kernels_of.empty()) return {};
+  const std::string_view loop =
+      std::ranges::max_element(kernels_of, {}, [](const auto& one) { return one.second; })->first;
+
+  // By step, annotation and stream: devices run the program side by side.
+  std::map<std::array<std::uint32_t, 3>, RowsByName> runs;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (body_of[i] == nullptr || body_of[i]->loop != loop) continue;
+    runs[{steps[i], annotations[i], streams[i]}][names[i]].push_back(i);
+  }
+  std::vector<std::int32_t> out(kernels.size(), -1);
+  for (const auto& [run, by_name] : runs) number_iterations(by_name, body_of, out);
+  if (std::ranges::all_of(out, [](std::int32_t layer) { return layer < 0; })) out.clear();
+  return out;
+}
+
 }  // namespace
 
 std::string_view to_string(LayerSource source) {
@@ -203,38 +238,6 @@ std::optional<std::int32_t> layer_number(std::string_view name) {
     }
   }
   return std::nullopt;
-}
-
-std::vector<std::int32_t> loop_layers(const Index& index, const EventColumns& kernels) {
-  const std::unordered_map<std::uint32_t, LoopBody> bodies = loop_bodies(index);
-  if (bodies.empty()) return {};
-  const EventColumns operators(index, "cpu_op", {"name_id"});
-  const auto operator_names = operators.ids("name_id");
-  const auto names = kernels.ids("name_id"), of_operator = kernels.ids("cpu_op_id"), steps = kernels.ids("step_id"),
-             annotations = kernels.ids("annotation_id"), streams = kernels.ids("stream_id");
-  std::map<std::string_view, std::size_t> kernels_of;
-  std::vector<const LoopBody*> body_of(kernels.size());
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (of_operator[i] == 0 || of_operator[i] > operators.size() || (steps[i] | annotations[i]) == 0) continue;
-    const auto found = bodies.find(operator_names[of_operator[i] - 1]);
-    if (found == bodies.end()) continue;
-    body_of[i] = &found->second;
-    ++kernels_of[found->second.loop];
-  }
-  if (kernels_of.empty()) return {};
-  const std::string_view loop =
-      std::ranges::max_element(kernels_of, {}, [](const auto& one) { return one.second; })->first;
-
-  // By step, annotation and stream: devices run the program side by side.
-  std::map<std::array<std::uint32_t, 3>, RowsByName> runs;
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (body_of[i] == nullptr || body_of[i]->loop != loop) continue;
-    runs[{steps[i], annotations[i], streams[i]}][names[i]].push_back(i);
-  }
-  std::vector<std::int32_t> out(kernels.size(), -1);
-  for (const auto& [run, by_name] : runs) number_iterations(by_name, body_of, out);
-  if (std::ranges::all_of(out, [](std::int32_t layer) { return layer < 0; })) out.clear();
-  return out;
 }
 
 std::vector<std::int32_t> annotation_layers(const Index& index) {

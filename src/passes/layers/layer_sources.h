@@ -72,11 +72,6 @@ class LayerSources {
 // "model.layers.12.mlp", "DecoderLayer_3", "transformer.h.7", "block 4" -> the number.
 std::optional<std::int32_t> layer_number(std::string_view name);
 
-// By row of `kernels`, of XLA: which iteration of the loop it is that most of them lie in, in each run of a program: a
-// scan over layers, whose backward pass begins with the last one. -1: of none, or of one whose iterations cannot be
-// told. Empty where there is no loop.
-std::vector<std::int32_t> loop_layers(const Index& index, const EventColumns& kernels);
-
 // By id of annotation: the number of the innermost annotation around it that has one, or -1. Empty where none has.
 std::vector<std::int32_t> annotation_layers(const Index& index);
 

@@ -132,26 +132,8 @@ void append(std::vector<std::string>& all, const std::vector<std::string>& more)
   all.insert(all.end(), more.begin(), more.end());
 }
 
-}  // namespace
-
-std::vector<bool> selected_steps(const StepSet& set, const Selection& selection) {
-  std::vector<bool> out(set.steps.size() + 1);
-  const bool any = selection.steps.empty();
-  const bool any_phase = selection.phases.empty();
-  out[0] = (any && any_phase) || is_among(selection.phases, std::string(kInNoStep));
-  for (std::size_t i = 0; i < set.steps.size(); ++i) {
-    const auto number = static_cast<std::int64_t>(i);
-    const bool in_span =
-        any || std::ranges::any_of(selection.steps, [&](const StepSpan& span) { return span.has(number); });
-    out[i + 1] = in_span && (any_phase || is_among(selection.phases, std::string(to_string(set.steps[i].info.kind))));
-  }
-  return out;
-}
-
-bool Selection::empty() const {
-  return devices.empty() && streams.empty() && !names_steps() && !names_kernels() && !from && !to;
-}
-
+// Which steps the selection asks for by kind or number and the trace does not have, and which there are: a sentence
+// each.
 std::vector<std::string> missing_steps(const Selection& selection, const StepSet& set) {
   std::vector<std::string> out;
   if (set.steps.empty()) return out;  // its notes say why
@@ -172,6 +154,26 @@ std::vector<std::string> missing_steps(const Selection& selection, const StepSet
     out.push_back(last == 0 ? "--step: there is only step 0" : fmt::format("--step: there are steps 0 to {}", last));
   }
   return out;
+}
+
+}  // namespace
+
+std::vector<bool> selected_steps(const StepSet& set, const Selection& selection) {
+  std::vector<bool> out(set.steps.size() + 1);
+  const bool any = selection.steps.empty();
+  const bool any_phase = selection.phases.empty();
+  out[0] = (any && any_phase) || is_among(selection.phases, std::string(kInNoStep));
+  for (std::size_t i = 0; i < set.steps.size(); ++i) {
+    const auto number = static_cast<std::int64_t>(i);
+    const bool in_span =
+        any || std::ranges::any_of(selection.steps, [&](const StepSpan& span) { return span.has(number); });
+    out[i + 1] = in_span && (any_phase || is_among(selection.phases, std::string(to_string(set.steps[i].info.kind))));
+  }
+  return out;
+}
+
+bool Selection::empty() const {
+  return devices.empty() && streams.empty() && !names_steps() && !names_kernels() && !from && !to;
 }
 
 EventFilter::EventFilter(const Index& index, const Selection& selection, const FilterInputs& inputs, Times times)

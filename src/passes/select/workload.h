@@ -49,10 +49,6 @@ struct Selection {
   [[nodiscard]] bool names_kernels() const { return !ops.empty() || name_glob || name_regex; }
 };
 
-// Which steps the selection asks for by kind or number and the trace does not have, and which there are: a sentence
-// each.
-std::vector<std::string> missing_steps(const Selection& selection, const StepSet& set);
-
 // By place of the step + 1, whether the selection asks for it by number and kind; [0]: for what is in none.
 std::vector<bool> selected_steps(const StepSet& set, const Selection& selection);
 

@@ -43,6 +43,26 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+// Of an element; nullopt: no type of tensors, or an unknown one. Case matters but behind "c10::".
+std::optional<TypeSize> type_size(std::string_view type) {
+  static constexpr std::pair<std::string_view, int> kPlainTypes[] = {
+      {"double", 8}, {"long int", 8},     {"long", 8},        {"unsigned long", 8}, {"float", 4},
+      {"int", 4},    {"unsigned int", 4}, {"short int", 2},   {"short", 2},         {"unsigned short", 2},
+      {"bool", 1},   {"char", 1},         {"signed char", 1}, {"unsigned char", 1}};
+  static constexpr std::pair<std::string_view, TypeSize> kC10[] = {
+      {"complex<double>", {16}}, {"complex<float>", {8}},     {"half", {2}},        {"bfloat16", {2}},
+      {"float8_e4m3fn", {1}},    {"float8_e4m3fnuz", {1}},    {"float8_e5m2", {1}}, {"float8_e5m2fnuz", {1}},
+      {"float8_e8m0fnu", {1}},   {"float4_e2m1fn_x2", {1, 2}}};
+  constexpr std::string_view kSpace = "c10::";
+  if (!type.starts_with(kSpace)) {
+    const auto* const found = std::ranges::find(kPlainTypes, type, &std::pair<std::string_view, int>::first);
+    return found == std::end(kPlainTypes) ? std::nullopt : std::optional(TypeSize{found->second});
+  }
+  const std::string lower = ascii_lower(type.substr(kSpace.size()));
+  const auto* const found = std::ranges::find(kC10, lower, &std::pair<std::string_view, TypeSize>::first);
+  return found == std::end(kC10) ? std::nullopt : std::optional(found->second);
+}
+
 }  // namespace
 
 Amount times(Amount a, Amount b) {
@@ -61,25 +81,6 @@ Amount elements(const Dims& dims) {
   if (std::ranges::find(dims, 0) != dims.end()) return 0;
   for (const std::int64_t size : dims) out = times(out, size);
   return out;
-}
-
-std::optional<TypeSize> type_size(std::string_view type) {
-  static constexpr std::pair<std::string_view, int> kPlain[] = {
-      {"double", 8}, {"long int", 8},     {"long", 8},        {"unsigned long", 8}, {"float", 4},
-      {"int", 4},    {"unsigned int", 4}, {"short int", 2},   {"short", 2},         {"unsigned short", 2},
-      {"bool", 1},   {"char", 1},         {"signed char", 1}, {"unsigned char", 1}};
-  static constexpr std::pair<std::string_view, TypeSize> kC10[] = {
-      {"complex<double>", {16}}, {"complex<float>", {8}},     {"half", {2}},        {"bfloat16", {2}},
-      {"float8_e4m3fn", {1}},    {"float8_e4m3fnuz", {1}},    {"float8_e5m2", {1}}, {"float8_e5m2fnuz", {1}},
-      {"float8_e8m0fnu", {1}},   {"float4_e2m1fn_x2", {1, 2}}};
-  constexpr std::string_view kSpace = "c10::";
-  if (!type.starts_with(kSpace)) {
-    const auto* const found = std::ranges::find(kPlain, type, &std::pair<std::string_view, int>::first);
-    return found == std::end(kPlain) ? std::nullopt : std::optional(TypeSize{found->second});
-  }
-  const std::string lower = ascii_lower(type.substr(kSpace.size()));
-  const auto* const found = std::ranges::find(kC10, lower, &std::pair<std::string_view, TypeSize>::first);
-  return found == std::end(kC10) ? std::nullopt : std::optional(found->second);
 }
 
 Amount Argument::bytes() const { return is_tensor() ? times(elements(dims), size->bytes) : Amount(0); }

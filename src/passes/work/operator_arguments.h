@@ -22,8 +22,6 @@ struct TypeSize {
   int bytes = 0;
   int values = 1;  // packed in one element
 };
-// Of an element; nullopt: no type of tensors, or an unknown one. Case matters but behind "c10::".
-std::optional<TypeSize> type_size(std::string_view type);
 
 struct Argument {
   Dims dims;

@@ -56,6 +56,35 @@ bool takes_gzip(std::string_view encodings) {
   return at != std::string_view::npos && !encodings.substr(at).starts_with("gzip;q=0");
 }
 
+// "a=1&b=%2f" as pairs, decoded. False: it has a NUL, or is not as the standard says.
+bool read_params(std::string_view text, std::vector<std::pair<std::string, std::string>>& params) {
+  constexpr int kHex = 16;
+  const auto decode = [](std::string_view part, std::string& out) {
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (part[i] != '%') {
+        out += part[i] == '+' ? ' ' : part[i];
+        continue;
+      }
+      unsigned value = 0;
+      const std::string_view digits = part.substr(i + 1, 2);
+      const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value, kHex);
+      if (digits.size() != 2 || read.ptr != digits.data() + 2 || value == 0) return false;
+      out += static_cast<char>(value);
+      i += 2;
+    }
+    return true;
+  };
+  for (const std::string_view part : split_text(text, '&')) {
+    const std::size_t equals = std::min(part.find('='), part.size());
+    std::pair<std::string, std::string> one;
+    if (!decode(part.substr(0, equals), one.first) ||
+        !decode(part.substr(std::min(equals + 1, part.size())), one.second))
+      return false;
+    if (!one.first.empty() && !one.second.empty()) params.push_back(std::move(one));
+  }
+  return true;
+}
+
 }  // namespace
 
 struct HttpParser::Parser : http::request_parser<http::string_body> {
@@ -127,34 +156,6 @@ std::vector<std::string> HttpRequest::all(std::string_view name) const {
     if (key == name) out.push_back(value);
   }
   return out;
-}
-
-bool read_params(std::string_view text, std::vector<std::pair<std::string, std::string>>& params) {
-  constexpr int kHex = 16;
-  const auto decode = [](std::string_view part, std::string& out) {
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      if (part[i] != '%') {
-        out += part[i] == '+' ? ' ' : part[i];
-        continue;
-      }
-      unsigned value = 0;
-      const std::string_view digits = part.substr(i + 1, 2);
-      const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value, kHex);
-      if (digits.size() != 2 || read.ptr != digits.data() + 2 || value == 0) return false;
-      out += static_cast<char>(value);
-      i += 2;
-    }
-    return true;
-  };
-  for (const std::string_view part : split_text(text, '&')) {
-    const std::size_t equals = std::min(part.find('='), part.size());
-    std::pair<std::string, std::string> one;
-    if (!decode(part.substr(0, equals), one.first) ||
-        !decode(part.substr(std::min(equals + 1, part.size())), one.second))
-      return false;
-    if (!one.first.empty() && !one.second.empty()) params.push_back(std::move(one));
-  }
-  return true;
 }
 
 std::string url_text(std::string_view text) {

@@ -50,9 +50,6 @@ class HttpParser {
   HttpStatus refused_ = HttpStatus::unknown;
 };
 
-// "a=1&b=%2f" as pairs, decoded. False: it has a NUL, or is not as the standard says.
-bool read_params(std::string_view text, std::vector<std::pair<std::string, std::string>>& params);
-
 // A text in a query: letters, digits and - _ . / as they are, all others as %XX.
 std::string url_text(std::string_view text);
 
