@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -99,8 +100,29 @@ void add_named(JsonWriter& args, const Statement& row) {
 
 // In the order in which those that begin and end together enclose each other.
 enum HostKind : std::uint32_t { kPythonEvent, kSliceEvent, kAnnotationEvent, kOperatorEvent, kCallEvent, kHostKinds };
-constexpr std::array<std::string_view, kHostKinds> kHostTables = {"python_call", "slice", "annotation", "cpu_op",
-                                                                  "runtime_call"};
+struct HostTable {
+  std::string_view table, category;  // none: the event says
+  std::string_view row;              // of an id; thread and name come first
+};
+constexpr std::array<HostTable, kHostKinds> kHostTables = {{
+    {"python_call", "python_function",
+     "SELECT c.thread_id, t.value, c.stack_id, s.parent_id FROM python_call c JOIN stack s ON s.id = c.stack_id JOIN "
+     "frame f ON f.id = s.frame_id JOIN string t ON t.id = f.name_id WHERE c.id = ?1"},
+    {"slice", "",
+     "SELECT s.thread_id, t.value, g.value FROM slice s LEFT JOIN string t ON t.id = s.name_id LEFT JOIN string g ON "
+     "g.id = s.category_id WHERE s.id = ?1"},
+    {"annotation", "user_annotation",
+     "SELECT a.thread_id, t.value, a.external_id FROM annotation a JOIN string t ON t.id = a.name_id WHERE a.id = ?1"},
+    {"cpu_op", "cpu_op",
+     "SELECT c.thread_id, t.value, c.external_id, c.sequence_number, CASE json_valid(h.dims) WHEN 1 THEN h.dims WHEN 0 "
+     "THEN json_quote(h.dims) END, CASE json_valid(h.types) WHEN 1 THEN h.types WHEN 0 THEN json_quote(h.types) END, "
+     "CASE json_valid(h.strides) WHEN 1 THEN h.strides WHEN 0 THEN json_quote(h.strides) END, CASE "
+     "json_valid(h.concrete_inputs) WHEN 1 THEN h.concrete_inputs WHEN 0 THEN json_quote(h.concrete_inputs) END FROM "
+     "cpu_op c JOIN string t ON t.id = c.name_id LEFT JOIN op_shape h ON h.id = c.shape_id WHERE c.id = ?1"},
+    {"runtime_call", "",
+     "SELECT c.thread_id, t.value, c.external_id, c.correlation FROM runtime_call c JOIN string t ON t.id = c.name_id "
+     "WHERE c.id = ?1"},
+}};
 
 std::string_view call_category(std::string_view name) {
   return name.starts_with("cu") && !name.starts_with("cuda") ? "cuda_driver" : "cuda_runtime";
@@ -266,48 +288,21 @@ void SideWriter::end_flow(std::uint32_t launch, const EventTrack& track, std::in
 // One row at a time, by kind and id.
 class SideWriter::HostRows {
  public:
-  explicit HostRows(Database& database)
-      : python_(database,
-                "SELECT c.thread_id, t.value, c.stack_id, s.parent_id FROM python_call c JOIN stack s ON s.id = "
-                "c.stack_id JOIN frame f ON f.id = s.frame_id JOIN string t ON t.id = f.name_id WHERE c.id = ?1"),
-        slice_(database,
-               "SELECT s.thread_id, t.value, g.value FROM slice s LEFT JOIN string t ON t.id = s.name_id LEFT JOIN "
-               "string g ON g.id = s.category_id WHERE s.id = ?1"),
-        annotation_(database,
-                    "SELECT a.thread_id, t.value, a.external_id FROM annotation a JOIN string t ON t.id = a.name_id "
-                    "WHERE a.id = ?1"),
-        operator_(database,
-                  "SELECT c.thread_id, t.value, c.external_id, c.sequence_number, CASE json_valid(h.dims) WHEN 1 THEN "
-                  "h.dims WHEN 0 THEN json_quote(h.dims) END, CASE json_valid(h.types) WHEN 1 THEN h.types WHEN 0 THEN "
-                  "json_quote(h.types) END, CASE json_valid(h.strides) WHEN 1 THEN h.strides WHEN 0 THEN "
-                  "json_quote(h.strides) END, CASE json_valid(h.concrete_inputs) WHEN 1 THEN h.concrete_inputs WHEN 0 "
-                  "THEN json_quote(h.concrete_inputs) END FROM cpu_op c JOIN string t ON t.id = c.name_id LEFT JOIN "
-                  "op_shape h ON h.id = c.shape_id WHERE c.id = ?1"),
-        call_(database,
-              "SELECT c.thread_id, t.value, c.external_id, c.correlation FROM runtime_call c JOIN string t ON t.id = "
-              "c.name_id WHERE c.id = ?1") {}
+  explicit HostRows(Database& database) {
+    for (const HostTable& table : kHostTables) rows_.emplace_back(database, table.row);
+  }
 
-  // Thread and name come first in each; null: there is no such row.
+  // Null: there is no such row.
   const Statement* find(HostKind kind, std::uint32_t id) {
-    Statement& row = statement(kind);
+    Statement& row = rows_[kind];
     row.reset();
     row.bind(1, std::int64_t{id});
     return row.step() ? &row : nullptr;
   }
 
-  std::string category(HostKind kind, const Statement& row) const {
-    switch (kind) {
-      case kPythonEvent:
-        return "python_function";
-      case kSliceEvent:
-        return std::string(row.text(2));
-      case kAnnotationEvent:
-        return "user_annotation";
-      case kOperatorEvent:
-        return "cpu_op";
-      default:
-        return std::string(call_category(row.text(1)));
-    }
+  static std::string category(HostKind kind, const Statement& row) {
+    if (kind == kSliceEvent) return std::string(row.text(2));
+    return std::string(kind == kCallEvent ? call_category(row.text(1)) : kHostTables[kind].category);
   }
 
   void add_args(HostKind kind, std::uint32_t id, const Statement& row, JsonWriter& args) {
@@ -331,12 +326,7 @@ class SideWriter::HostRows {
   }
 
  private:
-  Statement& statement(HostKind kind) {
-    const std::array<Statement*, kHostKinds> all = {&python_, &slice_, &annotation_, &operator_, &call_};
-    return *all[kind];
-  }
-
-  Statement python_, slice_, annotation_, operator_, call_;
+  std::deque<Statement> rows_;  // by kind
   // By thread and path: the parents of those that follow, where they are in the window.
   std::unordered_map<std::uint64_t, std::int64_t> last_calls_;
 };
@@ -344,7 +334,7 @@ class SideWriter::HostRows {
 std::vector<SideWriter::HostEvent> SideWriter::find_host_events() const {
   std::vector<HostEvent> found;
   for (std::uint32_t kind = 0; kind < kHostKinds; ++kind) {
-    const EventColumns columns(workload_.index(), kHostTables[kind], {"ts", "dur", "thread_id"});
+    const EventColumns columns(workload_.index(), kHostTables[kind].table, {"ts", "dur", "thread_id"});
     const auto ts = columns.int64s("ts");
     const auto dur = columns.int64s("dur");
     const auto thread = columns.ids("thread_id");

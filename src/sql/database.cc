@@ -25,22 +25,11 @@ std::string database_name(const std::filesystem::path& path) {
   return path.is_relative() ? "./" + path.native() : path.native();
 }
 
-int open_flags(Database::Mode mode) {
-  switch (mode) {
-    case Database::Mode::kCreate:
-      return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-    case Database::Mode::kReadOnly:
-    case Database::Mode::kSource:
-      return SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
-    case Database::Mode::kReadWrite:
-      return SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
-    case Database::Mode::kMemory:
-      return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
-    case Database::Mode::kHost:  // is open
-      break;
-  }
-  return 0;
-}
+// By mode, but for that of a database that is open.
+constexpr std::array<int, 5> kOpenFlags = {SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                                           SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+                                           SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, SQLITE_OPEN_READWRITE,
+                                           SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY};
 
 ErrorCode error_code(int sqlite_code) {
   switch (sqlite_code & 0xff) {
@@ -207,7 +196,8 @@ Database::Database(const std::filesystem::path& path, Mode mode) : path_(path), 
 Database::Database(sqlite3* of_host) : path_("the open database"), handle_(of_host), mode_(Mode::kHost) {}
 
 void Database::open(const std::string& name) {
-  const int code = sqlite3_open_v2(name.c_str(), &handle_, open_flags(mode_), nullptr);
+  const int flags = kOpenFlags.at(static_cast<std::size_t>(mode_)) | SQLITE_OPEN_NOMUTEX;
+  const int code = sqlite3_open_v2(name.c_str(), &handle_, flags, nullptr);
   if (code == SQLITE_OK) return;
   std::error_code unknown;
   const bool too_long = std::filesystem::absolute(path_, unknown).native().size() > kLongestDatabasePath;
@@ -364,18 +354,9 @@ int Statement::column_count() const { return sqlite3_column_count(statement_); }
 std::string_view Statement::column_name(int column) const { return sqlite3_column_name(statement_, column); }
 
 ValueType Statement::type(int column) const {
-  switch (sqlite3_column_type(statement_, column)) {
-    case SQLITE_INTEGER:
-      return ValueType::kInteger;
-    case SQLITE_FLOAT:
-      return ValueType::kReal;
-    case SQLITE_TEXT:
-      return ValueType::kText;
-    case SQLITE_BLOB:
-      return ValueType::kBlob;
-    default:
-      return ValueType::kNull;
-  }
+  constexpr std::array kTypes = {ValueType::kInteger, ValueType::kReal, ValueType::kText, ValueType::kBlob,
+                                 ValueType::kNull};  // from SQLITE_INTEGER to SQLITE_NULL
+  return kTypes.at(static_cast<std::size_t>(sqlite3_column_type(statement_, column) - SQLITE_INTEGER));
 }
 
 bool Statement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }

@@ -8,7 +8,9 @@
 #include <array>
 #include <chrono>
 #include <sstream>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "base/failure.h"
 
@@ -47,19 +49,16 @@ bool may_match(const std::vector<LabelCondition>& conditions, const std::vector<
 }
 
 void bind(Statement& statement, const std::vector<SqlValue>& values) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const int index = static_cast<int>(i) + 1;
-    if (const auto* integer = std::get_if<std::int64_t>(&values[i])) {
-      statement.bind(index, *integer);
-    } else if (const auto* real = std::get_if<double>(&values[i])) {
-      statement.bind(index, *real);
-    } else if (const auto* text = std::get_if<std::string>(&values[i])) {
-      statement.bind(index, std::string_view(*text));
-    } else if (const auto* blob = std::get_if<SqlBlob>(&values[i])) {
-      statement.bind(index, std::as_bytes(std::span(blob->bytes)));
-    } else {
-      statement.bind_null(index);
-    }
+  int index = 0;
+  for (const SqlValue& value : values) {
+    const auto bind_one = [&, place = ++index](const auto& one) {
+      if constexpr (std::is_same_v<decltype(one), const SqlBlob&>) {
+        statement.bind(place, std::as_bytes(std::span(one.bytes)));
+      } else {
+        statement.bind(place, one);
+      }
+    };
+    std::visit(bind_one, value);
   }
 }
 
