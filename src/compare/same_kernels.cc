@@ -76,9 +76,6 @@ Quartiles quartiles(const std::vector<RatioSample>& sorted, WeightOf weight_of) 
 Quartiles by_number(const std::vector<RatioSample>& sorted) {
   return quartiles(sorted, [](const RatioSample&) { return 1.0; });
 }
-Quartiles by_time(const std::vector<RatioSample>& sorted) {
-  return quartiles(sorted, [](const RatioSample& one) { return one.weight(); });
-}
 
 double apart(double a, double b) { return std::max(a / b, b / a) - 1; }
 
@@ -99,7 +96,7 @@ bool is_uniform(const std::vector<RatioSample>& sorted) {
   }
   if (std::min(a, b) < kLeastTime) return false;
   const Quartiles number = by_number(sorted);
-  const Quartiles time = by_time(sorted);
+  const Quartiles time = quartiles(sorted, [](const RatioSample& one) { return one.weight(); });
   return apart(number.median, time.median) <= kMediansApart && is_change(number) && is_change(time);
 }
 

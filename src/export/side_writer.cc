@@ -50,12 +50,6 @@ constexpr const char* kMemoryRows =
     "m.bandwidth_gb_s, m.kind, m.direction FROM memory_op m LEFT JOIN string t ON t.id = m.name_id WHERE m.id BETWEEN "
     "?1 AND ?2 ORDER BY m.id";
 
-// What both have in columns 6 and 7.
-void add_ids(JsonWriter& args, const Statement& row) {
-  add_number(args, "External id", row, 6);
-  add_number(args, "correlation", row, 7);
-}
-
 // Columns of kKernelRows in their order, by the names that profilers give them.
 struct NamedCell {
   std::string_view name;
@@ -222,7 +216,8 @@ void SideWriter::write_device_event(const Statement& row, const EventTrack& trac
                                     Describe describe) {
   const std::int64_t ts = row.int64(1);
   JsonWriter args;
-  add_ids(args, row);
+  add_number(args, "External id", row, 6);
+  add_number(args, "correlation", row, 7);
   tracks_.add_place(row.id(4), args);
   describe(args);
   file_.events.slice({track, category, row.text(3), shifted(ts), row.integer(2).value_or(kUnknownValue)}, args);

@@ -369,13 +369,10 @@ void regexp(sqlite3_context* context, int, sqlite3_value** arguments) {
   if (fresh != nullptr) sqlite3_set_auxdata(context, 0, fresh.release(), delete_expression);
 }
 
-void return_text(sqlite3_context* context, const std::string& text) {
-  sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-}
-
 void human_ns(sqlite3_context* context, int, sqlite3_value** arguments) {
   if (sqlite3_value_type(arguments[0]) == SQLITE_NULL) return;
-  return_text(context, duration_text(sqlite3_value_double(arguments[0])));
+  const std::string text = duration_text(sqlite3_value_double(arguments[0]));
+  sqlite3_result_text64(context, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
 // overlap_ns(ts, dur, ts2, dur2): the time that two intervals share.
