@@ -1,14 +1,10 @@
 #include "compare/operator_changes.h"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
-#include <map>
 #include <span>
 #include <unordered_map>
 #include <utility>
 
-#include "base/statistics.h"
 #include "base/unknown.h"
 #include "passes/columns/event_columns.h"
 

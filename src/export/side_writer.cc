@@ -7,7 +7,6 @@
 #include <array>
 #include <deque>
 #include <map>
-#include <optional>
 #include <tuple>
 
 #include "base/unknown.h"

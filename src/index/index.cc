@@ -8,7 +8,6 @@
 #include <array>
 #include <cstring>
 #include <iterator>
-#include <memory>
 #include <utility>
 
 #include "base/error.h"
@@ -18,7 +17,6 @@
 #include "index/leftovers.h"
 #include "index/packed_tables.h"
 #include "index/upgradable.h"
-#include "sql/database.h"
 #include "sql/file/byte_order.h"
 #include "sql/file/column_scan.h"
 #include "sql/safety.h"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <functional>
@@ -11,13 +10,10 @@
 #include <system_error>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/text/amounts.h"
-#include "base/unknown.h"
-#include "index/column_codec.h"
 #include "trace/event_names.h"
 #include "trace/step_grammar.h"
 

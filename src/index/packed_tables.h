@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <span>
 
 #include "sql/database.h"
 #include "sql/tables/table_function.h"

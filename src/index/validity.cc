@@ -1,7 +1,6 @@
 #include "index/validity.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

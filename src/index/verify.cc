@@ -7,11 +7,9 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "base/failure.h"
 #include "base/text/amounts.h"
-#include "base/unknown.h"
 #include "index/packed_columns.h"
 #include "index/validity.h"
 #include "sql/scripts.h"

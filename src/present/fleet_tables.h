@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "base/text/sentence.h"
 #include "fleet/catalogue.h"

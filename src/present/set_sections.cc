@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/text/amounts.h"
-#include "present/cells.h"
 #include "present/gate.h"
 
 namespace tracedb {

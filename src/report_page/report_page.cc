@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "base/error.h"
 #include "base/text/amounts.h"
 #include "base/version.h"
 #include "report_page/html/html_table.h"

@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "base/failure.h"

@@ -2,7 +2,6 @@
 
 #include <cxxabi.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <memory>

@@ -8,7 +8,6 @@
 #include <xxh_x86dispatch.h>
 #endif
 
-#include <algorithm>
 #include <array>
 #include <new>
 #include <vector>

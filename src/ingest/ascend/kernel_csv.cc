@@ -1,7 +1,5 @@
 #include "ingest/ascend/kernel_csv.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <map>

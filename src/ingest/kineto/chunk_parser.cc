@@ -6,7 +6,6 @@
 #include <new>
 #include <string>
 
-#include "base/text/json_text.h"
 #include "ingest/kineto/event_shapes.h"
 #include "ingest/read/json_shape.h"
 

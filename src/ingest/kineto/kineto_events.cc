@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "base/text/decimal.h"

@@ -1,7 +1,5 @@
 #include "ingest/rocm/databases.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>

@@ -1,7 +1,5 @@
 #include "ingest/rocm/rocprof_records.h"
 
-#include <fmt/format.h>
-
 #include "ingest/rows/source_rows.h"
 
 namespace tracedb {

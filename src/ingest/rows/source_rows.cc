@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/failure.h"
 #include "base/text/characters.h"
-#include "base/text/json_text.h"
 
 namespace tracedb {
 namespace {

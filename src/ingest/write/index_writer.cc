@@ -10,7 +10,6 @@
 #include "base/text/characters.h"
 #include "base/unknown.h"
 #include "index/index.h"
-#include "index/packed_columns.h"
 #include "ingest/store/records.h"
 #include "sql/scripts.h"
 #include "trace/event_names.h"

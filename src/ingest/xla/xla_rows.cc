@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "base/text/characters.h"
-#include "base/text/decimal.h"
 #include "ingest/rows/source_rows.h"
 #include "ingest/xla/xla_names.h"
 #include "trace/event_names.h"

@@ -1,10 +1,8 @@
 #include "passes/critical/critical_path.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <tuple>
 #include <unordered_map>
 #include <utility>

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
 
 #include "base/unknown.h"
 #include "trace/format_holds.h"

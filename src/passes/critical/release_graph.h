@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
-#include <map>
 #include <optional>
 #include <span>
 #include <utility>

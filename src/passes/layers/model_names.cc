@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -1,6 +1,5 @@
 #include "passes/stacks/call_tree.h"
 
-#include <algorithm>
 #include <map>
 #include <numeric>
 #include <tuple>

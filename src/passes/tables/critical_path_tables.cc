@@ -7,7 +7,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/error.h"
 #include "base/unknown.h"
 #include "passes/columns/event_columns.h"
 #include "passes/critical/critical_path.h"

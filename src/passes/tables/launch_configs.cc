@@ -1,6 +1,5 @@
 // Kernels by name and launch configuration: how much of the multiprocessors they use.
 #include <optional>
-#include <tuple>
 
 #include "base/dense_index.h"
 #include "passes/select/selected_events.h"

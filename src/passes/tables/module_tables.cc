@@ -1,6 +1,5 @@
 // Calls of nn.Modules: their time on the host and that of the device work below them, by class, by path, and by the
 // operators that launched it. Linear but for the order of rows.
-#include <algorithm>
 #include <optional>
 
 #include "base/dense_index.h"

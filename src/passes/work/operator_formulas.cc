@@ -1,7 +1,6 @@
 #include "passes/work/operator_formulas.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace tracedb {
 

@@ -7,7 +7,6 @@
 #include <limits>
 #include <memory>
 #include <stdexcept>
-#include <utility>
 
 #include "base/unknown.h"
 #include "sql/tables/table_module.h"

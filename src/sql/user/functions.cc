@@ -23,7 +23,6 @@
 #include "base/text/regular_expression.h"
 #include "base/time_cover.h"
 #include "base/unknown.h"
-#include "sql/sql_function.h"
 
 namespace tracedb {
 namespace {
