@@ -11,6 +11,9 @@
     return element;
   };
 
+  // Of the browser, not of the page.
+  page.isShortcut = (event) => event.ctrlKey || event.metaKey || event.altKey;
+
   page.button = (text, label, action) => {
     const names = label ? {'aria-label': label, title: label} : {};
     const button = page.element('button', {type: 'button', ...names}, text);

@@ -93,7 +93,7 @@
   }
 
   function onKey(figure, event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) {
+    if (page.isShortcut(event)) {
       return;
     }
     const list = boxes(figure),

@@ -134,13 +134,7 @@
 
   // "/" goes to the filter of the table that is in view, else to the next one below.
   document.addEventListener('keydown', (event) => {
-    if (
-      event.key !== '/' ||
-      event.ctrlKey ||
-      event.metaKey ||
-      event.altKey ||
-      /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)
-    ) {
+    if (event.key !== '/' || page.isShortcut(event) || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) {
       return;
     }
     const filters = [...document.querySelectorAll('.filter input')];

@@ -49,19 +49,11 @@
 
   // Returns the time of each class.
   function drawLanes(at, picture, context) {
-    const merged = picture.merged.map(([lane, start, dur, n, kind]) => {
-      return {
-        lane,
-        at: start,
-        dur,
-        name: draw.count(n, 'short event') + ', drawn as one',
-        class: picture.classes[kind]
-      };
-    });
-    const events = picture.events.map(([lane, start, dur, name, kind]) => {
-      return {lane, at: start, dur, name: picture.names[name], class: picture.classes[kind]};
-    });
-    const all = events.concat(merged);
+    const eventsOf = (list, nameOf) =>
+      list.map(([lane, at, dur, number, kind]) => ({lane, at, dur, name: nameOf(number), class: picture.classes[kind]}));
+    const events = eventsOf(picture.events, (name) => picture.names[name]),
+      merged = eventsOf(picture.merged, (n) => draw.count(n, 'short event') + ', drawn as one'),
+      all = events.concat(merged);
     picture.lanes.forEach(({label}, lane) => {
       heading(at, label, context);
       const own = all.filter((event) => event.lane === lane),
