@@ -1,6 +1,7 @@
 """Profiles of XLA: a real run in both forms against its truth, and generated ones of NVIDIA's GPUs and of TPUs, whole and damaged."""
 import json
 import random
+import shutil
 
 from trace_cases import TRACES, Skip, equal, ingest, refused, require, rows, run, sql, verify_index
 from xplane import Plane, gpu, json_events, message, metadata, program, space, tpu
@@ -72,6 +73,12 @@ def check_forms_of_a_real_run_are_equal(folder):
     forms = [real(folder, ending)[0] for ending in ("xplane.pb", "trace.json.gz")]
     equal(*(table(index, ask) for index in forms), "kernels and their calls")
     require("in its only run" in run("trace-query", "trend", *forms).stdout, "two forms of one run are two runs in time")
+    # The other form counts only with an index of its own.
+    for ending in ("xplane.pb", "trace.json.gz"):
+        (folder / "forms").mkdir(exist_ok=True)
+        shutil.copy(RUN / f"jax_conv_mi300.{ending}", folder / "forms")
+    ingest(folder / "forms/jax_conv_mi300.trace.json.gz", folder / "forms/jax_conv_mi300.trace.json.gz.tracedb")
+    require("in its only run" in run("trace-query", "trend", folder / "forms").stdout, "a form without an index takes the other's place")
     # The protobuf alone has shapes, from the program: recording them slowed no host.
     require("slows the host" not in run("trace-query", "compare", *forms).stdout, "two forms of one run are said to be recorded unlike")
 

@@ -152,7 +152,7 @@ std::int64_t parse_time(const std::string& text) {
 
 std::string selection_text(const CommandLine& line) {
   std::string text;
-  for (const char* option : {"device", "stream", "step", "phase", "layer", "op", "name", "from", "to"}) {
+  for (const char* option : kSelectionOptions) {
     if (!line.has(option)) continue;
     text += fmt::format("{}--{} {}", text.empty() ? "" : " ", option, fmt::join(line.words(option), ","));
   }

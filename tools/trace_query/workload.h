@@ -2,6 +2,7 @@
 // the options of passes.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ namespace tracedb {
 // where they cannot be.
 ActiveRules requested_rules(const CommandLine& line);
 
+// What narrows a report to part of a trace.
+inline constexpr std::initializer_list<const char*> kSelectionOptions = {"device", "stream", "step", "phase", "layer",
+                                                                         "op",     "name",   "from", "to"};
 // "step = 3, phase = decode", for people; "everything" when nothing was selected.
 std::string selection_text(const CommandLine& line);
 

@@ -210,7 +210,7 @@ void EventShapes::learn(std::string_view text, const EventFields& fields) {
   const std::size_t length = json_value_length(text);
   Shape shape;
   const char* from = text.data();
-  if (length == std::string_view::npos || !shape.add_members(text.substr(0, length), from, &event_field)) return;
+  if (length > kLongest || !shape.add_members(text.substr(0, length), from, &event_field)) return;
   const char* const end = text.data() + length;
   shape.add_part(from, end, {});
   shape.present = fields.present();

@@ -26,11 +26,12 @@ class EventShapes {
   // nothing of use. kPadding bytes behind `text` must be readable.
   std::size_t match(std::string_view text, EventFields& fields);
   // Remembers the shape of the event that `text` starts with; `fields`: what simdjson finds in it. Not where a match
-  // would find anything else. kPadding as above.
+  // would find anything else, nor of long events. kPadding as above.
   void learn(std::string_view text, const EventFields& fields);
 
  private:
-  static constexpr std::size_t kMostTried = 256;  // events that were to be learned; more are of no use
+  static constexpr std::size_t kLongest = std::size_t{8} << 10U;  // bytes of an event: what is kept has a bound
+  static constexpr std::size_t kMostTried = 256;                  // events that were to be learned; more are of no use
   // A search among all shapes that finds nothing is paid by as many matches: whatever a trace looks like, an event
   // costs few comparisons on the average.
   static constexpr std::size_t kMostCredit = std::size_t{1} << 15U;

@@ -90,7 +90,7 @@ std::uint32_t RowSink::shape(const ShapeDefinition& shape) {
   key_.assign(shape.dims).append("\n").append(shape.types).append("\n").append(shape.strides).append("\n");
   const Interner::Entry entry = shapes_.intern(key_.append(shape.concrete_inputs));
   if (entry.is_new && !has_room(key_)) {
-    shapes_.forget_last(1);
+    shapes_.forget_last();
     return 0;
   }
   if (entry.is_new) batch_.shapes.push_back(shape);

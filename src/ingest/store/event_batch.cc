@@ -19,11 +19,9 @@ Interner::Entry Interner::intern(std::string_view bytes) {
   return {index + 1, is_new};
 }
 
-void Interner::forget_last(std::size_t count) {
-  for (; count > 0; --count) {
-    index_.forget_last(hash64(texts_.back()));
-    texts_.pop_back();
-  }
+void Interner::forget_last() {
+  index_.forget_last(hash64(texts_.back()));
+  texts_.pop_back();
 }
 
 }  // namespace tracedb

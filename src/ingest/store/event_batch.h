@@ -146,7 +146,7 @@ class Interner {
   };
 
   Entry intern(std::string_view bytes);
-  void forget_last(std::size_t count);  // the newest numbers; they will be given again
+  void forget_last();  // the newest number; it will be given again
   [[nodiscard]] std::string_view text(std::uint32_t id) const { return texts_[id - 1]; }
   [[nodiscard]] std::size_t size() const { return texts_.size(); }
 

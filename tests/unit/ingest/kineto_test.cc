@@ -292,6 +292,14 @@ TEST_CASE("an event is read by the shape of another") {
   CHECK(match(learned) == "\"a\"");
   CHECK(match(R"({"ph":"X", "name":"a \"b\xC3\xA9\\", "ts":-1.5e+3, "args":{"grid":[[2],{"k":[]}], "w":null}})") ==
         R"("a \"b\xC3\xA9\\")");
+  // What is kept of a trace does not grow with its events.
+  const std::string name(std::size_t{8} << 10U, 'a');
+  const std::string large = fmt::format(R"({{"name":"{}"}})", name) + padding;
+  const std::string_view event(large.data(), large.size() - padding.size());
+  EventFields named;
+  named.set(EventField::kName, event.substr(8, name.size() + 2));
+  shapes.learn(event, named);
+  CHECK(match(event).empty());
 }
 
 // Each byte of an event made another one: what the parser says of it must not depend on the event before it, whose

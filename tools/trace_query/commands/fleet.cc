@@ -369,6 +369,10 @@ bool is_beyond(const Output& output, const TrendRequest& request, const std::vec
   return any;
 }
 
+bool is_usable(const CatalogueEntry& entry) {
+  return entry.state != CatalogueState::kNotIndexed && entry.state != CatalogueState::kUnusable;
+}
+
 // One trace may have two indexes, and a job a trace of each rank.
 std::vector<TrendRun> runs_of(const std::vector<CatalogueEntry>& entries) {
   std::vector<TrendRun> out;
@@ -376,7 +380,7 @@ std::vector<TrendRun> runs_of(const std::vector<CatalogueEntry>& entries) {
   std::vector<RankFacts> facts;
   std::set<fs::path> traces;
   for (const CatalogueEntry& entry : entries) {
-    if (entry.state == CatalogueState::kNotIndexed || entry.state == CatalogueState::kUnusable) continue;
+    if (!is_usable(entry)) continue;
     if (!entry.trace.empty() && !traces.insert(entry.trace.lexically_normal()).second) continue;
     std::optional<RankFacts> found;
     if (entry.summary.rank) catch_error([&] { found = read_rank_facts(Index::open(entry.index)); });
@@ -399,8 +403,10 @@ std::vector<TrendRun> runs_of(const std::vector<CatalogueEntry>& entries) {
 // A run whose profiler wrote it in two forms is one.
 void keep_one_form(std::vector<CatalogueEntry>& entries, std::vector<std::string>& notes) {
   TraceList forms;
-  std::set<fs::path> others;
-  for (const CatalogueEntry& entry : entries) forms.traces.push_back(entry.trace);
+  std::set<fs::path> seen, others;
+  for (const CatalogueEntry& entry : entries) {
+    if (is_usable(entry) && seen.insert(entry.trace).second) forms.traces.push_back(entry.trace);
+  }
   keep_one_source_a_run(forms, {});
   for (const TraceList::Note& note : forms.same_run) others.insert(note.path);
   const std::size_t left_out =

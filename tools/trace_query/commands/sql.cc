@@ -168,7 +168,7 @@ void refuse_idle_selection(const CommandLine& line, const std::set<std::string>&
     return used.contains(std::string(table.name)) || used.contains(fmt::format("all_{}", table.name));
   };
   if (used.contains("kernel_selected") || std::ranges::any_of(pass_tables(), is_used)) return;
-  line.refuse({"device", "stream", "step", "phase", "layer", "op", "name", "from", "to"},
+  line.refuse(kSelectionOptions,
               "sql: --{} selects in the tables of the passes (ops, timeline ...), of which the SQL names none; of "
               "kernels: WHERE kernel_selected(id)");
 }
