@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "base/unknown.h"
 #include "index/packed_columns.h"
@@ -210,9 +211,12 @@ void HostActivities::read_layers() {
     keep(layer, sweep.finish());
   };
   BlockReader python(index.database(), "python_call", packed_table("python_call")->columns);
+  std::uint32_t last_thread = 0;  // calls of one thread mostly follow each other
   while (python.next()) {
     sweep.add({python.numbers(0), python.numbers(1), python.ids(2), python.ids(3), place_of_stack_});
-    python_threads_.insert(python.ids(2).begin(), python.ids(2).end());
+    for (const std::uint32_t thread : python.ids(2)) {
+      if (std::exchange(last_thread, thread) != thread) python_threads_.insert(thread);
+    }
   }
   keep(HostLayer::kPython, sweep.finish());
   const EventColumns operators(index, "cpu_op", {"ts", "dur", "thread_id", "name_id", "parent_id"});

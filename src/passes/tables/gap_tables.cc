@@ -104,6 +104,7 @@ std::size_t fewer(std::size_t a, std::size_t b) { return a == 0 || b == 0 ? std:
 struct GapGroup {
   std::vector<std::uint32_t> gaps;
   std::int64_t time = 0, longest = 0, first = 0;
+  std::int64_t at_place = 0;  // ns, with the host where its key says
 
   void add(const Gap& gap, std::uint32_t number) {
     first = gaps.empty() ? gap.ts : std::min(first, gap.ts);
@@ -222,14 +223,14 @@ void fill_gap_groups(Workload& workload, const PassOptions& options, TableRows& 
   const HostActivities host = host_activities(workload, gaps);
   const EventNames names(workload);
   std::map<GapKey, GapGroup> by_key;
-  std::map<GapKey, std::int64_t> host_time;
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
     const Gap& gap = gaps[i];
     const HostPlace place = host.of(i).place();
     const GapKey key{gap.lane,    gap.cause,  steps.is_between(gap), names.number(gap.before), names.number(gap.after),
                      place.layer, place.place};
-    by_key[key].add(gap, i);
-    host_time[key] += place.time;
+    GapGroup& group = by_key[key];
+    group.add(gap, i);
+    group.at_place += place.time;
   }
   std::vector<std::pair<GapKey, GapGroup>> groups(by_key.begin(), by_key.end());
   std::ranges::stable_sort(groups, [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
@@ -240,7 +241,7 @@ void fill_gap_groups(Workload& workload, const PassOptions& options, TableRows& 
     names.add(rows, key.next);
     rows.add(std::ssize(group.gaps)).add(group.time).add(group.longest).add(group.first).add(all.count).add(all.total);
     HostCells cells = host_cells(host.sum(group.gaps));
-    cells.place = {key.layer, key.place, host_time[key], 0, group.time};
+    cells.place = {key.layer, key.place, group.at_place, 0, group.time};
     add_host(rows, host, cells);
   }
 }
