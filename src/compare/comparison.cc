@@ -223,15 +223,15 @@ class Comparer {
   // By the profiler's number of the device: the mean of the metric over its steps.
   static DeviceMeans means_of_devices(const ComparedTrace& trace, std::span<const std::uint32_t> steps,
                                       StepMetric metric, std::span<const std::int64_t> periods) {
-    const std::vector<std::uint32_t> numbers = device_numbers(trace.events);
-    std::map<std::uint32_t, std::vector<std::uint32_t>> devices;
+    const std::vector<std::int64_t> numbers = device_numbers(trace.events);
+    std::map<std::int64_t, std::vector<std::uint32_t>> devices;
     for (const std::uint32_t i : steps) devices[numbers[trace.work.steps[i].device]].push_back(i);
     DeviceMeans out;
     for (const auto& [device, own] : devices) {
       const std::vector<std::int64_t> sample = step_sample(trace.work, own, metric, periods);
       double sum = 0;
       for (const std::int64_t value : sample) sum += static_cast<double>(value);
-      if (sum > 0) out[device] = sum / static_cast<double>(sample.size());
+      if (sum > 0) out[{0, device}] = sum / static_cast<double>(sample.size());
     }
     return out;
   }

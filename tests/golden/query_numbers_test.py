@@ -44,5 +44,17 @@ def huge_durations(folder):
     equal(len(rows("sql", index, "SELECT * FROM kernel_stats")), 3, "kernel_stats")
 
 
+def numbers_of_devices(folder):
+    """A device has the number that the profiler gave it, whatever that is: it sizes nothing."""
+    for number in (-1, 2**20 + 1, 2**31, 2**40):
+        events = [kernel("k", i, 1) for i in range(6)] + [kernel("k", 9, 2, device=number)]
+        index = index_of(folder / f"{number}.json", events)
+        found = {str(row["device"]): row["busy"] for row in rows("timeline", index)}
+        equal([found["0"], found[str(number)]], [6000, 2000], f"busy time of devices 0 and {number}")
+        for command in COMMANDS:
+            run("trace-query", command, index)
+        run("trace-query", "compare", index, index_of(folder / f"{number}_other.json", events[:-1]))
+
+
 def main(cases, _):
-    cases.each_apart((unknown_durations, huge_durations))
+    cases.each_apart((unknown_durations, huge_durations, numbers_of_devices))

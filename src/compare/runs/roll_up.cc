@@ -42,8 +42,8 @@ class GroupSummer {
       add_step(std::span(steps).subspan(i, end - i));
       i = end;
     }
-    std::map<std::uint32_t, std::pair<double, double>> devices;  // times and numbers of steps
-    const std::vector<std::uint32_t> numbers = device_numbers(trace_.events);
+    std::map<std::int64_t, std::pair<double, double>> devices;  // times and numbers of steps
+    const std::vector<std::int64_t> numbers = device_numbers(trace_.events);
     for (const std::uint32_t i : steps) {
       auto& [time, n] = devices[numbers[trace_.work.steps[i].device]];
       time += static_cast<double>(trace_.work.steps[i].span);

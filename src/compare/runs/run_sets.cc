@@ -13,7 +13,6 @@ namespace tracedb {
 namespace {
 
 constexpr double kApart = 0.05;               // of the changes of two devices: least that is no chance
-constexpr std::uint32_t kMostDevices = 1000;  // of a rank
 
 const RollUpGroup* find_group(const RollUp& trace, std::string_view kind, std::string_view batch) {
   const auto found = std::ranges::find_if(
@@ -228,7 +227,7 @@ class PhaseMaker {
 
   // Over the runs with a level: of their ranks, and of each one's devices; empty where not all have the same.
   static DeviceMeans means_of_devices(const std::vector<RunGroup>& side) {
-    std::map<std::uint32_t, std::pair<double, std::size_t>> sums;  // and the number of runs
+    std::map<DeviceMeans::key_type, std::pair<double, std::size_t>> sums;  // and the number of runs
     std::size_t runs = 0;
     for (const RunGroup& group : side) {
       if (!group.sums.bar.empty()) continue;
@@ -236,7 +235,7 @@ class PhaseMaker {
       for (std::uint32_t rank = 0; rank < group.ranks.size(); ++rank) {
         const auto& devices = group.ranks[rank]->devices;
         for (const auto& [device, mean] : devices) {
-          auto& [sum, n] = sums[kMostDevices * rank + (devices.size() > 1 ? static_cast<std::uint32_t>(device) : 0)];
+          auto& [sum, n] = sums[{rank, devices.size() > 1 ? device : 0}];
           sum += mean;
           ++n;
         }

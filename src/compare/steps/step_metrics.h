@@ -39,8 +39,8 @@ struct Interval {
 // Of candidate - baseline. Empty samples count as 0.
 Interval difference_interval(const MeanDraws& baseline, const MeanDraws& candidate);
 
-// By device: a metric of its steps in the mean, more than 0.
-using DeviceMeans = std::map<std::uint32_t, double>;
+// By rank (0 in one trace) and the profiler's number of the device: a metric of its steps in the mean, more than 0.
+using DeviceMeans = std::map<std::pair<std::uint32_t, std::int64_t>, double>;
 // The least and the largest relative change of a device, of the same ones, where these differ by `least` or more.
 std::optional<Interval> changes_apart(const DeviceMeans& baseline, const DeviceMeans& candidate, double least);
 

@@ -266,9 +266,9 @@ std::vector<std::size_t> next_steps(const StepWork& work) {
   return next;
 }
 
-std::vector<std::uint32_t> device_numbers(const EventTables& events) {
+std::vector<std::int64_t> device_numbers(const EventTables& events) {
   const DenseDevices dense(events.device_of_stream);
-  std::vector<std::uint32_t> out(dense.count, 0);
+  std::vector<std::int64_t> out(dense.count, 0);
   for (std::size_t stream = 1; stream < events.device_of_stream.size(); ++stream) {
     const std::uint32_t device = events.device_of_stream[stream];
     if (device < events.device_ordinals.size()) out[dense.of_stream[stream]] = events.device_ordinals[device];

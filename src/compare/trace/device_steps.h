@@ -55,7 +55,7 @@ struct StepWork {
 };
 
 // Of each DeviceStep::device the profiler's number; 0: not known.
-std::vector<std::uint32_t> device_numbers(const EventTables& events);
+std::vector<std::int64_t> device_numbers(const EventTables& events);
 
 // `kernel_rows`: in order of step, device and time (LayerSet::by_step). `copies`: whether copies and fills count.
 StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVector<std::uint32_t> kernel_rows,

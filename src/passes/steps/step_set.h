@@ -57,7 +57,7 @@ struct EventTables {
   EventColumns kernels;  // of table kernel
   EventColumns memory;   // of table memory_op
   std::vector<std::uint32_t> device_of_stream;
-  std::vector<std::uint32_t> device_ordinals;  // by device, as the profiler numbers them; 0 where it does not
+  std::vector<std::int64_t> device_ordinals;  // by device, as the profiler numbers them; 0 where it does not
   explicit EventTables(const Index& index);
 };
 
