@@ -153,8 +153,8 @@
 -- column: high | to | ns |  |  | upper end of that interval
 -- column: baseline_kernel | Baseline Kernel | text |  | 4 names | of the pair of kernels that changed most
 -- column: candidate_kernel | Candidate Kernel | text |  | 4 names | its partner in the candidate
--- column: host | Host | text |  | 5 | frame, operator or call at which the host is mostly, in the trace that waits longer
--- column: host_pct | of it (%) | percent |  |  | share of the waiting time in which it is there
+-- column: host | Host | text |  | 5 | frame, operator or call at which the host of the trace that waits longer is longer than the other's; of rare steps: at which it mostly is
+-- column: host_pct | of it (%) | percent |  |  | what it is longer there, of what the device waits longer; of rare steps: of the waiting time
 -- column: host_calls | Calls | count |  |  | python calls that it makes there meanwhile
 -- column: path | Path | ns |  | 2 | critical path of a step of the candidate, mean over at most 32 of them
 -- column: path_without | without it | ns |  | 2 | the same without this reason alone

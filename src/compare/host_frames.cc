@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "base/unknown.h"
+#include "index/packed_columns.h"
 
 namespace tracedb {
 namespace {
 
 constexpr std::int64_t kShortest = 2'000;  // ns: below, the device waits for itself
+constexpr double kMostOfMore = 0.5;        // of what a device waits longer
+constexpr std::array<std::string_view, 3> kTables = {"python_call", "cpu_op", "runtime_call"};
 
 // The kernels and copies of a device step, in time order.
 std::vector<EventRef> events_of(const ComparedTrace& trace, const DeviceStep& step) {
@@ -27,23 +30,26 @@ std::vector<EventRef> events_of(const ComparedTrace& trace, const DeviceStep& st
   return out;
 }
 
-void add_between(const ComparedTrace& trace, const LaunchThreads& threads, const HostQuestion& question,
-                 std::vector<HostGap>& gaps) {
+std::size_t add_between(const ComparedTrace& trace, const LaunchThreads& threads, const HostQuestion& question,
+                        std::vector<HostGap>& gaps) {
   const std::vector<std::size_t> next = next_steps(trace.work);
   const std::vector<std::int64_t> periods = question.to ? trace.periods.to(*question.to) : trace.periods.within_kind;
+  std::size_t waits = 0;
   for (const std::uint32_t i : question.steps) {
     const DeviceStep& step = trace.work.steps[i];
     if (periods[i] == kUnknownValue || next[i] == i) continue;
+    ++waits;
     const std::int64_t begin = saturating_add(step.first, step.taken);
     const std::int64_t end = trace.work.steps[next[i]].first;
     if (end <= begin) continue;
     const std::vector<EventRef> events = events_of(trace, trace.work.steps[next[i]]);
     gaps.push_back({begin, end, events.empty() ? 0 : threads.of(events.front())});
   }
+  return waits;
 }
 
-void add_within(const ComparedTrace& trace, const LaunchThreads& threads, const HostQuestion& question,
-                std::vector<HostGap>& gaps) {
+std::size_t add_within(const ComparedTrace& trace, const LaunchThreads& threads, const HostQuestion& question,
+                       std::vector<HostGap>& gaps) {
   for (const std::uint32_t i : question.steps) {
     std::int64_t busy_until = trace.work.steps[i].first;
     for (const EventRef& event : events_of(trace, trace.work.steps[i])) {
@@ -54,39 +60,99 @@ void add_within(const ComparedTrace& trace, const LaunchThreads& threads, const 
       busy_until = std::max(busy_until, end);
     }
   }
+  return question.steps.size();
 }
 
-std::optional<HostFrame> frame_of(const HostActivities& activities, std::span<const std::uint32_t> gaps) {
-  if (gaps.empty()) return std::nullopt;
-  const HostPlace place = activities.sum(gaps).place();
-  if (place.place == kNoPlace) return std::nullopt;
-  const bool python = place.layer == HostLayer::kPython;
-  return HostFrame{std::string(activities.text(place.layer, place.place)), place.share(), python ? place.started : 0};
+// "llama.py(374): forward" without the line.
+std::string without_line(std::string_view frame) {
+  const std::size_t open = frame.find('('), close = frame.find("): ", open);
+  if (close == std::string_view::npos) return std::string(frame);
+  return std::string(frame.substr(0, open)) + std::string(frame.substr(close + 1));
+}
+
+using Places = std::map<std::string, HostStay::At>;
+
+bool is_frame(const Index& index, const std::string& text) {
+  Statement found(index.database(), "SELECT 1 FROM frame f JOIN string s ON s.id = f.name_id WHERE s.value = ?");
+  found.bind(1, text);
+  return found.step();
+}
+
+// How long the other trace's host is there. Lines move from one version to the next: a frame that the other trace never
+// has is those of its file and function that this one does not have.
+double time_before(const std::string& place, const Places& longer, const Places& other, const Index& other_index) {
+  if (const auto same = other.find(place); same != other.end()) return same->second.time;
+  const std::string function = without_line(place);
+  double time = 0;
+  for (const auto& [name, at] : other) {
+    if (without_line(name) == function && !longer.contains(name)) time += at.time;
+  }
+  return time > 0 && is_frame(other_index, place) ? 0 : time;
+}
+
+void add_places(const HostActivities& activities, std::span<const std::uint32_t> gaps, HostStay& to) {
+  const HostActivity sum = activities.sum(gaps);
+  const auto waits = static_cast<double>(to.waits);
+  to.waited = static_cast<double>(sum.time) / waits;
+  if (const HostPlace place = sum.place(); place.place != kNoPlace) {
+    const bool python = place.layer == HostLayer::kPython;
+    to.mostly = {std::string(activities.text(place.layer, place.place)), place.share(), python ? place.started : 0};
+  }
+  for (const HostLayer layer : {HostLayer::kPython, HostLayer::kOperator, HostLayer::kCall}) {
+    const auto number = static_cast<std::size_t>(layer);
+    for (const PlaceTime& one : sum.layers.at(number)) {
+      const std::string_view text = activities.text(layer, one.place);
+      HostStay::At& at = to.at.at(number)[std::string(text)];
+      at.time += static_cast<double>(one.time) / waits;
+      at.calls += layer == HostLayer::kPython ? one.started : 0;
+    }
+  }
 }
 
 }  // namespace
 
-std::vector<std::optional<HostFrame>> host_frames(const Index& index, const ComparedTrace& trace,
-                                                  std::span<const HostQuestion> questions) {
-  std::vector<std::optional<HostFrame>> out;
+std::vector<HostStay> host_stays(const Index& index, const ComparedTrace& trace,
+                                 std::span<const HostQuestion> questions) {
+  std::vector<HostStay> out(questions.size());
   if (questions.empty()) return out;
   const LaunchThreads threads(index, trace.events.kernels, trace.events.memory, trace.events.device_of_stream);
   std::vector<HostGap> gaps;
   std::vector<std::size_t> ends;  // of each question's gaps
-  for (const HostQuestion& question : questions) {
-    (question.between ? add_between : add_within)(trace, threads, question, gaps);
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    out[i].waits = (questions[i].between ? add_between : add_within)(trace, threads, questions[i], gaps);
     ends.push_back(gaps.size());
   }
-  if (gaps.empty()) return std::vector<std::optional<HostFrame>>(questions.size());
+  if (gaps.empty()) return out;
   std::vector<std::uint32_t> all(gaps.size());
   std::iota(all.begin(), all.end(), 0U);
   const HostActivities activities(index, std::move(gaps));
+  std::array<bool, 3> recorded{};
+  for (std::size_t layer = 0; layer < recorded.size(); ++layer)
+    recorded[layer] = row_count(index.database(), kTables[layer]) > 0;
   std::size_t begin = 0;
-  for (const std::size_t end : ends) {
-    out.push_back(frame_of(activities, std::span(all).subspan(begin, end - begin)));
-    begin = end;
+  for (std::size_t i = 0; i < out.size(); begin = ends[i++]) {
+    out[i].recorded = recorded;
+    if (begin < ends[i]) add_places(activities, std::span(all).subspan(begin, ends[i] - begin), out[i]);
   }
   return out;
+}
+
+std::optional<HostFrame> longer_stay(const HostStay& longer, const HostStay& other, const Index& other_index) {
+  const double more = longer.waited - other.waited;
+  for (std::size_t layer = 0; layer < longer.at.size(); ++layer) {
+    if (other.waited > 0 && !other.recorded[layer]) continue;
+    std::optional<HostFrame> most;
+    double grown = std::max(kMostOfMore * more, 0.0);
+    for (const auto& [place, at] : longer.at[layer]) {
+      if (at.time <= grown) continue;
+      const double own = at.time - time_before(place, longer.at[layer], other.at[layer], other_index);
+      if (own <= grown) continue;
+      grown = own;
+      most = {place, std::min(own / more, 1.0), at.calls};
+    }
+    if (most && more > 0) return most;
+  }
+  return std::nullopt;
 }
 
 }  // namespace tracedb

@@ -2,7 +2,9 @@
 // says most (passes/host/host_activity.h).
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +17,7 @@ namespace tracedb {
 
 struct HostFrame {
   std::string frame;       // of python, "llama.py(374): forward"; else an operator or a call, as the trace has it
-  double share = 0;        // of the waiting time
+  double share = 0;        // of the waiting time, or of what it is longer
   std::int64_t calls = 0;  // of python that it makes meanwhile
 };
 
@@ -27,8 +29,26 @@ struct HostQuestion {
   std::optional<StepKind> to = std::nullopt;
 };
 
-// All at once, since each call reads all that the host did. nullopt: there is no such time, or nothing recorded in it.
-std::vector<std::optional<HostFrame>> host_frames(const Index& index, const ComparedTrace& trace,
-                                                  std::span<const HostQuestion> questions);
+// Where the host was in the time of a question.
+struct HostStay {
+  struct At {
+    double time = 0;  // ns, of a wait in the mean
+    std::int64_t calls = 0;
+  };
+  std::size_t waits = 0;            // steps, or pairs of them
+  double waited = 0;                // ns, of one in the mean
+  std::optional<HostFrame> mostly;  // nullopt: there is no such time, or nothing recorded in it
+  // By python, operators and calls: whether the trace records any, and the time at each place, as the trace has it.
+  std::array<bool, 3> recorded{};
+  std::array<std::map<std::string, At>, 3> at;
+};
+
+// All at once, since each call reads all that the host did.
+std::vector<HostStay> host_stays(const Index& index, const ComparedTrace& trace,
+                                 std::span<const HostQuestion> questions);
+
+// Where the host of the trace that waits longer is longer than the other's, by at least half of what its device waits
+// longer; the innermost of what both record. nullopt: nowhere.
+std::optional<HostFrame> longer_stay(const HostStay& longer, const HostStay& other, const Index& other_index);
 
 }  // namespace tracedb

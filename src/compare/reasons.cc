@@ -359,29 +359,52 @@ const std::vector<std::uint32_t>& steps_of(const GroupSide& side, Cause cause) {
   return cause == Cause::kRareSteps ? side.rare : cause == Cause::kTransition ? side.matched : side.device_steps;
 }
 
-// Where the hosts are while devices wait: of each trace all at once.
-void find_hosts(std::vector<GroupReasons>& groups, const ReasonSources& sources, bool of_candidate) {
-  std::vector<HostQuestion> questions;
-  std::vector<std::optional<HostFrame>*> asking;
+// Where the hosts are while devices wait: of each trace all at once. Of a reason, where it is longer than in the other
+// trace; of what one trace alone has, where it mostly is.
+void find_hosts(std::vector<GroupReasons>& groups, const ReasonSources& sources) {
+  std::array<std::vector<HostQuestion>, 2> questions;
+  struct Asking {
+    std::optional<HostFrame>* host;
+    std::size_t longer;                // side
+    std::array<std::size_t, 2> asked;  // by side, of the questions; of what one side alone has, that one's
+    bool of_both;
+  };
+  std::vector<Asking> asking;
+  const auto ask = [&](std::size_t side, const HostQuestion& question) {
+    questions.at(side).push_back(question);
+    return questions.at(side).size() - 1;
+  };
   for (GroupReasons& group : groups) {
-    const GroupSide& side = of_candidate ? group.group->group.candidate : group.group->group.baseline;
+    const std::array<const GroupSide*, 2> sides = {&group.group->group.baseline, &group.group->group.candidate};
     for (Reason& reason : group.reasons) {
       const bool between = reason.cause == Cause::kBetweenSteps || !reason.is_part();
-      if ((!between && reason.cause != Cause::kIdle) || (reason.change.change > 0) != of_candidate) continue;
-      questions.push_back({steps_of(side, reason.cause), between, kind_after(group, reason, of_candidate)});
-      asking.push_back(&reason.host);
+      if (!between && reason.cause != Cause::kIdle) continue;
+      Asking& one = asking.emplace_back(Asking{&reason.host, reason.change.change > 0 ? 1U : 0U, {}, true});
+      one.of_both = reason.cause != Cause::kRareSteps;
+      for (const std::size_t side : {0U, 1U}) {
+        if (one.of_both || side == one.longer)
+          one.asked[side] =
+              ask(side, {steps_of(*sides[side], reason.cause), between, kind_after(group, reason, side == 1)});
+      }
     }
-    if (side.slow.empty()) continue;
-    for (const bool between : {false, true}) {
-      questions.push_back({side.slow, between, std::nullopt});
-      asking.push_back(&group.slow_hosts[static_cast<std::size_t>(of_candidate)]);
+    for (const std::size_t side : {0U, 1U}) {
+      if (sides[side]->slow.empty()) continue;
+      for (const bool between : {false, true}) {
+        Asking& one = asking.emplace_back(Asking{&group.slow_hosts[side], side, {}, false});
+        one.asked[side] = ask(side, {sides[side]->slow, between, std::nullopt});
+      }
     }
   }
-  const std::vector<std::optional<HostFrame>> found =
-      of_candidate ? host_frames(sources.candidate_index, sources.candidate, questions)
-                   : host_frames(sources.baseline_index, sources.baseline, questions);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i] && found[i]->share >= kMostWaiting) *asking[i] = found[i];
+  const std::array<std::vector<HostStay>, 2> found = {
+      host_stays(sources.baseline_index, sources.baseline, questions[0]),
+      host_stays(sources.candidate_index, sources.candidate, questions[1])};
+  for (const Asking& one : asking) {
+    const HostStay& longer = found[one.longer][one.asked[one.longer]];
+    std::optional<HostFrame> host =
+        one.of_both ? longer_stay(longer, found[1 - one.longer][one.asked[1 - one.longer]],
+                                  one.longer == 0 ? sources.candidate_index : sources.baseline_index)
+                    : longer.mostly;
+    if (host && host->share >= kMostWaiting) *one.host = std::move(host);
   }
 }
 
@@ -421,8 +444,7 @@ std::string_view to_string(Cause cause) { return kCauses[static_cast<std::size_t
 std::vector<GroupReasons> find_reasons(const Comparison& comparison, const ReasonSources& sources) {
   std::vector<GroupReasons> out;
   for (const GroupComparison& group : comparison.groups) out.push_back(Finder(comparison, group, sources).run());
-  find_hosts(out, sources, false);
-  find_hosts(out, sources, true);
+  find_hosts(out, sources);
   if (comparison.normalise == Normalise::kStep) find_paths(out, sources);
   std::ranges::stable_sort(out, std::ranges::greater(), &GroupReasons::weight);
   return out;

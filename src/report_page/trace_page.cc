@@ -306,7 +306,7 @@ class TraceWords : PageWriter {
     if (main.idle() < kMuchIdle * main.total() && !has_kinds) return;
     const HostQuestion question = question_of(in_.trace, has_kinds ? main.side().slow : main.side().device_steps);
     host_between_ = question.between;
-    host_ = host_frames(in_.index, in_.trace, std::span(&question, 1)).front();
+    host_ = host_stays(in_.index, in_.trace, std::span(&question, 1)).front().mostly;
     if (host_ && host_->share < kMostly) host_.reset();
     const EventColumns operators(in_.index, "cpu_op");
     const RecordedGaps gaps =

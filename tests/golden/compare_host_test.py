@@ -125,6 +125,30 @@ def check_roofline(folder):
     require("roof" not in run("trace-query", "compare", h100, h100).stdout, "the roof of one device is told as a difference")
 
 
+def check_longer_host(folder):
+    """The host's wait has a place that is long in both traces, and one that grew: that one is named, with what it is of the growth."""
+    def made(name, lines, detokenize, frames=True):
+        events = []
+        for step in range(8):
+            at = 5000 * step
+            events += [event("user_annotation", "execute_context_0(0)_generation_8(8)", at, 600), call("cudaLaunchKernel", at + 10, 2, step + 1),
+                       kernel("gemm_kernel", at + 20, 500, correlation=step + 1)]
+            if frames:
+                events += [event("python_function", f"app/engine.py({lines}): schedule", at + 700, 3000),
+                           event("python_function", f"app/output.py({lines + 5}): detokenize", at + 3710, detokenize)]
+        for one in events[3:]:
+            one["ts"] += 0 if one["ts"] < 5000 else (one["ts"] // 5000) * (detokenize - 100)
+        return index_of(folder / f"{name}.json", events, with_stack=1)
+
+    short, long = made("short", 7, 100), made("long", 9, 900)
+    for indexes, change in (((short, long), 800_000), ((long, short), -800_000)):
+        (row,) = [row for row in as_json("compare", *indexes)["reasons"] if row["cause"] == "between_steps"]
+        equal((row["change"], row["host"], round(row["host_pct"])), (change, "app/output.py(14): detokenize", 100), "what grew")
+    # Where the other trace records no frames, none can be said to be longer.
+    found = as_json("compare", made("bare", 7, 100, False), long)["reasons"]
+    require(found and not any(row["host"] for row in found), f"nothing to compare with: {found}")
+
+
 def check_unseen_wait(folder):
     """The device bounds the steps, whose marks end with it though nothing is recorded of the host behind its launches: no path
     through the host is told. Where a recorded call waits, or marks end before, it is that of the device."""
@@ -146,4 +170,4 @@ def check_unseen_wait(folder):
 
 
 def main(cases, folder):
-    cases.each_apart([check_operators, check_memory, check_roofline, check_unseen_wait])
+    cases.each_apart([check_operators, check_memory, check_roofline, check_longer_host, check_unseen_wait])

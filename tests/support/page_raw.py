@@ -11,13 +11,17 @@ from time_oracle import length, union, without
 from trace_cases import nanoseconds, read_trace, require, rows
 from usual_steps import counted
 
-OWN_CODE = re.compile(r"(?!torch/|triton/|numpy/)[\w.-]+/.*\.py\(\d+\)")
+OWN_CODE = re.compile(r"(?!torch/|triton/|numpy/|/usr/lib/)/?[\w.-]+/.*\.py\(\d+\)")
 # The sum that ends a split-K product is part of it.
 KERNELS = """SELECT *, CASE WHEN ends_other THEN 'dense_gemm' ELSE own_op END AS op
   FROM (SELECT step, phase, ts, dur, name, layer, layer_part, role, cpu_op, op AS own_op, id,
                op = 'reduce' AND (name LIKE 'Cijk%' OR name LIKE '%splitK%') AS ends_other FROM kernels) ORDER BY ts, id"""
 COPIES = """SELECT step, phase, ts, dur, NULL AS name, NULL AS layer, NULL AS layer_part, NULL AS role, NULL AS cpu_op, 0 AS ends_other, kind AS op
   FROM memcpys ORDER BY ts, id"""
+
+
+def without_line(frame):
+    return re.sub(r"\(\d+\)", "", frame)
 
 
 class Event(typing.NamedTuple):
@@ -240,22 +244,26 @@ class Account:
                 until = max(until, event.end)
         return out
 
-    def host_share(self, frame, gaps):
-        """The part of the gaps in which the outermost open operator is one of that name; of python, the innermost of the
-        program's own and of frameworks, which are in folders that are no library's; of calls, the innermost."""
-        kind = next((kind for kind, _, _, name in self.raw.calls if name.endswith(frame)), None)
-        require(kind, f"no call of {frame} in the trace")
+    def host_time(self, frame, gaps):
+        """How long in the gaps the outermost open operator is one of that name; of python, the innermost of the program's own
+        and of frameworks, which are in folders that are no library's, of another line where none is of this one; of calls, the innermost."""
+        every = {(call[0], call[3]) for call in self.raw.calls}
+        own = {one for one in every if one[1].endswith(frame)}
+        return sum(self.time_in(*one, gaps) for one in own or
+                   {one for one in every if without_line(one[1]).endswith(without_line(frame))})
+
+    def time_in(self, kind, name, gaps):
         inside = 0
         for begin, end in gaps:
             calls = [call for call in self.raw.calls if call[0] == kind and call[1] < end and call[2] > begin
                      and (kind != "python_function" or OWN_CODE.match(call[3]))]
-            at = union([[max(begin, c[1]), min(end, c[2])] for c in calls if c[3].endswith(frame)])
-            outer = [c for c in calls if c[3].endswith(frame)]
+            outer = [c for c in calls if c[3] == name]
+            at = union([[max(begin, c[1]), min(end, c[2])] for c in outer])
             if kind == "cpu_op":
                 within = [c for c in outer if not any(o[1] <= c[1] and c[2] <= o[2] and o[1:3] != c[1:3] for o in calls)]
                 inside += length(union([[max(begin, c[1]), min(end, c[2])] for c in within]))
                 continue
-            nested = union([[max(begin, c[1]), min(end, c[2])] for c in calls if not c[3].endswith(frame) and
+            nested = union([[max(begin, c[1]), min(end, c[2])] for c in calls if c[3] != name and
                             any(o[1] <= c[1] and c[2] <= o[2] and o[1:3] != c[1:3] for o in outer)])
             inside += length(without(at, nested))
-        return inside / sum(end - begin for begin, end in gaps)
+        return inside

@@ -214,13 +214,19 @@ class Reasons:
         near(told["share"], self.host(phase, row, told["frame"], side), f"host in {told['frame']}", 0.0051)
 
     def host(self, phase, row, frame, side):
-        account = phase.accounts[side]
-        if row["cause"] == "idle":
-            gaps = account.idle_gaps()
-        else:
-            to = row["place"][len("[before "):-1] if row["cause"] == "transition" else phase.name
-            gaps = [gap[:2] for gap in account.gaps[phase.kind_of(side, to)]]
-        share = account.host_share(frame.strip("`"), gaps)
+        """What the host is longer there than that of the other trace, of what its device waits longer: both of one wait in the mean."""
+        def stay(number):
+            account = phase.accounts[number]
+            if row["cause"] == "idle":
+                gaps, waits = account.idle_gaps(), len(account.steps)
+            else:
+                to = row["place"][len("[before "):-1] if row["cause"] == "transition" else phase.name
+                every = account.gaps[phase.kind_of(number, to)]
+                gaps, waits = [gap[:2] for gap in every if gap[1] > gap[0]], len(every)
+            return account.host_time(frame.strip("`"), gaps) / waits, sum(end - begin for begin, end in gaps) / waits
+
+        (at, waited), (other_at, other_waited) = stay(side), stay(1 - side)
+        share = min((at - other_at) / (waited - other_waited), 1)
         require(share > 0.5, f"{frame}: only {share} of the time")
         return share
 
