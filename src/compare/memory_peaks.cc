@@ -28,9 +28,9 @@ std::vector<MemoryPeak> memory_peaks(Database& database) {
   if (!database.query_int64("SELECT 1 FROM packed_block WHERE event_table = 'memory_event' LIMIT 1")) return out;
   // What only allocates (aten::empty) says less than who asked it to.
   Statement rows(database, R"sql(
-    WITH events AS MATERIALIZED (SELECT id, device, bytes, allocated, ended_by, has_address, cpu_op_id FROM temp.memory_events),
+    WITH events AS MATERIALIZED (SELECT id, device, bytes, allocated, ended_by, has_address, cpu_op_id, step FROM temp.memory_events),
     firsts AS (SELECT device, min(id), allocated - bytes AS before, total(NOT has_address) = 0 AS traced FROM events GROUP BY device),
-    peaks AS (SELECT device, before, traced, id, max(allocated) AS peak FROM events JOIN firsts USING (device) GROUP BY device),
+    peaks AS (SELECT device, before, traced, id, step, max(allocated) AS peak FROM events JOIN firsts USING (device) GROUP BY device),
     alive AS (SELECT p.device, e.bytes, e.cpu_op_id FROM peaks p JOIN events e ON e.device = p.device AND e.id <= p.id
               WHERE p.traced AND e.bytes > 0 AND (e.ended_by IS NULL OR e.ended_by > p.id)),
     asked AS (SELECT device, bytes, (
@@ -48,9 +48,10 @@ std::vector<MemoryPeak> memory_peaks(Database& database) {
       UNION ALL
       SELECT device, CASE WHEN NOT traced THEN '[addresses not recorded]' WHEN bytes > before THEN '[not known]'
                      ELSE '[before the trace]' END, bytes FROM rest WHERE bytes <> 0)
-    SELECT device, peak, name, bytes FROM peaks JOIN parts USING (device) ORDER BY 2 DESC, 1)sql");
+    SELECT device, peak, name, bytes, step FROM peaks JOIN parts USING (device) ORDER BY 2 DESC, 1)sql");
   while (rows.step()) {
-    if (out.empty() || out.back().device != rows.text(0)) out.push_back({std::string(rows.text(0)), rows.int64(1), {}});
+    if (out.empty() || out.back().device != rows.text(0))
+      out.push_back({std::string(rows.text(0)), rows.int64(1), {}, rows.integer(4)});
     out.back().of_operators.emplace(rows.text(2), rows.int64(3));
   }
   return out;
@@ -68,10 +69,10 @@ std::vector<MemoryChange> memory_changes(const std::vector<MemoryPeak>& baseline
     if (after == candidate.end()) continue;
     const std::string device =
         before.device == after->device ? before.device : fmt::format("{} / {}", before.device, after->device);
-    out.push_back({device, "", before.bytes, after->bytes});
+    out.push_back({device, "", before.bytes, after->bytes, (before.bytes > after->bytes ? before : *after).step});
     std::map<std::string, MemoryChange, std::less<>> by_operator;
     const auto of = [&](const std::string& name) -> MemoryChange& {
-      return by_operator.try_emplace(name, MemoryChange{device, name, 0, 0}).first->second;
+      return by_operator.try_emplace(name, MemoryChange{device, name, 0, 0, {}}).first->second;
     };
     for (const auto& [name, bytes] : before.of_operators) of(name).baseline = bytes;
     for (const auto& [name, bytes] : after->of_operators) of(name).candidate = bytes;

@@ -493,12 +493,14 @@ class Writer : PageWriter {
     }
     add(BlockKind::kHeading, "Memory");
     add(BlockKind::kItem,
-        say("compare.memory", "{device}: peak {baseline:bytes} -> {candidate:bytes} ({change:+bytes}){by}",
+        say("compare.memory", "{device}: peak {baseline:bytes} -> {candidate:bytes} ({change:+bytes}){by}{at}",
             {{"device", most->device},
              {"baseline", most->baseline},
              {"candidate", most->candidate},
              {"change", change(*most)},
-             {"by", by}}),
+             {"by", by},
+             {"at", most->step ? say("memory.at", "; the higher one in step {step:count}", {{"step", *most->step}})
+                               : Sentence{}}}),
         kBullet);
     add_below({"compare", {"$A", "$B"}, {{"section", "memory"}}});
   }

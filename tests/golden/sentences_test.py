@@ -62,7 +62,7 @@ class Compared:
     """The sentences of a pair against its tables."""
 
     def __init__(self, data, *indexes):
-        self.data, self.said = data, {}
+        self.data, self.said, self.indexes = data, {}, indexes
         self.checks = {f"compare.{name[4:]}": getattr(self, name) for name in dir(self) if name.startswith("say_")}
         self.checks["warning.*"] = self.warning
         self.checks["finding.*"] = lambda told: told.get("side") and check_finding(told, *indexes)
@@ -275,6 +275,11 @@ class Compared:
         if by:
             equal((by["operator"], by["change"]), (rows[1]["what"], rows[1]["change"]), "by what")
             require(by["change"] * told["change"] > 0, told.sentence)
+        names = told["device"].split(" / ")
+        index, device = (self.indexes[0], names[0]) if told["change"] < 0 else (self.indexes[1], names[-1])
+        (highest,) = sql(index, f"SELECT step FROM memory_events WHERE device = '{device}' ORDER BY allocated DESC, id LIMIT 1")
+        _, at = told.clause("at")
+        equal(at and at["step"], highest["step"], "step of the higher peak")
 
     def say_roofline(self, told):
         told["baseline"], told["candidate"]

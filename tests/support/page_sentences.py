@@ -76,6 +76,8 @@ class Page(Reasons):
         equal(told["change"], told["candidate"] - told["baseline"], "change of the peak")
         _, by = told.clause("by")  # golden.compare_host works it out
         require(by is None or by["operator"] and by["change"] * told["change"] > 0, told.sentence)
+        _, at = told.clause("at")  # golden.sentences looks it up
+        require(at is None or at["step"] >= 0, told.sentence)
 
     def roofline(self, told, _):
         """Its times are worked out in compare_host_test."""
