@@ -59,6 +59,12 @@ bool is_explained(double ratio, bool shared, const WorkFacts& a, const WorkFacts
   return ratio >= low && ratio <= high;
 }
 
+// Of models with other numbers of layers.
+WorkDifference other_layers(const std::string& models, bool one_name) {
+  if (!one_name) return {"other model: " + models};
+  return {"other number of layers: " + models + ": another size, or a trace that is cut off"};
+}
+
 }  // namespace
 
 WorkFacts work_facts(const ComparedTrace& trace, const GroupSide& group) {
@@ -88,14 +94,14 @@ WorkFacts work_facts(const ComparedTrace& trace, const GroupSide& group) {
 }
 
 WorkDifference work_difference(const WorkFacts& a, const WorkFacts& b) {
-  const WorkDifference other_model = {fmt::format("other model: {}, against {}", model_text(a), model_text(b))};
+  const std::string models = fmt::format("{}, against {}", model_text(a), model_text(b));
+  const WorkDifference other_model = {"other model: " + models};
   const bool both_layers = a.layers > 0 && b.layers > 0;
-  if (both_layers && a.layers != b.layers && a.by_rhythm == b.by_rhythm) return other_model;
-
   const std::string name_a = family_of(a.model), name_b = family_of(b.model);
   const bool both_names = !name_a.empty() && !name_b.empty();
   const bool other_name = both_names && !name_a.starts_with(name_b) && !name_b.starts_with(name_a);
   const bool one_name = both_names && !other_name;
+  if (both_layers && a.layers != b.layers && a.by_rhythm == b.by_rhythm) return other_layers(models, one_name);
   if (!one_name && !a.architecture.empty() && !b.architecture.empty() && a.architecture != b.architecture)
     return other_name ? other_model
                       : WorkDifference{fmt::format("other architecture, by its kernels: {}, against {}", a.architecture,

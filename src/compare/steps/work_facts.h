@@ -1,10 +1,10 @@
 // Whether two traces did different work in a kind of steps, as far as both record it. Pure.
 //
 // Another architecture, unless the models have one name, and another number of layers (where both are known by names,
-// or both by rhythm) are another model. Shapes of operators differ if the work of a kind of operators changed by more
-// than a quarter and next to nothing of it is of operands that both have. Merged and split weights are the same work,
-// and so are padded ones; what tokens, requests or the number of ranks explain is another load of the same work. What
-// only one trace records is not different.
+// or both by rhythm) are another model, or of one name another size or a trace that is cut off. Shapes of operators
+// differ if the work of a kind of operators changed by more than a quarter and next to nothing of it is of operands
+// that both have. Merged and split weights are the same work, and so are padded ones; what tokens, requests or the
+// number of ranks explain is another load of the same work. What only one trace records is not different.
 #pragma once
 
 #include <cstdint>

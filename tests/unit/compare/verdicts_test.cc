@@ -116,6 +116,22 @@ TEST_CASE("permission: what may be said under which condition") {
   CHECK(!names.may(Claim::kKernels));
 }
 
+TEST_CASE("other work: numbers of layers") {
+  const auto of = [](const char* model, std::int64_t layers) {
+    WorkFacts facts;
+    facts.model = model;
+    facts.layers = layers;
+    return facts;
+  };
+  const WorkFacts whole = of("Qwen2Model", 24);
+  CHECK(work_difference(whole, of("Qwen2ForCausalLM", 11)).text ==
+        "other number of layers: Qwen2Model, 24 layers, against Qwen2ForCausalLM, 11 layers: another size, or a trace "
+        "that is cut off");
+  CHECK(work_difference(whole, of("LlamaModel", 11)).text ==
+        "other model: Qwen2Model, 24 layers, against LlamaModel, 11 layers");
+  CHECK(work_difference(whole, whole).text.empty());
+}
+
 LayerPart part(std::int32_t layer, double baseline, double candidate) {
   const std::int64_t change = std::llround(candidate - baseline);
   return {{{baseline, candidate, change, 0, change}, 1, 1}, layer};
