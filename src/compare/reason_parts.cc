@@ -234,6 +234,13 @@ std::vector<RoleChange> changes_by_role(const GroupComparison& group, const Kern
       roles, [](const RoleChange& x, const RoleChange& y) { return std::abs(x.change) > std::abs(y.change); });
   if (roles.size() > kMostRoles) roles.resize(kMostRoles);
   for (const RoleChange& role : roles) explained += role.change;
+  // Roles are parts of the change: no more of them are named, and none where one as large as those would be left out.
+  while (!roles.empty() && explained / change > 1 + kAddsUp) {
+    const double last = roles.back().change;
+    roles.pop_back();
+    explained -= last;
+    if (last / change >= kMostInLayers) return {};
+  }
   return explained / change < kMostInLayers ? std::vector<RoleChange>() : roles;
 }
 
@@ -244,7 +251,10 @@ std::vector<Reason> split_by_place(const Reason& whole, const std::vector<LayerP
   for (const LayerPart& part : parts) (part.layer >= 0 ? layers : around).push_back(part);
   LedgerChange of_layers;
   for (const LayerPart& layer : layers) of_layers.add(layer.change);
+  const bool as_many = whole.baseline_n == whole.candidate_n;
   for (const LayerPart& part : around) {
+    // As many kernels as before, some of them at another place: none is new or gone.
+    if (as_many && part.baseline_n != part.candidate_n) continue;
     if (part.layer == kNoLayer || layers.empty() || std::abs(size(part)) < least) continue;
     if (!otherwise(part.change, of_layers)) continue;
     out.push_back(take(rest, part.layer == kHead ? PlaceKind::kStepHead : PlaceKind::kStepTail, {part}));

@@ -132,9 +132,9 @@ TEST_CASE("other work: numbers of layers") {
   CHECK(work_difference(whole, whole).text.empty());
 }
 
-LayerPart part(std::int32_t layer, double baseline, double candidate) {
+LayerPart part(std::int32_t layer, double baseline, double candidate, double baseline_n = 1, double candidate_n = 1) {
   const std::int64_t change = std::llround(candidate - baseline);
-  return {{{baseline, candidate, change, 0, change}, 1, 1}, layer};
+  return {{{baseline, candidate, change, 0, change}, baseline_n, candidate_n}, layer};
 }
 
 // The row that the parts add up to.
@@ -186,6 +186,12 @@ TEST_CASE("reasons by place") {
       {"the head is a reason of its own where it changed otherwise",
        {part(kHead, 2000, 500), part(0, 1000, 1500), part(1, 1000, 1500), part(2, 1000, 1500)},
        "head [] (0/0) -1500; layers [] (3/3) +1500"},
+      {"what only one side has at the head is new",
+       {part(kHead, 0, 900, 0, 1), part(0, 1000, 1500), part(1, 1000, 1500), part(2, 1000, 1500)},
+       "head [] (0/0) +900; layers [] (3/3) +1500"},
+      {"unless the kernels are as many, some of them elsewhere",
+       {part(kTail, 0, 900, 0, 1), part(0, 1000, 1500, 2, 1), part(1, 1000, 1500), part(2, 1000, 1500)},
+       "layers [] (3/3) +2400"},
       {"what only the tail has is in the tail", {part(kTail, 1000, 1500)}, "tail [] (0/0) +500"},
       {"layers that differ are not named where all changed",
        {part(0, 2000, 1000), part(1, 2000, 1010), part(2, 2000, 990), part(3, 2000, 600), part(4, 2000, 1005),
@@ -211,10 +217,10 @@ TEST_CASE("the roles that changed an operation, as far as its kernels add up to 
                   {kTail, gemm, Work::kCompute, {1, head, head}, Role::kLmHead}};
   };
   cells(group.baseline, 1000, 500, 300);
-  cells(group.candidate, 3400, 1200, 400);  // of two steps: +700, +100, -100
+  cells(group.candidate, 3400, 1200, 580);  // of two steps: +700, +100, -10
   Reason reason;
   reason.op = "dense_gemm";
-  reason.change.change = 700;
+  reason.change.change = 790;
   const auto anywhere = changes_by_role(group, names, reason);
   REQUIRE(anywhere.size() == 2);
   CHECK(anywhere[0].role == Role::kGateUp);
@@ -225,11 +231,18 @@ TEST_CASE("the roles that changed an operation, as far as its kernels add up to 
   reason.change.change = 800;  // the tail is a reason of its own
   CHECK(changes_by_role(group, names, reason).size() == 2);
   reason.place.kind = PlaceKind::kStepTail;
-  reason.change.change = -100;
+  reason.change.change = -10;
   REQUIRE(changes_by_role(group, names, reason).size() == 1);
   CHECK(changes_by_role(group, names, reason)[0].role == Role::kLmHead);
   reason.place.kind = PlaceKind::kStep;
   reason.change.change = 400;  // a fusion took part of it
+  CHECK(changes_by_role(group, names, reason).empty());
+  cells(group.candidate, 3400, 1200, 400);  // +700, +100, -100: the two are more than the whole
+  reason.change.change = 700;
+  REQUIRE(changes_by_role(group, names, reason).size() == 1);
+  CHECK(changes_by_role(group, names, reason)[0].role == Role::kGateUp);
+  cells(group.candidate, 3400, 2400, 0);  // +700, +700, -300: either alone would hide the other
+  reason.change.change = 1100;
   CHECK(changes_by_role(group, names, reason).empty());
 }
 
