@@ -63,7 +63,7 @@ class Comparer {
     out_.same = same_kernels(a_, b_, kept, kernel_names_);
     for (StepGroup& group : kept) out_.groups.push_back(compare(std::move(group)));
     for (const GroupComparison& group : out_.groups) {
-      if (group.permission.may(Claim::kKernels)) continue;
+      if (group.permission.may(Claim::kKernels) && group.permission.may(Claim::kRatio)) continue;
       std::erase_if(out_.same.clocks, [&](const ClockChange& one) { return one.group == group.group.label; });
     }
     out_.overall = overall(&Comparer::headline_parts);

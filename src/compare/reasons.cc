@@ -81,8 +81,8 @@ class Finder {
     out_.group = &group_;
     out_.by_period = group_.by_period();
     collect();
-    fold_clocks();
-    fold_load();
+    if (comparison_.normalise == Normalise::kStep) fold_clocks();
+    if (comparison_.normalise != Normalise::kToken) fold_load();
     pick();
     const double steps = static_cast<double>(group_.baseline.device_steps + group_.candidate.device_steps) / 2;
     out_.weight = std::abs(static_cast<double>(out_.total.change)) * steps;
@@ -187,6 +187,9 @@ class Finder {
 
   // Moves the part of a reason's change that another one explains, of which effects of counts stay.
   static void move(Reason& from, Reason& to, std::int64_t part) {
+    const auto shift = static_cast<double>(part);
+    if (from.interval) from.interval = Interval{from.interval->low - shift, from.interval->high - shift};
+    from.whole_row = false;
     from.change.change -= part;
     from.change.duration_effect -= part;
     to.change.change += part;
@@ -214,16 +217,30 @@ class Finder {
       if (!computes && std::abs(left) > 0.25 * std::abs(part)) continue;
       move(row, reason, std::llround(part));
       if (!computes) reason.of_communication += std::llround(part);
-      row.interval.reset();
-      row.whole_row = false;
+    }
+    if (clock->interval) {
+      const auto whole = static_cast<double>(reason.change.change);
+      const auto [low, high] = std::minmax({whole * clock->interval->low, whole * clock->interval->high});
+      reason.interval = Interval{low, high};
     }
     all_.push_back(std::move(reason));
+  }
+
+  // Of a row, ns: a load explains kernels that changed up to as much as it did, attention up to its square.
+  static double explained_by(double load_ratio, const Reason& row) {
+    constexpr double kMargin = 1.05;
+    const auto whole = static_cast<double>(row.change.change);
+    const bool attention = row.op.empty() || row.op.find("attention") != std::string::npos;
+    const double most = attention ? load_ratio * load_ratio : load_ratio;
+    const double less = std::max(0.0, std::min(row.change.baseline, row.change.candidate));
+    return std::abs(whole) <= less * (kMargin * most - 1) ? whole : std::copysign(less * (most - 1), whole);
   }
 
   // Another load changes all kernels: what changed as it did cannot be told from it.
   void fold_load() {
     const double a = mean_load(group_.group.baseline), b = mean_load(group_.group.candidate);
-    if (same_load(a, b)) return;
+    const auto& by_load = comparison_.same.by_load;
+    if (same_load(a, b) && std::ranges::find(by_load, group_.group.label) == by_load.end()) return;
     Reason reason;
     reason.cause = Cause::kLoad;
     for (Reason& row : all_) {
@@ -232,9 +249,14 @@ class Finder {
       const bool comm =
           row.cause == Cause::kCommunication && row.place.kind == PlaceKind::kLayers && row.place.layers.empty();
       if ((!everywhere && !comm) || (row.change.change > 0) != (b > a)) continue;
-      reason.change.count_effect += row.change.count_effect;
-      reason.change.duration_effect -= row.change.count_effect;
-      move(row, reason, row.change.change);
+      const std::int64_t part = std::llround(explained_by(std::max(a / b, b / a), row));
+      if (part == 0) continue;
+      const std::int64_t by_count = part == row.change.change ? row.change.count_effect : 0;
+      reason.change.count_effect += by_count;
+      reason.change.duration_effect -= by_count;
+      move(row, reason, part);
+      // What is beyond the load is none of its times.
+      (b > a ? reason.change.candidate : reason.change.baseline) -= size(row);
     }
     all_.push_back(std::move(reason));
   }

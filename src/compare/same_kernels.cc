@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/dense_index.h"
 #include "base/parallel.h"
@@ -116,6 +118,7 @@ struct Use {
 };
 
 struct Uses {
+  std::size_t runs = 0;  // device steps that they are of
   DenseIndex numbers;
   std::vector<Use> all;
 
@@ -127,7 +130,10 @@ struct Uses {
     own.time = saturating_add(own.time, time);
     if (!computes) own.computes = false;
   }
-  void add(const Use& use) { add(use.key, use.n, use.time, use.computes); }
+  void add(const Uses& other) {
+    runs += other.runs;
+    for (const Use& use : other.all) add(use.key, use.n, use.time, use.computes);
+  }
   [[nodiscard]] double time(bool of_computation) const {
     double out = 0;
     for (const Use& use : all) out += use.computes || !of_computation ? static_cast<double>(use.time) : 0;
@@ -136,23 +142,43 @@ struct Uses {
 };
 
 std::uint64_t key_of(NameId name, std::uint32_t config) { return (std::uint64_t{name} << 32) | config; }
+NameId name_of(std::uint64_t key) { return static_cast<NameId>(key >> 32); }
+std::uint32_t config_of(std::uint64_t key) { return static_cast<std::uint32_t>(key); }
 
-Uses uses_of(const ComparedTrace& trace, const GroupSide& group) {
-  Uses uses;
+// The kernels of a device step whose duration is known.
+template <class Visit>
+void each_kernel(const ComparedTrace& trace, const DeviceStep& step, Visit visit) {
   const auto names = trace.events.kernels.ids("name_id");
   const auto configs = trace.events.kernels.ids("launch_config_id");
   const auto kind = trace.events.kernels.ids("kind");
   const auto dur = trace.events.kernels.int64s("dur");
-  for (const std::uint32_t of_group : group.device_steps) {
-    for (const std::uint32_t row : trace.work.kernels(trace.work.steps[of_group])) {
-      if (dur[row] < 0) continue;  // unknown
-      const NameId name = trace.name(names[row]);
-      const std::uint32_t config =
-          configs[row] < trace.numbers.configs.size() ? trace.numbers.configs[configs[row]] : 0;
-      uses.add(key_of(name, config), 1, dur[row], work_of_kernel(kind[row]) == Work::kCompute);
-    }
+  for (const std::uint32_t row : trace.work.kernels(step)) {
+    if (dur[row] < 0) continue;
+    const std::uint32_t config = configs[row] < trace.numbers.configs.size() ? trace.numbers.configs[configs[row]] : 0;
+    visit(key_of(trace.name(names[row]), config), dur[row], work_of_kernel(kind[row]) == Work::kCompute);
   }
-  return uses;
+}
+
+// By the profiler's number of the device.
+using DeviceUses = std::map<std::int64_t, Uses>;
+
+DeviceUses uses_of(const ComparedTrace& trace, const GroupSide& group) {
+  DeviceUses out;
+  const std::vector<std::int64_t> numbers = device_numbers(trace.events);
+  for (const std::uint32_t of_group : group.device_steps) {
+    const DeviceStep& step = trace.work.steps[of_group];
+    Uses& uses = out[numbers[step.device]];
+    ++uses.runs;
+    each_kernel(trace, step,
+                [&](std::uint64_t key, std::int64_t dur, bool computes) { uses.add(key, 1, dur, computes); });
+  }
+  return out;
+}
+
+Uses of_all(const DeviceUses& devices) {
+  Uses out;
+  for (const auto& [device, uses] : devices) out.add(uses);
+  return out;
 }
 
 std::vector<SameKernel> in_common(const Uses& a, const Uses& b) {
@@ -163,64 +189,105 @@ std::vector<SameKernel> in_common(const Uses& a, const Uses& b) {
     const auto found = others.find(use.key);
     if (found == others.end()) continue;
     const Use& other = *found->second;
-    out.push_back({static_cast<NameId>(use.key >> 32),
-                   static_cast<std::uint32_t>(use.key),
-                   {use.n, other.n, use.time, other.time, use.computes && other.computes}});
+    out.push_back(
+        {name_of(use.key), config_of(use.key), {use.n, other.n, use.time, other.time, use.computes && other.computes}});
   }
   return out;
-}
-
-// A name as a whole, where a side does not know how some of its kernels were launched.
-struct NameUse {
-  SameTimes times;
-  bool unknown = false;
-};
-
-std::map<std::uint64_t, NameUse> by_name(const Uses& a, const Uses& b) {
-  std::map<std::uint64_t, NameUse> names;
-  const auto enter = [&](const Use& use) -> SameTimes& {
-    NameUse& name = names[use.key >> 32];
-    name.unknown = name.unknown || static_cast<std::uint32_t>(use.key) == 0;
-    name.times.computes = name.times.computes && use.computes;
-    return name.times;
-  };
-  for (const Use& use : a.all) {
-    SameTimes& times = enter(use);
-    times.baseline_n += use.n;
-    times.baseline_time = saturating_add(times.baseline_time, use.time);
-  }
-  for (const Use& use : b.all) {
-    SameTimes& times = enter(use);
-    times.candidate_n += use.n;
-    times.candidate_time = saturating_add(times.candidate_time, use.time);
-  }
-  return names;
 }
 
 // Kernels by name and configuration; by name alone where a configuration is not known, as of graph replays, and both
 // sides run the name as often in a step.
-std::vector<SameTimes> launched_alike(const StepGroup& group, const Uses& a, const Uses& b) {
-  const std::map<std::uint64_t, NameUse> names = by_name(a, b);
-  std::vector<SameTimes> out;
-  for (const SameKernel& kernel : in_common(a, b)) {
-    if (!names.at(kernel.name).unknown) out.push_back(kernel.times);
+std::vector<SameKernel> launched_alike(const Uses& a, const Uses& b) {
+  std::unordered_set<NameId> unknown;
+  for (const Uses* uses : {&a, &b}) {
+    for (const Use& use : uses->all) {
+      if (config_of(use.key) == 0) unknown.insert(name_of(use.key));
+    }
   }
-  const auto runs_a = static_cast<double>(group.baseline.device_steps.size());
-  const auto runs_b = static_cast<double>(group.candidate.device_steps.size());
-  for (const auto& [name, use] : names) {
-    const double each_a = static_cast<double>(use.times.baseline_n) / runs_a;
-    const double each_b = static_cast<double>(use.times.candidate_n) / runs_b;
+  const auto as_known = [&](const Uses& uses) {
+    Uses out;
+    for (const Use& use : uses.all) {
+      const NameId name = name_of(use.key);
+      out.add(unknown.contains(name) ? key_of(name, 0) : use.key, use.n, use.time, use.computes);
+    }
+    return out;
+  };
+  std::vector<SameKernel> out = in_common(as_known(a), as_known(b));
+  std::erase_if(out, [&](const SameKernel& kernel) {
     constexpr double kAsOften = 0.01;
-    if (use.unknown && std::abs(each_a - each_b) <= kAsOften * std::min(each_a, each_b)) out.push_back(use.times);
+    const double each_a = mean(kernel.times.baseline_n, static_cast<std::int64_t>(a.runs));
+    const double each_b = mean(kernel.times.candidate_n, static_cast<std::int64_t>(b.runs));
+    return kernel.config == 0 && std::abs(each_a - each_b) > kAsOften * std::min(each_a, each_b);
+  });
+  return out;
+}
+
+std::optional<ClockChange> change_of(std::span<const SameKernel> kernels, const Uses& a, const Uses& b) {
+  std::vector<SameTimes> times;
+  for (const SameKernel& kernel : kernels) times.push_back(kernel.times);
+  return find_clock_change(times, a.time(true), b.time(true));
+}
+
+// Whether each device that both traces have changed so, too.
+bool on_each_device(const DeviceUses& a, const DeviceUses& b, double ratio) {
+  return std::ranges::all_of(a, [&](const auto& device) {
+    const auto other = b.find(device.first);
+    if (other == b.end()) return true;
+    const auto own = change_of(launched_alike(device.second, other->second), device.second, other->second);
+    return own && apart(own->ratio, ratio) <= kHolds;
+  });
+}
+
+// By kernel: the mean duration on both sides, of those that changed so.
+using UsualTimes = std::unordered_map<std::uint64_t, double>;
+
+UsualTimes usual_times(std::span<const SameKernel> kernels, double ratio) {
+  UsualTimes out;
+  for (const auto& [name, config, times] : kernels) {
+    if (!times.computes || times.ratio() <= 0 || apart(times.ratio(), ratio) > kHolds) continue;
+    out[key_of(name, config)] =
+        std::sqrt(mean(times.baseline_time, times.baseline_n) * mean(times.candidate_time, times.candidate_n));
   }
   return out;
 }
 
-std::optional<ClockChange> clock_change(const StepGroup& group, const Uses& a, const Uses& b) {
-  if (!group.comparable()) return std::nullopt;
-  auto found = find_clock_change(launched_alike(group, a, b), a.time(true), b.time(true));
-  if (found) found->group = group.label;
-  return found;
+// By step: how long these kernels take, in billionths of what is usual.
+std::vector<std::int64_t> paces(const ComparedTrace& trace, const GroupSide& group, const UsualTimes& usual) {
+  std::vector<std::uint32_t> steps;
+  std::vector<std::int64_t> values, out;
+  for (const std::uint32_t of_group : group.device_steps) {
+    const DeviceStep& step = trace.work.steps[of_group];
+    double time = 0, expected = 0;
+    each_kernel(trace, step, [&](std::uint64_t key, std::int64_t dur, bool) {
+      auto found = usual.find(key);
+      if (found == usual.end()) found = usual.find(key_of(name_of(key), 0));
+      if (found == usual.end()) return;
+      time += static_cast<double>(dur);
+      expected += found->second;
+    });
+    if (expected <= 0) continue;
+    steps.push_back(step.step);
+    values.push_back(std::llround(1e9 * time / expected));
+  }
+  for (const StepMean& one : means_of_steps(steps, values)) out.push_back(one.mean);
+  return out;
+}
+
+// Of the difference as one; it includes 0 if that of the difference does.
+std::optional<Interval> part_interval(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
+  if (std::min(a.size(), b.size()) < VerdictRule{}.least_steps) return std::nullopt;
+  const MeanDraws of_a = draw_means(a), of_b = draw_means(b);
+  const Interval interval = difference_interval(of_a, of_b);
+  const double whole = of_b.mean - of_a.mean;
+  const auto [low, high] = std::minmax({interval.low / whole, interval.high / whole});
+  return Interval{low, high};
+}
+
+// Whether another load explains half of the change or more.
+bool is_by_load(const StepGroup& group, double ratio) {
+  constexpr double kHalf = 0.5;
+  const double a = mean_load(group.baseline), b = mean_load(group.candidate);
+  return a > 0 && b > 0 && std::log(b / a) / std::log(ratio) >= kHalf;
 }
 
 }  // namespace
@@ -263,11 +330,24 @@ SameKernels same_kernels(const ComparedTrace& baseline, const ComparedTrace& can
   }
   Uses all_a, all_b;
   for (const StepGroup& group : groups) {
-    Uses a, b;
-    run_both([&] { a = uses_of(baseline, group.baseline); }, [&] { b = uses_of(candidate, group.candidate); });
-    if (auto change = clock_change(group, a, b)) out.clocks.push_back(std::move(*change));
-    for (const Use& use : a.all) all_a.add(use);
-    for (const Use& use : b.all) all_b.add(use);
+    DeviceUses devices_a, devices_b;
+    run_both([&] { devices_a = uses_of(baseline, group.baseline); },
+             [&] { devices_b = uses_of(candidate, group.candidate); });
+    const Uses a = of_all(devices_a), b = of_all(devices_b);
+    all_a.add(a);
+    all_b.add(b);
+    const std::vector<SameKernel> kernels = launched_alike(a, b);
+    std::optional<ClockChange> change = change_of(kernels, a, b);
+    if (!change || !on_each_device(devices_a, devices_b, change->ratio)) continue;
+    const UsualTimes usual = usual_times(kernels, change->ratio);
+    change->interval = part_interval(paces(baseline, group.baseline, usual), paces(candidate, group.candidate, usual));
+    if (change->interval && change->interval->low <= 0) continue;  // noise
+    change->group = group.label;
+    if (is_by_load(group, change->ratio)) {
+      out.by_load.push_back(group.label);
+    } else if (group.comparable()) {
+      out.clocks.push_back(std::move(*change));
+    }
   }
   out.kernels = in_common(all_a, all_b);
   std::ranges::sort(out.kernels, {}, [&](const SameKernel& k) {

@@ -6,8 +6,9 @@
 // collective says nothing about clocks, and short kernels are mostly overhead. One of them may be an outlier. The
 // others must be at least 5 kernels with half of the computation time of both traces. Of the ratios of their mean
 // durations, the median over kernels and the time-weighted one must be within 2 % of each other and both more than 3 %
-// from 1, and the interquartile range below 5 % of the median, over kernels and over time. Swapping the traces gives
-// the mirrored result.
+// from 1, and the interquartile range below 5 % of the median, over kernels and over time. Each device that both traces
+// have must show it, and from step to step it must be more than noise. Where another load explains half of it or more,
+// it is no change of clocks. Swapping the traces gives the mirrored result.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "compare/steps/step_groups.h"
+#include "compare/steps/step_metrics.h"
 
 namespace tracedb {
 
@@ -36,6 +38,7 @@ struct ClockChange {
   std::size_t kernels = 0;                     // that are considered, the outlier among them
   std::size_t holding = 0;                     // of those: within 5 % of `ratio`
   double time_share = 0;                       // of the holding ones in the time of computation, on the lesser side
+  std::optional<Interval> interval = {};       // 95 % over the steps, as parts of the change; nullopt: too few steps
 };
 
 // `baseline_time`, `candidate_time`: ns of all kernels of the group that compute.
@@ -53,6 +56,7 @@ struct SameKernels {
   double baseline_share = 0, candidate_share = 0;  // of the kernel time of the groups
   std::vector<ClockChange> clocks;                 // of the groups that can be compared and have one
   std::string_view cause = "clocks or power";      // of these, as far as the devices tell
+  std::vector<std::string> by_load;                // groups whose kernels changed so, which their load explains
 };
 
 SameKernels same_kernels(const ComparedTrace& baseline, const ComparedTrace& candidate,

@@ -276,14 +276,15 @@ class ReasonWords {
       if (clock.group != group_.group.label) continue;
       return told(
           "{cause}: {holding} of {kernels} identical kernels take {ratio:.3f} times as long (quartiles "
-          "{low:.3f} and {high:.3f}); all kernels: {times}",
+          "{low:.3f} and {high:.3f}); all kernels: {times}{interval}",
           {{"cause", words_.in.comparison.same.cause},
            {"holding", clock.holding},
            {"kernels", clock.kernels},
            {"ratio", clock.ratio},
            {"low", clock.low_quartile},
            {"high", clock.high_quartile},
-           {"times", from_to()}});
+           {"times", from_to()},
+           {"interval", interval_text(reason_)}});
     }
     return {};
   }
@@ -529,7 +530,7 @@ NextStep next_step_of(const GroupReasons& group, const Reason& reason, const Sec
     case Cause::kClocks:
       return pair("same-kernels");
     case Cause::kLoad:
-      return pair("ledger", {{"normalise", in.comparison.normalise == Normalise::kToken ? "step" : "token"}});
+      return pair("ledger", {{"normalise", "token"}});
   }
   return {};
 }

@@ -4,7 +4,7 @@ import json
 import random
 
 from compare_cases import check_closure, compare, ledger_total
-from timed_steps import MS, device_idle, in_a_row, overlapping, write
+from timed_steps import ATTENTION, GEMM, MS, Kernel, device_idle, in_a_row, overlapping, write
 from trace_cases import as_json, equal, ingest, require, run
 
 PAIRS = 40  # of each kind, without any change
@@ -148,8 +148,83 @@ def check_unchanged(folder, chance):
     equal(gate(*sides, "--gate", 2)[0], 0, f"{kind}: gate")
 
 
+NORM, SILU = "rms_norm_kernel", "silu_and_mul_kernel"
+KERNELS = (GEMM, ATTENTION, NORM, SILU, "rotary_embedding_kernel", "reshape_and_cache_kernel", "cutlass_gemm_bf16_64x64")
+EVEN = (1,) * 12
+
+
+def by_factors(path, factors, slow=None, mark="execute_context_0(0)_generation_64(64)", second=None):
+    """Steps of seven kernels, which take the step's factor as long, and those of `slow` their own beside it; `second`: on
+    another device, that by its factor."""
+    steps, start = [], MS
+    for factor in factors:
+        kernels, at = [], 0
+        for name in KERNELS * 4:
+            kernels.append(Kernel(at, round(60_000 * factor * (slow or {}).get(name, 1)), name))
+            at += kernels[-1].dur + 1000
+        steps.append((start, kernels))
+        start += 2 * at
+    document = json.loads(write(path, steps, mark).read_text())
+    if second:
+        for event in [event for event in document["traceEvents"] if event["cat"] == "kernel"]:
+            begin = max(start / 1000 for start, _ in steps if start <= 1000 * event["ts"])
+            document["traceEvents"].append({**event, "pid": 1, "ts": begin + second * (event["ts"] - begin),
+                                            "dur": second * event["dur"], "args": {**event["args"], "device": 1}})
+    path.write_text(json.dumps(document))
+    return ingest(path, path.with_suffix(".tracedb"))
+
+
+def decoding(requests):
+    return f"execute_context_0(0)_generation_{requests}({requests})"
+
+
+NOISE = [(0.92, 1.08) * 6, (0.96, 1.12) * 6]  # of each step
+# What both sides are, options, the causes that are told, whether clocks are warned of.
+COMMON = {
+    "clocks": ({"factors": EVEN}, {"factors": (1.08,) * 12}, (), {"clocks"}, True),
+    "noise of whole steps": ({"factors": NOISE[0]}, {"factors": NOISE[1]}, (), set(), False),
+    "steps of two kinds": ({"factors": EVEN}, {"factors": (1, 2) * 6}, (), set(), False),
+    "one of two devices": ({"factors": EVEN, "second": 1}, {"factors": EVEN, "second": 1.2}, (), {"operation"}, False),
+    "both devices": ({"factors": EVEN, "second": 1}, {"factors": (1.1,) * 12, "second": 1}, (), {"clocks"}, True),
+    "more requests": ({"factors": EVEN}, {"factors": (1.08,) * 12, "mark": decoding(69)}, (), {"load"}, False),
+    "more tokens": ({"factors": EVEN, "mark": "execute_context_1(1000)_generation_0(0)"},
+                    {"factors": (1.08,) * 12, "mark": "execute_context_1(1080)_generation_0(0)"}, (), {"load"}, False),
+    "few more requests": ({"factors": EVEN}, {"factors": (1.12,) * 12, "mark": decoding(66)}, (), {"clocks"}, True),
+    "clocks, by token": ({"factors": EVEN}, {"factors": (1.08,) * 12}, ("--normalise", "token"), {"operation"}, True),
+}
+
+
+def check_common(folder):
+    """One factor of all kernels: clocks, unless the load explains it, or steps and devices tell otherwise."""
+    for what, (*sides, options, causes, warned) in COMMON.items():
+        indexes = [by_factors(folder / f"{what} {name}.json", **side) for name, side in zip("ab", sides)]
+        for pair in (indexes, indexes[::-1]):
+            data = as_json("compare", *pair, *options)
+            rows = [row for row in data["reasons"] if row["cause"] != "between_steps"]
+            equal({row["cause"] for row in rows}, causes, f"{what}: causes")
+            warnings = compare(*pair, *options, "--section", "warnings")["warnings"]
+            equal("clocks" in {row["code"] for row in warnings}, warned, f"{what}: warning of clocks")
+            equal(len({row["change"] > 0 for row in rows}), min(len(rows), 1), f"{what}: directions")
+            for row in rows:
+                if row["cause"] == "clocks":
+                    require(row["low"] <= row["change"] + 1 and row["change"] - 1 <= row["high"], f"{what}: {row}")
+
+
+def check_beyond_load(folder):
+    """A quarter more requests explain a quarter more time of a kernel that takes half as much again."""
+    for name, factor in ((SILU, 1.5), (NORM, 1.6)):
+        indexes = [by_factors(folder / f"{name}.json", EVEN), by_factors(folder / f"{name} slow.json", EVEN, {name: factor}, decoding(80))]
+        for pair, sign in ((indexes, 1), (indexes[::-1], -1)):
+            rows = {row["cause"]: row for row in page(*pair)["reasons"] if row["cause"] != "between_steps"}
+            equal(set(rows), {"load", "operation"}, f"{name}: causes")
+            for cause, change in (("load", 60_000), ("operation", 240_000 * (factor - 1) - 60_000)):
+                require(abs(rows[cause]["change"] - sign * change) < 10, f"{name}: {rows[cause]}")
+            equal(rows["load"]["candidate"] - rows["load"]["baseline"], rows["load"]["change"], "times of the load")
+
+
 def main(cases, folder):
-    for check in (check_overlap, check_overlap_without_period, check_warm_up, check_kinds, check_rare_on_two_devices, check_few):
+    for check in (check_overlap, check_overlap_without_period, check_warm_up, check_kinds, check_rare_on_two_devices, check_few,
+                  check_common, check_beyond_load):
         own = folder / check.__name__
         own.mkdir()
         cases.run(check.__name__, check, own)
