@@ -189,6 +189,42 @@ def check_empty_stream(folder):
     equal(rows("critical-path", "--what-if", "a:0", index)[0]["saving"], 0, "nothing waits for it")
 
 
+def recorded(kind, name, ts, dur, correlation, stream=-1, device=0, **args):
+    return [call(name, ts, dur, correlation), on_device("cuda_sync", kind, ts, dur, stream, device, correlation=correlation, **args)]
+
+
+def event_wait(ts, correlation, stream, wait_stream, record):
+    """A stream that waits for what another one had when an event was recorded there."""
+    names = {"wait_on_stream": wait_stream, "wait_on_cuda_event_record_corr_id": record}
+    return [call("cudaEventRecord", ts, 0.5, record), *recorded("Stream Wait Event", "cudaStreamWaitEvent", ts + 1, 0.5, correlation, stream, **names)]
+
+
+def check_record_of_nothing(folder):
+    """A recorded wait for what is not in the trace, or has no launch, is inferred; one for a stream that waits itself is not."""
+    gemm, tail = launched("gemm_a", 7, 1000, 1, 1, 2), [event("cpu_op", "aten::tail", 1011, 5), *recorded("Context Sync", "cudaDeviceSynchronize", 1012, 1, 90)]
+    stream_sync = recorded("Stream Sync", "cudaStreamSynchronize", 20, 989, 5, 7)
+    for name, events, expected in (
+            ("an event of before", [*gemm, *recorded("Event Sync", "cudaEventSynchronize", 20, 989, 5)], (28, "inferred")),
+            ("an event that is not there", [*gemm, *recorded("Event Sync", "cudaEventSynchronize", 20, 989, 5, wait_on_stream=7, wait_on_cuda_event_record_corr_id=77)], (28, "inferred")),
+            ("work of before", [kernel("gemm_a", 7, 1000, 99), *stream_sync], (28, "inferred")),
+            ("a known event", [*gemm, *stream_sync], (28, "by the releases")),
+            ("a stream that waits", [call("cudaLaunchKernel", 0, 1, 2), kernel("small", 4, 1, 2, 9), *gemm, *event_wait(8, 4, 9, 7, 3), *recorded("Stream Sync", "cudaStreamSynchronize", 20, 989, 5, 9)],
+             (28, "by the releases")),
+            ("a stream that waits for what is not there", [call("cudaLaunchKernel", 0, 1, 2), kernel("small", 4, 1, 2, 9), *gemm, *event_wait(8, 4, 9, 8, 77)[1:], *recorded("Stream Sync", "cudaStreamSynchronize", 20, 989, 5, 9)],
+             (28, "inferred"))):
+        index = planted(folder, [event("cpu_op", "aten::op", 0, 30), *events, *tail])
+        equal(what_ifs(index, "gemm_a:0"), [expected], name)
+
+
+def check_device_of_waits(folder):
+    """A wait for a context or an event is for work of its own device."""
+    work = [*launched("gemm_a", 7, 100, 1, 1, 2), call("cudaLaunchKernel", 4, 2, 2), made_events.kernel("other", 10, 98.5, 7, 1, correlation=2), call("cudaEventRecord", 7, 1, 3)]
+    for name, wait in (("Context Sync", recorded("Context Sync", "cudaDeviceSynchronize", 20, 89, 4)),
+                       ("Event Sync", recorded("Event Sync", "cudaEventSynchronize", 20, 89, 4, wait_on_stream=7, wait_on_cuda_event_record_corr_id=3))):
+        index = planted(folder, [*work, *wait])
+        equal([part[3] for part in path_of(index) if part[2] == "computation"], ["gemm_a"], name)
+
+
 def check_blocking_copies(folder):
     """A copy whose call returns when it is done waits for its stream, not for the host; but for what the host prepares in that call."""
     def copy(name, ts, dur, correlation):
@@ -364,7 +400,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_empty_stream, check_blocking_copies, check_free, check_exact_return, check_cut, check_steps, check_launches, check_operators, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_blocking_copies, check_free, check_exact_return, check_cut, check_steps, check_launches, check_operators, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

@@ -21,7 +21,9 @@ struct ReleaseGraph::Recorded {
   }
   std::uint32_t call = 0, recorded_by = 0;  // ids in runtime_call; 0: not known
   std::uint32_t stream = 0;                 // that waits or is waited for; 0: not known
-  std::vector<std::uint32_t> wait_streams;  // with the number of the one that is waited for
+  std::uint32_t device = 0;                 // 0: not known
+  bool names_stream = false;                // that is waited for
+  std::vector<std::uint32_t> wait_streams;  // with its number
 };
 
 ReleaseGraph::ReleaseGraph(const Index& index, const EventTables& events, const HostColumns& host, std::int64_t late)
@@ -168,11 +170,36 @@ class ReleaseGraph::CallsByCorrelation {
   std::unordered_multimap<std::int64_t, std::uint32_t> calls_;
 };
 
+namespace {
+
+// By row of table sync, in its order: the device; 0: not known. They are rows of slice, too, on a track of that device,
+// in the same order.
+std::vector<std::uint32_t> devices_of_sync(Database& database) {
+  std::vector<std::uint32_t> out;
+  Statement rows(database, "SELECT ts, name_id FROM sync ORDER BY id");
+  Statement slices(database,
+                   "SELECT s.ts, s.name_id, d.id FROM slice s JOIN process p ON p.id = s.process_id LEFT JOIN device d "
+                   "ON d.ordinal = p.pid WHERE s.name_id IN (SELECT name_id FROM sync) ORDER BY s.id");
+  while (rows.step()) {
+    out.push_back(0);
+    bool found = false;
+    while (!found && slices.step()) {
+      found = slices.int64(0) == rows.int64(0) && slices.id(1) == rows.id(1);
+      if (found && !slices.is_null(2)) out.back() = slices.id(2);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 std::vector<ReleaseGraph::Recorded> ReleaseGraph::read_recorded() {
   Database& database = index_.database();
   std::vector<Recorded> out;
   if (!database.query_int64("SELECT 1 FROM sync LIMIT 1")) return out;
   const CallsByCorrelation calls(*this, database);
+  const std::vector<std::uint32_t> devices = devices_of_sync(database);
+  std::size_t row = 0;
   std::map<std::int64_t, std::vector<std::uint32_t>> streams;  // by number
   Statement numbers(database, "SELECT id, number FROM stream WHERE typeof(number) = 'integer' ORDER BY id");
   while (numbers.step()) {
@@ -185,13 +212,19 @@ std::vector<ReleaseGraph::Recorded> ReleaseGraph::read_recorded() {
     Recorded one;
     one.kind = Recorded::kind_of(rows.text(1));
     one.stream = rows.is_null(2) ? 0 : rows.id(2);
+    one.device = one.stream != 0 ? device_of_stream_[one.stream] : devices[row];
+    ++row;
     one.call = calls.find(rows, 3, rows.int64(0), 0);
     if (one.call == 0) continue;
     one.recorded_by = calls.find(rows, 5, rows.int64(0), process_of(thread_of(one.call)));
-    if (!rows.is_null(4)) one.wait_streams = streams[rows.int64(4)];
-    std::erase_if(one.wait_streams, [&](std::uint32_t stream) {
-      return one.stream != 0 && device_of_stream_[stream] != device_of_stream_[one.stream];
-    });
+    one.names_stream = !rows.is_null(4);
+    if (one.names_stream) one.wait_streams = streams[rows.int64(4)];
+    const auto elsewhere = [&](std::uint32_t stream) {
+      return one.device != 0 && device_of_stream_[stream] != one.device;
+    };
+    // Some profilers take all calls for those of one device.
+    if (one.stream != 0 || !std::ranges::all_of(one.wait_streams, elsewhere))
+      std::erase_if(one.wait_streams, elsewhere);
     out.push_back(std::move(one));
   }
   return out;
@@ -214,21 +247,31 @@ std::uint32_t ReleaseGraph::last_launched(std::uint32_t stream, std::uint32_t be
 // A wait binds what its stream launches next.
 void ReleaseGraph::add_recorded(const std::vector<Recorded>& recorded) {
   for (const Recorded& one : recorded) {
-    if (one.kind != Recorded::Kind::kStreamWait || one.recorded_by == 0 || one.stream >= launched_on_.size()) continue;
+    if (one.kind != Recorded::Kind::kStreamWait || one.stream == 0 || one.stream >= launched_on_.size()) continue;
     const std::vector<std::uint32_t>& launched = launched_on_[one.stream];
     const auto next = std::ranges::upper_bound(launched, call_ts(one.call), {},
                                                [&](std::uint32_t after) { return call_ts(activities_[after].call); });
-    if (next == launched.end()) continue;
+    StreamWait wait{one.stream, call_ts(one.call), std::numeric_limits<std::int64_t>::max()};
+    if (next != launched.end()) wait.until = call_ts(activities_[*next].call);
+    if (one.recorded_by == 0) stream_waits_.push_back(wait);
     for (const std::uint32_t stream : one.wait_streams) {
-      const std::uint32_t source = last_launched(stream, one.recorded_by, process_of(thread_of(one.recorded_by)));
-      if (source != kNoActivity && source != *next) event_waits_.emplace_back(*next, source);
+      if (one.recorded_by == 0) continue;
+      wait.source = last_launched(stream, one.recorded_by, process_of(thread_of(one.recorded_by)));
+      if (wait.source == kNoActivity) continue;
+      stream_waits_.push_back(wait);
+      if (next != launched.end() && wait.source != *next) event_waits_.emplace_back(*next, wait.source);
     }
   }
   std::ranges::sort(event_waits_);
+  std::ranges::sort(stream_waits_);
 }
 
-// Of what the process launched before `ts`, or somebody unknown, the last that ended behind it, at `end` at the latest.
-std::uint32_t ReleaseGraph::last_ended_inside(std::int64_t ts, std::int64_t end, std::uint32_t process) const {
+// Of what the process of a call launched before it, or somebody unknown, the last that ended inside it and may have
+// been waited for.
+std::uint32_t ReleaseGraph::last_ended_inside(std::uint32_t call,
+                                              const std::function<bool(const Activity&)>& may) const {
+  const std::int64_t ts = call_ts(call), end = call_end(call);
+  const std::uint32_t process = process_of(thread_of(call));
   std::uint32_t best = kNoActivity;
   for (const std::vector<std::uint32_t>& stream : of_stream_) {
     const auto started = [&](std::uint32_t one) { return activities_[one].ts; };
@@ -237,7 +280,7 @@ std::uint32_t ReleaseGraph::last_ended_inside(std::int64_t ts, std::int64_t end,
       if (one.end > end) continue;  // still running then
       if (one.end <= ts || (best != kNoActivity && one.end <= activities_[best].end)) break;
       if (one.call != 0 && (call_ts(one.call) >= ts || process_of(thread_of(one.call)) != process)) continue;
-      best = *next;
+      if (may(one)) best = *next;
     }
   }
   return best;
@@ -251,28 +294,71 @@ void ReleaseGraph::add_call(std::uint32_t id, bool is_inferred, const std::vecto
     call.awaited.push_back(one);
     if (end > call.ts && (call.source == kNoActivity || end > activities_[call.source].end)) call.source = one;
   }
-  call.may_have_waited =
-      call.source == kNoActivity && last_ended_inside(call.ts, call.end, process_of(call.thread)) != kNoActivity;
+  call.may_have_waited = call.source == kNoActivity && last_ended_inside(id) != kNoActivity;
   calls_.push_back(std::move(call));
 }
 
-std::vector<std::uint32_t> ReleaseGraph::awaited_by(std::uint32_t call, const Recorded* record, bool all) const {
+// Of all streams of a device, or of all devices if it is 0 or nothing of it was launched, what a call may wait for.
+std::vector<std::uint32_t> ReleaseGraph::launched_before(std::uint32_t call, std::uint32_t device) const {
   std::vector<std::uint32_t> out;
-  const std::uint32_t process = process_of(thread_of(call));
-  if (record != nullptr && record->kind == Recorded::Kind::kStream) {
-    if (record->stream != 0) out = {last_launched(record->stream, call, process)};  // 0: nothing is recorded on it
-  } else if (record != nullptr && record->kind == Recorded::Kind::kEvent) {
-    for (const std::uint32_t stream : record->wait_streams) {
-      if (record->recorded_by != 0) out.push_back(last_launched(stream, record->recorded_by, process));
-    }
-  } else if (record != nullptr || all) {
-    for (std::uint32_t stream = 0; stream < launched_on_.size(); ++stream)
-      out.push_back(last_launched(stream, call, process));
+  for (std::uint32_t stream = 0; stream < launched_on_.size(); ++stream) {
+    if (device != 0 && (stream >= device_of_stream_.size() || device_of_stream_[stream] != device)) continue;
+    const std::uint32_t last = last_launched(stream, call, process_of(thread_of(call)));
+    if (last != kNoActivity) out.push_back(last);
   }
-  if (record == nullptr) out.push_back(last_ended_inside(call_ts(call), call_end(call), process));
-  std::ranges::sort(out);
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  std::erase(out, kNoActivity);
+  return out.empty() && device != 0 ? launched_before(call, 0) : out;
+}
+
+// A stream is waited for with what it waits for itself.
+void ReleaseGraph::await_stream(std::uint32_t call, std::uint32_t stream, Awaited& out) const {
+  out.streams.emplace();  // none, where nothing runs on it
+  if (stream == 0 || stream >= launched_on_.size()) return;
+  out.streams->push_back(stream);
+  out.all.push_back(last_launched(stream, call, process_of(thread_of(call))));
+  const std::int64_t ts = call_ts(call);
+  auto wait = std::ranges::lower_bound(stream_waits_, StreamWait{stream, ts});
+  while (wait != stream_waits_.begin() && (--wait)->stream == stream && wait->until >= ts) {
+    out.all.push_back(wait->source);
+    if (wait->source != kNoActivity) continue;
+    out.is_known = false;
+    out.streams.reset();
+  }
+}
+
+void ReleaseGraph::await_event(std::uint32_t call, const Recorded& record, Awaited& out) const {
+  out.is_known = record.recorded_by != 0 && record.names_stream;
+  if (record.names_stream) out.streams = record.wait_streams;
+  if (record.recorded_by == 0) return;
+  for (const std::uint32_t stream : record.wait_streams)
+    out.all.push_back(last_launched(stream, record.recorded_by, process_of(thread_of(call))));
+}
+
+// What is recorded; where that leads to nothing that ended in the call, and where nothing is, what is inferred.
+ReleaseGraph::Awaited ReleaseGraph::awaited_by(std::uint32_t call, const Recorded* record, bool all) const {
+  Awaited out;
+  out.is_known = record != nullptr;
+  out.is_inferred = record == nullptr;
+  const std::uint32_t device = record == nullptr ? 0 : record->device;
+  if (record != nullptr && record->kind == Recorded::Kind::kStream) {
+    await_stream(call, record->stream, out);
+  } else if (record != nullptr && record->kind == Recorded::Kind::kEvent) {
+    await_event(call, *record, out);
+  } else if (record != nullptr || all) {
+    out.all = launched_before(call, device);
+  }
+  std::erase(out.all, kNoActivity);
+  const auto ended = [&](std::uint32_t one) {
+    return activities_[one].end > call_ts(call) && activities_[one].end <= call_end(call);
+  };
+  if (record != nullptr && std::ranges::any_of(out.all, ended)) return out;
+  const std::uint32_t found = last_ended_inside(call, [&](const Activity& one) {
+    const bool is_there = out.streams ? std::ranges::find(*out.streams, one.stream) != out.streams->end()
+                                      : device == 0 || one.device == device;
+    return is_there && (!out.is_known || one.call == 0);
+  });
+  if (found == kNoActivity) return out;
+  out.is_inferred = true;
+  if (std::ranges::find(out.all, found) == out.all.end()) out.all.push_back(found);
   return out;
 }
 
@@ -296,11 +382,11 @@ void ReleaseGraph::add_calls(const std::vector<Recorded>& recorded) {
     if (found == names.end()) continue;
     // The first use of a device, and what nothing used: the host's own time.
     const Waits& waits = found->second;
-    if (waits.frees && last_ended_inside(call_ts(call), call_end(call), process_of(thread_of(call))) == kNoActivity)
-      continue;
+    if (waits.frees && last_ended_inside(call) == kNoActivity) continue;
     const auto record = by_call.find(call);
-    const Recorded* const known = record == by_call.end() ? nullptr : record->second;
-    add_call(call, known == nullptr, awaited_by(call, known, waits.for_all || waits.frees));
+    const Awaited awaited =
+        awaited_by(call, record == by_call.end() ? nullptr : record->second, waits.for_all || waits.frees);
+    add_call(call, awaited.is_inferred, awaited.all);
   }
   add_copies();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -95,6 +96,20 @@ class ReleaseGraph {
 
  private:
   using Wait = std::pair<std::uint32_t, std::uint32_t>;  // an activity, and the one it had to wait for
+  // A recorded wait of a stream: from its call to the next launch there the stream itself waits.
+  struct StreamWait {
+    std::uint32_t stream = 0;
+    std::int64_t ts = 0, until = 0;
+    std::uint32_t source = kNoActivity;  // kNoActivity: it is not known
+    friend auto operator<=>(const StreamWait&, const StreamWait&) = default;
+  };
+  // What a call waits for.
+  struct Awaited {
+    std::vector<std::uint32_t> all;
+    bool is_known = false;  // all of it, but for work whose launch is not recorded
+    bool is_inferred = false;
+    std::optional<std::vector<std::uint32_t>> streams;  // of which it may be; nullopt: of any
+  };
   struct Recorded;
   class CallsByCorrelation;
 
@@ -120,8 +135,12 @@ class ReleaseGraph {
   void add_copies();
   [[nodiscard]] std::uint32_t last_launched(std::uint32_t stream, std::uint32_t before_call,
                                             std::uint32_t process) const;
-  std::uint32_t last_ended_inside(std::int64_t ts, std::int64_t end, std::uint32_t process) const;
-  [[nodiscard]] std::vector<std::uint32_t> awaited_by(std::uint32_t call, const Recorded* record, bool all) const;
+  [[nodiscard]] std::uint32_t last_ended_inside(
+      std::uint32_t call, const std::function<bool(const Activity&)>& may = [](const Activity&) { return true; }) const;
+  [[nodiscard]] std::vector<std::uint32_t> launched_before(std::uint32_t call, std::uint32_t device) const;
+  void await_stream(std::uint32_t call, std::uint32_t stream, Awaited& out) const;
+  void await_event(std::uint32_t call, const Recorded& record, Awaited& out) const;
+  [[nodiscard]] Awaited awaited_by(std::uint32_t call, const Recorded* record, bool all) const;
   void add_call(std::uint32_t id, bool is_inferred, const std::vector<std::uint32_t>& awaited);
 
   const Index& index_;
@@ -134,6 +153,7 @@ class ReleaseGraph {
   std::vector<std::vector<std::uint32_t>> launched_on_;  // the same in order of their launch, if that is known
   std::vector<std::uint32_t> device_of_stream_;
   std::vector<Wait> event_waits_, inferred_;  // sorted
+  std::vector<StreamWait> stream_waits_;      // sorted
   std::vector<SynchronisingCall> calls_;
   std::vector<std::uint32_t> process_of_thread_;  // by thread
   std::vector<TimeCover> open_;                   // by thread
