@@ -225,6 +225,14 @@ def check_device_of_waits(folder):
         equal([part[3] for part in path_of(index) if part[2] == "computation"], ["gemm_a"], name)
 
 
+def check_unrecorded_wait(folder):
+    """One wait of a stream that is not recorded: no answer is sure, though others are recorded."""
+    events = [*launched("gemm_a", 7, 100, 1, 1, 2), *sync(20, 90, 2), *sync(110, 1, 3), *launched("k", 120, 5, 5, 115)]
+    for call_name, certainty in (("cudaEventRecord", "by the releases"), ("cudaStreamWaitEvent", "inferred")):
+        index = planted(folder, [*events, call(call_name, 112, 1, 4)])
+        equal([sure for _, sure in what_ifs(index, "gemm_a:0.5")], [certainty], call_name)
+
+
 def check_blocking_copies(folder):
     """A copy whose call returns when it is done waits for its stream, not for the host; but for what the host prepares in that call."""
     def copy(name, ts, dur, correlation):
@@ -400,7 +408,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_blocking_copies, check_free, check_exact_return, check_cut, check_steps, check_launches, check_operators, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_unrecorded_wait, check_blocking_copies, check_free, check_exact_return, check_cut, check_steps, check_launches, check_operators, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

@@ -23,11 +23,15 @@ std::vector<std::string> certainty_notes(Database& database) {
       database,
       "SELECT total(time), total(iif(kind = 'inferred_wait', time, 0)), total(iif(kind = 'unknown_wait', time, 0)), "
       "total(iif(kind = 'sync_return', parts, 0)), total(iif(kind = 'sync_return', inferred, 0)), "
-      "(SELECT count(*) FROM sync), (SELECT count(*) FROM runtime_call WHERE kind = 'sync') FROM "
-      "temp.critical_path_sums");
+      "(SELECT count(*) FROM sync) FROM temp.critical_path_sums");
   if (!sums.step() || sums.real(0) <= 0) return {};
   const double inferred = 100 * sums.real(1) / sums.real(0), unknown = 100 * sums.real(2) / sums.real(0);
-  const bool unrecorded = sums.int64(5) == 0 && sums.int64(6) > 0;
+  Statement calls(database,
+                  "SELECT count(*), count(*) FILTER (WHERE t.value GLOB '*StreamWaitEvent*' AND "
+                  "(c.correlation IN (SELECT correlation FROM sync)) IS NOT TRUE) FROM runtime_call c "
+                  "JOIN string t ON t.id = c.name_id WHERE c.kind = 'sync'");
+  calls.step();
+  const bool unrecorded = sums.int64(5) == 0 && calls.int64(0) > 0;
   std::vector<std::string> facts;
   if (sums.real(4) > 0)
     facts.push_back(
@@ -36,13 +40,17 @@ std::vector<std::string> certainty_notes(Database& database) {
   if (inferred >= kShown)
     facts.push_back(part_text(inferred / 100, 1) + " of the path waits for what only ended shortly before");
   if (unknown >= kShown) facts.push_back(part_text(unknown / 100, 1) + " of the path waits for nothing that is known");
+  const bool lacks_waits = !unrecorded && calls.int64(1) > 0;
+  if (lacks_waits)
+    facts.push_back(counted(calls.int64(1), "wait of a stream (StreamWaitEvent) is not recorded",
+                            "waits of streams (StreamWaitEvent) are not recorded"));
   if (unrecorded) {
     facts.emplace_back(
         "the trace does not record what calls and streams wait for (cuda_sync): waits are inferred from names and "
         "times");
   }
   if (facts.empty()) return {};
-  const bool partly = inferred + unknown > kMuchInferred || sums.real(4) > 0 || unrecorded;
+  const bool partly = inferred + unknown > kMuchInferred || sums.real(4) > 0 || unrecorded || lacks_waits;
   return {fmt::format("{}{}", partly ? kPartlyInferred : "", fmt::join(facts, "; "))};
 }
 
