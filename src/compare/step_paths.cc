@@ -44,10 +44,10 @@ class Asked {
   }
 
   std::optional<PathWithout> answer() {
-    std::vector<StepWindow> windows = windows_of_steps(trace_.steps, steps_, paths_.graph());
+    std::vector<PathWindow> windows = windows_of_steps(trace_.steps, steps_, paths_.graph());
     const std::size_t all = windows.size();
     Waits waits;
-    std::erase_if(windows, [&](const StepWindow& window) {
+    std::erase_if(windows, [&](const PathWindow& window) {
       if (may_wait_unseen(window)) return true;
       const std::vector<PathSegment> path = paths_.path(window);
       if (holds_other_steps(window, path)) return true;
@@ -62,7 +62,7 @@ class Asked {
     const DurationFactor other{static_cast<std::int64_t>(std::ceil(factor * static_cast<double>(kParts))), kParts};
     const WhatIf what{[&](const Activity& one) { return is_of(one) ? other : DurationFactor{}; }, {}, {}};
     PathWithout out;
-    for (const StepWindow& window : windows) {
+    for (const PathWindow& window : windows) {
       const WhatIfLength without = paths_.what_if(window, what);
       out.length += static_cast<double>(window.end - window.begin) / static_cast<double>(windows.size());
       out.without += static_cast<double>(without.length) / static_cast<double>(windows.size());
@@ -81,7 +81,7 @@ class Asked {
     std::int64_t all = 0, inferred = 0, unknown = 0;
     bool returns_inferred = false;
 
-    void add(const StepWindow& window, const std::vector<PathSegment>& path) {
+    void add(const PathWindow& window, const std::vector<PathSegment>& path) {
       all = saturating_add(all, window.end - window.begin);
       for (const PathSegment& part : path) {
         returns_inferred |= part.kind == PathKind::kSyncReturn && part.is_inferred;
@@ -101,7 +101,7 @@ class Asked {
 
   // Whether the host ends the step, and nothing tells what it did last: it may have waited for the device, which then
   // is what the step takes.
-  [[nodiscard]] bool may_wait_unseen(const StepWindow& window) const {
+  [[nodiscard]] bool may_wait_unseen(const PathWindow& window) const {
     if (window.host_end < window.end) return false;
     const ReleaseGraph& graph = paths_.graph();
     std::int64_t last = window.begin;
@@ -120,7 +120,7 @@ class Asked {
 
   // Whether the host was so far ahead that kernels of steps before are on the path: it is longer than a step takes, and
   // what all of them save is not what one saves.
-  [[nodiscard]] bool holds_other_steps(const StepWindow& window, const std::vector<PathSegment>& path) const {
+  [[nodiscard]] bool holds_other_steps(const PathWindow& window, const std::vector<PathSegment>& path) const {
     return std::ranges::any_of(path, [&](const PathSegment& part) {
       if (part.activity == kNoActivity) return false;
       const Activity& one = paths_.graph().activities()[part.activity];

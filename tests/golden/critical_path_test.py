@@ -233,6 +233,22 @@ def check_unrecorded_wait(folder):
         equal([sure for _, sure in what_ifs(index, "gemm_a:0.5")], [certainty], call_name)
 
 
+def check_ends(folder):
+    """What ends a window: all threads of all processes, and work that takes no time; of a step its own work and thread."""
+    known = "by the releases"
+    waiting = [*launched("gemm_a", 7, 1000, 1, 1, 2), *sync(20, 990, 2), *sync(1012, 1, 3)]
+    other = [event("cuda_runtime", "cudaLaunchKernel", 1, 2, 2, 2, correlation=101), made_events.kernel("k", 7, 893, 7, 1, correlation=101)]
+    index = planted(folder, [*waiting, event("cpu_op", "decode", 0, 990, tid=2)])
+    equal(what_ifs(index, "gemm_a:0"), [(990, known)], "beside another thread")
+    index = planted(folder, [*waiting, event("cpu_op", "decode", 0, 1100, 2, 2)])
+    equal([row["slack"] for row in rows("critical-path", "--slack", index)], [87000], "slack beside another process")
+    index = planted(folder, [step(5, 0, 1020), *waiting, *other])
+    equal(what_ifs(index, "gemm_a:0", options=("--step", "0")), [(31, known)], "a step beside another process")
+    index = planted(folder, [event("cpu_op", "aten::op", 0, 3), *launched("gemm_a", 7, 50, 1, 1, 1), *launched("k", 62, 0, 2, 2, 0.5)])
+    equal([part[2] for part in path_of(index)][-2:], ["computation", "stream_gap"], "a last kernel of no length")
+    check_window(planted(folder, waiting), "--to", "1008us")
+
+
 def check_blocking_copies(folder):
     """A copy whose call returns when it is done waits for its stream, not for the host; but for what the host prepares in that call."""
     def copy(name, ts, dur, correlation):
@@ -408,7 +424,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_unrecorded_wait, check_blocking_copies, check_free, check_exact_return, check_cut, check_steps, check_launches, check_operators, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_unrecorded_wait, check_ends, check_blocking_copies, check_free, check_exact_return, check_cut, check_steps, check_launches, check_operators, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

@@ -54,11 +54,13 @@ class Walk {
     const auto all = graph_.activities();
     const auto ends = [&](std::uint32_t one) { return std::min(all[one].end, window_.end); };
     std::uint32_t best = kNoActivity;
-    const auto begun = std::ranges::lower_bound(all, window_.end, {}, &Activity::ts);
+    const auto begun = std::ranges::upper_bound(all, window_.end, {}, &Activity::ts);
     for (auto i = static_cast<std::uint32_t>(begun - all.begin()); i-- > 0 && activity_ == kNoActivity;) {
-      if (all[i].end == window_.end) activity_ = i;
-      if (best == kNoActivity || ends(i) > ends(best)) best = i;
-      if (i > 0 && paths_.latest_end_until(i - 1) < ends(best)) break;
+      if (window_.counts(all[i])) {
+        if (all[i].end == window_.end) activity_ = i;
+        if (best == kNoActivity || ends(i) > ends(best)) best = i;
+      }
+      if (best != kNoActivity && i > 0 && paths_.latest_end_until(i - 1) < ends(best)) break;
     }
     const bool host_ends = thread_ != 0 && window_.host_end >= window_.end;
     if (activity_ == kNoActivity && !host_ends && best != kNoActivity) {
@@ -184,22 +186,19 @@ class Model {
       : graph_(paths.graph()), window_(window), delays_(paths.delays()) {
     const auto all = graph_.activities();
     const auto begins = std::ranges::lower_bound(all, window.begin, {}, &Activity::ts);
-    const auto ends = std::ranges::lower_bound(all, window.end, {}, &Activity::ts);
+    const auto ends = std::ranges::upper_bound(all, window.end, {}, &Activity::ts);
     first_ = static_cast<std::uint32_t>(begins - all.begin());
     last_ = static_cast<std::uint32_t>(ends - all.begin());
     while (window.is_cut && first_ > 0 && paths.latest_end_until(first_ - 1) > window.begin) --first_;
     for (std::uint32_t i = first_; i < last_; ++i) {
-      if (counts(all[i])) end_ = std::max(end_, inside(all[i]).end);
+      if (window.counts(all[i])) end_ = std::max(end_, inside(all[i]).end);
     }
-    if (window.host_end <= window.end) end_ = std::max(end_, window.host_end);
-    find_moments();
+    find_moments(paths);
   }
 
   [[nodiscard]] std::uint32_t first() const { return first_; }
   [[nodiscard]] std::uint32_t last() const { return last_; }
   [[nodiscard]] bool has(std::uint32_t activity) const { return activity >= first_ && activity < last_; }
-  // Of the window, not of what follows.
-  [[nodiscard]] bool counts(const Activity& activity) const { return window_.is_cut || activity.end <= window_.end; }
   // Its part in the window; of what ended before, nothing.
   [[nodiscard]] Extent inside(const Activity& activity) const {
     return {std::max(activity.ts, window_.begin), std::min(activity.end, window_.end)};
@@ -233,11 +232,13 @@ class Model {
   template <class Visit>
   void for_each_delay(const SynchronisingCall& call, Visit visit) const {
     for (const std::uint32_t one : call.awaited)
-      visit(one, delay_of(one == call.source, call.end - graph_.activities()[one].end, delays_.to_return));
+      visit(one, delay_of(one == call.source, end_of(call) - graph_.activities()[one].end, delays_.to_return));
   }
+  // Of one in which the window is cut, its part.
+  [[nodiscard]] std::int64_t end_of(const SynchronisingCall& call) const { return std::min(call.end, window_.end); }
   // How long a call that waited would have taken without waiting.
   [[nodiscard]] Delay own_time(const SynchronisingCall& call) const {
-    return delay_of(false, call.end - call.ts, delays_.without_wait);
+    return delay_of(false, end_of(call) - call.ts, delays_.without_wait);
   }
 
   // What happens in the window, in order of time.
@@ -245,13 +246,13 @@ class Model {
     enum class What : std::uint8_t { kReturn, kHostEnd, kCall, kLaunch, kStart };  // of those at one time in this order
     std::int64_t at = 0;
     What what = What::kReturn;
-    std::uint32_t place = 0;  // of synchronising calls that in calls(), of launches and starts the activity
+    std::uint32_t place = 0;  // of synchronising calls that in calls(), of a host's end its thread, else the activity
     friend bool operator<(const Moment& a, const Moment& b) { return std::tie(a.at, a.what) < std::tie(b.at, b.what); }
   };
   [[nodiscard]] std::span<const Moment> moments() const { return moments_; }
 
  private:
-  void find_moments() {
+  void find_moments(const CriticalPaths& paths) {
     using enum Moment::What;
     std::vector<Moment> starts, others;
     const auto all = graph_.activities();
@@ -260,14 +261,28 @@ class Model {
       const std::int64_t launched = all[i].call == 0 ? window_.begin : graph_.launched_at(all[i]);
       if (launched > window_.begin) others.push_back({launched, kLaunch, i});
     }
-    if (window_.host_end > window_.begin && window_.host_end <= window_.end)
-      others.push_back({window_.host_end, kHostEnd, 0});
     const auto calls = graph_.calls();
+    const auto add_call = [&](const SynchronisingCall& call) {
+      const auto place = static_cast<std::uint32_t>(&call - calls.data());
+      if (call.ts >= window_.begin) others.push_back({call.ts, kCall, place});
+      others.push_back({end_of(call), kReturn, place});
+    };
     const auto ended = std::ranges::lower_bound(calls, window_.begin, {}, &SynchronisingCall::end);
-    for (auto i = static_cast<std::uint32_t>(ended - calls.begin()); i < calls.size() && calls[i].end <= window_.end;
-         ++i) {
-      if (calls[i].ts >= window_.begin) others.push_back({calls[i].ts, kCall, i});
-      others.push_back({calls[i].end, kReturn, i});
+    for (auto call = ended; call != calls.end() && call->end <= window_.end; ++call) add_call(*call);
+    for (std::uint32_t thread = 0; thread < graph_.threads(); ++thread) {
+      if (window_.step && thread != window_.thread) continue;
+      std::int64_t at = thread == window_.thread
+                            ? window_.host_end
+                            : std::min(graph_.worked_on(thread).last_before(window_.end).end, window_.end);
+      if (const SynchronisingCall* const call = window_.is_cut ? paths.wait_at(thread, window_.end) : nullptr) {
+        if (all[call->source].end < window_.end)
+          add_call(*call);
+        else
+          at = std::min(at, call->ts);
+      }
+      if (at <= window_.begin || at > window_.end) continue;
+      others.push_back({at, kHostEnd, thread});
+      end_ = std::max(end_, at);
     }
     std::stable_sort(others.begin(), others.end());
     std::merge(starts.begin(), starts.end(), others.begin(), others.end(), std::back_inserter(moments_));
@@ -303,7 +318,7 @@ class Forwards {
       const auto shift_on = [&](std::uint32_t thread) { return shift(thread, moment.at); };
       if (moment.what == kStart) move_start(moment.place);
       if (moment.what == kReturn) move_return(moment.place);
-      if (moment.what == kHostEnd) end_ = std::max(end_, moment.at + shift_on(window_.thread));
+      if (moment.what == kHostEnd) end_ = std::max(end_, moment.at + shift_on(moment.place));
       if (moment.what == kCall) of_call_[moment.place] = shift_on(graph_.calls()[moment.place].thread);
       if (moment.what == kLaunch)
         of_launch_[moment.place - model_.first()] = shift_on(graph_.thread_of(graph_.activities()[moment.place].call));
@@ -337,10 +352,11 @@ class Forwards {
     const SynchronisingCall& call = graph_.calls()[place];
     const auto shift = of_call_.find(place);  // not there: it began before the window
     const std::int64_t later = shift == of_call_.end() ? 0 : shift->second;
-    std::int64_t returns = later + (call.source == kNoActivity ? call.end : after(call.ts, model_.own_time(call)));
+    const std::int64_t end = model_.end_of(call);
+    std::int64_t returns = later + (call.source == kNoActivity ? end : after(call.ts, model_.own_time(call)));
     model_.for_each_delay(
         call, [&](std::uint32_t one, const Delay& delay) { returns = std::max(returns, after(end_of(one), delay)); });
-    hosts_[graph_.process_of(call.thread)] = {call.end, std::max(returns, window_.begin) - call.end};
+    hosts_[graph_.process_of(call.thread)] = {end, std::max(returns, window_.begin) - end};
   }
 
   std::int64_t released(std::uint32_t activity) {
@@ -362,7 +378,7 @@ class Forwards {
     std::int64_t start = one.ts < window_.begin ? std::min(one.end, window_.begin) : released(activity);
     if (start == -kUnbounded) start = one.ts;
     new_ends_[place] = start + durations_[place];
-    if (model_.counts(one)) end_ = std::max(end_, new_ends_[place]);
+    if (window_.counts(one)) end_ = std::max(end_, new_ends_[place]);
   }
 
   const ReleaseGraph& graph_;
@@ -393,12 +409,12 @@ class Backwards {
   std::vector<std::int64_t> run() {
     using enum Model::Moment::What;
     for (std::uint32_t i = model_.first(); i < model_.last(); ++i)
-      latest_.push_back(model_.counts(graph_.activities()[i]) ? model_.end() : kUnbounded);
+      latest_.push_back(window_.counts(graph_.activities()[i]) ? model_.end() : kUnbounded);
     const std::span<const Model::Moment> moments = model_.moments();
     for (auto moment = moments.rbegin(); moment != moments.rend(); ++moment) {
       if (moment->what == kStart) bound_releases(moment->place);
       if (moment->what == kReturn) bound_awaited(moment->place);
-      if (moment->what == kHostEnd) lower(host(window_.thread), model_.end() - moment->at);
+      if (moment->what == kHostEnd) lower(host(moment->place), model_.end() - moment->at);
       if (moment->what == kCall) lower(host(graph_.calls()[moment->place].thread), of_call_.at(moment->place));
       if (moment->what == kLaunch)
         lower(host(graph_.thread_of(graph_.activities()[moment->place].call)),
@@ -433,9 +449,10 @@ class Backwards {
   void bound_awaited(std::uint32_t place) {
     const SynchronisingCall& call = graph_.calls()[place];
     std::int64_t& later = host(call.thread);
+    const std::int64_t end = model_.end_of(call);
     model_.for_each_delay(call,
-                          [&](std::uint32_t one, const Delay& delay) { lower_end(one, call.end + later - ns(delay)); });
-    of_call_[place] = call.source == kNoActivity ? later : later + (call.end - call.ts) - ns(model_.own_time(call));
+                          [&](std::uint32_t one, const Delay& delay) { lower_end(one, end + later - ns(delay)); });
+    of_call_[place] = call.source == kNoActivity ? later : later + (end - call.ts) - ns(model_.own_time(call));
     later = kUnbounded;
   }
 
@@ -449,10 +466,10 @@ class Backwards {
 
 }  // namespace
 
-std::vector<StepWindow> windows_of_steps(const StepSet& set, const std::vector<bool>& selected,
+std::vector<PathWindow> windows_of_steps(const StepSet& set, const std::vector<bool>& selected,
                                          const ReleaseGraph& graph) {
-  std::vector<StepWindow> out(set.steps.size());
-  for (StepWindow& window : out) window.begin = std::numeric_limits<std::int64_t>::max();
+  std::vector<PathWindow> out(set.steps.size());
+  for (PathWindow& window : out) window.begin = std::numeric_limits<std::int64_t>::max();
   for (const Activity& one : graph.activities()) {
     const std::uint32_t step = (one.ref.is_memory_op ? set.of_memory : set.of_kernel)[one.ref.id - 1];
     if (step == 0 || step > out.size()) continue;
@@ -462,6 +479,7 @@ std::vector<StepWindow> windows_of_steps(const StepSet& set, const std::vector<b
   for (std::size_t i = 0; i < out.size(); ++i) {
     const StepFacts& step = set.steps[i];
     out[i].step = static_cast<std::int64_t>(i);
+    out[i].steps = &set;
     out[i].host_end = std::numeric_limits<std::int64_t>::max();
     if (step.ts == kUnknownValue) continue;
     out[i].begin = step.ts;
@@ -472,8 +490,15 @@ std::vector<StepWindow> windows_of_steps(const StepSet& set, const std::vector<b
     out[i].thread = step.track;
   }
   std::size_t next = 0;
-  std::erase_if(out, [&](const StepWindow& window) { return !selected[++next] || window.end <= window.begin; });
+  std::erase_if(out, [&](const PathWindow& window) { return !selected[++next] || window.end <= window.begin; });
   return out;
+}
+
+bool PathWindow::counts(const Activity& one) const {
+  if (one.ts == end && one.end > end) return false;
+  if (is_cut) return true;
+  if (one.end > end) return false;
+  return steps == nullptr || (one.ref.is_memory_op ? steps->of_memory : steps->of_kernel)[one.ref.id - 1] == *step + 1;
 }
 
 std::int64_t DurationFactor::of(std::int64_t ns) const {
@@ -497,6 +522,13 @@ CriticalPaths::CriticalPaths(const ReleaseGraph& graph)
 std::span<const SynchronisingCall* const> CriticalPaths::waits(std::uint32_t thread) const {
   return thread < waits_.size() ? std::span<const SynchronisingCall* const>(waits_[thread])
                                 : std::span<const SynchronisingCall* const>();
+}
+
+const SynchronisingCall* CriticalPaths::wait_at(std::uint32_t thread, std::int64_t moment) const {
+  const auto calls = waits(thread);
+  const auto next =
+      std::ranges::upper_bound(calls, moment, {}, [](const SynchronisingCall* call) { return call->end; });
+  return next != calls.end() && (*next)->ts < moment ? *next : nullptr;
 }
 
 std::span<const std::uint32_t> CriticalPaths::threads(std::uint32_t process) const {

@@ -49,16 +49,16 @@ struct PathSegment {
 struct PathWindow {
   std::int64_t begin = 0, end = 0;
   std::int64_t host_end = 0;  // until which the host belongs to it
-  std::uint32_t thread = 0;   // where the host ended
+  std::uint32_t thread = 0;   // where the host ended last
   bool is_cut = false;
-};
-
-struct StepWindow : PathWindow {
-  std::optional<std::int64_t> step;  // number; nullopt: of no step
+  std::optional<std::int64_t> step;  // number; nullopt: of no step, and all threads and devices end it
+  const StepSet* steps = nullptr;    // of a step: its own work and thread end it
+  // Whether it ends when an activity does, at the latest; `one` begins before its end, or takes no time there.
+  [[nodiscard]] bool counts(const Activity& one) const;
 };
 // Of each selected step (`selected` by number + 1), from its start to the later of its own end and that of its device
 // work.
-std::vector<StepWindow> windows_of_steps(const StepSet& set, const std::vector<bool>& selected,
+std::vector<PathWindow> windows_of_steps(const StepSet& set, const std::vector<bool>& selected,
                                          const ReleaseGraph& graph);
 
 // Percent of a path: from there on, what it waits for without a record makes it "partly inferred".
@@ -109,6 +109,8 @@ class CriticalPaths {
   [[nodiscard]] const SmallestDelays& delays() const { return delays_; }
   // Calls of a thread that waited, in order of end.
   [[nodiscard]] std::span<const SynchronisingCall* const> waits(std::uint32_t thread) const;
+  // The one in which the thread is at a moment; null: in none.
+  [[nodiscard]] const SynchronisingCall* wait_at(std::uint32_t thread, std::int64_t moment) const;
   // Threads of a process on which anything was open.
   [[nodiscard]] std::span<const std::uint32_t> threads(std::uint32_t process) const;
   // The latest end of an activity and all before it.

@@ -48,9 +48,12 @@ ReleaseGraph::ReleaseGraph(const Index& index, const EventTables& events, const 
 void ReleaseGraph::read_threads() {
   process_of_thread_ = ids_by_id(index_, "thread", "process_id");
   open_.resize(process_of_thread_.size());
+  worked_.resize(process_of_thread_.size());
   HostEventReader host(index_, host_);
   while (const HostEvent* const event = host.next()) {
-    if (event->thread < open_.size()) open_[event->thread].add(event->ts, event->end);
+    if (event->thread >= open_.size()) continue;
+    open_[event->thread].add(event->ts, event->end);
+    if (event->source >= HostSource::kOperator) worked_[event->thread].add(event->ts, event->end);
   }
 }
 

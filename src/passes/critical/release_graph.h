@@ -76,6 +76,8 @@ class ReleaseGraph {
   }
   // When anything was open on a host thread.
   [[nodiscard]] const TimeCover& open_on(std::uint32_t thread) const { return open_[thread]; }
+  // When a call or an operator was. Python calls of a thread that sleeps are open until the recording ends.
+  [[nodiscard]] const TimeCover& worked_on(std::uint32_t thread) const { return worked_[thread]; }
 
   // Calls visit(Release) for all that had to be there before the activity could start.
   template <class Visit>
@@ -156,7 +158,7 @@ class ReleaseGraph {
   std::vector<StreamWait> stream_waits_;      // sorted
   std::vector<SynchronisingCall> calls_;
   std::vector<std::uint32_t> process_of_thread_;  // by thread
-  std::vector<TimeCover> open_;                   // by thread
+  std::vector<TimeCover> open_, worked_;          // by thread
 };
 
 }  // namespace tracedb

@@ -19,8 +19,8 @@ namespace tracedb {
 namespace {
 
 // From the first to the last event.
-std::vector<StepWindow> whole_trace(const ReleaseGraph& graph) {
-  StepWindow out;
+std::vector<PathWindow> whole_trace(const ReleaseGraph& graph) {
+  PathWindow out;
   out.begin = std::numeric_limits<std::int64_t>::max();
   for (const Activity& one : graph.activities()) {
     out.begin = std::min(out.begin, one.ts);
@@ -38,29 +38,26 @@ std::vector<StepWindow> whole_trace(const ReleaseGraph& graph) {
 }
 
 // What of a window is asked for. Where a call waits for what runs at its end, not the host ends it.
-StepWindow cut(StepWindow window, const Window& asked, const ReleaseGraph& graph) {
+PathWindow cut(PathWindow window, const Window& asked, const CriticalPaths& paths) {
   window.is_cut = asked.from > window.begin || asked.to < window.end;
   window.begin = std::max(window.begin, asked.from);
   window.end = std::min(window.end, asked.to);
   if (!window.is_cut || window.thread == 0) return window;
-  const auto is_open = [&](const auto& one) { return one.ts < window.end && one.end >= window.end; };
-  const auto waits = [&](const SynchronisingCall& call) {
-    return call.thread == window.thread && call.source != kNoActivity && is_open(call) && call.end > window.end;
-  };
   window.host_end = std::min(window.host_end, window.end);
-  const auto waiting = std::ranges::find_if(graph.calls(), waits);
-  if (waiting != graph.calls().end() && std::ranges::any_of(graph.activities(), is_open))
-    window.host_end = std::min(window.host_end, waiting->ts);
+  const SynchronisingCall* const wait = paths.wait_at(window.thread, window.end);
+  if (wait != nullptr && paths.graph().activities()[wait->source].end >= window.end)
+    window.host_end = std::min(window.host_end, wait->ts);
   return window;
 }
 
-std::vector<StepWindow> selected_windows(Workload& workload, const ReleaseGraph& graph) {
+std::vector<PathWindow> selected_windows(Workload& workload, const CriticalPaths& paths) {
   const Selection& selection = workload.selection();
-  std::vector<StepWindow> out =
-      selection.names_steps() ? windows_of_steps(workload.steps(), selected_steps(workload.steps(), selection), graph)
-                              : whole_trace(graph);
-  for (StepWindow& window : out) window = cut(window, window_of(selection), graph);
-  std::erase_if(out, [](const StepWindow& window) { return window.end <= window.begin; });
+  std::vector<PathWindow> out =
+      selection.names_steps()
+          ? windows_of_steps(workload.steps(), selected_steps(workload.steps(), selection), paths.graph())
+          : whole_trace(paths.graph());
+  for (PathWindow& window : out) window = cut(window, window_of(selection), paths);
+  std::erase_if(out, [](const PathWindow& window) { return window.end <= window.begin; });
   return out;
 }
 
@@ -68,13 +65,13 @@ struct PathsOfTrace {
   HostColumns host;
   ReleaseGraph graph;
   CriticalPaths paths;
-  std::vector<StepWindow> windows;
+  std::vector<PathWindow> windows;
 
   PathsOfTrace(Workload& workload, const PassOptions& options)
       : host(workload.index()),
         graph(workload.index(), workload.events(), host, options.late),
         paths(graph),
-        windows(selected_windows(workload, graph)) {}
+        windows(selected_windows(workload, paths)) {}
 };
 
 // What parts of paths are called.
@@ -134,7 +131,7 @@ template <class Visit>
 void for_each_part(Workload& workload, const PathsOfTrace& all, Visit visit) {
   std::vector<PathSegment> segments;
   std::vector<std::size_t> ends;  // by window: the place behind its last
-  for (const StepWindow& window : all.windows) {
+  for (const PathWindow& window : all.windows) {
     const std::vector<PathSegment> path = all.paths.path(window);
     segments.insert(segments.end(), path.begin(), path.end());
     ends.push_back(segments.size());
@@ -150,7 +147,7 @@ void for_each_part(Workload& workload, const PathsOfTrace& all, Visit visit) {
 void fill_path(Workload& workload, const PassOptions& options, TableRows& rows) {
   const PathsOfTrace all(workload, options);
   Words words(workload, all.host);
-  for_each_part(workload, all, [&](const StepWindow& window, const PathPiece& piece, const Activity* activity) {
+  for_each_part(workload, all, [&](const PathWindow& window, const PathPiece& piece, const Activity* activity) {
     const PathSegment& segment = piece.segment;
     rows.add(window.step).add(segment.ts).add(segment.end).add(segment.end - segment.ts);
     rows.add(kPathKindNames[static_cast<std::size_t>(segment.kind)]);
@@ -174,7 +171,7 @@ void fill_sums(Workload& workload, const PassOptions& options, TableRows& rows) 
   using Key = std::tuple<std::optional<std::int64_t>, PathKind, std::uint32_t, std::uint32_t, std::uint32_t,
                          std::uint32_t, std::uint32_t>;
   std::map<Key, Sum> sums;
-  for_each_part(workload, all, [&](const StepWindow& window, const PathPiece& piece, const Activity* activity) {
+  for_each_part(workload, all, [&](const PathWindow& window, const PathPiece& piece, const Activity* activity) {
     const PathSegment& segment = piece.segment;
     Sum& sum = sums[{window.step, segment.kind, words.name(piece, activity), words.operator_name(piece, activity),
                      words.module(piece, activity), activity == nullptr ? 0 : activity->device, segment.thread}];
@@ -195,7 +192,7 @@ void fill_slack(Workload& workload, const PassOptions& options, TableRows& rows)
   const PathsOfTrace all(workload, options);
   const EventIds names(workload.events(), "name_id");
   Words words(workload, all.host);
-  for (const StepWindow& window : all.windows) {
+  for (const PathWindow& window : all.windows) {
     for (const Slack& slack : all.paths.slack(window)) {
       const Activity& one = all.graph.activities()[slack.activity];
       rows.add(window.step).add(one.ts).add(one.end - one.ts);
@@ -295,7 +292,7 @@ void fill_what_if(Workload& workload, const PassOptions& options, TableRows& row
   const PathsOfTrace all(workload, options);
   const auto total = [&](const WhatIf& change) {
     WhatIfLength out;
-    for (const StepWindow& window : all.windows) {
+    for (const PathWindow& window : all.windows) {
       const WhatIfLength one = all.paths.what_if(window, change);
       out.length = saturating_add(out.length, one.length);
       out.is_lower_bound |= one.is_lower_bound;
@@ -304,7 +301,7 @@ void fill_what_if(Workload& workload, const PassOptions& options, TableRows& row
   };
   const auto unchanged = [](const Activity&) { return DurationFactor{}; };
   std::int64_t length = 0;
-  for (const StepWindow& window : all.windows) length = saturating_add(length, window.end - window.begin);
+  for (const PathWindow& window : all.windows) length = saturating_add(length, window.end - window.begin);
   const WhatIfLength floor = total({[](const Activity&) { return DurationFactor{0, 1}; }, {}, {}});
   for (const DurationChange& change : options.what_if) {
     const DurationFactor factor{change.numerator, change.denominator};
