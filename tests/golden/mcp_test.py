@@ -396,6 +396,13 @@ def check_formats(folder):
         require(len(text) <= budget and compact["rows"], f"{len(text)} bytes for {budget}")
         equal(compact.get("next_offset", len(everything)), len(compact["rows"]), "where the rest begins")
     refused(2, "longer than the 1000 bytes", "trace-query", "sql", index, "SELECT " + ", ".join(f"{n} AS c{n}" for n in range(500)), "--format", "compact", "--budget", "1000")
+    kernels = rows("sql", index, "SELECT id FROM kernels ORDER BY id")
+    for form in ("json", "compact"):
+        words = ("sql", index, "SELECT id FROM kernels ORDER BY id", "--format", form, "--limit", "3", "--offset", "2")
+        page = json.loads(run("trace-query", *words, *(("--total",) if form == "json" else ()), "-q").stdout)
+        equal((len(page["rows"]), page["total_rows"], page.get("next_offset")), (3, len(kernels), None if form == "json" else 5), f"a page of SQL: {form}")
+        told = json.loads(run("trace-query", *(words[:2] + ("SELECT id FROM (SELECT id FROM kernels ORDER BY id)",) + words[3:]), "-q").stdout)["warnings"]
+        require(any("without ORDER BY" in text for text in told) and not any("ORDER BY" in text for text in page["warnings"] if "more row" not in text), f"{told} {page}")
     described = rows("schema", index)
     equal(rows("sql", index, "SELECT count(*) AS n FROM python_calls")[0]["n"],
           next(row["rows"] for row in described if row["object"] == "python_calls" and not row["column"]), "rows of python_calls")

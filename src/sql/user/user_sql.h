@@ -33,6 +33,7 @@ class UserSql {
   bool step(Statement& statement);
 
   [[nodiscard]] std::size_t number() const { return number_; }                 // of the statement last returned, from 1
+  [[nodiscard]] std::string_view statement() const { return statement_; }      // last returned, as it was prepared
   [[nodiscard]] const std::set<std::string>& bound() const { return bound_; }  // names of parameters met so far
 
  private:
@@ -47,7 +48,7 @@ class UserSql {
   std::size_t first_, end_;  // what the user wrote
   std::size_t start_ = 0;    // of the statement last returned
   std::size_t next_ = 0;
-  std::string statement_;  // last returned, as it was prepared
+  std::string statement_;
   std::size_t number_ = 0;
   std::set<std::string> bound_;
 };

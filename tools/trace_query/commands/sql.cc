@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include "base/files/small_file.h"
 #include "base/text/amounts.h"
+#include "base/text/characters.h"
 #include "passes/sql/kernel_sql_functions.h"
 #include "passes/tables/pass_tables.h"
 #include "report/escape.h"
@@ -53,7 +55,20 @@ std::size_t count_answers(Database& database, const std::string& text, const Sql
   return answers;
 }
 
-// Nothing here grows with the number of rows but for tables for people, which need all of them anyway.
+// Whether it says in which order its rows come: that of a part in brackets does not.
+bool is_ordered(std::string_view sql) {
+  int depth = 0;
+  for (std::size_t i = 0; i < sql.size(); ++i) {
+    depth += sql[i] == '(' ? 1 : sql[i] == ')' ? -1 : 0;
+    constexpr std::string_view kOrder = "order";
+    if (depth == 0 && ascii_lower(sql.substr(i, kOrder.size())) == kOrder &&
+        sql.substr(i + kOrder.size()).find_first_not_of(" \t\r\n") > 0)
+      return true;
+  }
+  return false;
+}
+
+// Nothing here grows with the number of rows but for tables for people and answers that say how many there are.
 class Answers {
  public:
   // `max_rows`: of a statement, 0: all. `count`: of statements that yield rows.
@@ -63,6 +78,8 @@ class Answers {
         max_rows_(max_rows),
         limit_(row_limit(line)),
         offset_(row_offset(line)),
+        pages_(offset_ > 0 || line.has("budget")),
+        counts_(line.renderer().name == "compact" || (line.has("total") && count == 1)),
         output_(output),
         head_{"sql", line.inputs()},
         document_(output.document()),
@@ -74,30 +91,25 @@ class Answers {
       const std::string name(statement.column_name(c));
       columns.push_back({name, name, Unit::kAny, OthersAggregate::kNone, name == "kernel" ? Fit::kNames : Fit::kUsual});
     }
-    Report shown{columns, {}};  // rows for people: they wait for all names of kernels
-    const auto own = begin_table(std::move(columns));
+    // Rows for people wait for all names of kernels, others for the number of all.
+    Report shown{columns, {}};
+    const bool waits = human_ || counts_;
+    auto own = waits ? nullptr : begin_table(columns);
+    const std::size_t rows = read_rows(sql, statement, [&](const Row& row) {
+      waits ? shown.rows.push_back(row) : (own ? *own : *document_).row(row);
+    });
+    if (human_) output_.shorten_names(shown);
+    if (waits) own = begin_table(std::move(columns), max_rows_ != 0 && rows == offset_ + max_rows_ ? kAllRows : rows);
     TableRenderer& renderer = own ? *own : *document_;
-    std::size_t rows = 0;
-    const int count = statement.column_count();
-    Row row = new_row(sql);  // one for all: their texts share its memory
-    const std::size_t first = row.size();
-    row.resize(first + static_cast<std::size_t>(count));
-    while (sql.step(statement)) {
-      if (max_rows_ != 0 && rows == offset_ + max_rows_) {
-        warnings_.push_back(
-            fmt::format("statement {}: stopped after {} (--max-rows)", sql.number(), counted(max_rows_, "row")));
-        break;
-      }
-      for (int c = 0; c < count; ++c) read_printable_cell(statement, c, row[first + static_cast<std::size_t>(c)]);
-      const bool is_before = rows < offset_;
-      if (!is_before && (limit_ == 0 || rows - offset_ < limit_)) {
-        human_ ? shown.rows.push_back(row) : renderer.row(row);
-      }
-      ++rows;
-    }
-    output_.shorten_names(shown);
     for (const Row& each : shown.rows) renderer.row(each);
-    if (limit_ != 0 && rows > offset_ + limit_) {
+    const bool is_more = limit_ != 0 && rows > offset_ + limit_;
+    if ((pages_ || (counts_ && is_more)) && rows > 1 && !is_ordered(sql.statement())) {
+      warnings_.push_back(
+          fmt::format("statement {}: without ORDER BY its rows are in the order SQLite gives, which the "
+                      "next page need not have",
+                      sql.number()));
+    }
+    if (is_more) {
       warnings_.push_back(fmt::format("statement {}: {}; --limit 0 shows all", sql.number(),
                                       counted(rows - offset_ - limit_, "more row")));
     }
@@ -127,14 +139,32 @@ class Answers {
   }
 
  private:
+  // How many there are; `take` gets those that are printed.
+  std::size_t read_rows(UserSql& sql, Statement& statement, const std::function<void(const Row&)>& take) {
+    std::size_t rows = 0;
+    const int count = statement.column_count();
+    Row row = new_row(sql);  // one for all: their texts share its memory
+    const std::size_t first = row.size();
+    row.resize(first + static_cast<std::size_t>(count));
+    for (; sql.step(statement); ++rows) {
+      if (max_rows_ != 0 && rows == offset_ + max_rows_) {
+        warnings_.push_back(
+            fmt::format("statement {}: stopped after {} (--max-rows)", sql.number(), counted(max_rows_, "row")));
+        break;
+      }
+      for (int c = 0; c < count; ++c) read_printable_cell(statement, c, row[first + static_cast<std::size_t>(c)]);
+      if (rows >= offset_ && (limit_ == 0 || rows - offset_ < limit_)) take(row);
+    }
+    return rows;
+  }
+
   // Null: the document's.
-  std::unique_ptr<TableRenderer> begin_table(std::vector<Column> columns) {
+  std::unique_ptr<TableRenderer> begin_table(std::vector<Column> columns, std::size_t total = kAllRows) {
     if (numbered_) columns.insert(columns.begin(), {"statement", "Statement", Unit::kAny, OthersAggregate::kNone});
     auto own = document_ != nullptr ? nullptr : output_.renderer();
     output_.separate("");
-    // How many there are is known behind the last.
-    if (offset_ > 0 || document_ == nullptr)
-      head_.page = RowPage{offset_, kAllRows, kAllRows, max_rows_ == 0 ? kAllRows : offset_ + max_rows_};
+    if (offset_ > 0 || document_ == nullptr || total != kAllRows)
+      head_.page = RowPage{offset_, kAllRows, total, max_rows_ == 0 ? kAllRows : offset_ + max_rows_};
     (document_ == nullptr ? *own : *document_).begin(head_, columns);
     return own;
   }
@@ -155,6 +185,7 @@ class Answers {
   IndexSet& indexes_;
   bool human_;
   std::size_t max_rows_, limit_, offset_;  // limit_: of those printed, 0: all
+  bool pages_, counts_;                    // the answer is one of several; says how many rows there are
   Output& output_;
   ReportHead head_;
   TableRenderer* document_;            // of all statements; null: each has its own table
@@ -295,6 +326,7 @@ void add_sql_options(CommandLine& line) {
            "list the queries of the cookbook: the question and the parameters of each; with --recipe its SQL");
   line.add("plan", OptionKind::kFlag, "show how each statement would be answered, and do not run it");
   line.add("offset", "without the first N rows of each statement, which runs again for each page");
+  line.add("total", OptionKind::kFlag, "JSON also says how many rows there are: total_rows");
   line.add("limit,n", "print N rows of each statement; 0: all (default: 30 for a table on standard output, else 0)");
   line.add("threads", "indexes read at the same time for the tables of all: 1 to 8 (default: one for each core)");
   line.add("max-rows", "stop after N rows of each statement; 0 (default): all");
