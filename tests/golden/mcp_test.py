@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import time
 from itertools import product
@@ -268,6 +269,16 @@ def check_cancel(folder):
     time.sleep(0.3)
     children = client.children()
     require(children, "no question runs")
+    os.kill(int(children[0]), signal.SIGKILL)
+    equal(client.read()["result"]["content"][0]["text"], "it ended with code 137 and said nothing", "killed")
+    many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) SELECT i FROM n; "
+    client.send(json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "sql", "arguments": {"indexes": ["a"], "query": many + ENDLESS}}}))
+    time.sleep(0.5)
+    os.kill(int(client.children()[0]), signal.SIGKILL)
+    equal(client.read()["result"]["content"][0]["text"], "it ended with code 137 and said nothing", "killed behind a note")
+    client.send(json.dumps({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "sql", "arguments": {"indexes": ["a"], "query": ENDLESS}}}))
+    time.sleep(0.3)
+    children = client.children()
     client.close()
     left = [child for child in children if subprocess.run(["kill", "-0", child], capture_output=True).returncode == 0]
     equal(left, [], "processes left behind")
@@ -352,6 +363,10 @@ def check_foreign(folder):
     index_of(folder / "o\u202eg.json", [kernel("turned \u202e round", 1, 5)])
     shown = next(row[0] for row in client.table("list_indexes")["rows"] if (row[0] or "").startswith("o"))
     name = next(row[-1] for row in client.table("table", index=shown, report="kernels")["rows"])
+    long = "n" * 100 + "middle" + "m" * 100
+    os.rename(folder / "f.tracedb", folder / f"{long}.tracedb")
+    cut = next(row[0] for row in client.table("list_indexes")["rows"] if (row[0] or "").startswith("n"))
+    require("…" in cut and client.table("table", index=cut, report="kernels")["rows"], f"a name without its middle: {cut}")
     require("\u202e" not in shown + name and client.table("table", index=shown, report="kernels", name=name)["rows"], f"{shown}: {name}")
     client.close()
 

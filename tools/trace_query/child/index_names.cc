@@ -16,6 +16,7 @@
 #include "index/locate.h"
 #include "ingest/trace_list.h"
 #include "report/escape.h"
+#include "report/json_text.h"
 #include "shared/usage_error.h"
 #include "trace_query/command.h"
 
@@ -90,7 +91,16 @@ void IndexNames::look_again() {
     for (const std::filesystem::path& entered : list.folders) folders_.push_back(entered.string());
     for (const std::filesystem::path& path : list.traces) take(folder, path);
   }
-  for (const auto& [name, path] : paths_) shown_[path] = name;
+  const auto in_json = [](const std::string& text) {
+    const std::string quoted = json_string(text);
+    return quoted.substr(1, quoted.size() - 2);
+  };
+  for (const auto& [name, path] : paths_) {
+    shown_[path] = name;
+    for (const std::string& text : {path, escape_text(path)}) {
+      if (const std::string written = in_json(text); written != path) shown_[written] = in_json(escape_text(name));
+    }
+  }
   looked_at_ = now;
   state_ = state_of(folders_, now);
 }
@@ -114,17 +124,23 @@ std::string IndexNames::path_of(const std::string& name) const {
   const std::string wanted = name.ends_with(kIndexSuffix) ? name.substr(0, name.rfind(kIndexSuffix)) : name;
   if (const auto found = paths_.find(wanted); found != paths_.end()) return found->second;
   std::vector<std::string> all, parts;
+  constexpr std::string_view kLeftOut = "…";
+  const std::size_t gap = wanted.find(kLeftOut);
   for (const auto& [one, path] : paths_) {
-    if (escape_text(one) == wanted) return path;  // as an answer shows it
+    const std::string shown = escape_text(one);  // as an answer has it, but for its middle
+    if (shown == wanted) return path;
     all.push_back(one);
-    if (!wanted.empty() && one.find(wanted) != std::string::npos) parts.push_back(one);
+    const bool is_part = gap == std::string::npos ? !wanted.empty() && one.find(wanted) != std::string::npos
+                                                  : shown.starts_with(wanted.substr(0, gap)) &&
+                                                        shown.ends_with(wanted.substr(gap + kLeftOut.size()));
+    if (is_part) parts.push_back(one);
   }
   if (parts.size() == 1) return paths_.at(parts.front());
   constexpr std::size_t kMostNamed = 3;
   if (parts.empty()) parts = closest_first(wanted, std::move(all));
   const std::size_t more = parts.size() - std::min(parts.size(), kMostNamed);
   parts.resize(parts.size() - more);
-  throw usage_error("no single index '{}': {}{}; list_indexes has all", name, fmt::join(parts, ", "),
+  throw usage_error("no single index '{}': {}{}; the list of indexes has all", name, fmt::join(parts, ", "),
                     more > 0 ? fmt::format(" and {} more", more) : "");
 }
 

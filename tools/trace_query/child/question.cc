@@ -22,6 +22,7 @@ namespace tracedb {
 namespace {
 
 constexpr std::size_t kMostAnswerBytes = std::size_t{8} << 20U;  // of an answer
+constexpr std::string_view kProgram = "trace-query: ";           // before what went wrong; notes have none
 
 // They print once, when all is known; a report of a folder is that of ranks.
 constexpr std::string_view kOverFolders[] = {"ls", "trend", "ranks"};
@@ -54,7 +55,7 @@ struct Pipe {
   const bool ready = ::getppid() == parent && nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
                      ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(errors, STDERR_FILENO) >= 0;
   if (ready) ::execv("/proc/self/exe", arguments);
-  constexpr std::string_view kTooLong = "the question is too long: at most 128 kB\n";
+  constexpr std::string_view kTooLong = "trace-query: the question is too long: at most 128 kB\n";
   if (errno == E2BIG && ::write(errors, kTooLong.data(), kTooLong.size()) < 0) ::_exit(1);
   ::_exit(static_cast<int>(ErrorCode::kResource));
 }
@@ -98,7 +99,7 @@ bool Question::read() {
   if (errors_.is_open() && !take_bytes(errors_, said_)) errors_ = FileDescriptor();
   if (printed_.size() > kMostAnswerBytes || said_.size() > kMostAnswerBytes) {
     stop();
-    said_ = "the answer is too large: narrow the question";
+    said_ = "trace-query: the answer is too large: narrow the question";
     exit_code_ = static_cast<int>(ErrorCode::kResource);
     return true;
   }
@@ -125,12 +126,10 @@ bool Question::has_answer() const {
 }
 
 std::string Question::message() const {
-  constexpr std::string_view kProgram = "trace-query: ";
   for (const std::string_view line : split_lines(said_)) {
     if (line.starts_with(kProgram)) return std::string(line.substr(kProgram.size()));
   }
-  if (said_.empty()) return fmt::format("it ended with code {} and said nothing", exit_code_);
-  return said_.substr(0, said_.find('\n'));
+  return fmt::format("it ended with code {} and said nothing", exit_code_);
 }
 
 }  // namespace tracedb
