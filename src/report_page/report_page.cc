@@ -52,7 +52,7 @@ class Blocks {
         break;
       case BlockKind::kCommand:
         if (!in_item_) close_list();
-        out_ += in_item_ ? fmt::format("<code>{}</code>", html_text(block.text))
+        out_ += in_item_ ? fmt::format(" <code>{}</code>", html_text(block.text))
                          : fmt::format("<p><code>{}</code></p>\n", html_text(block.text));
         break;
     }

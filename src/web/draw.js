@@ -216,12 +216,25 @@ const tracedb = {draw: {}, pictures: {}, page: {}};
 
   // 0 .. 1 by viridis, which reads the same for the colour-blind and in grey.
   draw.heat = (share) => d3.interpolateViridis(0.05 + 0.93 * Math.max(0, Math.min(1, share)));
-  draw.heatKey = (parent, x, y, most, context, note) => {
+  // Returns the height. A note that is too long to stand beside it stands below, in lines.
+  draw.heatKey = (parent, x, y, most, context, note = '') => {
     for (let i = 0; i < 40; i++) {
       draw.add(parent, 'rect', {x: x + i * 3, y, width: 3.2, height: 10, fill: draw.heat(i / 39)});
     }
     draw.text(parent, x, y + 23, '0', context.ink('muted'));
     draw.text(parent, x + 120, y + 23, draw.time(most), context.ink('muted'), 'middle');
-    draw.text(parent, x + 128, y + 10, note || '', context.ink('muted'));
+    if (draw.width(note) <= context.width - x - 128) {
+      draw.text(parent, x + 128, y + 10, note, context.ink('muted'));
+      return 34;
+    }
+    const lines = [''];
+    note.split(' ').forEach((word) => {
+      if (draw.width(`${lines.at(-1)} ${word}`) > context.width) {
+        lines.push('');
+      }
+      lines.push(`${lines.pop()} ${word}`.trim());
+    });
+    lines.forEach((line, i) => draw.text(parent, 0, y + 40 + 15 * i, line, context.ink('muted')));
+    return 34 + 15 * lines.length;
   };
 })(tracedb);

@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from browser import Browser, missing_browser
+from browser import CUT_TEXTS, Browser, missing_browser
 from page_sample import CLASSES, D3, WEB, of_one_trace, page_text, sample_data, sample_tables
 from trace_cases import Skip, equal, require
 
@@ -38,6 +38,7 @@ def opens_quietly(browser, page, width):
     equal(wide, [width, width], "the page scrolls down only")
     outside = browser.run("return [...document.querySelectorAll('.drawing svg')].filter(s => s.getBoundingClientRect().right > innerWidth + 1).length")
     equal(outside, 0, "pictures wider than the screen")
+    equal(browser.run(CUT_TEXTS), [], "texts that are cut off")
 
 
 def draws_the_data(browser, page, data, width):

@@ -1,6 +1,6 @@
 """Pages as `report` and `compare` make them, in a real browser: made traces, traces of hostile names, and real pairs where
 there are some. Skipped where no Chromium is installed."""
-from browser import Browser, missing_browser
+from browser import CUT_TEXTS, Browser, missing_browser
 from hostile_names import NAMES, events_of
 from made_events import index_of
 from report_page import comparison_page, report_page
@@ -27,6 +27,7 @@ def opens(browser, path, data):
               0, "pictures without marks")
         equal(browser.run(BROKEN), [], "attributes that are no numbers")
         require(browser.run("return document.documentElement.scrollWidth") <= width, f"wider than {width} px")
+        equal(browser.run(CUT_TEXTS), [], f"texts that are cut off at {width} px")
         browser.run(HOVER_ALL)
         equal(browser.run("return [window.hit || 0, document.scripts.length, document.images.length]"), [0, 3, 0], "a name that ran")
 

@@ -25,6 +25,10 @@ def _free_port():
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
 
+CUT_TEXTS = """return [...document.querySelectorAll('.drawing svg text')].filter((t) => {
+    const own = t.getBoundingClientRect(), all = t.ownerSVGElement.getBoundingClientRect();
+    return own.left < all.left - 1 || own.right > all.right + 1 || own.bottom > all.bottom + 1; }).map((t) => t.textContent)"""
+
 
 class Browser:
     """One browser of a given size in a profile of its own; ended, with its driver, at the end of the `with`."""

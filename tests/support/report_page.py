@@ -96,6 +96,7 @@ def read_page(path):
     text = content.decode("utf-8")
     document = Document(text)
     check_inert(text, document)
+    require(not re.search(r"[^\s>]<code>", text), "a command glued to the sentence before it")
     data = json.loads(next(content for _, own, content in document.raw if own.get("id") == "data"))
     equal(data["version"], 1, "version")
     for picture in data["pictures"]:

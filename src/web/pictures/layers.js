@@ -106,9 +106,8 @@
       grids.push(change);
       titles.push(`Change, up to ${draw.time(change.most)} in a layer: violet faster, red slower`);
     }
-    draw.canvas(svg, context, grids.length * (46 + rows.length * ROW) + 34);
     const bottom = grids.reduce((y, grid, i) => strip(svg, y, titles[i], grid, context), 0),
       note = 'by the square root; the longest layer, head and tail may take more';
-    draw.heatKey(svg.append('g'), left, bottom, most, context, note);
+    draw.canvas(svg, context, bottom + draw.heatKey(svg.append('g'), left, bottom, most, context, note));
   };
 })(tracedb);

@@ -42,14 +42,17 @@
     draw.marks(svg, 'rect', shown, place, context, (part) => tell(group, part.kernel, at, context));
   }
 
-  function drawWords(words, {name, sums}, y, at, context) {
-    const ink = context.ink,
+  const label = ({sums}, total) => draw.time(sums[0]) + ', ' + draw.percent(sums[0], total);
+
+  function drawWords(words, group, y, at, context) {
+    const {name, sums} = group,
+      ink = context.ink,
       middle = y + (at.two ? 13 : 12),
       place = at.narrow ? [0, y - 4, context.width, 'start'] : [at.left - 8, middle, at.left - 10, 'end'],
       end = at.x(Math.max(...sums)) + 6;
     draw.text(words, place[0], place[1], draw.fit(name, place[2]), ink('text'), place[3]);
     if (!at.two) {
-      draw.text(words, end, middle, draw.time(sums[0]) + ', ' + draw.percent(sums[0], at.total), ink('text'));
+      draw.text(words, end, middle, label(group, at.total), ink('text'));
       return;
     }
     const change = sums[1] - sums[0],
@@ -69,9 +72,11 @@
       bottom = top + groups.length * row,
       most = draw.max(groups, (group) => Math.max(...group.sums)) || 1,
       left = narrow ? 0 : 150,
-      right = context.width - (narrow ? 100 : two ? 220 : 130),
+      total = d3.sum(groups, (group) => group.sums[0]),
+      beside = two ? (narrow ? 100 : 220) : 8 + draw.max(groups, (group) => draw.width(label(group, total))),
+      right = context.width - beside,
       x = draw.scale([0, most], [left, right]),
-      at = {two, narrow, left, bar: two ? 9 : 15, x, total: d3.sum(groups, (group) => group.sums[0])};
+      at = {two, narrow, left, bar: two ? 9 : 15, x, total};
     draw.canvas(svg, context, bottom + 24);
     if (two) {
       const grey = context.ink('grey');

@@ -10,7 +10,6 @@
       bottom = top + picture.rows.length * row,
       cells = picture.ns.flatMap((line, i) => line.map((ns, j) => ({i, j, ns}))).filter((cell) => cell.ns !== null),
       most = draw.max(cells, (cell) => cell.ns) || 1;
-    draw.canvas(svg, context, bottom + 58);
     const place = {
       x: (cell) => left + cell.j * column,
       y: (cell) => top + cell.i * row,
@@ -30,11 +29,13 @@
       }
     });
     picture.columns.forEach((name, j) => {
-      if (j % apart === 0) {
-        draw.text(words, left + j * column, bottom + 15, draw.fit(name, Math.max(68, column)), ink('muted'));
+      const x = left + j * column,
+        text = draw.fit(name, Math.max(68, column));
+      if (j % apart === 0 && x + draw.width(text) <= context.width) {
+        draw.text(words, x, bottom + 15, text, ink('muted'));
       }
     });
     const note = picture.most ? `of ${draw.time(picture.most)}, all waiting of a step` : '';
-    draw.heatKey(words, left, bottom + 28, most, context, note);
+    draw.canvas(svg, context, bottom + 28 + draw.heatKey(words, left, bottom + 28, most, context, note));
   };
 })(tracedb);

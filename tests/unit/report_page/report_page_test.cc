@@ -92,7 +92,7 @@ TEST_CASE("a page allows its own scripts and styles, and nothing else") {
   const std::string html = html_page(page);
   CHECK(html.find("<title>{{data}}&lt;b&gt;</title>") != std::string::npos);
   CHECK(html.find("<h1>{{script}}</h1>") != std::string::npos);
-  CHECK(html.find("<ol>\n<li class=\"slower\"><b>+25.6 ms</b> (43 %) idle &lt;i&gt;<code>trace-query gaps "
+  CHECK(html.find("<ol>\n<li class=\"slower\"><b>+25.6 ms</b> (43 %) idle &lt;i&gt; <code>trace-query gaps "
                   "$A</code></li>\n</ol>\n") != std::string::npos);
   CHECK(html.find("<ul>\n<li><b>rest:</b> little</li>\n</ul>\n</section>") != std::string::npos);
   CHECK(html.find(R"({"id":"waterfall-decode","kind":"waterfall","title":"title","note":"note","unit":"ns"})") !=
