@@ -10,6 +10,11 @@ LOADED = """return document.readyState === 'complete' && !document.querySelector
     && (!document.getElementById('data') || document.documentElement.dataset.ready === 'yes')"""
 
 
+NUMBERS_IN_VIEW = """const row = document.querySelector('table.data tbody tr'), box = row.closest('.scroll').getBoundingClientRect();
+    return [...row.querySelectorAll('td[data-value]')].map((cell) => cell.getBoundingClientRect())
+        .filter((cell) => cell.left >= row.cells[0].getBoundingClientRect().right - 1 && cell.right <= box.right + 1).length"""
+
+
 class Reader:
     """Who walks: how many pages were asked for by clicks or Enter."""
 
@@ -87,6 +92,32 @@ def check_keys(browser, server, names):
     require("baseline" in browser.run("return document.querySelector('.keys').textContent"), "the list of keys")
 
 
+def check_long_statement(browser, server, names):
+    """It is sent as a form, from the page that has it to the next."""
+    reader = Reader(browser, server)
+    for text in (None, "SELECT name, dur FROM kernels -- " + "x" * 9000 + "\nORDER BY id"):
+        reader.go(f"{server.address}sql?i={names[1]}" + ("" if text else "&from-table=warnings"))
+        if text:
+            browser.run("document.querySelector('textarea').value = arguments[0]", text)
+        reader.follow(lambda: browser.run("document.querySelector('form.sql button').click()"))
+        require("Not answered" not in reader.text() and len(browser.run("return document.querySelector('textarea').value")) > 5000, reader.text()[:500])
+    reader.click("button[name=offset]")
+    require("Rows 101 to" in reader.text(), "the second page")
+
+
+def check_window(browser, server, names):
+    """Where there is no window for Perfetto, the button says what the server says."""
+    reader = Reader(browser, server)
+    reader.go(f"{server.address}t?i={names[1]}")
+    browser.run("""const button = document.querySelector('button[data-window]');
+        window.open = () => ({close() {}});
+        button.dataset.window = 'w.json?i=nobody'; button.click();""")
+    browser.wait("return document.querySelector('button[data-window]').textContent !== 'Open in Perfetto'")
+    told = browser.run("return document.querySelector('button[data-window]').textContent")
+    require("no single index 'nobody'" in told, told)
+    browser.log("browser")  # has the answer 404
+
+
 def check_sizes(browser, server, names):
     pages = ("", "trend", f"t?i={names[1]}", f"t/kernels?i={names[1]}", f"c?a={names[0]}&b={names[1]}", f"sql?i={names[1]}", "schema")
     for width in (1400, 420):
@@ -96,6 +127,10 @@ def check_sizes(browser, server, names):
             browser.wait(LOADED)
             require(browser.run("return document.documentElement.scrollWidth") <= width, f"{page}: wider than {width} px")
             equal([entry["message"] for entry in browser.log("browser")], [], f"console of {page}")
+            if page.startswith("t/"):
+                require(browser.run(NUMBERS_IN_VIEW) > 0, f"{page}: no number in view at {width} px")
+            if page.startswith("t?"):
+                equal(browser.run("return [...document.querySelectorAll('th button')].map((b) => getComputedStyle(b).padding).filter((p) => p !== '0px')"), [], "room around heads")
     browser.resize(1400, 900)
     browser.visit(server.address)
     browser.wait(LOADED)
@@ -110,5 +145,5 @@ def main(cases, folder):
         raise Skip("built without serve (TRACEDB_SERVE)")
     names = make_nights(folder / "nights")
     with Server(folder / "nights") as server, Browser(1400, 900) as browser:
-        for check in (check_mouse, check_keys, check_sizes):
+        for check in (check_mouse, check_keys, check_long_statement, check_window, check_sizes):
             cases.run(check.__name__[6:], check, browser, server, names)

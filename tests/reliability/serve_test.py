@@ -14,12 +14,11 @@ import socket
 import subprocess
 import time
 from pathlib import Path
-from urllib.parse import urljoin
 
 from faults import SHIM
 from hostile_names import NAMES, events_of
 from made_events import write_trace
-from served import Server, parsed
+from served import Server, links, parsed, quoted, until
 from trace_cases import BIN, Skip, equal, ingest, make_trace, require, run
 
 GUARDS = {
@@ -35,20 +34,9 @@ VIEWS = ("", "t?i=a", "t/kernels?i=a", "t/gaps?i=a", "t/kernels.csv?i=a", "t/ker
          "sql?i=a&q=SELECT+1&plan=1", "sql?i=a&from-table=kernels", "schema", "help/kernels", "w.json?i=a&step=1", "nights", "k?i=a&name=x")
 
 
-def quoted(text):
-    return "".join(c if c.isalnum() else f"%{ord(c):02X}" for c in text)
-
-
 def children(server):
     path = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children")
     return path.read_text(encoding="ascii").split()
-
-
-def until(true, seconds, what):
-    end = time.monotonic() + seconds
-    while not true():
-        require(time.monotonic() < end, what)
-        time.sleep(0.02)
 
 
 def check_views(server):
@@ -65,14 +53,6 @@ def check_views(server):
     for view in VIEWS:
         if view not in ("nights",):
             equal(server.get(view)[0], 200, view)
-
-
-def links(server, view):
-    """The views that a page leads to."""
-    status, _, body = server.get(view)
-    require(status == 200, f"{view}: {status} {body[-300:]}")
-    found = {urljoin("/" + view, html.unescape(link))[1:] for link in re.findall(r'href="([^"#]+)"', body.decode())}
-    return sorted(link for link in found if not link.startswith(("static/", "ttps:", "ata:")))
 
 
 def check_links(server):

@@ -1,9 +1,12 @@
 """A folder of nights of traces with one planted regression, and a server over it, asked over plain sockets."""
+import html
 import re
 import socket
 import subprocess
+import time
+from urllib.parse import urljoin
 
-from trace_cases import BIN, ingest, make_trace
+from trace_cases import BIN, ingest, make_trace, require
 
 DAY = 86_400_000_000_000
 FIRST = 1_750_000_000_000_000_000
@@ -86,3 +89,22 @@ def parsed(answer):
     if not first:
         return 0, {}, b""
     return int(first.split()[1]), {name.lower(): value for name, value in (line.split(": ", 1) for line in rest)}, body
+
+
+def quoted(text):
+    return "".join(c if c.isalnum() else f"%{ord(c):02X}" for c in text)
+
+
+def until(true, seconds, what):
+    end = time.monotonic() + seconds
+    while not true():
+        require(time.monotonic() < end, what)
+        time.sleep(0.02)
+
+
+def links(server, view):
+    """The views that a page leads to."""
+    status, _, body = server.get(view)
+    require(status == 200, f"{view}: {status} {body[-300:]}")
+    found = {urljoin("/" + view, html.unescape(link))[1:] for link in re.findall(r'href="([^"#]+)"', body.decode())}
+    return sorted(link for link in found if not link.startswith(("static/", "ttps:", "ata:")))

@@ -71,7 +71,8 @@ document.addEventListener('DOMContentLoaded', () => {
     const other = open(address);
     const answer = await fetch(button.dataset.window);
     if (!answer.ok || !other) {
-      button.textContent = other ? 'Too large: choose a step' : 'The browser blocks the new page';
+      const page = answer.ok ? null : new DOMParser().parseFromString(await answer.text(), 'text/html');
+      button.textContent = page ? page.querySelector('main p').textContent : 'The browser blocks the new page';
       if (other) other.close();
       return;
     }
@@ -85,6 +86,10 @@ document.addEventListener('DOMContentLoaded', () => {
       other.postMessage({perfetto: {buffer, title: `${document.title}: ${fileName}`, fileName}}, origin, [buffer]);
     });
   }
+  // A statement that is too long for an address.
+  document.querySelector('form.sql')?.addEventListener('submit', ({target}) => {
+    target.method = new URLSearchParams(new FormData(target)).toString().length > 4000 ? 'post' : 'get';
+  });
   for (const button of all('button[data-window]')) {
     button.hidden = false;
     button.addEventListener('click', () => openInPerfetto(button));

@@ -53,11 +53,11 @@ bool has_same_keys(const Value& a, const Value& b) {
 }
 
 // Rows of one kind each: several statements have several.
-void add_tables(std::span<const Value> rows, const Value& document, const std::string& section,
+void add_tables(std::span<const Value> rows, const Value& document, const Value& whole, const std::string& section,
                 const std::vector<ReportShape>& shapes, Answered& out) {
   while (!rows.empty()) {
     AnsweredTable table{section, {}, -1};
-    if (const Value* const total = document.find("total_rows")) table.total = static_cast<std::int64_t>(total->number);
+    if (const Value* const total = whole.find("total_rows")) table.total = static_cast<std::int64_t>(total->number);
     Report& report = table.report;
     for (const python::Member& member : rows.front().members)
       report.columns.push_back(column_of(member.key, table.section, shapes, document.find("units")));
@@ -83,11 +83,11 @@ Answered read_answer(const std::string& printed, std::string_view command) {
   for (const Value& one : items_of(document, "sentences")) out.sentences.push_back(text_at(one, "text"));
   out.warnings = answer_warnings(document);
   for (const Value& one : items_of(document, "sections"))
-    add_tables(items_of(one, "rows"), one, text_at(one, "section"), shapes, out);
+    add_tables(items_of(one, "rows"), one, document, text_at(one, "section"), shapes, out);
   for (const python::Member& member : document.members) {  // of the document, and parts that are members of it
     const bool is_table = !member.value.items.empty() && member.value.items.front().kind == Kind::kDict;
     if (is_table && member.key != "sentences" && member.key != "sections")
-      add_tables(member.value.items, document, member.key == "rows" ? "" : member.key, shapes, out);
+      add_tables(member.value.items, document, document, member.key == "rows" ? "" : member.key, shapes, out);
   }
   return out;
 }

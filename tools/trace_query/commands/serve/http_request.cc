@@ -125,6 +125,8 @@ HttpStatus HttpParser::read(std::string_view token, HttpRequest& request) const 
       view(message["Sec-Fetch-Site"]) == "cross-site")
     return HttpStatus::forbidden;
   std::string_view target = view(message.target());
+  // As to a proxy: with the host, which says no more than the header.
+  if (target.starts_with("http://")) target.remove_prefix(std::min(target.find('/', 7), target.size()));
   const std::size_t mark = std::min(target.find('?'), target.size());
   const std::string_view path = target.substr(0, mark);
   const std::size_t slash = path.find('/', 1);

@@ -230,7 +230,7 @@ class HttpServer {
     if (const auto failure = catch_error([&] { one.plan = pages_.plan(one.request); }))
       return answer(one, pages_.error(failure->code() == ErrorCode::kResource ? HttpStatus::service_unavailable
                                                                               : HttpStatus::not_found,
-                                      failure->what()));
+                                      failure->what(), one.request));
     if (!one.plan.etag.empty() && one.request.etag == one.plan.etag)
       return answer(one, {.status = HttpStatus::not_modified, .type = "", .etag = one.plan.etag});
     if (one.plan.questions.empty()) {
@@ -284,13 +284,14 @@ class HttpServer {
                              : code == ErrorCode::kUsage ? HttpStatus::bad_request
                              : code == ErrorCode::kInput ? HttpStatus::gone
                                                          : HttpStatus::unprocessable_entity,
-                             last.message()));
+                             last.message(), one.request));
   }
 
   // Closes afterwards: what follows cannot be understood, or should not be.
   void refuse(Connection& one, HttpStatus status, std::string_view line) {
     one.keeps_open = false;
-    answer(one, line.empty() ? HttpAnswer{.status = status, .type = "text/plain"} : pages_.error(status, line));
+    answer(one,
+           line.empty() ? HttpAnswer{.status = status, .type = "text/plain"} : pages_.error(status, line, one.request));
   }
 
   void answer(Connection& one, HttpAnswer answer) {

@@ -42,7 +42,7 @@ class HttpPages {
  public:
   virtual ~HttpPages() = default;
   virtual HttpPlan plan(const HttpRequest& request) = 0;  // throws Error: there is no such view, and why
-  virtual HttpAnswer error(HttpStatus status, std::string_view line) = 0;
+  virtual HttpAnswer error(HttpStatus status, std::string_view line, const HttpRequest& request) = 0;
 };
 
 inline constexpr int kQuestionSeconds = 20;  // for one

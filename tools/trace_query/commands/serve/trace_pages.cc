@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <list>
 #include <utility>
 #include <vector>
 
@@ -76,14 +77,17 @@ class TracePages final : public HttpPages {
     const std::string first = rest.empty() && !form.empty() ? room.substr(0, room.size() - form.size() - 1) : room;
     if (request.is_post && first != "sql") throw usage_error("POST is for sql");
     HttpPlan out = view(request, first, rest, form);
-    // The first page is not whole yet where it has no trend.
-    if (!request.path.empty() || !listed_.trend.empty()) out.etag = etag_of(request);
+    if (!request.path.empty()) out.etag = etag_of(request);
     return out;
   }
 
-  HttpAnswer error(HttpStatus status, std::string_view line) override {
+  HttpAnswer error(HttpStatus status, std::string_view line, const HttpRequest& request) override {
+    const std::string root = request.path.find('/') == std::string::npos ? "./" : "../", name = request.param("i");
+    std::vector<PageLink> crumbs;
+    if (names_.paths().contains(name)) crumbs.push_back({name, url(root + "t", {{"i", name}})});
     HttpAnswer out = page({.title = "Not answered",
-                           .root = "",
+                           .root = root,
+                           .crumbs = crumbs,
                            .body = fmt::format("<main><h1>Not answered</h1><p>{}</p></main>\n",
                                                html_text(names_.without_paths(std::string(line))))});
     out.status = status;
@@ -109,7 +113,9 @@ class TracePages final : public HttpPages {
   }
 
   HttpPlan catalogue(const HttpRequest& request) {
-    const std::string where = catalogue_where(request.param("f")), identity = names_.identity() + "\n" + where;
+    const std::string where = catalogue_where(request.param("f")), identity = names_.identity();
+    const std::string key = identity + "\n" + where;
+    std::erase_if(listed_, [&](const Listed& one) { return !one.key.starts_with(identity); });
     Words list = of_folders("ls"), trend = of_folders("trend");
     for (Words* words : {&list, &trend}) {
       if (!where.empty()) words->push_back("--where=" + where);
@@ -120,32 +126,33 @@ class TracePages final : public HttpPages {
     constexpr int kBehindThePage = 600;  // of new indexes it takes long
     add_limits(trend, kBehindThePage);
     for (Words* words : {&list, &trend}) let_follow(*words);
-    const auto shown = [this, request, command] {
+    const auto shown = [this, request, command, key] {
+      const Listed& now = listed(key);
       ServedPage frame{.title = "Traces", .root = "./", .command = command, .body = {}};
-      frame.body = catalogue_html(listed_.list, listed_.trend, request);
+      frame.body = catalogue_html(now.list, now.trend, request);
       HttpAnswer out = page(std::move(frame));
-      out.refresh_seconds = listed_.trend.empty() ? 2 : 0;
+      out.refresh_seconds = now.trend.empty() ? 2 : 0;
       return out;
     };
     HttpPlan out;
-    if (listed_.identity != identity) listed_ = {identity, "", ""};
-    if (listed_.trend.empty()) {
+    const Listed& now = listed(key);
+    if (!now.trend.empty()) {
+      out.etag = etag_of(request);
+    } else {  // the page is not whole yet
       out.later = trend;
-      out.arrived = [this, identity](const Question& asked) {
-        if (listed_.identity != identity) return;
-        listed_.trend = names_.without_paths(asked.printed());
-        if (listed_.trend.empty()) listed_.trend = "{}";  // it failed
+      out.arrived = [this, key](const Question& asked) {
+        Listed& late = listed(key);
+        late.trend = names_.without_paths(asked.printed());
+        if (late.trend.empty()) late.trend = "{}";  // it failed
       };
     }
-    if (!listed_.list.empty()) {
+    if (!now.list.empty()) {
       out.answer = [shown](Questions) { return shown(); };
       return out;
     }
     out.questions = {list};
-    out.answer = [this, identity, shown](Questions asked) {
-      // Meanwhile others may have arrived: what is listed is the same, but the next request asks again.
-      if (listed_.identity != identity) listed_ = {identity, "", ""};
-      listed_.list = names_.without_paths(asked.front()->printed());
+    out.answer = [this, key, shown](Questions asked) {
+      listed(key).list = names_.without_paths(asked.front()->printed());
       return shown();
     };
     return out;
@@ -319,6 +326,30 @@ class TracePages final : public HttpPages {
     return report_of(std::move(words), std::move(frame), request);
   }
 
+  static std::string sql_form(const HttpRequest& request, const std::string& text) {
+    // A statement too long for an address is sent as a form, by a page that names its origin.
+    std::string out = fmt::format(
+        "<meta name=\"referrer\" content=\"same-origin\">\n<h1>SQL</h1>\n"
+        "<form class=\"sql\" id=\"sql\" method=\"{}\" action=\"sql\">\n",
+        url_text(text).size() > kMostHeaderBytes / 2 ? "post" : "get");
+    Params named;
+    for (const std::string& one : request.all("i")) {
+      named.emplace_back("i", one);
+      out += hidden("i", one);
+    }
+    for (const auto& [name, value] : options_of_sql(request.params))
+      out += is_view_flag(name) ? hidden(name, value) : field(name, value, "");
+    out += fmt::format(
+        "<textarea name=\"q\" rows=\"10\" spellcheck=\"false\" aria-label=\"SQL\">\n{}</textarea>\n"
+        "<button>Run</button> <label><input type=\"checkbox\" name=\"plan\" value=\"1\"{}> plan</label> ",
+        html_lines(text), request.param("plan").empty() ? "" : " checked");
+    for (const Form& one : kForms) {
+      if (request.is_post) out += fmt::format("<button formaction=\"sql.{0}\">{0}</button> ", one.ending);
+    }
+    return out + html_link({"questions with their SQL", url("sql", changed(named, "recipe", "list"))}) + " · " +
+           html_link({"tables and columns", "schema"}) + "</form>\n";
+  }
+
   HttpPlan sql(const HttpRequest& request, const std::string& form) {
     const Words indexes = request.all("i");
     if (indexes.empty()) throw usage_error("sql: name an index");
@@ -326,18 +357,6 @@ class TracePages final : public HttpPages {
     ServedPage frame{.title = "SQL", .root = "./", .crumbs = {}, .body = {}};
     for (const std::string& one : indexes) frame.crumbs.push_back({one, url("t", {{"i", one}})});
     frame.crumbs.push_back({"sql", ""});
-    const auto above = [indexes, plan = !request.param("plan").empty()](const std::string& text) {
-      std::string out = "<h1>SQL</h1>\n<form class=\"sql\" method=\"get\" action=\"sql\">\n";
-      for (const std::string& one : indexes) out += hidden("i", one);
-      Params named;
-      for (const std::string& one : indexes) named.emplace_back("i", one);
-      out += fmt::format(
-          "<textarea name=\"q\" rows=\"10\" spellcheck=\"false\" aria-label=\"SQL\">\n{}</textarea>\n"
-          "<button>Run</button> <label><input type=\"checkbox\" name=\"plan\" value=\"1\"{}> plan</label> ",
-          html_lines(text), plan ? " checked" : "");
-      return out + html_link({"questions with their SQL", url("sql", changed(named, "recipe", "list"))}) + " · " +
-             html_link({"tables and columns", "schema"}) + "</form>\n";
-    };
     Words words = {"sql"};
     for (const std::string& one : indexes) words.push_back(names_.path_of(one));
     if (!table.empty()) {  // its statement, to be changed
@@ -346,24 +365,25 @@ class TracePages final : public HttpPages {
       words.front() = table;
       words.insert(words.end(), {"--no-ingest", "--explain"});
       add_options(words, request.params);
-      return {.questions = {words}, .answer = [this, frame, above](Questions asked) {
+      return {.questions = {words}, .answer = [this, frame, request](Questions asked) {
                 ServedPage out = frame;
-                out.body = "<main>\n" + above(names_.without_paths(asked.front()->printed())) + "</main>\n";
+                out.body = "<main>\n" + sql_form(request, names_.without_paths(asked.front()->printed())) + "</main>\n";
                 return page(std::move(out));
               }};
     }
-    if (recipe == "list") return rows_of({"sql", "--recipes"}, frame, request, form, above(""));
+    if (recipe == "list") return rows_of({"sql", "--recipes"}, frame, request, form, sql_form(request, ""));
     if (query.empty() && recipe.empty()) {
-      frame.body = "<main>\n" + above("SELECT name, count(*), sum(dur) FROM kernels GROUP BY name ORDER BY 3 DESC") +
-                   "</main>\n";
+      constexpr const char* kFirst = "SELECT name, count(*), sum(dur) FROM kernels GROUP BY name ORDER BY 3 DESC";
+      frame.body = "<main>\n" + sql_form(request, kFirst) + "</main>\n";
       return ready(page(std::move(frame)));
     }
     words.emplace_back("--no-ingest");
     if (!recipe.empty()) words.push_back("--recipe=" + recipe);
     if (!request.param("plan").empty()) words.emplace_back("--plan");
+    add_options(words, options_of_sql(request.params));
     // Neither an option nor the name of a file, whatever it looks like: both have no white space there.
     if (recipe.empty()) words.push_back((query.starts_with('-') ? " " : "") + query + "\n");
-    return rows_of(std::move(words), frame, request, form, above(query));
+    return rows_of(std::move(words), frame, request, form, sql_form(request, query));
   }
 
   HttpPlan schema(const HttpRequest& request, const std::string& form) {
@@ -417,44 +437,47 @@ class TracePages final : public HttpPages {
   HttpPlan rows_of(Words words, ServedPage frame, const HttpRequest& request, const std::string& form,
                    std::string above = "") {
     const std::string command = words.front();
-    const bool has_sections = command == "compare" || command == "trend" || command == "schema";
+    const bool has_pages = command != "trend" && command != "schema";
     const Words page_of = {"--limit", std::to_string(kRowsOfPage), "--offset", std::to_string(offset_of(request))};
     Words told = words;
-    if (form.empty() && !has_sections && offset_of(request) > 0)
-      told.insert(told.end(), page_of.begin(), page_of.end());
+    if (form.empty() && has_pages && offset_of(request) > 0) told.insert(told.end(), page_of.begin(), page_of.end());
     frame.command = shown_command(told);
     add_limits(words);
     if (!form.empty()) {
       const Form& wanted = *std::ranges::find(kForms, form, &Form::ending);
       words.insert(words.end(), {"--format", std::string(wanted.format)});
-      if (command != "schema") words.insert(words.end(), {"--limit", "0"});
+      if (command != "schema" && command != "info") words.insert(words.end(), {"--limit", "0"});
       return {.questions = {words}, .answer = [this, wanted, command](Questions asked) {
                 return HttpAnswer{.body = names_.without_paths(asked.front()->printed()),
                                   .type = std::string(wanted.type),
                                   .file = fmt::format("{}.{}", command, wanted.ending)};
               }};
     }
-    if (!has_sections) {
+    if (has_pages) {
       words.insert(words.end(), page_of.begin(), page_of.end());
-      if (command != "sql") words.emplace_back("--total");
+      words.emplace_back("--total");
     }
     words.insert(words.end(), {"--format", "json"});
     const std::string_view last = std::string_view(request.path).substr(request.path.rfind('/') + 1);
-    for (const Form& one : kForms)
+    for (const Form& one : kForms) {
+      if (request.is_post) break;  // the form has them
       frame.files.push_back({std::string(one.ending), url(fmt::format("{}.{}", last, one.ending), request.params)});
+    }
     return {.questions = {words},
-            .answer = [this, frame = std::move(frame), request, command, above = std::move(above)](Questions asked) {
+            .answer = [this, frame = std::move(frame), request, command, has_pages,
+                       above = std::move(above)](Questions asked) {
               ServedPage out = frame;
               const Answered answered = read_answer(names_.without_paths(asked.front()->printed()), command);
               out.body = fmt::format("<main>\n{}{}", above, paragraphs(answered.sentences, "headline"));
-              constexpr std::size_t kMostBytes = 2'000'000;
+              constexpr std::size_t kMostBytes = 8'000'000;  // as of all answers
               for (const AnsweredTable& table : answered.tables) {
                 if (!table.section.empty()) out.body += fmt::format("<h2>{}</h2>\n", html_text(table.section));
                 out.body += "<div class=\"scroll\" tabindex=\"0\">\n";
                 TableLinks links = links_of(request, out.root, names_);
-                if (command == "schema") links.head = {};  // it has an order of its own
-                out.body += html_table(table.report, {command, {}, table.section}, 10 * kRowsOfPage, kMostBytes, links);
-                out.body += "</div>\n" + pages_html(request, table.total, table.report.rows.size());
+                if (command == "schema" || command == "sql") links.head = {};  // they have an order of their own
+                out.body += html_table(table.report, {command, {}, table.section}, kAllRows, kMostBytes, links);
+                out.body += "</div>\n";
+                if (has_pages) out.body += pages_html(request, table.total, table.report.rows.size());
               }
               if (answered.tables.empty()) out.body += "<p class=\"empty\">No rows.</p>\n";
               out.body += paragraphs(answered.warnings, "note") + "</main>\n";
@@ -479,7 +502,6 @@ class TracePages final : public HttpPages {
 
   [[nodiscard]] HttpAnswer page(ServedPage frame) const {
     frame.crumbs.insert(frame.crumbs.begin(), {"Traces", frame.root});
-    if (!frame.crumbs.empty() && frame.root.empty()) frame.crumbs.clear();
     return {.body = served_page(frame)};
   }
 
@@ -526,7 +548,7 @@ class TracePages final : public HttpPages {
   // Changes where what it shows does.
   [[nodiscard]] std::string etag_of(const HttpRequest& request) const {
     std::string text = fmt::format("{} {} {}", kVersion, request.path, request.takes_gzip);
-    std::string about = request.path.empty() ? listed_.identity : "";  // the indexes that the view is of; else all
+    std::string about;  // the indexes that the view is of; else all
     for (const auto& [name, value] : request.params) {
       text += fmt::format("\n{}={}", name, value);
       if (name == "i" || name == "a" || name == "b") about += names_.identity(names_.path_of(value));
@@ -534,13 +556,25 @@ class TracePages final : public HttpPages {
     return fmt::format("\"{:016x}\"", hash64(text + (about.empty() ? names_.identity() : about)));
   }
 
-  IndexNames names_;
-  // What `ls` and `trend` print of indexes of this identity: the first page needs both, and asks for the second behind
-  // its first answer, which takes seconds where indexes are new.
+  // What `ls` and `trend` print of indexes of one identity, under a filter in SQL: the first page needs both, and asks
+  // for the second behind its first answer, which takes seconds where indexes are new.
   struct Listed {
-    std::string identity, list, trend;
+    std::string key, list, trend;
   };
-  Listed listed_;
+  // One for each page that is open beside others; those asked for last are kept.
+  Listed& listed(const std::string& key) {
+    constexpr std::size_t kMostKept = 16;
+    const auto found = std::ranges::find(listed_, key, &Listed::key);
+    if (found == listed_.end())
+      listed_.push_front({key, "", ""});
+    else
+      listed_.splice(listed_.begin(), listed_, found);
+    if (listed_.size() > kMostKept) listed_.pop_back();
+    return listed_.front();
+  }
+
+  IndexNames names_;
+  std::list<Listed> listed_;
   std::string perfetto_;  // "https://ui.perfetto.dev"
 };
 

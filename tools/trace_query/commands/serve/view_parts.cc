@@ -78,6 +78,13 @@ void add_options(Words& words, const Params& params) {
   }
 }
 
+Params options_of_sql(Params params) {
+  constexpr std::string_view kTaken[] = {"phase", "device", "stream", "step",   "layer",      "op",     "name",
+                                         "from",  "to",     "own",    "length", "per-stream", "modules"};
+  std::erase_if(params, [&](const auto& one) { return !is_one_of(one.first, kTaken); });
+  return params;
+}
+
 std::string url(std::string route, const Params& params) {
   char mark = '?';
   for (const auto& [name, value] : params) {
@@ -183,16 +190,17 @@ TableLinks links_of(const HttpRequest& request, const std::string& root, const I
 
 std::string pages_html(const HttpRequest& request, std::int64_t total, std::size_t shown) {
   const std::size_t offset = offset_of(request);
+  // What was sent with a form is sent with it again.
+  const auto page = [&](const char* text, std::size_t to) {
+    if (request.is_post) return fmt::format("<button form=\"sql\" name=\"offset\" value=\"{}\">{}</button> ", to, text);
+    return html_link({text, url("", changed(request.params, "offset", to == 0 ? "" : std::to_string(to)))}) + " ";
+  };
   std::string out = "<nav class=\"pages\" aria-label=\"Pages\">";
   if (total >= 0)
     out += fmt::format("Rows {} to {} of {} ", std::min(offset + 1, offset + shown), offset + shown, total);
-  if (offset > 0)
-    out += html_link({"previous", url("", changed(request.params, "offset",
-                                                  offset > kRowsOfPage ? std::to_string(offset - kRowsOfPage) : ""))}) +
-           " ";
+  if (offset > 0) out += page("previous", offset - std::min(offset, kRowsOfPage));
   const bool is_more = total >= 0 ? offset + shown < static_cast<std::size_t>(total) : shown >= kRowsOfPage;
-  if (is_more)
-    out += html_link({"next", url("", changed(request.params, "offset", std::to_string(offset + kRowsOfPage)))});
+  if (is_more) out += page("next", offset + kRowsOfPage);
   return out + "</nav>\n";
 }
 

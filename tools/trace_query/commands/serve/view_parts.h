@@ -20,6 +20,7 @@ bool is_view_option(std::string_view name);
 bool is_view_flag(std::string_view name);
 bool report_takes(std::string_view report, std::string_view option);  // of --explain and the options that choose rows
 void add_options(Words& words, const Params& params);
+Params options_of_sql(Params params);  // those that `sql` has, too: its tables are those of the selection
 
 std::string url(std::string route, const Params& params);
 // The same with another value of one; "": without it.
