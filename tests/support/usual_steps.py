@@ -31,6 +31,8 @@ def usual(times):
     if gaps:
         return Usual(list(places), [], warm_up, max(gaps, key=lambda gap: gap[0])[1])
     limit = most_regular(times[warm_up:])
+    if sum(time > limit for time in ordered) >= least:
+        return Usual(list(places), [], warm_up)
     return Usual([i for i in places if times[i] <= limit], [i for i in places if times[i] > limit], warm_up)
 
 

@@ -273,12 +273,16 @@ double most_regular(std::span<const std::int64_t> times) {
   return middle + std::max(kMostSigmas * kSigma * tracedb::median(std::span(values)), kLeastMargin * middle);
 }
 
+// How many steps make a kind.
+std::size_t least_of_kind(std::size_t steps) {
+  return std::max(kLeastOfKind, static_cast<std::size_t>(std::ceil(kLeastShare * static_cast<double>(steps))));
+}
+
 // The least time above the widest gap between two kinds of steps.
 std::optional<std::int64_t> slow_kind(std::span<const std::int64_t> times) {
   std::vector<std::int64_t> sorted(times.begin(), times.end());
   std::ranges::sort(sorted);
-  const auto share = static_cast<std::size_t>(std::ceil(kLeastShare * static_cast<double>(sorted.size())));
-  const std::size_t least = std::max(kLeastOfKind, share);
+  const std::size_t least = least_of_kind(sorted.size());
   std::optional<std::int64_t> found;
   double widest = kKindsApart;
   for (std::size_t i = least; i + least <= sorted.size(); ++i) {
@@ -371,10 +375,11 @@ UsualSteps usual_steps(std::span<const std::int64_t> times, std::size_t marked) 
   const std::span<const std::int64_t> rest = times.subspan(out.warm_up);
   if (rest.empty()) return out;
   out.slow_from = slow_kind(rest);
-  const double most = most_regular(rest);
+  const auto is_long = [most = most_regular(rest)](std::int64_t time) { return static_cast<double>(time) > most; };
+  const auto beyond = static_cast<std::size_t>(std::ranges::count_if(rest, is_long));
+  const bool any_rare = !out.slow_from && beyond < least_of_kind(rest.size());
   for (std::size_t i = 0; i < rest.size(); ++i) {
-    const bool counts = out.slow_from || static_cast<double>(rest[i]) <= most;
-    (counts ? out.counted : out.rare).push_back(out.warm_up + i);
+    (any_rare && is_long(rest[i]) ? out.rare : out.counted).push_back(out.warm_up + i);
   }
   return out;
 }

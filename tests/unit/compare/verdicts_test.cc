@@ -299,6 +299,9 @@ TEST_CASE("usual steps: warm-up at the start, rare long steps and two kinds of s
       {"two of four stall", {118, 115, 1021, 1076}, 0, {}, 1021},
       {"half of them stall", {170, 400, 171, 840, 170, 300, 172, 500}, 0, {}, 300},
       {"one of four is no kind", {100, 101, 99, 300}, 0, {3}, {}},
+      {"two of five are not rare", {100, 125, 100, 125, 100}, 0, {}, {}},
+      {"every second one is a quarter longer", {100, 126, 100, 125, 101, 125, 100, 124, 99, 126, 100}, 0, {}, {}},
+      {"two of eleven are rare", {100, 101, 125, 99, 100, 100, 126, 101, 100, 99, 100}, 0, {2, 6}, {}},
       {"spread without a gap", {100, 110, 125, 140, 160, 190, 210}, 0, {}, {}},
       {"zeros", {0, 0, 0, 0}, 0, {}, {}},
   };
