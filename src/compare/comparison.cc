@@ -333,12 +333,8 @@ class Comparer {
     for (const GroupComparison& group : out_.groups) {
       for (const Part& part : parts_of(group)) {
         const double weight = part.weight;
-        const auto add = [&](MeanDraws& to, const MeanDraws& from) {
-          to.mean += weight * from.mean;
-          for (std::size_t i = 0; i < from.draws.size(); ++i) to.draws[i] += weight * from.draws[i];
-        };
-        add(all.baseline, part.change->baseline);
-        add(all.candidate, part.change->candidate);
+        all.baseline.add(part.change->baseline, weight);
+        all.candidate.add(part.change->candidate, weight);
         all.baseline_steps += part.own_steps ? part.change->baseline_steps : 0;
         all.candidate_steps += part.own_steps ? part.change->candidate_steps : 0;
         if (part.change->verdict != Verdict::kInconclusive) continue;
@@ -425,8 +421,9 @@ Tally tally(std::string_view what, std::vector<double> ratios) {
   if (ratios.empty()) return out;
   std::ranges::sort(ratios);
   out.median = sorted_median(ratios) - 1;
-  out.slower = static_cast<std::size_t>(std::ranges::count_if(ratios, [](double ratio) { return ratio > 1; }));
-  out.faster = static_cast<std::size_t>(std::ranges::count_if(ratios, [](double ratio) { return ratio < 1; }));
+  constexpr double kLeast = 1.01;  // below, a part is as it was
+  out.slower = static_cast<std::size_t>(std::ranges::count_if(ratios, [](double ratio) { return ratio >= kLeast; }));
+  out.faster = static_cast<std::size_t>(std::ranges::count_if(ratios, [](double r) { return 1 / r >= kLeast; }));
   return out;
 }
 
@@ -443,7 +440,8 @@ std::vector<Tally> tallies(const GroupComparison& group) {
   for (const OpChange& op : group.ops) add(operations, op.baseline.time, op.candidate.time);
   for (const AlignedSegment& segment : group.alignment.segments) {
     for (const KernelPair& pair : segment.pairs) {
-      if (pair.has_both()) add(kernels, pair.baseline.time, pair.candidate.time);
+      const bool fused = pair.baseline.fusion >= 0 || pair.candidate.fusion >= 0;  // other work than its partner
+      if (pair.has_both() && !fused) add(kernels, pair.baseline.time, pair.candidate.time);
     }
   }
   std::vector<Tally> out = {tally("layers", layers), tally("operations", operations),

@@ -94,7 +94,7 @@ struct TransitionChange {
 };
 
 // Summary where steps are too few for an interval: many parts that change alike are better evidence than one step that
-// changed. Of parts that both sides have, by their time per unit (step, token).
+// changed. Of parts that both sides have, by their time per unit (step, token): slower or faster by 1 % of the lesser.
 struct Tally {
   std::string_view what;  // layers, operations, aligned kernels
   std::size_t parts = 0, slower = 0, faster = 0;

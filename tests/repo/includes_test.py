@@ -81,7 +81,7 @@ LIBRARIES = {
     r"xxh\w*\.h": ["src/base/stream/content_hash.cc"],
     r"zlib\.h": ["src/base/stream/compressed_source.cc", "tools/make_trace/output.cc", "tools/trace_query/commands/serve/http_server.cc"],
     r"zstd\w*\.h": ["src/base/stream/compressed_source.cc"],
-    r"boost/math/.*": ["src/compare/runs/set_statistics.cc"],
+    r"boost/math/.*": ["src/compare/runs/set_statistics.cc", "src/compare/steps/step_metrics.cc"],
     r"re2/.*": ["src/base/text/regular_expression.cc"],
     r"yaml-cpp/.*": ["src/ascend/op_mapping.cc"],
     r"protozero/.*": ["src/ingest/xla/", "tools/make_trace/"],

@@ -1,6 +1,9 @@
 """The reasons on a page of compare, each figure of them summed up from the raw traces."""
+import functools
 import itertools
+import math
 import random
+import statistics
 
 from page_phase import communicates, places_of, statistic
 from page_text import near, stands_in
@@ -11,11 +14,34 @@ PLACES = {"[head]": "the head of the step", "[tail]": "the tail of the step"}
 DRAWS = 2000
 
 
+@functools.lru_cache(maxsize=None)
+def student(dof, steps=4000):
+    """What 2.5 % of Student's t distribution are above: cot(angle) sqrt(dof), of an angle whose sine has that power as weight."""
+    weights = [math.sin((i + 0.5) * math.pi / 2 / steps) ** (dof - 1) for i in range(steps)]
+    above, whole = 0, 2 * sum(weights)
+    for i, weight in enumerate(weights):
+        above += weight
+        if above >= 0.025 * whole:
+            return math.sqrt(dof) / math.tan((i + 1 - (above - 0.025 * whole) / weight) * math.pi / 2 / steps)
+    return 0
+
+
+def widened(samples):
+    """By how much a sample's interval is wider than that of resamples."""
+    errors = [statistics.variance(own) / len(own) if len(own) > 1 else 0 for own in samples]
+    drawn = sum(error * (len(own) - 1) / len(own) for error, own in zip(errors, samples))
+    if not drawn:
+        return 1
+    dof = sum(errors) ** 2 / sum(error ** 2 / max(len(own) - 1, 1) for error, own in zip(errors, samples))
+    return math.sqrt(sum(errors) / drawn) * student(round(dof, 3)) / statistics.NormalDist().inv_cdf(0.975)
+
+
 def check_interval(samples, ends, rounding):
     """The ends of the 95 % interval of the difference are within the bounds of own draws."""
     draw = random.Random(7)
-    found = sorted(statistic(draw.choices(samples[1], k=len(samples[1]))) -
-                   statistic(draw.choices(samples[0], k=len(samples[0]))) for _ in range(DRAWS))
+    change, wider = statistic(samples[1]) - statistic(samples[0]), widened(samples)
+    found = sorted(change + wider * (statistic(draw.choices(samples[1], k=len(samples[1]))) -
+                                     statistic(draw.choices(samples[0], k=len(samples[0]))) - change) for _ in range(DRAWS))
     at = [found[int(part * (DRAWS - 1))] for part in (0.005, 0.06, 0.94, 0.995)]
     for end, least, most in zip(ends, (at[0], at[2]), (at[1], at[3])):
         require(least - rounding <= end <= most + rounding, f"an interval's end {end} is not in {least} .. {most}")

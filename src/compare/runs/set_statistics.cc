@@ -11,10 +11,6 @@
 namespace tracedb {
 namespace {
 
-double student_quantile(double probability, double dof) {
-  return boost::math::quantile(boost::math::students_t(dof), probability);
-}
-
 double half_width(const SetDifference& one) { return one.error * student_quantile(0.975, one.dof); }
 
 double sum_of_squares(std::span<const double> values) {

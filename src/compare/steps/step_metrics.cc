@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 
@@ -55,14 +56,6 @@ double mean_of(std::span<const std::int64_t> values) {
   double sum = 0;
   for (const std::int64_t value : values) sum += static_cast<double>(value);
   return sum / static_cast<double>(values.size());
-}
-
-// Of the mean of a resample.
-double standard_error(std::span<const std::int64_t> values, double mean) {
-  double squares = 0;
-  for (const std::int64_t value : values)
-    squares += (static_cast<double>(value) - mean) * (static_cast<double>(value) - mean);
-  return std::sqrt(squares) / static_cast<double>(values.size());
 }
 
 // Why there is no verdict; "" where there is one.
@@ -153,18 +146,24 @@ MeanDraws draw_means(std::span<const std::int64_t> values, std::size_t zeros) {
   sorted.insert(sorted.end(), zeros, 0);
   if (sorted.empty()) return {};
   std::ranges::sort(sorted);
-  MeanDraws out{mean_of(sorted), {}};
+  MeanDraws out;
+  out.mean = mean_of(sorted);
   if (sorted.front() == sorted.back()) {
     out.draws.assign(kResamples, out.mean);
     return out;
   }
   Random random(seed_of(sorted));
   const std::size_t n = sorted.size();
-  const double error = standard_error(sorted, out.mean);
+  const auto count = static_cast<double>(n);
+  for (const std::int64_t value : sorted) {
+    out.spread += (static_cast<double>(value) - out.mean) * (static_cast<double>(value) - out.mean) / count / count;
+  }
+  out.error = out.spread * count / (count - 1);
+  out.per_freedom = out.error * out.error / (count - 1);
   out.draws.reserve(kResamples);
   for (std::size_t i = 0; i < kResamples; ++i) {
     if (n > kDirectly) {
-      out.draws.push_back(out.mean + error * random.normal());
+      out.draws.push_back(out.mean + std::sqrt(out.spread) * random.normal());
       continue;
     }
     double sum = 0;
@@ -172,6 +171,18 @@ MeanDraws draw_means(std::span<const std::int64_t> values, std::size_t zeros) {
     out.draws.push_back(sum / static_cast<double>(n));
   }
   return out;
+}
+
+void MeanDraws::add(const MeanDraws& other, double weight) {
+  mean += weight * other.mean;
+  for (std::size_t i = 0; i < other.draws.size(); ++i) draws[i] += weight * other.draws[i];
+  spread += weight * weight * other.spread;
+  error += weight * weight * other.error;
+  per_freedom += weight * weight * weight * weight * other.per_freedom;
+}
+
+double student_quantile(double probability, double dof) {
+  return boost::math::quantile(boost::math::students_t(dof), probability);
 }
 
 Interval difference_interval(const MeanDraws& baseline, const MeanDraws& candidate) {
@@ -182,8 +193,16 @@ Interval difference_interval(const MeanDraws& baseline, const MeanDraws& candida
   }
   // The 25th from below and from above, which a swap of the sides exchanges.
   constexpr std::size_t kOutside = kResamples / 40;
+  constexpr double kNormal = 1.959964;  // as many standard errors from the mean, of draws by a normal distribution
   std::ranges::sort(differences);
-  return {differences[kOutside - 1], differences[kResamples - kOutside]};
+  const double change = candidate.mean - baseline.mean, error = baseline.error + candidate.error;
+  const double freedom = baseline.per_freedom + candidate.per_freedom;
+  const double wider = freedom > 0 ? std::sqrt(error / (baseline.spread + candidate.spread)) *
+                                         student_quantile(0.975, error * error / freedom) / kNormal
+                                   : 1;
+  // To 1/8 ns: the last digits of quantiles are not those of every library.
+  const auto end = [&](double at) { return change + std::round(8 * wider * (at - change)) / 8; };
+  return {end(differences[kOutside - 1]), end(differences[kResamples - kOutside])};
 }
 
 std::string_view to_string(Verdict verdict) {

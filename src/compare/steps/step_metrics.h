@@ -18,7 +18,7 @@ namespace tracedb {
 // and a verdict. Pure and reproducible: random numbers derive from the values and a fixed seed, so that a sample
 // compared with itself has no difference and swapping two samples negates the interval.
 //
-// Source: schema/METRICS.md 10. B = 1000 resamples, 95 % percentile interval.
+// Source: schema/METRICS.md 10. B = 1000 resamples, 95 % percentile interval, widened for small samples.
 
 inline constexpr std::size_t kResamples = 1000;
 
@@ -26,7 +26,13 @@ inline constexpr std::size_t kResamples = 1000;
 struct MeanDraws {
   double mean = 0;
   std::vector<double> draws;  // kResamples; empty for an empty sample
+  // Squared: of the draws, sum of squares / n^2; of the mean as estimated from n, which is n / (n - 1) times that; and
+  // the square of that / (n - 1), of Welch's degrees of freedom. Sums of independent means add them up.
+  double spread = 0, error = 0, per_freedom = 0;
+  void add(const MeanDraws& other, double weight);
 };
+
+double student_quantile(double probability, double dof);
 
 // `zeros`: further values that are 0. The means of resamples of more than 50 values are drawn from their normal
 // approximation.
@@ -36,7 +42,9 @@ struct Interval {
   double low = 0, high = 0;
 };
 
-// Of candidate - baseline. Empty samples count as 0.
+// Of candidate - baseline. Empty samples count as 0. Resamples of few values scatter less than samples do, and by a
+// normal distribution: the quantiles' distances from the difference are widened to Student's t by Welch's degrees of
+// freedom.
 Interval difference_interval(const MeanDraws& baseline, const MeanDraws& candidate);
 
 // By rank (0 in one trace) and the profiler's number of the device: a metric of its steps in the mean, more than 0.

@@ -88,18 +88,6 @@ std::vector<std::int64_t> shown_values(const std::vector<std::int64_t>& sorted) 
   return out;
 }
 
-// Of the mean, from the resamples that intervals of changes are made of (statistics.h).
-void add_interval(DataWriter& data, std::vector<double> draws, std::size_t steps) {
-  constexpr double kOutside = 0.025;
-  std::ranges::sort(draws);
-  if (steps < VerdictRule{}.least_steps) draws.clear();
-  for (const auto& [name, share] : {std::pair("low", kOutside), std::pair("high", 1 - kOutside)}) {
-    const double rank = share * (static_cast<double>(draws.size()) - 1);
-    data.member(name,
-                draws.empty() ? std::nullopt : std::optional(std::llround(draws[static_cast<std::size_t>(rank)])));
-  }
-}
-
 // How long the steps of a kind take: every step, the mean, and its 95 % interval.
 std::optional<Picture> distribution(const PictureInput& in, const GroupComparison& group) {
   const std::vector<PictureGroupSide> sides = sides_of(in, group);
@@ -114,7 +102,10 @@ std::optional<Picture> distribution(const PictureInput& in, const GroupCompariso
     most = std::max(most, values.size());
     data.open('{').member("values", shown_values(values));
     data.member("mean", values.empty() ? std::nullopt : std::optional(std::llround(draws.mean)));
-    add_interval(data, draws.draws, values.size());
+    const Interval of_mean = difference_interval({}, draws);
+    for (const auto& [name, end] : {std::pair("low", of_mean.low), std::pair("high", of_mean.high)}) {
+      data.member(name, values.size() < VerdictRule{}.least_steps ? std::nullopt : std::optional(std::llround(end)));
+    }
     data.member("count", values.size()).close('}');
   }
   data.close(']');
