@@ -45,17 +45,17 @@ class Judge {
     GateFinding& out = add(measure, percent, GateOutcome::kPass, change.caveat);
     out.barred = change.barred;
     const std::string what = fmt::format("{}, {}: {:+.2f} %", changes_.kind, measure, percent);
-    if (change.verdict == Verdict::kInconclusive) {
-      out.outcome = GateOutcome::kInconclusive;
-      out.reason = change.reason;
-      if (percent <= gate_.percent) return;
-      note_(fmt::format("gate: {} would exceed {} %, but is inconclusive: {}", what, gate_.percent, change.reason));
-    } else if (percent > gate_.percent && change.interval.low > 0) {
+    const bool judged = change.verdict != Verdict::kInconclusive;
+    const double most = 100 * change.interval.high / change.baseline.mean;
+    if (judged && percent > gate_.percent && change.interval.low > 0) {
       out.outcome = GateOutcome::kFail;
-      note_(fmt::format("gate: {} exceeds {} %", what, gate_.percent));
-    } else if (percent > gate_.percent) {
-      out.reason = "the 95 % interval of the change includes 0";
+      return note_(fmt::format("gate: {} exceeds {} %", what, gate_.percent));
     }
+    if (judged && most <= gate_.percent) return;
+    out.outcome = GateOutcome::kInconclusive;
+    out.reason = judged ? fmt::format("the 95 % interval of the change reaches {:+.2f} %", most) : change.reason;
+    if (percent <= gate_.percent) return;
+    note_(fmt::format("gate: {} would exceed {} %, but is inconclusive: {}", what, gate_.percent, out.reason));
   }
 
   GateFinding& add(std::string_view measure, std::optional<double> percent, GateOutcome outcome, std::string reason) {

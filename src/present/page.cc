@@ -19,6 +19,9 @@ constexpr std::size_t kMostLines = 60, kMostReasons = 8, kMostGroups = 3, kMostV
 constexpr std::size_t kMostPaths = 3, kLongestShape = 60;
 constexpr double kLittle = 0.01;  // of the change: a rest of which nothing is said
 constexpr std::string_view kUnchanged = "{kind}nothing changed: {baseline_time:time}{unit} in both ({change:+.1f%}).";
+constexpr std::string_view kUncertain =
+    "{kind}no change beyond how steps differ: {baseline_time:time}{unit} in both ({change:+.1f%}; 95 %: {low:+.1fp} .. "
+    "{high:+.1f%}).";
 constexpr std::string_view kLittleChanged =
     "{kind}little changed: {change:+.1f%} on {baseline_time:time}{unit}, more than steps vary by chance, but below "
     "{least:.0f%}.";
@@ -169,7 +172,7 @@ class Writer : PageWriter {
     if (one_step()) return names_.candidate;
     const std::string& label = group.group->group.label;
     return group.group->group.whole_trace ? "the trace"
-           : label == "unknown"           ? "a step"
+           : label == "unknown"           ? fmt::format("a {}", to_string(input_.in.comparison.normalise))
            : label == "unit"              ? "a unit"
                                           : label;
   }
@@ -247,11 +250,16 @@ class Writer : PageWriter {
   static bool may_be_chance(const Change& change) {
     return change.verdict != Verdict::kInconclusive && change.interval.low <= 0 && change.interval.high >= 0;
   }
-  static Sentence unchanged(const Change& change, const Figure& kind, const Figure& unit) {
+  [[nodiscard]] Sentence unchanged(const Change& change, const Figure& kind, const Figure& unit) const {
     const double a = change.baseline.mean;
     const Figure time{"baseline_time", a}, share{"change", change.candidate.mean / a - 1};
     if (change.verdict == Verdict::kInconclusive)
       return say("compare.alike", kAlike, {kind, time, unit, share, {"reason", change.reason}});
+    const double least = std::max(
+        input_.in.gate != nullptr ? input_.in.gate->gate.percent / 100 : VerdictRule{}.least_change, kLeastChange);
+    const auto [low, high] = change.interval;
+    if (may_be_chance(change) && std::max(-low, high) >= least * std::min(a, change.candidate.mean))
+      return say("compare.uncertain", kUncertain, {kind, time, unit, share, {"low", low / a}, {"high", high / a}});
     if (may_be_chance(change)) return say("compare.unchanged", kUnchanged, {kind, time, unit, share});
     return say("compare.little", kLittleChanged, {kind, time, unit, share, {"least", kLeastChange}});
   }
@@ -373,17 +381,23 @@ class Writer : PageWriter {
       add(BlockKind::kHeading,
           of(group, say("compare.beside", "What differs beside {step}", {{"step", step_of(group)}})));
     } else {
+      const Figure step{"step", step_of(group)}, measure{"measure", group.by_period ? "period" : "span"};
+      const Figure time{"candidate", group.total.candidate}, means{"mean_of", mean_of(group)};
       add(BlockKind::kHeading,
-          of(group,
-             say("compare.why",
-                 "Why {step} takes {change:time} {how}: {measure} {baseline:time} -> {candidate:time} ({mean_of})",
-                 {{"step", step_of(group)},
-                  {"change", std::abs(change)},
-                  {"how", change > 0 ? "more" : "less"},
-                  {"measure", group.by_period ? "period" : "span"},
-                  {"baseline", group.total.baseline},
-                  {"candidate", group.total.candidate},
-                  {"mean_of", mean_of(group)}})));
+          of(group, change == 0
+                        ? say("compare.within",
+                              "What differs within {step}, which takes as long: {measure} {candidate:time} ({mean_of})",
+                              {step, measure, time, means})
+                        : say("compare.why",
+                              "Why {step} takes {change:time} {how}: {measure} {baseline:time} -> {candidate:time} "
+                              "({mean_of})",
+                              {step,
+                               {"change", std::abs(change)},
+                               {"how", change > 0 ? "more" : "less"},
+                               measure,
+                               {"baseline", group.total.baseline},
+                               time,
+                               means})));
     }
     const std::size_t most = first ? most_ : (most_ + 1) / 2;
     std::size_t number = 0;

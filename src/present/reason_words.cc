@@ -208,6 +208,7 @@ class ReasonWords {
       return told("{what}{at} is {how}: {times}{kernels}",
                   {what, at, {"how", change_.candidate <= 0 ? "gone" : "new"}, times, kernels});
     }
+    const bool longer = change_.change > 0;
     const Place& place = reason_.place;
     const Sentence layers =
         place.kind == PlaceKind::kLayers && place.layers.empty()
@@ -216,7 +217,9 @@ class ReasonWords {
     return told("{what}{at} {how}{layers}: {times}{kernels}{companions}{interval}{roles}{pair}",
                 {what,
                  at,
-                 {"how", change_.change > 0 ? "slower" : "faster"},
+                 {"how", by_count().id == "by_count_alone" ? longer ? "runs more kernels" : "runs fewer kernels"
+                         : longer                          ? "slower"
+                                                           : "faster"},
                  {"layers", layers},
                  times,
                  kernels,

@@ -90,6 +90,7 @@ Sentence kinds_words(const ComparedTrace& trace, const GroupSide& side, const st
 Sentence difference(double baseline, double candidate, bool of_periods) {
   const double ratio = std::max(baseline, candidate) / std::min(baseline, candidate);
   const bool faster = candidate < baseline;
+  if (candidate == baseline) return {"as long", "as_long"};
   if (ratio >= kTimes && (of_periods || !faster)) {
     return say("ratio", ratio < 10 ? "{ratio:.2f} times {how}" : "{ratio:.0f} times {how}",
                {{"ratio", ratio}, {"how", faster ? "the throughput" : "as long"}});

@@ -85,8 +85,16 @@ class Compared:
         require(abs(told["change"]) < 0.05 and not any(r["cause"] != "recording" for r in self.rows("reasons", told)), told.sentence)
         if told.sentence["id"] != "compare.alike":
             equal(told.get("least") is None, self.may_be_chance(row), "whether it may be chance")
+            beyond = max(-row["low"], row["high"]) >= 0.05 * min(row["baseline"], row["candidate"])
+            equal(told.sentence["id"] == "compare.uncertain", beyond and self.may_be_chance(row), "whether that is certain")
 
     say_little = say_unchanged
+
+    def say_uncertain(self, told):
+        row = self.rows("verdict", told)[0]
+        for end in ("low", "high"):
+            near(told[end], row[end] / row["baseline"], end, 1e-6)
+        self.say_unchanged(told)
 
     @staticmethod
     def may_be_chance(row):
@@ -118,8 +126,10 @@ class Compared:
         a, b = told["baseline_time"], told["candidate_time"]
         equal((a, b), (row["baseline"], row["candidate"]), "times")
         kind, difference = told.clause("difference")
-        near(difference[kind], max(a, b) / min(a, b) if kind == "ratio" else abs(b / a - 1), "difference", 1e-6)
-        equal(WORDS[difference["how"]], 1 if b > a else -1, "its sign")
+        equal(kind == "as_long", a == b, "whether it is as long")
+        if kind != "as_long":
+            near(difference[kind], max(a, b) / min(a, b) if kind == "ratio" else abs(b / a - 1), "difference", 1e-6)
+            equal(WORDS[difference["how"]], 1 if b > a else -1, "its sign")
         spans = "device span" in told.sentence["figures"].get("unit", "")
         equal(kind == "ratio", max(a, b) / min(a, b) >= 1.2 and (a < b or not spans), "how it is said")
         told.get("kind"), told.get("unit")
@@ -205,6 +215,11 @@ class Compared:
         equal(WORDS[told["how"]], 1 if self.total > 0 else -1, "its sign")
         for name in ("step", "measure", "mean_of"):
             require(told[name], name)
+        told.get("phase")
+
+    def say_within(self, told):
+        self.total = 0
+        require(told["candidate"] and told["step"] and told["measure"] and told["mean_of"], told.sentence)
         told.get("phase")
 
     def say_beside(self, told):

@@ -110,6 +110,51 @@ def check_few(folder):
     equal({row["verdict"] for row in page(*sides)["verdict"]}, {"inconclusive"}, "verdicts of two regular steps")
 
 
+def check_in_turn(folder):
+    """Every second step takes a quarter longer: none is rare, and the same work one step later is no change."""
+    sides = [index(folder, name, in_a_row([(8 + 2 * ((number + first) % 2)) * MS + number for number in range(12)]))
+             for first, name in enumerate("ab")]
+    data = page(*sides)
+    equal(data["reasons"], [], "reasons")
+    rows = verdicts(data)
+    equal({(row["verdict"], row["baseline_steps"], row["candidate_steps"]) for row in rows.values() if row["metric"] == "period"},
+          {("same", 11, 11)}, "verdict")
+    status, said = gate(*sides, "--gate", 5)
+    equal(status, 0, said)
+    require("rare" not in said, said)
+
+
+def check_uncertain(folder):
+    """Six steps that scatter by a tenth: nothing is known of a change of 5 %, which neither headline nor gate denies."""
+    sides = [index(folder, name, in_a_row([dur * MS // 10 for dur in own])) for name, own in
+             (("a", (92, 108, 95, 103, 110, 94, 100)), ("b", (93, 110, 94, 106, 109, 96, 100)))]
+    said = " ".join(gate(*sides)[1].split())
+    require("no change beyond how steps differ: " in said and "nothing changed" not in said, said)
+    status, said = gate(*sides, "--gate", 5)
+    equal((status, said.startswith("gate 5 %: inconclusive: decode, ")), (0, True), said)
+    require("the 95 % interval of the change reaches +" in " ".join(said.split()), said)
+    equal(gate(*sides, "--gate", 5, "--gate-inconclusive", "fail")[0], 1, "--gate-inconclusive fail")
+    equal(gate(*sides, "--gate", 30, "--gate-inconclusive", "fail")[0], 0, "a gate beyond the interval")
+
+
+def check_nothing_in_all(folder):
+    """What attention gains idle time loses: the step takes as long, which is not said in one direction."""
+    sides = []
+    for name, dur in (("a", 4 * MS), ("b", 6 * MS)):
+        steps = [(MS + number * 20 * MS, [Kernel(0, 5 * MS), Kernel(6 * MS, dur, ATTENTION), Kernel(14 * MS, MS)])
+                 for number in range(8)]
+        sides.append(index(folder, name, steps))
+    said = " ".join(run("trace-query", "compare", "-q", *sides).stdout.split())
+    require(": as long" in said and "What differs within decode, which takes as long: " in said and "Why" not in said, said)
+
+
+def check_whole_traces(folder):
+    """Twice as many steps are more kernels, not slower ones, of a trace and not of a step."""
+    sides = [index(folder, name, in_a_row([10 * MS] * count)) for name, count in (("a", 8), ("b", 16))]
+    said = " ".join(run("trace-query", "compare", "-q", "--normalise", "none", *sides).stdout.split())
+    require("runs more kernels" in said and "by count alone" in said and "slower" not in said and "a step takes" not in said, said)
+
+
 def noisy(chance, count, dur):
     return [round(dur * chance.uniform(0.99, 1.01)) for _ in range(count)]
 
@@ -224,7 +269,7 @@ def check_beyond_load(folder):
 
 def main(cases, folder):
     for check in (check_overlap, check_overlap_without_period, check_warm_up, check_kinds, check_rare_on_two_devices, check_few,
-                  check_common, check_beyond_load):
+                  check_common, check_beyond_load, check_in_turn, check_uncertain, check_nothing_in_all, check_whole_traces):
         own = folder / check.__name__
         own.mkdir()
         cases.run(check.__name__, check, own)

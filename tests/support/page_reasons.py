@@ -162,7 +162,9 @@ class Reasons:
             n, m = (len(account.gaps[phase.kind_of(side, to)]) for side, account in enumerate(phase.accounts))
             return equal([told[name] for name in ("next", "baseline_n", "candidate_n")], [f"{to} step", n, m], "gaps")
         if row["cause"] == "operation":
-            equal((told["what"], told["how"]), (self.what(row), "slower" if times[1] > times[0] else "faster"), "what and how")
+            alone = told.sentence["figures"].get(told.prefix + "kernels.by_count") == "by_count_alone"
+            how = (("runs fewer kernels", "runs more kernels") if alone else ("faster", "slower"))[times[1] > times[0]]
+            equal((told["what"], told["how"]), (self.what(row), how), "what and how")
             if row["layers"]:
                 told.get("layers")
                 equal((told["layers.moved"], told["layers.compared"]), self.moved(phase, row, times), "layers")

@@ -96,13 +96,14 @@ class Page(Reasons):
               (None if phase.name == "unknown" else f"{phase.name}: ", f"{'' if phase.by_period else ' of device span'} a step", self.names), "what is compared")
         kind, difference = told.clause("difference")
         ratio = max(a, b) / min(a, b)
-        equal(kind, "ratio" if ratio >= 1.2 and (phase.by_period or a < b) else "share", "how it is said")
+        equal(kind, "as_long" if a == b else "ratio" if ratio >= 1.2 and (phase.by_period or a < b) else "share", "how it is said")
         if kind == "ratio":
             near(difference["ratio"], ratio, "ratio", 1e-6)
-        else:
+        elif kind == "share":
             near(difference["share"], abs(b / a - 1), "share", 1e-6)
-        equal(difference["how"], ("the throughput" if b < a else "as long") if kind == "ratio" else
-              ("less" if b < a else "longer"), "its sign")
+        if kind != "as_long":
+            equal(difference["how"], ("the throughput" if b < a else "as long") if kind == "ratio" else
+                  ("less" if b < a else "longer"), "its sign")
         n, m = (len(phase.samples(side, measure)) for side in (0, 1))
         few, steps = told.clause("few_steps")
         equal(few, None if min(n, m) > 1 else "one_step" if n == m else "steps", "steps")
@@ -199,7 +200,6 @@ class Page(Reasons):
         equal(numbers[told["how"]], told["n"], f"{told['what']} {told['how']}")
         near(told["median"], statistics.median(ratios) - 1, f"median of the {told['what']}", 1e-6)
 
-    # The rest of the page.
     @staticmethod
     def is_fused(row, phase):
         """A kernel of a fusion beside one of its parts."""
@@ -209,6 +209,7 @@ class Page(Reasons):
                 return True
         return False
 
+    # The rest of the page.
 
     def fusion(self, told, phase):
         row = next((row for row in phase.rows["fusion"] if abs(row["fused_time"] - told["time"]) <= 1 and

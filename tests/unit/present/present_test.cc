@@ -99,7 +99,7 @@ TEST_CASE("gate: the worse of period and span, significantly and by more than al
   CHECK_FALSE(judge_samples({5, StepMetric::kPeriod}, {{"decode", "span", slower}, {"decode", "period", same}}).failed);
 }
 
-TEST_CASE("gate: what is inconclusive passes, with a note; an interval that includes 0 passes") {
+TEST_CASE("gate: what is inconclusive passes, with a note; so is what may be slower than allowed") {
   const Judged few =
       judge_samples({5, std::nullopt}, {{"decode", "span", gate_change(100, 200, Verdict::kInconclusive)}});
   CHECK_FALSE(few.failed);
@@ -107,10 +107,17 @@ TEST_CASE("gate: what is inconclusive passes, with a note; an interval that incl
   CHECK(to_string(few.result) == "gate 5 %: inconclusive: decode, span: +100.00 %: 2/2 steps");
   Change noise = gate_change(100, 110, Verdict::kSame);
   noise.interval = {-5, 25};
-  const Judged passed = judge_samples({5, std::nullopt}, {{"decode", "span", noise}});
-  CHECK_FALSE(passed.failed);
-  CHECK(to_string(passed.result)
-            .starts_with("gate 5 %: passed: decode, span: +10.00 %: the 95 % interval of the change includes 0 ("));
+  const Judged open = judge_samples({5, std::nullopt}, {{"decode", "span", noise}});
+  CHECK_FALSE(open.failed);
+  CHECK(to_string(open.result) ==
+        "gate 5 %: inconclusive: decode, span: +10.00 %: the 95 % interval of the change reaches +25.00 %");
+  CHECK(open.notes.ends_with(
+      "would exceed 5 %, but is inconclusive: the 95 % interval of the change reaches +25.00 %\n"));
+  noise.candidate.mean = 101;
+  const std::vector<SampleChange> small = {{"decode", "span", noise}};
+  CHECK(judge_samples({5, std::nullopt}, small).result.outcome() == GateOutcome::kInconclusive);
+  CHECK(judge_samples({5, std::nullopt, true}, small).failed);
+  CHECK(judge_samples({25, std::nullopt, true}, small).result.outcome() == GateOutcome::kPass);
 }
 
 TEST_CASE("gate: that rare long steps are left out is said where one side has more of them") {
