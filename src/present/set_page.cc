@@ -205,8 +205,12 @@ class SetsWriter : PageWriter {
     }
     Sentence evidence;
     if (row.named && row.kind == SetRowKind::kPart) {
-      evidence = say("evidence", "; {agreeing} of {pairs} pairs of runs agree, q {q:.2g}",
-                     {{"agreeing", row.agreeing}, {"pairs", row.pairs}, {"q", row.q_value.value_or(1)}});
+      const double q = row.q_value.value_or(1);  // of small samples, tails are not known any further
+      evidence = with(say("evidence", "; {agreeing} of {pairs} pairs of runs agree, q {shown}",
+                          {{"agreeing", row.agreeing},
+                           {"pairs", row.pairs},
+                           {"shown", Sentence{q < 1e-6 ? "< 1e-6" : fmt::format("{:.2g}", q)}}}),
+                      {"q", q});
     }
     return say("sets.reason",
                "{uncertain}{item}{what}: {change:+time} a step ({pct:+.2f} % of the {measure}{range}){evidence}",

@@ -161,6 +161,27 @@ double fit_speeds(std::vector<Group>& groups, SideValues& speeds) {
   }
 }
 
+// Whether a group stayed as it was where the speed changed: its change is next to nothing of the speed's, and the rest
+// is certain.
+bool stayed(const Group& group, const SideValues& log_speed, const SetDesign& design) {
+  const SideValues rest = sum_of(group.logs, log_speed, -group.loading);
+  const double error = std::sqrt(run_variance(rest, design) * design.per_variance());
+  return std::abs(change_of(rest)) > 2 * std::abs(change_of(group.logs)) && error > 0 &&
+         student_p_value(change_of(rest) / error, design.dof()) < kSuspectP;
+}
+
+// How likely it is of each of a third of the votes, which stayed, that it did not; 1: fewer stayed.
+template <class Weight>
+double stayed_p(const std::vector<Group>& groups, const SideValues& log_speed, const SetDesign& design,
+                Weight votes_of) {
+  double votes = 0, against = 0;
+  for (const Group& group : groups) {
+    votes += votes_of(group);
+    if (stayed(group, log_speed, design)) against += votes_of(group);
+  }
+  return 3 * against >= votes && std::abs(change_of(log_speed)) > kLeastSuspect ? kSuspectP : 1;
+}
+
 std::string largest_class(const std::vector<Group>& groups) {
   std::map<std::string, double> times;
   for (const Group& group : groups) times[group.part->part->op_class] += group.time;
@@ -240,8 +261,10 @@ SpeedFit take_out_speed(PhaseLevels& levels, const SetDesign& design) {
   const double speed = std::min(std::abs(change), std::abs(change_of(others)));
   const double error = std::sqrt(run_variance(contrast, design) * (design.per_variance() + speed * speed / squares));
   fit.suspect_p = error > 0 ? student_p_value(change_of(contrast) / error, design.dof()) : 1;
-  if (fit.suspect_p < kSuspectP && std::abs(change_of(contrast)) > kLeastSuspect) {
+  const double p_stayed = stayed_p(groups, levels.log_speed, design, other);
+  if (p_stayed < 1 || (fit.suspect_p < kSuspectP && std::abs(change_of(contrast)) > kLeastSuspect)) {
     fit.suspect = largest;
+    fit.suspect_p = std::min(fit.suspect_p, p_stayed);
     levels.suspect = levels.speed;  // zeros
     levels.log_speed = levels.speed;
     for (const PartLevels& one : levels.parts) {

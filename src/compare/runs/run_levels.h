@@ -47,7 +47,8 @@ struct SpeedFit {
 // Takes the speed of each run out of its parts. It is the median of the logarithms of the kernels' times over their
 // loadings (how much of the speed a group follows: 1, less if it waits for memory), weighted by time and loading: a
 // change of a few groups does not move it. A change of more than half of the time does; then the other
-// classes than the largest, with a vote each, say another speed, and none is taken out.
+// classes than the largest, with a vote each, say another speed, or a third of them did not change, and none is taken
+// out.
 SpeedFit take_out_speed(PhaseLevels& levels, const SetDesign& design);
 
 }  // namespace tracedb

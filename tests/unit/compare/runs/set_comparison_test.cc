@@ -157,6 +157,34 @@ TEST_CASE("sets of runs: all matrix products slower are told from speed") {
         }) == 0);
 }
 
+TEST_CASE("sets of runs: what most kernels take longer and a third of the classes do not is not told as speed") {
+  for (const std::size_t runs : {std::size_t{3}, std::size_t{5}}) {
+    CAPTURE(runs);
+    int told = 0, same = 0, faster = 0;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      PhaseRuns phase = generated_phase(world_of(runs, runs, [](auto& w) { w.group_sd = 0.002; }), i);
+      for (RunSums& run : phase.sides[1]) {
+        for (std::size_t part = 0; part < run.parts.size(); ++part) {
+          const std::string& op_class = phase.parts[part].op_class;
+          if (op_class.empty() || op_class == "elementwise" || op_class == "normalisation") continue;
+          PartSums& sums = run.parts[part];
+          run.period += 0.04 * sums.time;
+          run.mean_period += 0.04 * sums.time / static_cast<double>(run.steps);
+          sums = {1.04 * sums.time, 1.04 * 1.04 * sums.time_squares, 1.04 * sums.time_load};
+        }
+      }
+      const SetComparison result = compare_sets(phase, {});
+      told += result.rows.front().name == "[speed or dense_gemm]" ? 1 : 0;
+      faster += result.period_at_equal_speed.verdict == Verdict::kBetter ? 1 : 0;
+      same += result.period_at_equal_speed.verdict == Verdict::kSame ? 1 : 0;
+      CHECK(is_closed(result));
+    }
+    CHECK(told >= 70);
+    CHECK(same <= 25);
+    CHECK(faster == 0);
+  }
+}
+
 TEST_CASE("sets of runs: a clock is speed, and no reason of its kernels") {
   for (const double sd : {0.01, 0.001}) {
     CAPTURE(sd);
