@@ -265,10 +265,8 @@ class Compared:
         parts = sum(row["change"] for row in rows if row["cause"] not in ("transition", "recording"))
         verdict = self.rows("verdict", told)[0]
         near(told["rest"], (self.total if rows else verdict["candidate"] - verdict["baseline"]) - parts, "rest", 2)
-        more = told.clause("more")[1]
-        equal(more["n"] if more else 0, len(rows) - self.said.get(told["phase"], 0), "more reasons")
-        for name in list(told.unread):
-            told.unread.discard(name)
+        equal(told.get("more.n", 0), len(rows) - self.said.get(told["phase"], 0), "more reasons")
+        told.unread.clear()
 
     def say_fusion(self, told):
         require(any(abs(row["fused_time"] - told["time"]) <= 1 and abs(row["parts_time"] - told["parts_time"]) <= 1 and
@@ -290,11 +288,10 @@ class Compared:
         if by:
             equal((by["operator"], by["change"]), (rows[1]["what"], rows[1]["change"]), "by what")
             require(by["change"] * told["change"] > 0, told.sentence)
-        names = told["device"].split(" / ")
-        index, device = (self.indexes[0], names[0]) if told["change"] < 0 else (self.indexes[1], names[-1])
-        (highest,) = sql(index, f"SELECT step FROM memory_events WHERE device = '{device}' ORDER BY allocated DESC, id LIMIT 1")
-        _, at = told.clause("at")
-        equal(at and at["step"], highest["step"], "step of the higher peak")
+        higher, at = told["change"] > 0, told.clause("at")[1]
+        device = told["device"].split(" / ")[-higher]
+        (peak,) = sql(self.indexes[higher], f"SELECT step FROM memory_events WHERE device = '{device}' ORDER BY allocated DESC, id LIMIT 1")
+        equal(at and at["step"], peak["step"], "step of the higher peak")
 
     def say_roofline(self, told):
         told["baseline"], told["candidate"]

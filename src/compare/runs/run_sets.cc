@@ -12,7 +12,7 @@
 namespace tracedb {
 namespace {
 
-constexpr double kApart = 0.05;               // of the changes of two devices: least that is no chance
+constexpr double kApart = 0.05;  // of the changes of two devices: least that is no chance
 
 const RollUpGroup* find_group(const RollUp& trace, std::string_view kind, std::string_view batch) {
   const auto found = std::ranges::find_if(
