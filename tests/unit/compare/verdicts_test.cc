@@ -391,7 +391,8 @@ TEST_CASE("interval of a difference: holds the true one in 95 of 100 samples, be
     }
     return draw_means(values);
   };
-  for (const auto& [a, b] : {std::pair{5U, 5U}, {8U, 8U}, {5U, 11U}, {11U, 11U}, {60U, 60U}}) {
+  for (const auto& sizes : {std::pair{5U, 5U}, {8U, 8U}, {5U, 11U}, {11U, 11U}, {60U, 60U}}) {
+    const auto a = sizes.first, b = sizes.second;
     CAPTURE(a);
     int inside = 0, inside_alone = 0;
     for (int i = 0; i < 1000; ++i) {
