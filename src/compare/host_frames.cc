@@ -70,26 +70,6 @@ std::string without_line(std::string_view frame) {
   return std::string(frame.substr(0, open)) + std::string(frame.substr(close + 1));
 }
 
-using Places = std::map<std::string, HostStay::At>;
-
-bool is_frame(const Index& index, const std::string& text) {
-  Statement found(index.database(), "SELECT 1 FROM frame f JOIN string s ON s.id = f.name_id WHERE s.value = ?");
-  found.bind(1, text);
-  return found.step();
-}
-
-// How long the other trace's host is there. Lines move from one version to the next: a frame that the other trace never
-// has is those of its file and function that this one does not have.
-double time_before(const std::string& place, const Places& longer, const Places& other, const Index& other_index) {
-  if (const auto same = other.find(place); same != other.end()) return same->second.time;
-  const std::string function = without_line(place);
-  double time = 0;
-  for (const auto& [name, at] : other) {
-    if (without_line(name) == function && !longer.contains(name)) time += at.time;
-  }
-  return time > 0 && is_frame(other_index, place) ? 0 : time;
-}
-
 void add_places(const HostActivities& activities, std::span<const std::uint32_t> gaps, HostStay& to) {
   const HostActivity sum = activities.sum(gaps);
   const auto waits = static_cast<double>(to.waits);
@@ -137,20 +117,41 @@ std::vector<HostStay> host_stays(const Index& index, const ComparedTrace& trace,
   return out;
 }
 
-std::optional<HostFrame> longer_stay(const HostStay& longer, const HostStay& other, const Index& other_index) {
+FrameLines frame_lines(const Index& index) {
+  FrameLines out;
+  Statement rows(index.database(), "SELECT s.value FROM frame f JOIN string s ON s.id = f.name_id");
+  while (rows.step()) out[without_line(rows.text(0))].emplace(rows.text(0));
+  return out;
+}
+
+std::optional<HostFrame> longer_stay(const HostStay& longer, const HostStay& other, const FrameLines& longer_lines,
+                                     const FrameLines& other_lines) {
   const double more = longer.waited - other.waited;
+  if (more <= 0) return std::nullopt;
+  const auto is_of_same_lines = [&](const std::string& function) {
+    const auto a = longer_lines.find(function), b = other_lines.find(function);
+    return a == longer_lines.end() || b == other_lines.end() || a->second == b->second;
+  };
   for (std::size_t layer = 0; layer < longer.at.size(); ++layer) {
     if (other.waited > 0 && !other.recorded[layer]) continue;
+    std::map<std::string, double> of_functions;
+    for (const auto& [place, at] : other.at[layer]) of_functions[without_line(place)] += at.time;
     std::optional<HostFrame> most;
-    double grown = std::max(kMostOfMore * more, 0.0);
+    double grown = kMostOfMore * more;
     for (const auto& [place, at] : longer.at[layer]) {
       if (at.time <= grown) continue;
-      const double own = at.time - time_before(place, longer.at[layer], other.at[layer], other_index);
-      if (own <= grown) continue;
-      grown = own;
-      most = {place, std::min(own / more, 1.0), at.calls};
+      const std::string function = without_line(place);
+      double before = 0;
+      if (!is_of_same_lines(function)) {
+        before = of_functions[function];
+      } else if (const auto same = other.at[layer].find(place); same != other.at[layer].end()) {
+        before = same->second.time;
+      }
+      if (at.time - before <= grown) continue;
+      grown = at.time - before;
+      most = {place, std::min(grown / more, 1.0), at.calls};
     }
-    if (most && more > 0) return most;
+    if (most) return most;
   }
   return std::nullopt;
 }

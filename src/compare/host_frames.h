@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,8 +48,14 @@ struct HostStay {
 std::vector<HostStay> host_stays(const Index& index, const ComparedTrace& trace,
                                  std::span<const HostQuestion> questions);
 
+// By frame without its line: the frames of a trace.
+using FrameLines = std::map<std::string, std::set<std::string>>;
+FrameLines frame_lines(const Index& index);
+
 // Where the host of the trace that waits longer is longer than the other's, by at least half of what its device waits
-// longer; the innermost of what both record. nullopt: nowhere.
-std::optional<HostFrame> longer_stay(const HostStay& longer, const HostStay& other, const Index& other_index);
+// longer; the innermost of what both record. nullopt: nowhere. Lines move from one version to the next: where those of
+// a function of a file differ, any of the other's may be the same frame, and all of them count against it.
+std::optional<HostFrame> longer_stay(const HostStay& longer, const HostStay& other, const FrameLines& longer_lines,
+                                     const FrameLines& other_lines);
 
 }  // namespace tracedb

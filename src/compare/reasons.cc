@@ -81,7 +81,7 @@ class Finder {
     out_.group = &group_;
     out_.by_period = group_.by_period();
     collect();
-    if (comparison_.normalise == Normalise::kStep) fold_clocks();
+    if (comparison_.normalise != Normalise::kToken) fold_clocks();
     if (comparison_.normalise != Normalise::kToken) fold_load();
     pick();
     const double steps = static_cast<double>(group_.baseline.device_steps + group_.candidate.device_steps) / 2;
@@ -211,6 +211,8 @@ class Finder {
     for (Reason& row : all_) {
       const bool computes = row.cause == Cause::kOperation || row.cause == Cause::kFusion;
       if (!computes && row.cause != Cause::kCommunication) continue;
+      // A ratio of launches says nothing of other numbers of them.
+      if (comparison_.normalise != Normalise::kStep && row.baseline_n != row.candidate_n) continue;
       const double part = factor * (row.change.baseline + row.change.candidate);
       const double left = static_cast<double>(row.change.change) - part;
       // How long collectives wait says nothing about clocks, unless it changed just so.
@@ -420,12 +422,14 @@ void find_hosts(std::vector<GroupReasons>& groups, const ReasonSources& sources)
   const std::array<std::vector<HostStay>, 2> found = {
       host_stays(sources.baseline_index, sources.baseline, questions[0]),
       host_stays(sources.candidate_index, sources.candidate, questions[1])};
+  std::array<FrameLines, 2> lines;
+  if (std::ranges::any_of(asking, &Asking::of_both))
+    lines = {frame_lines(sources.baseline_index), frame_lines(sources.candidate_index)};
   for (const Asking& one : asking) {
-    const HostStay& longer = found[one.longer][one.asked[one.longer]];
+    const std::size_t side = one.longer, other = 1 - side;
+    const HostStay& longer = found[side][one.asked[side]];
     std::optional<HostFrame> host =
-        one.of_both ? longer_stay(longer, found[1 - one.longer][one.asked[1 - one.longer]],
-                                  one.longer == 0 ? sources.candidate_index : sources.baseline_index)
-                    : longer.mostly;
+        one.of_both ? longer_stay(longer, found[other][one.asked[other]], lines[side], lines[other]) : longer.mostly;
     if (host && host->share >= kMostWaiting) *one.host = std::move(host);
   }
 }

@@ -209,6 +209,8 @@ class ReasonWords {
                   {what, at, {"how", change_.candidate <= 0 ? "gone" : "new"}, times, kernels});
     }
     const bool longer = change_.change > 0;
+    const bool more_kernels = by_count().id == "by_count_alone" &&
+                              words_.in.comparison.normalise != Normalise::kToken;  // per token any number
     const Place& place = reason_.place;
     const Sentence layers =
         place.kind == PlaceKind::kLayers && place.layers.empty()
@@ -217,9 +219,9 @@ class ReasonWords {
     return told("{what}{at} {how}{layers}: {times}{kernels}{companions}{interval}{roles}{pair}",
                 {what,
                  at,
-                 {"how", by_count().id == "by_count_alone" ? longer ? "runs more kernels" : "runs fewer kernels"
-                         : longer                          ? "slower"
-                                                           : "faster"},
+                 {"how", more_kernels ? longer ? "runs more kernels" : "runs fewer kernels"
+                         : longer     ? "slower"
+                                      : "faster"},
                  {"layers", layers},
                  times,
                  kernels,

@@ -144,6 +144,26 @@ def check_longer_host(folder):
     for indexes, change in (((short, long), 800_000), ((long, short), -800_000)):
         (row,) = [row for row in as_json("compare", *indexes)["reasons"] if row["cause"] == "between_steps"]
         equal((row["change"], row["host"], round(row["host_pct"])), (change, "app/output.py(14): detokenize", 100), "what grew")
+    # Where lines moved, a frame of the same line is not the same, and of two of one name neither can be told.
+    def two(name, *frames):
+        events = []
+        for step in range(8):
+            at, inside = 90_000 * step, 700
+            events += [event("user_annotation", "execute_context_0(0)_generation_8(8)", at, 600), call("cudaLaunchKernel", at + 10, 2, step + 1),
+                       kernel("gemm_kernel", at + 20, 500, correlation=step + 1)]
+            for line, dur in frames:
+                events.append(event("python_function", f"app/model.py({line}): forward", at + inside, dur))
+                inside += dur + 10
+        period = sum(dur for _, dur in frames) + 1000
+        for one in events:
+            one["ts"] = one["ts"] % 90_000 + one["ts"] // 90_000 * period
+        return index_of(folder / f"{name}.json", events, with_stack=1)
+
+    before = two("before", (100, 3000), (200, 10_000))
+    for name, frames, host in (("grew", ((100, 8000), (200, 10_000)), "app/model.py(100): forward"), ("moved", ((200, 8000), (300, 10_000)), None),
+                               ("far", ((300, 40_000), (400, 10)), "app/model.py(300): forward")):
+        (row,) = [row for row in as_json("compare", before, two(name, *frames))["reasons"] if row["cause"] == "between_steps"]
+        equal(row["host"], host, name)
     # Where the other trace records no frames, none can be said to be longer.
     found = as_json("compare", made("bare", 7, 100, False), long)["reasons"]
     require(found and not any(row["host"] for row in found), f"nothing to compare with: {found}")

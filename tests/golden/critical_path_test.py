@@ -216,6 +216,19 @@ def check_record_of_nothing(folder):
         equal(what_ifs(index, "gemm_a:0"), [expected], name)
 
 
+def check_many_waits(folder):
+    """Of a stream that only waits, a synchronisation waits for what it waits for since the one before."""
+    events = []
+    for i in range(4):
+        at, link = 100 * i, 10 * i + 1
+        events += [*launched("gemm_a", at + 3, 30, link, at, 2), *event_wait(at + 6, link + 1, 9, 7, link + 2),
+                   *recorded("Stream Sync", "cudaStreamSynchronize", at + 10, 30, link + 3, 9)]
+    index = planted(folder, [call("cudaLaunchKernel", 0, 1, 99), kernel("small", 1, 1, 99, 9), *events])
+    found = rows("sql", index, "SELECT count(*) AS n FROM releases WHERE kind GLOB '*return' AND source_kernel_id IN "
+                               "(SELECT k.id FROM kernel k JOIN kernel_name n ON n.id = k.name_id WHERE n.name = 'gemm_a')")
+    equal(found[0]["n"], 4, "waits for gemm_a")
+
+
 def check_device_of_waits(folder):
     """A wait for a context or an event is for work of its own device."""
     work = [*launched("gemm_a", 7, 100, 1, 1, 2), call("cudaLaunchKernel", 4, 2, 2), made_events.kernel("other", 10, 98.5, 7, 1, correlation=2), call("cudaEventRecord", 7, 1, 3)]
@@ -424,7 +437,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_unrecorded_wait, check_ends, check_blocking_copies, check_free, check_exact_return, check_cut, check_steps, check_launches, check_operators, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_many_waits, check_unrecorded_wait, check_ends, check_blocking_copies, check_free, check_exact_return, check_cut, check_steps, check_launches, check_operators, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

@@ -235,6 +235,7 @@ COMMON = {
     "more tokens": ({"factors": EVEN, "mark": "execute_context_1(1000)_generation_0(0)"},
                     {"factors": (1.08,) * 12, "mark": "execute_context_1(1080)_generation_0(0)"}, (), {"load"}, False),
     "few more requests": ({"factors": EVEN}, {"factors": (1.12,) * 12, "mark": decoding(66)}, (), {"clocks"}, True),
+    "clocks, of traces": ({"factors": EVEN}, {"factors": (1.08,) * 12}, ("--normalise", "none"), {"clocks"}, True),
     "clocks, by token": ({"factors": EVEN}, {"factors": (1.08,) * 12}, ("--normalise", "token"), {"operation"}, True),
 }
 
@@ -247,6 +248,7 @@ def check_common(folder):
             data = as_json("compare", *pair, *options)
             rows = [row for row in data["reasons"] if row["cause"] != "between_steps"]
             equal({row["cause"] for row in rows}, causes, f"{what}: causes")
+            require(" kernels in " not in " ".join(sentence["text"] for sentence in data["sentences"]), f"{what}: more kernels")
             warnings = compare(*pair, *options, "--section", "warnings")["warnings"]
             equal("clocks" in {row["code"] for row in warnings}, warned, f"{what}: warning of clocks")
             equal(len({row["change"] > 0 for row in rows}), min(len(rows), 1), f"{what}: directions")

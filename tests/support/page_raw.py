@@ -244,13 +244,14 @@ class Account:
                 until = max(until, event.end)
         return out
 
-    def host_time(self, frame, gaps):
-        """How long in the gaps the outermost open operator is one of that name; of python, the innermost of the program's own
-        and of frameworks, which are in folders that are no library's, of another line where none is of this one; of calls, the innermost."""
-        every = {(call[0], call[3]) for call in self.raw.calls}
-        own = {one for one in every if one[1].endswith(frame)}
-        return sum(self.time_in(*one, gaps) for one in own or
-                   {one for one in every if without_line(one[1]).endswith(without_line(frame))})
+    def lines_of(self, frame):
+        """All calls of that name, whatever the line in its file: (kind, name)."""
+        return {(call[0], call[3]) for call in self.raw.calls if without_line(call[3]).endswith(without_line(frame))}
+
+    def host_time(self, frame, gaps, any_line):
+        """How long in the gaps the outermost open operator is one of that name; of python, the innermost of the program's own and
+        of frameworks, which are in folders that are no library's; of calls, the innermost. `any_line`: of any line of its file."""
+        return sum(self.time_in(*one, gaps) for one in self.lines_of(frame) if any_line or one[1].endswith(frame))
 
     def time_in(self, kind, name, gaps):
         inside = 0

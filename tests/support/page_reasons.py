@@ -243,6 +243,9 @@ class Reasons:
 
     def host(self, phase, row, frame, side):
         """What the host is longer there than that of the other trace, of what its device waits longer: both of one wait in the mean."""
+        frame = frame.strip("`")
+        lines = [{name for _, name in account.lines_of(frame)} for account in phase.accounts]
+
         def stay(number):
             account = phase.accounts[number]
             if row["cause"] == "idle":
@@ -251,7 +254,8 @@ class Reasons:
                 to = row["place"][len("[before "):-1] if row["cause"] == "transition" else phase.name
                 every = account.gaps[phase.kind_of(number, to)]
                 gaps, waits = [gap[:2] for gap in every if gap[1] > gap[0]], len(every)
-            return account.host_time(frame.strip("`"), gaps) / waits, sum(end - begin for begin, end in gaps) / waits
+            any_line = number != side and all(lines) and lines[0] != lines[1]
+            return account.host_time(frame, gaps, any_line) / waits, sum(end - begin for begin, end in gaps) / waits
 
         (at, waited), (other_at, other_waited) = stay(side), stay(1 - side)
         share = min((at - other_at) / (waited - other_waited), 1)

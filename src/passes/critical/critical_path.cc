@@ -60,7 +60,7 @@ class Walk {
         if (all[i].end == window_.end) activity_ = i;
         if (best == kNoActivity || ends(i) > ends(best)) best = i;
       }
-      if (best != kNoActivity && i > 0 && paths_.latest_end_until(i - 1) < ends(best)) break;
+      if (i > 0 && paths_.latest_end_until(i - 1) < (best == kNoActivity ? window_.begin : ends(best))) break;
     }
     const bool host_ends = thread_ != 0 && window_.host_end >= window_.end;
     if (activity_ == kNoActivity && !host_ends && best != kNoActivity) {

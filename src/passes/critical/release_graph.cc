@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -249,6 +250,10 @@ std::uint32_t ReleaseGraph::last_launched(std::uint32_t stream, std::uint32_t be
 
 // A wait binds what its stream launches next.
 void ReleaseGraph::add_recorded(const std::vector<Recorded>& recorded) {
+  std::set<std::pair<std::uint32_t, std::int64_t>> synchronised;  // streams, when
+  for (const Recorded& one : recorded) {
+    if (one.kind == Recorded::Kind::kStream) synchronised.emplace(one.stream, call_ts(one.call));
+  }
   for (const Recorded& one : recorded) {
     if (one.kind != Recorded::Kind::kStreamWait || one.stream == 0 || one.stream >= launched_on_.size()) continue;
     const std::vector<std::uint32_t>& launched = launched_on_[one.stream];
@@ -256,6 +261,9 @@ void ReleaseGraph::add_recorded(const std::vector<Recorded>& recorded) {
                                                [&](std::uint32_t after) { return call_ts(activities_[after].call); });
     StreamWait wait{one.stream, call_ts(one.call), std::numeric_limits<std::int64_t>::max()};
     if (next != launched.end()) wait.until = call_ts(activities_[*next].call);
+    // Who waits for the stream afterwards finds it done.
+    const auto sync = synchronised.lower_bound({one.stream, wait.ts});
+    if (sync != synchronised.end() && sync->first == one.stream) wait.until = std::min(wait.until, sync->second);
     if (one.recorded_by == 0) stream_waits_.push_back(wait);
     for (const std::uint32_t stream : one.wait_streams) {
       if (one.recorded_by == 0) continue;
