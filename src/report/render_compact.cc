@@ -38,9 +38,11 @@ class RenderedCompact final : public TableRenderer {
       if (budget_ != 0 && notes.size() + note.size() > budget_ / 3) break;  // rows come first
       notes += note;
     }
-    if (!notes.empty()) tail += fmt::format(",\"warnings\":[{}]", notes);
+    const std::string if_cut =
+        head_.if_cut.empty() ? "" : (notes.empty() ? "" : ",") + json_string(text_of(head_.if_cut, kLongestWarning));
     std::string text = head_text();
-    const std::size_t most = budget_ == 0 ? std::string::npos : budget_ - std::min(budget_, tail.size() + kNextOffset);
+    const std::size_t behind = tail.size() + notes.size() + if_cut.size() + kWarnings + kNextOffset;
+    const std::size_t most = budget_ == 0 ? std::string::npos : budget_ - std::min(budget_, behind);
     std::size_t printed = 0;
     for (; printed < rows_.size(); ++printed) {
       const std::string line = (printed > 0 ? "," : "") + row_text(rows_[printed]);
@@ -53,13 +55,16 @@ class RenderedCompact final : public TableRenderer {
                                                  shown_.size(), budget_));
     }
     const std::size_t next = page.offset + std::min(printed, page.listed);
-    if (is_cut || next < page.total) tail += fmt::format(",\"next_offset\":{}", next);
+    const bool goes_on = is_cut || next < page.total;
+    if (goes_on) notes += if_cut;
+    if (!notes.empty()) tail += fmt::format(",\"warnings\":[{}]", notes);
+    if (goes_on) tail += fmt::format(",\"next_offset\":{}", next);
     out_ << text << tail << "}\n";
   }
 
  private:
   static constexpr std::size_t kMostWarnings = 5, kLongestText = 120, kLongestWarning = 300;
-  static constexpr std::size_t kNextOffset = 40;  // bytes for what may follow
+  static constexpr std::size_t kWarnings = 14, kNextOffset = 40;  // bytes for what may follow, besides the warnings
 
   void keep_known_columns() {
     for (std::size_t c = 0; c < columns_.size(); ++c) {

@@ -85,6 +85,7 @@ struct ReportHead {
   int version = 1;                   // of the shape: schema "tracedb.compare/2"
   bool member = false;               // of a section: in JSON a member of the document, before `sections`
   std::optional<RowPage> page = {};  // nullopt: not told
+  std::string if_cut = {};           // a warning where a budget leaves rows to a next page
 };
 
 // Called begin, row for each row, end; once. Renderers of whole documents (Renderer::tables) take begin again before

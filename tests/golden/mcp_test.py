@@ -399,6 +399,26 @@ def check_cursors(folder):
     client.close()
 
 
+def check_order_notes(index):
+    """Said of a statement without an order of its own, where there is another page."""
+    def is_said(sql, *words):
+        told = json.loads(run("trace-query", "sql", index, sql, *words, "-q").stdout)["warnings"] if "--json" in words else \
+            json.loads(run("trace-query", "sql", index, sql, "--format", "compact", *words, "-q").stdout).get("warnings", [])
+        return any("without ORDER BY" in text for text in told)
+    for sql in ("SELECT id FROM kernels WHERE name NOT LIKE '%(%' ORDER BY id", "-- the first ones (by time\nSELECT id FROM kernels /* ( */ ORDER /**/ BY ts",
+                "SELECT id AS \"a(\", ts AS [(] FROM kernels order\nby 1", "SELECT 'it''s (' AS x FROM kernels ORDER BY ts"):
+        require(not is_said(sql, "--json", "--offset", "1"), sql)
+    for sql in ("SELECT name, 'in order ' AS x FROM kernels", "SELECT name, 'x ORDER BY ' AS x FROM kernels", "SELECT id AS \"order\" FROM kernels",
+                "SELECT id FROM kernels -- ORDER BY id", "SELECT id, row_number() OVER (ORDER BY id) AS border FROM kernels"):
+        require(is_said(sql, "--json", "--offset", "1"), sql)
+    all_rows = "SELECT id FROM kernels"
+    for words, expected in (((), False), (("--budget", "50000"), False), (("--budget", "1000"), True), (("--limit", "3"), True), (("--budget", "50000", "--limit", "3"), True),
+                            (("--budget", "50000", "--offset", "3"), True)):
+        equal(is_said(all_rows, *words), expected, f"compact with {words}")
+    text = run("trace-query", "sql", index, all_rows, "--format", "compact", "--budget", "1000", "-q").stdout
+    require(len(text) <= 1000 and "next_offset" in text, f"{len(text)} bytes: {text[-200:]}")
+
+
 def check_formats(folder):
     index = ingest(make_trace(folder / "x.json"), folder / "x.tracedb")
     everything = rows("kernels", index)
@@ -418,6 +438,7 @@ def check_formats(folder):
         equal((len(page["rows"]), page["total_rows"], page.get("next_offset")), (3, len(kernels), None if form == "json" else 5), f"a page of SQL: {form}")
         told = json.loads(run("trace-query", *(words[:2] + ("SELECT id FROM (SELECT id FROM kernels ORDER BY id)",) + words[3:]), "-q").stdout)["warnings"]
         require(any("without ORDER BY" in text for text in told) and not any("ORDER BY" in text for text in page["warnings"] if "more row" not in text), f"{told} {page}")
+    check_order_notes(index)
     described = rows("schema", index)
     equal(rows("sql", index, "SELECT count(*) AS n FROM python_calls")[0]["n"],
           next(row["rows"] for row in described if row["object"] == "python_calls" and not row["column"]), "rows of python_calls")

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <span>
 #include <vector>
@@ -13,34 +12,19 @@
 #include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "sql/tables/column_table.h"
+#include "sql/tokens.h"
 
 namespace tracedb {
 namespace {
 
 using Tokens = std::span<const std::string_view>;  // of the statement
 
-bool is_word_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; }
-
-std::size_t token_size(std::string_view rest) {
-  if (rest[0] == '\'') return std::min(rest.find('\'', 1), rest.size() - 1) + 1;
-  const auto word = std::ranges::find_if_not(rest, is_word_part) - rest.begin();
-  if (word > 0) return static_cast<std::size_t>(word);
-  return rest.size() > 1 && (rest[1] == '=' || rest.starts_with("<>")) ? 2 : 1;
-}
-
 // Words, numbers, texts in quotes and signs. nullopt: there is something else.
 std::optional<std::vector<std::string_view>> tokens_of(std::string_view statement) {
   const bool has_other = statement.find_first_of("\"`[") != std::string_view::npos ||
                          statement.find("--") != std::string_view::npos ||
                          statement.find("/*") != std::string_view::npos;
-  if (has_other) return std::nullopt;
-  std::vector<std::string_view> out;
-  for (std::size_t at = 0; at < statement.size(); at += out.back().size()) {
-    at = statement.find_first_not_of(" \t\r\n\f", at);
-    if (at == std::string_view::npos) break;
-    out.push_back(statement.substr(at, token_size(statement.substr(at))));
-  }
-  return out;
+  return has_other ? std::nullopt : std::optional(sql_tokens(statement));
 }
 
 // The first of the words that is in no brackets; the end: there is none.

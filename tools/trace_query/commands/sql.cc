@@ -15,13 +15,13 @@
 
 #include "base/files/small_file.h"
 #include "base/text/amounts.h"
-#include "base/text/characters.h"
 #include "passes/sql/kernel_sql_functions.h"
 #include "passes/tables/pass_tables.h"
 #include "report/escape.h"
 #include "shared/option_parsing.h"
 #include "sql/database.h"
 #include "sql/safety.h"
+#include "sql/tokens.h"
 #include "sql/user/functions.h"
 #include "sql/user/schema_text.h"
 #include "sql/user/user_sql.h"
@@ -58,12 +58,11 @@ std::size_t count_answers(Database& database, const std::string& text, const Sql
 // Whether it says in which order its rows come: that of a part in brackets does not.
 bool is_ordered(std::string_view sql) {
   int depth = 0;
-  for (std::size_t i = 0; i < sql.size(); ++i) {
-    depth += sql[i] == '(' ? 1 : sql[i] == ')' ? -1 : 0;
-    constexpr std::string_view kOrder = "order";
-    if (depth == 0 && ascii_lower(sql.substr(i, kOrder.size())) == kOrder &&
-        sql.substr(i + kOrder.size()).find_first_not_of(" \t\r\n") > 0)
-      return true;
+  std::string_view last;
+  for (const std::string_view token : sql_tokens(sql)) {
+    depth += token == "(" ? 1 : token == ")" ? -1 : 0;
+    if (depth == 0 && is_same_name(last, "ORDER") && is_same_name(token, "BY")) return true;
+    last = token;
   }
   return false;
 }
@@ -78,7 +77,6 @@ class Answers {
         max_rows_(max_rows),
         limit_(row_limit(line)),
         offset_(row_offset(line)),
-        pages_(offset_ > 0 || line.has("budget")),
         counts_(line.renderer().name == "compact" || (line.has("total") && count == 1)),
         output_(output),
         head_{"sql", line.inputs()},
@@ -99,16 +97,20 @@ class Answers {
       waits ? shown.rows.push_back(row) : (own ? *own : *document_).row(row);
     });
     if (human_) output_.shorten_names(shown);
+    const bool is_more = limit_ != 0 && rows > offset_ + limit_;
+    head_.if_cut.clear();
+    if (rows > 1 && !is_ordered(sql.statement())) {
+      std::string note = fmt::format(
+          "statement {}: without ORDER BY its rows are in the order SQLite gives, which the next page need not have",
+          sql.number());
+      if (offset_ > 0 || (counts_ && is_more))
+        warnings_.push_back(std::move(note));
+      else
+        head_.if_cut = std::move(note);
+    }
     if (waits) own = begin_table(std::move(columns), max_rows_ != 0 && rows == offset_ + max_rows_ ? kAllRows : rows);
     TableRenderer& renderer = own ? *own : *document_;
     for (const Row& each : shown.rows) renderer.row(each);
-    const bool is_more = limit_ != 0 && rows > offset_ + limit_;
-    if ((pages_ || (counts_ && is_more)) && rows > 1 && !is_ordered(sql.statement())) {
-      warnings_.push_back(
-          fmt::format("statement {}: without ORDER BY its rows are in the order SQLite gives, which the "
-                      "next page need not have",
-                      sql.number()));
-    }
     if (is_more) {
       warnings_.push_back(fmt::format("statement {}: {}; --limit 0 shows all", sql.number(),
                                       counted(rows - offset_ - limit_, "more row")));
@@ -185,7 +187,7 @@ class Answers {
   IndexSet& indexes_;
   bool human_;
   std::size_t max_rows_, limit_, offset_;  // limit_: of those printed, 0: all
-  bool pages_, counts_;                    // the answer is one of several; says how many rows there are
+  bool counts_;                            // says how many rows there are
   Output& output_;
   ReportHead head_;
   TableRenderer* document_;            // of all statements; null: each has its own table
