@@ -39,6 +39,9 @@ def check_statements(server):
                     equal(count(answer) or ["0"], count(server.get(table + choice)[2].decode()) or ["0"], f"rows by the SQL of {table}{choice}")
                 long += 'method="post"' in page
     require(long > 0, "no statement is too long for an address")
+    for table in ("t/stacks?i=a&by=module", "t/critical-path?i=a&what-if=host:0.5"):
+        status, _, body = server.get(table)
+        require(status == 200 and b"from-table" not in body, f"{table}: SQL that answers something else")
     words = "SELECT id FROM kernels -- " + "x" * 6000 + "\nORDER BY id"
     page = server.get("sql", method="POST", body=f"i=a&q={quote_plus(words)}")[2].decode()
     ids = [row["id"] for row in json.loads(submitted(server, page, "sql.json"))["rows"]]
@@ -58,6 +61,22 @@ def check_rows(server):
         require(len(shown) < 20, "no end of pages")
     require(len(shown) > 1, f"{len(whole)} rows on one page")
     equal(sum(shown), len(whole), f"rows of the alignment: {shown}")
+    for section, sums in (("ledger", ("[span]", "[period]", "[all steps]")), ("kernels", ())):
+        rows = json.loads(server.get(f"c/{section}.json?a=a&b=b")[2])["sections"][0]["rows"]
+        count = sum(row.get("item") not in sums for row in rows)
+        require(20 < count <= 100 and (count < len(rows)) == bool(sums), f"{section}: {count} of {len(rows)} rows")
+        for offset, told in ((0, [("1", str(count), str(count))]), (20, [("21", str(count), str(count))]), (100, [])):
+            body = server.get(f"c/{section}?a=a&b=b&offset={offset}")[2].decode()
+            equal(re.findall(r"Rows (\d+) to (\d+) of (\d+)", body), told, f"rows of {section} from {offset}")
+            require(">next<" not in body, f"{section} from {offset}: a page without rows")
+    tables = re.split("<h2>", server.get("c/all?a=a&b=b")[2].decode())[1:]
+    for table in tables:
+        name, body = table.split("</h2>")[0], table.split("<tbody>")[-1].split("</tbody>")[0]
+        led = re.findall(r'href="([^"]*)">page by page<', table)
+        equal((len(led), "Rows " in table, ">next<" in table), (body.count("<tr>") >= 100, False, False), f"{name} among others")
+        for link in led:
+            require(re.search(r"Rows 1 to 100 of \d+", server.get("c/" + html.unescape(link))[2].decode()), f"{name}: {link}")
+    require(len(tables) > 5 and any("page by page" in table for table in tables), f"{len(tables)} sections")
     body = server.get("schema")[2].decode()
     equal((body.count("<tr><td"), ">next</a>" in body), (len(json.loads(server.get("schema.json")[2])["rows"]), False), "rows of the schema")
 
@@ -70,7 +89,8 @@ def check_tabs(server):
 
 def check_errors(server):
     """A page that says what is wrong looks like the others and leads back."""
-    for view in ("no-such-view", "t/kernels?i=a&op=nonsense", "t/nothing?i=a", "help/x", "c/kernels?a=a&b=nobody", "t?i=nobody"):
+    for view in ("no-such-view", "t/kernels?i=a&op=nonsense", "t/nothing?i=a", "help/x", "c/kernels?a=a&b=nobody", "t?i=nobody", "t?i=" + quote_plus("b…b"),
+                 "t/timeline/x.csv?i=a", "t/a/b/c?i=a"):
         status, _, body = server.get(view)
         found = [urljoin("/" + view, html.unescape(link))[1:] for link in re.findall(r'(?:href|src)="([^"#]+)"', body.decode()) if link != "data:,"]
         require(status in (400, 404) and b'class="crumbs"' in body and "" in found, f"{view}: {status} {found}")

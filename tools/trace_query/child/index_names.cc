@@ -131,7 +131,8 @@ std::string IndexNames::path_of(const std::string& name) const {
     if (shown == wanted) return path;
     all.push_back(one);
     const bool is_part = gap == std::string::npos ? !wanted.empty() && one.find(wanted) != std::string::npos
-                                                  : shown.starts_with(wanted.substr(0, gap)) &&
+                                                  : shown.size() >= wanted.size() - kLeftOut.size() &&
+                                                        shown.starts_with(wanted.substr(0, gap)) &&
                                                         shown.ends_with(wanted.substr(gap + kLeftOut.size()));
     if (is_part) parts.push_back(one);
   }

@@ -1,6 +1,7 @@
 #include "trace_query/commands/serve/answers.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <span>
 
@@ -89,7 +90,20 @@ Answered read_answer(const std::string& printed, std::string_view command) {
     if (is_table && member.key != "sentences" && member.key != "sections")
       add_tables(member.value.items, document, document, member.key == "rows" ? "" : member.key, shapes, out);
   }
+  if (out.tables.size() > 1) {  // it is that of the first
+    for (AnsweredTable& table : out.tables) table.total = -1;
+  }
   return out;
+}
+
+void part_sums(AnsweredTable& table, std::size_t offset, std::size_t most) {
+  if (table.total < 0) return;
+  const auto total = static_cast<std::size_t>(table.total);
+  std::vector<Row>&rows = table.report.rows, &footer = table.report.footer;
+  const std::size_t listed = std::min({rows.size(), most, total - std::min(offset, total)});
+  const auto sums = rows.begin() + static_cast<std::ptrdiff_t>(listed);
+  footer.insert(footer.end(), std::make_move_iterator(sums), std::make_move_iterator(rows.end()));
+  rows.erase(sums, rows.end());
 }
 
 std::vector<std::string> answer_warnings(const Value& document) {

@@ -13,7 +13,7 @@ namespace tracedb {
 struct AnsweredTable {
   std::string section;      // "": the only one
   Report report;            // columns as the command declares them, where it does
-  std::int64_t total = -1;  // rows of all pages; negative: not told
+  std::int64_t total = -1;  // rows of all pages, without those of sums; negative: not told
 };
 
 struct Answered {
@@ -22,6 +22,9 @@ struct Answered {
 };
 // Throws Error{kInput}: it is no such document.
 Answered read_answer(const std::string& printed, std::string_view command);
+
+// Rows of sums, which are behind those of each page, become the footer: of a page from `offset` on, of `most` rows.
+void part_sums(AnsweredTable& table, std::size_t offset, std::size_t most);
 
 std::vector<std::string> answer_warnings(const python::Value& document);
 

@@ -82,7 +82,9 @@ class TracePages final : public HttpPages {
   }
 
   HttpAnswer error(HttpStatus status, std::string_view line, const HttpRequest& request) override {
-    const std::string root = request.path.find('/') == std::string::npos ? "./" : "../", name = request.param("i");
+    std::string root = "./";
+    const std::string name = request.param("i");
+    for (const char c : request.path) root += c == '/' ? "../" : "";
     std::vector<PageLink> crumbs;
     if (names_.paths().contains(name)) crumbs.push_back({name, url(root + "t", {{"i", name}})});
     HttpAnswer out = page({.title = "Not answered",
@@ -197,8 +199,7 @@ class TracePages final : public HttpPages {
                                     selection_form(request, report));
     Params statement = changed(changed(request.params, "offset", ""), "from-table", report);
     above += "<p>" +
-             (report_takes(report, "explain") ? html_link({"the SQL of this table", url("../sql", statement)}) + " · "
-                                              : "") +
+             (has_sql(report, request) ? html_link({"the SQL of this table", url("../sql", statement)}) + " · " : "") +
              html_link({"what its columns mean", "../help/" + report}) + "</p>\n";
     return rows_of(std::move(words), std::move(frame), request, form, std::move(above));
   }
@@ -467,17 +468,19 @@ class TracePages final : public HttpPages {
             .answer = [this, frame = std::move(frame), request, command, has_pages,
                        above = std::move(above)](Questions asked) {
               ServedPage out = frame;
-              const Answered answered = read_answer(names_.without_paths(asked.front()->printed()), command);
+              Answered answered = read_answer(names_.without_paths(asked.front()->printed()), command);
               out.body = fmt::format("<main>\n{}{}", above, paragraphs(answered.sentences, "headline"));
               constexpr std::size_t kMostBytes = 8'000'000;  // as of all answers
-              for (const AnsweredTable& table : answered.tables) {
+              for (AnsweredTable& table : answered.tables) {
+                part_sums(table, offset_of(request), kRowsOfPage);
                 if (!table.section.empty()) out.body += fmt::format("<h2>{}</h2>\n", html_text(table.section));
                 out.body += "<div class=\"scroll\" tabindex=\"0\">\n";
                 TableLinks links = links_of(request, out.root, names_);
                 if (command == "schema" || command == "sql") links.head = {};  // they have an order of their own
                 out.body += html_table(table.report, {command, {}, table.section}, kAllRows, kMostBytes, links);
                 out.body += "</div>\n";
-                if (has_pages) out.body += pages_html(request, table.total, table.report.rows.size());
+                const bool is_part = answered.tables.size() > 1 && !table.section.empty();
+                if (has_pages) out.body += is_part ? whole_html(request, table) : pages_html(request, table);
               }
               if (answered.tables.empty()) out.body += "<p class=\"empty\">No rows.</p>\n";
               out.body += paragraphs(answered.warnings, "note") + "</main>\n";

@@ -71,6 +71,12 @@ bool report_takes(std::string_view report, std::string_view option) {
   return !is_one_of(report, kPhases) && (option != "layer" || is_one_of(report, kLayers));
 }
 
+// Neither the frames of --by nor changed durations are options of `sql`.
+bool has_sql(std::string_view report, const HttpRequest& request) {
+  return report_takes(report, "explain") && request.param("what-if").empty() &&
+         (report != "stacks" || request.param("by").empty());
+}
+
 void add_options(Words& words, const Params& params) {
   for (const auto& [name, value] : params) {
     if (is_view_flag(name)) words.push_back("--" + name);
@@ -188,20 +194,26 @@ TableLinks links_of(const HttpRequest& request, const std::string& root, const I
   return out;
 }
 
-std::string pages_html(const HttpRequest& request, std::int64_t total, std::size_t shown) {
-  const std::size_t offset = offset_of(request);
+std::string pages_html(const HttpRequest& request, const AnsweredTable& table) {
+  const std::size_t offset = offset_of(request), shown = table.report.rows.size();
   // What was sent with a form is sent with it again.
   const auto page = [&](const char* text, std::size_t to) {
     if (request.is_post) return fmt::format("<button form=\"sql\" name=\"offset\" value=\"{}\">{}</button> ", to, text);
     return html_link({text, url("", changed(request.params, "offset", to == 0 ? "" : std::to_string(to)))}) + " ";
   };
   std::string out = "<nav class=\"pages\" aria-label=\"Pages\">";
-  if (total >= 0)
-    out += fmt::format("Rows {} to {} of {} ", std::min(offset + 1, offset + shown), offset + shown, total);
+  if (table.total >= 0 && shown > 0)
+    out += fmt::format("Rows {} to {} of {} ", offset + 1, offset + shown, table.total);
   if (offset > 0) out += page("previous", offset - std::min(offset, kRowsOfPage));
-  const bool is_more = total >= 0 ? offset + shown < static_cast<std::size_t>(total) : shown >= kRowsOfPage;
+  const bool is_more = table.total >= 0 ? offset + shown < static_cast<std::size_t>(table.total) : shown >= kRowsOfPage;
   if (is_more) out += page("next", offset + kRowsOfPage);
   return out + "</nav>\n";
+}
+
+std::string whole_html(const HttpRequest& request, const AnsweredTable& table) {
+  if (table.report.rows.size() < kRowsOfPage) return "";
+  return "<nav class=\"pages\" aria-label=\"Pages\">" +
+         html_link({"page by page", url(table.section, changed(request.params, "offset", ""))}) + "</nav>\n";
 }
 
 }  // namespace tracedb

@@ -8,6 +8,7 @@
 
 #include "report_page/html/html_table.h"
 #include "trace_query/child/index_names.h"
+#include "trace_query/commands/serve/answers.h"
 #include "trace_query/commands/serve/http_request.h"
 
 namespace tracedb {
@@ -19,6 +20,7 @@ using Params = std::vector<std::pair<std::string, std::string>>;  // of a query
 bool is_view_option(std::string_view name);
 bool is_view_flag(std::string_view name);
 bool report_takes(std::string_view report, std::string_view option);  // of --explain and the options that choose rows
+bool has_sql(std::string_view report, const HttpRequest& request);    // whether `sql` answers the same
 void add_options(Words& words, const Params& params);
 Params options_of_sql(Params params);  // those that `sql` has, too: its tables are those of the selection
 
@@ -42,7 +44,8 @@ std::string selection_form(const HttpRequest& request, std::string_view report);
 // `request` and `names` must stay.
 TableLinks links_of(const HttpRequest& request, const std::string& root, const IndexNames& names);
 
-// total: negative where it is not known.
-std::string pages_html(const HttpRequest& request, std::int64_t total, std::size_t shown);
+std::string pages_html(const HttpRequest& request, const AnsweredTable& table);
+// Where one of several tables of a comparison goes on: at its own page.
+std::string whole_html(const HttpRequest& request, const AnsweredTable& table);
 
 }  // namespace tracedb
