@@ -98,16 +98,7 @@ class Answers {
     });
     if (human_) output_.shorten_names(shown);
     const bool is_more = limit_ != 0 && rows > offset_ + limit_;
-    head_.if_cut.clear();
-    if (rows > 1 && !is_ordered(sql.statement())) {
-      std::string note = fmt::format(
-          "statement {}: without ORDER BY its rows are in the order SQLite gives, which the next page need not have",
-          sql.number());
-      if (offset_ > 0 || (counts_ && is_more))
-        warnings_.push_back(std::move(note));
-      else
-        head_.if_cut = std::move(note);
-    }
+    note_order(sql, rows, offset_ > 0 || (counts_ && is_more));
     if (waits) own = begin_table(std::move(columns), max_rows_ != 0 && rows == offset_ + max_rows_ ? kAllRows : rows);
     TableRenderer& renderer = own ? *own : *document_;
     for (const Row& each : shown.rows) renderer.row(each);
@@ -141,6 +132,18 @@ class Answers {
   }
 
  private:
+  void note_order(const UserSql& sql, std::size_t rows, bool is_page) {
+    head_.if_cut.clear();
+    if (rows < 2 || is_ordered(sql.statement())) return;
+    std::string note = fmt::format(
+        "statement {}: without ORDER BY its rows are in the order SQLite gives, which the next page need not have",
+        sql.number());
+    if (is_page)
+      warnings_.push_back(std::move(note));
+    else
+      head_.if_cut = std::move(note);
+  }
+
   // How many there are; `take` gets those that are printed.
   std::size_t read_rows(UserSql& sql, Statement& statement, const std::function<void(const Row&)>& take) {
     std::size_t rows = 0;

@@ -479,8 +479,7 @@ class TracePages final : public HttpPages {
                 if (command == "schema" || command == "sql") links.head = {};  // they have an order of their own
                 out.body += html_table(table.report, {command, {}, table.section}, kAllRows, kMostBytes, links);
                 out.body += "</div>\n";
-                const bool is_part = answered.tables.size() > 1 && !table.section.empty();
-                if (has_pages) out.body += is_part ? whole_html(request, table) : pages_html(request, table);
+                if (has_pages) out.body += pages_html(request, table, answered.tables.size() > 1);
               }
               if (answered.tables.empty()) out.body += "<p class=\"empty\">No rows.</p>\n";
               out.body += paragraphs(answered.warnings, "note") + "</main>\n";

@@ -52,6 +52,12 @@ void add_selection(const HttpRequest& request, const CellRoute& route, Params& p
   }
 }
 
+std::string whole_html(const HttpRequest& request, const AnsweredTable& table) {
+  if (table.report.rows.size() < kRowsOfPage) return "";
+  return "<nav class=\"pages\" aria-label=\"Pages\">" +
+         html_link({"page by page", url(table.section, changed(request.params, "offset", ""))}) + "</nav>\n";
+}
+
 }  // namespace
 
 bool is_view_option(std::string_view name) { return is_one_of(name, kOptions); }
@@ -194,7 +200,8 @@ TableLinks links_of(const HttpRequest& request, const std::string& root, const I
   return out;
 }
 
-std::string pages_html(const HttpRequest& request, const AnsweredTable& table) {
+std::string pages_html(const HttpRequest& request, const AnsweredTable& table, bool is_of_several) {
+  if (is_of_several && !table.section.empty()) return whole_html(request, table);
   const std::size_t offset = offset_of(request), shown = table.report.rows.size();
   // What was sent with a form is sent with it again.
   const auto page = [&](const char* text, std::size_t to) {
@@ -208,12 +215,6 @@ std::string pages_html(const HttpRequest& request, const AnsweredTable& table) {
   const bool is_more = table.total >= 0 ? offset + shown < static_cast<std::size_t>(table.total) : shown >= kRowsOfPage;
   if (is_more) out += page("next", offset + kRowsOfPage);
   return out + "</nav>\n";
-}
-
-std::string whole_html(const HttpRequest& request, const AnsweredTable& table) {
-  if (table.report.rows.size() < kRowsOfPage) return "";
-  return "<nav class=\"pages\" aria-label=\"Pages\">" +
-         html_link({"page by page", url(table.section, changed(request.params, "offset", ""))}) + "</nav>\n";
 }
 
 }  // namespace tracedb

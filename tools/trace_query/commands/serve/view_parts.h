@@ -44,8 +44,7 @@ std::string selection_form(const HttpRequest& request, std::string_view report);
 // `request` and `names` must stay.
 TableLinks links_of(const HttpRequest& request, const std::string& root, const IndexNames& names);
 
-std::string pages_html(const HttpRequest& request, const AnsweredTable& table);
-// Where one of several tables of a comparison goes on: at its own page.
-std::string whole_html(const HttpRequest& request, const AnsweredTable& table);
+// A section that is one of several goes on at its own page.
+std::string pages_html(const HttpRequest& request, const AnsweredTable& table, bool is_of_several);
 
 }  // namespace tracedb
