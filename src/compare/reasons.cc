@@ -385,54 +385,60 @@ const std::vector<std::uint32_t>& steps_of(const GroupSide& side, Cause cause) {
 
 // Where the hosts are while devices wait: of each trace all at once. Of a reason, where it is longer than in the other
 // trace; of what one trace alone has, where it mostly is.
-void find_hosts(std::vector<GroupReasons>& groups, const ReasonSources& sources) {
-  std::array<std::vector<HostQuestion>, 2> questions;
-  struct Asking {
-    std::optional<HostFrame>* host;
-    std::size_t longer;                // side
-    std::array<std::size_t, 2> asked;  // by side, of the questions; of what one side alone has, that one's
-    bool of_both;
-  };
-  std::vector<Asking> asking;
-  const auto ask = [&](std::size_t side, const HostQuestion& question) {
-    questions.at(side).push_back(question);
-    return questions.at(side).size() - 1;
-  };
-  for (GroupReasons& group : groups) {
+class Hosts {
+ public:
+  void ask(GroupReasons& group) {
     const std::array<const GroupSide*, 2> sides = {&group.group->group.baseline, &group.group->group.candidate};
     for (Reason& reason : group.reasons) {
       const bool between = reason.cause == Cause::kBetweenSteps || !reason.is_part();
       if (!between && reason.cause != Cause::kIdle) continue;
-      Asking& one = asking.emplace_back(Asking{&reason.host, reason.change.change > 0 ? 1U : 0U, {}, true});
-      one.of_both = reason.cause != Cause::kRareSteps;
-      for (const std::size_t side : {0U, 1U}) {
-        if (one.of_both || side == one.longer)
-          one.asked[side] =
-              ask(side, {steps_of(*sides[side], reason.cause), between, kind_after(group, reason, side == 1)});
-      }
+      Asking one{&reason.host, reason.change.change > 0 ? 1U : 0U, reason.cause != Cause::kRareSteps};
+      for (const std::size_t side : {0U, 1U})
+        add(one, side, {steps_of(*sides[side], reason.cause), between, kind_after(group, reason, side == 1)});
+      asking_.push_back(one);
     }
     for (const std::size_t side : {0U, 1U}) {
       if (sides[side]->slow.empty()) continue;
       for (const bool between : {false, true}) {
-        Asking& one = asking.emplace_back(Asking{&group.slow_hosts[side], side, {}, false});
-        one.asked[side] = ask(side, {sides[side]->slow, between, std::nullopt});
+        Asking one{&group.slow_hosts[side], side, false};
+        add(one, side, {sides[side]->slow, between, std::nullopt});
+        asking_.push_back(one);
       }
     }
   }
-  const std::array<std::vector<HostStay>, 2> found = {
-      host_stays(sources.baseline_index, sources.baseline, questions[0]),
-      host_stays(sources.candidate_index, sources.candidate, questions[1])};
-  std::array<FrameLines, 2> lines;
-  if (std::ranges::any_of(asking, &Asking::of_both))
-    lines = {frame_lines(sources.baseline_index), frame_lines(sources.candidate_index)};
-  for (const Asking& one : asking) {
-    const std::size_t side = one.longer, other = 1 - side;
-    const HostStay& longer = found[side][one.asked[side]];
-    std::optional<HostFrame> host =
-        one.of_both ? longer_stay(longer, found[other][one.asked[other]], lines[side], lines[other]) : longer.mostly;
-    if (host && host->share >= kMostWaiting) *one.host = std::move(host);
+
+  void answer(const ReasonSources& sources) {
+    const std::array<std::vector<HostStay>, 2> found = {
+        host_stays(sources.baseline_index, sources.baseline, questions_[0]),
+        host_stays(sources.candidate_index, sources.candidate, questions_[1])};
+    std::array<FrameLines, 2> lines;
+    if (std::ranges::any_of(asking_, &Asking::of_both))
+      lines = {frame_lines(sources.baseline_index), frame_lines(sources.candidate_index)};
+    for (const Asking& one : asking_) {
+      const std::size_t side = one.longer, other = 1 - side;
+      const HostStay& longer = found[side][one.asked[side]];
+      std::optional<HostFrame> host =
+          one.of_both ? longer_stay(longer, found[other][one.asked[other]], lines[side], lines[other]) : longer.mostly;
+      if (host && host->share >= kMostWaiting) *one.host = std::move(host);
+    }
   }
-}
+
+ private:
+  struct Asking {
+    std::optional<HostFrame>* host;
+    std::size_t longer;                     // side
+    bool of_both;                           // else of that side alone
+    std::array<std::size_t, 2> asked = {};  // by side, of its questions
+  };
+  void add(Asking& one, std::size_t side, const HostQuestion& question) {
+    if (!one.of_both && side != one.longer) return;
+    one.asked[side] = questions_[side].size();
+    questions_[side].push_back(question);
+  }
+
+  std::array<std::vector<HostQuestion>, 2> questions_;
+  std::vector<Asking> asking_;
+};
 
 // Whether it is what kernels took more or less, and which.
 bool is_of_kernels(const Reason& reason) {
@@ -470,7 +476,9 @@ std::string_view to_string(Cause cause) { return kCauses[static_cast<std::size_t
 std::vector<GroupReasons> find_reasons(const Comparison& comparison, const ReasonSources& sources) {
   std::vector<GroupReasons> out;
   for (const GroupComparison& group : comparison.groups) out.push_back(Finder(comparison, group, sources).run());
-  find_hosts(out, sources);
+  Hosts hosts;
+  for (GroupReasons& group : out) hosts.ask(group);
+  hosts.answer(sources);
   if (comparison.normalise == Normalise::kStep) find_paths(out, sources);
   std::ranges::stable_sort(out, std::ranges::greater(), &GroupReasons::weight);
   return out;

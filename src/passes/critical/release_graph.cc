@@ -264,9 +264,11 @@ void ReleaseGraph::add_recorded(const std::vector<Recorded>& recorded) {
     // Who waits for the stream afterwards finds it done.
     const auto sync = synchronised.lower_bound({one.stream, wait.ts});
     if (sync != synchronised.end() && sync->first == one.stream) wait.until = std::min(wait.until, sync->second);
-    if (one.recorded_by == 0) stream_waits_.push_back(wait);
+    if (one.recorded_by == 0) {
+      stream_waits_.push_back(wait);
+      continue;
+    }
     for (const std::uint32_t stream : one.wait_streams) {
-      if (one.recorded_by == 0) continue;
       wait.source = last_launched(stream, one.recorded_by, process_of(thread_of(one.recorded_by)));
       if (wait.source == kNoActivity) continue;
       stream_waits_.push_back(wait);
