@@ -1,10 +1,8 @@
 """`trace-query serve` in a real browser: from 300 traces to the line of Python, with the mouse and with keys alone; nothing that the
 policy of its pages forbids is tried; narrow and wide."""
-import subprocess
-
 from browser import Browser, missing_browser
-from served import Server, make_nights
-from trace_cases import BIN, Skip, equal, require
+from served import Server, make_nights, skip_without_serve
+from trace_cases import Skip, equal, require
 
 LOADED = """return document.readyState === 'complete' && !document.querySelector('h1')?.textContent.startsWith('Looking')
     && (!document.getElementById('data') || document.documentElement.dataset.ready === 'yes')"""
@@ -141,8 +139,7 @@ def main(cases, folder):
     lacking = missing_browser()
     if lacking:
         raise Skip(lacking)
-    if subprocess.run([BIN / "trace-query", "serve", "--help"], capture_output=True, check=False).returncode == 2:
-        raise Skip("built without serve (TRACEDB_SERVE)")
+    skip_without_serve()
     names = make_nights(folder / "nights")
     with Server(folder / "nights") as server, Browser(1400, 900) as browser:
         for check in (check_mouse, check_keys, check_long_statement, check_window, check_sizes):

@@ -18,8 +18,8 @@ from pathlib import Path
 from faults import SHIM
 from hostile_names import NAMES, events_of
 from made_events import write_trace
-from served import Server, links, parsed, quoted, until
-from trace_cases import BIN, Skip, equal, ingest, make_trace, require, run
+from served import Server, links, parsed, quoted, skip_without_serve, until
+from trace_cases import BIN, equal, ingest, make_trace, require, run
 
 GUARDS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -485,9 +485,7 @@ def check_follow(folder):
 
 
 def main(cases, folder):
-    result = subprocess.run([BIN / "trace-query", "serve", "--help"], capture_output=True, text=True, check=False)
-    if result.returncode == 2:
-        raise Skip("built without serve (TRACEDB_SERVE)")
+    skip_without_serve()
     shown = folder / "shown"
     shown.mkdir()
     for name in ("a", "b"):

@@ -4,11 +4,10 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from urllib.parse import quote_plus, urljoin
 
-from served import Server, links, quoted, until
-from trace_cases import BIN, Skip, equal, ingest, make_trace, require
+from served import Server, links, quoted, skip_without_serve, until
+from trace_cases import equal, ingest, make_trace, require
 
 
 def submitted(server, body, path="sql", **more):
@@ -117,9 +116,7 @@ def check_file_names(folder):
 
 
 def main(cases, folder):
-    result = subprocess.run([BIN / "trace-query", "serve", "--help"], capture_output=True, text=True, check=False)
-    if result.returncode == 2:
-        raise Skip("built without serve (TRACEDB_SERVE)")
+    skip_without_serve()
     shown = folder / "shown"
     shown.mkdir()
     for name, layers in (("a", 2), ("b", 4)):

@@ -6,10 +6,15 @@ import subprocess
 import time
 from urllib.parse import urljoin
 
-from trace_cases import BIN, ingest, make_trace, require
+from trace_cases import BIN, Skip, ingest, make_trace, require
 
 DAY = 86_400_000_000_000
 FIRST = 1_750_000_000_000_000_000
+
+
+def skip_without_serve():
+    if subprocess.run([BIN / "trace-query", "serve", "--help"], capture_output=True, check=False).returncode == 2:
+        raise Skip("built without serve (TRACEDB_SERVE)")
 
 
 def dated(path, date):

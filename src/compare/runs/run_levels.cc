@@ -170,16 +170,17 @@ bool stayed(const Group& group, const SideValues& log_speed, const SetDesign& de
          student_p_value(change_of(rest) / error, design.dof()) < kSuspectP;
 }
 
-// How likely it is of each of a third of the votes, which stayed, that it did not; 1: fewer stayed.
+// Whether a third of the votes stayed, each with an error below kSuspectP.
 template <class Weight>
-double stayed_p(const std::vector<Group>& groups, const SideValues& log_speed, const SetDesign& design,
-                Weight votes_of) {
+bool third_stayed(const std::vector<Group>& groups, const SideValues& log_speed, const SetDesign& design,
+                  Weight votes_of) {
+  if (std::abs(change_of(log_speed)) <= kLeastSuspect) return false;
   double votes = 0, against = 0;
   for (const Group& group : groups) {
     votes += votes_of(group);
     if (stayed(group, log_speed, design)) against += votes_of(group);
   }
-  return 3 * against >= votes && std::abs(change_of(log_speed)) > kLeastSuspect ? kSuspectP : 1;
+  return 3 * against >= votes;
 }
 
 std::string largest_class(const std::vector<Group>& groups) {
@@ -261,10 +262,10 @@ SpeedFit take_out_speed(PhaseLevels& levels, const SetDesign& design) {
   const double speed = std::min(std::abs(change), std::abs(change_of(others)));
   const double error = std::sqrt(run_variance(contrast, design) * (design.per_variance() + speed * speed / squares));
   fit.suspect_p = error > 0 ? student_p_value(change_of(contrast) / error, design.dof()) : 1;
-  const double p_stayed = stayed_p(groups, levels.log_speed, design, other);
-  if (p_stayed < 1 || (fit.suspect_p < kSuspectP && std::abs(change_of(contrast)) > kLeastSuspect)) {
+  const bool is_local = third_stayed(groups, levels.log_speed, design, other);
+  if (is_local || (fit.suspect_p < kSuspectP && std::abs(change_of(contrast)) > kLeastSuspect)) {
     fit.suspect = largest;
-    fit.suspect_p = std::min(fit.suspect_p, p_stayed);
+    fit.suspect_p = std::min(fit.suspect_p, kSuspectP);
     levels.suspect = levels.speed;  // zeros
     levels.log_speed = levels.speed;
     for (const PartLevels& one : levels.parts) {
