@@ -1,7 +1,6 @@
 #include "compare/host_frames.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "base/unknown.h"
@@ -70,8 +69,7 @@ std::string without_line(std::string_view frame) {
   return std::string(frame.substr(0, open)) + std::string(frame.substr(close + 1));
 }
 
-void add_places(const HostActivities& activities, std::span<const std::uint32_t> gaps, HostStay& to) {
-  const HostActivity sum = activities.sum(gaps);
+void add_places(const HostActivities& activities, const HostActivity& sum, HostStay& to) {
   const auto waits = static_cast<double>(to.waits);
   to.waited = static_cast<double>(sum.time) / waits;
   if (const HostPlace place = sum.place(); place.place != kNoPlace) {
@@ -97,22 +95,19 @@ std::vector<HostStay> host_stays(const Index& index, const ComparedTrace& trace,
   if (questions.empty()) return out;
   const LaunchThreads threads(index, trace.events.kernels, trace.events.memory, trace.events.device_of_stream);
   std::vector<HostGap> gaps;
-  std::vector<std::size_t> ends;  // of each question's gaps
   for (std::size_t i = 0; i < questions.size(); ++i) {
+    const std::size_t before = gaps.size();
     out[i].waits = (questions[i].between ? add_between : add_within)(trace, threads, questions[i], gaps);
-    ends.push_back(gaps.size());
+    for (HostGap& gap : std::span(gaps).subspan(before)) gap.tally = static_cast<std::uint32_t>(i);
   }
   if (gaps.empty()) return out;
-  std::vector<std::uint32_t> all(gaps.size());
-  std::iota(all.begin(), all.end(), 0U);
   const HostActivities activities(index, std::move(gaps));
   std::array<bool, 3> recorded{};
   for (std::size_t layer = 0; layer < recorded.size(); ++layer)
     recorded[layer] = row_count(index.database(), kTables[layer]) > 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < out.size(); begin = ends[i++]) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
     out[i].recorded = recorded;
-    if (begin < ends[i]) add_places(activities, std::span(all).subspan(begin, ends[i] - begin), out[i]);
+    if (out[i].waits > 0) add_places(activities, activities.of(i), out[i]);
   }
   return out;
 }

@@ -476,9 +476,7 @@ std::optional<HostCause> find_host_cause(Workload& workload, const RankTrace& ra
   }
   if (gaps.empty()) return std::nullopt;
   const HostActivities activities(workload.index(), std::move(gaps));
-  std::vector<std::uint32_t> all(activities.gaps().size());
-  std::iota(all.begin(), all.end(), 0U);
-  const HostPlace place = activities.sum(all).place();
+  const HostPlace place = activities.of(0).place();
   if (place.place == kNoPlace) return std::nullopt;
   return HostCause{std::string(activities.text(place.layer, place.place)), place.share()};
 }

@@ -88,27 +88,6 @@ std::unordered_map<std::string, std::vector<Dequeue>> read_queue(const Index& in
   return out;
 }
 
-// Adds up by place. What comes next mostly is at the place of what came before.
-class PlaceSums {
- public:
-  void add(const PlaceTime& one) {
-    if (sums_.empty() || sums_[last_].place != one.place) {
-      const auto [entry, is_new] = at_.try_emplace(one.place, sums_.size());
-      last_ = entry->second;
-      if (is_new) sums_.push_back({one.place, 0, 0});
-    }
-    PlaceTime& sum = sums_[last_];
-    sum.time = saturating_add(sum.time, one.time);
-    sum.started += one.started;
-  }
-  std::vector<PlaceTime> take() { return std::move(sums_); }
-
- private:
-  std::unordered_map<std::uint32_t, std::size_t> at_;
-  std::vector<PlaceTime> sums_;
-  std::size_t last_ = 0;
-};
-
 }  // namespace
 
 LaunchThreads::LaunchThreads(const Index& index, const EventColumns& kernels, const EventColumns& memory,
@@ -199,8 +178,8 @@ std::optional<std::int64_t> HostActivity::python_calls() const {
 
 HostActivities::HostActivities(const Index& index, std::vector<HostGap> gaps)
     : index_(index), gaps_(std::move(gaps)), place_of_stack_(places_of_stacks(index)) {
+  follow_queue();
   read_layers();
-  if (follow_queue()) read_layers();
 }
 
 void HostActivities::read_layers() {
@@ -225,14 +204,24 @@ void HostActivities::read_layers() {
   const EventColumns calls(index, "runtime_call");
   read(HostLayer::kCall, calls, calls.ids("name_id"));
   if (calls.size() + operators.size() + row_count(index.database(), "python_call") == 0) read_stalls();
+  tallies_.assign(tallies_of(gaps_), {});
+  for (const HostGap& gap : gaps_) {
+    Tally& tally = tallies_[gap.tally];
+    tally.time = saturating_add(tally.time, std::max<std::int64_t>(gap.end - gap.begin, 0));
+    tally.has_python = tally.has_python || python_threads_.contains(gap.thread);
+  }
 }
 
-bool HostActivities::follow_queue() {
+void HostActivities::follow_queue() {
   const auto queue = read_queue(index_);
-  if (queue.empty()) return false;
+  if (queue.empty()) return;
+  std::vector<HostGap> alone = gaps_;
+  for (std::uint32_t i = 0; i < alone.size(); ++i) alone[i].tally = i;
+  gaps_.swap(alone);
+  read_layers();
+  gaps_.swap(alone);
   // Profilers show a thread once as one of its process and once as one of the driver's.
   TextById number_of(index_, "SELECT coalesce(tid, '') FROM thread WHERE id = ?");
-  bool any = false;
   for (std::size_t i = 0; i < gaps_.size(); ++i) {
     HostGap& gap = gaps_[i];
     const auto tid = number_of.of(gap.thread);
@@ -242,9 +231,7 @@ bool HostActivities::follow_queue() {
     const auto later = std::ranges::upper_bound(own->second, gap.end, {}, &Dequeue::ts);
     if (later == own->second.begin()) continue;
     gap.thread = std::prev(later)->feeder;
-    any = true;
   }
-  return any;
 }
 
 // Of tiles of AI Engines, which no host drives: what they wait for, in place of a call. Elsewhere the word means
@@ -272,32 +259,35 @@ void HostActivities::keep(HostLayer layer, HostTimes times) {
   own.times = std::move(times);
   TextById text(index_, is_python ? "SELECT s.value FROM frame f JOIN string s ON s.id = f.name_id WHERE f.id = ?"
                                   : "SELECT value FROM string WHERE id = ?");
+  std::uint32_t last = kNoPlace;  // those of one place mostly follow each other
   for (const PlaceTime& time : own.times.times) {
+    if (std::exchange(last, time.place) == time.place) continue;
     const auto [entry, is_new] = own.texts.try_emplace(time.place);
     if (is_new) entry->second = text.of(time.place).value_or("");
   }
 }
 
-HostActivity HostActivities::of(std::size_t gap) const {
+HostActivity HostActivities::of(std::size_t tally) const {
   HostActivity out;
-  out.time = std::max<std::int64_t>(gaps_[gap].end - gaps_[gap].begin, 0);
-  out.has_python = python_threads_.contains(gaps_[gap].thread);
-  for (std::size_t layer = 0; layer < kHostLayers; ++layer) out.layers.at(layer) = layers_.at(layer).times.of(gap);
+  if (tally >= tallies_.size()) return out;
+  out.time = tallies_[tally].time;
+  out.has_python = tallies_[tally].has_python;
+  for (std::size_t layer = 0; layer < kHostLayers; ++layer) out.layers.at(layer) = layers_.at(layer).times.of(tally);
   return out;
 }
 
-HostActivity HostActivities::sum(std::span<const std::uint32_t> gaps) const {
+HostActivity HostActivities::sum(std::span<const std::uint32_t> tallies) const {
   HostActivity out;
   for (std::size_t layer = 0; layer < kHostLayers; ++layer) {
     PlaceSums sums;
-    for (const std::uint32_t gap : gaps) {
-      for (const PlaceTime& time : layers_.at(layer).times.of(gap)) sums.add(time);
+    for (const std::uint32_t tally : tallies) {
+      for (const PlaceTime& time : layers_.at(layer).times.of(tally)) sums.add(time);
     }
-    out.layers.at(layer) = out.sums.at(layer) = sums.take();
+    out.layers.at(layer) = out.sums.at(layer) = sums.sums();
   }
-  for (const std::uint32_t gap : gaps) {
-    out.time = saturating_add(out.time, std::max<std::int64_t>(gaps_[gap].end - gaps_[gap].begin, 0));
-    out.has_python = out.has_python || python_threads_.contains(gaps_[gap].thread);
+  for (const std::uint32_t tally : tallies) {
+    out.time = saturating_add(out.time, tallies_[tally].time);
+    out.has_python = out.has_python || tallies_[tally].has_python;
   }
   return out;
 }

@@ -8,8 +8,8 @@
 // what others put in a queue (Ascend's), it is the thread that fed it.
 //
 //   const LaunchThreads threads(index, events);
-//   const HostActivities all(index, {{begin, end, threads.of(next)}, ...});
-//   const HostPlace place = all.sum(gaps).place();  // "vllm/models/llama.py(374): forward", 260 of 261 ms
+//   const HostActivities all(index, {{begin, end, threads.of(next), tally}, ...});
+//   const HostPlace place = all.of(tally).place();  // "vllm/models/llama.py(374): forward", 260 of 261 ms
 #pragma once
 
 #include <array>
@@ -67,11 +67,11 @@ struct HostPlace {
   [[nodiscard]] double share() const { return of > 0 ? static_cast<double>(time) / static_cast<double>(of) : 0; }
 };
 
-// What was done in a gap, or in several that were added up. Valid as long as the object that it is asked of.
+// What was done in the gaps of a tally, or of several. Valid as long as the object that it is asked of.
 struct HostActivity {
   std::int64_t time = 0;  // ns, of the gaps; the times of a layer add up to it with what is in no place
   std::array<std::span<const PlaceTime>, kHostLayers> layers;  // each place once
-  std::array<std::vector<PlaceTime>, kHostLayers> sums;        // of several gaps: what `layers` shows
+  std::array<std::vector<PlaceTime>, kHostLayers> sums;        // of several tallies: what `layers` shows
   bool has_python = false;                                     // Python calls of their threads are recorded
 
   HostActivity() = default;
@@ -90,9 +90,8 @@ class HostActivities {
  public:
   HostActivities(const Index& index, std::vector<HostGap> gaps);
 
-  [[nodiscard]] std::span<const HostGap> gaps() const { return gaps_; }
-  [[nodiscard]] HostActivity of(std::size_t gap) const;
-  [[nodiscard]] HostActivity sum(std::span<const std::uint32_t> gaps) const;  // indices, each once
+  [[nodiscard]] HostActivity of(std::size_t tally) const;
+  [[nodiscard]] HostActivity sum(std::span<const std::uint32_t> tallies) const;  // each once
   // The frame, operator or call as the trace has it; "" for kNoPlace.
   [[nodiscard]] std::string_view text(HostLayer layer, std::uint32_t place) const;
 
@@ -101,9 +100,12 @@ class HostActivities {
     HostTimes times;
     std::unordered_map<std::uint32_t, std::string> texts;
   };
+  struct Tally {
+    std::int64_t time = 0;  // ns, of its gaps
+    bool has_python = false;
+  };
   void read_layers();
-  // The gaps at no place are looked at on the threads that fed theirs. False: there are none.
-  bool follow_queue();
+  void follow_queue();  // the gaps at no place are looked at on the threads that fed theirs
   void read_stalls();
   void keep(HostLayer layer, HostTimes times);
 
@@ -111,6 +113,7 @@ class HostActivities {
   std::vector<HostGap> gaps_;
   std::vector<std::uint32_t> place_of_stack_;  // by stack id: id of a frame
   std::array<Layer, kHostLayers> layers_;
+  std::vector<Tally> tallies_;
   std::unordered_set<std::uint32_t> python_threads_;
 };
 

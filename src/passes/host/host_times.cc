@@ -53,68 +53,94 @@ class OpenPlaces {
   std::int64_t order_ = 0;
 };
 
-// The times of each gap so far, as lists in one array: mostly a gap has one or two.
+// The times of gaps. Those that are not over yet are lists in one array: mostly a gap has one or two. What is over is
+// kept as it is where its tally has one gap, as sums where it has more.
 class GapTimes {
  public:
-  explicit GapTimes(std::size_t gaps) : first_(gaps, kEnd) { nodes_.reserve(gaps + gaps / 4); }
+  static constexpr std::uint32_t kEnd = std::numeric_limits<std::uint32_t>::max();
 
-  PlaceTime& entry_of(std::uint32_t gap, std::uint32_t place) {
-    for (std::uint32_t at = first_[gap]; at != kEnd; at = nodes_[at].next) {
+  explicit GapTimes(std::size_t tallies) { out_.ranges.resize(tallies); }
+
+  // Of the gap whose list begins at `first`.
+  PlaceTime& entry_of(std::uint32_t& first, std::uint32_t place) {
+    for (std::uint32_t at = first; at != kEnd; at = nodes_[at].next) {
       if (nodes_[at].time.place != place) continue;
       // What was there a moment ago mostly comes again: to the front with it.
-      std::swap(nodes_[at].time, nodes_[first_[gap]].time);
-      return nodes_[first_[gap]].time;
+      std::swap(nodes_[at].time, nodes_[first].time);
+      return nodes_[first].time;
     }
-    nodes_.push_back({{place, 0, 0}, first_[gap]});
-    first_[gap] = static_cast<std::uint32_t>(nodes_.size() - 1);
-    return nodes_.back().time;
+    std::uint32_t at = free_;
+    if (at == kEnd) {
+      at = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.emplace_back();
+    } else {
+      free_ = nodes_[at].next;
+    }
+    nodes_[at] = {{place, 0, 0}, first};
+    first = at;
+    return nodes_[at].time;
   }
 
-  [[nodiscard]] HostTimes joined() const {
-    HostTimes out;
-    out.begin.reserve(first_.size() + 1);
-    out.times.reserve(nodes_.size());
-    out.begin.push_back(0);
-    for (const std::uint32_t first : first_) {
-      for (std::uint32_t at = first; at != kEnd; at = nodes_[at].next) out.times.push_back(nodes_[at].time);
-      std::sort(out.times.begin() + static_cast<std::ptrdiff_t>(out.begin.back()), out.times.end(),
-                [](const auto& a, const auto& b) { return a.place < b.place; });
-      out.begin.push_back(out.times.size());
+  // The gap is over; its list is empty after it.
+  void close(std::uint32_t& first, std::uint32_t tally) {
+    if (first == kEnd) return;
+    PlaceSums* const sums = out_.ranges[tally].count > 0 ? &sums_of(tally) : nullptr;
+    const std::size_t begin = out_.times.size();
+    while (first != kEnd) {
+      Node& node = nodes_[first];
+      sums != nullptr ? sums->add(node.time) : out_.times.push_back(node.time);
+      const std::uint32_t next = std::exchange(node.next, free_);
+      free_ = std::exchange(first, next);
     }
-    return out;
+    if (sums == nullptr) out_.ranges[tally] = range_from(begin);
+  }
+
+  // Of all gaps, all of which are over.
+  HostTimes take() {
+    for (const auto& [tally, sums] : sums_) {
+      const std::size_t begin = out_.times.size();
+      out_.times.insert(out_.times.end(), sums.sums().begin(), sums.sums().end());
+      out_.ranges[tally] = range_from(begin);
+    }
+    GapTimes next(out_.ranges.size());
+    return std::exchange(*this, std::move(next)).out_;
   }
 
  private:
-  static constexpr std::uint32_t kEnd = std::numeric_limits<std::uint32_t>::max();
   struct Node {
     PlaceTime time;
-    std::uint32_t next;
+    std::uint32_t next = kEnd;
   };
-  std::vector<std::uint32_t> first_;  // by gap
+  HostTimes::Range range_from(std::size_t begin) const {
+    return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(out_.times.size() - begin)};
+  }
+  // Of a tally that had a gap before.
+  PlaceSums& sums_of(std::uint32_t tally) {
+    const auto [entry, is_new] = sums_.try_emplace(tally);
+    if (is_new) {
+      for (const PlaceTime& time : out_.of(tally)) entry->second.add(time);
+    }
+    return entry->second;
+  }
+
   std::vector<Node> nodes_;
+  std::uint32_t free_ = kEnd;  // the first node that is in no gap's list
+  HostTimes out_;
+  std::unordered_map<std::uint32_t, PlaceSums> sums_;  // by tally
 };
 
 // One thread: its gaps, and where in them the sweep is.
 class ThreadSweep {
  public:
-  void add_gap(const HostGap& gap, std::uint32_t id) { gaps_.push_back({gap.begin, gap.end, id}); }
-
+  void add_gap(const HostGap& gap) { gaps_.push_back({gap.begin, gap.end, gap.tally, GapTimes::kEnd}); }
   void prepare() {
-    const auto earlier = [](const Gap& a, const Gap& b) { return std::pair(a.begin, a.id) < std::pair(b.begin, b.id); };
-    if (!std::ranges::is_sorted(gaps_, earlier)) std::ranges::sort(gaps_, earlier);
-    for (const Gap& gap : gaps_) {
-      if (!zones_.empty() && gap.begin <= zones_.back().end) {
-        zones_.back().end = std::max(zones_.back().end, gap.end);
-      } else {
-        zones_.push_back(gap);
-      }
-    }
+    if (!std::ranges::is_sorted(gaps_, {}, &Gap::begin)) std::ranges::stable_sort(gaps_, {}, &Gap::begin);
   }
 
   // Whether an event that comes next can be seen in a gap.
   bool concerns(std::int64_t ts, std::int64_t end) {
-    while (zone_ < zones_.size() && zones_[zone_].end <= ts) ++zone_;
-    return zone_ < zones_.size() && (end > zones_[zone_].begin || ts >= zones_[zone_].begin);
+    while (zone_end_ <= ts && zone_ < gaps_.size()) enter_zone();
+    return zone_end_ > ts && (end > zone_begin_ || ts >= zone_begin_);
   }
 
   void add(std::int64_t ts, std::int64_t end, std::uint32_t place, GapTimes& out) {
@@ -128,16 +154,24 @@ class ThreadSweep {
   // Ready for other events.
   void finish(GapTimes& out) {
     end_before(std::numeric_limits<std::int64_t>::max(), out);
-    add_run(out);
-    next_ = next_counted_ = zone_ = 0;
-    since_ = std::numeric_limits<std::int64_t>::min();
+    close_before(gaps_.size(), out);
+    next_ = next_counted_ = closed_ = zone_ = 0;
+    since_ = zone_end_ = std::numeric_limits<std::int64_t>::min();
   }
 
  private:
   struct Gap {
     std::int64_t begin, end;
-    std::uint32_t id;
+    std::uint32_t tally;
+    std::uint32_t times;  // where its list begins
   };
+
+  // The next gap, with those that touch it.
+  void enter_zone() {
+    zone_begin_ = gaps_[zone_].begin;
+    zone_end_ = gaps_[zone_].end;
+    while (++zone_ < gaps_.size() && gaps_[zone_].begin <= zone_end_) zone_end_ = std::max(zone_end_, gaps_[zone_].end);
+  }
 
   void end_before(std::int64_t ts, GapTimes& out) {
     while (open_.has_ended(ts)) {
@@ -152,9 +186,10 @@ class ThreadSweep {
   void account(std::int64_t now, std::uint32_t place, GapTimes& out) {
     if (place != kNoPlace) {
       skip_gaps_before(since_, next_);
+      close_before(std::min(next_, next_counted_), out);
       for (std::size_t i = next_; i < gaps_.size() && gaps_[i].begin < now; ++i) {
         const std::int64_t time = std::min(now, gaps_[i].end) - std::max(since_, gaps_[i].begin);
-        if (time > 0) out.entry_of(gaps_[i].id, place).time += time;
+        if (time > 0) out.entry_of(gaps_[i].times, place).time += time;
       }
     }
     since_ = now;
@@ -166,16 +201,22 @@ class ThreadSweep {
     skip_gaps_before(ts, next_counted_);
     for (std::size_t i = next_counted_; i < gaps_.size() && gaps_[i].begin <= ts; ++i) {
       if (ts >= gaps_[i].end) continue;
-      if (run_.gap != gaps_[i].id || run_.place != place) {
+      if (run_.gap != i || run_.place != place) {
         add_run(out);
-        run_ = {gaps_[i].id, place, 0};
+        run_ = {i, place, 0};
       }
       ++run_.started;
     }
   }
   void add_run(GapTimes& out) {
-    if (run_.started > 0) out.entry_of(run_.gap, run_.place).started += run_.started;
+    if (run_.started > 0) out.entry_of(gaps_[run_.gap].times, run_.place).started += run_.started;
     run_ = {};
+  }
+
+  void close_before(std::size_t end, GapTimes& out) {
+    if (closed_ >= end) return;
+    if (run_.gap < end) add_run(out);
+    for (; closed_ < end; ++closed_) out.close(gaps_[closed_].times, gaps_[closed_].tally);
   }
 
   void skip_gaps_before(std::int64_t ts, std::size_t& next) const {
@@ -183,14 +224,15 @@ class ThreadSweep {
   }
 
   struct Run {
-    std::uint32_t gap = 0, place = kNoPlace;
-    std::int64_t started = 0;
+    std::size_t gap = 0;
+    std::uint32_t place = kNoPlace, started = 0;
   };
 
-  std::vector<Gap> gaps_, zones_;  // in order of begin; zones are their union
+  std::vector<Gap> gaps_;  // in order of begin
   // Gaps before these end before all that comes: times are accounted later than starts are counted.
-  std::size_t next_ = 0, next_counted_ = 0;
-  std::size_t zone_ = 0;
+  std::size_t next_ = 0, next_counted_ = 0, closed_ = 0;
+  std::size_t zone_ = 0;  // the first gap that is not in the zone or before it
+  std::int64_t zone_begin_ = 0, zone_end_ = std::numeric_limits<std::int64_t>::min();
   std::int64_t since_ = std::numeric_limits<std::int64_t>::min();
   OpenPlaces open_;
   Run run_;
@@ -204,19 +246,33 @@ std::uint32_t place_of(const HostEvents& events, std::size_t row) {
 
 }  // namespace
 
+void PlaceSums::add(const PlaceTime& one) {
+  if (sums_.empty() || sums_[last_].place != one.place) {
+    const auto [entry, is_new] = at_.try_emplace(one.place, sums_.size());
+    last_ = entry->second;
+    if (is_new) sums_.push_back({one.place});
+  }
+  PlaceTime& sum = sums_[last_];
+  sum.time = saturating_add(sum.time, one.time);
+  sum.started += one.started;
+}
+
 struct HostSweep::Threads {
-  explicit Threads(std::size_t number_of_gaps) : gaps(number_of_gaps), times(number_of_gaps) {}
-  std::size_t gaps;
+  explicit Threads(std::size_t tallies) : times(tallies) {}
   GapTimes times;
   std::vector<ThreadSweep> sweeps;  // by id of thread
 };
 
-HostSweep::HostSweep(std::span<const HostGap> gaps) : threads_(std::make_unique<Threads>(gaps.size())) {
+std::size_t tallies_of(std::span<const HostGap> gaps) {
+  return gaps.empty() ? 0 : std::ranges::max(gaps, {}, &HostGap::tally).tally + std::size_t{1};
+}
+
+HostSweep::HostSweep(std::span<const HostGap> gaps) : threads_(std::make_unique<Threads>(tallies_of(gaps))) {
   std::vector<ThreadSweep>& sweeps = threads_->sweeps;
-  for (std::uint32_t i = 0; i < gaps.size(); ++i) {
-    if (gaps[i].thread == 0 || gaps[i].end <= gaps[i].begin) continue;
-    if (gaps[i].thread >= sweeps.size()) sweeps.resize(gaps[i].thread + std::size_t{1});
-    sweeps[gaps[i].thread].add_gap(gaps[i], i);
+  for (const HostGap& gap : gaps) {
+    if (gap.thread == 0 || gap.end <= gap.begin) continue;
+    if (gap.thread >= sweeps.size()) sweeps.resize(gap.thread + std::size_t{1});
+    sweeps[gap.thread].add_gap(gap);
   }
   for (ThreadSweep& thread : sweeps) thread.prepare();
 }
@@ -237,7 +293,7 @@ void HostSweep::add(const HostEvents& events) {
 
 HostTimes HostSweep::finish() {
   for (ThreadSweep& thread : threads_->sweeps) thread.finish(threads_->times);
-  return std::exchange(threads_->times, GapTimes(threads_->gaps)).joined();
+  return threads_->times.take();
 }
 
 HostTimes host_times(const HostEvents& events, std::span<const HostGap> gaps) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace tracedb {
@@ -17,6 +18,7 @@ namespace tracedb {
 struct HostGap {
   std::int64_t begin = 0, end = 0;  // ns, [begin, end)
   std::uint32_t thread = 0;         // id in thread; 0: unknown, nothing is known of it
+  std::uint32_t tally = 0;          // gaps of one tally are added up; tallies are numbered from 0
 };
 
 // In order of start, the longer first. All columns are equally long.
@@ -29,21 +31,38 @@ inline constexpr std::uint32_t kNoPlace = 0;
 
 struct PlaceTime {
   std::uint32_t place = kNoPlace;
-  std::int64_t time = 0;     // ns, of the gap
-  std::int64_t started = 0;  // events that start in the gap at this place, or at one inside it that is none
+  std::uint32_t started = 0;  // events that start in the gaps at this place, or at one inside it that is none
+  std::int64_t time = 0;      // ns, of the gaps
   bool operator==(const PlaceTime&) const = default;
 };
 
-// Of one gap after the other: those of gap i are [begin[i], begin[i + 1]) of `times`, in order of place, each once.
-// What is missing to the length of the gap is the time in which no place was open.
+// By tally, each place once; nothing where it has no gaps. What is missing to the length of its gaps is the time in
+// which no place was open.
 struct HostTimes {
-  std::vector<std::size_t> begin;
+  struct Range {
+    std::uint32_t begin = 0, count = 0;
+  };
+  std::vector<Range> ranges;  // by tally: of `times`
   std::vector<PlaceTime> times;
-  [[nodiscard]] std::span<const PlaceTime> of(std::size_t gap) const {
-    return std::span(times).subspan(begin[gap], begin[gap + 1] - begin[gap]);
+  [[nodiscard]] std::span<const PlaceTime> of(std::size_t tally) const {
+    return tally < ranges.size() ? std::span(times).subspan(ranges[tally].begin, ranges[tally].count)
+                                 : std::span<const PlaceTime>();
   }
 };
 
+// Adds up by place. What comes next mostly is at the place of what came before.
+class PlaceSums {
+ public:
+  void add(const PlaceTime& one);
+  [[nodiscard]] const std::vector<PlaceTime>& sums() const { return sums_; }
+
+ private:
+  std::unordered_map<std::uint32_t, std::size_t> at_;
+  std::vector<PlaceTime> sums_;
+  std::size_t last_ = 0;
+};
+
+std::size_t tallies_of(std::span<const HostGap> gaps);  // one more than the largest
 HostTimes host_times(const HostEvents& events, std::span<const HostGap> gaps);
 
 // The same of events that come a part after the other, for one kind after the other: the gaps are put in order once.

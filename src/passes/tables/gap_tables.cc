@@ -1,5 +1,6 @@
 // The gaps in the time of devices or streams: one by one, by cause, and alike ones together.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -59,13 +60,16 @@ void add_place(TableRows& rows, const HostActivities& all, HostLayer layer, cons
   rows.add(is_known ? std::optional(place.time) : std::nullopt);
 }
 
-// In the order of the gaps.
-HostActivities host_activities(Workload& workload, std::span<const Gap> gaps) {
+// `tally_of` says to which tally a gap belongs, by its number.
+template <class TallyOf>
+HostActivities host_activities(Workload& workload, std::span<const Gap> gaps, TallyOf tally_of) {
   const EventTables& events = workload.events();
   const LaunchThreads threads(workload.index(), events.kernels, events.memory, events.device_of_stream);
   std::vector<HostGap> on_host;
   on_host.reserve(gaps.size());
-  for (const Gap& gap : gaps) on_host.push_back({gap.ts, gap.ts + gap.dur, threads.of(gap.after)});
+  for (std::uint32_t i = 0; i < gaps.size(); ++i) {
+    on_host.push_back({gaps[i].ts, gaps[i].ts + gaps[i].dur, threads.of(gaps[i].after), tally_of(i)});
+  }
   return {workload.index(), std::move(on_host)};
 }
 
@@ -82,7 +86,7 @@ HostCells host_cells(const HostActivity& activity) {
 }
 
 void add_host(TableRows& rows, const HostActivities& all, const HostCells& cells) {
-  add_place(rows, all, cells.place.layer, {cells.place.place, cells.place.time, 0});
+  add_place(rows, all, cells.place.layer, {cells.place.place, 0, cells.place.time});
   add_place(rows, all, HostLayer::kInnermostOperator, cells.op);
   add_place(rows, all, HostLayer::kCall, cells.call);
   rows.add(cells.python_calls);
@@ -158,22 +162,6 @@ struct GapKey {
 
 // Time of devices or streams (passes/time/timeline.h), and where the host was while they were idle.
 
-// What the gaps of each lane have in common.
-struct IdleLane {
-  std::vector<std::uint32_t> gaps;
-  std::int64_t between_steps = 0;
-};
-
-std::vector<IdleLane> idle_lanes(const std::vector<Gap>& gaps, const GapSteps& steps, std::size_t lanes) {
-  std::vector<IdleLane> out(lanes);
-  for (std::uint32_t i = 0; i < gaps.size(); ++i) {
-    IdleLane& lane = out[gaps[i].lane];
-    lane.gaps.push_back(i);
-    if (steps.is_between(gaps[i]).value_or(false)) lane.between_steps += gaps[i].dur;
-  }
-  return out;
-}
-
 }  // namespace
 
 void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) {
@@ -182,7 +170,7 @@ void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) 
   const Gaps gaps = lanes.longest_gaps(fewer(options.most_gaps, rows.most()));
   const std::span<const Gap> shown = long_enough(gaps, options.least_gap);
   std::optional<HostActivities> host;
-  if (rows.wants(kGapColumns)) host.emplace(host_activities(workload, shown));
+  if (rows.wants(kGapColumns)) host.emplace(host_activities(workload, shown, std::identity()));
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Gap& gap = shown[i];
     lanes.add(rows, gap.lane);
@@ -199,18 +187,28 @@ void fill_gap_causes(Workload& workload, const PassOptions& options, TableRows& 
   const GapSteps steps(workload);
   const Lanes lanes(workload, options);
   const std::vector<Gap> gaps = lanes.gaps_from(0).listed;
-  std::map<std::tuple<std::uint32_t, IdleCause, std::optional<bool>>, GapGroup> groups;
-  for (std::uint32_t i = 0; i < gaps.size(); ++i) {
-    groups[{gaps[i].lane, gaps[i].cause, steps.is_between(gaps[i])}].add(gaps[i], i);
+  const auto key_of = [&](const Gap& gap) { return std::tuple(gap.lane, gap.cause, steps.is_between(gap)); };
+  struct Group {
+    std::uint32_t number = 0;
+    std::int64_t gaps = 0, time = 0, longest = 0;
+  };
+  std::map<std::tuple<std::uint32_t, IdleCause, std::optional<bool>>, Group> groups;
+  for (const Gap& gap : gaps) {
+    const auto number = static_cast<std::uint32_t>(groups.size());
+    Group& group = groups.try_emplace(key_of(gap), Group{number}).first->second;
+    ++group.gaps;
+    group.time = saturating_add(group.time, gap.dur);
+    group.longest = std::max(group.longest, gap.dur);
   }
   std::optional<HostActivities> host;
-  if (rows.wants(kCauseColumns)) host.emplace(host_activities(workload, gaps));
+  if (rows.wants(kCauseColumns)) {
+    host.emplace(host_activities(workload, gaps, [&](std::uint32_t i) { return groups.at(key_of(gaps[i])).number; }));
+  }
   for (const auto& [key, group] : groups) {
     lanes.add(rows, std::get<0>(key));
-    rows.add(to_string(std::get<1>(key))).add(std::ssize(group.gaps)).add(group.time).add(group.longest);
-    rows.add(std::get<2>(key));
+    rows.add(to_string(std::get<1>(key))).add(group.gaps).add(group.time).add(group.longest).add(std::get<2>(key));
     if (!host) rows.add_null(kHostColumns);
-    if (host) add_host(rows, *host, host_cells(host->sum(group.gaps)));
+    if (host) add_host(rows, *host, host_cells(host->of(group.number)));
   }
 }
 
@@ -220,7 +218,7 @@ void fill_gap_groups(Workload& workload, const PassOptions& options, TableRows& 
   const Lanes lanes(workload, options);
   const Gaps all = lanes.gaps_from(options.least_gap);
   const std::span<const Gap> gaps = all.listed;
-  const HostActivities host = host_activities(workload, gaps);
+  const HostActivities host = host_activities(workload, gaps, std::identity());
   const EventNames names(workload);
   std::map<GapKey, GapGroup> by_key;
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
@@ -251,8 +249,9 @@ void fill_timeline(Workload& workload, const PassOptions& options, TableRows& ro
   const std::vector<LaneTimeline> all = lanes.timelines();
   const std::vector<Gap> gaps = lanes.gaps_from(0).listed;
   const GapSteps steps(workload);
-  const std::vector<IdleLane> idle_gaps_of = idle_lanes(gaps, steps, all.size());
-  const HostActivities host = host_activities(workload, gaps);
+  std::vector<std::int64_t> between_steps(all.size());
+  for (const Gap& gap : gaps) between_steps[gap.lane] += steps.is_between(gap).value_or(false) ? gap.dur : 0;
+  const HostActivities host = host_activities(workload, gaps, [&](std::uint32_t i) { return gaps[i].lane; });
   for (std::size_t i = 0; i < all.size(); ++i) {
     const LaneTimeline& lane = all[i];
     if (lane.kernels + lane.memory_ops + lane.idle == 0) continue;
@@ -263,8 +262,8 @@ void fill_timeline(Workload& workload, const PassOptions& options, TableRows& ro
     for (const std::int64_t idle : lane.idle_by_cause) rows.add(idle);
     rows.add(lane.gaps).add(lane.micro_idle).add(lane.macro_idle).add(options.timeline.micro_idle);
     rows.add(lane.unselected);
-    rows.add(steps.are_known() ? std::optional(idle_gaps_of[i].between_steps) : std::nullopt);
-    add_host(rows, host, host_cells(host.sum(idle_gaps_of[i].gaps)));
+    rows.add(steps.are_known() ? std::optional(between_steps[i]) : std::nullopt);
+    add_host(rows, host, host_cells(host.of(i)));
   }
 }
 

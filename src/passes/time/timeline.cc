@@ -97,7 +97,7 @@ std::vector<StreamLane> walk(const DeviceWork& work, const LaunchCalls& calls, c
     if (lane.first >= 0 && event.ts > lane.until) {
       if (const std::int64_t part = window.part(lane.until, event.ts)) {
         const IdleCause cause = causes.cause(event, inside_graph, lane.until);
-        on_gap(Gap{event.lane, std::max(lane.until, window.from), part, cause, lane.last, event.ref},
+        on_gap(Gap{std::max(lane.until, window.from), part, lane.last, event.ref, event.lane, cause},
                event.ts - lane.until);
       }
     }
@@ -186,6 +186,7 @@ bool IdleSums::is_host_bound() const {
 Gaps gaps_in_order(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options,
                    std::int64_t least) {
   Gaps gaps;
+  gaps.listed.reserve(work.kernels.ts.size() + work.memory_ops.ts.size());
   walk(work, calls, options, [&](const Gap& gap, std::int64_t) {
     ++gaps.count;
     gaps.total = saturating_add(gaps.total, gap.dur);

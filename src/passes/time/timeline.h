@@ -67,10 +67,10 @@ struct IdleSums {
 IdleSums idle_sums(std::span<const LaneTimeline> lanes);
 
 struct Gap {
-  std::uint32_t lane = 0;
   std::int64_t ts = 0, dur = 0;  // what of it is in the window
+  EventRef before, after;        // the event that ended last before it, and the one that ended it
+  std::uint32_t lane = 0;
   IdleCause cause = IdleCause::kUnknown;
-  EventRef before, after;  // the event that ended last before it, and the one that ended it
 };
 
 struct Gaps {

@@ -69,10 +69,12 @@ TEST_CASE("where nothing is recorded on a thread that launches from a queue, the
                event("kernel", "second", kGpuStream, "95", "1", R"("device":0,"stream":7,"correlation":2)")));
   const std::uint32_t thread = fixture.threads.of({2, false});
   const HostActivities all(fixture.index,
-                           {{11'000, 90'000, thread}, {4'000, 10'000, thread}, {11'000, 95'000, thread}});
+                           {{11'000, 90'000, thread, 0}, {4'000, 10'000, thread, 1}, {11'000, 95'000, thread, 2}});
   CHECK(all.text(HostLayer::kOperator, all.of(2).largest(HostLayer::kOperator).place) == "aten::add");
   CHECK(all.of(2).place().time == 50'000);
-  CHECK(all.gaps()[1].thread == thread);  // its call is recorded
+  CHECK(all.text(HostLayer::kCall, all.of(1).place().place) == "cudaLaunchKernel");  // recorded on its own thread
+  CHECK(all.of(3).time == 0);                                                        // no gap is of it
+  CHECK(all.of(3).place().place == kNoPlace);
 }
 
 TEST_CASE("work without a launch is looked at on the busiest thread") {
@@ -148,16 +150,19 @@ TEST_CASE("random events and gaps, as counted tick by tick") {
     std::vector<HostGap> gaps;
     for (std::uint32_t i = 0, n = 1 + below(4); i < n; ++i) {
       const std::int64_t begin = below(50);
-      gaps.push_back({begin, begin + below(25), 1 + below(2)});
+      gaps.push_back({begin, begin + below(25), 1 + below(2), round % 5 == 0 ? i / 2 : i});
     }
     const HostTimes times = host_times(columns.events(), gaps);
-    for (std::size_t gap = 0; gap < gaps.size(); ++gap) {
+    for (std::uint32_t tally = 0; tally <= gaps.back().tally; ++tally) {
       CAPTURE(round);
       std::map<std::uint32_t, std::int64_t> found, expected;
-      for (const PlaceTime& time : times.of(gap)) {
-        if (time.time > 0) found[time.place] = time.time;
+      for (const PlaceTime& time : times.of(tally)) {
+        if (time.time > 0) CHECK(found.emplace(time.place, time.time).second);
       }
-      for (const auto& [place, time] : slow_times(columns, gaps[gap])) expected[place] = time.time;
+      for (const HostGap& gap : gaps) {
+        if (gap.tally != tally) continue;
+        for (const auto& [place, time] : slow_times(columns, gap)) expected[place] += time.time;
+      }
       CHECK(found == expected);
     }
   }
