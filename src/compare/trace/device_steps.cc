@@ -158,6 +158,10 @@ class StepMeter {
     std::vector<bool> selected(kernels_.ts.size(), kernels_.rows.size() == kernels_.ts.size());
     for (const std::uint32_t row : kernels_.rows) selected[row] = true;
     std::vector<DeviceTimes> out(devices.count);
+    for (DeviceTimes& device : out) {
+      device.intervals.reserve((kernels_.ts.size() + memory_.ts.size()) / devices.count);
+      device.own.reserve(device.intervals.capacity());
+    }
     const auto add = [&](const Rows& of, std::uint32_t row) {
       DeviceTimes& device = out[devices.of(of.stream[row])];
       device.intervals.push_back(of.interval(row));

@@ -11,7 +11,7 @@
 
 namespace tracedb {
 
-// end >= begin; in order of begin within one kind of work.
+// end >= begin; in order of begin.
 struct WorkInterval {
   std::int64_t begin = 0, end = 0;
   Work work = Work::kCompute;
