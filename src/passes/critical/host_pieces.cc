@@ -1,6 +1,7 @@
 #include "passes/critical/host_pieces.h"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -43,7 +44,7 @@ class Flattener {
     open_.push_back({event.end, inside});
     note(event.ts);
   }
-  std::vector<OpenFrom> take() {
+  std::deque<OpenFrom> take() {
     close_until(std::numeric_limits<std::int64_t>::max());
     return std::move(out_);
   }
@@ -66,35 +67,45 @@ class Flattener {
     out_.back().ts = ts;
   }
 
-  std::vector<Open> open_;  // the innermost last
-  std::vector<OpenFrom> out_{OpenFrom()};
+  std::vector<Open> open_;                // the innermost last
+  std::deque<OpenFrom> out_{OpenFrom()};  // of millions: one that doubles would touch twice the memory
+};
+
+// The segments of a path on one thread.
+struct Wanted {
+  std::vector<Extent> spans;
+  std::size_t next = 0;
+
+  // Whether one of them has to do with an event; events come in order of ts.
+  bool has(const HostEvent& event) {
+    while (next < spans.size() && spans[next].end <= event.ts) ++next;
+    return next < spans.size() && spans[next].begin < event.end && event.end > event.ts;
+  }
 };
 
 // By thread, what is open from when to when, as far as the segments on hosts need it.
-std::vector<std::vector<OpenFrom>> open_during(const Index& index, const HostColumns& host,
-                                               std::span<const PathSegment> segments) {
-  std::vector<std::vector<Extent>> spans;
+std::vector<std::deque<OpenFrom>> open_during(const Index& index, const HostColumns& host,
+                                              std::span<const PathSegment> segments) {
+  std::vector<Wanted> wanted;
   for (const PathSegment& segment : segments) {
     if (segment.kind != PathKind::kHost) continue;
-    if (segment.thread >= spans.size()) spans.resize(segment.thread + std::size_t{1});
-    spans[segment.thread].push_back({segment.ts, segment.end});
+    if (segment.thread >= wanted.size()) wanted.resize(segment.thread + std::size_t{1});
+    wanted[segment.thread].spans.push_back({segment.ts, segment.end});
   }
-  std::vector<TimeCover> wanted;
-  for (const std::vector<Extent>& own : spans) wanted.emplace_back(own);
+  for (Wanted& own : wanted) std::ranges::sort(own.spans, {}, &Extent::begin);
   const std::vector<std::uint32_t> names = frame_names(index);
   std::vector<Flattener> threads(wanted.size());
   HostEventReader events(index, host);
   while (const HostEvent* const event = events.next()) {
     if (event->thread >= wanted.size() || (event->thread == 0 && event->source != HostSource::kPython)) continue;
-    if (event->end > event->ts && wanted[event->thread].last_before(event->end).end > event->ts)
-      threads[event->thread].add(*event, names);
+    if (wanted[event->thread].has(*event)) threads[event->thread].add(*event, names);
   }
-  std::vector<std::vector<OpenFrom>> out;
+  std::vector<std::deque<OpenFrom>> out;
   for (Flattener& thread : threads) out.push_back(thread.take());
   return out;
 }
 
-void cut(const PathSegment& segment, std::size_t place, const std::vector<OpenFrom>& open,
+void cut(const PathSegment& segment, std::size_t place, const std::deque<OpenFrom>& open,
          const std::function<void(const PathPiece&)>& visit) {
   auto now = std::prev(std::ranges::upper_bound(open, segment.ts, {}, &OpenFrom::ts));
   for (std::int64_t ts = segment.ts; ts < segment.end; ++now) {
@@ -112,7 +123,7 @@ void cut(const PathSegment& segment, std::size_t place, const std::vector<OpenFr
 
 void for_each_piece(const Index& index, const HostColumns& host, std::span<const PathSegment> segments,
                     const std::function<void(const PathPiece&)>& visit) {
-  const std::vector<std::vector<OpenFrom>> open = open_during(index, host, segments);
+  const std::vector<std::deque<OpenFrom>> open = open_during(index, host, segments);
   for (std::size_t i = 0; i < segments.size(); ++i) {
     if (segments[i].kind == PathKind::kHost) {
       cut(segments[i], i, open[segments[i].thread], visit);
