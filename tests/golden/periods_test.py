@@ -4,7 +4,7 @@ import json
 import statistics
 from collections import Counter
 
-from made_events import event, index_of, kernel
+from made_events import call, event, index_of, kernel
 from report_oracle import middle
 from report_page import report_page
 from trace_cases import (TRACES, as_json, equal, ingest, kineto_traces, make_trace, require, rows, run,
@@ -148,6 +148,18 @@ def check_host_only(folder):
     require("no step runs anything on a device: periods are those of the host" in said, said)
 
 
+def check_rounded(folder):
+    """Marks that overlap by their last digit follow each other; what is inside of another is no step of its own."""
+    marks = [event("user_annotation", f"ProfilerStep#{i}", 1000 * i, 1000.2) for i in range(6)]
+    inside = event("user_annotation", "ProfilerStep#9", 1000.1, 800)
+    work = [one for i in range(6) for one in (call("cudaLaunchKernel", 1000 * i + 10, 5, i + 1), kernel("gemm", 1000 * i + 20, 900, correlation=i + 1))]
+    for name, events in (("rounded", marks), ("nested", [*marks, inside])):
+        index = index_of(folder / f"{name}.json", [*events, *work])
+        for options in ((), ("--step-regex", "ProfilerStep#.*")):
+            equal([(row["name"], row["kernels"]) for row in rows("steps", index, *options) if row["step"] is not None],
+                  [(f"ProfilerStep#{i}", 1) for i in range(6)], f"{name} {options}")
+
+
 def check_named(folder):
     """The DDP run of the issue: the host runs ahead, and no step can end sooner than the device is busy with it."""
     index = ingest(TRACES / "kineto/resnet_checkpoint_ddp_mi300x.json.gz", folder / "ddp.tracedb")
@@ -156,7 +168,7 @@ def check_named(folder):
 
 
 def main(cases, folder):
-    cases.each((check_stretched, check_host_only), folder)
+    cases.each((check_stretched, check_host_only, check_rounded), folder)
     cases.run("made server", check_trace, make_trace(folder / "server.json", *SERVER), folder / "server.tracedb", folder)
     if not skip_without_traces(cases, TRACES):
         cases.run("a host that runs ahead", check_named, folder)

@@ -119,9 +119,11 @@ class PatternSteps {
     const auto names = annotations_.ids("name_id");
     const auto parents = annotations_.ids("parent_id");
     const auto streams = annotations_.ids("stream_id");
+    const auto ts = annotations_.int64s("ts"), dur = annotations_.int64s("dur");
     step_of_.resize(annotations_.size() + 1, 0);
     for (std::size_t i = 0; i < annotations_.size(); ++i) {
-      const std::uint32_t around = parents[i] <= i ? step_of_[parents[i]] : 0;
+      std::uint32_t around = parents[i] <= i ? step_of_[parents[i]] : 0;
+      if (around != 0 && follows(ts[i], dur[i], set_.steps[around - 1])) around = 0;
       step_of_[i + 1] = around;
       const bool matches = names[i] < matches_.size() && matches_[names[i]].info;
       if (around != 0 || !matches || (streams[i] != 0 && matches_[names[i]].on_thread)) continue;

@@ -96,7 +96,7 @@ class IndexedSteps {
     Statement parent(index_.database(), "SELECT parent_id FROM annotation WHERE id = ?");
     for (std::uint32_t i = 0; i < rows_.size(); ++i) {
       owner_[i] = i;
-      const std::uint32_t outer = mark_around(parent, rows_[i].annotation);
+      const std::uint32_t outer = mark_around(parent, i);
       if (outer >= i) continue;
       Mark& around = rows_[outer];
       if (rank(rows_[i].facts.info.kind) > rank(around.facts.info.kind)) {
@@ -108,9 +108,10 @@ class IndexedSteps {
     }
   }
 
-  // The nearest mark around an annotation that still stands; none: a number no row has.
-  std::uint32_t mark_around(Statement& parent, std::int64_t annotation) const {
+  // The nearest mark around that of a row that still stands; none: a number no row has.
+  std::uint32_t mark_around(Statement& parent, std::uint32_t row) const {
     constexpr int kDeepest = 100;
+    std::int64_t annotation = rows_[row].annotation;
     for (int depth = 0; depth < kDeepest; ++depth) {
       parent.bind(1, annotation);
       const bool found = parent.step() && !parent.is_null(0);
@@ -119,9 +120,10 @@ class IndexedSteps {
       if (next >= annotation) break;  // a parent comes before its children
       annotation = next;
       const auto mark = row_of_annotation_.find(annotation);
-      if (mark != row_of_annotation_.end() && mark->second < owner_.size() && owner_[mark->second] != kDropped) {
-        return owner_[mark->second];
-      }
+      if (mark == row_of_annotation_.end() || mark->second >= owner_.size() || owner_[mark->second] == kDropped)
+        continue;
+      const StepFacts& own = rows_[row].facts;
+      if (!follows(own.ts, own.dur, rows_[mark->second].facts)) return owner_[mark->second];
     }
     return UINT32_MAX;
   }
@@ -238,6 +240,11 @@ void note_steps_without_work(StepSet& set) {
 }
 
 }  // namespace
+
+bool follows(std::int64_t ts, std::int64_t dur, const StepFacts& around) {
+  if (dur == kUnknownValue || around.dur == kUnknownValue) return false;
+  return saturating_add(around.ts, around.dur) - ts < dur / 2;
+}
 
 EventTables::EventTables(const Index& index)
     : kernels(index, "kernel"),

@@ -40,6 +40,10 @@ struct StepFacts {
   bool warm_up = false;
 };
 
+// Whether a mark begins in the last bit of another one and ends well after it, because times are rounded: it is in
+// none.
+bool follows(std::int64_t ts, std::int64_t dur, const StepFacts& around);
+
 struct StepSet {
   StepSource source = StepSource::kNone;
   std::vector<StepFacts> steps;                     // in time order: the place of a step is its number
