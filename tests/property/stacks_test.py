@@ -1,5 +1,6 @@
 """Models with several stacks of layers: each stack is found and named apart, and its layers are numbered in it, in every
 step and every pass over it; with modules exactly, without modules by the rhythm of the kernels."""
+import bisect
 import collections
 import itertools
 import json
@@ -104,7 +105,30 @@ def check(folder, options, modules):
     require(not phases & {"decode", "prefill", "mixed"}, f"phases of a model that serves no tokens: {phases}")
 
 
+def check_devices(folder, options):
+    """The devices of a process may have some of the layers each, or all of them: there are as many layers."""
+    whole = make_trace(folder / "whole.json", *options, "--python-stacks", "on", "--graphs", "off")
+    document = json.loads(whole.read_text())
+    kernels = sorted((event for event in document["traceEvents"] if event.get("cat") == "kernel"), key=lambda event: event["ts"])
+    steps = collections.defaultdict(list)
+    calls = {event["args"]["correlation"]: event["ts"] for event in document["traceEvents"] if event.get("cat") == "cuda_runtime"}
+    marks = sorted(event["ts"] for event in document["traceEvents"] if event.get("cat") == "user_annotation" and event["name"].startswith("execute"))
+    for event in kernels:
+        steps[bisect.bisect(marks, calls.get(event["args"]["correlation"], event["ts"]))].append(event)
+    for own in steps.values():
+        for event in own[len(own) // 2:]:
+            event["pid"] = event["args"]["device"] = 1
+    (folder / "spread.json").write_text(json.dumps(document))
+    layers = []
+    for name in ("whole", "spread"):
+        index = ingest(folder / f"{name}.json", folder / f"{name}.tracedb")
+        layers.append(sql(index, "SELECT layer, count(*) AS n FROM kernels WHERE layer IS NOT NULL GROUP BY 1 ORDER BY 1"))
+    equal(len(layers[0]), 6, "layers")
+    equal(layers[1], layers[0], "layers on two devices")
+
+
 def main(cases, _):
     for (name, options), vendor, modules in itertools.product(MODELS.items(), ("amd", "nvidia"), ("on", "off")):
         cases.run_apart(f"{name}, {vendor}, modules {modules}", check, (*options, "--steps", 4, "--vendor", vendor), modules)
     cases.run_apart("passes that may be stacks", check_twins)
+    cases.run_apart("layers on two devices", check_devices, ("--layers", 6, "--mix", "P,D*3", "--steps", 8, "--vendor", "nvidia"))

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -357,6 +358,37 @@ class LayerFinder {
     if (largest != part.stacks.end()) part.stacks = {*largest};
   }
 
+  // Devices may have some of the layers of a step each, which names tell. False where they do not.
+  bool unite_devices(StepKind kind) {
+    const auto others = std::ranges::stable_partition(parts_, [&](const auto& part) { return kind_of(part) != kind; });
+    std::vector<StepOnDevice> whole;
+    std::size_t on_devices = 0, at_all = 0;
+    for (StepOnDevice& part : others) {
+      if (whole.empty() || whole.back().step != part.step) whole.push_back({part.step, part.rows.first(0), {}, false});
+      std::span<const std::uint32_t>& rows = whole.back().rows;  // of a step, those of its devices follow each other
+      rows = {rows.data(), rows.size() + part.rows.size()};
+      for (const StepStack& stack : part.stacks) on_devices += stack.layers;
+    }
+    if (whole.size() == others.size()) return false;
+    for (StepOnDevice& step : whole) {
+      clear(step);
+      finder_.find(step, false);
+      for (const StepStack& stack : step.stacks) at_all += stack.layers;
+    }
+    // Few are on several devices: else each has all of its own.
+    if (at_all > 0 && 2 * on_devices < 3 * at_all) {
+      parts_.erase(others.begin(), others.end());
+      std::ranges::move(whole, std::back_inserter(parts_));
+      return true;
+    }
+    for (StepOnDevice& part : others) {
+      clear(part);
+      part.stacks.clear();
+      finder_.find(part, has_rhythm(part));
+    }
+    return false;
+  }
+
   void accept(StepKind kind) {
     PhaseLayers phase{kind, !steps_.steps.empty(), 0, 0, 0, {}, {}};
     for (const StepOnDevice& part : parts_) phase.steps += kind_of(part) == kind ? 1 : 0;
@@ -365,6 +397,11 @@ class LayerFinder {
       return static_cast<double>(n) >= kAgreement * static_cast<double>(phase.steps);
     };
     auto usual = usual_layers(kind);
+    if (!agrees(usual.second) && unite_devices(kind)) {
+      usual = usual_layers(kind);
+      phase.steps =
+          static_cast<std::size_t>(std::ranges::count(parts_, kind, [&](const auto& p) { return kind_of(p); }));
+    }
     if (!agrees(usual.second)) {
       for (StepOnDevice& part : parts_) {
         if (kind_of(part) == kind) keep_largest(part);
