@@ -2,23 +2,35 @@
 -- :beside 1: without what `report` and `compare` say of each kind of steps anyway.
 -- command: selection | what stands out: input bound, exposed communication, idle devices, unused tensor cores, full memory | nothing matches the selection that could stand out
 -- column: finding    | Finding    | text    | label | 9         | data_loader, exposed_comm, busy, tensor_cores or memory
--- column: share_pct  | Share (%)  | percent |       | 8         | of the steps, or where there are none of the time; tensor_cores: of the device time; memory: of the fullest device's, in the whole trace
--- column: limit_pct  | Limit (%)  | percent |       | 3         | beyond it, it stands out; busy: below it, what is between steps counted as idle
+-- column: share_pct  | Share (%)  | percent |       | 8         | of the steps, with the time between where that is a twentieth or more, or where there are none of the time; tensor_cores: of the device time; memory: of the fullest device's, in the whole trace
+-- column: limit_pct  | Limit (%)  | percent |       | 3         | beyond it, it stands out; busy: below it
 -- column: stands_out | Stands Out | count   | sum   | 8         | 1: it does
 -- column: text       | Text       | text    |       | 9 wrapped | in words
 WITH
-times AS (
-  SELECT total(length) AS length, total(data_loader) AS loading, total(exposed_comm) AS comm,
-         total(computing + exposed_comm + copy) AS busy, total(runtime + operators) AS host,
-         iif(count(DISTINCT step) = 0, 'the time', iif(count(DISTINCT step) = 1, 'the step', 'the time of the steps')) AS window
-  FROM (SELECT 1 WHERE :beside IS NULL OR EXISTS (SELECT 1 FROM string WHERE value GLOB 'enumerate(Data*'))
-  CROSS JOIN temp.step_breakdown),
 -- The share of the time from the first step to the last that is in none, where all steps between are there.
-in_no_step AS (
+in_no_step AS MATERIALIZED (
   SELECT 1 - 1.0 * sum(max(0, ts + length - max(ts, coalesce(until, ts)))) / (max(ts + length) - min(ts)) AS share
   FROM (SELECT step, ts, length, max(ts + length) OVER (ORDER BY ts, step ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until
         FROM (SELECT DISTINCT step, ts, length FROM temp.step_breakdown WHERE step IS NOT NULL))
-  HAVING count(*) = max(step) - min(step) + 1),
+  HAVING count(*) = max(step) - min(step) + 1 AND share >= 0.05),
+-- Much of that is judged with the steps: what waits, or works, between them.
+rows AS MATERIALIZED (
+  SELECT step, device_id, length, computing, exposed_comm, copy, runtime, data_loader, operators FROM temp.step_breakdown
+  WHERE NOT EXISTS (SELECT 1 FROM in_no_step)
+  UNION ALL SELECT -1, device_id, length, computing, exposed_comm, copy, runtime, data_loader, operators FROM temp.steps_as_one
+  WHERE EXISTS (SELECT 1 FROM in_no_step)),
+works(device_id, time) AS (SELECT device_id, total(computing + exposed_comm) FROM rows GROUP BY device_id),
+times AS (
+  SELECT total(length) AS length, total(data_loader) AS loading, total(exposed_comm) AS comm,
+         total(computing + exposed_comm + copy) AS busy, total(runtime + operators) AS host,
+         CASE WHEN count(step) = 0 THEN 'the time' WHEN min(step) = -1 THEN 'the time from the first step to the last'
+              WHEN count(DISTINCT step) = 1 THEN 'the step' ELSE 'the time of the steps' END AS window
+  FROM (SELECT 1 WHERE :beside IS NULL OR EXISTS (SELECT 1 FROM string WHERE value GLOB 'enumerate(Data*'))
+  CROSS JOIN rows WHERE device_id IS NULL OR device_id NOT IN (
+    SELECT device_id FROM works WHERE device_id IS NOT NULL AND time < 0.05 * (SELECT max(time) FROM works))),
+-- Kernels that no rule recognises may communicate.
+unrecognised AS (SELECT 100.0 * total(s.total) FILTER (WHERE c.class = 'other') / nullif(total(s.total), 0) AS share
+  FROM kernel_name_sum s JOIN temp.kernel_classes c USING (name_id)),
 recorded AS (SELECT EXISTS (SELECT 1 FROM kernel) OR EXISTS (SELECT 1 FROM memory_op) AS device,
                     EXISTS (SELECT 1 FROM cpu_op) OR EXISTS (SELECT 1 FROM runtime_call) AS host),
 -- Devices with tensor cores have compute capability 7.0 or more. `unknown`: whose names do not say whether they use them, nor
@@ -37,24 +49,24 @@ memory AS (
   FROM temp.memory_events e WHERE e.device_number IS NOT NULL AND NOT e.is_relative
   GROUP BY e.device ORDER BY 2 DESC, 1 LIMIT 1),
 measured(place, finding, share, bound, called, text) AS (
-  SELECT 1, 'data_loader', 100 * loading / length, 5.0, 'input bound: ', '%.1f %% of ' || window || ' waits for the data loader' FROM times
+  SELECT 1, 'data_loader', 100 * loading / length, 5.0, 'input bound: ', '%s %% of ' || window || ' waits for the data loader' FROM times
   WHERE length > 0 AND (SELECT host FROM recorded)
   UNION ALL
-  SELECT 2, 'exposed_comm', 100 * comm / length, 10.0, '', '%.1f %% of ' || window || ' is communication with no computation beside it'
+  SELECT 2, 'exposed_comm', 100 * comm / length, 10.0, '', iif((SELECT share FROM unrecognised) >= 3, 'at least ', '') || '%s %% of ' || window || ' is communication with no computation beside it'
   FROM times WHERE length > 0 AND :beside IS NULL AND (SELECT device FROM recorded)
   UNION ALL
   SELECT 3, 'busy', 100 * busy / length, 50.0, '',
-         'devices are busy for %.1f %% of ' || window ||
+         'devices are busy for %s %% of ' || window ||
            iif((SELECT host FROM recorded), printf('; for %.1f %%%% of it operators or runtime calls are open instead', iif(host < length, min(100 * host / length, 99.94), 100)), '') ||
-           coalesce((SELECT printf('; %.1f %%%% of the time from the first step to the last is in none', 100 * share) FROM in_no_step WHERE share >= 0.05), '')
+           coalesce((SELECT printf('; %.1f %%%% of the time from the first step to the last is in none', 100 * share) FROM in_no_step), '')
   FROM times WHERE length > 0 AND :beside IS NULL AND (SELECT device FROM recorded)
   UNION ALL
   SELECT 4, 'tensor_cores', max(100 * (total(iif(w.matrix = 1, w.busy, 0)) - k.unknown) / sum(w.busy), 0), 0.0, 'tensor cores unused: ',
          'no kernel''s name shows tensor cores, and ' || iif(k.unknown > 0, 'at least ', '') ||
-           '%.1f %% of the device time is of operators that are matrix products, attention or convolutions'
+           '%s %% of the device time is of operators that are matrix products, attention or convolutions'
   FROM kernels k CROSS JOIN temp.operator_work w WHERE k.time > 0 AND k.matrix = 0 HAVING sum(w.busy) > 0
   UNION ALL
-  SELECT 5, 'memory', share, 90.0, 'nearly full: ', '%.1f %% of the memory of ' || device || ' is taken at the peak of the trace' FROM memory WHERE share IS NOT NULL),
-judged AS (SELECT *, iif(finding = 'busy', share * (1 - coalesce((SELECT share FROM in_no_step), 0)) < bound, share > bound) AS stands_out FROM measured)
-SELECT finding, share, bound, stands_out, iif(stands_out, called, '') || printf(text, iif(share > 0 AND share < 100, min(max(share, 0.06), 99.94), share)) AS words
+  SELECT 5, 'memory', share, 90.0, 'nearly full: ', '%s %% of the memory of ' || device || ' is taken at the fullest moment of the trace' FROM memory WHERE share IS NOT NULL),
+judged AS (SELECT *, iif(finding = 'busy', share < bound, share > bound) AS stands_out FROM measured)
+SELECT finding, share, bound, stands_out, iif(stands_out, called, '') || printf(text, iif(share > 0 AND share < 0.05, 'under 0.1', printf('%.1f', iif(share < 100, min(share, 99.94), share)))) AS words
 FROM judged ORDER BY stands_out DESC, place, words;

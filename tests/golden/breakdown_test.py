@@ -179,7 +179,7 @@ def check_words(folder):
         require("bound" not in row["text"] and "nearly" not in row["text"], f"a share within its limit is blamed: {row}")
     page = run("trace-query", "report", full, "--format", "markdown").stdout
     both = run("trace-query", "compare", empty, full).stdout
-    for text in ("input bound: 60.0 % of the step", "tensor cores unused", "nearly full: 91.0 % of the memory of cuda 0"):
+    for text in ("input bound: 60.0 % of the step", "tensor cores unused", "nearly full: 91.0 % of the memory of cuda 0 is taken at the fullest moment"):
         for where in (page, both):
             require(" ".join(where.split()).count(text) == 1, f"{text!r} is not said once: {where}")
     require("data loader; empty: 4.0 %" in " ".join(both.split()), f"the other side's share is not said: {both}")
@@ -204,6 +204,18 @@ def check_words(folder):
     for options, found in (((), (1, True)), (("--step", "0,2"), (0, False))):
         (busy,) = [row for row in rows("findings", apart, *options) if row["finding"] == "busy"]
         equal((busy["stands_out"], "85.7 % of the time from the first step to the last is in none" in busy["text"]), found, busy["text"])
+    # What waits between them waits for the loader.
+    loads = index_of(folder / "between.json", events + [event("cpu_op", "enumerate(DataLoader)#_Iter.__next__", 1000 * step + 110, 800) for step in range(2)])
+    (loading,) = [row for row in rows("findings", loads) if row["finding"] == "data_loader"]
+    require(loading["stands_out"] and abs(loading["share_pct"] - 100 * 1600 / 2100) < 0.1, loading["text"])
+    require(loading["text"].startswith("input bound: 76.2 % of the time from the first step to the last waits"), loading["text"])
+    # A share below what is printed is not rounded up, and of kernels that no rule knows none is said not to communicate.
+    little = index_of(folder / "little.json", [event("user_annotation", "ProfilerStep#1", 0, 10000), call("cudaLaunchKernel", 1, 2, 1),
+                                               event("cpu_op", "enumerate(DataLoader)#_Iter.__next__", 5, 2), made_events.kernel("zk_1", 10, 9000, correlation=1)])
+    texts = {row["finding"]: row["text"] for row in rows("findings", little)}
+    require(texts["data_loader"].startswith("under 0.1 % of the step"), texts)
+    require(texts["exposed_comm"].startswith("at least 0.0 % of the step"), texts)
+    require("is recognised as communication" in run("trace-query", "comms", little).stderr, "what is not recognised is said not to communicate")
     ranks = index_of(folder / "ranks.json", events + [event("user_annotation", f"ProfilerStep#{step}", 1000 * step + 10, 100, 2, 2) for step in range(3)])
     (busy,) = [row for row in rows("findings", ranks) if row["finding"] == "busy"]
     require("84.4 % of the time from the first step to the last is in none" in busy["text"], f"steps of two ranks: {busy}")

@@ -291,13 +291,14 @@ std::vector<StepTime> time_of_trace(Workload& workload, const DeviceColumns& col
   return out;
 }
 
-std::vector<StepTime> times_of_steps(Workload& workload) {
+// `as_one`: the time from the first step to the last, in place of that of each.
+std::vector<StepTime> times_of_steps(Workload& workload, bool as_one = false) {
   const StepSet& set = workload.steps();
   const Selection& selection = workload.selection();
   const DeviceColumns columns(workload.events(), LaneBy::kDevice);
   const DeviceWork work = columns.work();
   if (set.steps.empty()) return time_of_trace(workload, columns, work);
-  const std::vector<Extent> windows = step_windows(set, workload.events(), window_of(selection));
+  std::vector<Extent> windows = step_windows(set, workload.events(), window_of(selection));
   std::vector<std::vector<bool>> places = places_of_steps(workload, work);
   // A step that ran nothing on a device has one row, of the host: lane 0 is that of no device.
   std::vector<bool> on_host(places.size());
@@ -306,12 +307,30 @@ std::vector<StepTime> times_of_steps(Workload& workload) {
     if (on_host[i]) places[i][0] = true;
   }
   const std::vector<bool> selected = selected_steps(set, selection);
+  const bool names_work = !selection.devices.empty() || !selection.streams.empty() || selection.names_kernels();
+  const auto counts = [&](std::size_t i) {
+    return windows[i].end >= windows[i].begin && (!on_host[i] || (selected[i + 1] && !names_work));
+  };
+  if (as_one) {
+    const bool any = std::ranges::find(on_host, false) != on_host.end();
+    Extent all{std::numeric_limits<std::int64_t>::max(), 0};
+    std::vector<bool> lanes(work.lanes);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (!counts(i)) continue;
+      all = {std::min(all.begin, windows[i].begin), std::max(all.end, windows[i].end)};
+      for (std::size_t lane = 0; lane < work.lanes; ++lane) {
+        if (places[i][lane] && on_host[i] != any) lanes[lane] = true;
+      }
+    }
+    windows.assign(1, all);
+    places.assign(1, std::move(lanes));
+    on_host.assign(1, false);
+  }
   WindowSums sums(windows, places, work.lanes);
   walk(workload, work, sums);
-  const bool names_work = !selection.devices.empty() || !selection.streams.empty() || selection.names_kernels();
   std::vector<StepTime> out;
-  for (std::size_t i = 0; i < set.steps.size(); ++i) {
-    if (windows[i].end < windows[i].begin || (on_host[i] && (!selected[i + 1] || names_work))) continue;
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    if (!counts(i)) continue;
     for (std::size_t lane = 0; lane < work.lanes; ++lane) {
       if (places[i][lane]) out.push_back({i, known_id(columns.lane_id(lane)), windows[i], sums.of(i, lane)});
     }
@@ -399,6 +418,14 @@ void fill_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
     } else {
       rows.add_null().add_null().add("[whole trace]");
     }
+    rows.add(time.device).add(time.window.begin).add(time.window.length());
+    for (std::size_t share = 0; share < kShares; ++share) rows.add(time.of(share));
+    rows.add(time.other());
+  }
+}
+
+void fill_steps_as_one(Workload& workload, const PassOptions&, TableRows& rows) {
+  for (const StepTime& time : times_of_steps(workload, true)) {
     rows.add(time.device).add(time.window.begin).add(time.window.length());
     for (std::size_t share = 0; share < kShares; ++share) rows.add(time.of(share));
     rows.add(time.other());

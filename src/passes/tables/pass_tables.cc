@@ -16,7 +16,7 @@ namespace tracedb {
 std::remove_pointer_t<FillPassTable> fill_timeline, fill_gaps, fill_gap_causes, fill_gap_groups, fill_steps,
     fill_phases, fill_launch_groups, fill_short_launches, fill_memory_groups, fill_comm_groups, fill_call_tree,
     fill_sequences, fill_classes, fill_roles, fill_coverage, fill_issue_words, fill_work, fill_breakdown,
-    fill_pass_breakdown, fill_occupancy, fill_launch_configs, fill_memory_events;
+    fill_steps_as_one, fill_pass_breakdown, fill_occupancy, fill_launch_configs, fill_memory_events;
 
 // Several tables that are filled alike.
 std::vector<PassTable> kernel_group_tables(), layer_tables(), operator_tables(), module_tables(),
@@ -31,24 +31,17 @@ std::vector<PassTable> all_tables() {
   for (const auto& tables : {kernel_group_tables(), layer_tables(), operator_tables(), module_tables(),
                              critical_path_tables(), queue_tables()})
     out.insert(out.end(), tables.begin(), tables.end());
-  constexpr std::pair<std::string_view, FillPassTable> kOthers[] = {{"step_figures", fill_steps},
-                                                                    {"phases", fill_phases},
-                                                                    {"launch_calls", fill_launch_groups},
-                                                                    {"short_launches", fill_short_launches},
-                                                                    {"comms", fill_comm_groups},
-                                                                    {"copies", fill_memory_groups},
-                                                                    {"call_tree", fill_call_tree},
-                                                                    {"sequences", fill_sequences},
-                                                                    {"kernel_classes", fill_classes},
-                                                                    {"roles", fill_roles},
-                                                                    {"coverage", fill_coverage},
-                                                                    {"issue_words", fill_issue_words},
-                                                                    {"operator_work", fill_work},
-                                                                    {"step_breakdown", fill_breakdown},
-                                                                    {"pass_breakdown", fill_pass_breakdown},
-                                                                    {"step_occupancy", fill_occupancy},
-                                                                    {"kernel_launches", fill_launch_configs},
-                                                                    {"memory_events", fill_memory_events}};
+  constexpr std::pair<std::string_view, FillPassTable> kOthers[] = {
+      {"step_figures", fill_steps},         {"phases", fill_phases},
+      {"launch_calls", fill_launch_groups}, {"short_launches", fill_short_launches},
+      {"comms", fill_comm_groups},          {"copies", fill_memory_groups},
+      {"call_tree", fill_call_tree},        {"sequences", fill_sequences},
+      {"kernel_classes", fill_classes},     {"roles", fill_roles},
+      {"coverage", fill_coverage},          {"issue_words", fill_issue_words},
+      {"operator_work", fill_work},         {"step_breakdown", fill_breakdown},
+      {"steps_as_one", fill_steps_as_one},  {"pass_breakdown", fill_pass_breakdown},
+      {"step_occupancy", fill_occupancy},   {"kernel_launches", fill_launch_configs},
+      {"memory_events", fill_memory_events}};
   for (const auto& [name, fill] : kOthers) out.push_back(declared_table(name, fill));
   return out;
 }

@@ -73,7 +73,7 @@ void finish_memory(const CommandLine& line, Workload& workload, TraceReport& res
     for (const Row& row : result.report.rows) {
       const auto* percent = std::get_if<double>(&row[*share]);
       if (percent == nullptr || *percent <= kNearlyFull) continue;
-      result.warnings.push_back(fmt::format("{} is nearly full: {} of its memory at the peak",
+      result.warnings.push_back(fmt::format("{} is nearly full: {} of its memory at the fullest moment",
                                             std::get<std::string>(row.front()), part_text(*percent / 100, 1)));
     }
   }

@@ -357,7 +357,8 @@ void read_host_parts(const CompareRequest& request, const CommandLine& line, con
   for (std::size_t i = 0; i < traces.size() && (tells_shapes || in_words || asks("memory")); ++i) {
     Database& database = traces[i].index.database();
     Workload workload(traces[i].index, rules, {.steps = {line.text("step-regex")}});
-    for (const auto* table : {"memory_events", "step_breakdown", "kernel_launches", "kernel_classes", "operator_work"})
+    for (const auto* table :
+         {"memory_events", "step_breakdown", "steps_as_one", "kernel_launches", "kernel_classes", "operator_work"})
       add_pass_table(workload, table);
     peaks.push_back(memory_peaks(database));
     if (in_words && !request.options.phase) results.findings.push_back(findings_of(database, true));
