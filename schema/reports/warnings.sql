@@ -67,8 +67,8 @@ no_device(kind) AS (VALUES ('no_events'), ('no_device_events'), ('foreign_format
 issues(code, severity, share, count, finding, suggestion) AS (
   SELECT i.kind, i.severity, NULL, i.count, iif(i.kind IN (SELECT kind FROM no_device) AND i.sample > '', i.sample, coalesce(w.sentence, i.kind)
          || coalesce(', first at byte ' || i.offset, '') || coalesce('; the first: ' || nullif(i.sample, ''), '')),
-         iif(i.kind IN (SELECT kind FROM no_device) AND EXISTS (SELECT 1 FROM slice), (SELECT printf('%,d', count(*)) FROM slice) ||
-             ' other events are in the table slice: trace-query sql', 'trace-query issues lists them all')
+         iif(i.kind IN (SELECT kind FROM no_device) AND EXISTS (SELECT 1 FROM slice), (SELECT printf('%,d', count(*)) || iif(count(*) = 1, ' other event is', ' other events are') FROM slice) ||
+             ' in the table slice: trace-query sql', 'trace-query issues lists them all')
   FROM issue i LEFT JOIN temp.issue_words w ON w.kind = i.kind WHERE i.severity <> 'info'),
 found AS (
   SELECT r.code, r.severity, m.share, m.count, r.finding,
@@ -81,8 +81,8 @@ found AS (
     -- A profile of XLA breaks off between its planes, not in time.
     iif((SELECT value FROM meta WHERE key = 'format') = 'xplane', 'record it again', 'record it again, or select the intact part with --to')
     WHERE (SELECT value FROM cut)
-  UNION ALL SELECT 'no_kernels', 'warning', NULL, NULL, 'the trace has no kernels',
-    'record device activities with the profiler' WHERE NOT EXISTS (SELECT 1 FROM kernel)
+  UNION ALL SELECT 'no_kernels', 'warning', NULL, NULL, iif((SELECT value FROM cut), 'what is left of the trace has no kernels', 'the trace has no kernels'),
+    iif((SELECT value FROM cut), 'they may be in the part that is missing', 'record device activities with the profiler') WHERE NOT EXISTS (SELECT 1 FROM kernel)
     AND NOT EXISTS (SELECT 1 FROM issue i JOIN no_device d ON d.kind = i.kind))
 SELECT severity, code, share, count, finding, suggestion
 FROM found
