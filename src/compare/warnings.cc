@@ -45,6 +45,7 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
   if (trace.description.without_copies) {
     out.add("copies", "warning", which, "its copies and fills are left out: the format of the other trace holds none");
   }
+  for (const std::string& note : trace.work.notes) out.add("device_steps", "info", which, note);
   if (trace.work.kernel_rows.empty()) {
     out.add("no_kernels", "warning", which, "the trace has no kernels");
     return;

@@ -151,8 +151,8 @@ class TraceWords : PageWriter {
     }
     const Figure time{"time", main.total()}, verdict{"verdict", this->verdict(main)};
     if (main.group.group.whole_trace) {
-      return say("report.whole_trace", "{devices}: the trace takes {time:time} and shows no steps.{verdict}",
-                 {devices, time, verdict});
+      return say("report.whole_trace", "{devices}: the trace takes {time:time} and shows no steps.{verdict}{lag}",
+                 {devices, time, verdict, {"lag", beside_the_work(main)}});
     }
     const std::size_t n = count_steps(in_.trace, main.side().device_steps);
     const bool units = main.side().kind == StepKind::kUnit;
@@ -169,7 +169,7 @@ class TraceWords : PageWriter {
                 {"n", n},
                 {"left_out", left_out(main)},
                 verdict,
-                {"lag", before_first_work(main)}});
+                {"lag", beside_the_work(main)}});
   }
 
   [[nodiscard]] Sentence left_out(const GroupTime& of, bool without_period = false) const {
@@ -177,28 +177,54 @@ class TraceWords : PageWriter {
     return steps.text.empty() ? steps : say("left_out", "; left out: {steps}", {{"steps", std::move(steps)}});
   }
 
-  // Spans leave out what comes before them: nobody else says so of steps that have no period.
-  [[nodiscard]] Sentence before_first_work(const GroupTime& of) const {
-    // What ran before is known only where all work is selected and in steps.
-    if (of.by_period() || of.group.group.whole_trace || !in_.selection.empty() || in_.trace.work.outside_kernels > 0)
-      return {};
+  // Spans leave out what comes before and behind them: nobody else says so of steps that have no period.
+  [[nodiscard]] Sentence beside_the_work(const GroupTime& of) const {
+    // What runs there is known only where all work is selected and in steps.
+    if (of.by_period() || !in_.selection.empty() || in_.trace.work.outside_kernels > 0) return {};
+    const bool whole = of.group.group.whole_trace;
     const std::vector<std::int64_t> idle_from = end_of_earlier_steps();
-    std::vector<std::int64_t> lags, hosts;
+    std::vector<std::int64_t> lags, tails, hosts;
+    StepFacts facts = whole ? recorded_on_host() : StepFacts{};
     for (const std::uint32_t index : of.group.group.candidate.device_steps) {
       const DeviceStep& step = in_.trace.work.steps[index];
-      if (step.step == 0) continue;
-      const StepFacts& facts = in_.trace.steps.steps[step.step - 1];
+      if (!whole) facts = in_.trace.steps.steps[step.step - 1];
       const std::optional<std::int64_t> lag = launch_lag(facts, step.first);
       if (!lag || facts.dur == kUnknownValue) continue;
-      lags.push_back(idle_from[index] <= facts.ts ? *lag : 0);
+      lags.push_back(idle_from[index] <= facts.ts ? std::max<std::int64_t>(*lag, 0) : 0);
+      tails.push_back(std::max<std::int64_t>(facts.dur - *lag - step.span, 0));
       hosts.push_back(facts.dur);
     }
-    const double wait = median_of(lags).value_or(0), host = median_of(hosts).value_or(0);
-    if (wait > host || wait <= kMuchWaiting * (wait + of.total())) return {};
-    return say("lag",
-               " But on the host {step} takes {host:time}, and its first work on the device starts after {wait:time}"
-               " (medians).",
-               {{"step", step_words(of.group)}, {"host", host}, {"wait", wait}});
+    const double total = of.total(), host = median_of(hosts).value_or(0);
+    const double wait = median_of(lags).value_or(0), tail = median_of(tails).value_or(0);
+    const auto part = [&](double time, const char* text) {
+      const bool much = time <= host && time > kMuchWaiting * (time + total);
+      return much ? say("", text, {{"time", time}}) : Sentence{};
+    };
+    Sentence before = part(wait, ", and its first work on the device starts after {time:time}"),
+             behind = part(tail, ", of which {time:time} are behind its last work on the device");
+    if (before.text.empty() && behind.text.empty()) return {};
+    return say("lag", " But on the host {step} takes {host:time}{behind}{before}{medians}.",
+               {{"step", step_words(of.group)},
+                {"host", host},
+                {"behind", std::move(behind)},
+                {"before", std::move(before)},
+                {"medians", whole ? "" : " (medians)"}});
+  }
+
+  // From the first to the last of what is recorded of the host, as one step.
+  [[nodiscard]] StepFacts recorded_on_host() const {
+    std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
+    for (const char* table : {"runtime_call", "cpu_op"}) {
+      const EventColumns events(in_.index, table);
+      const auto ts = events.int64s("ts"), dur = events.int64s("dur");
+      for (std::size_t i = 0; i < ts.size(); ++i) {
+        first = std::min(first, ts[i]);
+        last = std::max(last, saturating_add(ts[i], duration_or_zero(dur[i])));
+      }
+    }
+    StepFacts out;
+    if (first < last) std::tie(out.ts, out.dur) = std::pair(first, last - first);
+    return out;
   }
 
   // By index of a device step: when the device has ended all earlier ones; INT64_MIN where there is none.
@@ -251,9 +277,12 @@ class TraceWords : PageWriter {
 
   // "GEMM 59 %, idle 11 %, elementwise 6 %"
   static Sentence largest(const GroupTime& of) {
-    std::vector<std::pair<double, std::string>> parts = {{of.idle(), "idle"},
-                                                         {of.of({LedgerKind::kComm}), "exposed communication"},
-                                                         {of.of({LedgerKind::kCopy}), "exposed copies"}};
+    std::vector<std::pair<double, std::string>> parts = {
+        {of.idle(), "idle"},
+        {of.of({LedgerKind::kComm}), "exposed communication"},
+        {of.of({LedgerKind::kCopy}), "exposed copies"},
+        {of.of({LedgerKind::kOther, LedgerKind::kBetweenOther}), "work of no step"},
+        {of.of({LedgerKind::kOtherSteps}), "work of other steps"}};
     for (const LedgerItem& item : of.account.items) {
       if (item.kind == LedgerKind::kOperation) parts.emplace_back(item.change.candidate, op_words(item.op));
     }
@@ -266,17 +295,17 @@ class TraceWords : PageWriter {
     return joined(said, ", ");
   }
 
-  // Gaps in which calls of the host were recorded are longer than they are without the profiler.
+  // Gaps in which calls of the host were recorded are longer than they are without the profiler: by a tenth at least.
   [[nodiscard]] bool is_slowed() const {
-    // What the profiler takes for one call, stacks included, is some microseconds.
-    constexpr std::int64_t kMostPerCall = 1'000'000;  // ns
-    return waits_.bound() && waits_.calls > 0 && waits_.waiting / waits_.calls < kMostPerCall;
+    constexpr double kPerCall = 5000, kLeastPart = 0.1;  // ns: what the profiler takes for one, stacks included
+    return waits_.bound() &&
+           static_cast<double>(waits_.calls) * kPerCall >= kLeastPart * static_cast<double>(waits_.waiting);
   }
 
   [[nodiscard]] std::string advice() const {
     if (is_slowed()) {
       return fmt::format("{} without {} before you change anything.",
-                         host_ ? " Record once" : " Part of that is the profiler's: record once",
+                         waiting().text.empty() ? " Part of that is the profiler's: record once" : " Record once",
                          to_string(recording_));
     }
     return recording_.stacks ? " Look there first; recording python stacks slows the host." : " Look there first.";
@@ -284,6 +313,9 @@ class TraceWords : PageWriter {
 
   // Where the host is while the device runs nothing.
   [[nodiscard]] Sentence waiting() const {
+    if (in_.trace.work.in_turns && !host_between_) {
+      return say("turns", " (the devices take turns{slowed})", {{"slowed", slowed()}});
+    }
     // Its share is of the time within the steps, or of that between them.
     const GroupTime& main = groups_.front();
     const double part = main.of({host_between_ ? LedgerKind::kBetween : LedgerKind::kIdle});
@@ -353,6 +385,7 @@ class TraceWords : PageWriter {
           fmt::format("{}:", whole ? "trace" : group.group.said()));
     }
     for (const std::string& note : in_.trace.steps.notes) add(BlockKind::kItem, note, "note:");
+    for (const std::string& note : in_.trace.work.notes) add(BlockKind::kItem, note, "note:");
   }
 
   void where(const GroupTime& of, bool first) {

@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-from made_events import event, index_of, kernel
+from made_events import call, event, index_of, kernel
 from trace_cases import TRACES, as_json, equal, ingest, make_trace, open_index, require, run, skip_without_traces
 
 # Words of PyTorch's profiler, and the formats that can hold what they ask for.
@@ -108,6 +108,29 @@ def check_cut(folder):
           dict.fromkeys(("no_launch", "no_operator", "no_stack", "no_step"), "the missing part of the trace may tell it"), "advice")
 
 
+def check_cut_before_kernels(folder):
+    """Nor do kernels, of which the missing part may have some."""
+    path = folder / "early.json"
+    path.write_text(json.dumps({"traceEvents": [event("cpu_op", "aten::mm", ts, 10) for ts in range(0, 2000, 20)]})[:-3], encoding="utf-8")
+    said = {row["code"]: row["suggestion"] for row in rows("warnings", ingest(path, folder / "early.tracedb"))}
+    equal(said.get("no_kernels"), "they may be in the part that is missing", "advice")
+
+
+def check_slowed(folder):
+    """What recording a few calls takes is no reason of long waits."""
+    def said(calls):
+        events = []
+        for step in range(6):
+            begin = 100000 * step
+            events += [event("user_annotation", f"ProfilerStep#{step}", begin, 100000), call("cudaLaunchKernel", begin + 60000, 5, step + 1),
+                       kernel("gemm", begin + 60010, 40000, correlation=step + 1)]
+            events += [event("cpu_op", "aten::mm", begin + 1000 + i * 50000 // calls, 1, **{"Input Dims": [[4, 8], [8, 2]]}) for i in range(calls)]
+        return run("trace-query", "report", "--format", "table", index_of(folder / f"slowed{calls}.json", events, record_shapes=1)).stdout
+
+    require("profiler's" not in said(100), said(100))
+    require("record once without shapes" in " ".join(said(5000).split()), said(5000))
+
+
 def check_units(folder):
     """Repeating units have no verdict, which is said once, and a gate on them judges nothing."""
     sides = [ingest(TRACES / f"other/nsys_2gpu_{name}.sqlite", folder / f"{name}.tracedb") for name in ("before", "after")]
@@ -160,7 +183,7 @@ def check_vendor_folder(folder):
 
 def main(cases, folder):
     (folder / "made").mkdir()
-    cases.each((check_truth, check_no_stalls, check_no_graphs, check_cut), folder)
+    cases.each((check_truth, check_no_stalls, check_no_graphs, check_cut, check_cut_before_kernels, check_slowed), folder)
     if not skip_without_traces(cases, TRACES / "other"):
         for trace in traces():
             cases.run(f"advice: {trace.name}", check_advice, trace, folder / "advice.tracedb")

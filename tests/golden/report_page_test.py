@@ -358,7 +358,7 @@ def check_late_device(folder):
     queued = (step(1, 1000, 3000, "execute_context_1(8)_generation_0(0)", 5000, 300000)
               + step(2, 10000, 303000, "execute_context_0(0)_generation_4(4)", 390000, 500000))
     for name, events, said in (("queued", queued, False),
-                               ("late", step(1, 1000, 271000), True), ("soon", step(1, 1000, 3000), False),
+                               ("late", step(1, 1000, 271000), True), ("soon", step(1, 1000, 3000, device=380000), False),
                                ("two", step(1, 1000, 271000) + step(2, 400000, 670000), False),
                                ("after", step(1, 1000, 401000), False),
                                ("busy", step(1, 1000, 271000) + [kernel("other", 500, 270000)], False)):
@@ -366,9 +366,65 @@ def check_late_device(folder):
         text = " ".join(" ".join(document.words).split())
         require(said or "But on the host" not in text, f"{name}: {text[:400]}")
         equal("But on the host a step takes 390 ms, and its first work on the device starts after 270 ms (medians)." in text, said, f"{name}: {text[:400]}")
+    # Nor is what passes behind its last, or around the work of a trace without steps.
+    unmarked = [event("cpu_op", "load", 1000, 390000), *step(1, 1000, 271000)[1:]]
+    for name, events, said in (("tail", step(1, 1000, 3000), "a step takes 390 ms, of which 288 ms are behind its last work on the device (medians)."),
+                               ("unmarked", unmarked, "the trace takes 390 ms, and its first work on the device starts after 270 ms.")):
+        document, _ = report_page(index_of(folder / f"{name}.json", events, schemaVersion=1), folder / f"{name}.html")
+        text = " ".join(" ".join(document.words).split())
+        require(f"But on the host {said}" in text, f"{name}: {text[:400]}")
     # Another step may have run before one that is selected.
     document, _ = report_page(folder / "two.tracedb", folder / "selected.html", "--step", "1")
     require("But on the host" not in " ".join(document.words), "a selected step")
+
+
+def check_devices_of_a_process(folder):
+    """A step takes as long however its work is shared by the devices of a process: one that hardly works is left out, and named;
+    where they take turns, the time of the others is idle."""
+    def index(name, places, steps=1, gap=100):
+        events = []
+        for step in range(steps):
+            begin = step * (800 + gap)
+            events.append(event("user_annotation", f"ProfilerStep#{step}", begin, 800 + gap))
+            for i in range(40):
+                number, at = step * 100 + i + 1, begin + gap + 20 * i
+                events.append(call("cudaLaunchKernel", at - 15, 5, number))
+                events += [kernel("gemm", at, 20, device=device, correlation=number) for device in places(i)]
+        return index_of(folder / f"{name}.json", events, schemaVersion=1)
+
+    def page(of):
+        document, _ = report_page(of, folder / "devices.html")
+        return " ".join(" ".join(document.words).split())
+
+    alone, one = index("alone", lambda i: [0]), index("one", lambda i: [int(i == 20)])
+    turns, both = index("turns", lambda i: [i // 20]), index("both", lambda i: [0, 1])
+    for of, said in ((alone, ""), (one, "device 1, with less than 5 % of another one's kernel time"), (turns, "devices take turns: on each"), (both, "")):
+        text = page(of)
+        require("a step spans 800 us" in text, f"{of}: {text[:400]}")
+        require(all((words in text) == (words in said) for words in ("device 1, with less", "devices take turns: on each")), f"{of}: {text[:800]}")
+        (span,) = [row for row in sections_of(alone, of)["verdict"] if (row["phase"], row["metric"]) == ("unknown", "span")]
+        equal((span["baseline"], span["candidate"]), (800_000, 800_000), f"spans of {of}")
+    require("runs nothing for 50 % of that (the devices take turns)" in page(turns), page(turns)[:400])
+    # What waits for work is not bound by the host because one device has next to none.
+    several = index("several", lambda i: [int(i == 20)], 4)
+    require("a step takes 900 us" in page(several) and "is busy 87 % of that" in page(several), page(several)[:400])
+    equal([row["code"] for row in rows("warnings", several) if row["code"] == "host_bound"], [], "warnings")
+    (busy,) = [row for row in rows("findings", several) if row["finding"] == "busy"]
+    require(busy["share_pct"] > 80, busy)
+
+
+def check_largest(folder):
+    """What takes most of the time is said, be it work of no step."""
+    events = [one for step in range(6) for one in (
+        event("user_annotation", f"ProfilerStep#{step}", 1000 * step, 300), call("cudaLaunchKernel", 1000 * step + 1, 2, 2 * step + 1),
+        kernel("gemm", 1000 * step + 5, 290, correlation=2 * step + 1), call("cudaLaunchKernel", 1000 * step + 301, 2, 2 * step + 2),
+        kernel("norm", 1000 * step + 305, 690, correlation=2 * step + 2))]
+    index = index_of(folder / "between.json", events, schemaVersion=1)
+    document, _ = report_page(index, folder / "between.html")
+    text = " ".join(" ".join(document.words).split())
+    require("Most of the time: work of no step 69 %, GEMM 29 %" in text, text[:400])
+    (busy,) = [row for row in rows("findings", index) if row["finding"] == "busy"]
+    require(busy["share_pct"] > 90 and not busy["stands_out"], busy)
 
 
 def made_index(folder, name, *options):
@@ -386,7 +442,7 @@ def main(cases, folder):
     _, data = report_page(made[0], folder / "modules.html")
     require(any(picture.get("by") == "module" for picture in data["pictures"]), "a flame graph by module")
     cases.run("names of files", check_names_of_files, folder, made[0])
-    cases.each((check_late_device, check_size), folder)
+    cases.each((check_late_device, check_devices_of_a_process, check_largest, check_size), folder)
     cases.run("safety", check_safety, folder, made[0])
     for files in PAIRS:
         paths = [TRACES / "kineto" / file for file in files]

@@ -376,11 +376,10 @@ class Reported:
         if kind in ("idle", "idle_and_comm"):
             near(why["idle"], idle, "idle", 1e-6)
             require(idle >= 0.3 and why["advice"], told.sentence)
-            host = why.clause("host")[1]
+            how, host = why.clause("host")
             if host:
-                require(host["frame"] and 0.5 <= host["share"] <= 1 + 1e-9, told.sentence)
-                slowed = host.clause("slowed")[1]
-                require(slowed is None or (slowed["what"] and slowed["calls"] > 0), told.sentence)
+                require(how == "turns" or (host["frame"] and 0.5 <= host["share"] <= 1 + 1e-9), told.sentence)
+                require((slowed := host.clause("slowed")[1]) is None or (slowed["what"] and slowed["calls"] > 0), told.sentence)
         if kind in ("comm", "idle_and_comm"):
             near(why["comm"], comm, "communication", 1e-6)
         if kind == "idle_and_comm":
@@ -389,13 +388,14 @@ class Reported:
             near(why["busy"], 1 - idle, "busy", 1e-6)
             shares = [part["share"] for _, part in why.clauses("most") if part["what"]]
             equal(shares, sorted(shares, reverse=True), "order")
-            rows = [row["baseline"] / self.total(told) for (phase, _), row in self.ledger.items() if phase == told["phase"]]
-            require(all(any(abs(share - row) < 1e-6 for row in [*rows, idle]) for share in shares), f"shares: {shares} {rows}")
-        if kind is None:
-            equal(self.total(told), 0, "no verdict")
+            rows = [idle, self.share(told, "[no step]", "[no step, between steps]"),
+                    *(row["baseline"] / self.total(told) for (phase, _), row in self.ledger.items() if phase == told["phase"])]
+            require(all(any(abs(share - row) < 1e-6 for row in rows) for share in shares), f"shares: {shares} {rows}")
+        require(kind is not None or self.total(told) == 0, "no verdict")
         self.left_out(told)
-        lag = told.clause("lag")[1]
-        require(lag is None or (lag["step"] and 0 < lag["wait"] <= lag["host"]), told.sentence)
+        if lag := told.clause("lag")[1]:
+            beside = sum(part["time"] for part in (lag.clause("before")[1], lag.clause("behind")[1]) if part)
+            require(lag["step"] and 0 < beside <= lag["host"] and (lag.get("medians") or told["phase"] == "trace"), told.sentence)
 
     say_whole_trace = say_headline
 

@@ -1,11 +1,15 @@
 #include "compare/trace/device_steps.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
+#include "base/time_cover.h"
 #include "base/unknown.h"
 #include "compare/trace/exclusive_time.h"
 
@@ -73,11 +77,46 @@ struct DeviceTimes {
   std::vector<DeviceStep*> steps;
 };
 
+constexpr double kHardly = 0.05;    // of the kernel time of the busiest device: less is no part in the work
+constexpr double kTakeTurns = 0.8;  // of the time that a step takes on any: less, in the mean, is work in turns
+
+// By step: from its first work on any device to its last; empty where devices do not take turns.
+std::vector<Extent> steps_in_turns(std::span<const DeviceStep> steps) {
+  std::vector<Extent> out(steps.empty() ? 0 : steps.back().step + std::size_t{1}, {INT64_MAX, 0});
+  for (const DeviceStep& step : steps) {
+    Extent& whole = out[step.step];
+    whole = {std::min(whole.begin, step.first), std::max(whole.end, saturating_add(step.first, step.span))};
+  }
+  double own = 0, all = 0;
+  for (const DeviceStep& step : steps) {
+    own += static_cast<double>(step.span);
+    all += static_cast<double>(out[step.step].length());
+  }
+  if (own >= kTakeTurns * all) out.clear();
+  return out;
+}
+
+// Steps in order of start to what they are in turns: as far as no other step of the device is in the way.
+void widen(const std::vector<DeviceStep*>& steps, const std::vector<Extent>& in_turns) {
+  std::int64_t until = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    DeviceStep& step = *steps[i];
+    const Extent& whole = in_turns[step.step];
+    const std::int64_t next = i + 1 < steps.size() ? steps[i + 1]->first : INT64_MAX;
+    const std::int64_t begin = std::min(step.first, std::max(whole.begin, until));
+    const std::int64_t end = std::max(saturating_add(step.first, step.span), std::min(whole.end, next));
+    step.first = begin;
+    step.span = end - begin;
+    until = std::max(until, end);
+  }
+}
+
 // Divides the device's time among its steps. The earliest step still running has an instant, so that one interval after
 // another is cut at the starts of steps, and where none runs any more.
-void divide_time(DeviceTimes& device) {
+void divide_time(DeviceTimes& device, const std::vector<Extent>& in_turns) {
   std::vector<DeviceStep*>& steps = device.steps;
   std::ranges::stable_sort(steps, [](const DeviceStep* a, const DeviceStep* b) { return a->first < b->first; });
+  if (!in_turns.empty()) widen(steps, in_turns);
   std::vector<std::int64_t> cuts;
   std::int64_t running = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -214,6 +253,7 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
   }
 
   std::map<std::pair<std::uint32_t, std::uint32_t>, DeviceStep> found;
+  std::vector<std::int64_t> device_time(devices.count);
   for_each_stretch(kernels, devices, [&](const auto& place, std::size_t begin, std::size_t end) {
     std::int64_t time = 0;
     for (std::size_t i = begin; i < end; ++i)
@@ -223,6 +263,7 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
       out.outside_time = saturating_add(out.outside_time, time);
       out.outside_kernels += end - begin;
     } else {
+      device_time[place.second] = saturating_add(device_time[place.second], time);
       DeviceStep& step = found[place];
       std::tie(step.step, step.device) = place;
       step.begin = begin;
@@ -235,6 +276,18 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
     step->second.memory_begin = begin;
     step->second.memory_end = end;
   });
+  const double least = kHardly * static_cast<double>(*std::ranges::max_element(device_time));
+  const auto is_idle = [&](std::size_t device) { return static_cast<double>(device_time[device]) < least; };
+  const std::size_t all = found.size();
+  std::erase_if(found, [&](const auto& one) { return is_idle(one.first.second); });
+  if (found.size() < all) {
+    std::vector<std::int64_t> idle = device_numbers(events);
+    std::size_t device = 0;
+    std::erase_if(idle, [&](std::int64_t) { return !is_idle(device++); });
+    out.notes.push_back(
+        fmt::format("left out of what steps take: device{} {}, with less than 5 % of another one's kernel time",
+                    idle.size() == 1 ? "" : "s", fmt::join(idle, ", ")));
+  }
   const StepMeter meter(kernels, operations);
   std::vector<DeviceTimes> by_device = meter.by_device(devices, whole);
   out.steps.reserve(found.size());
@@ -243,11 +296,16 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
     out.steps.push_back(step);
     by_device[place.second].steps.push_back(&out.steps.back());
   }
+  const std::vector<Extent> in_turns = steps_in_turns(out.steps);
+  out.in_turns = !in_turns.empty();
+  if (out.in_turns) {
+    out.notes.emplace_back("devices take turns: on each, a step counts from its first work on any to its last");
+  }
   std::vector<std::int64_t> times;
   for (DeviceTimes& device : by_device) {
     exclusive_times(device.intervals, times);
     for (std::size_t i = 0; i < times.size(); ++i) *device.own[i] = times[i];
-    divide_time(device);
+    divide_time(device, in_turns);
   }
   for (DeviceStep& step : out.steps) meter.expose(step);
   return out;

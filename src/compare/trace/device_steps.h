@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/large_vector.h"
@@ -22,7 +23,7 @@ struct DeviceStep {
   std::uint32_t device = 0;                      // counted from 0 in the order of the streams (DenseDevices)
   std::size_t begin = 0, end = 0;                // of StepWork::kernel_rows
   std::size_t memory_begin = 0, memory_end = 0;  // of StepWork::memory_rows
-  std::int64_t first = 0, span = 0;              // from its first start to its last end
+  std::int64_t first = 0, span = 0;              // from its first start to its last end; see divide_time()
   std::int64_t busy = 0;                         // of that: some of its events runs
   std::int64_t overlap = 0;                      // of that: an earlier step still runs
   // While it or an earlier step runs: all, nothing runs on the device, only events of no step do.
@@ -52,6 +53,8 @@ struct StepWork {
   std::int64_t kernel_time = 0;   // of all kernels, in device steps or not
   std::int64_t outside_time = 0;  // of kernels in no step
   std::size_t outside_kernels = 0;
+  bool in_turns = false;           // the devices work one after the other
+  std::vector<std::string> notes;  // where the devices share the steps unequally: how they count
 };
 
 // Of each DeviceStep::device the profiler's number; 0: not known.

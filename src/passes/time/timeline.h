@@ -56,7 +56,7 @@ struct LaneTimeline {
 // By lane.
 std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options);
 
-// Over all lanes, in ns.
+// Over all lanes that take part in the work, in ns.
 struct IdleSums {
   std::int64_t span = 0, idle = 0, gaps = 0;
   std::int64_t host_wait = 0;                // of idle
