@@ -42,20 +42,16 @@ struct Lane {
   }
 };
 
-// By type; those of XLA come last.
+// By type, as PyTorch, then XLA, then HCCL call it, where the one before does not call it so.
 constexpr std::pair<std::string_view, std::int64_t> kSizes[] = {
-    {"bool", 1},        {"byte", 1},         {"char", 1},
-    {"uint8", 1},       {"int8", 1},         {"short", 2},
-    {"half", 2},        {"float16", 2},      {"bfloat16", 2},
-    {"int16", 2},       {"int", 4},          {"int32", 4},
-    {"float", 4},       {"float32", 4},      {"long", 8},
-    {"int64", 8},       {"double", 8},       {"float64", 8},
-    {"complexhalf", 4}, {"complexfloat", 8}, {"complexdouble", 16},
-    {"pred", 1},        {"s8", 1},           {"u8", 1},
-    {"s16", 2},         {"u16", 2},          {"f16", 2},
-    {"bf16", 2},        {"s32", 4},          {"u32", 4},
-    {"f32", 4},         {"s64", 8},          {"u64", 8},
-    {"f64", 8},         {"c64", 8},          {"c128", 16}};
+    {"bool", 1},   {"byte", 1},    {"char", 1},     {"uint8", 1},       {"int8", 1},         {"short", 2},
+    {"half", 2},   {"float16", 2}, {"bfloat16", 2}, {"int16", 2},       {"uint16", 2},       {"int", 4},
+    {"int32", 4},  {"uint32", 4},  {"float", 4},    {"float32", 4},     {"long", 8},         {"int64", 8},
+    {"uint64", 8}, {"double", 8},  {"float64", 8},  {"complexhalf", 4}, {"complexfloat", 8}, {"complexdouble", 16},
+    {"pred", 1},   {"s8", 1},      {"u8", 1},       {"s16", 2},         {"u16", 2},          {"f16", 2},
+    {"bf16", 2},   {"s32", 4},     {"u32", 4},      {"f32", 4},         {"s64", 8},          {"u64", 8},
+    {"f64", 8},    {"c64", 8},     {"c128", 16},    {"fp16", 2},        {"bfp16", 2},        {"fp32", 4},
+    {"fp64", 8},   {"int128", 16}, {"hif8", 1}};
 
 enum class Factor { kTwice, kOnce, kNone };
 // In the order they are tried: the first word found decides.
@@ -93,7 +89,7 @@ std::vector<ExposedTime> exposed_time(const DeviceWork& work, std::span<const Gr
 std::optional<std::int64_t> element_size(std::string_view dtype) {
   std::string name = ascii_lower(dtype);
   if (name.starts_with("c10::")) name.erase(0, 5);
-  if (name.starts_with("float8_") || name.starts_with("f8e")) return 1;
+  if (name.starts_with("float8_") || name.starts_with("f8e") || name.starts_with("fp8e")) return 1;
   const auto* const found = std::ranges::find(kSizes, name, [](const auto& known) { return known.first; });
   return found == std::end(kSizes) ? std::nullopt : std::optional(found->second);
 }

@@ -57,6 +57,9 @@ TEST_CASE("random events: groups add up to what the timeline says") {
 TEST_CASE("sizes of elements and bus factors") {
   CHECK(as_row(element_size("BFloat16"), element_size("c10::BFloat16"), element_size("Float8_e4m3fn"),
                element_size("Long")) == "2 2 1 8");
+  CHECK(as_row(element_size("INT8"), element_size("UINT16"), element_size("FP16"), element_size("BFP16"),
+               element_size("FP32"), element_size("UINT64"), element_size("FP64"),
+               element_size("INT128")) == "1 2 2 2 4 8 8 16");  // HCCL's
   CHECK_FALSE(element_size("Quaternion"));
   CHECK(as_row(bus_factor("allreduce", 4), bus_factor("_allgather_base", 4), bus_factor("_reduce_scatter_base", 8),
                bus_factor("all_to_allv", 2), bus_factor("broadcast", 2),
