@@ -112,6 +112,7 @@ std::string_view to_string(ModelStatus status) {
 }
 
 ModelComparison compare_model(const ModelSide& model, const ProfileSide& profile, double passes, ModelBy by) {
+  passes *= static_cast<double>(std::max<std::int64_t>(profile.devices, 1));  // of one device
   Groups groups = join(model, profile);
   if (by == ModelBy::kSource) groups = by_source(groups);
   ModelComparison out;

@@ -27,7 +27,8 @@ enum class ModelStatus {
 };
 std::string_view to_string(ModelStatus status);  // "HIT", ...
 
-// One kernel, or one source. Times in ns. The profile's are those of one pass, and add up to the sum of all rows.
+// One kernel, or one source. Times in ns. The profile's are those of one pass, the mean over its devices, and add up to
+// the sum of all rows.
 struct ModelRow : ModelFigures {
   OperatorKey key;      // by source: only the type, which is the source
   std::string sources;  // "INTERPOLATED+MEASURED"; empty: none
@@ -43,7 +44,7 @@ struct ModelComparison {
   std::vector<ModelRow> rows;  // longest first, by the longer of both sides
   ModelRow total;              // of all rows; its key is empty
   std::optional<double> m6;    // measured time of the model per time of the profile
-  double busy_ns = 0;          // of the profile, per pass
+  double busy_ns = 0;          // of the profile, per pass and device
 };
 
 // `passes`: of the model that the profile holds; above 0.

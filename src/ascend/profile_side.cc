@@ -31,7 +31,7 @@ class ProfileSums {
   struct Kernel {
     std::uint32_t type = 0;  // as named by name_type()
     std::uint32_t task = 0;  // as described by describe_task(); 0: nothing is known
-    std::uint32_t stream = 0;
+    std::uint32_t device = 0, stream = 0;
     std::optional<std::int64_t> start;  // ns; unknown: the kernel is never a duplicate
     std::optional<std::int64_t> ns;
   };
@@ -47,6 +47,7 @@ class ProfileSums {
     const std::int64_t ns = kernel.ns.value_or(0);
     const std::string& type = types_[kernel.type];
     ++side_.kernels;
+    std::vector<Extent>& intervals = intervals_[kernel.device];
     if (!kernel.ns) ++side_.unknown_durations;
     if (type.ends_with(kAicpu)) {
       ++side_.aicpu;
@@ -54,24 +55,27 @@ class ProfileSums {
       return;
     }
     if (kernel.start && type.starts_with(kCollective) && policy_.rule != DuplicateRule::kNone) {
-      collectives_.push_back({kernel.type, *kernel.start, ns, kernel.stream, kernel.task});
+      collectives_.push_back({kernel.type, kernel.device, *kernel.start, ns, kernel.stream, kernel.task});
       return;
     }
     count(kernel.type, kernel.task, ns);
-    if (kernel.start) intervals_.push_back({*kernel.start, saturating_add(*kernel.start, ns)});
+    if (kernel.start) intervals.push_back({*kernel.start, saturating_add(*kernel.start, ns)});
   }
 
   // Call once, after all.
   ProfileSide finish() {
     merge();
-    const TimeCover busy(intervals_);
-    side_.busy_ns = busy.covered(busy.bounds().begin, busy.bounds().end);
+    side_.devices = static_cast<std::int64_t>(intervals_.size());
+    for (const auto& [device, intervals] : intervals_) {
+      const TimeCover busy(intervals);
+      side_.busy_ns += busy.covered(busy.bounds().begin, busy.bounds().end);
+    }
     return std::move(side_);
   }
 
  private:
   struct Collective {
-    std::uint32_t type;
+    std::uint32_t type, device;
     std::int64_t start, ns;
     std::uint32_t stream;
     std::uint32_t task;
@@ -129,12 +133,14 @@ class ProfileSums {
   }
 
   void merge() {
-    const auto order = [](const Collective& c) { return std::tuple(c.type, c.start, c.stream, -c.ns, c.task); };
+    const auto order = [](const Collective& c) {
+      return std::tuple(c.device, c.type, c.start, c.stream, -c.ns, c.task);
+    };
     std::ranges::sort(collectives_, {}, order);
     std::vector<Group> open;
     for (const Collective& next : collectives_) {
       std::erase_if(open, [&](const Group& group) {
-        const bool done = group.first->type != next.type || is_past(group, next);
+        const bool done = group.first->device != next.device || group.first->type != next.type || is_past(group, next);
         if (done) close(group);
         return done;
       });
@@ -167,7 +173,7 @@ class ProfileSums {
 
   void close(const Group& group) {
     count(group.first->type, group.first->task, group.ns);
-    intervals_.push_back({group.first->start, saturating_add(group.first->start, group.ns)});
+    intervals_[group.first->device].push_back({group.first->start, saturating_add(group.first->start, group.ns)});
   }
 
   KeyBy key_;
@@ -178,7 +184,7 @@ class ProfileSums {
   std::unordered_map<std::uint32_t, Task> tasks_;
   std::unordered_map<std::uint64_t, ProfileTotal*> places_;  // by type and task
   std::vector<Collective> collectives_;
-  std::vector<Extent> intervals_;
+  std::map<std::uint32_t, std::vector<Extent>> intervals_;  // by device
 };
 
 // Names and shapes of tasks; not every index has them. Whether it does.
@@ -199,12 +205,13 @@ struct Columns {
         name(header.find({"Name", "Op Name", "OP Name"})),
         start(header.find({"Start Time(us)", "Task Start Time(us)"})),
         duration(header.find({"Duration(us)", "Task Duration(us)"})),
+        device(header.find({"Device_id", "Device Id", "Device ID"})),
         stream(header.find({"Stream ID", "Stream Id"})),
         shapes(header.find({"Input Shapes"})) {}
 
   [[nodiscard]] bool are_of_kernels() const { return duration && (type || name); }
 
-  std::optional<std::size_t> type, name, start, duration, stream, shapes;
+  std::optional<std::size_t> type, name, start, duration, device, stream, shapes;
 };
 
 // The first record that is no empty line.
@@ -276,6 +283,7 @@ class TableReader {
     ProfileSums::Kernel kernel;
     kernel.type = type_id(std::string(type.empty() ? name : type));
     kernel.task = task_id(name, cell(record, columns.shapes));
+    kernel.device = id_of(devices_, std::string(cell(record, columns.device))).first;
     kernel.stream =
         id_of(streams_, std::string(columns.stream ? record.field(*columns.stream).value_or("") : "")).first;
     kernel.start = time(cell(record, columns.start), "timestamp");
@@ -301,7 +309,7 @@ class TableReader {
 
   ProfileSums sums_;
   ProfileTable table_;
-  Ids types_, tasks_, streams_;
+  Ids types_, tasks_, devices_, streams_;
 };
 
 }  // namespace
@@ -330,11 +338,15 @@ ProfileSide read_profile_side(const Index& index, KeyBy key, const DuplicatePoli
   const auto dur = columns.int64s("dur");
   const auto type = columns.ids("name_id");
   const auto stream = columns.ids("stream_id");
+  std::unordered_map<std::uint32_t, std::uint32_t> devices;  // by stream
+  Statement streams(index.database(), "SELECT id, device_id FROM stream");
+  while (streams.step()) devices[streams.id(0)] = streams.id(1);
   const bool has_tasks = read_tasks(index.database(), sums);
   const auto tasks = has_tasks ? columns.ids("launch_config_id") : std::span<const std::uint32_t>();
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const bool known = dur[i] >= 0;
-    sums.add({type[i], has_tasks ? tasks[i] : 0, stream[i], ts[i], known ? std::optional(dur[i]) : std::nullopt});
+    sums.add({type[i], has_tasks ? tasks[i] : 0, devices[stream[i]], stream[i], ts[i],
+              known ? std::optional(dur[i]) : std::nullopt});
   }
   return sums.finish();
 }

@@ -1,7 +1,8 @@
 // What a profile measured: its kernels, summed by type, and by shapes of the inputs where that is asked for.
 //
 // Some profiles have a collective twice, on a stream of the hardware and on one of the host's ("N/A"): duplicates count
-// once, with the longer duration. Kernels of the AI CPU ("*AicpuKernel") work beside others and are left out.
+// once, with the longer duration. Kernels of the AI CPU ("*AicpuKernel") work beside others and are left out. Figures
+// are sums over devices.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,8 @@ struct ProfileSide {
   std::int64_t duplicates = 0, duplicate_ns = 0;
   std::int64_t aicpu = 0, aicpu_ns = 0;
   std::int64_t unknown_durations = 0;  // counted with 0 ns
-  std::int64_t busy_ns = 0;            // length of the union of what is counted
+  std::int64_t busy_ns = 0;            // length of the union of what is counted, device by device
+  std::int64_t devices = 0;
 };
 
 ProfileSide read_profile_side(const Index& index, KeyBy key, const DuplicatePolicy& policy);

@@ -78,6 +78,26 @@ def check_indexes(folder):
     equal(*compared.values(), "from files and from indexes")
 
 
+def check_several_devices(folder):
+    """Twice the profile on two devices, from the file and its index: the mean is the profile of one."""
+    truth = generate(folder, "--ascend", 300, "--seed", 9, "--passes", 2)
+    with open(folder / "kernel_details.csv", encoding="utf-8", newline="") as file:
+        head, *kernels = csv.reader(file)
+    with open(folder / "two_kernel_details.csv", "w", encoding="utf-8", newline="") as file:
+        place = head.index("Device_id")
+        csv.writer(file).writerows([head, *([*kernel[:place], device, *kernel[place + 1:]] for kernel in kernels for device in (0, 1))])
+    run("trace-ingest", "-q", "-o", folder / "two.tracedb", folder / "two_kernel_details.csv")
+    options = ("--op-map", "op_mapping.yaml", "--passes", truth["passes"])
+    _, (one,), expected, said = compare(folder, "model.json", "kernel_details.csv", *options)
+    require("mean over" not in said, said)
+    for profile in ("two_kernel_details.csv", "two.tracedb"):
+        _, (summary,), found, said = compare(folder, "model.json", profile, *options)
+        require("the mean over its 2 devices" in said, said)
+        equal(found, expected, f"rows of {profile}")
+        equal({key: summary[key] for key in ("profile_time", "busy_time", "m6")}, {key: one[key] for key in ("profile_time", "busy_time", "m6")}, profile)
+        equal(summary["duplicate_kernels"], 2 * one["duplicate_kernels"], "duplicates")
+
+
 # ---- where the original errs
 
 def check_nested_mapping(folder):
@@ -324,7 +344,7 @@ def check(case, folder):
 def main(cases, folder):
     checks = [(f"generated {' '.join(map(str, options[1::2]))}", check_generated, *options) for options in GENERATED]
     checks += [(function.__name__.removeprefix("check_"), function) for function in (
-        check_other_rows, check_indexes, check_nested_mapping, check_truncated_microseconds, check_unknown_error, check_bad_cell,
+        check_other_rows, check_indexes, check_several_devices, check_nested_mapping, check_truncated_microseconds, check_unknown_error, check_bad_cell,
         check_parts, check_m6, check_assumed_passes, check_scenarios, check_table_of_scenarios, check_gate, check_orders, check_formats,
         check_usage)]
     checks += [(f"real {name}", check_real, name, kernels) for name, kernels in (("level1_rank0", 191), ("level1_rank1", 191))]

@@ -288,6 +288,9 @@ void note_doubts(const ModelScenario& scenario, bool mapped, const Output& outpu
                     counted(scenario.comparison.total.misses, "operator")));
   }
   if (scenario.profile_side.kernels == 0) say("the profile has no kernels");
+  if (const std::int64_t devices = scenario.profile_side.devices; devices > 1) {
+    say(fmt::format("figures of the profile are the mean over its {} devices", devices));
+  }
   if (scenario.profile_side.unknown_durations > 0) {
     say(fmt::format("{} of the profile without a readable duration, counted as 0",
                     counted(scenario.profile_side.unknown_durations, "kernel")));
