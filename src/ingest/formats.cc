@@ -147,7 +147,7 @@ void read_xplane(const TraceInput& input, const IngestOptions& options, TraceSto
 
 void read_xla_trace(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
   RowSink sink = row_sink(input, options, store);
-  store.derived_rows = read_xla_json(input.source, sink, facts);
+  store.derived_rows = read_xla_json(input.source, store.spool(1).directory, sink, facts);
   store.operators_by_external_id = true;
   sink.finish();
 }

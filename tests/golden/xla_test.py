@@ -163,6 +163,101 @@ def check_tpu(folder):
     equal(table(made(folder, planes), "SELECT name FROM steps ORDER BY step"), [("ProfilerStep#41",), ("ProfilerStep#42",)], "steps")
 
 
+def text_of(op, code):
+    return f"%{op} = f32[8]{{0}} {code}(%p)"
+
+
+def check_steps_of_a_gpu(folder):
+    """The line of steps holds what any stream of the device does in their time."""
+    device = Plane("/device:GPU:0", device_vendor="Nvidia")
+    steps = [(str(step), step * 100_000_000, 90_000_000, {}) for step in range(3)]
+    kernels = [[("k", step * 100_000_000 + place * 20_000_000, 9_000_000, {}) for step in range(3)] for place in range(3)]
+    device.line(13, "Stream #13(Compute)", kernels[0] + kernels[1]).line(-5, "Steps", steps).line(14, "Stream #14", kernels[2])
+    equal(table(made(folder, [device]), "SELECT step, count(*) AS n FROM kernels GROUP BY 1"), [(0, 3), (1, 3), (2, 3)], "kernels by step")
+
+
+def two_tpus(both_run):
+    """By plane and line: two programs in turn on each of two devices, their copies and collectives, and the calls."""
+    planes = {}
+    for device in range(2):
+        stats = [{"run_id": run_ if both_run else 2 * run_ + device, "device_ordinal": device} for run_ in range(1, 7)]
+        starts = [30_000_000 + run_ * 60_000_000 + device * 100_000 for run_ in range(6)]
+        planes[f"/device:TPU:{device}"] = {
+            (2, "XLA Modules"): [(f"jit_f{run_ % 2}({5 + run_ % 2})", at, 50_000_000, stats[run_]) for run_, at in enumerate(starts)],
+            (3, "XLA Ops"): [event for run_, at in enumerate(starts) for event in
+                             (("dot.1", at, (20 - 9 * (run_ % 2)) * 1_000_000, {}), ("call-done.2", at + 30_000_000, 4_000_000, {}))],
+            (4, "Async XLA Ops"): [event for at in starts for event in (
+                ("copy-start.3", at, 7_000_000, {}), ("all-gather-start.4", at, 3_000_000, {}), ("fusion-start.5", at, 2_000_000, {}))]}
+        calls = [("DoEnqueueProgram", at - (20 - 9 * device) * 1_000_000, 500_000, stats[run_]) for run_, at in enumerate(starts)]
+        planes.setdefault("/host:CPU", {})[8 + device, "main"] = calls
+    return dict(sorted(planes.items()))
+
+
+def events_of(planes, host=""):
+    """As JSON writes planes."""
+    out = []
+    for name, lines in planes.items():
+        pid = 701 if "host" in name else 1 + int(name[-1])
+        pid += 1000 if host == "b " else 0
+        out.append({"ph": "M", "pid": pid, "name": "process_name", "args": {"name": host + name}})
+        for (tid, line), events in lines.items():
+            out.append({"ph": "M", "pid": pid, "tid": tid, "name": "thread_name", "args": {"name": line}})
+            out += [{"ph": "X", "pid": pid, "tid": tid, "ts": (1_000_000 + at) / 1e6, "dur": length / 1e6, "name": event,
+                     "args": {key: str(value) for key, value in stats.items()}} for event, at, length, stats in events]
+    return out
+
+
+OF_A_TPU = ("SELECT k.device, k.stream, k.hlo_module, k.hlo_op, k.kind, k.step, count(*) AS n, sum(k.dur) AS ns, min(r.ts - k.ts) AS called FROM "
+            "kernels k JOIN kernel q ON q.id = k.id LEFT JOIN runtime_call r ON r.id = q.launch_id GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6")
+
+
+def check_forms_and_orders_of_a_tpu(folder):
+    """Events in the order of planes, of time, or in none: the same run, that of the protobuf."""
+    planes = two_tpus(both_run=False)
+    whole = []
+    for name, lines in planes.items():
+        whole.append(Plane(name))
+        for (number, line), events in lines.items():
+            whole[-1].line(number, line, [(text_of(one, one.split(".")[0]) if "." in one else one, *more) for one, *more in events])
+    ask = [OF_A_TPU, "SELECT name, count(*) AS n, sum(dur) AS ns FROM memcpys GROUP BY 1", "SELECT name, dur FROM steps ORDER BY step"]
+    expected = [table(made(folder, whole), one) for one in ask]
+    equal(expected[1], [("copy-start.3", 12, 12 * 7_000)], "copies")
+    equal([row[3:] for row in expected[0] if row[:3] == (0, "XLA Ops", "jit_f0")], [
+        (op, "compute", step, 1, ns, called) for op, ns, called in (("call-done.2", 4_000, -50_000), ("dot.1", 20_000, -20_000)) for step in range(3)], "kernels")
+    equal({row[3:5] for row in expected[0] if row[1] == "Async XLA Ops"}, {("all-gather-start.4", "comm")}, "collectives")
+    events = events_of(planes)
+    shuffled = random.Random(5).sample(events, len(events))
+    for name, order in (("planes", lambda event: 0), ("time", lambda event: event.get("ts", 0)), ("none", shuffled.index)):
+        trace, index = folder / f"{name}.trace.json", folder / f"{name}.tracedb"
+        trace.write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": sorted(events, key=order) + [{}]}))
+        ingest(trace, index)
+        verify_index(index)
+        equal([table(index, one) for one in ask], expected, name)
+
+
+def check_runs_of_several_devices(folder):
+    """A run is of the devices that take part, and its calls say which; two hosts of one file have devices of their own."""
+    for both in (True, False):
+        trace, index = folder / f"{both}.trace.json", folder / f"{both}.tracedb"
+        trace.write_text(json.dumps({"traceEvents": events_of(two_tpus(both), "a ") + (events_of(two_tpus(both), "b ") if both else [])}))
+        ingest(trace, index)
+        verify_index(index)
+        lags = table(index, "SELECT d.ordinal, d.name, k.ts - r.ts AS lag, count(*) AS n, count(DISTINCT p.name) AS hosts FROM kernel k JOIN stream s ON "
+                            "s.id = k.stream_id JOIN device d ON d.id = s.device_id JOIN kernel_name m ON m.id = k.name_id JOIN runtime_call r ON r.id = k.launch_id "
+                            "JOIN thread t ON t.id = r.thread_id JOIN process p ON p.id = t.process_id WHERE m.name LIKE '%dot.1' GROUP BY d.id, lag ORDER BY d.id")
+        equal([row[2:] for row in lags], [(20_000, 6, 1), (11_000, 6, 1)] * (2 if both else 1), f"{both}: {lags}")
+
+
+def check_odd_planes(folder):
+    """What a device is called is said, whatever else is not; a length below 0 is none."""
+    index = made(folder, [Plane("/device:TPU:0", device_type_string="TPU v5p").line(3, "XLA Ops", [(text_of("dot.1", "dot"), 0, 1_000_000, {})])])
+    equal(table(index, "SELECT name FROM device"), [("TPU v5p",)], "device")
+    kernels = [("a", 0, 1_000_000, {}), ("b", 2_000_000, -1_000_000, {})]
+    index = made(folder, [Plane("/device:GPU:0", device_vendor="Nvidia").line(3, "Stream #3", kernels)])
+    equal(table(index, "SELECT name, dur FROM kernels ORDER BY ts"), [("a", 1000), ("b", None)], "kernels")
+    equal(table(index, "SELECT kind, count FROM issue WHERE severity <> 'info'"), [("negative_duration", 1)], "issues")
+
+
 def check_made_profiles(folder):
     """Calls and time of each HLO op as make-trace planted them; layers forward and backward, steps, links, of two hosts."""
     for form, *options in (("gpu",), ("graphs",), ("scan",), ("tpu",), ("gpu", "--annotations", "off"), ("graphs", "--annotations", "off")):
@@ -420,5 +515,5 @@ def check_json(folder):
 
 
 def main(cases, folder):
-    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_many_stacks, check_tpu, check_made_profiles, check_program_runs, check_runs_in_turn, check_path_of_devices, check_refusals, check_loops,
+    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_many_stacks, check_tpu, check_steps_of_a_gpu, check_forms_and_orders_of_a_tpu, check_runs_of_several_devices, check_odd_planes, check_made_profiles, check_program_runs, check_runs_in_turn, check_path_of_devices, check_refusals, check_loops,
                       check_a_cut_file_keeps_whole_planes, check_whatever_is_cut_or_changed, check_what_is_no_profile, check_folders, check_advice, check_json])

@@ -1,9 +1,17 @@
 #include "ingest/xla/xla_json.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
+#include "base/files/file_descriptor.h"
 #include "base/text/json_text.h"
 #include "ingest/kineto/event_fields.h"
 #include "ingest/read/json_shape.h"
@@ -13,10 +21,11 @@
 namespace tracedb {
 namespace {
 
+// Events stand in any order, so that those of a line are put aside until all are known.
 class XlaJson {
  public:
-  XlaJson(ByteSource& source, RowSink& sink, TraceFacts& facts)
-      : walk_(source), sink_(sink), facts_(facts), rows_(sink, facts, nullptr) {}
+  XlaJson(ByteSource& source, const std::filesystem::path& directory, RowSink& sink, TraceFacts& facts)
+      : walk_(source), sink_(sink), facts_(facts), rows_(std::in_place, sink, facts, nullptr), aside_(directory) {}
 
   std::uint64_t run() {
     std::string key;
@@ -39,18 +48,28 @@ class XlaJson {
       }
     }
     if (walk_.broke_off()) salvage();
-    rows_.end_plane();
-    rows_.finish();
+    read_lines();
     facts_.bytes = walk_.position();
     // XLA writes no more than a million, the earliest, and not to the event.
     constexpr std::uint64_t kLimit = 1'000'000, kOrSo = 100;
     if (events_ >= kLimit && events_ <= kLimit + kOrSo) {
       sink_.issue(IssueKind::kEventLimit, -1, "the xplane.pb beside it has all events", 1);
     }
-    return rows_.derived_rows();
+    return derived_rows_;
   }
 
  private:
+  struct Place {
+    std::uint64_t at, size;  // in aside_
+    std::int64_t offset;     // in the trace
+  };
+  struct Line {
+    std::string pid, tid, name = {};
+    std::vector<Place> events = {};
+    std::string host = {}, plane = {};
+  };
+
+  static constexpr std::size_t kBuffer = std::size_t{1} << 20U;
   static constexpr std::int64_t kDay = 86'400'000'000'000;  // ns: times in ps have room for a hundred
 
   static constexpr std::string_view kSign = "\"ph\"";  // in each event, mostly once
@@ -83,51 +102,80 @@ class XlaJson {
     if (!facts_.complete && lost > 0) --lost;  // the one that is cut off
     if (lost > 0) {
       sink_.issue(IssueKind::kMalformedEvent, broken, sample, lost);
-      rows_.skip(SkipReason::kMalformed, lost);
+      rows_->skip(SkipReason::kMalformed, lost);
     }
     if (lost == 0 || !facts_.complete) {
       sink_.issue(facts_.complete ? IssueKind::kStrayText : IssueKind::kTruncated, broken, sample);
     }
   }
 
-  using Members = std::map<std::string_view, std::string_view>;
+  using Members = std::vector<JsonMember>;
+
+  // The last of the name; empty: there is none.
+  static std::string_view member(const Members& members, std::string_view key) {
+    const auto found =
+        std::find_if(members.rbegin(), members.rend(), [key](const auto& own) { return own.key == key; });
+    return found == members.rend() ? std::string_view() : found->value;
+  }
 
   void add(std::string_view text, std::int64_t offset) {
-    Members event;
-    for (const JsonMember& member : json_members(text)) event[member.key] = member.value;
+    const Members event = json_members(text);
     if (event.empty()) {
       if (minify(text) != "{}") lose(IssueKind::kMalformedEvent, SkipReason::kMalformed, text, offset);
       return;  // an empty object ends the list
     }
-    const std::string_view ph = raw_string(event["ph"]);
+    const std::string_view ph = raw_string(member(event, "ph"));
     if (ph == "M") return name_track(event);
     if (ph != "X") return lose(IssueKind::kUnsupportedPhase, SkipReason::kUnsupportedPhase, text, offset);
     ++events_;
-    const auto ts = time_of(event["ts"], Clock::kMicroseconds);
-    if (!ts) return lose(IssueKind::kBadTimestamp, SkipReason::kNoTimestamp, text, offset);
-    turn_to(event["pid"], event["tid"]);
-    const auto dur = time_of(event["dur"], Clock::kMicroseconds);
+    line_of(event).events.push_back({aside_.size() + buffer_.size(), text.size(), offset});
+    buffer_ += text;
+    if (buffer_.size() >= kBuffer) put_aside();
+  }
+
+  void put_aside() {
+    aside_.append(std::as_bytes(std::span(buffer_)));
+    buffer_.clear();
+  }
+
+  // Valid until the next call.
+  std::string_view text_of(const Place& place) {
+    constexpr std::uint64_t kAhead = std::uint64_t{16} << 10U;
+    if (place.at < buffer_at_ || place.at + place.size > buffer_at_ + buffer_.size()) {
+      buffer_.resize(static_cast<std::size_t>(std::min(aside_.size() - place.at, std::max(place.size, kAhead))));
+      aside_.read(place.at, std::as_writable_bytes(std::span(buffer_)));
+      buffer_at_ = place.at;
+    }
+    return std::string_view(buffer_).substr(static_cast<std::size_t>(place.at - buffer_at_), place.size);
+  }
+
+  void read_event(const Place& place) {
+    const std::string_view text = text_of(place);
+    const Members event = json_members(text);
+    const auto ts = time_of(member(event, "ts"), Clock::kMicroseconds);
+    if (!ts) return lose(IssueKind::kBadTimestamp, SkipReason::kNoTimestamp, text, place.offset);
+    const auto dur = time_of(member(event, "dur"), Clock::kMicroseconds);
     XlaEvent out;
     texts_.clear();
-    out.name = keep(event["name"]);
+    out.name = keep(member(event, "name"));
     out.ts = *ts;
-    out.dur = dur && *dur > 0 ? *dur : 0;
     out.start_ps = *ts % kDay * 1000;
-    out.dur_ps = out.dur * 1000;
-    for (const JsonMember& member : json_members(event["args"])) {
-      const XlaStat stat = xla_stat(member.key);
+    out.set_duration(dur.value_or(0), dur.value_or(0) * 1000);
+    if (out.dur < 0) sink_.issue(IssueKind::kNegativeDuration, place.offset, member(event, "dur"));
+    for (const JsonMember& own : json_members(member(event, "args"))) {
+      const XlaStat stat = xla_stat(own.key);
       out.has_stats = true;
       if (stat == XlaStat::kNone) continue;
       XlaValue value;
-      value.text = keep(member.value);
+      value.text = keep(own.value);
       out.set(stat, value);
     }
-    rows_.add(out);
+    rows_->add(out);
   }
 
   void lose(IssueKind issue, SkipReason reason, std::string_view text, std::int64_t offset) {
     sink_.issue(issue, offset, text);
-    rows_.skip(reason);
+    rows_->skip(reason);
   }
 
   std::string_view keep(std::string_view token) {
@@ -135,37 +183,83 @@ class XlaJson {
     return texts_.back();
   }
 
-  void name_track(Members& event) {
+  void name_track(const Members& event) {
     std::string name;
-    for (const JsonMember& member : json_members(event["args"])) {
-      if (member.key == "name") name = unescape(raw_string(member.value)).text;
+    for (const JsonMember& own : json_members(member(event, "args"))) {
+      if (own.key == "name") name = unescape(raw_string(own.value)).text;
     }
-    if (raw_string(event["name"]) == "process_name") planes_[std::string(event["pid"])] = name;
-    if (raw_string(event["name"]) == "thread_name")
-      lines_[{std::string(event["pid"]), std::string(event["tid"])}] = name;
-    rows_.skip(SkipReason::kMetadata);
+    if (raw_string(member(event, "name")) == "process_name") planes_[std::string(member(event, "pid"))] = name;
+    if (raw_string(member(event, "name")) == "thread_name") line_of(event).name = name;
+    rows_->skip(SkipReason::kMetadata);
   }
 
-  void turn_to(std::string_view pid, std::string_view tid) {
-    if (pid == pid_ && tid == tid_) return;
-    if (pid != pid_) {
-      if (!pid_.empty()) rows_.end_plane();
-      const std::string& name = planes_[std::string(pid)];
-      rows_.begin_plane({.name = name.empty() ? pid : std::string_view(name)});
+  Line& line_of(const Members& event) {
+    const std::string_view pid = member(event, "pid"), tid = member(event, "tid");
+    if (last_ == nullptr || last_->pid != pid || last_->tid != tid) {
+      last_ = &lines_.try_emplace({std::string(pid), std::string(tid)}, Line{std::string(pid), std::string(tid)})
+                   .first->second;
     }
-    pid_ = pid;
-    tid_ = tid;
-    const std::int64_t id = track_key(tid).number;
-    rows_.begin_line(id == kUnknownValue ? 0 : id, lines_[{pid_, tid_}]);
+    return *last_;
+  }
+
+  // As xplane.pb has them: plane by plane, the host's last, and first of each what the others are to be placed in.
+  std::vector<Line*> lines_in_order() {
+    std::set<std::string> hosts;  // with devices
+    std::vector<Line*> lines;
+    for (auto& [key, line] : lines_) {
+      if (line.events.empty()) continue;
+      const std::string& name = planes_[line.pid];
+      line.plane = name.empty() ? line.pid : name;
+      line.host = line.plane.substr(0, std::min(line.plane.find("/device:"), line.plane.find("/host:")));
+      if (line.plane.find("/device:") != std::string::npos) hosts.insert(line.host);
+      lines.push_back(&line);
+    }
+    if (hosts.size() < 2) {
+      for (Line* line : lines) line->host.clear();
+    }
+    std::ranges::sort(lines, {}, [](const Line* line) {
+      return std::tuple(std::string_view(line->host), line->plane.find("/host:") != std::string::npos,
+                        track_key(line->pid).number, std::string_view(line->pid),
+                        line->name != "XLA Modules" && line->name != "Steps", track_key(line->tid).number);
+    });
+    return lines;
+  }
+
+  void read_lines() {
+    put_aside();
+    const Line* before = nullptr;
+    for (const Line* line : lines_in_order()) {
+      const bool new_host = before == nullptr || line->host != before->host;
+      const bool new_plane = new_host || line->pid != before->pid;
+      if (before != nullptr && new_plane) rows_->end_plane();
+      if (new_host) begin_host(line->host);
+      if (new_plane) rows_->begin_plane({.name = line->plane});
+      const std::int64_t id = track_key(line->tid).number;
+      rows_->begin_line(id == kUnknownValue ? 0 : id, line->name);
+      for (const Place& place : line->events) read_event(place);
+      before = line;
+    }
+    if (before != nullptr) rows_->end_plane();
+    begin_host({});
+  }
+
+  void begin_host(const std::string& host) {
+    rows_->finish();
+    derived_rows_ += rows_->derived_rows();
+    rows_.emplace(sink_, facts_, nullptr, host, rows_->last_external_id());
   }
 
   JsonWalk walk_;
   RowSink& sink_;
   TraceFacts& facts_;
-  XlaRows rows_;
+  std::optional<XlaRows> rows_;  // of the host at hand
   std::map<std::string, std::string> planes_;
-  std::map<std::pair<std::string, std::string>, std::string> lines_;
-  std::string pid_, tid_;          // of the line at hand, as in the trace
+  std::map<std::pair<std::string, std::string>, Line> lines_;  // by pid and tid, as in the trace
+  Line* last_ = nullptr;
+  TempFile aside_;
+  std::string buffer_;  // what is to be put there, or what is there from buffer_at_ on
+  std::uint64_t buffer_at_ = 0;
+  std::uint64_t derived_rows_ = 0;
   std::deque<std::string> texts_;  // of the event at hand
   std::uint64_t events_ = 0;
 };
@@ -178,8 +272,9 @@ bool begins_as_xla_json(std::string_view head) {
   return has("/device:GPU:") || has("/device:TPU:") || has("/device:CUSTOM:") || has("\"/host:CPU\"");
 }
 
-std::uint64_t read_xla_json(ByteSource& source, RowSink& sink, TraceFacts& facts) {
-  return XlaJson(source, sink, facts).run();
+std::uint64_t read_xla_json(ByteSource& source, const std::filesystem::path& directory, RowSink& sink,
+                            TraceFacts& facts) {
+  return XlaJson(source, directory, sink, facts).run();
 }
 
 }  // namespace tracedb

@@ -3,6 +3,8 @@
 // tsl/profiler/convert/trace_events_to_json.cc of XLA. At most a million events; memory grows as with xplane.h.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <string_view>
 
 #include "base/stream/byte_source.h"
@@ -15,6 +17,8 @@ namespace tracedb {
 bool begins_as_xla_json(std::string_view head);
 
 // Returns how many rows of cpu_op are no events of the trace.
-std::uint64_t read_xla_json(ByteSource& source, RowSink& sink, TraceFacts& facts);
+// `directory`: for a file without a name, as large as the trace.
+std::uint64_t read_xla_json(ByteSource& source, const std::filesystem::path& directory, RowSink& sink,
+                            TraceFacts& facts);
 
 }  // namespace tracedb

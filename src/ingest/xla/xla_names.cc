@@ -114,8 +114,19 @@ std::int64_t rounded_ns(std::int64_t ps) {
   return ps / 1000 + (ps % 1000 >= kHalf ? 1 : ps % 1000 <= -kHalf ? -1 : 0);
 }
 
+std::string_view operation_of(std::string_view opcode) {
+  opcode = opcode.substr(0, opcode.find('.'));
+  for (const std::string_view part : {"-start"sv, "-done"sv}) {
+    if (opcode.ends_with(part)) opcode.remove_suffix(part.size());
+  }
+  return opcode;
+}
+
 bool is_collective(std::string_view opcode) {
-  return contains_any(opcode, {"all-", "collective", "reduce-scatter", "send", "recv"});
+  constexpr std::array kCollectives = {
+      "all-reduce"sv,         "all-gather"sv, "all-to-all"sv, "ragged-all-to-all"sv,   "reduce-scatter"sv,
+      "collective-permute"sv, "send"sv,       "recv"sv,       "collective-broadcast"sv};
+  return std::ranges::find(kCollectives, operation_of(opcode)) != kCollectives.end();
 }
 
 KernelDetails kernel_details(std::string_view text) {

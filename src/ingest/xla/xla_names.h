@@ -24,6 +24,8 @@ bool is_runtime_name(std::string_view name);
 
 // "%fusion.2 = f32[8,128]{1,0} fusion(...), kind=kLoop": fusion; empty: no such text.
 std::string_view opcode_of_text(std::string_view text);
+// "all-gather-start.3": all-gather.
+std::string_view operation_of(std::string_view opcode);
 // "all-reduce-start", "collective-permute", "send" ...
 bool is_collective(std::string_view opcode);
 // "bf16[8,128]{1,0:T(8,128)}" without what is in braces.

@@ -39,6 +39,7 @@ constexpr NamedStat kStats[] = {
     {"_ct", XlaStat::kConsumerType},
     {"_c", XlaStat::kConsumer},
     {"run_id", XlaStat::kRun},
+    {"device_ordinal", XlaStat::kOrdinal},
     {"hlo_category", XlaStat::kHloCategory},
     {"flops", XlaStat::kFlops},
     {"bytes_accessed", XlaStat::kBytesAccessed},
@@ -78,14 +79,16 @@ void XlaRows::begin_plane(const XlaPlane& plane) {
   const std::int64_t tpu = ordinal_of(plane.name, "/device:TPU:");
   const bool host = plane.name.find("/host:") != std::string_view::npos;
   plane_ = gpu >= 0 ? Plane::kGpu : tpu >= 0 ? Plane::kTpu : host ? Plane::kHost : Plane::kOther;
-  device_ = {std::max(gpu, tpu), {}};
+  // Numbers of devices are those of a host.
+  device_ = host_.empty() ? TrackKey{std::max(gpu, tpu), {}} : TrackKey{kUnknownValue, std::string(plane.name)};
   // Threads have one number in all planes of the host.
-  process_ = {kUnknownValue, host ? "/host:CPU" : std::string(plane.name)};
-  stream_ = async_stream_ = 0;
+  process_ = {kUnknownValue, host ? host_ + "/host:CPU" : std::string(plane.name)};
+  stream_ = 0;
+  plane_streams_.clear();
   if (plane.vendor == "Nvidia") facts_.vendor = "nvidia";
   if (plane.vendor == "AMD") facts_.vendor = "amd";
   if (plane_ == Plane::kTpu) facts_.vendor = "google";
-  if ((plane_ != Plane::kGpu && plane_ != Plane::kTpu) || plane.numbers.empty()) return;
+  if ((plane_ != Plane::kGpu && plane_ != Plane::kTpu) || (plane.numbers.empty() && plane.model.empty())) return;
   const auto number = [&](std::string_view key) {
     const auto found = std::ranges::find(plane.numbers, key, &std::pair<std::string_view, std::int64_t>::first);
     return found == plane.numbers.end() ? kUnknownValue : found->second;
@@ -95,6 +98,13 @@ void XlaRows::begin_plane(const XlaPlane& plane) {
                  {"numSms", number("core_count")},
                  {"computeMajor", number("compute_cap_major")},
                  {"computeMinor", number("compute_cap_minor")}});
+}
+
+std::uint32_t XlaRows::device_stream(const TrackKey& number) {
+  const TrackKey launching{kUnknownValue, host_.empty() ? std::string() : host_ + "/host:CPU"};
+  stream_ = sink_.stream(device_, number, launching);
+  if (std::ranges::find(plane_streams_, stream_) == plane_streams_.end()) plane_streams_.push_back(stream_);
+  return stream_;
 }
 
 void XlaRows::begin_line(std::int64_t id, std::string_view name) {
@@ -110,10 +120,11 @@ void XlaRows::begin_line(std::int64_t id, std::string_view name) {
   if (plane_ == Plane::kTpu && name == "XLA Ops") line_ = Line::kOps;
   if (plane_ == Plane::kTpu && name == "Async XLA Ops") line_ = Line::kAsyncOps;
   const bool device_work = line_ == Line::kStream || line_ == Line::kOps || line_ == Line::kAsyncOps;
-  if (line_ == Line::kStream) stream_ = sink_.stream(device_, {id, {}});
-  if (line_ == Line::kOps || line_ == Line::kAsyncOps) stream_ = sink_.stream(device_, {kUnknownValue, line_name_});
+  std::ranges::stable_sort(runs_, {}, &Run::ts);
+  if (line_ == Line::kStream) device_stream({id, {}});
+  if (line_ == Line::kOps || line_ == Line::kAsyncOps) device_stream({kUnknownValue, line_name_});
   if ((line_ == Line::kSteps || line_ == Line::kModules) && stream_ == 0) {
-    stream_ = sink_.stream(device_, {kUnknownValue, plane_ == Plane::kTpu ? "XLA Ops" : "Steps"});
+    device_stream({kUnknownValue, plane_ == Plane::kTpu ? "XLA Ops" : "Steps"});
   }
   if (device_work && plane_ == Plane::kGpu) return;
   const TrackKey tid{id, {}};
@@ -132,8 +143,6 @@ void XlaRows::add(const XlaEvent& event) {
     case Line::kStream:
       return device_event(event);
     case Line::kAsyncOps:
-      async_stream_ = stream_;
-      return tpu_event(event);
     case Line::kOps:
       return tpu_event(event);
     case Line::kSteps:
@@ -153,6 +162,10 @@ void XlaRows::complete(HloOp& hlo, const XlaEvent& event) const {
   const bool of_tf = plane_ == Plane::kTpu || !event.has(XlaStat::kHloOp);
   const std::string_view path = event.text(of_tf ? XlaStat::kTfOp : XlaStat::kName);
   if (hlo.opcode.empty()) hlo.opcode = opcode_of_text(event.name);
+  // One that has no text, or is wrapped for another thread ("async-start"), is named after what it does.
+  if (plane_ == Plane::kTpu && (hlo.opcode.empty() || operation_of(hlo.opcode) == "async") &&
+      (is_collective(hlo.op) || operation_of(hlo.op) == "copy"))
+    hlo.opcode = hlo.op.substr(0, hlo.op.find('.'));
   if (hlo.shape.empty()) hlo.shape = without_layout(event.text(XlaStat::kShape));
   if (hlo.op_name.empty() && path.find('/') != std::string_view::npos) {
     hlo.op_name = path.substr(0, path.rfind(':'));  // behind it the type, on a TPU nothing
@@ -283,9 +296,18 @@ void XlaRows::device_step(const XlaEvent& event) {
   const TimeSpan span{event.ts, event.dur};
   const auto number = parse_int64(event.name);
   if (!number) return add_annotation_of_device(span, event.name, stream_, false);
-  if (plane_ == Plane::kGpu) return device_steps_.push_back({span, *number, stream_});
-  tpu_steps_ = true;
-  plane_steps_.push_back({span, *number, stream_});
+  tpu_steps_ |= plane_ == Plane::kTpu;
+  plane_steps_.push_back({span, *number, {}});
+}
+
+// A run of a program that several devices take part in is one of each.
+std::int64_t XlaRows::run_of(const XlaEvent& event, bool on_host) {
+  constexpr std::int64_t kMostDevices = std::int64_t{1} << 20U;
+  const std::int64_t run = event.number(XlaStat::kRun), device = event.number(XlaStat::kOrdinal);
+  if (run <= 0 || device < 0 || device >= kMostDevices) return run;
+  if (on_host && !devices_of_runs_.contains(run)) return run;  // devices do not say which they are
+  const std::int64_t first = devices_of_runs_.try_emplace(run, device).first->second;
+  return device == first ? run : run ^ ((device + 1) << 40U);
 }
 
 void XlaRows::module_run(const XlaEvent& event) {
@@ -294,7 +316,7 @@ void XlaRows::module_run(const XlaEvent& event) {
   // "jit_f(15)": the program's number.
   const std::size_t open = std::min(event.name.find('('), event.name.size());
   const std::string_view number = event.name.substr(std::min(open + 1, event.name.size()));
-  runs_.push_back({event.ts, event.ts + event.dur, event.number(XlaStat::kRun),
+  runs_.push_back({event.ts, end_of(event.ts, event.dur), run_of(event, false),
                    parse_int64(number.substr(0, number.find(')'))).value_or(kUnknownValue), std::string(event.name),
                    std::string(event.name.substr(0, open)), stream_});
 }
@@ -329,12 +351,12 @@ void XlaRows::host_event(const XlaEvent& event) {
     return memory_event(event);
   if (event.has(XlaStat::kProducer))
     producers_.push_back({event.number(XlaStat::kProducerType), event.number(XlaStat::kProducer), event.ts,
-                          event.ts + event.dur, track_});
+                          end_of(event.ts, event.dur), track_});
   if (event.has(XlaStat::kConsumer) && event.dur > 0)  // one without length holds no call
     consumers_.push_back({event.number(XlaStat::kConsumerType), event.number(XlaStat::kConsumer), event.ts,
-                          event.ts + event.dur, track_});
+                          end_of(event.ts, event.dur), track_});
   const bool enqueues = event.name.find("EnqueueProgram") != std::string_view::npos;
-  const std::int64_t correlation = event.number(enqueues ? XlaStat::kRun : XlaStat::kCorrelation);
+  const std::int64_t correlation = enqueues ? run_of(event, true) : event.number(XlaStat::kCorrelation);
   if (correlation > 0) {
     count(Counted::kCall);
     const std::string_view name = enqueues || is_api_call(event.name) ? event.name : "launch"sv;
@@ -371,6 +393,8 @@ void XlaRows::host_event(const XlaEvent& event) {
 
 void XlaRows::end_plane() {
   if (!tpu_events_.empty()) add_tpu_ops();
+  for (DeviceStep& step : plane_steps_) step.streams = plane_streams_;
+  if (plane_ == Plane::kGpu) std::ranges::move(std::exchange(plane_steps_, {}), std::back_inserter(device_steps_));
   add_tpu_steps();
 }
 
@@ -379,7 +403,7 @@ const XlaRows::NamedSpan* XlaRows::span_around(std::span<const NamedSpan> spans,
   const auto later = std::ranges::upper_bound(spans, ts, {}, &NamedSpan::ts);
   if (later == spans.begin()) return nullptr;
   const NamedSpan& span = *std::prev(later);
-  return span.name == name && span.ts + span.dur >= ts ? &span : nullptr;
+  return span.name == name && end_of(span.ts, span.dur) >= ts ? &span : nullptr;
 }
 
 // What the call launched first, where that is known as an operation; else null.
@@ -436,7 +460,7 @@ void XlaRows::add_operators() {
     auto later = std::upper_bound(spans_.begin(), spans_.end(), here, by_place);
     if (later != spans_.begin()) {
       NamedSpan& span = *std::prev(later);
-      if (span.track == call.track && span.name == ops_[work->op].event_name && span.ts + span.dur >= call.ts) {
+      if (span.track == call.track && span.name == ops_[work->op].event_name && end_of(span.ts, span.dur) >= call.ts) {
         span.op = work->op;
         continue;
       }
@@ -449,7 +473,7 @@ void XlaRows::add_operators() {
       open_track = call.track;
     }
     launched.push_back(work->name);
-    open.dur = std::max(open.dur, call.ts + call.dur - open.ts);
+    open.dur = std::max(open.dur, end_of(call.ts, call.dur) - open.ts);
   }
   close();
   for (const NamedSpan& span : spans_) {
@@ -521,9 +545,9 @@ void XlaRows::finish() {
   std::ranges::stable_sort(work_, {}, &DeviceWork::correlation);
   for (const DeviceStep& step : device_steps_) {
     if (host_steps_) {
-      add_annotation_of_device(step.span, fmt::format("step {}", step.number), step.stream, false);
+      add_annotation_of_device(step.span, fmt::format("step {}", step.number), step.streams.front(), false);
     } else {
-      sink_.add_device_step(step.span, step.number, step.stream);
+      add_device_step(step);
     }
   }
   add_operators();

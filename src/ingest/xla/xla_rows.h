@@ -5,6 +5,7 @@
 // Device planes come before those of the host. One thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -44,6 +45,7 @@ enum class XlaStat : std::uint8_t {
   kConsumerType,
   kConsumer,
   kRun,
+  kOrdinal,
   kHloCategory,
   kFlops,
   kBytesAccessed,
@@ -67,12 +69,16 @@ struct XlaValue {
 
 struct XlaEvent {
   std::string_view name, display_name;                                     // display_name: empty where there is none
-  std::int64_t ts = 0, dur = 0;                                            // ns, rounded once
+  std::int64_t ts = 0, dur = 0;                                            // ns, rounded once; kUnknownValue: unknown
   std::int64_t start_ps = 0, dur_ps = 0;                                   // start_ps: within its line
   std::uint64_t given = 0;                                                 // a bit a stat
   bool has_stats = false;                                                  // of any name
   std::array<XlaValue, static_cast<std::size_t>(XlaStat::kCount)> values;  // those that are given
 
+  void set_duration(std::int64_t ns, std::int64_t ps) {  // of one that is negative nothing is known
+    dur = ns < 0 ? kUnknownValue : ns;
+    dur_ps = std::max<std::int64_t>(ps, 0);
+  }
   void set(XlaStat stat, const XlaValue& value) {
     if (stat == XlaStat::kNone) return;
     values[static_cast<std::size_t>(stat)] = value;
@@ -91,7 +97,7 @@ struct XlaEvent {
 };
 
 struct XlaPlane {
-  std::string_view name;
+  std::string_view name;  // may begin with the host's
   // Of a device, as deviceProperties names them; kUnknownValue: not given.
   std::vector<std::pair<std::string_view, std::int64_t>> numbers = {};
   std::string_view vendor = {}, model = {};
@@ -99,8 +105,10 @@ struct XlaPlane {
 
 class XlaRows {
  public:
-  // `hlo`: null where the form has none. Borrows all.
-  XlaRows(RowSink& sink, TraceFacts& facts, HloModules* hlo) : sink_(sink), facts_(facts), hlo_(hlo) {}
+  // `hlo`: null where the form has none. `host`: what the names of its planes begin with, where the trace has several
+  // hosts, each read by its own XlaRows; `last_external_id`: of the one before. Borrows all.
+  XlaRows(RowSink& sink, TraceFacts& facts, HloModules* hlo, std::string host = {}, std::int64_t last_external_id = 0)
+      : sink_(sink), facts_(facts), hlo_(hlo), host_(std::move(host)), last_external_id_(last_external_id) {}
 
   void begin_plane(const XlaPlane& plane);
   void begin_line(std::int64_t id, std::string_view name);
@@ -110,6 +118,7 @@ class XlaRows {
   void finish();
 
   [[nodiscard]] std::uint64_t derived_rows() const { return derived_rows_; }
+  [[nodiscard]] std::int64_t last_external_id() const { return last_external_id_; }
 
  private:
   enum class Plane : std::uint8_t { kOther, kGpu, kTpu, kHost };
@@ -151,7 +160,7 @@ class XlaRows {
   struct DeviceStep {
     TimeSpan span;
     std::int64_t number;
-    std::uint32_t stream;
+    std::vector<std::uint32_t> streams;
   };
 
   enum class Counted : std::uint8_t {
@@ -175,8 +184,11 @@ class XlaRows {
   void device_step(const XlaEvent& event);
   void module_run(const XlaEvent& event);
   void add_annotation_of_device(const TimeSpan& span, std::string_view name, std::uint32_t stream, bool is_step);
-  void on_both_streams(std::uint32_t stream, const std::function<void(std::uint32_t)>& add);
+  void on_each(const std::vector<std::uint32_t>& streams, const std::function<void(std::uint32_t)>& add);
+  void add_device_step(const DeviceStep& step);
   void add_tpu_steps();
+  std::uint32_t device_stream(const TrackKey& number);
+  std::int64_t run_of(const XlaEvent& event, bool on_host);
   // `program` kUnknownValue, `module` empty: not known.
   std::uint32_t op_of(const XlaEvent& event, std::int64_t program, std::string_view module, std::string_view op);
   std::uint32_t kernel_name(std::string_view kernel, std::uint32_t op);
@@ -194,6 +206,7 @@ class XlaRows {
   RowSink& sink_;
   TraceFacts& facts_;
   HloModules* hlo_;
+  std::string host_;
   Plane plane_ = Plane::kOther;
   Line line_ = Line::kOther;
   TrackKey device_, process_;
@@ -209,13 +222,14 @@ class XlaRows {
   std::vector<Arrow> producers_, consumers_;
   std::vector<TpuEvent> tpu_events_;
   std::vector<Run> runs_;
-  std::vector<DeviceStep> device_steps_;  // of GPUs: derived from those of the host, where it has any
-  std::vector<DeviceStep> plane_steps_;   // of a TPU
-  std::uint32_t async_stream_ = 0;        // of its plane; 0: it has none
+  std::vector<DeviceStep> device_steps_;                  // of GPUs: derived from those of the host, where it has any
+  std::vector<DeviceStep> plane_steps_;                   // of the plane
+  std::vector<std::uint32_t> plane_streams_;              // that of steps, and those with work
+  std::map<std::int64_t, std::int64_t> devices_of_runs_;  // the first device by run
   bool host_steps_ = false, tpu_steps_ = false;
   std::unordered_set<std::uint32_t> op_names_;  // text ids of the names of operations that ran
   std::uint64_t derived_rows_ = 0;
-  std::int64_t next_external_id_ = 0;
+  std::int64_t last_external_id_;
 };
 
 }  // namespace tracedb

@@ -8,19 +8,19 @@
 
 namespace tracedb {
 
-// What is in flight beside the operations of a step is of the step.
-void XlaRows::on_both_streams(std::uint32_t stream, const std::function<void(std::uint32_t)>& add) {
-  add(stream);
-  if (async_stream_ == 0) return;
-  add(async_stream_);
-  ++derived_rows_;
+// What any stream of the device does in the time of a step is of the step.
+void XlaRows::on_each(const std::vector<std::uint32_t>& streams, const std::function<void(std::uint32_t)>& add) {
+  std::ranges::for_each(streams, add);
+  derived_rows_ += streams.size() - 1;
+}
+
+void XlaRows::add_device_step(const DeviceStep& step) {
+  on_each(step.streams, [&](std::uint32_t stream) { sink_.add_device_step(step.span, step.number, stream); });
 }
 
 // Where the profile has no steps, the runs of the program that takes the most time are the steps.
 void XlaRows::add_tpu_steps() {
-  for (const DeviceStep& step : plane_steps_) {
-    on_both_streams(step.stream, [&](std::uint32_t stream) { sink_.add_device_step(step.span, step.number, stream); });
-  }
+  for (const DeviceStep& step : plane_steps_) add_device_step(step);
   plane_steps_.clear();
   std::map<std::string_view, std::int64_t> time;
   for (const Run& run : runs_) time[run.name] += run.end - run.ts;
@@ -30,16 +30,14 @@ void XlaRows::add_tpu_steps() {
     if (tpu_steps_ || run.name != most->first) {
       add_annotation_of_device(span, run.name, run.stream, false);
     } else {
-      on_both_streams(run.stream,
-                      [&](std::uint32_t stream) { add_annotation_of_device(span, run.name, stream, true); });
+      on_each(plane_streams_, [&](std::uint32_t stream) { add_annotation_of_device(span, run.name, stream, true); });
     }
   }
   runs_.clear();
 }
 
 void XlaRows::tpu_event(const XlaEvent& event) {
-  const auto later =
-      std::ranges::upper_bound(runs_, event.ts, {}, &Run::ts);  // in order of time, as one device runs them
+  const auto later = std::ranges::upper_bound(runs_, event.ts, {}, &Run::ts);  // in order of time
   const auto before = later == runs_.begin() ? runs_.end() : std::prev(later);
   const auto run = before == runs_.end() || before->end <= event.ts ? runs_.end() : before;
   std::string_view name = event.display_name.empty() ? event.name : event.display_name;
@@ -54,6 +52,10 @@ void XlaRows::tpu_event(const XlaEvent& event) {
     tpu_events_.push_back(own);
     if (line_ == Line::kAsyncOps) add_tpu_ops();  // they overlap, and none is inside another
     return;
+  }
+  if (operation_of(opcode) != "copy") {
+    count(Counted::kSlice);
+    return sink_.add_slice(line_name_, {event.ts, event.dur}, name, track_);
   }
   count(Counted::kMemcpy);
   auto record = record_of<DeviceRecord>({event.ts, event.dur}, sink_.text(name), stream_);
@@ -81,11 +83,11 @@ void XlaRows::add_tpu_ops() {
     auto record = record_of<DeviceRecord>({event.ts, own}, event.name, stream_);
     record.correlation = event.run;
     // A number that is also the correlation would be taken for one.
-    if (++next_external_id_ == event.run) ++next_external_id_;
-    record.external_id = next_external_id_;
+    if (++last_external_id_ == event.run) ++last_external_id_;
+    record.external_id = last_external_id_;
     record.collective = collective_of(ops_[event.op].hlo);
     sink_.add(record);
-    add_operator(ops_[event.op], {event.ts, event.dur}, track_, next_external_id_);
+    add_operator(ops_[event.op], {event.ts, event.dur}, track_, last_external_id_);
   }
   tpu_events_.clear();
 }

@@ -397,13 +397,14 @@ class XSpaceReader {
     }
     const std::int64_t zero = line.timestamp >= kUnixTime && profile_start_ ? *profile_start_ : 0;
     event_.start_ps = offset;
-    event_.dur = rounded_ns(event_.dur_ps);
+    event_.set_duration(rounded_ns(event_.dur_ps), event_.dur_ps);
     if (!timed || __builtin_sub_overflow(line.timestamp, zero, &event_.ts) ||
-        __builtin_add_overflow(event_.ts, rounded_ns(offset), &event_.ts) || !is_time(event_.ts) || event_.dur < 0) {
+        __builtin_add_overflow(event_.ts, rounded_ns(offset), &event_.ts) || !is_time(event_.ts)) {
       sink_.issue(timed ? IssueKind::kBadTimestamp : IssueKind::kMissingTimestamp,
                   static_cast<std::int64_t>(range.begin), line.name);
       return rows_.skip(SkipReason::kNoTimestamp);
     }
+    if (event_.dur < 0) sink_.issue(IssueKind::kNegativeDuration, static_cast<std::int64_t>(range.begin), line.name);
     const auto at = event_at_.find(id);
     if (!at) sink_.issue(IssueKind::kMissingName, static_cast<std::int64_t>(range.begin), std::to_string(id));
     static const EventName kNoName;
