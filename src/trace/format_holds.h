@@ -21,6 +21,9 @@ constexpr FormatHolds format_holds(std::string_view format) {
   return {format == "kineto", format == "kineto" || ascend || is_xla(format), !device_alone, !device_alone};
 }
 
+// Operations of a TPU are drawn as operators where they run: their time is none of the host.
+constexpr bool operators_run_on_host(std::string_view vendor) { return vendor != "google"; }
+
 // What to do so that the next recording has it, in words behind "...: "; "": nothing is said.
 struct RecordingAdvice {
   std::string_view steps, layers, stacks, memory, shapes;
@@ -33,7 +36,8 @@ constexpr RecordingAdvice recording_advice(std::string_view format) {
             "a profile of XLA holds at most what allocators count (SQL: table counter)", ""};
   }
   return {"", "", "profile with with_stack=True, and ingest without --no-stacks",
-          "record them with profile_memory=True", "record them with record_shapes=True"};
+          "record them with profile_memory=True",
+          "record them with record_shapes=True"};
 }
 
 }  // namespace tracedb

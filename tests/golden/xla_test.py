@@ -154,6 +154,8 @@ def check_tpu(folder):
     equal(table(index, "SELECT name, bytes FROM memcpys"), [("copy-start.4", 4096)], "asynchronous copies")
     equal(table(index, "SELECT step, count(*) AS n FROM kernels WHERE stream = 'XLA Ops' GROUP BY 1"), [(0, 4), (1, 4)], "runs of the program are the steps")
     equal(table(index, "SELECT count(launch_id) AS l, count(cpu_op_id) AS o FROM kernel"), [(9, 9)], "links")
+    equal({(row["host_self"], row["host_total"]) for row in rows("operators", index) if row["calls"]}, {(0, 0)}, "time on the host of what runs on the device")
+    equal({row["operators"] for row in rows("breakdown", index)}, {0}, "the same")
     found = {row["hlo_op"]: (row["category"], row["flops"], row["bytes_accessed"], row["shape"], row["op_name"]) for row in rows("ops", index, "--by", "hlo")}
     equal(found["fusion.2"], ("convolution fusion", 2048, 512, "f32[8,128]", "jit(f)/layers_0/dot_general"), "what XLA says")
     equal(table(index, "SELECT DISTINCT module, input_dims FROM kernels WHERE hlo_op = 'fusion.2'"), [("layers_0", "[[64]]")], "layers, operands")

@@ -13,6 +13,7 @@
 #include "base/time_cover.h"
 #include "base/unknown.h"
 #include "passes/tables/pass_tables.h"
+#include "trace/format_holds.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {
@@ -80,6 +81,7 @@ class HostEvents {
     }
     for (const auto& [table, share] :
          {std::pair("runtime_call", kRuntime), std::pair("cpu_op", kOperators), std::pair("annotation", kShares)}) {
+      if (share == kOperators && !operators_run_on_host(index.meta("vendor").value_or(""))) continue;
       const EventColumns& columns = *columns_.emplace_back(std::make_unique<EventColumns>(index, table));
       const bool may_load = share != kRuntime;
       tables_.push_back({columns.int64s("ts"), columns.int64s("dur"),

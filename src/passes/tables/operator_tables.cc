@@ -11,6 +11,7 @@
 #include "passes/select/selected_events.h"
 #include "passes/stacks/call_tree.h"
 #include "passes/tables/pass_tables.h"
+#include "trace/format_holds.h"
 
 namespace tracedb {
 namespace {
@@ -87,12 +88,13 @@ class OperatorSummer {
   // Of a selection, those that launched some of it.
   void add_calls() {
     const bool all = workload_.filter().keeps_all();
+    const bool on_host = operators_run_on_host(workload_.index().meta("vendor").value_or(""));
     const auto parents = columns_.ids("parent_id");
     const auto dur = columns_.int64s("dur");
     for (std::size_t i = 0; i < group_.size(); ++i) {
       if (!all && !launches_[i]) continue;
       OperatorSums& own = sums[group_[i]];
-      const std::int64_t time = duration_or_zero(dur[i]);
+      const std::int64_t time = on_host ? duration_or_zero(dur[i]) : 0;
       ++own.calls;
       own.host_self = saturating_add(own.host_self, time);
       const std::uint32_t parent = parents[i];
