@@ -40,7 +40,9 @@ facts(place, section, item, value, unit) AS (
     FROM m r JOIN m s ON s.key = 'rank_source' WHERE r.key = 'rank'
   UNION ALL SELECT 17, 'trace', 'world size', json_extract(info, '$.world_size'), 'text' FROM distributed
   UNION ALL SELECT 18, 'trace', 'backend', json_extract(info, '$.backend'), 'text' FROM distributed
-  UNION ALL SELECT 19, 'trace', 'begins at', (SELECT value FROM number WHERE key = 'base_time_ns'), 'ns since epoch'
+  UNION ALL SELECT 19, 'trace', 'begins at', CASE WHEN u.value = 'cycle' THEN n.value || ' cycles' ELSE n.value END,
+    CASE WHEN u.value = 'cycle' THEN 'text' ELSE 'ns since epoch' END
+    FROM number n LEFT JOIN m u ON u.key = 'time_unit' WHERE n.key = 'base_time_ns'
   UNION ALL SELECT 20, 'device', coalesce('device ' || d.ordinal, 'device'),
     coalesce(d.name || ' (', '') || iif(d.vendor = 'unknown', 'vendor unknown', d.vendor) || coalesce(', ' || d.sm_count || ' multiprocessors', '')
     || coalesce(', compute ' || d.compute_capability, '') || coalesce(', ' || (d.memory_bytes / 1000000000) || ' GB', '')

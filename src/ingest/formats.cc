@@ -160,7 +160,8 @@ constexpr std::array kCsv = {".csv"sv};
 
 constexpr std::string_view kDecompress = "decompress it first; traces may be plain, gzip or zstd";
 constexpr std::string_view kDatabase =
-    "compressed, cut off or from a pipe it cannot be read; give the database as the profiler wrote it";
+    "compressed, cut off, from a pipe or without its main tables it cannot be read; give the database as the profiler "
+    "wrote it";
 constexpr std::string_view kUnpack = "unpack it, and give the trace that is in it";
 
 // A recording, or an archive that may hold one.

@@ -209,7 +209,7 @@ constexpr PictureMaker kPictureMakers[] = {
     {module_flames, "no flame graph by module: hardly any kernel was launched below a frame of nn.Module", kStacks},
     {rooflines, "no roofline: no shapes of matrix products were recorded",
      " (PyTorch's profiler records them by record_shapes=True)"},
-    {memory_curves, "no memory over time: no allocations were recorded",
+    {memory_curves, "no memory over time: no allocations were read",
      " (PyTorch's profiler records them by profile_memory=True)", true},
 };
 

@@ -36,7 +36,8 @@ constexpr RecordingAdvice recording_advice(std::string_view format) {
             "a profile of XLA holds at most what allocators count (SQL: table counter)", ""};
   }
   return {"", "", "profile with with_stack=True, and ingest without --no-stacks",
-          "record them with profile_memory=True",
+          format == "ascend-db" ? "those of a database of Ascend's profiler (tables OP_MEMORY, NPU_OP_MEM) are not read"
+                                : "record them with profile_memory=True",
           "record them with record_shapes=True"};
 }
 

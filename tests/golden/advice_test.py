@@ -144,6 +144,8 @@ def check_units(folder):
 def check_lost_ends(index):
     vector = {row["tile"]: row["vector_pct"] for row in rows("aie", index, "--section", "tiles")}
     equal(set(vector.values()), {None}, "share of an activity of which every end is lost")
+    begins, = (row for row in rows("info", index) if row["item"] == "begins at")
+    require(str(begins["value"]).endswith(" cycles"), f"begins at {begins}")
 
 
 def check_operators(index):

@@ -63,6 +63,10 @@ def real_database(folder):
                                       "WHERE cpu_op_id IS NULL), (SELECT count(*) FROM kernel WHERE launch_id IS NULL), "
                                       "(SELECT group_concat(name) FROM steps)").fetchone()
     equal(found, (710, 0, 0, "ProfilerStep#50"), "calls, kernels without operator and without launch, steps")
+    said = run("trace-query", "memory", index).stderr
+    require("OP_MEMORY" in said and "are not read" in said and "profile_memory" not in said, f"of allocations: {said}")
+    # HCCL's names of types have sizes.
+    require(all(row["bytes"] for row in rows("comms", index)), "bytes of collectives")
 
 
 def one_run(folder):

@@ -41,7 +41,7 @@ REFUSED = [
 ]
 # A database of another tool: a table it has, and a word of the reason.
 DATABASES = [("trace.rpd", "rocpd_op", "RPD"), ("1_results.db", "rocpd_region", "rocprofv3"), ("report.sqlite", "CUPTI_ACTIVITY_KIND_KERNEL", "Nsight Systems"),
-             ("ascend_pytorch_profiler_0.db", "CANN_API", "Ascend"), ("mine.db", "whatever", "SQLite")]
+             ("ascend_pytorch_profiler_0.db", "CANN_API", "without its main tables"), ("mine.db", "whatever", "SQLite")]
 # Files of other producers among the real ones.
 OTHER_FILES = ["kineto/gpt_oss_vllm_decode_graph_mi300x.execution_details.json"]
 

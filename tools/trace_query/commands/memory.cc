@@ -60,7 +60,7 @@ void finish_memory(const CommandLine& line, Workload& workload, TraceReport& res
         "SELECT 1 FROM instant i JOIN string s ON s.id = i.name_id WHERE s.value = '[memory]' LIMIT 1");
     result.warnings.push_back(
         lost ? "this index does not have the arguments of allocations yet: trace-ingest --force TRACE"
-             : fmt::format("the trace has no allocations: {}",
+             : fmt::format("the index has no allocations: {}",
                            recording_advice(workload.index().meta("format").value_or("")).memory));
     return;
   }
