@@ -48,6 +48,11 @@ struct SetVerdictLine {
   const PhaseAnswer& phase;
   std::string_view metric;
   const SetMetric& of;
+  bool is_told = true;  // speed of kernels, of a metric at equal speed
+
+  [[nodiscard]] Cell mean(std::int64_t runs, double time) const {
+    return is_told && runs > 0 ? time_cell(time) : Cell{};
+  }
 };
 const Fields<SetVerdictLine> kSetVerdictFields = DeclaredFields<SetVerdictLine>{
     "sets_verdict",
@@ -56,9 +61,12 @@ const Fields<SetVerdictLine> kSetVerdictFields = DeclaredFields<SetVerdictLine>{
         {"metric", [](const auto& line) { return std::string(line.metric); }},
         {"baseline_runs", [](const auto& line) { return line.of.baseline_runs; }},
         {"candidate_runs", [](const auto& line) { return line.of.candidate_runs; }},
-        {"baseline", [](const auto& line) { return time_cell(line.of.baseline); }},
-        {"candidate", [](const auto& line) { return time_cell(line.of.candidate); }},
-        {"change_pct", [](const auto& line) { return Cell(line.of.change_pct); }},
+        {"baseline", [](const auto& line) { return line.mean(line.of.baseline_runs, line.of.baseline); }},
+        {"candidate", [](const auto& line) { return line.mean(line.of.candidate_runs, line.of.candidate); }},
+        {"change_pct",
+         [](const auto& line) {
+           return line.is_told && !line.phase.comparison.barred ? Cell(line.of.change_pct) : Cell{};
+         }},
         {"low", [](const auto& line) { return low_of(line.of.range_pct); }},
         {"high", [](const auto& line) { return high_of(line.of.range_pct); }},
         {"run_sd_pct", [](const auto& line) { return known_cell(line.of.run_sd_pct); }},
@@ -76,7 +84,8 @@ std::string_view equal_speed_word(const PhaseAnswer& phase) {
 void set_verdict_lines(const SetsAnswer& answer, const AddLine<SetVerdictLine>& add) {
   for (const PhaseAnswer& phase : answer.phases) {
     add({phase, period_word(phase), phase.comparison.period});
-    add({phase, equal_speed_word(phase), phase.comparison.period_at_equal_speed});
+    const SetMetric& equal = phase.comparison.period_at_equal_speed;
+    add({phase, equal_speed_word(phase), equal, equal.range.has_value()});
   }
 }
 
@@ -275,12 +284,12 @@ bool SetsAnswer::gate_failed() const {
   const GateOutcome outcome = gate_outcome();
   if (outcome == GateOutcome::kFail) return true;
   if (outcome == GateOutcome::kPass) return false;
-  // Runs enough, but nothing to judge: a gate that is not there lets all pass. Too few runs only leave it open.
-  const auto nothing = [](const PhaseAnswer& phase) {
-    const SetMetric& period = phase.comparison.period;
-    return !period.range && std::min(period.baseline_runs, period.candidate_runs) > 1;
+  // A gate that is not there lets all pass. Too few runs only leave it open.
+  const auto nothing = [&](const PhaseAnswer& phase) {
+    const bool of_speed = options.gate_metric == GateMetric::kPeriodAtEqualSpeed;
+    return phase.comparison.barred || (of_speed && !phase.phase.sums.no_speed.empty());
   };
-  const bool idle = phases.empty() || std::ranges::all_of(phases, nothing);
+  const bool idle = std::ranges::all_of(phases, nothing);
   return gate->inconclusive_fails || (idle && !gate->nothing_passes);
 }
 

@@ -262,6 +262,22 @@ def check_one_run(folder):
     equal(two, run("trace-query", "compare", a[0], b[0]).stdout, "one trace a side")
 
 
+def check_nothing_to_judge(folder):
+    """No number of runs would make a verdict: the gate fails, and there is no figure of what is not known."""
+    a, other = make_runs(folder / "a", 3, 1), make_runs(folder / "b", 2, 2, "--layers", 6)[:1]
+    sides = ("--candidate", *other, "--baseline-file", saved(folder, a))
+    for options, code in (((), 1), (("--gate-inconclusive", "pass"), 0), (("--gate-metric", "period-at-equal-speed"), 1)):
+        done = run("trace-query", "compare", *sides, "--gate", 2, *options, check=False)
+        equal(done.returncode, code, f"other work, {options}: exit, {done.stdout}")
+    period, equal_speed = compare(*sides)["verdict"]
+    require("other work" in period["reason"] and period["baseline"] > 0 and period["change_pct"] is None, period)
+    equal([equal_speed[key] for key in ("baseline", "candidate", "change_pct")], [None] * 3, "at equal speed, which is not known")
+    short = make_runs(folder / "short", 2, 3, "--steps", 3)
+    none = compare_sets(a, short, "--mixed")
+    equal([(row["candidate_runs"], row["candidate"], row["change_pct"]) for row in none["verdict"]], [(0, None, None)] * 2, "no level")
+    refused("--baseline", *a, "--candidate", *short, "--mixed", "--gate", 2, code=1)
+
+
 def check_two_traces(folder):
     """One trace a side: a stalled step moves no amount out of its own interval."""
     a, b = make_runs(folder / "a", 6, 6), make_runs(folder / "b", 6, 5, "--slow", "attention_decode=1.3")
@@ -331,4 +347,4 @@ def check_cache(folder):
 
 def main(cases, folder):
     cases.each_apart((check_false_alarms, check_planted_change, check_level_of_a_run, check_pairs, check_jobs,
-                      check_wrong_use, check_not_surer, check_told, check_one_run, check_two_traces, check_earlier_runs, check_page, check_cache))
+                      check_wrong_use, check_not_surer, check_told, check_one_run, check_nothing_to_judge, check_two_traces, check_earlier_runs, check_page, check_cache))

@@ -19,7 +19,7 @@ constexpr double kLeastSd = 0.0005;     // of a level: no group of kernels repea
 constexpr double kLeastReason = 0.002;  // of the period
 constexpr double kRate = 0.05;          // of false discoveries
 
-// Why nothing is judged; "": it is.
+// Why nothing is judged, however many runs there are; "": it may be.
 std::string bar_of(const PhaseRuns& phase, const PhaseLevels& levels, const SetDesign& design) {
   if (!phase.incomparable.empty()) return phase.incomparable;
   if (design.baseline_runs == 0) return "no run of the baseline has a level";
@@ -36,6 +36,11 @@ std::string bar_of(const PhaseRuns& phase, const PhaseLevels& levels, const SetD
                          100 * apart / less);
     }
   }
+  return "";
+}
+
+// Why there is no variance; "": there is.
+std::string too_few(const SetDesign& design) {
   if (design.dof() > 0) return "";
   if (design.paired) return "one pair: run-to-run variance is unknown";
   return fmt::format("one run {}: run-to-run variance is unknown",
@@ -67,9 +72,9 @@ SetMetric metric_of(const SideValues& values, const SetDesign& design, double ex
   out.baseline_runs = static_cast<std::int64_t>(design.baseline_runs);
   out.candidate_runs = static_cast<std::int64_t>(design.candidate_runs);
   out.reason = std::move(bar);
+  if (!values[0].empty()) out.baseline = mean_of(values[0]);
+  if (!values[1].empty()) out.candidate = mean_of(values[1]);
   if (values[0].empty() || values[1].empty()) return out;
-  out.baseline = mean_of(values[0]);
-  out.candidate = mean_of(values[1]);
   const SetDifference difference = difference_of(values, design, kLeastSd * middle_of(values), extra);
   out.change = difference.change;
   const double to_pct = out.baseline > 0 ? 100 / out.baseline : 0;
@@ -286,13 +291,14 @@ void judge_gate(const SetOptions& options, SetComparison& out) {
 SetComparison compare_sets(const PhaseRuns& phase, const SetOptions& options) {
   PhaseLevels levels = levels_of(phase);
   const SetDesign design{levels.runs[0].size(), levels.runs[1].size(), phase.paired};
-  const std::string bar = bar_of(phase, levels, design);
+  const std::string barred = bar_of(phase, levels, design), bar = barred.empty() ? too_few(design) : barred;
   SpeedFit fit;
   fit.none = bar.empty() ? phase.no_speed : bar;
   if (fit.none.empty()) fit = take_out_speed(levels, design);
 
   SetComparison out;
   out.no_speed = fit.none;
+  out.barred = !barred.empty();
   const double budget = options.budget_pct, slope_error = levels.period_slope_error;
   out.period = metric_of(levels.period, design, slope_error, bar, budget, phase.devices);
   SideValues equal = levels.period;
@@ -327,7 +333,8 @@ SetComparison compare_sets(const PhaseRuns& phase, const SetOptions& options) {
 void judge_by_history(const SetComparison& history, const SetOptions& options, SetComparison& out) {
   SetMetric& metric = out.period;
   const std::int64_t runs = history.period.baseline_runs;
-  if (runs < 3 || !history.period.run_sd_pct || metric.baseline_runs != 1 || metric.candidate_runs != 1) return;
+  if (out.barred || runs < 3 || !history.period.run_sd_pct || metric.baseline_runs != 1 || metric.candidate_runs != 1)
+    return;
   const double sd = *history.period.run_sd_pct;
   const SetDifference difference{metric.change_pct, sd * std::sqrt(2), static_cast<double>(runs - 1)};
   metric.range_pct = difference.range();
