@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/files/input_file.h"
+#include "base/stream/compressed_source.h"
 #include "base/text/split.h"
 #include "index/locate.h"
 
@@ -231,6 +232,22 @@ class Runs {
   std::map<std::string, Run> runs_;  // by where they are
 };
 
+// Moves those that lie beside what they hold.
+void drop_compressed(TraceList& list, const std::vector<fs::path>& named) {
+  const std::set<fs::path> all(list.traces.begin(), list.traces.end());
+  std::erase_if(list.traces, [&](const fs::path& trace) {
+    const fs::path plain = uncompressed_name(trace.native());
+    std::error_code error;
+    if (plain == trace || !all.contains(plain) || std::ranges::find(named, trace) != named.end()) return false;
+    const std::uintmax_t bytes = fs::is_regular_file(trace, error) ? fs::file_size(plain, error) : 0;
+    if (bytes == 0 || error || !says_it_holds(trace, bytes)) return false;
+    list.same_run.push_back({trace, fmt::format("same run as {}", printable_path(plain.filename()))});
+    list.choices.push_back(fmt::format("{}: read; compressed: {} (name a file to read it too)", printable_path(plain),
+                                       printable_path(trace.filename())));
+    return true;
+  });
+}
+
 }  // namespace
 
 const std::vector<std::string>& default_globs() {
@@ -278,6 +295,7 @@ bool is_own_file(const fs::path& path) {
 }
 
 void keep_one_source_a_run(TraceList& list, const std::vector<fs::path>& named) {
+  drop_compressed(list, named);
   Runs runs;
   for (const fs::path& trace : list.traces) {
     if (std::ranges::find(named, trace) == named.end()) runs.add(trace);

@@ -51,7 +51,8 @@ bool is_own_file(const std::filesystem::path& path);
 //
 // One run is what lies below one `*_ascend_pt`, `*_ascend_ms`, `ASCEND_PROFILER_OUTPUT` or `PROF_*` folder; elsewhere
 // the files of one folder with the same text in front of the profiler's name for them (`rank0_trace_view.json`), if
-// there is no more than one of each kind.
+// there is no more than one of each kind. What lies compressed beside itself (x.json.gz, x.json, of one size unpacked)
+// is one, too.
 //
 // Moves what holds the same run as a fuller source from list.traces to list.same_run, with what lies beside it and is
 // no trace, and adds a line to list.choices for each run. Files that are among `named` stay, and choose nothing.

@@ -1,5 +1,6 @@
 """`trace-query ls` and `trend`: what a catalogue says of indexes is what the reports on each say, whatever becomes of the
 cache of summaries; planted shifts are found, and nothing else."""
+import gzip
 import json
 import os
 import shutil
@@ -53,6 +54,9 @@ def check_content(folder):
     equal(row["gpu"], "NVIDIA H100 80GB HBM3", "gpu")
     equal(rows("ls", folder / "content")["units"]["date_ns"], "ns", "unit of the date")
     equal((listed["new.json"]["state"], listed["new.json"]["kernels"]), ("not indexed", None), "a trace without an index")
+    (folder / "content/a.json.gz").write_bytes(gzip.compress(trace.read_bytes()))
+    (note,) = rows("ls", folder / "content")["warnings"]
+    require(note.startswith("1 trace has no index yet"), f"one is another form of a trace that has: {note}")
 
 
 def check_states(folder):

@@ -1,5 +1,6 @@
 """Sets of runs: compare --baseline X... --candidate Y..., and two folders. The statistics have unit tests on generated
 sums; here they are asked through files: false alarms, a planted change, ranks of jobs, pairs, gates, wrong use."""
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -278,6 +279,25 @@ def check_nothing_to_judge(folder):
     refused("--baseline", *a, "--candidate", *short, "--mixed", "--gate", 2, code=1)
 
 
+def check_forms(folder):
+    """A run counts once where its profiler wrote it in two forms, or it lies beside itself compressed; that is told."""
+    a, b = make_runs(folder / "a", 4, 1), make_runs(folder / "b", 3, 2)
+    (folder / "a/run-1.json.gz").write_bytes(gzip.compress(a[0].read_bytes()))
+    (folder / "a/other.json.gz").write_bytes(gzip.compress(a[0].read_bytes().replace(b'"ts":', b'"ts": ')))
+    for path, name in ((a[2], "two.trace.json"), (a[3], "twotrace_view.json")):
+        path.rename(folder / "a" / name)
+        Path(f"{path}.tracedb").unlink()
+    found = compare(folder / "a", folder / "b")
+    equal([row["name"] for row in found["sets"] if row["side"] == "baseline"],
+          ["other.json.gz", "run-1.json", "run-2.json", "twotrace_view.json"], "runs")
+    equal(compare("--baseline", *(folder / "a").glob("*.*z"), *(folder / "a").glob("*.json"), "--candidate", folder / "b")["verdict"],
+          found["verdict"], "named one by one")
+    said = run("trace-query", "compare", folder / "a", folder / "b").stdout
+    require("2 traces left out: another form of a run that is there" in " ".join(said.split()), said)
+    names = json.loads(run("trace-query", "sql", "-q", "--json", folder / "a", "SELECT DISTINCT index_name FROM all_kernel_stats").stdout)
+    equal(len(names["rows"]), 4, f"indexes of a folder: {names['rows']}")
+
+
 def check_two_traces(folder):
     """One trace a side: a stalled step moves no amount out of its own interval."""
     a, b = make_runs(folder / "a", 6, 6), make_runs(folder / "b", 6, 5, "--slow", "attention_decode=1.3")
@@ -347,4 +367,4 @@ def check_cache(folder):
 
 def main(cases, folder):
     cases.each_apart((check_false_alarms, check_planted_change, check_level_of_a_run, check_pairs, check_jobs,
-                      check_wrong_use, check_not_surer, check_told, check_one_run, check_nothing_to_judge, check_two_traces, check_earlier_runs, check_page, check_cache))
+                      check_wrong_use, check_not_surer, check_told, check_one_run, check_nothing_to_judge, check_forms, check_two_traces, check_earlier_runs, check_page, check_cache))

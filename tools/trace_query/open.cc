@@ -21,6 +21,7 @@
 #include "base/files/file_descriptor.h"
 #include "base/files/input_file.h"
 #include "base/scope_exit.h"
+#include "base/text/amounts.h"
 #include "fleet/catalogue.h"
 #include "index/leftovers.h"
 #include "index/locate.h"
@@ -39,7 +40,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> in_folder(const fs::path& folder) {
+std::vector<std::string> in_folder(const fs::path& folder, std::vector<std::string>* notes) {
   const TraceList list = list_traces({folder}, default_globs(), {}, Indexes::kTake);
   const std::set<fs::path> traces(list.traces.begin(), list.traces.end());
   std::vector<std::string> out;
@@ -48,6 +49,7 @@ std::vector<std::string> in_folder(const fs::path& folder) {
     if (path.extension() == kIndexSuffix && traces.contains(trace.replace_extension())) continue;
     out.push_back(path.string());
   }
+  keep_one_form(out, notes);
   for (const TraceList::Note& note : list.unreadable) out.push_back(note.path.string());
   return out;
 }
@@ -60,14 +62,14 @@ std::vector<std::string> that_fit(const std::string& pattern) {
   return out;
 }
 
-std::vector<std::string> expanded(const std::string& given) {
+std::vector<std::string> expanded(const std::string& given, std::vector<std::string>* notes) {
   std::error_code error;
   std::vector<std::string> out;
   if (fs::is_directory(given, error)) {
-    out = in_folder(given);
+    out = in_folder(given, notes);
   } else if (!fs::exists(given, error) && given.find_first_of("*?[") != std::string::npos) {
     for (const std::string& path : that_fit(given)) {
-      const std::vector<std::string> more = fs::is_directory(path, error) ? in_folder(path) : std::vector{path};
+      const std::vector<std::string> more = fs::is_directory(path, error) ? in_folder(path, notes) : std::vector{path};
       out.insert(out.end(), more.begin(), more.end());
     }
   }
@@ -235,14 +237,36 @@ OpenedTrace build(const std::filesystem::path& trace, const CommandLine& line) {
 
 }  // namespace
 
-std::vector<std::string> find_inputs(std::span<const std::string> given, const std::optional<std::string>& files_from) {
+void keep_one_form(std::vector<std::string>& inputs, std::vector<std::string>* notes) {
+  const auto trace_of = [](fs::path path) {
+    return path.extension() == kIndexSuffix ? path.replace_extension() : path;
+  };
+  std::set<fs::path> traces;
+  for (const std::string& input : inputs) traces.insert(trace_of(input));
+  TraceList list;
+  list.traces.assign(traces.begin(), traces.end());
+  keep_one_source_a_run(list, {});
+  std::set<fs::path> others, forms;  // with tables that are no traces, and without
+  for (const TraceList::Note& note : list.same_run) {
+    others.insert(note.path);
+    if (note.reason.starts_with("same run")) forms.insert(note.path);
+  }
+  std::erase_if(inputs, [&](const fs::path& input) { return others.contains(trace_of(input)); });
+  if (forms.empty() || notes == nullptr) return;
+  notes->push_back(fmt::format("{} left out: another form of a run that is there ({}{})",
+                               counted(forms.size(), "trace"), printable_path(*forms.begin()),
+                               forms.size() > 1 ? ", ..." : ""));
+}
+
+std::vector<std::string> find_inputs(std::span<const std::string> given, const std::optional<std::string>& files_from,
+                                     std::vector<std::string>* notes) {
   std::vector<std::string> all(given.begin(), given.end());
   if (files_from) {
     for (const fs::path& path : read_path_list(*files_from)) all.push_back(path.string());
   }
   std::vector<std::string> out;
   for (const std::string& path : all) {
-    const std::vector<std::string> more = expanded(path);
+    const std::vector<std::string> more = expanded(path, notes);
     out.insert(out.end(), more.begin(), more.end());
   }
   return out;

@@ -18,7 +18,12 @@ namespace tracedb {
 // In the order given, each folder replaced by the traces in it and below it, in the order of their paths, and by those
 // indexes whose trace is not there; a pattern (* ? [) that is no file's name by the files that fit it. `files_from`: a
 // file that lists more of them, "-" on standard input. What yields nothing stays as it is, for its opening to fail.
-std::vector<std::string> find_inputs(std::span<const std::string> given, const std::optional<std::string>& files_from);
+// Folders are without what keep_one_form() leaves out.
+std::vector<std::string> find_inputs(std::span<const std::string> given, const std::optional<std::string>& files_from,
+                                     std::vector<std::string>* notes = nullptr);
+
+// Of traces and indexes, leaves one of those that are of one run (keep_one_source_a_run()); a note says so.
+void keep_one_form(std::vector<std::string>& inputs, std::vector<std::string>* notes);
 
 // One that can be read once only, and so opened once: standard input, a pipe.
 bool is_stream(const std::filesystem::path& given);

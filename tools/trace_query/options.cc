@@ -23,6 +23,7 @@
 #include "trace_query/limits.h"
 #include "trace_query/manual.h"
 #include "trace_query/open.h"
+#include "trace_query/output.h"
 
 namespace tracedb {
 namespace {
@@ -278,7 +279,9 @@ bool CommandLine::parse(std::span<const std::string> args) {
   require_safe_outputs(options_->values, options_->outputs, "positional");
   require_known_ending(*this);
   if (!finds_inputs_) return true;
-  inputs_ = knows("files-from") ? find_inputs(positional_, text("files-from")) : positional_;
+  std::vector<std::string> notes;
+  inputs_ = knows("files-from") ? find_inputs(positional_, text("files-from"), &notes) : positional_;
+  for (const std::string& one : notes) note(*this, one);
   set_limits();
   return true;
 }

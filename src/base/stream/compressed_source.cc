@@ -6,7 +6,9 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <fstream>
 #include <new>
 #include <utility>
 
@@ -335,6 +337,22 @@ class ZstdDecoder : public StreamDecoder {
 };
 
 }  // namespace
+
+bool says_it_holds(const std::filesystem::path& compressed, std::uint64_t bytes) {
+  constexpr std::size_t kLongestZstdHeader = 18, kSizeAtEnd = 4;
+  std::ifstream file(compressed, std::ios::binary);
+  std::array<unsigned char, kLongestZstdHeader> read{};
+  file.read(reinterpret_cast<char*>(read.data()), read.size());
+  const std::string_view head(reinterpret_cast<const char*>(read.data()), static_cast<std::size_t>(file.gcount()));
+  if (is_zstd(head)) return ZSTD_getFrameContentSize(head.data(), head.size()) == bytes;
+  if (!is_gzip(head)) return false;
+  file.clear();
+  file.seekg(-static_cast<std::streamoff>(kSizeAtEnd), std::ios::end);
+  file.read(reinterpret_cast<char*>(read.data()), kSizeAtEnd);
+  std::uint32_t size = 0;  // modulo 2^32
+  for (std::size_t i = kSizeAtEnd; i-- > 0;) size = size << 8U | read[i];
+  return file && size == static_cast<std::uint32_t>(bytes);
+}
 
 std::unique_ptr<StreamDecoder> zstd_decoder() { return std::make_unique<ZstdDecoder>(); }
 

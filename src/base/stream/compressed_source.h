@@ -2,6 +2,8 @@
 // also after a damaged one, and distinguishes the ways in which a stream can be damaged.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -35,6 +37,9 @@ class StreamDecoder {
 bool is_gzip(std::string_view bytes);
 bool is_gzip_header(std::string_view bytes);  // a whole one, with values that occur
 bool is_zstd(std::string_view bytes);         // a frame, or one to be skipped, which some programs write first
+
+// Whether a file says that it unpacks to so many bytes. Not said by some zstd frames and by files of several members.
+bool says_it_holds(const std::filesystem::path& compressed, std::uint64_t bytes);
 
 std::unique_ptr<StreamDecoder> isal_gzip_decoder();  // nullptr when built without isa-l
 std::unique_ptr<StreamDecoder> zlib_gzip_decoder();

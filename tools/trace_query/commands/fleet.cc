@@ -32,6 +32,7 @@
 #include "trace_query/command.h"
 #include "trace_query/commands/compare/compare_request.h"
 #include "trace_query/limits.h"
+#include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
 #include "trace_query/report_shapes.h"
@@ -160,14 +161,23 @@ int report_unusable(const std::vector<CatalogueEntry>& entries) {
   return code;
 }
 
+// Traces without an index of which trace-ingest would make one: another form of a run that has one is not read.
+std::size_t count_not_indexed(const std::vector<CatalogueEntry>& entries) {
+  std::vector<std::string> traces;
+  for (const CatalogueEntry& entry : entries) traces.push_back(entry.trace);
+  keep_one_form(traces, nullptr);
+  const std::set<fs::path> kept(traces.begin(), traces.end());
+  return static_cast<std::size_t>(std::ranges::count_if(entries, [&](const CatalogueEntry& entry) {
+    return entry.state == CatalogueState::kNotIndexed && kept.contains(entry.trace);
+  }));
+}
+
 void add_catalogue_notes(const std::vector<CatalogueEntry>& entries, std::vector<std::string>& notes) {
-  const auto count = [&](CatalogueState state) {
-    return std::ranges::count_if(entries, [state](const auto& entry) { return entry.state == state; });
-  };
-  if (const auto n = count(CatalogueState::kNotIndexed); n > 0) {
+  if (const std::size_t n = count_not_indexed(entries); n > 0) {
     notes.push_back(counted(n, "trace has", "traces have") + " no index yet: run trace-ingest on the folder");
   }
-  if (const auto n = count(CatalogueState::kOutOfDate); n > 0) {
+  const auto is_out_of_date = [](const CatalogueEntry& one) { return one.state == CatalogueState::kOutOfDate; };
+  if (const auto n = std::ranges::count_if(entries, is_out_of_date); n > 0) {
     notes.push_back(counted(n, "index is", "indexes are") + " out of date: run trace-ingest on the folder");
   }
 }
@@ -268,9 +278,7 @@ TrendRequest trend_request(const CommandLine& line) {
 
 void add_notes(const std::vector<CatalogueEntry>& entries, const std::vector<TrendSeries>& series,
                const ChangePointOptions& options, std::vector<std::string>& notes) {
-  const auto unread = std::ranges::count_if(
-      entries, [](const CatalogueEntry& entry) { return entry.state == CatalogueState::kNotIndexed; });
-  if (unread > 0)
+  if (const std::size_t unread = count_not_indexed(entries); unread > 0)
     notes.push_back(counted(unread, "trace has no index yet and is", "traces have no index yet and are") +
                     " left out: run trace-ingest");
   const std::size_t least = least_values(options);
@@ -401,17 +409,14 @@ std::vector<TrendRun> runs_of(const std::vector<CatalogueEntry>& entries) {
 }
 
 // A run whose profiler wrote it in two forms is one.
-void keep_one_form(std::vector<CatalogueEntry>& entries, std::vector<std::string>& notes) {
-  TraceList forms;
-  std::set<fs::path> seen, others;
+void drop_other_forms(std::vector<CatalogueEntry>& entries, std::vector<std::string>& notes) {
+  std::vector<std::string> traces;
   for (const CatalogueEntry& entry : entries) {
-    if (is_usable(entry) && seen.insert(entry.trace).second) forms.traces.push_back(entry.trace);
+    if (is_usable(entry)) traces.push_back(entry.trace);
   }
-  keep_one_source_a_run(forms, {});
-  for (const TraceList::Note& note : forms.same_run) others.insert(note.path);
-  const std::size_t left_out =
-      std::erase_if(entries, [&](const CatalogueEntry& entry) { return others.contains(entry.trace); });
-  if (left_out > 0) notes.push_back(counted(left_out, "trace") + " left out: another form of a run that is there");
+  keep_one_form(traces, &notes);
+  const std::set<fs::path> kept(traces.begin(), traces.end());
+  std::erase_if(entries, [&](const CatalogueEntry& entry) { return is_usable(entry) && !kept.contains(entry.trace); });
 }
 
 // Means of the regular steps of runs, at equal load, as `compare` of sets has them; unknown of runs that have none.
@@ -477,7 +482,7 @@ int run_trend(const Command& command, std::span<const std::string> args) {
   const ActiveRules rules = requested_rules(line);
   std::vector<std::string> notes;
   std::vector<CatalogueEntry> entries = read_catalogue(line, notes);
-  keep_one_form(entries, notes);
+  drop_other_forms(entries, notes);
   const std::vector<TrendRun> runs = runs_of(entries);
   const auto series = make_trends(runs, request.trend, [&](const std::string& phase, std::span<const TrendRun> own) {
     return values_of(request.metric, phase, own, rules);

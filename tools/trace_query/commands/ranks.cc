@@ -345,7 +345,9 @@ Traces open_all(const CommandLine& line, std::span<const std::string> inputs, In
 // The only job of --baseline, or that of --job.
 JobAnalysis baseline_of(const CommandLine& line, const RequestedWorkload& requested) {
   const std::vector<std::string> folder = {*line.text("baseline")};
-  const std::vector<std::string> inputs = find_inputs(folder, std::nullopt);
+  std::vector<std::string> notes;
+  const std::vector<std::string> inputs = find_inputs(folder, std::nullopt, &notes);
+  for (const std::string& one : notes) note(line, "baseline: " + one);
   InputLoop loop(inputs);
   const Traces traces = open_all(line, inputs, loop);
   const std::vector<Job> jobs = requested_jobs(line, find_jobs(traces.facts).jobs);

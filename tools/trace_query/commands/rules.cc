@@ -122,7 +122,9 @@ int run_rules(const Command& command, std::span<const std::string> args) {
     throw usage_error("rules {}: give {}", words[0], words[0] == "show" ? "a trace or index" : "the name of a kernel");
   }
   if (words[0] == "show") {
-    line.set_inputs(find_inputs(rest, std::nullopt));
+    std::vector<std::string> notes;
+    line.set_inputs(find_inputs(rest, std::nullopt, &notes));
+    for (const std::string& one : notes) note(line, one);
     return show(line);
   }
   if (words[0] == "list") return list(line);

@@ -417,7 +417,9 @@ int run_sql(const Command& command, std::span<const std::string> args) {
   if (!line.parse(without_leading_comments(args))) return 0;
   if (line.has("recipes")) return print_recipes(line);
   const Request asked = request(line);
-  std::vector<SqlInput> inputs = find_sql_inputs(asked.inputs, line.text("files-from"));
+  std::vector<std::string> notes;
+  std::vector<SqlInput> inputs = find_sql_inputs(asked.inputs, line.text("files-from"), notes);
+  for (const std::string& one : notes) note(line, one);
   line.set_inputs(paths_of(inputs));
   static_cast<void>(line.inputs());  // there must be one
   const bool is_shell = is_for_shell(line, asked);

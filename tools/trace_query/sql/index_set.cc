@@ -102,18 +102,18 @@ std::vector<SetTable> all_tables(Database& database, WithTables with_tables) {
 }  // namespace
 
 std::vector<SqlInput> find_sql_inputs(const std::vector<std::string>& given,
-                                      const std::optional<std::string>& files_from) {
+                                      const std::optional<std::string>& files_from, std::vector<std::string>& notes) {
   std::vector<SqlInput> inputs;
   for (const std::string& word : given) {
     const SqlInput input = take_apart(word);
-    const std::vector<std::string> paths = find_inputs(std::vector{input.path}, std::nullopt);
+    const std::vector<std::string> paths = find_inputs(std::vector{input.path}, std::nullopt, &notes);
     if (!input.name.empty() && paths.size() != 1) {
       throw usage_error("{}: {} traces and indexes, which cannot have one name: give one of them", word, paths.size());
     }
     for (const std::string& path : paths) inputs.push_back({path, input.name});
   }
   if (files_from) {
-    for (const std::string& path : find_inputs({}, files_from)) inputs.push_back({path, {}});
+    for (const std::string& path : find_inputs({}, files_from, &notes)) inputs.push_back({path, {}});
   }
   refuse_names(inputs);
   return inputs;

@@ -54,7 +54,7 @@ struct SqlInput {
 // Inputs as given, "name=path" taken apart, folders and patterns as find_inputs() does. Error{kUsage} for a name that
 // is given twice, that SQL has already, or that would be that of many.
 std::vector<SqlInput> find_sql_inputs(const std::vector<std::string>& given,
-                                      const std::optional<std::string>& files_from);
+                                      const std::optional<std::string>& files_from, std::vector<std::string>& notes);
 
 class IndexSet : public DatabaseSet {
  public:

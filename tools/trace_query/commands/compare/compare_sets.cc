@@ -198,11 +198,10 @@ void save_baseline(std::vector<NamedRun> runs, const std::string& path) {
   file.finish();
 }
 
-int compare_given_sets(const CommandLine& line, const SetInputs& inputs) {
+int compare_given_sets(const CommandLine& line, const SetInputs& inputs, std::vector<std::string> warnings) {
   const SetsRequest request = read_sets_request(line);
   Output output(line);
   FoundSides sides;
-  std::vector<std::string> warnings;
   if (const int code = read_runs(line, inputs, output, sides, warnings); code != 0) return code;
   leave_out_runs(line, sides, warnings);
   if (!line.has("mixed")) refuse_mixed(sides);
@@ -374,17 +373,22 @@ int run_sets(const Command& command, const CommandLine& line, std::span<const st
     throw usage_error("compare: --history goes with a baseline and a candidate");
   }
   const SetInputs given = by_options ? given_sets(line) : SetInputs{{{line.positional()[0]}, {line.positional()[1]}}};
-  const SetInputs inputs = {find_inputs(given[0], std::nullopt), find_inputs(given[1], std::nullopt)};
+  std::vector<std::string> notes;
+  const SetInputs inputs = {find_inputs(given[0], std::nullopt, &notes), find_inputs(given[1], std::nullopt, &notes)};
   if (line.has("history") || line.has("baseline-file") || line.has("save-baseline")) {
-    return compare_given_sets(line, inputs);
+    return compare_given_sets(line, inputs, std::move(notes));
   }
   std::vector<std::string> words = options_of(line, args);
   if (inputs[0].size() == 1 && inputs[1].size() == 1 && !asks_for_sets(line)) {
+    for (const std::string& one : notes) note(line, one);
     words.insert(words.end(), {inputs[0].front(), inputs[1].front()});
     return command.run(command, words);
   }
   const bool one_word = given[0].size() == 1 && given[1].size() == 1;
-  if (!one_word || !is_job_each(line, inputs)) return compare_given_sets(line, inputs);
+  if (!one_word || !is_job_each(line, inputs)) {
+    return compare_given_sets(line, inputs, std::move(notes));
+  }
+  for (const std::string& one : notes) note(line, one);
   line.refuse({"normalise", "by", "save-baseline", "baseline-file", "min-confidence", "allow-different-work", "step"},
               "compare: --{} does not go with two folders of jobs, which are compared rank by rank");
   // `ranks` has no gate.

@@ -34,7 +34,8 @@ class SideReader {
              std::vector<std::string>& warnings)
       : line_(line), rules_(rules), output_(output), warnings_(warnings), cache_(cache_directory()) {}
 
-  std::vector<NamedRun> read(const std::vector<std::string>& inputs, int& exit_code) {
+  std::vector<NamedRun> read(std::vector<std::string> inputs, int& exit_code) {
+    keep_one_form(inputs, &warnings_);  // that were named one by one
     InputLoop loop(inputs);
     std::vector<TraceOfRun> traces;
     std::vector<RankFacts> facts;
@@ -159,7 +160,8 @@ std::vector<NamedRun> read_history(const CommandLine& line, const Output& output
   const std::vector<std::string> given = {line.text("history").value_or("")};
   const ActiveRules rules = requested_rules(line);
   int code = 0;
-  std::vector<NamedRun> runs = SideReader(line, rules, output, warnings).read(find_inputs(given, std::nullopt), code);
+  std::vector<NamedRun> runs =
+      SideReader(line, rules, output, warnings).read(find_inputs(given, std::nullopt, &warnings), code);
   std::erase_if(runs, [&](const NamedRun& one) {
     return std::ranges::any_of(sides[1], [&](const NamedRun& own) { return own.source.hash == one.source.hash; });
   });
