@@ -279,6 +279,16 @@ def check_nothing_to_judge(folder):
     refused("--baseline", *a, "--candidate", *short, "--mixed", "--gate", 2, code=1)
 
 
+def check_architecture(folder):
+    """Another architecture is other work for sets, too; a roll-up that is kept says so as well."""
+    options = ("--mix", "P,D*6", "--batch", 8)
+    a, moe = (make_runs(folder / name, 3, seed, *options, "--moe", on) for name, seed, on in (("a", 1, "off"), ("m", 2, "on")))
+    for _ in range(2):
+        for row in compare_sets(a, moe, "--phase", "decode")["verdict"]:
+            require("other architecture, by its kernels: transformer, against transformer, MoE" in row["reason"], row)
+    require("of several kinds: architecture: " in refused("--baseline", *a, moe[0], "--candidate", *moe[1:]), "both on one side")
+
+
 def check_forms(folder):
     """A run counts once where its profiler wrote it in two forms, or it lies beside itself compressed; that is told."""
     a, b = make_runs(folder / "a", 4, 1), make_runs(folder / "b", 3, 2)
@@ -367,4 +377,4 @@ def check_cache(folder):
 
 def main(cases, folder):
     cases.each_apart((check_false_alarms, check_planted_change, check_level_of_a_run, check_pairs, check_jobs,
-                      check_wrong_use, check_not_surer, check_told, check_one_run, check_nothing_to_judge, check_forms, check_two_traces, check_earlier_runs, check_page, check_cache))
+                      check_wrong_use, check_not_surer, check_told, check_one_run, check_nothing_to_judge, check_architecture, check_forms, check_two_traces, check_earlier_runs, check_page, check_cache))

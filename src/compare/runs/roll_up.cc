@@ -274,7 +274,8 @@ void visit_roll_up(Archive& archive, One& one) {
     const auto all = [&](auto&... fields) { (to(fields), ...); };
     auto& sums = group.sums;
     all(group.kind, group.batch, group.matched_steps, group.by_period, group.load_known, group.work.model,
-        group.work.layers, group.work.by_rhythm, group.work.tokens, group.work.requests, group.work.ranks);
+        group.work.architecture, group.work.layers, group.work.by_rhythm, group.work.tokens, group.work.requests,
+        group.work.ranks);
     to.shapes(group.work.shapes);
     to.list(group.devices, [](Archive& device, auto& mean) { device(mean.first), device(mean.second); });
     all(sums.bar, sums.steps, sums.rare_steps, sums.load, sums.load_squares, sums.period, sums.period_squares,
@@ -284,7 +285,7 @@ void visit_roll_up(Archive& archive, One& one) {
   });
 }
 
-std::string heading() { return fmt::format("tracedb roll-up 3 {}\n", kVersion); }
+std::string heading() { return fmt::format("tracedb roll-up 4 {}\n", kVersion); }
 
 constexpr std::size_t kHashDigits = 32;
 constexpr std::size_t kMostFiles = 5000;  // beyond, all are made anew

@@ -340,8 +340,7 @@ class PhaseMaker {
   void judge_work(const std::array<std::vector<RunGroup>, 2>& groups, PhaseRuns& out) const {
     for (const RunTrait& trait : kRunTraits) {
       const std::string other = other_between(sides_, groups, trait);
-      const bool of_work = trait.name == "model" || trait.name == "number of layers";
-      if (!other.empty() && !of_work && out.no_speed.empty()) out.no_speed = other;
+      if (!other.empty() && !trait.of_work && out.no_speed.empty()) out.no_speed = other;
     }
     const RollUpGroup* first = nullptr;
     for (const auto& side : groups) {
@@ -367,6 +366,12 @@ std::string model_of(const Run& run) {
   return "";
 }
 
+// Where no model is named.
+std::string architecture_of(const Run& run) {
+  const std::vector<RollUpGroup>& groups = run.ranks.front().groups;
+  return groups.empty() || !model_of(run).empty() ? "" : groups.front().work.architecture;
+}
+
 std::string layers_of(const Run& run) {
   std::int64_t most = 0;
   for (const RollUpGroup& group : run.ranks.front().groups) {
@@ -377,12 +382,13 @@ std::string layers_of(const Run& run) {
 
 }  // namespace
 
-const std::array<RunTrait, 5> kRunTraits = {{
+const std::array<RunTrait, 6> kRunTraits = {{
     {"GPU", [](const Run& run) { return run.ranks.front().gpu; }},
     {"framework", [](const Run& run) { return run.ranks.front().framework; }},
     {"world size", [](const Run& run) { return run.ranks.front().world_size; }},
-    {"model", model_of},
-    {"number of layers", layers_of},
+    {"model", model_of, true},
+    {"architecture", architecture_of, true},
+    {"number of layers", layers_of, true},
 }};
 
 std::string differences_within(const std::vector<Run>& side, const RunTrait& trait) {

@@ -43,8 +43,9 @@ std::vector<RunPhase> phases_of(const RunsOfSides& sides, const RunSetOptions& o
 struct RunTrait {
   std::string_view name;  // "GPU"
   std::string (*text)(const Run& run);
+  bool of_work = false;  // else of what does it
 };
-extern const std::array<RunTrait, 5> kRunTraits;  // GPU, framework, world size, model, layers
+extern const std::array<RunTrait, 6> kRunTraits;  // GPU, framework, world size, model or architecture, layers
 std::string differences_within(const std::vector<Run>& side, const RunTrait& trait);
 
 }  // namespace tracedb
