@@ -295,7 +295,7 @@ Report ranks_jobs(std::span<const JobAnalysis> jobs) {
     const JobWaits& waits = job.waits;
     const auto& straggler = waits.straggler;
     const Loss loss = straggler ? loss_by(job.ranks, waits, *straggler) : Loss{};
-    const auto steps = static_cast<double>(std::max<std::size_t>(job.steps(), 1));
+    const auto steps = static_cast<double>(std::max<std::size_t>(job.steps(straggler), 1));
     std::size_t late = 0;
     for (const RankWaits& rank : waits.ranks) late += rank.last;
     const std::vector<MatchedCollective>& matched = job.matching.matched;

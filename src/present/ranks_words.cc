@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t kMostListedRanks = 8;
 constexpr double kMuchOfCollectives = 0.1;
 
-// Of the whole recording: "12.3 ms a step", or without steps "0.2 s in all".
-Sentence per_step(const JobAnalysis& job, double ns) {
-  const std::size_t steps = job.steps();
+// Of the whole recording, or that of a rank: "12.3 ms a step", or without steps "0.2 s in all".
+Sentence per_step(const JobAnalysis& job, double ns, std::optional<std::uint32_t> place = std::nullopt) {
+  const std::size_t steps = job.steps(place);
   return steps == 0 ? say("in_all", "{time:duration} in all", {{"time", ns}})
                     : say("a_step", "{time:duration} a step", {{"time", ns / static_cast<double>(steps)}});
 }
@@ -26,11 +26,12 @@ std::string size_text(const JobAnalysis& job) {
 }
 
 // Of the classes of kernels that hold it up the first; `times`: that they do.
-Sentence compute_words(const JobAnalysis& job, const std::map<std::uint32_t, ClassExcess>& classes, std::size_t times) {
+Sentence compute_words(const JobAnalysis& job, std::uint32_t place, const std::map<std::uint32_t, ClassExcess>& classes,
+                       std::size_t times) {
   const auto most = std::ranges::max_element(classes, {}, [](const auto& one) { return one.second.time; });
   if (most == classes.end() || most->second.time <= 0) return say("late.compute", "it computes longer");
   const Figure op{"op", job.texts.classes.text(most->first)};
-  const Figure time{"excess", per_step(job, static_cast<double>(most->second.time))};
+  const Figure time{"excess", per_step(job, static_cast<double>(most->second.time), place)};
   const double per_collective = most->second.kernels / static_cast<double>(std::max<std::size_t>(times, 1));
   if (std::abs(per_collective) < 0.5) return say("late.slower", "its {op} kernels take {excess} longer", {op, time});
   return say("late.kernels", "it runs {n:.1f} {how} {op} kernels each time, which take {excess} longer",
@@ -42,10 +43,11 @@ Sentence cause_words(const JobAnalysis& job, std::uint32_t place) {
   const std::optional<Pace>& pace = job.waits.pace;
   const LateCause cause = job.waits.cause_of(place);
   const LateParts& parts = pace ? pace->excess : rank.parts;
-  const Figure time{"excess", per_step(job, static_cast<double>(parts[static_cast<std::size_t>(cause)]))};
+  const Figure time{"excess", per_step(job, static_cast<double>(parts[static_cast<std::size_t>(cause)]), place)};
   switch (cause) {
     case LateCause::kCompute:
-      return pace ? compute_words(job, pace->classes, job.steps()) : compute_words(job, rank.classes, rank.last);
+      return pace ? compute_words(job, place, pace->classes, job.steps())
+                  : compute_words(job, place, rank.classes, rank.last);
     case LateCause::kCopy:
       return say("late.copies", "its copies take {excess} longer", {time});
     case LateCause::kComm:
@@ -75,7 +77,7 @@ Sentence matched_words(const JobAnalysis& job) {
 
 Sentence loss_words(const JobAnalysis& job, std::uint32_t rank) {
   const Loss loss = loss_by(job.ranks, job.waits, rank);
-  return say("", "{by_step} ({share:.1f%})", {{"by_step", per_step(job, loss.ns)}, {"share", loss.share}});
+  return say("", "{by_step} ({share:.1f%})", {{"by_step", per_step(job, loss.ns, rank)}, {"share", loss.share}});
 }
 
 // Where nothing says how many there are, others may be missing.
@@ -99,7 +101,7 @@ Sentence shared_words(const JobAnalysis& job, std::uint32_t place, double loss) 
   const auto most = std::ranges::max_element(rank.shared, {}, [](const auto& one) { return one.second; });
   const double part = static_cast<double>(most->second) / static_cast<double>(rank.caused);
   return say("shared", " ({shared} of that for {other}, too)",
-             {{"shared", per_step(job, loss * part)}, {"other", rank_text(job, most->first)}});
+             {{"shared", per_step(job, loss * part, place)}, {"other", rank_text(job, most->first)}});
 }
 
 Sentence straggler_headline(const JobAnalysis& job, std::uint32_t place) {

@@ -61,8 +61,8 @@ struct JobAnalysis {
   std::vector<RankClock> clocks;
   JobWaits waits;
 
-  // Steps with a collective that is selected; 0: none is in a step, or what repeats is none.
-  [[nodiscard]] std::size_t steps() const;
+  // Steps with a collective that is selected, of this rank; 0: none is in a step, or what repeats is none.
+  [[nodiscard]] std::size_t steps(std::optional<std::uint32_t> place = std::nullopt) const;
 };
 
 // Of ranks that have been read.

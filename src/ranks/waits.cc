@@ -410,8 +410,10 @@ JobWaits split_waits(std::span<const RankTrace> ranks, const Matching& matching,
   return Splitter(ranks, matching, clocks).split();
 }
 
-double whole_ranks(std::span<const RankTrace> ranks, const JobWaits& waits, std::optional<std::uint32_t> beside) {
-  const std::set<std::uint32_t> steps = steps_of(waits);
+namespace {
+
+double whole_ranks_in(std::span<const RankTrace> ranks, const std::set<std::uint32_t>& steps,
+                      std::optional<std::uint32_t> beside) {
   std::size_t count = 0, of_steps = 0;
   for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
     if (rank == beside) continue;
@@ -422,6 +424,12 @@ double whole_ranks(std::span<const RankTrace> ranks, const JobWaits& waits, std:
   return of_steps == 0 ? static_cast<double>(count) : static_cast<double>(of_steps) / static_cast<double>(steps.size());
 }
 
+}  // namespace
+
+double whole_ranks(std::span<const RankTrace> ranks, const JobWaits& waits) {
+  return whole_ranks_in(ranks, steps_of(waits), std::nullopt);
+}
+
 Loss loss_by(std::span<const RankTrace> ranks, const JobWaits& waits, std::uint32_t rank) {
   const RankWaits& of = waits.ranks[rank];
   double span = 0;
@@ -429,13 +437,16 @@ Loss loss_by(std::span<const RankTrace> ranks, const JobWaits& waits, std::uint3
     if (other != rank) span += static_cast<double>(ranks[other].figures.span);
   }
   const auto others = static_cast<double>(ranks.size() - 1);
-  const double whole = whole_ranks(ranks, waits, rank);
-  span /= whole;
+  const std::set<std::uint32_t> all = steps_of(waits);
+  std::set<std::uint32_t> own = all;
+  std::erase_if(own, [&](std::uint32_t step) { return !has_step(ranks[rank], step); });
+  span /= whole_ranks_in(ranks, all, rank);
+  if (!own.empty()) span *= static_cast<double>(own.size()) / static_cast<double>(all.size());
   double ns = 0;
   if (waits.pace && waits.straggler == rank) {
     ns = static_cast<double>(std::reduce(waits.pace->excess.begin(), waits.pace->excess.end()));
   } else if (of.others > 0) {
-    ns = static_cast<double>(of.caused) / static_cast<double>(of.others) * others / whole;
+    ns = static_cast<double>(of.caused) / static_cast<double>(of.others) * others / whole_ranks_in(ranks, own, rank);
   }
   return {ns, span > 0 ? ns / span : 0};
 }

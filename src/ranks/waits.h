@@ -122,11 +122,11 @@ struct JobWaits {
 
 JobWaits split_waits(std::span<const RankTrace> ranks, const Matching& matching, std::span<const RankClock> clocks);
 
-// How many ranks there are beside this one; one that lacks steps is the part that it has of them.
-double whole_ranks(std::span<const RankTrace> ranks, const JobWaits& waits,
-                   std::optional<std::uint32_t> beside = std::nullopt);
+// How many ranks there are; one that lacks steps is the part that it has of them.
+double whole_ranks(std::span<const RankTrace> ranks, const JobWaits& waits);
 
-// What the others lose to a rank: mean exposed waiting of a whole one of them, and as a share of their span.
+// What the others lose to a rank, in the steps that it has: mean exposed waiting of a whole one of them, and as a share
+// of their span.
 struct Loss {
   double ns = 0, share = 0;
 };

@@ -142,6 +142,17 @@ def check_shifted(folder):
     equal((row["collectives"], row["straggler"], row["cause"]), (16 * LAYERS, "1", "host"), "matched from the start")
 
 
+def check_shorter(folder):
+    """What the others lose is of the steps that the late rank is in."""
+    for steps in (10, 4):
+        options = ["--ranks", "4", "--steps", "20", "--late", "2:compute:300000", "--shorten", f"2={steps}"]
+        job, _ = make(folder, f"shorter{steps}", options)
+        (row,) = ask(job)["jobs"]
+        equal(row["straggler"], "2", f"{steps} of 20 steps: straggler")
+        near(row["loss_per_step"], 300_000, 30_000, f"{steps} of 20 steps: loss")
+        near(row["loss_pct"], 14, 4, f"{steps} of 20 steps: share")
+
+
 def check_several(folder):
     make(folder, "two/a", ["--ranks", "2", "--steps", "6"])
     make(folder, "two/b", ["--ranks", "4", "--steps", "6", "--stem", "worker"])
@@ -423,7 +434,7 @@ def main(cases, folder):
         cases.run(f"pipeline with nothing planted, seed {seed}", check_even_pipeline, seed, folder)
     for seed in range(3):
         cases.run(f"devices of one process, seed {seed}", check_devices, seed, folder)
-    cases.each((check_several_processes, check_peers, check_parts, check_two_late, check_unknown_size, check_breakdown, check_shifted, check_several, check_alone,
+    cases.each((check_several_processes, check_peers, check_parts, check_two_late, check_unknown_size, check_breakdown, check_shifted, check_shorter, check_several, check_alone,
                 check_one_folder_each, check_baseline, check_host, check_broken), folder)
     cases.run_apart("four real ranks of eight", check_real)
     for name, pairs in (("nsys_2gpu_before.sqlite", 33), ("nsys_2gpu_after.sqlite", 31)):
