@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostListedRanks = 8;
 constexpr double kMuchOfCollectives = 0.1;
+constexpr double kFarApart = 2e9;  // ns
 
 // Of the whole recording, or that of a rank: "12.3 ms a step", or without steps "0.2 s in all".
 Sentence per_step(const JobAnalysis& job, double ns, std::optional<std::uint32_t> place = std::nullopt) {
@@ -224,13 +225,17 @@ void add_send_notes(const JobAnalysis& job, std::vector<std::string>& notes) {
 }
 
 std::string clock_note(const JobAnalysis& job) {
-  double worst = 0;
+  double worst = 0, behind = 0, ahead = 0;
   bool drifts = false;
   for (const RankClock& clock : job.clocks) {
     worst = std::max(worst, clock.uncertainty);
+    behind = std::min(behind, clock.offset);
+    ahead = std::max(ahead, clock.offset);
     drifts = drifts || clock.slope != 0;
   }
-  return fmt::format("clocks set by the ends of collectives, uncertain by {}{}", short_duration_text(worst),
+  // No one sees in their times that they are of one recording.
+  const std::string apart = ahead - behind > kFarApart ? fmt::format("{:.0f} s apart, ", (ahead - behind) / 1e9) : "";
+  return fmt::format("clocks {}set by the ends of collectives, uncertain by {}{}", apart, short_duration_text(worst),
                      drifts ? ", drift taken out" : "");
 }
 

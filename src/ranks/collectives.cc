@@ -205,6 +205,7 @@ class Matcher {
 
 constexpr std::size_t kMostClockPairs = 4096;
 constexpr std::size_t kLeastPairsOfDrift = 16;
+constexpr double kMostDrift = 0.001;  // what gains more is no clock: crystals are within 200 ppm, NTP slews by 500
 
 // Ends on all members at once: what goes from or to one rank only does not.
 bool ends_together(std::string_view name) {
@@ -264,6 +265,7 @@ RankClock fit(std::span<const Difference> differences) {
   if (differences.size() < kLeastPairsOfDrift) return steady;
   RankClock drifting = steady;
   drifting.slope = slope_of(differences);
+  if (std::abs(drifting.slope) > kMostDrift) return steady;
   drifting.offset = middle(differences, drifting.slope, drifting.at);
   drifting.uncertainty = scatter(differences, drifting);
   const double gained = std::abs(drifting.slope) * static_cast<double>(last - first);

@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/text/decimal.h"
 #include "index/validity.h"
 #include "passes/columns/event_columns.h"
 #include "sql/database.h"
@@ -19,9 +20,9 @@ namespace tracedb {
 std::size_t JobAnalysis::steps(std::optional<std::uint32_t> place) const {
   std::set<std::uint32_t> seen;
   for (const CollectiveWait& one : waits.collectives) {
-    const std::vector<StepFacts>& steps = ranks.front().steps;
     const std::vector<CollectiveMember>& members = matching.matched[one.collective].members;
     if (place && std::ranges::find(members, *place, &CollectiveMember::rank) == members.end()) continue;
+    const std::vector<StepFacts>& steps = ranks.front().steps;
     const bool is_unit = !steps.empty() && steps.front().info.kind == StepKind::kUnit;
     if (one.step != 0 && !is_unit) seen.insert(one.step);
   }
@@ -41,6 +42,8 @@ namespace {
 
 // Clocks of machines may differ by this much and recordings still be of one time.
 constexpr std::int64_t kClockSlack = 2'000'000'000;
+// And by this much, as where time zones are set wrong, where they complete each other.
+constexpr std::int64_t kMostClockSlack = 86'400'000'000'000;
 // More ranks than this are not listed as missing: the size is no size of a job then.
 constexpr std::int64_t kLargestWorld = 1 << 20;
 
@@ -75,9 +78,65 @@ bool overlaps_all(std::span<const RankFacts> facts, const Members& members, std:
   return std::ranges::all_of(members, [&](std::size_t i) { return overlap(facts[i], facts[other]); });
 }
 
+// How often the rank is there that is there most.
+std::size_t most_of_a_rank(std::span<const RankFacts> facts, const Members& members) {
+  std::map<std::int64_t, std::size_t> counts;
+  std::size_t most = 0;
+  for (const std::size_t i : members) most = std::max(most, ++counts[facts[i].rank.value_or(0)]);
+  return most;
+}
+
+// "run7_rank3.json" -> {7, 3}
+std::vector<std::string> numbers_of(const RankFacts& facts) {
+  std::vector<std::string> out;
+  bool was_digit = false;
+  for (const char c : std::filesystem::path(facts.trace).filename().string()) {
+    const bool is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (is_digit && !was_digit) out.emplace_back();
+    if (is_digit) out.back() += c;
+    was_digit = is_digit;
+  }
+  return out;
+}
+
+// Names of one pattern in which one number is the rank of each: the others tell jobs whose ranks are the same.
+std::vector<Members> by_other_numbers(std::span<const RankFacts> facts, const Members& members) {
+  const std::size_t same = most_of_a_rank(facts, members);
+  for (std::size_t place = 0; same > 1 && place < numbers_of(facts[members.front()]).size(); ++place) {
+    std::map<std::vector<std::string>, Members> groups;
+    for (const std::size_t i : members) {
+      std::vector<std::string> numbers = numbers_of(facts[i]);
+      if (parse_int64(numbers[place]) != facts[i].rank) break;
+      numbers[place].clear();
+      groups[std::move(numbers)].push_back(i);
+    }
+    std::vector<Members> out;
+    std::size_t n = 0;
+    for (auto& [others, group] : groups) {
+      n += most_of_a_rank(facts, group) == 1 ? group.size() : 0;
+      out.push_back(std::move(group));
+    }
+    if (n == members.size() && out.size() == same) return out;
+  }
+  return {members};
+}
+
+// Whether these are the ranks of one recording, whatever their clocks say: each is there once, with collectives that
+// the first has, too.
+bool complete_each_other(std::span<const RankFacts> facts, const Members& members) {
+  const RankFacts& first = facts[members.front()];
+  return first.world_size.value_or(1) > 1 && most_of_a_rank(facts, members) == 1 &&
+         std::ranges::all_of(members, [&](std::size_t i) {
+           return facts[i].begin - first.begin <= kMostClockSlack &&
+                  facts[i].first_collective <= first.last_collective &&
+                  first.first_collective <= facts[i].last_collective;
+         });
+}
+
 // In order of time, each where its rank is not yet.
 std::vector<Members> recordings(std::span<const RankFacts> facts, Members members) {
   std::ranges::stable_sort(members, [&](std::size_t a, std::size_t b) { return facts[a].begin < facts[b].begin; });
+  if (complete_each_other(facts, members)) return {members};
   std::vector<Members> out;
   for (const std::size_t i : members) {
     const auto place = std::ranges::find_if(out, [&](const Members& known) {
@@ -186,6 +245,9 @@ RankFacts read_rank_facts(const Index& index) {
   out.begin = base + database.query_int64("SELECT ts FROM kernel WHERE id = 1").value_or(0);
   out.end = base + database.query_int64("SELECT ts + ifnull(dur, 0) FROM kernel ORDER BY id DESC LIMIT 1").value_or(0);
   out.devices = comm_devices(index);
+  Statement numbers(database,
+                    "SELECT ifnull(min(sequence), count(*)), ifnull(max(sequence), count(*)) FROM collective");
+  if (numbers.step()) out.first_collective = numbers.int64(0), out.last_collective = numbers.int64(1);
   return out;
 }
 
@@ -214,7 +276,9 @@ Jobs find_jobs(std::span<const RankFacts> facts) {
   }
   std::vector<Members> groups;
   for (const auto& [name, members] : by_name) {
-    for (Members& recording : recordings(facts, members)) groups.push_back(std::move(recording));
+    for (const Members& one : by_other_numbers(facts, members)) {
+      for (Members& recording : recordings(facts, one)) groups.push_back(std::move(recording));
+    }
   }
   groups = joined(facts, groups);
   std::ranges::sort(groups, [](const Members& a, const Members& b) {

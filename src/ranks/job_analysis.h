@@ -14,8 +14,10 @@
 namespace tracedb {
 
 // Which traces are ranks of one job. Ranks lie in one folder under names that differ in numbers only, or in folders of
-// their own; the same rank twice is another recording of the job, or another job. A process that drives several devices
-// (DataParallel, one NCCL process) is a job by itself, whose ranks are the devices.
+// their own; the same rank twice is another recording of the job, or another job: of two numbers in the names the one
+// that is the rank of each tells no job, the other one does. Else those of one time are one recording, and ranks of one
+// folder that are there once each and have collectives in common, however wrong their clocks are. A process that drives
+// several devices (DataParallel, one NCCL process) is a job by itself, whose ranks are the devices.
 
 struct CommDevice {
   std::uint32_t id = 0;  // in the index
@@ -28,6 +30,8 @@ struct RankFacts {
   std::optional<std::int64_t> rank, world_size;
   std::int64_t begin = 0, end = 0;       // of its kernels, ns since the epoch by its own clock; equal: it has none
   std::vector<CommDevice> devices = {};  // that communicate, where there are several
+  // Least and greatest number of its collectives; both how many there are where they have none.
+  std::int64_t first_collective = 0, last_collective = 0;
 };
 
 // From meta.rank and meta.trace.distributedInfo; without these, the job of a rank is as large as its largest group.

@@ -153,6 +153,39 @@ def check_shorter(folder):
         near(row["loss_pct"], 14, 4, f"{steps} of 20 steps: share")
 
 
+def check_replicas(folder):
+    """Two jobs of one time in one folder: the number in the names that is the rank tells no job, the other one does. No
+    clock gains seven percent."""
+    for replica, clock in enumerate(("1", "1.1")):
+        job, _ = make(folder, f"replica{replica}", ["--ranks", "2", "--steps", "20", "--clock", clock, "--late", f"{replica}:compute:300000"])
+        for rank in range(2):
+            (folder / "replicas").mkdir(exist_ok=True)
+            start = [3000, 0][(rank + replica) % 2]
+            text = (job / f"rank{rank}.json").read_text()
+            text = re.sub(r'"ts": ?([0-9]+)', lambda found: f'"ts":{int(found[1]) + start}', text)
+            (folder / f"replicas/x{replica}_r{rank}.json").write_text(text)
+    tables = ask(folder / "replicas")
+    equal([row["straggler"] for row in tables["jobs"]], ["0", "1"], "stragglers")
+    for row, name in zip(tables["ranks"], ("x0_r0", "x0_r1", "x1_r0", "x1_r1")):
+        require(row["trace"].endswith(f"{name}.json") and abs(row["clock_drift"] or 0) < 50, row)
+    mixed = [folder / "replicas/x0_r0.json", folder / "replicas/x1_r1.json"]
+    require(all(abs(row["clock_drift"] or 0) < 1000 for row in ask(*mixed)["ranks"]), "a drift that no clock has")
+
+
+def check_far_clocks(folder):
+    """Ranks that complete each other are one job, however wrong a clock; for sets of runs, too."""
+    for number in range(4):
+        job, _ = make(folder, f"far/{number}", ["--ranks", "2", "--steps", "20", "--seed", str(number), "--clock-of", "1:7200000000000", "--late", "1:compute:300000"])
+        tables = ask(job)
+        equal([(row["ranks"], row["straggler"]) for row in tables["jobs"]], [(2, "1")], "one job")
+        require(any(note.startswith("clocks 7200 s apart, set by") for note in tables["notes"]), tables["notes"])
+        for truth in (folder / "far").glob("*.truth.json"):
+            truth.unlink()
+    sides = ("--baseline", folder / "far/0", folder / "far/1", "--candidate", folder / "far/2", folder / "far/3")
+    document = json.loads(run("trace-query", "compare", "-q", "--json", *sides).stdout)
+    equal([row["traces"] for row in document["sets"]], [2] * 4, "ranks are no runs")
+
+
 def check_several(folder):
     make(folder, "two/a", ["--ranks", "2", "--steps", "6"])
     make(folder, "two/b", ["--ranks", "4", "--steps", "6", "--stem", "worker"])
@@ -434,7 +467,7 @@ def main(cases, folder):
         cases.run(f"pipeline with nothing planted, seed {seed}", check_even_pipeline, seed, folder)
     for seed in range(3):
         cases.run(f"devices of one process, seed {seed}", check_devices, seed, folder)
-    cases.each((check_several_processes, check_peers, check_parts, check_two_late, check_unknown_size, check_breakdown, check_shifted, check_shorter, check_several, check_alone,
+    cases.each((check_several_processes, check_peers, check_parts, check_two_late, check_unknown_size, check_breakdown, check_shifted, check_shorter, check_replicas, check_far_clocks, check_several, check_alone,
                 check_one_folder_each, check_baseline, check_host, check_broken), folder)
     cases.run_apart("four real ranks of eight", check_real)
     for name, pairs in (("nsys_2gpu_before.sqlite", 33), ("nsys_2gpu_after.sqlite", 31)):
