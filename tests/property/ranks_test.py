@@ -186,6 +186,17 @@ def check_far_clocks(folder):
     equal([row["traces"] for row in document["sets"]], [2] * 4, "ranks are no runs")
 
 
+def check_place(folder):
+    """Each rank has its own device: one that any of them has can be selected."""
+    job, _ = make(folder, "places", ["--ranks", "2", "--steps", "4"])
+    for device in (0, 1):
+        run("trace-query", "ranks", "-q", job, "--device", device)
+        (n,) = json.loads(run("trace-query", "sql", "-q", "--json", job, "SELECT sum(instances) AS n FROM all_ops", "--device", device).stdout)["rows"]
+        require(n["n"] > 0, n)
+    for command in (("ranks", job), ("sql", job, "SELECT count(*) FROM all_ops")):
+        refused(2, "--device 7: there are 0, 1", "trace-query", *command, "--device", "7")
+
+
 def check_several(folder):
     make(folder, "two/a", ["--ranks", "2", "--steps", "6"])
     make(folder, "two/b", ["--ranks", "4", "--steps", "6", "--stem", "worker"])
@@ -467,7 +478,7 @@ def main(cases, folder):
         cases.run(f"pipeline with nothing planted, seed {seed}", check_even_pipeline, seed, folder)
     for seed in range(3):
         cases.run(f"devices of one process, seed {seed}", check_devices, seed, folder)
-    cases.each((check_several_processes, check_peers, check_parts, check_two_late, check_unknown_size, check_breakdown, check_shifted, check_shorter, check_replicas, check_far_clocks, check_several, check_alone,
+    cases.each((check_several_processes, check_peers, check_parts, check_two_late, check_unknown_size, check_breakdown, check_shifted, check_shorter, check_replicas, check_far_clocks, check_place, check_several, check_alone,
                 check_one_folder_each, check_baseline, check_host, check_broken), folder)
     cases.run_apart("four real ranks of eight", check_real)
     for name, pairs in (("nsys_2gpu_before.sqlite", 33), ("nsys_2gpu_after.sqlite", 31)):

@@ -166,8 +166,9 @@ ActiveRules requested_rules(const CommandLine& line) {
   return rules;
 }
 
-RequestedWorkload::RequestedWorkload(const CommandLine& line)
+RequestedWorkload::RequestedWorkload(const CommandLine& line, bool of_several)
     : options_{selection_of(line), {line.text("step-regex")}, nullptr}, rules_(requested_rules(line)) {
+  options_.selection.of_several = of_several;
   const auto path = line.text("capture");
   if (!path) return;
   captured_.emplace(open_trace(*path, line));

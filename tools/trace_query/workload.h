@@ -27,7 +27,8 @@ std::string selection_text(const CommandLine& line);
 // The options of a run, read once for all of its inputs.
 class RequestedWorkload {
  public:
-  explicit RequestedWorkload(const CommandLine& line);  // Error{kUsage} for values that mean nothing
+  // Error{kUsage} for values that mean nothing. `of_several`: as of a Selection.
+  explicit RequestedWorkload(const CommandLine& line, bool of_several = false);
   RequestedWorkload& operator=(RequestedWorkload&&) = delete;
 
   [[nodiscard]] const Selection& selection() const { return options_.selection; }

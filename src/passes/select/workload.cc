@@ -39,34 +39,21 @@ bool is_among(const std::vector<Value>& values, const Value& value) {
   return std::ranges::find(values, value) != values.end();
 }
 
-// Also devices on which nothing ran.
-std::vector<std::int64_t> device_ordinals(const Index& index) {
-  std::vector<std::int64_t> out;
-  Statement statement(index.database(), "SELECT DISTINCT ordinal FROM device WHERE ordinal IS NOT NULL ORDER BY 1");
-  while (statement.step()) out.push_back(statement.int64(0));
-  return out;
-}
-
 // A trace without any devices or streams has nothing that could be mistaken: its reports are empty.
 template <class Value>
-void require(std::string_view option, const std::vector<Value>& wanted, const std::vector<Value>& known) {
+void require(std::string_view option, const std::vector<Value>& wanted, const std::set<Value>& known) {
   for (const Value& one : wanted) {
-    if (known.empty() || is_among(known, one)) continue;
+    if (known.empty() || known.contains(one)) continue;
     throw Error(ErrorCode::kUsage, fmt::format("{} {}: there {} {}", option, one, known.size() == 1 ? "is" : "are",
                                                fmt::join(known, ", ")));
   }
 }
 
 std::vector<bool> stream_ids(const Index& index, const Selection& selection) {
-  if (!selection.devices.empty()) require("--device", selection.devices, device_ordinals(index));
-  const std::vector<StreamOnDevice> streams = streams_of(index);
-  std::vector<std::string> numbers;
-  for (const StreamOnDevice& stream : streams) {
-    if (!is_among(numbers, stream.number)) numbers.push_back(stream.number);
-  }
-  require("--stream", selection.streams, numbers);
+  const Index* const own = &index;
+  if (!selection.of_several) require_places(std::span(&own, 1), selection);
   std::vector<bool> out;
-  for (const StreamOnDevice& stream : streams) {
+  for (const StreamOnDevice& stream : streams_of(index)) {
     const bool device = selection.devices.empty() || (stream.device && is_among(selection.devices, *stream.device));
     if (!device || (!selection.streams.empty() && !is_among(selection.streams, stream.number))) continue;
     if (stream.id >= out.size()) out.resize(std::size_t{stream.id} * 2 + 1);
@@ -157,6 +144,18 @@ std::vector<std::string> missing_steps(const Selection& selection, const StepSet
 }
 
 }  // namespace
+
+void require_places(std::span<const Index* const> indexes, const Selection& selection) {
+  std::set<std::int64_t> devices;  // also those on which nothing ran
+  std::set<std::string> streams;
+  for (const Index* index : indexes) {
+    Statement ordinals(index->database(), "SELECT ordinal FROM device WHERE ordinal IS NOT NULL");
+    while (ordinals.step()) devices.insert(ordinals.int64(0));
+    for (StreamOnDevice& stream : streams_of(*index)) streams.insert(std::move(stream.number));
+  }
+  require("--device", selection.devices, devices);
+  require("--stream", selection.streams, streams);
+}
 
 std::vector<bool> selected_steps(const StepSet& set, const Selection& selection) {
   std::vector<bool> out(set.steps.size() + 1);

@@ -42,12 +42,16 @@ struct Selection {
   std::optional<std::string> name_glob;   // of the name or the short name
   std::optional<std::string> name_regex;  // of the name
   std::optional<std::int64_t> from, to;   // ns; starts at or after `from`, before `to`
+  bool of_several = false;                // traces: what one does not have another may
 
   [[nodiscard]] bool empty() const;
   // Needs to know the steps of kernels, and their layers.
   [[nodiscard]] bool names_steps() const { return !steps.empty() || !phases.empty() || layer; }
   [[nodiscard]] bool names_kernels() const { return !ops.empty() || name_glob || name_regex; }
 };
+
+// Error{kUsage} for a device or stream that none of these traces has; it says which there are.
+void require_places(std::span<const Index* const> indexes, const Selection& selection);
 
 // By place of the step + 1, whether the selection asks for it by number and kind; [0]: for what is in none.
 std::vector<bool> selected_steps(const StepSet& set, const Selection& selection);

@@ -358,12 +358,15 @@ JobAnalysis baseline_of(const CommandLine& line, const RequestedWorkload& reques
 
 int answer_ranks(const CommandLine& line, bool as_page) {
   requested_ranks_sections(line);
-  const RequestedWorkload requested(line);
+  const RequestedWorkload requested(line, true);  // each rank has a device of its own
   std::optional<JobAnalysis> baseline;
   if (line.has("baseline")) baseline = baseline_of(line, requested);
   InputLoop loop(line.inputs());
   const Traces traces = open_all(line, line.inputs(), loop);
   if (!loop.any_answered()) return loop.exit_code();
+  std::vector<const Index*> indexes;
+  for (const OpenedTrace& trace : traces.opened) indexes.push_back(&trace.index);
+  require_places(indexes, requested.selection());
   const Jobs found = find_jobs(traces.facts);
   if (found.jobs.empty()) {
     throw Error(ErrorCode::kUsage, without_rank_text(traces, found) + or_compare(line));

@@ -428,7 +428,7 @@ int run_sql(const Command& command, std::span<const std::string> args) {
   const PassOptions options = requested_pass_options(line);
   const auto max_rows = static_cast<std::size_t>(line.number("max-rows").value_or(0));
   if (is_shell) refuse_options_of_statements(line);
-  const RequestedWorkload requested(line);
+  const RequestedWorkload requested(line, inputs.size() > 1);
   IndexSet indexes(std::move(inputs), line, requested, options);
   if (is_shell) {
     run_sqlite_shell(line, indexes);

@@ -168,6 +168,11 @@ void IndexSet::open_schemas() {
     leave_out(i, *schema.failure);
   }
   while (schemas_[main_].index == nullptr) ++main_;
+  std::vector<const Index*> indexes;
+  for (const Schema& schema : schemas_) {
+    if (schema.index) indexes.push_back(&schema.index->index());
+  }
+  if (count == inputs_.size()) require_places(indexes, requested_.selection());
   if (main_ != 0) notes_[fmt::format("tables without a schema are those of {}", schemas_[main_].name)] = {main_};
 }
 
