@@ -56,7 +56,9 @@ std::string profile_json(const SpeedscopeProfile& profile, NumberedTexts& frames
     total = saturating_add(total, stack.time);
   }
   JsonWriter members;
-  members.member("type", "sampled").member("name", profile.name).member("unit", "nanoseconds");
+  members.member("type", "sampled")
+      .member("name", profile.name)
+      .member("unit", profile.cycles ? "none" : "nanoseconds");
   members.member("startValue", 0).member("endValue", total);
   members.key("samples").json("[" + samples + "]").key("weights").json("[" + weights + "]");
   return "{" + members.str() + "}";

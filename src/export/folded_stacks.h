@@ -35,8 +35,9 @@ void write_folded_difference(std::ostream& out, const FoldedStacks& baseline, co
 struct SpeedscopeProfile {
   std::string name;  // of the trace
   const FoldedStacks& stacks;
+  bool cycles = false;  // its times are cycles, which that format has no unit for; else ns
 };
-// The JSON of https://www.speedscope.app/file-format-schema.json, with a profile for each trace; units ns.
+// The JSON of https://www.speedscope.app/file-format-schema.json, with a profile for each trace.
 void write_speedscope(std::ostream& out, std::string_view name, std::span<const SpeedscopeProfile> profiles);
 
 }  // namespace tracedb

@@ -15,6 +15,7 @@ namespace tracedb {
 namespace {
 
 constexpr std::string_view kSchema = "tracedb.baseline/1", kSetSchema = "tracedb.baseline_set/1";
+constexpr const char* kNotJson = "not JSON, or cut off";
 constexpr std::uint64_t kLargestFile = 256'000'000;
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* why) {
@@ -95,7 +96,7 @@ StepSamples read_baseline_file(Database& database, const std::filesystem::path& 
                  "= 'object', json_extract(?1, '$.recording.stacks'), json_extract(?1, '$.recording.shapes') "
                  "WHERE json_valid(?1)");
   head.bind(1, json);
-  if (!head.step()) fail(path, "not JSON");
+  if (!head.step()) fail(path, kNotJson);
   if (head.text(0) != kSchema) fail(path, "not a baseline file");
   if (head.int64(1) != 1) fail(path, "not a baseline file: its kinds of steps are unreadable");
   StepSamples out{std::string(head.text(2)), std::string(head.text(3)), {}, {}};
@@ -146,9 +147,12 @@ bool is_baseline_set(const std::filesystem::path& path) {
 }
 
 std::vector<NamedRun> read_baseline_set(const std::filesystem::path& path) {
-  if (!is_baseline_set(path)) fail(path, "not a baseline file of a set of runs");
   Database database(":memory:", Database::Mode::kMemory);
   const std::string json = whole_file(path);
+  Statement valid(database, "SELECT json_valid(?1)");
+  valid.bind(1, json);
+  if (!valid.step() || valid.int64(0) == 0) fail(path, kNotJson);
+  if (!is_baseline_set(path)) fail(path, "not a baseline file of a set of runs");
   Statement rows(database,
                  "SELECT r.key, json_extract(r.value, '$.name'), json_extract(r.value, '$.gpu'), json_extract(r.value, "
                  "'$.date_ns'), json_extract(r.value, '$.trace'), json_extract(r.value, '$.hash'), k.value "

@@ -345,7 +345,11 @@ def check_earlier_runs(folder):
     equal([row["name"] for row in left["sets"]], ["run-3.json", "run-4.json", "run-5.json", "run-1.json"], "runs in a file")
     few = run("trace-query", "compare", a[0], b[0], "--history", folder / "b").stdout
     require("3 are needed" in " ".join(few.split()), few)
-    file.write_text(file.read_text().replace("\\t", "\\t?", 3))
+    whole = file.read_text()
+    file.write_text(whole[:len(whole) // 2])
+    require("not JSON, or cut off" in refused("--candidate", b[0], "--baseline-file", file, code=3), "a file that is cut off")
+    require("no such file" in refused("--candidate", b[0], "--baseline-file", folder / "none.json", code=3), "no file")
+    file.write_text(whole.replace("\\t", "\\t?", 3))
     require("save the baseline anew" in refused("--candidate", b[0], "--baseline-file", file, code=3), "a damaged file")
 
 

@@ -230,8 +230,15 @@ def check_model(folder):
         require("good" in result.stdout, "the other scenario is answered")
 
 
+def check_speedscope(folder):
+    """Cycles are no nanoseconds there, either."""
+    trace, _ = make(folder, [])
+    document = json.loads(run("trace-query", "export", "-q", trace, "--format", "speedscope").stdout)
+    equal({profile["unit"] for profile in document["profiles"]}, {"none"}, "unit")
+
+
 def main(cases, _):
     for name, (options, misled, iterations) in CASES.items():
         cases.run_apart(name, check, options, misled, iterations)
-    for function in (check_same_name, check_short_stalls, check_lost_boundary, check_index, check_options, check_bad_input, check_cut, check_model):
+    for function in (check_same_name, check_short_stalls, check_lost_boundary, check_index, check_options, check_bad_input, check_cut, check_model, check_speedscope):
         cases.run_apart(function.__name__, function)

@@ -102,7 +102,10 @@ int write_stacks(const CommandLine& line, bool speedscope) {
   OutputTarget output(line.text("output"));
   if (speedscope) {
     std::vector<SpeedscopeProfile> profiles;
-    for (std::size_t i = 0; i < stacks.size(); ++i) profiles.push_back({printable_path(inputs.paths[i]), stacks[i]});
+    for (std::size_t i = 0; i < stacks.size(); ++i) {
+      const bool cycles = inputs.traces[i].index.meta("time_unit") == "cycle";
+      profiles.push_back({printable_path(inputs.paths[i]), stacks[i], cycles});
+    }
     write_speedscope(output.stream(), profiles.front().name, profiles);
   } else if (stacks.size() == 2) {
     write_folded_difference(output.stream(), stacks[0], stacks[1]);

@@ -421,7 +421,7 @@ int run_comparison(const CommandLine& line) {
 }
 
 void add_choices(CommandLine& line) {
-  line.add("normalise", "figures per step (default), token or none");
+  line.add("normalise", "figures per step (default), token or none; not of sets of runs");
   line.add("phase",
            "only steps of these kinds, names or GLOBs: prefill, decode, mixed, train, other, unknown, unit; several: "
            "decode,mixed");
@@ -446,7 +446,8 @@ int run_compare(const Command& command, std::span<const std::string> args) {
   line.add(
       "by",
       "rows of the ledger: op (default), role, layer, layer,op, layer,role or kernel; with role also section roles;\n"
-      "class: operations and ledger by the plain classes, also where the two traces name one operation differently");
+      "class: operations and ledger by the plain classes, also where the two traces name one operation differently; "
+      "not of sets of runs");
   line.add("step", "of one trace: why this step takes longer or less long than the others of its kind and batch");
   line.add("gate", "exit 1 if the candidate is significantly slower by more than this many percent: 5, 5%");
   line.add("gate-inconclusive",
