@@ -360,7 +360,9 @@ class LayerFinder {
 
   // Devices may have some of the layers of a step each, which names tell. False where they do not.
   bool unite_devices(StepKind kind) {
-    const auto others = std::ranges::stable_partition(parts_, [&](const auto& part) { return kind_of(part) != kind; });
+    const auto first = std::stable_partition(parts_.begin(), parts_.end(),
+                                             [&](const StepOnDevice& part) { return kind_of(part) != kind; });
+    const std::span<StepOnDevice> others(first, parts_.end());
     std::vector<StepOnDevice> whole;
     std::size_t on_devices = 0, at_all = 0;
     for (StepOnDevice& part : others) {
@@ -377,7 +379,7 @@ class LayerFinder {
     }
     // Few are on several devices: else each has all of its own.
     if (at_all > 0 && 2 * on_devices < 3 * at_all) {
-      parts_.erase(others.begin(), others.end());
+      parts_.erase(first, parts_.end());
       std::ranges::move(whole, std::back_inserter(parts_));
       return true;
     }
