@@ -215,7 +215,7 @@ def check_words(folder):
     texts = {row["finding"]: row["text"] for row in rows("findings", little)}
     require(texts["data_loader"].startswith("under 0.1 % of the step"), texts)
     require(texts["exposed_comm"].startswith("at least 0.0 % of the step"), texts)
-    require("is recognised as communication" in run("trace-query", "comms", little).stderr, "what is not recognised is said not to communicate")
+    require("recognised as communication" in run("trace-query", "comms", little).stderr, "what is not recognised is said not to communicate")
     ranks = index_of(folder / "ranks.json", events + [event("user_annotation", f"ProfilerStep#{step}", 1000 * step + 10, 100, 2, 2) for step in range(3)])
     (busy,) = [row for row in rows("findings", ranks) if row["finding"] == "busy"]
     require("84.4 % of the time from the first step to the last is in none" in busy["text"], f"steps of two ranks: {busy}")

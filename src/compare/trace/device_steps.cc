@@ -78,21 +78,26 @@ struct DeviceTimes {
 };
 
 constexpr double kHardly = 0.05;    // of the kernel time of the busiest device: less is no part in the work
-constexpr double kTakeTurns = 0.8;  // of the time that a step takes on any: less, in the mean, is work in turns
+constexpr double kTakeTurns = 0.8;  // of the time that a step takes on any: less, in the mean, may be work in turns
+constexpr double kAtOnce = 0.2;     // of the spans but the longest: more beside others is no work in turns
 
 // By step: from its first work on any device to its last; empty where devices do not take turns.
 std::vector<Extent> steps_in_turns(std::span<const DeviceStep> steps) {
   std::vector<Extent> out(steps.empty() ? 0 : steps.back().step + std::size_t{1}, {INT64_MAX, 0});
+  std::vector<std::int64_t> longest(out.size());
+  double own = 0, all = 0, once = 0, most = 0;
   for (const DeviceStep& step : steps) {
     Extent& whole = out[step.step];
     whole = {std::min(whole.begin, step.first), std::max(whole.end, saturating_add(step.first, step.span))};
-  }
-  double own = 0, all = 0;
-  for (const DeviceStep& step : steps) {
+    longest[step.step] = std::max(longest[step.step], step.span);
     own += static_cast<double>(step.span);
-    all += static_cast<double>(out[step.step].length());
   }
-  if (own >= kTakeTurns * all) out.clear();
+  for (const DeviceStep& step : steps) all += static_cast<double>(out[step.step].length());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    once += static_cast<double>(out[i].length());
+    most += static_cast<double>(longest[i]);
+  }
+  if (own >= kTakeTurns * all || own - once > kAtOnce * (own - most)) out.clear();
   return out;
 }
 

@@ -289,7 +289,7 @@ void finish_memcpys(const CommandLine&, Workload& workload, TraceReport& result)
 void finish_comms(const CommandLine&, Workload& workload, TraceReport& result) {
   explain_empty(workload, result, "SELECT 1 FROM kernel WHERE kind IN ('comm', 'comm_compute') LIMIT 1",
                 "no communication kernel matches the selection",
-                "no kernel of the trace is recognised as communication");
+                "the trace has no kernel that is recognised as communication");
   const auto& rows = result.report.rows;
   if (rows.empty()) return;
   const std::size_t rate = find_column(result.report.columns, "alg_gb_per_s").value();
