@@ -293,6 +293,24 @@ std::vector<StepTime> time_of_trace(Workload& workload, const DeviceColumns& col
   return out;
 }
 
+// One window in place of those that count, with all their lanes; that of the host only where there is no other.
+template <class Counts>
+void unite(std::vector<Extent>& windows, std::vector<std::vector<bool>>& places, std::vector<bool>& on_host,
+           Counts counts) {
+  const bool any = std::ranges::find(on_host, false) != on_host.end();
+  Extent all{std::numeric_limits<std::int64_t>::max(), 0};
+  std::vector<bool> lanes(places.front().size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (!counts(i)) continue;
+    all = {std::min(all.begin, windows[i].begin), std::max(all.end, windows[i].end)};
+    if (on_host[i] == any) continue;
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) lanes[lane] = lanes[lane] || places[i][lane];
+  }
+  windows.assign(1, all);
+  places.assign(1, lanes);
+  on_host.assign(1, false);
+}
+
 // `as_one`: the time from the first step to the last, in place of that of each.
 std::vector<StepTime> times_of_steps(Workload& workload, bool as_one = false) {
   const StepSet& set = workload.steps();
@@ -313,21 +331,7 @@ std::vector<StepTime> times_of_steps(Workload& workload, bool as_one = false) {
   const auto counts = [&](std::size_t i) {
     return windows[i].end >= windows[i].begin && (!on_host[i] || (selected[i + 1] && !names_work));
   };
-  if (as_one) {
-    const bool any = std::ranges::find(on_host, false) != on_host.end();
-    Extent all{std::numeric_limits<std::int64_t>::max(), 0};
-    std::vector<bool> lanes(work.lanes);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if (!counts(i)) continue;
-      all = {std::min(all.begin, windows[i].begin), std::max(all.end, windows[i].end)};
-      for (std::size_t lane = 0; lane < work.lanes; ++lane) {
-        if (places[i][lane] && on_host[i] != any) lanes[lane] = true;
-      }
-    }
-    windows.assign(1, all);
-    places.assign(1, std::move(lanes));
-    on_host.assign(1, false);
-  }
+  if (as_one) unite(windows, places, on_host, counts);
   WindowSums sums(windows, places, work.lanes);
   walk(workload, work, sums);
   std::vector<StepTime> out;
