@@ -412,6 +412,38 @@ def check_devices_of_a_process(folder):
     (busy,) = [row for row in rows("findings", several) if row["finding"] == "busy"]
     require(busy["share_pct"] > 80, busy)
 
+    def made(name, work, steps=12, period=1000):
+        """work: [(start, duration, device, mark)] of each step; mark: whether it is launched within the step."""
+        events, number = [], 0
+        for step in range(steps):
+            begin = 1000 + step * period
+            events.append(event("user_annotation", f"ProfilerStep#{step}", begin, period - 100))
+            for start, duration, device, within in work:
+                number += 1
+                events.append(call("cudaLaunchKernel", begin + (2 + number % 7 if within else period - 50), 1, number))
+                events.append(kernel("gemm", begin + start, duration + step % 3, device=device, correlation=number))
+        return index_of(folder / f"{name}.json", events, schemaVersion=1)
+    # Both sides of a comparison are counted alike, on whatever side of a limit each of them is.
+    full = [(100 + 200 * i, 190, 0, True) for i in range(4)]
+    nearly = [made(f"nearly{time}", [*full, (500, time, 1, True)]) for time in (36, 41)]
+    apart = [made(f"apart{time}", [(100, time, 0, True), (900 - time, time, 1, True)]) for time in (630, 646)]
+    for pair, change in ((nearly, 0), (nearly[::-1], 0), (apart, 2.5), (apart[::-1], -2.5)):
+        (span,) = [row for row in sections_of(*pair)["verdict"] if (row["phase"], row["metric"]) == ("unknown", "span")]
+        require(abs(span["change_pct"] - change) < 1.2, f"{pair}: {span}")
+        said = " ".join(run("trace-query", "compare", *pair).stdout.split())
+        require("runs 4 instead" not in said and "left out of what" not in said and "take turns" not in said, said[:900])
+    # Steps that overlap from device to device are in no turns: periods stay, and none becomes a warm-up.
+    piped = made("piped", [(100, 850, 0, True), (960, 850, 1, True)])
+    stages = made("stages", [(100 + 300 * stage, 280, stage, True) for stage in range(4)])
+    for of in (piped, stages):
+        require("a step takes 1.00 ms (mean of 11 regular steps)" in page(of) and "take turns" not in page(of), page(of)[:600])
+    # A device that works outside steps works, and one that is not selected is not said to be idle.
+    outside = made("outside", [(5, 590, 0, True), (15, 10, 1, True), (960, 390, 1, False)], period=1500)
+    require("left out of what steps take" not in page(outside), page(outside)[:900])
+    four = made("four", [(100, 700, device, True) for device in (0, 2, 3)] + [(300, 10, 1, True)])
+    document, _ = report_page(four, folder / "selected.html", "--device", "0,1")
+    require("steps take: device 1, with less" in " ".join(" ".join(document.words).split()), document.words[:60])
+
 
 def check_largest(folder):
     """What takes most of the time is said, be it work of no step."""

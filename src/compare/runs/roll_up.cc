@@ -370,7 +370,7 @@ RollUp RollUpCache::of(const Index& index, const StepOptions& options, const Rul
     }
   }
   const TraceSource source{index, ""};
-  const ComparedTraces loaded = load_traces(std::span(&source, 1), options, rules);
+  const ComparedTraces loaded = load_traces(std::span(&source, 1), options, rules, true);
   RollUp out = roll_up(index, loaded.traces.front(), loaded.kernel_names);
   if (file.empty()) return out;
   catch_error([&] {

@@ -59,6 +59,7 @@ TraceDescription describe(const Index& index, const std::string& label, const Ev
 struct LoadedTrace {
   KernelClasses classes;
   ComparedTrace trace;  // without numbers; its layers have their own
+  DeviceUse use = {};
 };
 
 // Rows of kernels that a selection leaves, in their order.
@@ -84,37 +85,48 @@ LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, co
   trace.description.without_copies = !copies && trace.events.memory.size() > 0;
   trace.layers = find_layers(index, trace.events, trace.steps, out.classes.traits());
   trace.roles = find_roles(index, trace.events, trace.steps, trace.layers, out.classes, rules);
-  trace.work = make_step_work(trace.events, trace.steps, std::move(trace.layers.by_step), copies);
+  out.use = device_use(trace.events, trace.steps, trace.layers.by_step);
+  return out;
+}
+
+void measure_steps(LoadedTrace& loaded, const Index& index, const DeviceShares& shares, bool copies) {
+  ComparedTrace& trace = loaded.trace;
+  trace.work = make_step_work(trace.events, trace.steps, std::move(trace.layers.by_step), shares, copies);
   trace.periods = step_periods(trace.steps, trace.work.steps);
   const EventColumns operators(index, "cpu_op", {"ts", "name_id", "shape_id"});
   trace.recorded = recorded_gaps(index, trace.events, operators, trace.steps, trace.work, trace.periods);
   trace.recorded_work = recorded_work(index, trace.events, operators, trace.work);
-  const ModelFacts model = model_facts(index, out.classes.traits());
+  const ModelFacts model = model_facts(index, loaded.classes.traits());
   // Products of matrices may do what attention does, so its absence tells nothing; nor does that of names.
   constexpr double kMostNames = 0.9;  // of the kernel time
   const bool mixes = model.architecture != Architecture::kUnknown && model.architecture != Architecture::kConvolutional;
   if (mixes && model.classified >= kMostNames) trace.recorded_work.architecture = to_string(model.architecture);
-  return out;
 }
 
-// Two at a time: more would need more memory than they save time.
+// Calls visit(0), visit(1) ..., two at a time: more would need more memory than they save time.
+template <class Visit>
+void for_each_pair(std::size_t count, Visit visit) {
+  for (std::size_t i = 0; i < count; i += 2) {
+    if (i + 1 == count) {
+      visit(i);
+    } else {
+      run_both([&] { visit(i); }, [&] { visit(i + 1); });
+    }
+  }
+}
+
 std::vector<LoadedTrace> load_each(std::span<const TraceSource> sources, const StepOptions& options,
-                                   const RuleSet& rules) {
+                                   const RuleSet& rules, bool is_kept) {
   const bool copies =
       std::ranges::all_of(sources, [](const TraceSource& source) { return holds_of(source.index).copies; });
+  std::vector<std::optional<LoadedTrace>> loaded(sources.size());
+  for_each_pair(sources.size(), [&](std::size_t i) { loaded[i] = load_trace(sources[i], options, rules, copies); });
+  std::vector<DeviceUse> uses;
+  for (std::optional<LoadedTrace>& one : loaded) uses.push_back(std::move(one->use));
+  const DeviceShares shares = is_kept ? DeviceShares() : device_shares(uses);
+  for_each_pair(sources.size(), [&](std::size_t i) { measure_steps(*loaded[i], sources[i].index, shares, copies); });
   std::vector<LoadedTrace> out;
-  for (std::size_t i = 0; i < sources.size(); i += 2) {
-    std::optional<LoadedTrace> first, second;
-    const auto load_first = [&] { first.emplace(load_trace(sources[i], options, rules, copies)); };
-    const auto load_second = [&] { second.emplace(load_trace(sources[i + 1], options, rules, copies)); };
-    if (i + 1 == sources.size()) {
-      load_first();
-    } else {
-      run_both(load_first, load_second);
-    }
-    out.push_back(std::move(*first));
-    if (second) out.push_back(std::move(*second));
-  }
+  for (std::optional<LoadedTrace>& one : loaded) out.push_back(std::move(*one));
   return out;
 }
 
@@ -235,7 +247,8 @@ ComparedTraces take_trace(Workload& workload, const std::string& label) {
                       std::move(parts.events),
                       std::move(parts.steps),
                       std::move(parts.layers)};
-  trace.work = make_step_work(trace.events, trace.steps, std::move(rows));
+  const DeviceUse use = device_use(trace.events, trace.steps, rows);
+  trace.work = make_step_work(trace.events, trace.steps, std::move(rows), device_shares({&use, 1}));
   trace.periods = step_periods(trace.steps, trace.work.steps);
   trace.roles = std::move(parts.roles);
   std::vector<LoadedTrace> loaded;
@@ -243,8 +256,9 @@ ComparedTraces take_trace(Workload& workload, const std::string& label) {
   return numbered(std::move(loaded), std::vector<TraceSource>{{index, label}}, workload.rules().get());
 }
 
-ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, const RuleSet& rules) {
-  return numbered(load_each(sources, options, rules), sources, rules);
+ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, const RuleSet& rules,
+                           bool is_kept) {
+  return numbered(load_each(sources, options, rules, is_kept), sources, rules);
 }
 
 JointStacks join_stacks(const std::vector<LayerStacks>& models) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -77,27 +78,13 @@ struct DeviceTimes {
   std::vector<DeviceStep*> steps;
 };
 
-constexpr double kHardly = 0.05;    // of the kernel time of the busiest device: less is no part in the work
-constexpr double kTakeTurns = 0.8;  // of the time that a step takes on any: less, in the mean, may be work in turns
-constexpr double kAtOnce = 0.2;     // of the spans but the longest: more beside others is no work in turns
-
-// By step: from its first work on any device to its last; empty where devices do not take turns.
-std::vector<Extent> steps_in_turns(std::span<const DeviceStep> steps) {
+// By step: from its first work on any device to its last.
+std::vector<Extent> whole_steps(std::span<const DeviceStep> steps) {
   std::vector<Extent> out(steps.empty() ? 0 : steps.back().step + std::size_t{1}, {INT64_MAX, 0});
-  std::vector<std::int64_t> longest(out.size());
-  double own = 0, all = 0, once = 0, most = 0;
   for (const DeviceStep& step : steps) {
     Extent& whole = out[step.step];
     whole = {std::min(whole.begin, step.first), std::max(whole.end, saturating_add(step.first, step.span))};
-    longest[step.step] = std::max(longest[step.step], step.span);
-    own += static_cast<double>(step.span);
   }
-  for (const DeviceStep& step : steps) all += static_cast<double>(out[step.step].length());
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    once += static_cast<double>(out[i].length());
-    most += static_cast<double>(longest[i]);
-  }
-  if (own >= kTakeTurns * all || own - once > kAtOnce * (own - most)) out.clear();
   return out;
 }
 
@@ -239,7 +226,7 @@ std::vector<std::uint32_t> memory_by_step(const EventTables& events, const StepS
 }  // namespace
 
 StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVector<std::uint32_t> kernel_rows,
-                        bool copies) {
+                        const DeviceShares& shares, bool copies) {
   const DenseDevices devices(events.device_of_stream);
   const bool whole = steps.steps.empty();
   StepWork out;
@@ -258,7 +245,6 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
   }
 
   std::map<std::pair<std::uint32_t, std::uint32_t>, DeviceStep> found;
-  std::vector<std::int64_t> device_time(devices.count);
   for_each_stretch(kernels, devices, [&](const auto& place, std::size_t begin, std::size_t end) {
     std::int64_t time = 0;
     for (std::size_t i = begin; i < end; ++i)
@@ -268,7 +254,6 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
       out.outside_time = saturating_add(out.outside_time, time);
       out.outside_kernels += end - begin;
     } else {
-      device_time[place.second] = saturating_add(device_time[place.second], time);
       DeviceStep& step = found[place];
       std::tie(step.step, step.device) = place;
       step.begin = begin;
@@ -281,14 +266,15 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
     step->second.memory_begin = begin;
     step->second.memory_end = end;
   });
-  const double least = kHardly * static_cast<double>(*std::ranges::max_element(device_time));
-  const auto is_idle = [&](std::size_t device) { return static_cast<double>(device_time[device]) < least; };
-  const std::size_t all = found.size();
-  std::erase_if(found, [&](const auto& one) { return is_idle(one.first.second); });
-  if (found.size() < all) {
-    std::vector<std::int64_t> idle = device_numbers(events);
-    std::size_t device = 0;
-    std::erase_if(idle, [&](std::int64_t) { return !is_idle(device++); });
+  const std::vector<std::int64_t> numbers = device_numbers(events);
+  std::set<std::int64_t> idle;
+  std::erase_if(found, [&](const auto& one) {
+    const std::int64_t number = numbers[one.first.second];
+    const bool left_out = std::ranges::find(shares.idle, number) != shares.idle.end();
+    if (left_out) idle.insert(number);
+    return left_out;
+  });
+  if (!idle.empty()) {
     out.notes.push_back(
         fmt::format("left out of what steps take: device{} {}, with less than 5 % of another one's kernel time",
                     idle.size() == 1 ? "" : "s", fmt::join(idle, ", ")));
@@ -301,8 +287,9 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
     out.steps.push_back(step);
     by_device[place.second].steps.push_back(&out.steps.back());
   }
-  const std::vector<Extent> in_turns = steps_in_turns(out.steps);
-  out.in_turns = !in_turns.empty();
+  const std::vector<Extent> in_turns = shares.in_turns ? whole_steps(out.steps) : std::vector<Extent>();
+  out.in_turns = shares.in_turns &&
+                 std::ranges::count_if(by_device, [](const DeviceTimes& one) { return !one.steps.empty(); }) > 1;
   if (out.in_turns) {
     out.notes.emplace_back("devices take turns: on each, a step counts from its first work on any to its last");
   }

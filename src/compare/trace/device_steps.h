@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/large_vector.h"
+#include "compare/trace/device_shares.h"
 #include "passes/columns/device_events.h"
 #include "passes/steps/step_set.h"
 #include "passes/steps/step_stats.h"
@@ -62,7 +63,7 @@ std::vector<std::int64_t> device_numbers(const EventTables& events);
 
 // `kernel_rows`: in order of step, device and time (LayerSet::by_step). `copies`: whether copies and fills count.
 StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVector<std::uint32_t> kernel_rows,
-                        bool copies = true);
+                        const DeviceShares& shares, bool copies = true);
 
 // The device step that follows each on its device; its own index: none does.
 std::vector<std::size_t> next_steps(const StepWork& work);

@@ -40,8 +40,8 @@ struct StepFacts {
   bool warm_up = false;
 };
 
-// Whether a mark begins in the last bit of another one and ends well after it, because times are rounded: it is in
-// none.
+// Whether a mark begins in another one and has more than half of its time behind it: it is no part of it. Marks that
+// follow each other overlap by the rounding of their times.
 bool follows(std::int64_t ts, std::int64_t dur, const StepFacts& around);
 
 struct StepSet {
