@@ -47,25 +47,31 @@ class ProfileSums {
     const std::int64_t ns = kernel.ns.value_or(0);
     const std::string& type = types_[kernel.type];
     ++side_.kernels;
-    std::vector<Extent>& intervals = intervals_[kernel.device];
     if (!kernel.ns) ++side_.unknown_durations;
     if (type.ends_with(kAicpu)) {
       ++side_.aicpu;
       side_.aicpu_ns = saturating_add(side_.aicpu_ns, ns);
       return;
     }
+    std::int64_t& time = time_[kernel.device];
+    time = saturating_add(time, ns);
     if (kernel.start && type.starts_with(kCollective) && policy_.rule != DuplicateRule::kNone) {
       collectives_.push_back({kernel.type, kernel.device, *kernel.start, ns, kernel.stream, kernel.task});
       return;
     }
     count(kernel.type, kernel.task, ns);
-    if (kernel.start) intervals.push_back({*kernel.start, saturating_add(*kernel.start, ns)});
+    if (kernel.start) intervals_[kernel.device].push_back({*kernel.start, saturating_add(*kernel.start, ns)});
   }
 
   // Call once, after all.
   ProfileSide finish() {
     merge();
-    side_.devices = static_cast<std::int64_t>(intervals_.size());
+    constexpr double kHardly = 0.05;  // of the time of the busiest device: less is no part in the work
+    std::int64_t most = 0;
+    for (const auto& [device, time] : time_) most = std::max(most, time);
+    side_.devices = std::ranges::count_if(time_, [most](const auto& one) {
+      return static_cast<double>(one.second) >= kHardly * static_cast<double>(most);
+    });
     for (const auto& [device, intervals] : intervals_) {
       const TimeCover busy(intervals);
       side_.busy_ns += busy.covered(busy.bounds().begin, busy.bounds().end);
@@ -185,6 +191,7 @@ class ProfileSums {
   std::unordered_map<std::uint64_t, ProfileTotal*> places_;  // by type and task
   std::vector<Collective> collectives_;
   std::map<std::uint32_t, std::vector<Extent>> intervals_;  // by device
+  std::map<std::uint32_t, std::int64_t> time_;              // by device, of what is not left out
 };
 
 // Names and shapes of tasks; not every index has them. Whether it does.
@@ -283,7 +290,10 @@ class TableReader {
     ProfileSums::Kernel kernel;
     kernel.type = type_id(std::string(type.empty() ? name : type));
     kernel.task = task_id(name, cell(record, columns.shapes));
-    kernel.device = id_of(devices_, std::string(cell(record, columns.device))).first;
+    // Where it is not given, that of the row before.
+    if (const auto device = cell(record, columns.device); !device.empty())
+      device_ = id_of(devices_, std::string(device)).first;
+    kernel.device = device_;
     kernel.stream =
         id_of(streams_, std::string(columns.stream ? record.field(*columns.stream).value_or("") : "")).first;
     kernel.start = time(cell(record, columns.start), "timestamp");
@@ -310,6 +320,7 @@ class TableReader {
   ProfileSums sums_;
   ProfileTable table_;
   Ids types_, tasks_, devices_, streams_;
+  std::uint32_t device_ = 1;  // of the row at hand
 };
 
 }  // namespace

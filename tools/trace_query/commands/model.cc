@@ -289,7 +289,10 @@ void note_doubts(const ModelScenario& scenario, bool mapped, const Output& outpu
   }
   if (scenario.profile_side.kernels == 0) say("the profile has no kernels");
   if (const std::int64_t devices = scenario.profile_side.devices; devices > 1) {
-    say(fmt::format("figures of the profile are the mean over its {} devices", devices));
+    say(fmt::format(
+        "rows and times of a pass are the mean over the {} devices of the profile that work; kernels and what is left "
+        "out are counted over all",
+        devices));
   }
   if (scenario.profile_side.unknown_durations > 0) {
     say(fmt::format("{} of the profile without a readable duration, counted as 0",
