@@ -220,6 +220,9 @@ def check_many(indexes, folder):
     eleventh = sql(*inputs, "SELECT count(*) n FROM k.kernels", check=False)
     equal(eleventh.returncode, 2, "the eleventh")
     require("the indexes are a, b, c, d, e, f, g, h, i, j; all_kernels" in eleventh.stderr, eleventh.stderr)
+    for option in ("--device", "--stream"):
+        none = sql(*inputs, "SELECT count(*) n FROM all_ops", option, "987", check=False)
+        require(none.returncode == 2 and f"{option} 987: there " in none.stderr, f"what none of them has: {none.stdout}{none.stderr}")
 
 
 def check_broken(indexes, folder):

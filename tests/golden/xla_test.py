@@ -248,6 +248,8 @@ def check_runs_of_several_devices(folder):
                             "s.id = k.stream_id JOIN device d ON d.id = s.device_id JOIN kernel_name m ON m.id = k.name_id JOIN runtime_call r ON r.id = k.launch_id "
                             "JOIN thread t ON t.id = r.thread_id JOIN process p ON p.id = t.process_id WHERE m.name LIKE '%dot.1' GROUP BY d.id, lag ORDER BY d.id")
         equal([row[2:] for row in lags], [(20_000, 6, 1), (11_000, 6, 1)] * (2 if both else 1), f"{both}: {lags}")
+        one = run("trace-query", "ops", index, "--device", 0, check=False)
+        equal((one.returncode, "the devices have no numbers" in one.stderr), (2, True) if both else (0, False), f"a device by its number: {one.stderr}")
 
 
 def check_odd_planes(folder):

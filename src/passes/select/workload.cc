@@ -41,7 +41,7 @@ bool is_among(const std::vector<Value>& values, const Value& value) {
 
 // A trace without any devices or streams has nothing that could be mistaken: its reports are empty.
 template <class Value>
-void require(std::string_view option, const std::vector<Value>& wanted, const std::set<Value>& known) {
+void require_known(std::string_view option, const std::vector<Value>& wanted, const std::set<Value>& known) {
   for (const Value& one : wanted) {
     if (known.empty() || known.contains(one)) continue;
     throw Error(ErrorCode::kUsage, fmt::format("{} {}: there {} {}", option, one, known.size() == 1 ? "is" : "are",
@@ -50,8 +50,11 @@ void require(std::string_view option, const std::vector<Value>& wanted, const st
 }
 
 std::vector<bool> stream_ids(const Index& index, const Selection& selection) {
-  const Index* const own = &index;
-  if (!selection.of_several) require_places(std::span(&own, 1), selection);
+  if (!selection.of_several) {
+    KnownPlaces own;
+    own.add(index);
+    own.require(selection);
+  }
   std::vector<bool> out;
   for (const StreamOnDevice& stream : streams_of(index)) {
     const bool device = selection.devices.empty() || (stream.device && is_among(selection.devices, *stream.device));
@@ -145,16 +148,26 @@ std::vector<std::string> missing_steps(const Selection& selection, const StepSet
 
 }  // namespace
 
-void require_places(std::span<const Index* const> indexes, const Selection& selection) {
-  std::set<std::int64_t> devices;  // also those on which nothing ran
-  std::set<std::string> streams;
-  for (const Index* index : indexes) {
-    Statement ordinals(index->database(), "SELECT ordinal FROM device WHERE ordinal IS NOT NULL");
-    while (ordinals.step()) devices.insert(ordinals.int64(0));
-    for (StreamOnDevice& stream : streams_of(*index)) streams.insert(std::move(stream.number));
+void KnownPlaces::add(const Index& index) {
+  Statement ordinals(index.database(), "SELECT ordinal FROM device");
+  while (ordinals.step()) {
+    if (const auto number = ordinals.integer(0)) {
+      devices_.insert(*number);
+    } else {
+      unnumbered_ = true;
+    }
   }
-  require("--device", selection.devices, devices);
-  require("--stream", selection.streams, streams);
+  for (StreamOnDevice& stream : streams_of(index)) streams_.insert(std::move(stream.number));
+}
+
+void KnownPlaces::require(const Selection& selection) const {
+  if (!selection.devices.empty() && devices_.empty() && unnumbered_) {
+    throw Error(ErrorCode::kUsage, fmt::format("--device {}: the devices have no numbers, as they are of several hosts "
+                                               "or their numbers are not recorded; in SQL they have names",
+                                               selection.devices.front()));
+  }
+  require_known("--device", selection.devices, devices_);
+  require_known("--stream", selection.streams, streams_);
 }
 
 std::vector<bool> selected_steps(const StepSet& set, const Selection& selection) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,8 +51,18 @@ struct Selection {
   [[nodiscard]] bool names_kernels() const { return !ops.empty() || name_glob || name_regex; }
 };
 
-// Error{kUsage} for a device or stream that none of these traces has; it says which there are.
-void require_places(std::span<const Index* const> indexes, const Selection& selection);
+// The devices and streams of traces, those on which nothing ran included.
+class KnownPlaces {
+ public:
+  void add(const Index& index);
+  // Error{kUsage} for a device or stream that none of these traces has; it says which there are.
+  void require(const Selection& selection) const;
+
+ private:
+  std::set<std::int64_t> devices_;
+  std::set<std::string> streams_;
+  bool unnumbered_ = false;  // a device has no number
+};
 
 // By place of the step + 1, whether the selection asks for it by number and kind; [0]: for what is in none.
 std::vector<bool> selected_steps(const StepSet& set, const Selection& selection);

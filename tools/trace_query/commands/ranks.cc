@@ -364,9 +364,9 @@ int answer_ranks(const CommandLine& line, bool as_page) {
   InputLoop loop(line.inputs());
   const Traces traces = open_all(line, line.inputs(), loop);
   if (!loop.any_answered()) return loop.exit_code();
-  std::vector<const Index*> indexes;
-  for (const OpenedTrace& trace : traces.opened) indexes.push_back(&trace.index);
-  require_places(indexes, requested.selection());
+  KnownPlaces places;
+  for (const OpenedTrace& trace : traces.opened) places.add(trace.index);
+  places.require(requested.selection());
   const Jobs found = find_jobs(traces.facts);
   if (found.jobs.empty()) {
     throw Error(ErrorCode::kUsage, without_rank_text(traces, found) + or_compare(line));

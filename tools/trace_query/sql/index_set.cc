@@ -168,12 +168,23 @@ void IndexSet::open_schemas() {
     leave_out(i, *schema.failure);
   }
   while (schemas_[main_].index == nullptr) ++main_;
-  std::vector<const Index*> indexes;
-  for (const Schema& schema : schemas_) {
-    if (schema.index) indexes.push_back(&schema.index->index());
-  }
-  if (count == inputs_.size()) require_places(indexes, requested_.selection());
+  require_places();
   if (main_ != 0) notes_[fmt::format("tables without a schema are those of {}", schemas_[main_].name)] = {main_};
+}
+
+// Of any of the indexes, those included that are opened only while they are read.
+void IndexSet::require_places() {
+  const Selection& selection = requested_.selection();
+  if (selection.devices.empty() && selection.streams.empty()) return;
+  KnownPlaces places;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (i < schemas_.size()) {
+      if (schemas_[i].index) places.add(schemas_[i].index->index());
+    } else {
+      catch_error([&] { places.add(make(i)->index()); });  // it is told of where it is read
+    }
+  }
+  places.require(selection);
 }
 
 void IndexSet::add_tables(std::string_view text) {

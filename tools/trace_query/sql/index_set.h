@@ -93,6 +93,7 @@ class IndexSet : public DatabaseSet {
 
   void name_inputs();
   void open_schemas();
+  void require_places();
   [[nodiscard]] std::shared_ptr<SqlIndex> make(std::size_t member);
   std::shared_ptr<Database> check_out(std::size_t member, const std::shared_ptr<SqlIndex>& index);
   void take_back(std::size_t member, std::shared_ptr<SqlIndex> index);
