@@ -9,7 +9,6 @@
 #include <set>
 #include <tuple>
 
-#include "base/text/decimal.h"
 #include "index/validity.h"
 #include "passes/columns/event_columns.h"
 #include "sql/database.h"
@@ -99,24 +98,18 @@ std::vector<std::string> numbers_of(const RankFacts& facts) {
   return out;
 }
 
-// Names of one pattern in which one number is the rank of each: the others tell jobs whose ranks are the same.
-std::vector<Members> by_other_numbers(std::span<const RankFacts> facts, const Members& members) {
+// Names of one pattern in which a number tells jobs that have the same ranks: with each value of it each rank is there
+// once at most. Others may go with the rank, as that of its node does, or be of one file, as the time is.
+std::vector<Members> by_number_of_job(std::span<const RankFacts> facts, const Members& members) {
   const std::size_t same = most_of_a_rank(facts, members);
   for (std::size_t place = 0; same > 1 && place < numbers_of(facts[members.front()]).size(); ++place) {
-    std::map<std::vector<std::string>, Members> groups;
-    for (const std::size_t i : members) {
-      std::vector<std::string> numbers = numbers_of(facts[i]);
-      if (parse_int64(numbers[place]) != facts[i].rank) break;
-      numbers[place].clear();
-      groups[std::move(numbers)].push_back(i);
-    }
+    std::map<std::string, Members> groups;
+    for (const std::size_t i : members) groups[numbers_of(facts[i])[place]].push_back(i);
     std::vector<Members> out;
-    std::size_t n = 0;
-    for (auto& [others, group] : groups) {
-      n += most_of_a_rank(facts, group) == 1 ? group.size() : 0;
-      out.push_back(std::move(group));
+    for (auto& [number, group] : groups) {
+      if (most_of_a_rank(facts, group) == 1) out.push_back(std::move(group));
     }
-    if (n == members.size() && out.size() == same) return out;
+    if (out.size() == same && groups.size() == same) return out;
   }
   return {members};
 }
@@ -276,7 +269,7 @@ Jobs find_jobs(std::span<const RankFacts> facts) {
   }
   std::vector<Members> groups;
   for (const auto& [name, members] : by_name) {
-    for (const Members& one : by_other_numbers(facts, members)) {
+    for (const Members& one : by_number_of_job(facts, members)) {
       for (Members& recording : recordings(facts, one)) groups.push_back(std::move(recording));
     }
   }
