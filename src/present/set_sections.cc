@@ -280,17 +280,19 @@ GateOutcome SetsAnswer::gate_outcome() const {
   return outcome_of_all(phases, [](const PhaseAnswer& phase) { return phase.comparison.gate; });
 }
 
+// A gate that is not there lets all pass. Too few runs only leave it open.
+bool SetsAnswer::gate_is_idle() const {
+  const bool of_speed = options.gate_metric == GateMetric::kPeriodAtEqualSpeed;
+  return std::ranges::all_of(phases, [&](const PhaseAnswer& phase) {
+    return phase.comparison.barred || (of_speed && !phase.phase.sums.no_speed.empty());
+  });
+}
+
 bool SetsAnswer::gate_failed() const {
   const GateOutcome outcome = gate_outcome();
   if (outcome == GateOutcome::kFail) return true;
   if (outcome == GateOutcome::kPass) return false;
-  // A gate that is not there lets all pass. Too few runs only leave it open.
-  const auto nothing = [&](const PhaseAnswer& phase) {
-    const bool of_speed = options.gate_metric == GateMetric::kPeriodAtEqualSpeed;
-    return phase.comparison.barred || (of_speed && !phase.phase.sums.no_speed.empty());
-  };
-  const bool idle = std::ranges::all_of(phases, nothing);
-  return gate->inconclusive_fails || (idle && !gate->nothing_passes);
+  return gate->inconclusive_fails || (gate_is_idle() && !gate->nothing_passes);
 }
 
 std::string gate_text(const SetsAnswer& answer) {
@@ -298,6 +300,7 @@ std::string gate_text(const SetsAnswer& answer) {
   const std::string_view word = outcome == GateOutcome::kPass   ? "passed"
                                 : outcome == GateOutcome::kFail ? "FAILED"
                                 : !answer.gate_failed()         ? "inconclusive"
+                                : answer.gate_is_idle()         ? "FAILED, since it could judge nothing"
                                                                 : "FAILED, since it is inconclusive";
   return fmt::format("gate {:g} %: {}: {}", answer.gate->percent, word, all_because(answer));
 }

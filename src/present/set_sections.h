@@ -51,6 +51,7 @@ struct SetsAnswer {
   std::vector<std::string> warnings;
 
   [[nodiscard]] GateOutcome gate_outcome() const;  // fail where a phase fails; else pass where all that are judged do
+  [[nodiscard]] bool gate_is_idle() const;  // nothing that it is about can be judged, however many runs there are
   [[nodiscard]] bool gate_failed() const;
 };
 

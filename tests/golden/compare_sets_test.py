@@ -270,6 +270,7 @@ def check_nothing_to_judge(folder):
     for options, code in (((), 1), (("--gate-inconclusive", "pass"), 0), (("--gate-metric", "period-at-equal-speed"), 1)):
         done = run("trace-query", "compare", *sides, "--gate", 2, *options, check=False)
         equal(done.returncode, code, f"other work, {options}: exit, {done.stdout}")
+        require("FAILED, since it could judge nothing" in done.stdout or code == 0, done.stdout)
     period, equal_speed = compare(*sides)["verdict"]
     require("other work" in period["reason"] and period["baseline"] > 0 and period["change_pct"] is None, period)
     equal([equal_speed[key] for key in ("baseline", "candidate", "change_pct")], [None] * 3, "at equal speed, which is not known")
@@ -286,7 +287,11 @@ def check_architecture(folder):
     for _ in range(2):
         for row in compare_sets(a, moe, "--phase", "decode")["verdict"]:
             require("other architecture, by its kernels: transformer, against transformer, MoE" in row["reason"], row)
-    require("of several kinds: architecture: " in refused("--baseline", *a, moe[0], "--candidate", *moe[1:]), "both on one side")
+    mixed = ("--baseline", *a, moe[0], "--candidate", *moe[1:])
+    said = refused(*mixed)
+    require("of several kinds: architecture: " in said and "(--mixed compares them all the same with --allow-different-work)" in said, said)
+    for row in compare_sets(a + moe[:1], moe[1:], "--mixed", "--allow-different-work", "--phase", "decode")["verdict"]:
+        require(row["change_pct"] is not None or row["metric"] != "period", row)
 
 
 def check_forms(folder):

@@ -334,7 +334,8 @@ void add_set_options(CommandLine& line) {
   line.add("leave-out", OptionKind::kList, "sets of runs: leave out the runs of this name or GLOB, which is told");
   line.add("runs", OptionKind::kFlag, "sets of runs: a table of the runs (--section runs)");
   line.add("mixed", OptionKind::kFlag,
-           "sets of runs: also where the runs of one side differ in GPU, framework, world size or model");
+           "sets of runs: also where the runs of one side differ in GPU, framework, world size or, with "
+           "--allow-different-work, model");
   line.add("history", "one run a side: judge the change by how much the runs of this folder vary");
   line.add("gate-strict", OptionKind::kFlag, "sets of runs: --gate fails only where the whole interval is beyond it");
 }

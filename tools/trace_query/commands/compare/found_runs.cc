@@ -192,12 +192,16 @@ void refuse_mixed(const FoundSides& sides) {
       if (!one.source.left_out) runs.push_back(one.run);
     }
     std::vector<std::string> texts;
+    bool of_work = false;
     for (const RunTrait& trait : kRunTraits) {
-      if (std::string text = differences_within(runs, trait); !text.empty()) texts.push_back(std::move(text));
+      std::string text = differences_within(runs, trait);
+      if (text.empty()) continue;
+      texts.push_back(std::move(text));
+      of_work |= trait.of_work;
     }
     if (texts.empty()) continue;
-    throw usage_error("compare: the runs of the {} are of several kinds: {} (--mixed compares them all the same)",
-                      kSideNames[side], fmt::join(texts, "; "));
+    throw usage_error("compare: the runs of the {} are of several kinds: {} (--mixed compares them all the same{})",
+                      kSideNames[side], fmt::join(texts, "; "), of_work ? " with --allow-different-work" : "");
   }
 }
 
