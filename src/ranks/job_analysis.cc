@@ -98,22 +98,6 @@ std::vector<std::string> numbers_of(const RankFacts& facts) {
   return out;
 }
 
-// Names of one pattern in which a number tells jobs that have the same ranks: with each value of it each rank is there
-// once at most. Others may go with the rank, as that of its node does, or be of one file, as the time is.
-std::vector<Members> by_number_of_job(std::span<const RankFacts> facts, const Members& members) {
-  const std::size_t same = most_of_a_rank(facts, members);
-  for (std::size_t place = 0; same > 1 && place < numbers_of(facts[members.front()]).size(); ++place) {
-    std::map<std::string, Members> groups;
-    for (const std::size_t i : members) groups[numbers_of(facts[i])[place]].push_back(i);
-    std::vector<Members> out;
-    for (auto& [number, group] : groups) {
-      if (most_of_a_rank(facts, group) == 1) out.push_back(std::move(group));
-    }
-    if (out.size() == same && groups.size() == same) return out;
-  }
-  return {members};
-}
-
 // Whether these are the ranks of one recording, whatever their clocks say: each is there once, with collectives that
 // the first has, too.
 bool complete_each_other(std::span<const RankFacts> facts, const Members& members) {
@@ -142,6 +126,66 @@ std::vector<Members> recordings(std::span<const RankFacts> facts, Members member
     }
   }
   return out;
+}
+
+bool follow_each_other(std::span<const RankFacts> facts, const std::vector<Members>& groups) {
+  std::int64_t end = INT64_MIN;
+  for (const Members& group : groups) {
+    std::int64_t next_end = end;
+    for (const std::size_t i : group) {
+      if (facts[i].begin <= end) return false;
+      next_end = std::max(next_end, facts[i].end);
+    }
+    end = next_end;
+  }
+  return true;
+}
+
+// Which numbers in names of one pattern may tell jobs that have the same ranks: all that neither go with the rank, as
+// that of its node does, nor are of one file, as the time is; else any of them by itself.
+std::vector<std::vector<std::size_t>> places_of_jobs(std::span<const RankFacts> facts, const Members& members,
+                                                     const std::vector<std::vector<std::string>>& numbers) {
+  std::vector<std::vector<std::size_t>> out(1);
+  for (std::size_t place = 0; place < numbers.front().size(); ++place) {
+    std::set<std::string> values;
+    std::set<std::pair<std::int64_t, std::string>> of_ranks;
+    std::set<std::int64_t> ranks;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const std::int64_t rank = facts[members[i]].rank.value_or(0);
+      ranks.insert(rank);
+      values.insert(numbers[i][place]);
+      of_ranks.insert({rank, numbers[i][place]});
+    }
+    if (of_ranks.size() > ranks.size() && values.size() < members.size()) out.front().push_back(place);
+    out.push_back({place});
+  }
+  return out;
+}
+
+// Of names of one pattern those of each recording. Where ranks are there several times, and times do not tell
+// recordings apart, the numbers in the names do that part them so that each rank is there once.
+std::vector<Members> recordings_by_name(std::span<const RankFacts> facts, const Members& members) {
+  const std::size_t same = most_of_a_rank(facts, members);
+  std::vector<Members> by_time = recordings(facts, members);
+  if (same < 2 || (by_time.size() == same && follow_each_other(facts, by_time))) return by_time;
+  std::vector<std::vector<std::string>> numbers;
+  for (const std::size_t i : members) numbers.push_back(numbers_of(facts[i]));
+  for (const std::vector<std::size_t>& places : places_of_jobs(facts, members, numbers)) {
+    std::map<std::vector<std::string>, Members> groups;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      std::vector<std::string> values;
+      for (const std::size_t place : places) values.push_back(numbers[i][place]);
+      groups[values].push_back(members[i]);
+    }
+    const auto is_job = [&](const auto& group) { return most_of_a_rank(facts, group.second) == 1; };
+    if (groups.size() != same || !std::ranges::all_of(groups, is_job)) continue;
+    std::vector<Members> out;
+    for (const auto& [values, group] : groups) {
+      for (Members& recording : recordings(facts, group)) out.push_back(std::move(recording));
+    }
+    return out;
+  }
+  return by_time;
 }
 
 bool can_join(std::span<const RankFacts> facts, const Members& members, std::size_t other) {
@@ -269,9 +313,7 @@ Jobs find_jobs(std::span<const RankFacts> facts) {
   }
   std::vector<Members> groups;
   for (const auto& [name, members] : by_name) {
-    for (const Members& one : by_number_of_job(facts, members)) {
-      for (Members& recording : recordings(facts, one)) groups.push_back(std::move(recording));
-    }
+    for (Members& recording : recordings_by_name(facts, members)) groups.push_back(std::move(recording));
   }
   groups = joined(facts, groups);
   std::ranges::sort(groups, [](const Members& a, const Members& b) {

@@ -14,10 +14,11 @@
 namespace tracedb {
 
 // Which traces are ranks of one job. Ranks lie in one folder under names that differ in numbers only, or in folders of
-// their own; the same rank twice is another recording of the job, or another job: a number in the names tells them that
-// parts them so that each rank is there once. Else those of one time are one recording, and ranks of one folder that
-// are there once each and have collectives in common, however wrong their clocks are (up to a day). A process that
-// drives several devices (DataParallel, one NCCL process) is a job by itself, whose ranks are the devices.
+// their own; the same rank twice is another recording of the job, or another job. Times tell them apart, and where jobs
+// are of one time the numbers in names that part them so that each rank is there once. Else those of one time are one
+// recording, and ranks of one folder that are there once each and have collectives in common, however wrong their
+// clocks are (up to a day). A process that drives several devices (DataParallel, one NCCL process) is a job by itself,
+// whose ranks are the devices.
 
 struct CommDevice {
   std::uint32_t id = 0;  // in the index
