@@ -29,10 +29,10 @@ class ProfileSums {
     std::string name, shapes;
   };
   struct Kernel {
-    std::uint32_t type = 0;  // as named by name_type()
-    std::uint32_t task = 0;  // as described by describe_task(); 0: nothing is known
-    std::uint32_t device = 0, stream = 0;
-    std::optional<std::int64_t> start;  // ns; unknown: the kernel is never a duplicate
+    std::uint32_t type = 0;                // as named by name_type()
+    std::uint32_t task = 0;                // as described by describe_task(); 0: nothing is known
+    std::uint32_t device = 0, stream = 0;  // device 0: not known
+    std::optional<std::int64_t> start;     // ns; unknown: the kernel is never a duplicate
     std::optional<std::int64_t> ns;
   };
 
@@ -53,14 +53,12 @@ class ProfileSums {
       side_.aicpu_ns = saturating_add(side_.aicpu_ns, ns);
       return;
     }
-    std::int64_t& time = time_[kernel.device];
-    time = saturating_add(time, ns);
     if (kernel.start && type.starts_with(kCollective) && policy_.rule != DuplicateRule::kNone) {
       collectives_.push_back({kernel.type, kernel.device, *kernel.start, ns, kernel.stream, kernel.task});
       return;
     }
-    count(kernel.type, kernel.task, ns);
-    if (kernel.start) intervals_[kernel.device].push_back({*kernel.start, saturating_add(*kernel.start, ns)});
+    Device& device = count(kernel.device, kernel.type, kernel.task, ns);
+    if (kernel.start) device.intervals.push_back({*kernel.start, saturating_add(*kernel.start, ns)});
   }
 
   // Call once, after all.
@@ -68,13 +66,16 @@ class ProfileSums {
     merge();
     constexpr double kHardly = 0.05;  // of the time of the busiest device: less is no part in the work
     std::int64_t most = 0;
-    for (const auto& [device, time] : time_) most = std::max(most, time);
-    side_.devices = std::ranges::count_if(time_, [most](const auto& one) {
-      return static_cast<double>(one.second) >= kHardly * static_cast<double>(most);
-    });
-    for (const auto& [device, intervals] : intervals_) {
-      const TimeCover busy(intervals);
-      side_.busy_ns += busy.covered(busy.bounds().begin, busy.bounds().end);
+    for (const auto& [id, device] : devices_) most = std::max(most, id == 0 ? 0 : device.ns);
+    for (const auto& [id, device] : devices_) {
+      const bool works = static_cast<double>(device.ns) >= kHardly * static_cast<double>(most);
+      if (id != 0 && !works) {
+        ++side_.idle_devices;
+        side_.idle_device_ns = saturating_add(side_.idle_device_ns, device.ns);
+        continue;
+      }
+      side_.devices += id != 0 ? 1 : 0;
+      add_up(device);
     }
     return std::move(side_);
   }
@@ -85,6 +86,11 @@ class ProfileSums {
     std::int64_t start, ns;
     std::uint32_t stream;
     std::uint32_t task;
+  };
+  struct Device {
+    std::int64_t ns = 0;                                                     // of what is not left out
+    std::map<std::pair<std::uint32_t, std::uint32_t>, ProfileTotal> totals;  // by type and task
+    std::vector<Extent> intervals;
   };
   // Collectives that are one.
   struct Group {
@@ -100,13 +106,25 @@ class ProfileSums {
     return found == tasks_.end() ? kNone : found->second;
   }
 
-  void count(std::uint32_t type, std::uint32_t task, std::int64_t ns) {
-    const std::uint32_t shapes = key_ == KeyBy::kTypeAndShapes ? task : 0;
-    const auto [entry, is_new] = places_.try_emplace(std::uint64_t{type} << 32U | shapes, nullptr);
-    if (is_new) entry->second = &side_.totals[{types_[type], shapes == 0 ? std::string() : task_of(task).shapes}];
-    ProfileTotal& total = *entry->second;
-    total.ns = saturating_add(total.ns, ns);
-    ++total.count;
+  Device& count(std::uint32_t id, std::uint32_t type, std::uint32_t task, std::int64_t ns) {
+    Device& device = devices_[id];
+    device.ns = saturating_add(device.ns, ns);
+    add_to(device.totals[{type, key_ == KeyBy::kTypeAndShapes ? task : 0}], {ns, 1});
+    return device;
+  }
+
+  void add_up(const Device& device) {
+    for (const auto& [place, total] : device.totals) {
+      const auto& [type, task] = place;
+      add_to(side_.totals[{types_[type], task == 0 ? std::string() : task_of(task).shapes}], total);
+    }
+    const TimeCover busy(device.intervals);
+    side_.busy_ns = saturating_add(side_.busy_ns, busy.covered(busy.bounds().begin, busy.bounds().end));
+  }
+
+  static void add_to(ProfileTotal& sum, const ProfileTotal& one) {
+    sum.ns = saturating_add(sum.ns, one.ns);
+    sum.count += one.count;
   }
 
   // By the profile's own clock; times of the index begin with its first event.
@@ -178,8 +196,8 @@ class ProfileSums {
   }
 
   void close(const Group& group) {
-    count(group.first->type, group.first->task, group.ns);
-    intervals_[group.first->device].push_back({group.first->start, saturating_add(group.first->start, group.ns)});
+    Device& device = count(group.first->device, group.first->type, group.first->task, group.ns);
+    device.intervals.push_back({group.first->start, saturating_add(group.first->start, group.ns)});
   }
 
   KeyBy key_;
@@ -188,10 +206,8 @@ class ProfileSums {
   ProfileSide side_;
   std::unordered_map<std::uint32_t, std::string> types_;
   std::unordered_map<std::uint32_t, Task> tasks_;
-  std::unordered_map<std::uint64_t, ProfileTotal*> places_;  // by type and task
   std::vector<Collective> collectives_;
-  std::map<std::uint32_t, std::vector<Extent>> intervals_;  // by device
-  std::map<std::uint32_t, std::int64_t> time_;              // by device, of what is not left out
+  std::map<std::uint32_t, Device> devices_;  // by id
 };
 
 // Names and shapes of tasks; not every index has them. Whether it does.
@@ -290,10 +306,8 @@ class TableReader {
     ProfileSums::Kernel kernel;
     kernel.type = type_id(std::string(type.empty() ? name : type));
     kernel.task = task_id(name, cell(record, columns.shapes));
-    // Where it is not given, that of the row before.
-    if (const auto device = cell(record, columns.device); !device.empty())
-      device_ = id_of(devices_, std::string(device)).first;
-    kernel.device = device_;
+    const auto device = cell(record, columns.device);
+    kernel.device = device.empty() ? 0 : id_of(devices_, std::string(device)).first;
     kernel.stream =
         id_of(streams_, std::string(columns.stream ? record.field(*columns.stream).value_or("") : "")).first;
     kernel.start = time(cell(record, columns.start), "timestamp");
@@ -320,7 +334,6 @@ class TableReader {
   ProfileSums sums_;
   ProfileTable table_;
   Ids types_, tasks_, devices_, streams_;
-  std::uint32_t device_ = 1;  // of the row at hand
 };
 
 }  // namespace
@@ -350,7 +363,9 @@ ProfileSide read_profile_side(const Index& index, KeyBy key, const DuplicatePoli
   const auto type = columns.ids("name_id");
   const auto stream = columns.ids("stream_id");
   std::unordered_map<std::uint32_t, std::uint32_t> devices;  // by stream
-  Statement streams(index.database(), "SELECT id, device_id FROM stream");
+  Statement streams(
+      index.database(),
+      "SELECT stream.id, device.id FROM stream JOIN device ON device.id = device_id WHERE ordinal IS NOT NULL");
   while (streams.step()) devices[streams.id(0)] = streams.id(1);
   const bool has_tasks = read_tasks(index.database(), sums);
   const auto tasks = has_tasks ? columns.ids("launch_config_id") : std::span<const std::uint32_t>();

@@ -289,10 +289,15 @@ void note_doubts(const ModelScenario& scenario, bool mapped, const Output& outpu
   }
   if (scenario.profile_side.kernels == 0) say("the profile has no kernels");
   if (const std::int64_t devices = scenario.profile_side.devices; devices > 1) {
-    say(fmt::format(
-        "rows and times of a pass are the mean over the {} devices of the profile that work; kernels and what is left "
-        "out are counted over all",
-        devices));
+    say(
+        fmt::format("rows and times of a pass are the mean over {} devices of the profile; kernels and what is left "
+                    "out are counted "
+                    "over all",
+                    devices));
+  }
+  if (const std::int64_t idle = scenario.profile_side.idle_devices; idle > 0) {
+    say(fmt::format("{} of the profile left out, with less than 5 % of the time of the busiest one: {:.1f} us",
+                    counted(idle, "device"), static_cast<double>(scenario.profile_side.idle_device_ns) / 1000));
   }
   if (scenario.profile_side.unknown_durations > 0) {
     say(fmt::format("{} of the profile without a readable duration, counted as 0",
