@@ -199,14 +199,6 @@ class Comparer {
     const auto a = step_sample(a_.work, steps_a, metric, baseline_periods);
     const auto b = step_sample(b_.work, steps_b, metric, candidate_periods);
     Change out = change({a}, {b}, group);
-    out.devices = changes_apart(means_of_devices(a_, steps_a, metric, baseline_periods),
-                                means_of_devices(b_, steps_b, metric, candidate_periods),
-                                std::max(options_.rule.least_change, kLeastChange));
-    if (out.devices && out.reason.empty()) {
-      out.verdict = Verdict::kInconclusive;
-      out.reason =
-          fmt::format("devices changed by {:+.1f} to {:+.1f} %", 100 * out.devices->low, 100 * out.devices->high);
-    }
     const bool overlaps = group.group.baseline.overlapping || group.group.candidate.overlapping;
     if (metric == StepMetric::kSpan && overlaps && out.reason.empty()) {
       out.verdict = Verdict::kInconclusive;
@@ -216,22 +208,6 @@ class Comparer {
     if (metric == StepMetric::kPeriod) {
       judge_period(out, out_.recording_difference, sum_host_waits(a_.recorded, steps_a, baseline_periods),
                    sum_host_waits(b_.recorded, steps_b, candidate_periods));
-    }
-    return out;
-  }
-
-  // By the profiler's number of the device: the mean of the metric over its steps.
-  static DeviceMeans means_of_devices(const ComparedTrace& trace, std::span<const std::uint32_t> steps,
-                                      StepMetric metric, std::span<const std::int64_t> periods) {
-    const std::vector<std::int64_t> numbers = device_numbers(trace.events);
-    std::map<std::int64_t, std::vector<std::uint32_t>> devices;
-    for (const std::uint32_t i : steps) devices[numbers[trace.work.steps[i].device]].push_back(i);
-    DeviceMeans out;
-    for (const auto& [device, own] : devices) {
-      const std::vector<std::int64_t> sample = step_sample(trace.work, own, metric, periods);
-      double sum = 0;
-      for (const std::int64_t value : sample) sum += static_cast<double>(value);
-      if (sum > 0) out[{0, device}] = sum / static_cast<double>(sample.size());
     }
     return out;
   }

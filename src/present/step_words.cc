@@ -118,9 +118,6 @@ Sentence no_usual_step(const WordsInput& words, const GroupReasons& group) {
 }
 
 Sentence few_steps(const GroupReasons& group, const Change& change) {
-  if (change.devices)
-    return say("devices", " (mean of devices that changed by {low:+.1fp} to {high:+.1f%})",
-               {{"low", change.devices->low}, {"high", change.devices->high}});
   if (group.group->group.whole_trace || std::min(change.baseline_steps, change.candidate_steps) > 1) return {};
   if (change.baseline_steps == change.candidate_steps) return say("one_step", " (one step each)");
   return say("steps", " ({baseline} and {candidate} steps)",

@@ -359,13 +359,13 @@ def check_path_of_devices(folder):
     for name, times in (("one", (20_000_000, 60_000_000)), ("both", (60_000_000, 60_000_000))):
         pair = base, profile(name, times)
         equal([row["path"] for row in slower(*pair)], [None], name)
-        # The mean of a device that is slower and one that is not is of neither.
+        # A step lasts as long as on the slower device.
         said = " ".join(run("trace-query", "compare", "-q", *pair).stdout.split())
-        equal("span +100.0 %: inconclusive (devices changed by +0.0 to +200.0 %)" in said, name == "one", f"{name}: {said}")
+        require("span +200.0 %: worse" in said, f"{name}: {said}")
     # Devices are told by their numbers, whichever comes first.
     turned = " ".join(run("trace-query", "compare", "-q", profile("straight", (20_000_000, 60_000_000)),
                           profile("turned", (20_000_000, 60_000_000), turned=True)).stdout.split())
-    require("devices changed" not in turned, turned)
+    require(turned.startswith("nothing changed"), turned)
     # Where the host is ahead, a path holds the kernels of several steps.
     equal([row["path"] for row in slower(profile("full", (150_000_000,)), profile("fuller", (200_000_000,)))], [None], "steps that queue")
     (row,) = slower(profile("a", (20_000_000,)), profile("b", (60_000_000,)))

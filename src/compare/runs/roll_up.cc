@@ -285,7 +285,7 @@ void visit_roll_up(Archive& archive, One& one) {
   });
 }
 
-std::string heading() { return fmt::format("tracedb roll-up 4 {}\n", kVersion); }
+std::string heading() { return fmt::format("tracedb roll-up 5 {}\n", kVersion); }
 
 constexpr std::size_t kHashDigits = 32;
 constexpr std::size_t kMostFiles = 5000;  // beyond, all are made anew
@@ -370,7 +370,7 @@ RollUp RollUpCache::of(const Index& index, const StepOptions& options, const Rul
     }
   }
   const TraceSource source{index, ""};
-  const ComparedTraces loaded = load_traces(std::span(&source, 1), options, rules, true);
+  const ComparedTraces loaded = load_traces(std::span(&source, 1), options, rules);
   RollUp out = roll_up(index, loaded.traces.front(), loaded.kernel_names);
   if (file.empty()) return out;
   catch_error([&] {

@@ -68,9 +68,16 @@ double mix_distance(const Buckets& a, const Buckets& b) {
 void choose_steps(const ComparedTrace& trace, bool every_step, GroupSide& side) {
   const std::vector<DeviceStep>& steps = trace.work.steps;
   const std::vector<std::int64_t>& periods = trace.periods.within_kind;
-  const auto followed =
-      std::ranges::count_if(side.matched, [&](std::uint32_t i) { return periods[i] != kUnknownValue; });
-  side.by_period = followed > 0 && 2 * static_cast<std::size_t>(followed) >= side.matched.size();
+  // A device that works in some steps only has no periods: what it does would not count.
+  std::map<std::uint32_t, std::pair<std::size_t, std::size_t>> counts;  // by device: steps, those with a period
+  for (const std::uint32_t i : side.matched) {
+    auto& [all, followed] = counts[steps[i].device];
+    ++all;
+    followed += periods[i] != kUnknownValue ? 1 : 0;
+  }
+  side.by_period = !counts.empty() && std::ranges::all_of(counts, [](const auto& one) {
+    return one.second.second > 0 && 2 * one.second.second >= one.second.first;
+  });
   if (every_step) return;
   std::map<std::uint32_t, std::vector<std::uint32_t>> sample;  // by step
   for (const std::uint32_t i : side.matched) {

@@ -47,7 +47,7 @@ struct Interval {
 // freedom.
 Interval difference_interval(const MeanDraws& baseline, const MeanDraws& candidate);
 
-// By rank (0 in one trace) and the profiler's number of the device: a metric of its steps in the mean, more than 0.
+// By rank and the profiler's number of the device: a metric of its steps in the mean, more than 0.
 using DeviceMeans = std::map<std::pair<std::uint32_t, std::int64_t>, double>;
 // The least and the largest relative change of a device, of the same ones, where these differ by `least` or more.
 std::optional<Interval> changes_apart(const DeviceMeans& baseline, const DeviceMeans& candidate, double least);
@@ -98,9 +98,6 @@ struct Change {
   Verdict verdict = Verdict::kInconclusive;
   std::string reason;   // why inconclusive; else ""
   bool barred = false;  // there can be no verdict, whatever the number of steps
-  // The least and the largest change of a device, parts of its own mean, where they are so far apart that the mean of
-  // all devices is of none.
-  std::optional<Interval> devices;
   // Of a period (recording.h): a host slowed by recording, and whether both traces record the same.
   std::string caveat;
   bool recorded_alike = true;

@@ -59,7 +59,7 @@ TraceDescription describe(const Index& index, const std::string& label, const Ev
 struct LoadedTrace {
   KernelClasses classes;
   ComparedTrace trace;  // without numbers; its layers have their own
-  DeviceUse use = {};
+  DeviceKernelTimes device_times = {};
 };
 
 // Rows of kernels that a selection leaves, in their order.
@@ -85,13 +85,13 @@ LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, co
   trace.description.without_copies = !copies && trace.events.memory.size() > 0;
   trace.layers = find_layers(index, trace.events, trace.steps, out.classes.traits());
   trace.roles = find_roles(index, trace.events, trace.steps, trace.layers, out.classes, rules);
-  out.use = device_use(trace.events, trace.steps, trace.layers.by_step);
+  out.device_times = device_times(trace.events, trace.steps, trace.layers.by_step);
   return out;
 }
 
-void measure_steps(LoadedTrace& loaded, const Index& index, const DeviceShares& shares, bool copies) {
+void measure_steps(LoadedTrace& loaded, const Index& index, const std::set<std::int64_t>& idle, bool copies) {
   ComparedTrace& trace = loaded.trace;
-  trace.work = make_step_work(trace.events, trace.steps, std::move(trace.layers.by_step), shares, copies);
+  trace.work = make_step_work(trace.events, trace.steps, std::move(trace.layers.by_step), idle, copies);
   trace.periods = step_periods(trace.steps, trace.work.steps);
   const EventColumns operators(index, "cpu_op", {"ts", "name_id", "shape_id"});
   trace.recorded = recorded_gaps(index, trace.events, operators, trace.steps, trace.work, trace.periods);
@@ -116,15 +116,15 @@ void for_each_pair(std::size_t count, Visit visit) {
 }
 
 std::vector<LoadedTrace> load_each(std::span<const TraceSource> sources, const StepOptions& options,
-                                   const RuleSet& rules, bool is_kept) {
+                                   const RuleSet& rules) {
   const bool copies =
       std::ranges::all_of(sources, [](const TraceSource& source) { return holds_of(source.index).copies; });
   std::vector<std::optional<LoadedTrace>> loaded(sources.size());
   for_each_pair(sources.size(), [&](std::size_t i) { loaded[i] = load_trace(sources[i], options, rules, copies); });
-  std::vector<DeviceUse> uses;
-  for (std::optional<LoadedTrace>& one : loaded) uses.push_back(std::move(one->use));
-  const DeviceShares shares = is_kept ? DeviceShares() : device_shares(uses);
-  for_each_pair(sources.size(), [&](std::size_t i) { measure_steps(*loaded[i], sources[i].index, shares, copies); });
+  std::vector<DeviceKernelTimes> times;
+  for (std::optional<LoadedTrace>& one : loaded) times.push_back(std::move(one->device_times));
+  const std::vector<std::set<std::int64_t>> idle = idle_devices(times);
+  for_each_pair(sources.size(), [&](std::size_t i) { measure_steps(*loaded[i], sources[i].index, idle[i], copies); });
   std::vector<LoadedTrace> out;
   for (std::optional<LoadedTrace>& one : loaded) out.push_back(std::move(*one));
   return out;
@@ -247,8 +247,8 @@ ComparedTraces take_trace(Workload& workload, const std::string& label) {
                       std::move(parts.events),
                       std::move(parts.steps),
                       std::move(parts.layers)};
-  const DeviceUse use = device_use(trace.events, trace.steps, rows);
-  trace.work = make_step_work(trace.events, trace.steps, std::move(rows), device_shares({&use, 1}));
+  const DeviceKernelTimes times = device_times(trace.events, trace.steps, rows);
+  trace.work = make_step_work(trace.events, trace.steps, std::move(rows), idle_devices({&times, 1}).front());
   trace.periods = step_periods(trace.steps, trace.work.steps);
   trace.roles = std::move(parts.roles);
   std::vector<LoadedTrace> loaded;
@@ -256,9 +256,8 @@ ComparedTraces take_trace(Workload& workload, const std::string& label) {
   return numbered(std::move(loaded), std::vector<TraceSource>{{index, label}}, workload.rules().get());
 }
 
-ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, const RuleSet& rules,
-                           bool is_kept) {
-  return numbered(load_each(sources, options, rules, is_kept), sources, rules);
+ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, const RuleSet& rules) {
+  return numbered(load_each(sources, options, rules), sources, rules);
 }
 
 JointStacks join_stacks(const std::vector<LayerStacks>& models) {

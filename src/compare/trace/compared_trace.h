@@ -61,10 +61,7 @@ struct ComparedTraces {
   LaunchConfigTable configs;
   std::vector<ComparedTrace> traces;  // in the order of the sources
 };
-// `is_kept`: the figures are compared with kept ones, or kept for that. These are means over all devices, as it is not
-// known how those of the other side share their steps (device_shares.h).
-ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, const RuleSet& rules,
-                           bool is_kept = false);
+ComparedTraces load_traces(std::span<const TraceSource> sources, const StepOptions& options, const RuleSet& rules);
 
 // One trace by itself, as far as its workload's selection leaves it. Takes the parts of the workload.
 ComparedTraces take_trace(Workload& workload, const std::string& label);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <set>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -78,37 +78,70 @@ struct DeviceTimes {
   std::vector<DeviceStep*> steps;
 };
 
-// By step: from its first work on any device to its last.
-std::vector<Extent> whole_steps(std::span<const DeviceStep> steps) {
-  std::vector<Extent> out(steps.empty() ? 0 : steps.back().step + std::size_t{1}, {INT64_MAX, 0});
-  for (const DeviceStep& step : steps) {
-    Extent& whole = out[step.step];
-    whole = {std::min(whole.begin, step.first), std::max(whole.end, saturating_add(step.first, step.span))};
+// What one device does in a step, and which one that is.
+struct OwnTime {
+  std::size_t step;
+  Extent time;
+};
+
+// How far before each of `own` its step may begin: where it does on any device (`steps`), and no other step runs any
+// more. Of what came before the first step it is assumed that it reached into it as far as the first into the second.
+std::vector<std::int64_t> earliest_begins(const std::vector<Extent>& steps, const std::vector<OwnTime>& own) {
+  std::vector<std::size_t> order(steps.size()), own_order(own.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::iota(own_order.begin(), own_order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return steps[i].begin; });
+  std::ranges::sort(own_order, {}, [&](std::size_t i) { return own[i].time.begin; });
+  const Extent& first = steps[order[0]];
+  const std::int64_t second_begin = order.size() > 1 ? steps[order[1]].begin : first.end;
+  // Of the steps that began so far: the latest end, whose it is, and the latest of the others.
+  std::int64_t latest = first.begin + std::max<std::int64_t>(first.end - second_begin, 0), other = INT64_MIN;
+  std::size_t whose = steps.size(), next = 0;
+  std::vector<std::int64_t> out(own.size());
+  for (const std::size_t i : own_order) {
+    const auto& [step, time] = own[i];
+    for (; next < order.size() && steps[order[next]].begin < time.begin; ++next) {
+      const std::int64_t end = steps[order[next]].end;
+      other = std::max(other, std::min(latest, end));
+      if (end > latest) whose = order[next];
+      latest = std::max(latest, end);
+    }
+    out[i] = std::min(time.begin, std::max(steps[step].begin, whose == step ? other : latest));
   }
   return out;
 }
 
-// Steps in order of start to what they are in turns: as far as no other step of the device is in the way.
-void widen(const std::vector<DeviceStep*>& steps, const std::vector<Extent>& in_turns) {
-  std::int64_t until = 0;
+// Steps in order of StepWork to what they are on each device (DeviceStep::first). Returns what part of that they were.
+double widen(std::vector<DeviceStep>& steps) {
+  const auto mirrored = [](const Extent& time) { return Extent{-time.end, -time.begin}; };
+  std::vector<Extent> wholes, wholes_back;
+  std::vector<OwnTime> own, own_back;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    DeviceStep& step = *steps[i];
-    const Extent& whole = in_turns[step.step];
-    const std::int64_t next = i + 1 < steps.size() ? steps[i + 1]->first : INT64_MAX;
-    const std::int64_t begin = std::min(step.first, std::max(whole.begin, until));
-    const std::int64_t end = std::max(saturating_add(step.first, step.span), std::min(whole.end, next));
-    step.first = begin;
-    step.span = end - begin;
-    until = std::max(until, end);
+    const Extent time = {steps[i].first, saturating_add(steps[i].first, steps[i].span)};
+    if (i == 0 || steps[i].step != steps[i - 1].step) wholes.push_back(time);
+    wholes.back() = {std::min(wholes.back().begin, time.begin), std::max(wholes.back().end, time.end)};
+    own.push_back({wholes.size() - 1, time});
+    own_back.push_back({wholes.size() - 1, mirrored(time)});
   }
+  if (wholes.size() == steps.size()) return 1;  // one device, or none
+  std::ranges::transform(wholes, std::back_inserter(wholes_back), mirrored);
+  const std::vector<std::int64_t> begins = earliest_begins(wholes, own);
+  const std::vector<std::int64_t> ends_back = earliest_begins(wholes_back, own_back);
+  double before = 0, after = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    before += static_cast<double>(steps[i].span);
+    steps[i].first = begins[i];
+    steps[i].span = -ends_back[i] - begins[i];
+    after += static_cast<double>(steps[i].span);
+  }
+  return after > 0 ? before / after : 1;
 }
 
 // Divides the device's time among its steps. The earliest step still running has an instant, so that one interval after
 // another is cut at the starts of steps, and where none runs any more.
-void divide_time(DeviceTimes& device, const std::vector<Extent>& in_turns) {
+void divide_time(DeviceTimes& device) {
   std::vector<DeviceStep*>& steps = device.steps;
   std::ranges::stable_sort(steps, [](const DeviceStep* a, const DeviceStep* b) { return a->first < b->first; });
-  if (!in_turns.empty()) widen(steps, in_turns);
   std::vector<std::int64_t> cuts;
   std::int64_t running = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -225,8 +258,48 @@ std::vector<std::uint32_t> memory_by_step(const EventTables& events, const StepS
 
 }  // namespace
 
+DeviceKernelTimes device_times(const EventTables& events, const StepSet& steps,
+                               std::span<const std::uint32_t> kernel_rows) {
+  const std::vector<std::int64_t> numbers = device_numbers(events);
+  if (std::set(numbers.begin(), numbers.end()).size() < numbers.size()) return {};
+  const DenseDevices dense(events.device_of_stream);
+  const auto dur = events.kernels.int64s("dur");
+  const auto stream = events.kernels.ids("stream_id");
+  std::vector<std::int64_t> times(numbers.size());
+  for (const std::uint32_t row : kernel_rows) {
+    std::int64_t& time = times[dense.of(stream[row])];
+    if (steps.steps.empty() || steps.of_kernel[row] != 0) time = saturating_add(time, duration_or_zero(dur[row]));
+  }
+  DeviceKernelTimes out;
+  for (std::size_t i = 0; i < numbers.size(); ++i) out[numbers[i]] = times[i];
+  return out;
+}
+
+std::vector<std::set<std::int64_t>> idle_devices(std::span<const DeviceKernelTimes> traces) {
+  constexpr double kHardly = 0.05;  // of the time of the busiest device
+  constexpr double kLittle = 0.1;   // where it hardly works in another trace: near the limit the rule would differ
+  const auto most = [](const DeviceKernelTimes& times) {
+    const auto values = std::views::values(times);
+    return values.empty() ? 0 : static_cast<double>(*std::ranges::max_element(values));
+  };
+  std::set<std::int64_t> hardly;  // in any of them
+  for (const DeviceKernelTimes& times : traces) {
+    for (const auto& [device, time] : times) {
+      if (static_cast<double>(time) < kHardly * most(times)) hardly.insert(device);
+    }
+  }
+  std::vector<std::set<std::int64_t>> out;
+  for (const DeviceKernelTimes& times : traces) {
+    std::set<std::int64_t>& idle = out.emplace_back();
+    for (const auto& [device, time] : times) {
+      if (hardly.contains(device) && static_cast<double>(time) < kLittle * most(times)) idle.insert(device);
+    }
+  }
+  return out;
+}
+
 StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVector<std::uint32_t> kernel_rows,
-                        const DeviceShares& shares, bool copies) {
+                        const std::set<std::int64_t>& idle, bool copies) {
   const DenseDevices devices(events.device_of_stream);
   const bool whole = steps.steps.empty();
   StepWork out;
@@ -245,6 +318,7 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
   }
 
   std::map<std::pair<std::uint32_t, std::uint32_t>, DeviceStep> found;
+  std::vector<std::int64_t> outside_times(devices.count);
   for_each_stretch(kernels, devices, [&](const auto& place, std::size_t begin, std::size_t end) {
     std::int64_t time = 0;
     for (std::size_t i = begin; i < end; ++i)
@@ -252,6 +326,8 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
     out.kernel_time = saturating_add(out.kernel_time, time);
     if (place.first == 0 && !whole) {
       out.outside_time = saturating_add(out.outside_time, time);
+      std::int64_t& on_device = outside_times[place.second];
+      on_device = saturating_add(on_device, time);
       out.outside_kernels += end - begin;
     } else {
       DeviceStep& step = found[place];
@@ -267,17 +343,21 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
     step->second.memory_end = end;
   });
   const std::vector<std::int64_t> numbers = device_numbers(events);
-  std::set<std::int64_t> idle;
+  std::set<std::int64_t> left_out;
   std::erase_if(found, [&](const auto& one) {
     const std::int64_t number = numbers[one.first.second];
-    const bool left_out = std::ranges::find(shares.idle, number) != shares.idle.end();
-    if (left_out) idle.insert(number);
-    return left_out;
+    if (idle.contains(number)) left_out.insert(number);
+    return idle.contains(number);
   });
-  if (!idle.empty()) {
-    out.notes.push_back(
-        fmt::format("left out of what steps take: device{} {}, with less than 5 % of another one's kernel time",
-                    idle.size() == 1 ? "" : "s", fmt::join(idle, ", ")));
+  if (!left_out.empty()) {
+    std::int64_t outside = 0;  // what they do in no step
+    for (std::size_t device = 0; device < numbers.size(); ++device) {
+      if (left_out.contains(numbers[device])) outside = saturating_add(outside, outside_times[device]);
+    }
+    out.notes.push_back(fmt::format(
+        "left out of what steps take: device{} {}, with less than a tenth of another one's kernel time in steps{}",
+        left_out.size() == 1 ? "" : "s", fmt::join(left_out, ", "),
+        outside > 0 ? fmt::format(" ({:.3g} ms in no step)", static_cast<double>(outside) / 1e6) : ""));
   }
   const StepMeter meter(kernels, operations);
   std::vector<DeviceTimes> by_device = meter.by_device(devices, whole);
@@ -287,9 +367,8 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
     out.steps.push_back(step);
     by_device[place.second].steps.push_back(&out.steps.back());
   }
-  const std::vector<Extent> in_turns = shares.in_turns ? whole_steps(out.steps) : std::vector<Extent>();
-  out.in_turns = shares.in_turns &&
-                 std::ranges::count_if(by_device, [](const DeviceTimes& one) { return !one.steps.empty(); }) > 1;
+  constexpr double kMuch = 0.8;  // less of the steps is the devices' own work: it is said
+  out.in_turns = widen(out.steps) < kMuch;
   if (out.in_turns) {
     out.notes.emplace_back("devices take turns: on each, a step counts from its first work on any to its last");
   }
@@ -297,7 +376,7 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
   for (DeviceTimes& device : by_device) {
     exclusive_times(device.intervals, times);
     for (std::size_t i = 0; i < times.size(); ++i) *device.own[i] = times[i];
-    divide_time(device, in_turns);
+    divide_time(device);
   }
   for (DeviceStep& step : out.steps) meter.expose(step);
   return out;

@@ -3,13 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/large_vector.h"
-#include "compare/trace/device_shares.h"
 #include "passes/columns/device_events.h"
 #include "passes/steps/step_set.h"
 #include "passes/steps/step_stats.h"
@@ -24,9 +25,11 @@ struct DeviceStep {
   std::uint32_t device = 0;                      // counted from 0 in the order of the streams (DenseDevices)
   std::size_t begin = 0, end = 0;                // of StepWork::kernel_rows
   std::size_t memory_begin = 0, memory_end = 0;  // of StepWork::memory_rows
-  std::int64_t first = 0, span = 0;              // from its first start to its last end; see divide_time()
-  std::int64_t busy = 0;                         // of that: some of its events runs
-  std::int64_t overlap = 0;                      // of that: an earlier step still runs
+  // From its first start on any device to its last end, as far as no other step runs meanwhile, on any device: a device
+  // that waits for others does so in the step.
+  std::int64_t first = 0, span = 0;
+  std::int64_t busy = 0;     // of that: some of its events runs
+  std::int64_t overlap = 0;  // of that: an earlier step still runs
   // While it or an earlier step runs: all, nothing runs on the device, only events of no step do.
   std::int64_t taken = 0, idle = 0, other = 0;
   // After these, until the next begins: nothing runs, events of no step do.
@@ -54,16 +57,25 @@ struct StepWork {
   std::int64_t kernel_time = 0;   // of all kernels, in device steps or not
   std::int64_t outside_time = 0;  // of kernels in no step
   std::size_t outside_kernels = 0;
-  bool in_turns = false;           // the devices work one after the other
+  bool in_turns = false;           // the devices wait for each other for much of the steps
   std::vector<std::string> notes;  // where the devices share the steps unequally: how they count
 };
 
 // Of each DeviceStep::device the profiler's number; 0: not known.
 std::vector<std::int64_t> device_numbers(const EventTables& events);
 
-// `kernel_rows`: in order of step, device and time (LayerSet::by_step). `copies`: whether copies and fills count.
+// ns of kernels in steps, by the profiler's number of the device. Empty where numbers do not tell devices apart.
+using DeviceKernelTimes = std::map<std::int64_t, std::int64_t>;
+// `kernel_rows`: in order of step, device and time (LayerSet::by_step).
+DeviceKernelTimes device_times(const EventTables& events, const StepSet& steps,
+                               std::span<const std::uint32_t> kernel_rows);
+
+// The devices that hardly work in each of these traces: a mean over devices would be of none of them.
+std::vector<std::set<std::int64_t>> idle_devices(std::span<const DeviceKernelTimes> traces);
+
+// `kernel_rows`: as above. `idle`: numbers of devices without steps. `copies`: whether copies and fills count.
 StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVector<std::uint32_t> kernel_rows,
-                        const DeviceShares& shares, bool copies = true);
+                        const std::set<std::int64_t>& idle, bool copies = true);
 
 // The device step that follows each on its device; its own index: none does.
 std::vector<std::size_t> next_steps(const StepWork& work);

@@ -39,11 +39,11 @@ std::vector<std::string> labels_of(std::span<const std::string> inputs, const Co
 }
 
 ComparedTraces load(const std::vector<OpenedTrace>& opened, std::span<const std::string> inputs,
-                    const CommandLine& line, const ActiveRules& rules, bool is_kept = false) {
+                    const CommandLine& line, const ActiveRules& rules) {
   const std::vector<std::string> labels = labels_of(inputs, line);
   std::vector<TraceSource> sources;
   for (std::size_t i = 0; i < opened.size(); ++i) sources.push_back({opened[i].index, labels[i]});
-  return load_traces(sources, {line.text("step-regex")}, rules.get(), is_kept);
+  return load_traces(sources, {line.text("step-regex")}, rules.get());
 }
 
 // Names the row that sums those a limit cuts off.
@@ -239,7 +239,7 @@ int compare_with_file(const CommandLine& line) {
   if (line.inputs().size() != 1) throw usage_error("compare: --baseline-file and --save-baseline go with one trace");
   std::vector<OpenedTrace> traces;
   traces.push_back(open_trace(line.inputs()[0], line));
-  const ComparedTraces loaded = load(traces, line.inputs(), line, rules, true);
+  const ComparedTraces loaded = load(traces, line.inputs(), line, rules);
   const StepSamples own = step_samples(loaded.traces[0], loaded.kernel_names);
   if (const auto path = line.text("save-baseline")) {
     OutputFile file(*path);
