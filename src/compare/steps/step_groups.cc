@@ -18,6 +18,7 @@ namespace tracedb {
 namespace {
 
 constexpr int kUnknownBatch = -1;
+constexpr double kSigma = 1.4826, kMostSigmas = 5, kLeastMargin = 0.2;
 
 bool counts_requests(StepKind kind) { return kind == StepKind::kDecode; }
 
@@ -65,7 +66,7 @@ double mix_distance(const Buckets& a, const Buckets& b) {
 }
 
 // Sets which of the matched steps count.
-void choose_steps(const ComparedTrace& trace, bool every_step, GroupSide& side) {
+void choose_steps(const ComparedTrace& trace, bool every_step, double least_margin, GroupSide& side) {
   const std::vector<DeviceStep>& steps = trace.work.steps;
   const std::vector<std::int64_t>& periods = trace.periods.within_kind;
   // A device that works in some steps only has no periods: what it does would not count.
@@ -91,7 +92,8 @@ void choose_steps(const ComparedTrace& trace, bool every_step, GroupSide& side) 
   }
   const std::vector<std::int64_t> times =
       step_sample(trace.work, side.matched, side.by_period ? StepMetric::kPeriod : StepMetric::kSpan, periods);
-  const UsualSteps usual = usual_steps(times, marked);
+  const UsualSteps usual = usual_steps(times, marked, least_margin);
+  side.median = usual.median, side.margin = usual.margin;
   side.warm_up = usual.warm_up;
   for (std::size_t i = 0; i < usual.warm_up; ++i) side.warm_up_time = std::max(side.warm_up_time, times[i]);
   const auto add = [&](std::vector<std::uint32_t>& to, std::size_t step) {
@@ -150,8 +152,27 @@ class Matcher {
 
   void add(std::string label, StepKind kind, std::vector<std::uint32_t> a, std::vector<std::uint32_t> b,
            std::string incomparable_reason = "") {
-    add(std::move(label), group_side(baseline_, kind, std::move(a), every_step_),
-        group_side(candidate_, kind, std::move(b), every_step_), std::move(incomparable_reason));
+    auto [first, second] = sides(kind, std::move(a), kind, std::move(b));
+    add(std::move(label), std::move(first), std::move(second), std::move(incomparable_reason));
+  }
+
+  // By one rule of what is regular.
+  std::pair<GroupSide, GroupSide> sides(StepKind kind_a, std::vector<std::uint32_t> a, StepKind kind_b,
+                                        std::vector<std::uint32_t> b) {
+    std::pair out(group_side(baseline_, kind_a, std::move(a), every_step_),
+                  group_side(candidate_, kind_b, std::move(b), every_step_));
+    auto& [first, second] = out;
+    const double of_first = margin_by(second, first), of_second = margin_by(first, second);
+    if (of_first > first.margin) first = group_side(baseline_, kind_a, std::move(first.matched), every_step_, of_first);
+    if (of_second > second.margin)
+      second = group_side(candidate_, kind_b, std::move(second.matched), every_step_, of_second);
+    return out;
+  }
+
+  static double margin_by(const GroupSide& other, const GroupSide& side) {
+    const double longer = side.median > 0 ? other.median / side.median : 1;
+    const bool is_near = longer > 1 && longer <= 1 + kLeastMargin;
+    return other.margin > 0 ? (1 + other.margin) * (is_near ? longer : 1) - 1 : 0;
   }
 
   // Within a group the batches may still differ: 33 and 60 requests are one power of two.
@@ -223,9 +244,8 @@ class Matcher {
     if (first != StepKind::kUnknown && second != StepKind::kUnknown) return;
     // Without the host there is nothing to tell a kind by: that is no difference.
     const bool no_host = !(first == StepKind::kUnknown ? baseline_ : candidate_).description.holds.launches;
-    add(std::string(to_string(first == StepKind::kUnknown ? second : first)),
-        group_side(baseline_, first, all_steps(a.begin()->second), every_step_),
-        group_side(candidate_, second, all_steps(b.begin()->second), every_step_),
+    auto [own, other] = sides(first, all_steps(a.begin()->second), second, all_steps(b.begin()->second));
+    add(std::string(to_string(first == StepKind::kUnknown ? second : first)), std::move(own), std::move(other),
         no_host ? ""
                 : fmt::format("{} steps of the baseline are compared with {} steps of the candidate: only these remain",
                               to_string(first), to_string(second)));
@@ -268,16 +288,20 @@ class Matcher {
   StepMatch out_;
 };
 
-constexpr double kSigma = 1.4826, kMostSigmas = 5, kLeastMargin = 0.2;
 constexpr double kKindsApart = 1.3, kLeastShare = 0.2;
 constexpr std::size_t kLeastOfKind = 2;
 
-// The longest that a step may take and be regular.
-double most_regular(std::span<const std::int64_t> times) {
+// The longest that a step may take and be regular, and how much longer than the median that is, part of it.
+struct Regular {
+  double median, margin, most;
+};
+Regular regular(std::span<const std::int64_t> times, double least_margin) {
   std::vector<double> values(times.begin(), times.end());
   const double middle = tracedb::median(std::span(values));
   for (double& value : values) value = std::abs(value - middle);
-  return middle + std::max(kMostSigmas * kSigma * tracedb::median(std::span(values)), kLeastMargin * middle);
+  const double noise = middle > 0 ? kMostSigmas * kSigma * tracedb::median(std::span(values)) / middle : 0;
+  const double margin = std::max({noise, kLeastMargin, least_margin});
+  return {middle, margin, middle * (1 + margin)};
 }
 
 // How many steps make a kind.
@@ -303,12 +327,13 @@ std::optional<std::int64_t> slow_kind(std::span<const std::int64_t> times) {
 
 }  // namespace
 
-GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std::uint32_t> steps, bool every_step) {
+GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std::uint32_t> steps, bool every_step,
+                     double least_margin) {
   GroupSide group;
   group.kind = kind;
   std::ranges::sort(steps);
   group.device_steps = group.matched = std::move(steps);
-  choose_steps(trace, every_step, group);
+  choose_steps(trace, every_step, least_margin, group);
   group.tokens_known = !group.device_steps.empty();
   double overlap = 0, span = 0;
   for (const std::uint32_t i : group.device_steps) {
@@ -372,17 +397,20 @@ StepMatch match_step(const ComparedTrace& baseline, const ComparedTrace& candida
   return Matcher(baseline, candidate, false).of_step(step);
 }
 
-UsualSteps usual_steps(std::span<const std::int64_t> times, std::size_t marked) {
+UsualSteps usual_steps(std::span<const std::int64_t> times, std::size_t marked, double least_margin) {
+  constexpr std::size_t kLeastForOthers = 5;  // of fewer the scatter says little
   UsualSteps out;
   out.warm_up = std::min(marked, times.size() - std::min<std::size_t>(times.size(), 1));
   while (out.warm_up + 1 < times.size() &&
-         static_cast<double>(times[out.warm_up]) > most_regular(times.subspan(out.warm_up + 1))) {
+         static_cast<double>(times[out.warm_up]) > regular(times.subspan(out.warm_up + 1), least_margin).most) {
     ++out.warm_up;
   }
   const std::span<const std::int64_t> rest = times.subspan(out.warm_up);
   if (rest.empty()) return out;
   out.slow_from = slow_kind(rest);
-  const auto is_long = [most = most_regular(rest)](std::int64_t time) { return static_cast<double>(time) > most; };
+  const Regular limit = regular(rest, least_margin);
+  if (!out.slow_from && rest.size() >= kLeastForOthers) out.median = limit.median, out.margin = limit.margin;
+  const auto is_long = [&](std::int64_t time) { return static_cast<double>(time) > limit.most; };
   const auto beyond = static_cast<std::size_t>(std::ranges::count_if(rest, is_long));
   const bool any_rare = !out.slow_from && beyond < least_of_kind(rest.size());
   for (std::size_t i = 0; i < rest.size(); ++i) {

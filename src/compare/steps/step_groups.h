@@ -26,7 +26,8 @@ struct GroupSide {
   std::int64_t warm_up_time = 0;    // ns, the longest of them
   // The time of a step is its period, which most of the group have; the others are in none of the lists. Else its span.
   bool by_period = false;
-  bool overlapping = false;  // on the device
+  bool overlapping = false;       // on the device
+  double median = 0, margin = 0;  // ns; how much longer regular steps may be, part of it; 0: no rule for the other side
   StepKind kind = StepKind::kUnknown;
   std::int64_t requests = 0, tokens = 0;  // sums over `device_steps`, as far as annotations say
   bool tokens_known = false;              // of every one
@@ -51,9 +52,9 @@ struct StepMatch {
 // `every_step`: all steps of a group count, whatever their time.
 StepMatch match_steps(const ComparedTrace& baseline, const ComparedTrace& candidate, bool every_step = false);
 
-// The side of a group of these steps of a kind.
+// The side of a group of these steps of a kind. `least_margin`: that of the side it is compared with.
 GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std::uint32_t> steps,
-                     bool every_step = false);
+                     bool every_step = false, double least_margin = 0);
 
 // What the steps of a side are compared by: period or span, ns.
 std::int64_t time_of(const ComparedTrace& trace, const GroupSide& side, std::uint32_t device_step);
@@ -88,7 +89,9 @@ StepMatch match_step(const ComparedTrace& baseline, const ComparedTrace& candida
 // only where steps are alike. Warm-up at the start and rare long steps are therefore left out, and told. Pure.
 //
 // Source: schema/METRICS.md 10. A step is regular if its time is at most median + max(5 x 1.4826 MAD, 20 % of the
-// median) of the steps; 1.4826 MAD estimates the standard deviation of normal noise. It is warm-up if it and all before
+// median) of the steps; 1.4826 MAD estimates the standard deviation of normal noise. Of sides of five steps or more the
+// larger margin holds for both, and the larger limit where medians are as near: a step that both have is the same in
+// both. It is warm-up if it and all before
 // it are longer than that of the steps behind them. Where sorted times have a gap of more than 30 % with two steps and
 // 20 % of all on either side, there are two kinds of steps and no usual one: all but the warm-up are counted. So they
 // are where as many are too long to be regular.
@@ -96,9 +99,10 @@ struct UsualSteps {
   std::vector<std::size_t> counted, rare;  // places in the sample, ascending
   std::size_t warm_up = 0;                 // the first of the sample, which are in neither
   std::optional<std::int64_t> slow_from;   // two kinds of steps: the least time of the slow ones, ns
+  double median = 0, margin = 0;           // GroupSide
 };
 
 // `times`: ns, in order of time; the first `marked` are warm-up whatever their times.
-UsualSteps usual_steps(std::span<const std::int64_t> times, std::size_t marked = 0);
+UsualSteps usual_steps(std::span<const std::int64_t> times, std::size_t marked = 0, double least_margin = 0);
 
 }  // namespace tracedb

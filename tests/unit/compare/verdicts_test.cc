@@ -315,6 +315,16 @@ TEST_CASE("usual steps: warm-up at the start, rare long steps and two kinds of s
   }
 }
 
+TEST_CASE("usual steps: of two sides the larger margin holds for both") {
+  const std::vector<std::int64_t> calm = {100, 101, 99, 130, 100, 102}, noisy = {100, 110, 90, 130, 105, 95};
+  const double margin = usual_steps(noisy).margin;
+  CHECK(usual_steps(calm).margin == doctest::Approx(0.2));
+  CHECK(usual_steps(calm).rare.size() == 1);
+  CHECK(margin > 0.3);
+  CHECK(usual_steps(calm, 0, margin).rare.empty());
+  CHECK(usual_steps(std::vector<std::int64_t>{100, 110, 90, 130}).margin == 0);
+}
+
 TEST_CASE("usual steps: marked warm-up is left out whatever its time, but never all") {
   CHECK(usual_steps(std::vector<std::int64_t>{90, 100, 100, 100}, 1).warm_up == 1);
   CHECK(usual_steps(std::vector<std::int64_t>{90}, 1).warm_up == 0);
