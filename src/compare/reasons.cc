@@ -170,19 +170,27 @@ class Finder {
       const auto found = std::ranges::find_if(
           group_.ops, [&](const OpChange& op) { return kernel_names_.op_name(op.op) == reason.op; });
       if (found == group_.ops.end()) return std::nullopt;
-      // A fusion, or another reason, may have part of the class: its interval is then of something else.
-      const double whole = found->change.difference();
-      const bool is_whole =
-          std::abs(static_cast<double>(reason.change.change) - whole) <= kSameAmount * std::abs(whole);
-      return is_whole ? std::optional(found->change.interval) : std::nullopt;
+      return of_all(reason, found->change);
     }
     if (figure == nullptr) return std::nullopt;
-    return interval(step_values(a_, group_.group.baseline, figure), step_values(b_, group_.group.candidate, figure));
+    const auto found =
+        sampled(step_values(a_, group_.group.baseline, figure), step_values(b_, group_.group.candidate, figure));
+    return found ? of_all(reason, *found) : std::nullopt;
   }
 
-  static std::optional<Interval> interval(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+  // A fusion, or another reason, may have part of the row: the interval is then of something else.
+  static std::optional<Interval> of_all(const Reason& reason, const Change& row) {
+    const double whole = row.difference();
+    const bool is_all = std::abs(static_cast<double>(reason.change.change) - whole) <= kSameAmount * std::abs(whole);
+    return is_all ? std::optional(row.interval) : std::nullopt;
+  }
+
+  static std::optional<Change> sampled(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
     if (std::min(a.size(), b.size()) < VerdictRule{}.least_steps) return std::nullopt;
-    return difference_interval(draw_means(a), draw_means(b));
+    Change out;
+    out.baseline = draw_means(a), out.candidate = draw_means(b);
+    out.interval = difference_interval(out.baseline, out.candidate);
+    return out;
   }
 
   // Moves the part of a reason's change that another one explains, of which effects of counts stay.
@@ -307,7 +315,7 @@ class Finder {
       reason.change.duration_effect = reason.change.change;
       reason.baseline_n = static_cast<double>(a.size());
       reason.candidate_n = static_cast<double>(b.size());
-      reason.interval = interval(a, b);
+      if (const auto found = sampled(a, b)) reason.interval = found->interval;
       const bool noise = reason.interval && reason.interval->low <= 0 && reason.interval->high >= 0;
       const double step = std::max(0.0, std::min(out_.total.baseline, out_.total.candidate));
       if (noise || size(reason) < (reason.interval ? kLeastOfStep : kLeastOfSingle) * step) continue;
@@ -387,12 +395,14 @@ const std::vector<std::uint32_t>& steps_of(const GroupSide& side, Cause cause) {
 // trace; of what one trace alone has, where it mostly is.
 class Hosts {
  public:
-  void ask(GroupReasons& group) {
+  void ask(GroupReasons& group, const ReasonSources& sources) {
     const std::array<const GroupSide*, 2> sides = {&group.group->group.baseline, &group.group->group.candidate};
     for (Reason& reason : group.reasons) {
       const bool between = reason.cause == Cause::kBetweenSteps || !reason.is_part();
       if (!between && reason.cause != Cause::kIdle) continue;
       Asking one{&reason.host, reason.change.change > 0 ? 1U : 0U, reason.cause != Cause::kRareSteps};
+      if (reason.cause == Cause::kRareSteps)
+        one.part = part_between(one.longer == 0 ? sources.baseline : sources.candidate, *sides[one.longer]);
       for (const std::size_t side : {0U, 1U})
         add(one, side, {steps_of(*sides[side], reason.cause), between, kind_after(group, reason, side == 1)});
       asking_.push_back(one);
@@ -419,6 +429,7 @@ class Hosts {
       const HostStay& longer = found[side][one.asked[side]];
       std::optional<HostFrame> host =
           one.of_both ? longer_stay(longer, found[other][one.asked[other]], lines[side], lines[other]) : longer.mostly;
+      if (host) host->share *= one.part;
       if (host && host->share >= kMostWaiting) *one.host = std::move(host);
     }
   }
@@ -429,7 +440,21 @@ class Hosts {
     std::size_t longer;                     // side
     bool of_both;                           // else of that side alone
     std::array<std::size_t, 2> asked = {};  // by side, of its questions
+    double part = 1;                        // of the reason that the waiting is
   };
+
+  // Of what makes rare steps longer than the regular ones, the time between them and the next.
+  static double part_between(const ComparedTrace& trace, const GroupSide& side) {
+    const auto mean = [](std::span<const std::uint32_t> steps, const auto& time) {
+      double sum = 0;
+      for (const std::uint32_t i : steps) sum += static_cast<double>(time(i));
+      return steps.empty() ? 0 : sum / static_cast<double>(steps.size());
+    };
+    const auto all = [&](std::uint32_t i) { return time_of(trace, side, i); };
+    const auto between = [&](std::uint32_t i) { return side.by_period ? trace.work.steps[i].between : 0; };
+    const double more = mean(side.rare, all) - mean(side.device_steps, all);
+    return more > 0 ? std::clamp((mean(side.rare, between) - mean(side.device_steps, between)) / more, 0.0, 1.0) : 0;
+  }
   void add(Asking& one, std::size_t side, const HostQuestion& question) {
     if (!one.of_both && side != one.longer) return;
     one.asked[side] = questions_[side].size();
@@ -477,7 +502,7 @@ std::vector<GroupReasons> find_reasons(const Comparison& comparison, const Reaso
   std::vector<GroupReasons> out;
   for (const GroupComparison& group : comparison.groups) out.push_back(Finder(comparison, group, sources).run());
   Hosts hosts;
-  for (GroupReasons& group : out) hosts.ask(group);
+  for (GroupReasons& group : out) hosts.ask(group, sources);
   hosts.answer(sources);
   if (comparison.normalise == Normalise::kStep) find_paths(out, sources);
   std::ranges::stable_sort(out, std::ranges::greater(), &GroupReasons::weight);

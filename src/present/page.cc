@@ -264,7 +264,7 @@ class Writer : PageWriter {
     return say("compare.little", kLittleChanged, {kind, time, unit, share, {"least", kLeastChange}});
   }
   static std::string_view chance_of(const Change& change) {
-    return may_be_chance(change) ? ", which may be chance" : "";
+    return may_be_chance(change) && change.interval.low < change.interval.high ? ", which may be chance" : "";
   }
 
   // Beside how the traces were recorded.

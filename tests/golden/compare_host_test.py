@@ -169,6 +169,29 @@ def check_longer_host(folder):
     require(found and not any(row["host"] for row in found), f"nothing to compare with: {found}")
 
 
+def check_rare_steps(folder):
+    """What makes a rare step longer is the host's only as far as the device waits there; and a step that both traces have is rare
+    in both or in neither."""
+    def made(name, gemm, detokenize, scatter=0):
+        events, at = [], 0
+        for step in range(12):
+            more = scatter * (step % 3) if step != 5 else 0
+            events += [event("user_annotation", "execute_context_0(0)_generation_8(8)", at, 600), call("cudaLaunchKernel", at + 10, 2, step + 1),
+                       kernel("gemm_kernel", at + 20, (gemm if step == 5 else 500) + more, correlation=step + 1)]
+            at += 20 + (gemm if step == 5 else 500) + more
+            events.append(event("python_function", "app/output.py(9): detokenize", at, detokenize if step == 5 else 400))
+            at += 80 + (detokenize if step == 5 else 400)
+        return index_of(folder / f"{name}.json", events, with_stack=1)
+
+    usual = made("usual", 500, 400)
+    for name, gemm, detokenize, part in (("device", 4000, 400, None), ("host", 500, 4000, 98), ("both", 1500, 3000, 70)):
+        (row,) = [row for row in as_json("compare", usual, made(name, gemm, detokenize))["reasons"] if row["cause"] == "rare_steps"]
+        equal((row["host"], row["host_pct"] and round(row["host_pct"])), (part and "app/output.py(9): detokenize", part), name)
+    same, scattered = made("same", 500, 640), made("scattered", 500, 640, 70)
+    for pair in ((same, scattered), (scattered, same)):
+        equal([row for row in as_json("compare", *pair)["reasons"] if row["cause"] == "rare_steps"], [], "a step of both")
+
+
 def check_unseen_wait(folder):
     """The device bounds the steps, whose marks end with it though nothing is recorded of the host behind its launches: no path
     through the host is told. Where a recorded call waits, or marks end before, it is that of the device."""
@@ -190,4 +213,4 @@ def check_unseen_wait(folder):
 
 
 def main(cases, folder):
-    cases.each_apart([check_operators, check_memory, check_roofline, check_longer_host, check_unseen_wait])
+    cases.each_apart([check_operators, check_memory, check_roofline, check_longer_host, check_rare_steps, check_unseen_wait])

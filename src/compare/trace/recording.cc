@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -88,20 +88,17 @@ class GapFinder {
 
   // For step kinds, and transitions between them, that are bound by the host.
   void count_calls(RecordedGaps& out) {
-    std::map<std::pair<StepKind, StepKind>, HostWaits> kinds;
+    std::set<std::pair<StepKind, StepKind>> bound;  // which have a gap that matters, and so may some of their steps
     const auto kind_of = [&](std::size_t step) {
       const StepKind own = set_.steps[work_.steps[step].step - 1].info.kind;
       return std::pair(own, periods_.within_kind[step] != kUnknownValue ? own : periods_.transitions[step].to);
     };
     for (std::size_t i = 0; i < work_.steps.size(); ++i) {
-      const std::int64_t period = periods_.to_next(i);
-      if (period == kUnknownValue) continue;
-      HostWaits& kind = kinds[kind_of(i)];
-      kind.periods = saturating_add(kind.periods, period);
-      kind.waiting = saturating_add(kind.waiting, out.waiting[i]);
+      const HostWaits own{.waiting = out.waiting[i], .periods = periods_.to_next(i)};
+      if (own.waiting > 0 && own.bound()) bound.insert(kind_of(i));
     }
     for (std::size_t i = 0; i < work_.steps.size(); ++i) {
-      if (out.waiting[i] > 0 && kinds[kind_of(i)].bound()) out.calls[i] = calls_in_gap(i);
+      if (out.waiting[i] > 0 && bound.contains(kind_of(i))) out.calls[i] = calls_in_gap(i);
     }
   }
 
