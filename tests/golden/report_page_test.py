@@ -444,17 +444,23 @@ def check_devices_of_a_process(folder):
     for pair in ((alike[4], alike[5]), (alike[5], alike[4])):
         said = " ".join(run("trace-query", "compare", *pair).stdout.split())
         require("instead" not in said and said.count("device 1, with less than a tenth") == 2, said[:900])
-    # Steps that overlap from device to device keep their periods, none becomes a warm-up, and a little of it changes little.
+    # Steps that overlap from device to device keep their periods, none becomes a warm-up, and a little of it changes little; so do
+    # those of other processes.
     piped = made("piped", [(100, 850, 0, True), (960, 850, 1, True)])
-    for of in (piped, made("crossing", stages(4, 1300)), made("touching", stages(2, 1104))):
-        require("a step takes 1.00 ms (mean of 11 regular steps)" in page(of), page(of)[:600])
+    uneven = [(100, 500, 0, True), (610, 240, 1, True), (860, 240, 2, True), (1110, 240, 3, True)]
+    for of in (piped, made("crossing", stages(4, 1300)), made("touching", stages(2, 1104)), made("uneven", uneven), made("three", uneven, 3)):
+        require("a step takes 1.00 ms (mean of" in page(of), page(of)[:600])
+    (span, period) = [sections_of(made("ahead", [(begin - 4 * (device > 0), time, device, True) for begin, time, device, _ in uneven]), folder / "uneven.tracedb")
+                      ["verdict"][i] for i in (1, 0)]
+    require(abs(span["change_pct"]) < 2 and abs(period["change_pct"]) < 0.5, (span, period))
     (span,) = [row for row in sections_of(made("behind", stages(2, 1090)), folder / "touching.tracedb")["verdict"]
                if (row["phase"], row["metric"]) == ("unknown", "span")]
     require(abs(span["change_pct"]) < 3, span)
-    # What a device does in every other step counts, though it has no periods.
-    some = [made(name, [(100, 600, 0, True)], also=[(100, time, 1, True)]) for name, time in (("some", 300), ("more", 500))]
+    # Where periods are compared, a device that works in every other step has none, which is said.
+    some = [made(name, [(100, 600, 0, True)], also=[(100, 300, 1, True)], period=period) for name, period in (("some", 1000), ("later", 1300))]
     said = " ".join(run("trace-query", "compare", *some).stdout.split())
-    require("GEMM slower: 501 us -> 568 us" in said, said[:900])
+    require(said.startswith("later needs 1.30 ms a step where some needs 1.00 ms"), said[:900])
+    equal(str(sections_of(*some)["warnings"]).count("period: device 1, which works in some steps only"), 2, "said")
     # Work outside steps is none in them, and a device that is not selected is not said to be idle.
     outside = made("outside", [*full, (500, 10, 1, True), (960, 390, 1, False)], period=1500)
     require("another one's kernel time in steps (4.69 ms in no step)" in page(outside), page(outside)[:900])

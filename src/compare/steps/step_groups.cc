@@ -69,16 +69,9 @@ double mix_distance(const Buckets& a, const Buckets& b) {
 void choose_steps(const ComparedTrace& trace, bool every_step, double least_margin, GroupSide& side) {
   const std::vector<DeviceStep>& steps = trace.work.steps;
   const std::vector<std::int64_t>& periods = trace.periods.within_kind;
-  // A device that works in some steps only has no periods: what it does would not count.
-  std::map<std::uint32_t, std::pair<std::size_t, std::size_t>> counts;  // by device: steps, those with a period
-  for (const std::uint32_t i : side.matched) {
-    auto& [all, followed] = counts[steps[i].device];
-    ++all;
-    followed += periods[i] != kUnknownValue ? 1 : 0;
-  }
-  side.by_period = !counts.empty() && std::ranges::all_of(counts, [](const auto& one) {
-    return one.second.second > 0 && 2 * one.second.second >= one.second.first;
-  });
+  const auto followed =
+      std::ranges::count_if(side.matched, [&](std::uint32_t i) { return periods[i] != kUnknownValue; });
+  side.by_period = followed > 0 && 2 * static_cast<std::size_t>(followed) >= side.matched.size();
   if (every_step) return;
   std::map<std::uint32_t, std::vector<std::uint32_t>> sample;  // by step
   for (const std::uint32_t i : side.matched) {
@@ -93,7 +86,7 @@ void choose_steps(const ComparedTrace& trace, bool every_step, double least_marg
   const std::vector<std::int64_t> times =
       step_sample(trace.work, side.matched, side.by_period ? StepMetric::kPeriod : StepMetric::kSpan, periods);
   const UsualSteps usual = usual_steps(times, marked, least_margin);
-  side.median = usual.median, side.margin = usual.margin;
+  side.margin = usual.margin;
   side.warm_up = usual.warm_up;
   for (std::size_t i = 0; i < usual.warm_up; ++i) side.warm_up_time = std::max(side.warm_up_time, times[i]);
   const auto add = [&](std::vector<std::uint32_t>& to, std::size_t step) {
@@ -110,6 +103,12 @@ void choose_steps(const ComparedTrace& trace, bool every_step, double least_marg
 std::vector<std::uint32_t> all_steps(const Buckets& buckets) {
   std::vector<std::uint32_t> all;
   for (const auto& [bucket, steps] : buckets) all.insert(all.end(), steps.begin(), steps.end());
+  return all;
+}
+
+std::vector<std::uint32_t> all_kinds(const Kinds& kinds) {
+  std::vector<std::uint32_t> all;
+  for (const auto& [kind, buckets] : kinds) std::ranges::copy(all_steps(buckets), std::back_inserter(all));
   return all;
 }
 
@@ -162,17 +161,11 @@ class Matcher {
     std::pair out(group_side(baseline_, kind_a, std::move(a), every_step_),
                   group_side(candidate_, kind_b, std::move(b), every_step_));
     auto& [first, second] = out;
-    const double of_first = margin_by(second, first), of_second = margin_by(first, second);
-    if (of_first > first.margin) first = group_side(baseline_, kind_a, std::move(first.matched), every_step_, of_first);
-    if (of_second > second.margin)
-      second = group_side(candidate_, kind_b, std::move(second.matched), every_step_, of_second);
+    if (first.margin < second.margin)
+      first = group_side(baseline_, kind_a, std::move(first.matched), every_step_, second.margin);
+    else if (second.margin < first.margin)
+      second = group_side(candidate_, kind_b, std::move(second.matched), every_step_, first.margin);
     return out;
-  }
-
-  static double margin_by(const GroupSide& other, const GroupSide& side) {
-    const double longer = side.median > 0 ? other.median / side.median : 1;
-    const bool is_near = longer > 1 && longer <= 1 + kLeastMargin;
-    return other.margin > 0 ? (1 + other.margin) * (is_near ? longer : 1) - 1 : 0;
   }
 
   // Within a group the batches may still differ: 33 and 60 requests are one power of two.
@@ -202,6 +195,13 @@ class Matcher {
   void by_kind() {
     Kinds a = kinds_of(baseline_);
     Kinds b = kinds_of(candidate_);
+    if (a.contains(StepKind::kUnknown) && b.contains(StepKind::kUnknown) && (a.size() == 1) != (b.size() == 1)) {
+      const auto kind_of = [](const Kinds& kinds) { return kinds.size() == 1 ? StepKind::kUnknown : StepKind::kMixed; };
+      auto [own, other] = sides(kind_of(a), all_kinds(a), kind_of(b), all_kinds(b));
+      return add("unknown", std::move(own), std::move(other),
+                 fmt::format("only the {} tells kinds of steps: all of each trace are compared",
+                             a.size() == 1 ? "candidate" : "baseline"));
+    }
     std::erase_if(a, [&](const auto& kind) {
       const auto other = b.extract(kind.first);
       if (other) match_batches(kind.first, kind.second, other.mapped());
@@ -293,7 +293,7 @@ constexpr std::size_t kLeastOfKind = 2;
 
 // The longest that a step may take and be regular, and how much longer than the median that is, part of it.
 struct Regular {
-  double median, margin, most;
+  double margin, most;
 };
 Regular regular(std::span<const std::int64_t> times, double least_margin) {
   std::vector<double> values(times.begin(), times.end());
@@ -301,7 +301,7 @@ Regular regular(std::span<const std::int64_t> times, double least_margin) {
   for (double& value : values) value = std::abs(value - middle);
   const double noise = middle > 0 ? kMostSigmas * kSigma * tracedb::median(std::span(values)) / middle : 0;
   const double margin = std::max({noise, kLeastMargin, least_margin});
-  return {middle, margin, middle * (1 + margin)};
+  return {margin, middle * (1 + margin)};
 }
 
 // How many steps make a kind.
@@ -409,7 +409,7 @@ UsualSteps usual_steps(std::span<const std::int64_t> times, std::size_t marked, 
   if (rest.empty()) return out;
   out.slow_from = slow_kind(rest);
   const Regular limit = regular(rest, least_margin);
-  if (!out.slow_from && rest.size() >= kLeastForOthers) out.median = limit.median, out.margin = limit.margin;
+  if (!out.slow_from && rest.size() >= kLeastForOthers) out.margin = limit.margin;
   const auto is_long = [&](std::int64_t time) { return static_cast<double>(time) > limit.most; };
   const auto beyond = static_cast<std::size_t>(std::ranges::count_if(rest, is_long));
   const bool any_rare = !out.slow_from && beyond < least_of_kind(rest.size());

@@ -26,8 +26,8 @@ struct GroupSide {
   std::int64_t warm_up_time = 0;    // ns, the longest of them
   // The time of a step is its period, which most of the group have; the others are in none of the lists. Else its span.
   bool by_period = false;
-  bool overlapping = false;       // on the device
-  double median = 0, margin = 0;  // ns; how much longer regular steps may be, part of it; 0: no rule for the other side
+  bool overlapping = false;  // on the device
+  double margin = 0;         // how much longer than their median regular steps may be; 0: no rule for the other side
   StepKind kind = StepKind::kUnknown;
   std::int64_t requests = 0, tokens = 0;  // sums over `device_steps`, as far as annotations say
   bool tokens_known = false;              // of every one
@@ -90,8 +90,7 @@ StepMatch match_step(const ComparedTrace& baseline, const ComparedTrace& candida
 //
 // Source: schema/METRICS.md 10. A step is regular if its time is at most median + max(5 x 1.4826 MAD, 20 % of the
 // median) of the steps; 1.4826 MAD estimates the standard deviation of normal noise. Of sides of five steps or more the
-// larger margin holds for both, and the larger limit where medians are as near: a step that both have is the same in
-// both. It is warm-up if it and all before
+// larger margin holds for both. It is warm-up if it and all before
 // it are longer than that of the steps behind them. Where sorted times have a gap of more than 30 % with two steps and
 // 20 % of all on either side, there are two kinds of steps and no usual one: all but the warm-up are counted. So they
 // are where as many are too long to be regular.
@@ -99,7 +98,7 @@ struct UsualSteps {
   std::vector<std::size_t> counted, rare;  // places in the sample, ascending
   std::size_t warm_up = 0;                 // the first of the sample, which are in neither
   std::optional<std::int64_t> slow_from;   // two kinds of steps: the least time of the slow ones, ns
-  double median = 0, margin = 0;           // GroupSide
+  double margin = 0;                       // GroupSide
 };
 
 // `times`: ns, in order of time; the first `marked` are warm-up whatever their times.

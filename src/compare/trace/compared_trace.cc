@@ -89,10 +89,16 @@ LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, co
   return out;
 }
 
+void set_periods(ComparedTrace& trace) {
+  trace.periods = step_periods(trace.steps, trace.work.steps);
+  std::string note = without_periods(trace.events, trace.steps, trace.work, trace.periods);
+  if (!note.empty()) trace.work.notes.push_back(std::move(note));
+}
+
 void measure_steps(LoadedTrace& loaded, const Index& index, const std::set<std::int64_t>& idle, bool copies) {
   ComparedTrace& trace = loaded.trace;
   trace.work = make_step_work(trace.events, trace.steps, std::move(trace.layers.by_step), idle, copies);
-  trace.periods = step_periods(trace.steps, trace.work.steps);
+  set_periods(trace);
   const EventColumns operators(index, "cpu_op", {"ts", "name_id", "shape_id"});
   trace.recorded = recorded_gaps(index, trace.events, operators, trace.steps, trace.work, trace.periods);
   trace.recorded_work = recorded_work(index, trace.events, operators, trace.work);
@@ -249,7 +255,7 @@ ComparedTraces take_trace(Workload& workload, const std::string& label) {
                       std::move(parts.layers)};
   const DeviceKernelTimes times = device_times(trace.events, trace.steps, rows);
   trace.work = make_step_work(trace.events, trace.steps, std::move(rows), idle_devices({&times, 1}).front());
-  trace.periods = step_periods(trace.steps, trace.work.steps);
+  set_periods(trace);
   trace.roles = std::move(parts.roles);
   std::vector<LoadedTrace> loaded;
   loaded.push_back({std::move(parts.classes), std::move(trace)});

@@ -78,61 +78,68 @@ struct DeviceTimes {
   std::vector<DeviceStep*> steps;
 };
 
-// What one device does in a step, and which one that is.
-struct OwnTime {
-  std::size_t step;
+// A step on all of its devices. Steps limit each other where they share a device, or have one with another that does.
+struct WholeStep {
+  std::size_t group;
   Extent time;
 };
 
-// How far before each of `own` its step may begin: where it does on any device (`steps`), and no other step runs any
-// more. Of what came before the first step it is assumed that it reached into it as far as the first into the second.
-std::vector<std::int64_t> earliest_begins(const std::vector<Extent>& steps, const std::vector<OwnTime>& own) {
-  std::vector<std::size_t> order(steps.size()), own_order(own.size());
+// Of each step when it begins on a device that waits for others: with its first work on any, and not before those that
+// began earlier end. What came before the first step is taken to reach into it as far as that into the second.
+std::vector<std::int64_t> earliest_begins(const std::vector<WholeStep>& steps) {
+  std::vector<std::size_t> order(steps.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::iota(own_order.begin(), own_order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) { return steps[i].begin; });
-  std::ranges::sort(own_order, {}, [&](std::size_t i) { return own[i].time.begin; });
-  const Extent& first = steps[order[0]];
-  const std::int64_t second_begin = order.size() > 1 ? steps[order[1]].begin : first.end;
-  // Of the steps that began so far: the latest end, whose it is, and the latest of the others.
-  std::int64_t latest = first.begin + std::max<std::int64_t>(first.end - second_begin, 0), other = INT64_MIN;
-  std::size_t whose = steps.size(), next = 0;
-  std::vector<std::int64_t> out(own.size());
-  for (const std::size_t i : own_order) {
-    const auto& [step, time] = own[i];
-    for (; next < order.size() && steps[order[next]].begin < time.begin; ++next) {
-      const std::int64_t end = steps[order[next]].end;
-      other = std::max(other, std::min(latest, end));
-      if (end > latest) whose = order[next];
-      latest = std::max(latest, end);
+  std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(steps[i].group, steps[i].time.begin); });
+  std::vector<std::int64_t> out(steps.size());
+  std::int64_t latest = 0;
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    const WholeStep& step = steps[order[place]];
+    const auto is_of_group = [&](std::size_t other) { return steps[order[other]].group == step.group; };
+    if (place == 0 || !is_of_group(place - 1)) {
+      const bool is_only = place + 1 == order.size() || !is_of_group(place + 1);
+      const std::int64_t next = is_only ? step.time.end : steps[order[place + 1]].time.begin;
+      latest = step.time.begin + std::max<std::int64_t>(step.time.end - next, 0);
     }
-    out[i] = std::min(time.begin, std::max(steps[step].begin, whose == step ? other : latest));
+    out[order[place]] = std::max(step.time.begin, latest);
+    latest = std::max(latest, step.time.end);
   }
   return out;
 }
 
+// By device: which of them run steps together.
+std::vector<std::size_t> device_groups(const std::vector<DeviceStep>& steps, std::size_t devices) {
+  std::vector<std::size_t> group(devices);
+  std::iota(group.begin(), group.end(), std::size_t{0});
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    const std::size_t from = group[steps[i].device], to = group[steps[i - 1].device];
+    if (steps[i].step == steps[i - 1].step && from != to) std::ranges::replace(group, from, to);
+  }
+  return group;
+}
+
 // Steps in order of StepWork to what they are on each device (DeviceStep::first). Returns what part of that they were.
-double widen(std::vector<DeviceStep>& steps) {
-  const auto mirrored = [](const Extent& time) { return Extent{-time.end, -time.begin}; };
-  std::vector<Extent> wholes, wholes_back;
-  std::vector<OwnTime> own, own_back;
+double widen(std::vector<DeviceStep>& steps, std::size_t devices) {
+  const std::vector<std::size_t> groups = device_groups(steps, devices);
+  std::vector<WholeStep> wholes, mirrored;
+  std::vector<std::size_t> whole_of;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Extent time = {steps[i].first, saturating_add(steps[i].first, steps[i].span)};
-    if (i == 0 || steps[i].step != steps[i - 1].step) wholes.push_back(time);
-    wholes.back() = {std::min(wholes.back().begin, time.begin), std::max(wholes.back().end, time.end)};
-    own.push_back({wholes.size() - 1, time});
-    own_back.push_back({wholes.size() - 1, mirrored(time)});
+    if (i == 0 || steps[i].step != steps[i - 1].step) wholes.push_back({groups[steps[i].device], time});
+    Extent& whole = wholes.back().time;
+    whole = {std::min(whole.begin, time.begin), std::max(whole.end, time.end)};
+    whole_of.push_back(wholes.size() - 1);
   }
   if (wholes.size() == steps.size()) return 1;  // one device, or none
-  std::ranges::transform(wholes, std::back_inserter(wholes_back), mirrored);
-  const std::vector<std::int64_t> begins = earliest_begins(wholes, own);
-  const std::vector<std::int64_t> ends_back = earliest_begins(wholes_back, own_back);
+  for (const auto& [group, time] : wholes) mirrored.push_back({group, {-time.end, -time.begin}});
+  const std::vector<std::int64_t> begins = earliest_begins(wholes), ends = earliest_begins(mirrored);
   double before = 0, after = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    before += static_cast<double>(steps[i].span);
-    steps[i].first = begins[i];
-    steps[i].span = -ends_back[i] - begins[i];
-    after += static_cast<double>(steps[i].span);
+    DeviceStep& step = steps[i];
+    const std::int64_t end = std::max(saturating_add(step.first, step.span), -ends[whole_of[i]]);
+    before += static_cast<double>(step.span);
+    step.first = std::min(step.first, begins[whole_of[i]]);
+    step.span = end - step.first;
+    after += static_cast<double>(step.span);
   }
   return after > 0 ? before / after : 1;
 }
@@ -368,7 +375,7 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
     by_device[place.second].steps.push_back(&out.steps.back());
   }
   constexpr double kMuch = 0.8;  // less of the steps is the devices' own work: it is said
-  out.in_turns = widen(out.steps) < kMuch;
+  out.in_turns = widen(out.steps, devices.count) < kMuch;
   if (out.in_turns) {
     out.notes.emplace_back("devices take turns: on each, a step counts from its first work on any to its last");
   }
@@ -386,6 +393,26 @@ StepPeriods step_periods(const StepSet& set, std::span<const DeviceStep> steps) 
   std::vector<StepStart> starts;
   for (const DeviceStep& step : steps) starts.push_back({step.step, step.device, step.first});
   return device_periods(set, starts);
+}
+
+std::string without_periods(const EventTables& events, const StepSet& set, const StepWork& work,
+                            const StepPeriods& periods) {
+  std::map<StepKind, std::map<std::uint32_t, bool>> kinds;  // by device: whether it has a period
+  for (std::size_t i = 0; i < work.steps.size() && !set.steps.empty(); ++i) {
+    const DeviceStep& step = work.steps[i];
+    kinds[set.steps[step.step - 1].info.kind][step.device] |= periods.within_kind[i] != kUnknownValue;
+  }
+  const std::vector<std::int64_t> numbers = device_numbers(events);
+  std::set<std::int64_t> without;
+  for (const auto& [kind, devices] : kinds) {
+    if (std::ranges::none_of(devices, [](const auto& one) { return one.second; })) continue;
+    for (const auto& [device, has] : devices) {
+      if (!has) without.insert(numbers[device]);
+    }
+  }
+  if (without.empty()) return "";
+  return fmt::format("left out where the time of a step is its period: device{} {}, which work{} in some steps only",
+                     without.size() == 1 ? "" : "s", fmt::join(without, ", "), without.size() == 1 ? "s" : "");
 }
 
 std::vector<std::size_t> next_steps(const StepWork& work) {

@@ -25,8 +25,8 @@ struct DeviceStep {
   std::uint32_t device = 0;                      // counted from 0 in the order of the streams (DenseDevices)
   std::size_t begin = 0, end = 0;                // of StepWork::kernel_rows
   std::size_t memory_begin = 0, memory_end = 0;  // of StepWork::memory_rows
-  // From its first start on any device to its last end, as far as no other step runs meanwhile, on any device: a device
-  // that waits for others does so in the step.
+  // From its first start on any device to its last end, but not before those end that began earlier, nor after those
+  // begin that end later: a device that waits for others does so in the step.
   std::int64_t first = 0, span = 0;
   std::int64_t busy = 0;     // of that: some of its events runs
   std::int64_t overlap = 0;  // of that: an earlier step still runs
@@ -96,6 +96,9 @@ inline Work work_of_memory(std::uint32_t kind) {
 
 // By device step.
 StepPeriods step_periods(const StepSet& set, std::span<const DeviceStep> steps);
+// A note on devices that have no period in steps of a kind in which others have; "": there are none.
+std::string without_periods(const EventTables& events, const StepSet& set, const StepWork& work,
+                            const StepPeriods& periods);
 
 // Sums over some device steps; times in ns.
 struct PeriodSums {
