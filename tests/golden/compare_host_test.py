@@ -192,6 +192,22 @@ def check_rare_steps(folder):
         equal([row for row in as_json("compare", *pair)["reasons"] if row["cause"] == "rare_steps"], [], "a step of both")
 
 
+def check_kinds(folder):
+    """Steps whose kind nothing tells are not those of which one trace tells that they are of no known kind."""
+    def made(name, marks):
+        events = []
+        for step, mark in enumerate(marks):
+            at, time = 5000 * step, 4000 if step == 0 else 500
+            events += [event("user_annotation", mark, at, 4900), call("cudaLaunchKernel", at + 10, 2, step + 1), kernel("gemm_kernel", at + 20, time, correlation=step + 1)]
+        return index_of(folder / f"{name}.json", events)
+
+    untold, decode = "execute_context_0(0)_generation_0(0)", "execute_context_0(0)_generation_8(8)"
+    told, none = made("told", [untold] + 7 * [decode]), made("none", 8 * [untold])
+    for pair in ((told, none), (none, told)):
+        said = " ".join(run("trace-query", "compare", *pair).stdout.split())
+        require("tells kinds of steps" in said and "the kinds of steps differ" in said and " less" not in said and "better" not in said and "worse" not in said, said[:900])
+
+
 def check_unseen_wait(folder):
     """The device bounds the steps, whose marks end with it though nothing is recorded of the host behind its launches: no path
     through the host is told. Where a recorded call waits, or marks end before, it is that of the device."""
@@ -213,4 +229,4 @@ def check_unseen_wait(folder):
 
 
 def main(cases, folder):
-    cases.each_apart([check_operators, check_memory, check_roofline, check_longer_host, check_rare_steps, check_unseen_wait])
+    cases.each_apart([check_operators, check_memory, check_roofline, check_longer_host, check_rare_steps, check_kinds, check_unseen_wait])
