@@ -52,7 +52,7 @@ bool has_phase(const TrendRun& run, const std::string& phase) {
 }
 
 std::size_t newest_beyond(std::span<const double> level) {
-  for (std::size_t last = 2; last > 0; --last) {
+  for (std::size_t last = (level.size() - 1) / 2; last > 0; --last) {
     const auto [low, high] = std::ranges::minmax(level.first(level.size() - last));
     const auto [least, most] = std::ranges::minmax(level.last(last));
     const double needed = last == 1 ? high - low : 0;

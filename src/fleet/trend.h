@@ -58,7 +58,8 @@ struct TrendSeries {
   std::vector<TrendPoint> points;    // in order of time, those without a value too
   std::vector<ChangePoint> changes;  // places among the points that have a value
   bool is_long = false;              // enough values for a change to be told from noise (least_values())
-  // The last values beyond all others of a long level, too few for a change: two, or one by more than those differ.
+  // The last values, fewer than half, beyond all others of a long level, too few for a change: one by more than those
+  // differ.
   std::size_t newest = 0;
 
   [[nodiscard]] std::vector<double> values() const;

@@ -101,7 +101,11 @@ std::optional<double> last_change_pct(const TrendSeries& series) {
 double newest_pct(const TrendSeries& series) {
   if (series.newest == 0) return 0;
   const std::vector<double> values = series.values();
-  return percent(series.changes.empty() ? middle_of(values) : series.changes.back().after, values.back()).value_or(0);
+  const auto newest = values.end() - static_cast<std::ptrdiff_t>(series.newest);
+  const std::size_t begin = series.changes.empty() ? 0 : series.changes.back().at;
+  return percent(middle_of({values.begin() + static_cast<std::ptrdiff_t>(begin), newest}),
+                 middle_of({newest, values.end()}))
+      .value_or(0);
 }
 
 Sentence trend_headline(const TrendSeries& series, const std::string& metric) {

@@ -31,7 +31,7 @@ Report trend_sets(std::span<const TrendSeries> series, const SetOfPoint& set_of)
 
 // How much more (percent) the newest level is than the one before; unknown: the level never changed.
 std::optional<double> last_change_pct(const TrendSeries& series);
-// How much more (percent) the last value is than the newest level, where TrendSeries::newest tells it apart; else 0.
+// How much more (percent) the values that TrendSeries::newest tells apart are than the others of their level; else 0.
 double newest_pct(const TrendSeries& series);
 
 }  // namespace tracedb

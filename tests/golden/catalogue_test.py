@@ -237,7 +237,8 @@ def check_undecided(folder):
     equal(few.returncode, 1, "a gate that judged nothing")
     require("1 of 1 series not judged: fewer than 10 runs" in few.stderr, few.stderr)
     for name, clocks, headline, code, gate in (
-            ("newest", [1] * 10 + [1.3] * 2, "; 2 newest values are beyond all others", 1, ", or fewer than 3 of a new level; it"),
+            ("newest", [1] * 10 + [1.3] * 2, "; 2 newest values are beyond all others", 1, ", or too few of a new level; it"),
+            ("newer", [1] * 9 + [1.3] * 3, "; 3 newest values are beyond all others", 1, ", or too few of a new level; it"),
             ("lower", [1.3] * 11 + [1], "; 1 newest value is beyond all others", 0, ""),
             ("rising", [1 + night / 100 for night in range(12)], " % steadily from ", 1, " %")):
         for night, clock in enumerate(clocks):
@@ -256,7 +257,7 @@ def check_width(folder):
 
 
 def main(cases, folder):
-    for name in ("content", "states", "stored", "cache", "nightly", "unlike", "undecided", "newest", "lower", "rising", "runs", "mixed", "elsewhere"):
+    for name in ("content", "states", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "runs", "mixed", "elsewhere"):
         (folder / name).mkdir()
     (folder / "file").write_text("no folder")
     cases.each((check_content, check_width, check_states, check_where, check_stored, check_cache, check_trend,

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -208,6 +210,25 @@ TEST_CASE("fewer values than can show a change") {
   CHECK(find_change_points(values).empty());
   values = {1, 1.1, 1.2, 1.3, 1.4, 9, 9.1, 9.2, 9.3, 9.4};
   CHECK(find_change_points(values).size() == 1);
+}
+
+TEST_CASE("newest values of another level are a change, or told to be too few for one") {
+  for (const std::size_t n : {10U, 11U, 12U, 14U, 24U, 40U}) {
+    for (std::size_t bad = 1; bad <= n / 2; ++bad) {
+      const std::vector<CatalogueEntry> entries(n);
+      std::vector<TrendRun> runs;
+      for (const CatalogueEntry& entry : entries) runs.push_back({&entry});
+      const auto found = make_trends(runs, {}, [&](const std::string&, std::span<const TrendRun>) {
+        std::vector<std::optional<double>> out;
+        for (std::size_t i = 0; i < n; ++i)
+          out.emplace_back((i + bad < n ? 100 : 140) + 0.1 * static_cast<double>(i * 7 % 5));
+        return out;
+      });
+      REQUIRE(found.size() == 1);
+      if (found[0].changes.empty()) CHECK(found[0].newest == bad);
+      CHECK((!found[0].changes.empty() || found[0].newest > 0));
+    }
+  }
 }
 
 TEST_CASE("the same series gives the same answer, and its mirror image the mirrored one") {

@@ -364,7 +364,7 @@ bool is_beyond(const Output& output, const TrendRequest& request, const std::vec
         (series.empty()
              ? "no run to judge"
              : fmt::format("{} of {} not judged: fewer than {} runs{}", few, counted(series.size(), "series", "series"),
-                           least_values(request.trend.changes), newest ? ", or fewer than 3 of a new level" : "")) +
+                           least_values(request.trend.changes), newest ? ", or too few of a new level" : "")) +
         (none && !request.nothing_passes ? "; it fails, unless --gate-inconclusive pass is given" : ""));
     any = none ? !request.nothing_passes : request.inconclusive_fails;
   }
