@@ -71,6 +71,13 @@ def check_states(folder):
     require("broken.json.tracedb" in result.stderr, result.stderr)
     states = {row["name"]: row["state"] for row in json.loads(result.stdout)["rows"]}
     equal(states, {"a.json": "out of date", "lost.json": "no trace", "broken.json.tracedb": "unusable"}, "states")
+    (place / "broken.json.tracedb").unlink()
+    for arguments, code in (((), 0), (("--gate", "3", "--gate-inconclusive", "pass"), 3)):
+        result = run("trace-query", "trend", "--json", place, *arguments, check=False)
+        equal(result.returncode, code, f"exit code of a trend with an index that is out of date {arguments}")
+        document = json.loads(result.stdout)
+        equal([point["name"] for point in document["sections"][-1]["rows"]], ["lost.json"], "its runs")
+        require("1 index is out of date and left out (a.json): run trace-ingest on the folder" in document["warnings"], document)
 
 
 def check_where(folder):

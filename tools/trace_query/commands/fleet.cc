@@ -1,5 +1,6 @@
 // The commands about many traces: `ls` and `trend`.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -150,12 +151,15 @@ std::vector<CatalogueEntry> read_catalogue(const CommandLine& line, std::vector<
   return entries;
 }
 
-// Prints what cannot be read; what the program then exits with.
-int report_unusable(const std::vector<CatalogueEntry>& entries) {
+bool is_out_of_date(const CatalogueEntry& entry) { return entry.state == CatalogueState::kOutOfDate; }
+
+// Prints what cannot be read, or is out of date where that counts; what the program then exits with.
+int report_unusable(const std::vector<CatalogueEntry>& entries, bool must_be_valid = false) {
   int code = 0;
   for (const CatalogueEntry& entry : entries) {
-    if (entry.state != CatalogueState::kUnusable) continue;
-    std::cerr << "trace-query: " << escape_text(entry.reason) << '\n';
+    const bool stale = must_be_valid && is_out_of_date(entry);
+    if (!stale && entry.state != CatalogueState::kUnusable) continue;
+    std::cerr << "trace-query: " << escape_text(stale ? entry.index.string() + ": out of date" : entry.reason) << '\n';
     code = static_cast<int>(ErrorCode::kInput);
   }
   return code;
@@ -172,14 +176,26 @@ std::size_t count_not_indexed(const std::vector<CatalogueEntry>& entries) {
   }));
 }
 
+void add_out_of_date(const std::vector<CatalogueEntry>& entries, std::string_view outcome,
+                     std::vector<std::string>& notes) {
+  std::vector<std::string> names;
+  for (const CatalogueEntry& entry : entries) {
+    if (is_out_of_date(entry)) names.push_back(entry.trace.filename().string());
+  }
+  if (names.empty()) return;
+  constexpr std::size_t kMostNamed = 5;
+  const std::size_t more = names.size() - std::min(names.size(), kMostNamed);
+  notes.push_back(fmt::format("{} out of date{} ({}{}): run trace-ingest on the folder",
+                              counted(names.size(), "index is", "indexes are"), outcome,
+                              fmt::join(std::span(names).first(names.size() - more), ", "),
+                              more > 0 ? fmt::format(" and {} more", more) : ""));
+}
+
 void add_catalogue_notes(const std::vector<CatalogueEntry>& entries, std::vector<std::string>& notes) {
   if (const std::size_t n = count_not_indexed(entries); n > 0) {
     notes.push_back(counted(n, "trace has", "traces have") + " no index yet: run trace-ingest on the folder");
   }
-  const auto is_out_of_date = [](const CatalogueEntry& one) { return one.state == CatalogueState::kOutOfDate; };
-  if (const auto n = std::ranges::count_if(entries, is_out_of_date); n > 0) {
-    notes.push_back(counted(n, "index is", "indexes are") + " out of date: run trace-ingest on the folder");
-  }
+  add_out_of_date(entries, "", notes);
 }
 
 int run_ls(const Command& command, std::span<const std::string> args) {
@@ -281,6 +297,7 @@ void add_notes(const std::vector<CatalogueEntry>& entries, const std::vector<Tre
   if (const std::size_t unread = count_not_indexed(entries); unread > 0)
     notes.push_back(counted(unread, "trace has no index yet and is", "traces have no index yet and are") +
                     " left out: run trace-ingest");
+  add_out_of_date(entries, " and left out", notes);
   const std::size_t least = least_values(options);
   std::size_t undated = 0, unknown = 0, few = 0;
   for (const TrendSeries& one : series) {
@@ -378,7 +395,7 @@ bool is_beyond(const Output& output, const TrendRequest& request, const std::vec
 }
 
 bool is_usable(const CatalogueEntry& entry) {
-  return entry.state != CatalogueState::kNotIndexed && entry.state != CatalogueState::kUnusable;
+  return entry.state == CatalogueState::kIndexed || entry.state == CatalogueState::kNoTrace;
 }
 
 // One trace may have two indexes, and a job a trace of each rank.
@@ -492,7 +509,7 @@ int run_trend(const Command& command, std::span<const std::string> args) {
   print(line, output, request, series, notes);
   output.finish();
   const bool beyond = request.gate && is_beyond(output, request, series);
-  const int unusable = report_unusable(entries);
+  const int unusable = report_unusable(entries, request.gate.has_value());
   if (unusable != 0) return unusable;
   return beyond ? static_cast<int>(ErrorCode::kAnswerIsNo) : 0;
 }
