@@ -2,8 +2,8 @@
 -- column: device        | Device        |         | label | 9 | device number; none: of steps that ran nothing on a device
 -- column: steps         | Steps         | count   |       | 8 | its steps
 -- column: length        | Length        | ns      | sum   | 9 | of their windows
--- column: busy_pct      | Busy (%)      | percent |       | 6 | computing, exposed communication and copies as a share of the length
--- column: sm_pct        | SM (%)        | percent |       | 5 | multiprocessors that have a block, at most all, mean over the length; unknown: a launch does not record its blocks
+-- column: busy_pct      | Busy (%)      | percent | of length | 6 | computing, exposed communication and copies as a share of the length
+-- column: sm_pct        | SM (%)        | percent | of length | 5 | multiprocessors that have a block, at most all, mean over the length; unknown: a launch does not record its blocks
 -- column: occupancy_pct | Occupancy (%) | percent |       | 5 | as the profiler estimates it, mean over the time of the kernels that have it
 -- column: computing     | Computing     | ns      | sum   | 7 | kernels and fills run
 -- column: exposed_comm  | Exposed Comm  | ns      | sum   | 6 | else communication runs

@@ -121,6 +121,19 @@ Cell mean(const Report& report, std::span<const Row> rows, std::size_t column) {
   return total / count;
 }
 
+// The sum of the parts as a share of the sum of the wholes.
+Cell mean_share(const Report& report, std::span<const Row> rows, std::size_t column) {
+  const auto of = find_column(report.columns, report.columns[column].whole);
+  double parts = 0, wholes = 0;
+  for (const Row& row : rows) {
+    const auto share = number(row[column]), whole = of ? number(row[*of]) : std::nullopt;
+    if (!share || !whole) continue;
+    parts += *share * *whole;
+    wholes += *whole;
+  }
+  return wholes > 0 ? Cell(parts / wholes) : Cell();
+}
+
 Cell others_cell(const Report& report, std::span<const Row> rows, std::size_t column) {
   switch (report.columns[column].others) {
     case OthersAggregate::kLabel:
@@ -135,7 +148,7 @@ Cell others_cell(const Report& report, std::span<const Row> rows, std::size_t co
     case OthersAggregate::kNone:
       break;
   }
-  return std::monostate{};
+  return report.columns[column].whole.empty() ? Cell() : mean_share(report, rows, column);
 }
 
 Cell plain_mean(std::span<const Row> rows, std::size_t column) {
@@ -324,7 +337,8 @@ void add_extremes(Report& report) {
   for (std::size_t c = 1; c < report.columns.size(); ++c) {
     // What has no unit is a name, such as the number of a stream.
     const bool text = report.columns[c].unit == Unit::kAny || any_is<std::string>(rows, c);
-    footer[0].push_back(text ? Cell() : plain_mean(rows, c));
+    const bool share = !report.columns[c].whole.empty();
+    footer[0].push_back(text ? Cell() : share ? mean_share(report, rows, c) : plain_mean(rows, c));
     footer[1].push_back(text ? Cell() : extreme(rows, c, OthersAggregate::kMin));
     footer[2].push_back(text ? Cell() : extreme(rows, c, OthersAggregate::kMax));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "base/text/split.h"
 #include "report/json_text.h"
@@ -33,7 +34,9 @@ Column parse_column(std::string_view line) {
   const std::string_view unit = next_field(line);
   column.is_json = unit == "json";
   column.unit = column.is_json ? Unit::kText : unit_from(unit).value();  // a wrong word is our own bug
-  column.others = others_aggregate_from(next_field(line)).value();
+  std::string_view others = next_field(line);
+  if (others.starts_with("of ")) column.whole = std::exchange(others, "").substr(3);
+  column.others = others_aggregate_from(others).value();
   column.fit = fit_from(next_field(line)).value();
   column.meaning = trimmed(line);
   return column;

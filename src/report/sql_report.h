@@ -4,9 +4,10 @@
 //   -- column: total_time | Total Time | ns | sum | 6 | sum of the durations
 //
 // key | head | unit (text, json, count, ns, moment, bytes, percent, ratio, GB/s or empty) | what [others] shows (label,
-// sum, min, max, mean or empty) | what it does on a narrow terminal (fit_from()) | what it means, in the order of the
-// SELECT. A mean is that of the rows it stands for, weighted by total_time / mean of each: the instances whose duration
-// is known. A script may also say that it is a command of trace-query, which has its name and needs no code:
+// sum, min, max, mean, of KEY or empty) | what it does on a narrow terminal (fit_from()) | what it means, in the order
+// of the SELECT. A mean is that of the rows it stands for, weighted by total_time / mean of each: the instances whose
+// duration is known; what is a share of column KEY is weighted by that, in a row `mean` too. A script may also say that
+// it is a command of trace-query, which has its name and needs no code:
 //
 //   -- command: whole | problems found in the trace, with counts | nothing was wrong with the trace
 //

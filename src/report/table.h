@@ -48,6 +48,7 @@ struct Column {
   Fit fit = {};
   std::string_view meaning = {};  // for `trace-query schema` and help; "": not declared
   bool is_json = false;           // its texts are JSON, and stand in JSON as they are
+  std::string whole = {};         // of a share: the key of what it is a share of; [others] is that of the sums
 };
 inline Column text_column(const char* key, const char* head) { return {key, head, Unit::kText}; }
 

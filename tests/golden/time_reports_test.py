@@ -28,6 +28,8 @@ def check_hand_made(folder):
     equal({key: first[key] for key in expected}, {key: value * 1000 for key, value in expected.items()}, "timeline")
     equal((first["overlap_pct"], first["gaps"], first["micro_idle_limit"]), (50, 3, 10000), "timeline")
     equal([row["device"] for row in rows("timeline", index)], [0, 1, "mean", "min", "max"], "devices")
+    (mean,) = [row for row in rows("timeline", index) if row["device"] == "mean"]
+    equal((mean["utilization_pct"], mean["overlap_pct"]), (100 * mean["busy"] / mean["span"], 50), "shares of the mean")
     longest, others = rows("gaps", index, "--each", "--limit", "1")
     expected = {"dur": 25000, "instances": 1, "ts": 40000, "device": 0, "cause": "host_wait", "before": "gemm",
                 "next": "gemm", "next_kernel_id": 6, "host": "cudaLaunchKernel", "host_pct": 20, "host_op": None}

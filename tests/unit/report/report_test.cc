@@ -479,22 +479,24 @@ TEST_CASE("each script's columns match its SELECT") {
 
 TEST_CASE("mean, min and max of several rows stay behind them") {
   Report report;
-  report.columns = {{"device", "Device"},
-                    {"span", "Span", Unit::kTime},
-                    {"name", "Name", Unit::kText},
-                    {"x", "X", Unit::kPercent},
-                    {"stream", "Stream"}};
-  report.rows = {{std::int64_t{0}, std::int64_t{10}, "a", Cell(), std::int64_t{7}},
-                 {std::int64_t{1}, std::int64_t{15}, "b", 2.5, std::int64_t{20}},
-                 {Cell(), std::int64_t{1}, "of no device", 0.5, std::int64_t{30}}};
+  report.columns = {
+      {"device", "Device"},
+      {"span", "Span", Unit::kTime},
+      {"name", "Name", Unit::kText},
+      {"x", "X", Unit::kPercent},
+      {"stream", "Stream"},
+      report_columns("-- column: busy | Busy | percent | of span | 1 | busy as a share of span\n").front()};
+  report.rows = {{std::int64_t{0}, std::int64_t{10}, "a", Cell(), std::int64_t{7}, 50.0},
+                 {std::int64_t{1}, std::int64_t{15}, "b", 2.5, std::int64_t{20}, 100.0},
+                 {Cell(), std::int64_t{1}, "of no device", 0.5, std::int64_t{30}, 0.0}};
   add_extremes(report);
   REQUIRE(report.footer.size() == 3);
-  CHECK(report.footer[0] == Row{"mean", 12.5, Cell(), 2.5, Cell()});
-  CHECK(report.footer[1] == Row{"min", std::int64_t{10}, Cell(), 2.5, Cell()});
-  CHECK(report.footer[2] == Row{"max", std::int64_t{15}, Cell(), 2.5, Cell()});
+  CHECK(report.footer[0] == Row{"mean", 12.5, Cell(), 2.5, Cell(), 80.0});
+  CHECK(report.footer[1] == Row{"min", std::int64_t{10}, Cell(), 2.5, Cell(), 50.0});
+  CHECK(report.footer[2] == Row{"max", std::int64_t{15}, Cell(), 2.5, Cell(), 100.0});
   limit_rows(report, 1);
   CHECK(as_row(report.rows.size(), report.footer.size()) == "2 3");
-  Report one{report.columns, {report.rows[0], {Cell(), std::int64_t{1}, "of no device", 0.5, std::int64_t{30}}}};
+  Report one{report.columns, {report.rows[0], {Cell(), std::int64_t{1}, "of no device", 0.5, std::int64_t{30}, 0.0}}};
   add_extremes(one);
   CHECK(one.footer.empty());
 }
