@@ -143,4 +143,5 @@ SELECT
 FROM runtime_call r JOIN string t ON t.id = r.name_id
 WHERE (r.kind = 'sync' AND NOT t.value GLOB '*Query*' AND NOT t.value GLOB '*StreamWait*')
    OR (r.kind = 'copy' AND (NOT t.value GLOB '*Async*' OR r.id IN (
-         SELECT m.launch_id FROM memory_op m JOIN runtime_call c ON c.id = m.launch_id WHERE m.ts + m.dur <= c.ts + c.dur)));
+         SELECT m.launch_id FROM memory_op m JOIN runtime_call c ON c.id = m.launch_id
+         WHERE m.kind = 'memcpy' AND m.ts + m.dur <= c.ts + c.dur)));

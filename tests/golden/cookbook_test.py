@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from made_events import event, kernel, write_trace
+from made_events import call, event, kernel, on_device, write_trace
 from recipes import all_recipes
 from stored_texts import check_stored, store
 from trace_cases import (ROOT, TRACES, equal, ingest, kineto_traces, make_trace, open_index, refused, require, rows,
@@ -16,18 +16,22 @@ EXPECTED = Path(__file__).resolve().parent / "cookbook"
 SERVER = ("--vendor", "nvidia", "--layers", 3, "--steps", 8, "--mix", "P,D*7", "--batch", 8, "--tensor-parallel", 2,
           "--streams", 3, "--shapes", "on", "--slow", "dense_gemm@1=2", "--seed", 11)
 TRAINING = ("--model", "train", "--layers", 2, "--steps", 3, "--shapes", "on", "--seed", 12)
-OTHERS = {"annotations": "training", "low_occupancy": "loader"}
+OTHERS = {"annotations": "training", "low_occupancy": "loader", "synchronisations": "loader"}
 REAL = ("kineto/llama_tp4_vllm_mi300x.pt.trace.json.gz", "kineto/resnet_checkpoint_ddp_mi300x.json.gz",
         "kineto/flux1_xdit_mi300x.json.gz", "ascend/level1_rank0_trace_view.json", "other/nsys_2gpu_before.sqlite")
 
 
 def loader_trace(path):
     """Kernels of 10 us every 100 us, of low, high and unknown occupancy; from 300 to 690 us the data loader works and nothing
-    is launched."""
+    is launched; a fill that ends within its slow call, a copy that its call waits for, and a synchronisation."""
     kernels = [(0, "narrow", 10), (100, "narrow", 20), (200, "wide", 60), (700, "unknown", 0), (800, "wide", 10),
                (900, "narrow", 24)]
     events = [kernel(name, ts, 10, **{"correlation": ts, "est. achieved occupancy %": occupancy}) for ts, name, occupancy in kernels]
     events.append(event("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 300, 390))
+    for name, ts, on in (("cudaMemsetAsync", 920, ("gpu_memset", "Memset (Device)", 922, 5)),
+                         ("cudaMemcpyAsync", 950, ("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 955, 10))):
+        events += [call(name, ts, 20, ts), on_device(*on, correlation=ts, bytes=4096)]
+    events.append(call("cudaStreamSynchronize", 980, 5, 980))
     return write_trace(path, events)
 
 
@@ -111,7 +115,7 @@ REPORTS = {
 # recipe: its keys and figures, and the same of the tables of the index, which other tests compare with the JSON.
 BLOCKS = ("FROM runtime_call r JOIN string t ON t.id = r.name_id WHERE (r.kind = 'sync' AND t.value NOT LIKE '%query%' AND "
           "t.value NOT LIKE '%streamwait%') OR (r.kind = 'copy' AND (t.value NOT LIKE '%async%' OR EXISTS (SELECT 1 FROM memory_op m "
-          "WHERE m.launch_id = r.id AND m.ts + m.dur <= r.ts + r.dur)))")
+          "WHERE m.kind = 'memcpy' AND m.launch_id = r.id AND m.ts + m.dur <= r.ts + r.dur)))")
 TABLES = {
     "annotations": ("annotation", "own_n own_ns", None),
     "host_calls": ("call kind", "n total_ns", "SELECT t.value, r.kind, count(*), sum(r.dur) FROM runtime_call r JOIN string t ON "
