@@ -16,7 +16,7 @@ EXPECTED = Path(__file__).resolve().parent / "cookbook"
 SERVER = ("--vendor", "nvidia", "--layers", 3, "--steps", 8, "--mix", "P,D*7", "--batch", 8, "--tensor-parallel", 2,
           "--streams", 3, "--shapes", "on", "--slow", "dense_gemm@1=2", "--seed", 11)
 TRAINING = ("--model", "train", "--layers", 2, "--steps", 3, "--shapes", "on", "--seed", 12)
-OTHERS = {"annotations": "training", "low_occupancy": "loader", "synchronisations": "loader"}
+OTHERS = {"annotations": "training", "low_occupancy": "loader", "busy_over_time": "loader", "synchronisations": "loader"}
 REAL = ("kineto/llama_tp4_vllm_mi300x.pt.trace.json.gz", "kineto/resnet_checkpoint_ddp_mi300x.json.gz",
         "kineto/flux1_xdit_mi300x.json.gz", "ascend/level1_rank0_trace_view.json", "other/nsys_2gpu_before.sqlite")
 
