@@ -160,6 +160,28 @@ def check_rounded(folder):
                   [(f"ProfilerStep#{i}", 1) for i in range(6)], f"{name} {options}")
 
 
+def check_unsaid(folder):
+    """What a pattern does not say of steps that have it is not known, and what another kind of steps has is none of theirs."""
+    names = ["execute_context_1(64)_generation_0(0)"] * 2 + ["execute_context_0(0)_generation_8(9)"] * 4 + ["execute_context_2(32)_generation_4(4)"]
+    events = [one for i, name in enumerate(names) for one in (
+        event("user_annotation", name, 1000 * i, 900), call("cudaLaunchKernel", 1000 * i + 10, 5, i + 1),
+        kernel("gemm", 1000 * i + 20, 800, correlation=i + 1))]
+    index = index_of(folder / "unsaid.json", events)
+    tokens, requests = r"context_\d+\((?<context>\d+)\)_generation_\d+\((?<generation>\d+)\)", r"context_(?<context_requests>\d+)\S+tion_(?<generation_requests>\d+)"
+    for pattern, expected in (
+            (None, {"prefill": (1, 128, 64_000), "decode": (8, 36, 9000), "mixed": (6, 36, None)}),
+            (tokens, {"prefill": (None, 128, 64_000), "decode": (None, 36, 9000), "mixed": (None, 36, None)}),
+            (requests, {"prefill": (1, None, None), "decode": (8, None, None), "mixed": (6, None, None)}),
+            (r"context_\d+\((?<context>\d+)\)_generation_(?<generation_requests>\d+)",
+             {"prefill": (None, 128, 64_000), "decode": (8, None, None), "mixed": (None, None, None)}),
+            (r"context_(?<context_requests>\d+)\(\d+\)_generation_\d+\((?<generation>\d+)\)",
+             {"prefill": (1, None, None), "decode": (None, 36, 9000), "mixed": (None, None, None)})):
+        options = ("--step-regex", pattern) if pattern else ()
+        equal({row["phase"]: (row["requests"], row["tokens"], row["tokens_per_s"]) for row in rows("phases", index, *options)}, expected, f"{pattern}")
+        rates = {row["phase"]: row["tokens_per_s"] for row in rows("steps", index, *options) if row["period_on"] and row["next_phase"] == row["phase"]}
+        equal(rates, {phase: rate for phase, (_, _, rate) in expected.items() if phase != "mixed"}, f"steps: {pattern}")
+
+
 def check_named(folder):
     """The DDP run of the issue: the host runs ahead, and no step can end sooner than the device is busy with it."""
     index = ingest(TRACES / "kineto/resnet_checkpoint_ddp_mi300x.json.gz", folder / "ddp.tracedb")
@@ -168,7 +190,7 @@ def check_named(folder):
 
 
 def main(cases, folder):
-    cases.each((check_stretched, check_host_only, check_rounded), folder)
+    cases.each((check_stretched, check_host_only, check_rounded, check_unsaid), folder)
     cases.run("made server", check_trace, make_trace(folder / "server.json", *SERVER), folder / "server.tracedb", folder)
     if not skip_without_traces(cases, TRACES):
         cases.run("a host that runs ahead", check_named, folder)

@@ -56,6 +56,22 @@ class Collector {
 // Devices beyond these, of which no trace of one machine has as many, count for the last of them.
 constexpr std::size_t kMostDevices = 1024;
 
+// Tokens or requests in prefill or decode, and the other of these.
+struct Load {
+  std::optional<std::int64_t> own, other;
+};
+
+// What is not said is 0, but of a step that has some of it.
+std::optional<std::int64_t> sum_of(StepKind kind, const Load& context, const Load& generation) {
+  const auto lacks = [kind](const Load& load, StepKind of) {
+    return !load.own && (kind == of || load.other.value_or(0) > 0);
+  };
+  if (lacks(context, StepKind::kPrefill) || lacks(generation, StepKind::kDecode)) return std::nullopt;
+  if (!context.own && !generation.own) return std::nullopt;
+  return saturating_add(std::max<std::int64_t>(context.own.value_or(0), 0),
+                        std::max<std::int64_t>(generation.own.value_or(0), 0));
+}
+
 StepKind kind_of(const StepSet& set, const StepStart& start) { return set.steps[start.step - 1].info.kind; }
 
 }  // namespace
@@ -143,9 +159,13 @@ std::vector<std::uint32_t> earlier_on_track(const StepSet& set) {
 }
 
 std::optional<std::int64_t> tokens_of(const StepInfo& info) {
-  if (!info.context_tokens && !info.generation_tokens) return std::nullopt;
-  return saturating_add(std::max<std::int64_t>(info.context_tokens.value_or(0), 0),
-                        std::max<std::int64_t>(info.generation_tokens.value_or(0), 0));
+  return sum_of(info.kind, {info.context_tokens, info.context_requests},
+                {info.generation_tokens, info.generation_requests});
+}
+
+std::optional<std::int64_t> requests_of(const StepInfo& info) {
+  return sum_of(info.kind, {info.context_requests, info.context_tokens},
+                {info.generation_requests, info.generation_tokens});
 }
 
 std::vector<StepStart> step_starts(const SteppedEvents& kernels, const SteppedEvents& memory,

@@ -109,7 +109,8 @@ std::vector<StepMean> means_of_steps(std::span<const std::uint32_t> steps, std::
 // By step: the index + 1 of the step before it on its track; 0: it is the first.
 std::vector<std::uint32_t> earlier_on_track(const StepSet& set);
 
-// At least 0; nullopt where the annotation does not say.
+// At least 0; nullopt where the annotation does not say all.
 std::optional<std::int64_t> tokens_of(const StepInfo& info);
+std::optional<std::int64_t> requests_of(const StepInfo& info);
 
 }  // namespace tracedb

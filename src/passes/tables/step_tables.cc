@@ -87,11 +87,6 @@ std::optional<std::string_view> clock_of(const Measured& measured, bool has_peri
   return measured.on_host[kind] ? "host" : "device";
 }
 
-std::optional<std::int64_t> requests_of(const StepInfo& info) {
-  if (!info.context_requests && !info.generation_requests) return std::nullopt;
-  return saturating_add(info.context_requests.value_or(0), info.generation_requests.value_or(0));
-}
-
 std::optional<double> per_second(std::int64_t tokens, std::int64_t ns) {
   if (ns <= 0) return std::nullopt;
   return 1e9 * static_cast<double>(tokens) / static_cast<double>(ns);
@@ -132,13 +127,17 @@ void add_kernels(TableRows& rows, const StepStats& stats, const StepKernels& ker
 // Sums and medians of the steps of a kind.
 struct Phase {
   std::int64_t steps = 0;
-  std::optional<std::int64_t> tokens;
+  std::optional<std::int64_t> tokens = 0;  // unknown where those of a step are
   std::vector<std::int64_t> requests, spans, hosts, periods, host_periods, lags;
   // Tokens and periods of the steps that one of the same kind follows, and of those before another kind.
   struct Rate {
-    std::int64_t tokens = 0, time = 0;
+    std::optional<std::int64_t> tokens = 0;
+    std::int64_t time = 0;
   } within, across;
 
+  static void add(std::optional<std::int64_t>& sum, const std::optional<std::int64_t>& value) {
+    sum = sum && value ? std::optional(saturating_add(*sum, *value)) : std::nullopt;
+  }
   static void push(std::vector<std::int64_t>& values, const std::optional<std::int64_t>& value) {
     if (value) values.push_back(*value);
   }
@@ -146,11 +145,12 @@ struct Phase {
     const StepFacts& step = set.steps[i];
     ++steps;
     const std::optional<std::int64_t> own = tokens_of(step.info);
-    if (own) tokens = saturating_add(tokens.value_or(0), *own);
+    add(tokens, own);
     if (const std::optional<std::int64_t> period = known_time(measured.period[i])) {
       const bool is_within = measured.next[i] == step.info.kind;
       Rate& rate = is_within ? within : across;
-      if (own) rate = {saturating_add(rate.tokens, *own), saturating_add(rate.time, *period)};
+      add(rate.tokens, own);
+      rate.time = saturating_add(rate.time, *period);
       if (is_within) push(periods, period), push(host_periods, known_time(measured.host_period[i]));
     }
     push(requests, requests_of(step.info));
@@ -160,7 +160,7 @@ struct Phase {
   }
   [[nodiscard]] std::optional<double> tokens_per_s() const {
     const Rate& rate = within.time > 0 ? within : across;
-    return rate.tokens > 0 ? per_second(rate.tokens, rate.time) : std::nullopt;
+    return rate.tokens.value_or(0) > 0 ? per_second(*rate.tokens, rate.time) : std::nullopt;
   }
 };
 
