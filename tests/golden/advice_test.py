@@ -117,18 +117,21 @@ def check_cut_before_kernels(folder):
 
 
 def check_slowed(folder):
-    """What recording a few calls takes is no reason of long waits."""
-    def said(calls):
+    """What recording a few calls takes is no reason of long waits; nor are stacks of which there are none, but for those left out."""
+    def said(calls, *options, **head):
         events = []
         for step in range(6):
             begin = 100000 * step
             events += [event("user_annotation", f"ProfilerStep#{step}", begin, 100000), call("cudaLaunchKernel", begin + 60000, 5, step + 1),
                        kernel("gemm", begin + 60010, 40000, correlation=step + 1)]
             events += [event("cpu_op", "aten::mm", begin + 1000 + i * 50000 // calls, 1, **{"Input Dims": [[4, 8], [8, 2]]}) for i in range(calls)]
-        return run("trace-query", "report", "--format", "table", index_of(folder / f"slowed{calls}.json", events, record_shapes=1)).stdout
+        return run("trace-query", "report", "--format", "table", index_of(folder / f"slowed{calls}.json", events, *options, record_shapes=1, **head)).stdout
 
     require("profiler's" not in said(100), said(100))
     require("record once without shapes" in " ".join(said(5000).split()), said(5000))
+    require("recording python stacks" not in said(100, with_stack=1), said(100, with_stack=1))
+    left_out = said(5000, "--no-stacks", with_stack=1)
+    require("record once without python stacks and shapes" in " ".join(left_out.split()), left_out)
 
 
 def check_units(folder):

@@ -139,7 +139,8 @@ std::string text(const Operand& operand) { return fmt::format("[{}]", fmt::join(
 
 Recording recording_of(const Index& index) {
   return {
-      says(index, "trace.with_stack") || row_count(index.database(), "python_call") > 0,
+      row_count(index.database(), "python_call") > 0 ||
+          (says(index, "trace.with_stack") && index.meta("ingest_options").value_or("").starts_with("stacks=no")),
       says(index, "trace.record_shapes") ||
           // XLA has them by the program, at no cost.
           (!is_xla(index.meta("format").value_or("")) &&
