@@ -73,6 +73,10 @@ def check_environment(folder, trace):
     wafer = {**os.environ, "TRACEDB_RULES": "wafer"}
     equal(query("ops", "-q", trace, env=wafer), query("ops", "-q", "--rules", "wafer", trace), "TRACEDB_RULES")
     equal(query("ops", "-q", "--rules", "default", trace, env=wafer), query("ops", "-q", trace), "--rules wins")
+    (folder / "empty.rules").write_text("# none yet\n")
+    for words in (("ops", trace), ("compare", trace, trace), ("rules", "list")):
+        said = run("trace-query", *words, "--rules", folder / "empty.rules").stderr
+        equal(said.count("empty.rules: no rule, so that every kernel is of class other"), 1, f"{words}: {said}")
 
 
 def check_selection(index):

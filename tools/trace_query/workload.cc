@@ -9,6 +9,7 @@
 #include "base/files/input_file.h"
 #include "base/text/decimal.h"
 #include "base/text/regular_expression.h"
+#include "trace_query/output.h"
 
 namespace tracedb {
 namespace {
@@ -162,7 +163,7 @@ std::string selection_text(const CommandLine& line) {
 ActiveRules requested_rules(const CommandLine& line) {
   const auto name = line.setting("rules", "TRACEDB_RULES");
   ActiveRules rules(name.value_or("default"));
-  if (name) (void)rules.get();
+  if (name && rules.get().rules.empty()) note(line, *name + ": no rule, so that every kernel is of class other");
   return rules;
 }
 
