@@ -46,20 +46,6 @@ class TimeCover {
     }
   }
 
-  [[nodiscard]] TimeCover united(const TimeCover& other) const {
-    if (other.parts_.empty()) return *this;
-    if (parts_.empty()) return other;
-    TimeCover out;
-    out.parts_.reserve(parts_.size() + other.parts_.size());
-    auto own = parts_.begin(), theirs = other.parts_.begin();
-    while (own != parts_.end() || theirs != other.parts_.end()) {
-      const bool first = theirs == other.parts_.end() || (own != parts_.end() && own->begin < theirs->begin);
-      const Part& next = first ? *own++ : *theirs++;
-      out.add(next.begin, next.end);
-    }
-    return out;
-  }
-
   // ns of [from, to) that it covers.
   [[nodiscard]] std::int64_t covered(std::int64_t from, std::int64_t to) const {
     return to > from ? until(to) - until(from) : 0;

@@ -93,7 +93,7 @@ std::vector<HostStay> host_stays(const Index& index, const ComparedTrace& trace,
                                  std::span<const HostQuestion> questions) {
   std::vector<HostStay> out(questions.size());
   if (questions.empty()) return out;
-  const LaunchThreads threads(index, trace.events.kernels, trace.events.memory, trace.events.device_of_stream);
+  const LaunchThreads threads(index, trace.events);
   std::vector<HostGap> gaps;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const std::size_t before = gaps.size();
@@ -101,7 +101,7 @@ std::vector<HostStay> host_stays(const Index& index, const ComparedTrace& trace,
     for (HostGap& gap : std::span(gaps).subspan(before)) gap.tally = static_cast<std::uint32_t>(i);
   }
   if (gaps.empty()) return out;
-  const HostActivities activities(index, std::move(gaps));
+  const HostActivities activities(index, trace.events, std::move(gaps));
   std::array<bool, 3> recorded{};
   for (std::size_t layer = 0; layer < recorded.size(); ++layer)
     recorded[layer] = row_count(index.database(), kTables[layer]) > 0;

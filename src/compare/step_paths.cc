@@ -29,12 +29,8 @@ std::vector<bool> some_steps(const ComparedTrace& trace, std::span<const std::ui
 
 class Asked {
  public:
-  Asked(const ComparedTrace& trace, const HostColumns& host, const CriticalPaths& paths, const PathQuestion& question)
-      : trace_(trace),
-        host_(host),
-        paths_(paths),
-        question_(question),
-        steps_(some_steps(trace, question.device_steps)) {
+  Asked(const ComparedTrace& trace, const CriticalPaths& paths, const PathQuestion& question)
+      : trace_(trace), paths_(paths), question_(question), steps_(some_steps(trace, question.device_steps)) {
     const auto names = trace.events.kernels.ids("name_id");
     for (std::size_t row = 0; row < names.size(); ++row) {
       const std::uint32_t step = trace.steps.of_kernel[row];
@@ -105,7 +101,7 @@ class Asked {
     if (window.host_end < window.end) return false;
     const ReleaseGraph& graph = paths_.graph();
     std::int64_t last = window.begin;
-    for (const EventColumns* own : {&host_.calls, &host_.operators}) {
+    for (const EventColumns* own : {&trace_.events.calls, &trace_.events.operators}) {
       const auto ts = own->int64s("ts"), dur = own->int64s("dur");
       const auto thread = own->ids("thread_id");
       auto i = static_cast<std::size_t>(std::ranges::lower_bound(ts, window.host_end) - ts.begin());
@@ -155,7 +151,6 @@ class Asked {
   }
 
   const ComparedTrace& trace_;
-  const HostColumns& host_;
   const CriticalPaths& paths_;
   const PathQuestion& question_;
   std::vector<bool> steps_;  // by number + 1, whether it is looked at
@@ -168,10 +163,9 @@ std::vector<std::optional<PathWithout>> step_paths(const Index& index, const Com
                                                    std::span<const PathQuestion> questions) {
   std::vector<std::optional<PathWithout>> out;
   if (questions.empty()) return out;
-  const HostColumns host(index);
-  const ReleaseGraph graph(index, trace.events, host, PassOptions{}.late);
+  const ReleaseGraph graph(index, trace.events, PassOptions{}.late);
   const CriticalPaths paths(graph);
-  for (const PathQuestion& question : questions) out.push_back(Asked(trace, host, paths, question).answer());
+  for (const PathQuestion& question : questions) out.push_back(Asked(trace, paths, question).answer());
   return out;
 }
 

@@ -453,11 +453,10 @@ class SideWriter::Marks {
 
   void write_idle() {
     const DeviceColumns columns(side_.workload_.events(), LaneBy::kDevice);
-    const EventColumns calls(side_.workload_.index(), "runtime_call");
     const GapSteps steps(side_.workload_);
     TimelineOptions options;
     options.window = {std::max<std::int64_t>(side_.window_.hull().begin, 0), side_.window_.hull().end};
-    for (const Gap& gap : gaps_in_order(columns.work(), launch_calls(calls), options).listed) {
+    for (const Gap& gap : gaps_in_order(columns.work(), launch_calls(side_.workload_.events().calls), options).listed) {
       const std::int64_t end = gap.ts + gap.dur;
       if (!side_.window_.touches(gap.ts, end)) continue;
       JsonWriter args;

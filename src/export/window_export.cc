@@ -83,8 +83,7 @@ class WindowFinder {
       : workload_(workload),
         selection_(workload.selection()),
         kernels_(workload.events().kernels),
-        memory_ops_(workload.events().memory),
-        calls_(workload.index(), "runtime_call") {}
+        memory_ops_(workload.events().memory) {}
 
   TraceWindow find(std::size_t top_gaps) {
     const EventFilter filter = workload_.filter();
@@ -119,7 +118,7 @@ class WindowFinder {
     const DeviceColumns columns(workload_.events(), LaneBy::kDevice);
     TimelineOptions options;
     options.window = window_of(selection_);
-    std::vector<Gap> gaps = gaps_in_order(columns.work(), launch_calls(calls_), options).listed;
+    std::vector<Gap> gaps = gaps_in_order(columns.work(), launch_calls(workload_.events().calls), options).listed;
     std::erase_if(gaps, [&](const Gap& gap) {
       const std::size_t row = gap.after.id - 1;
       return !(gap.after.is_memory_op ? filter.keeps_memory_op(row) : filter.keeps_kernel(row));
@@ -172,7 +171,7 @@ class WindowFinder {
 
   // What launched a row belongs to the span that the row starts in.
   void add_launches() {
-    const auto ts = calls_.int64s("ts");
+    const auto ts = workload_.events().calls.int64s("ts");
     std::vector<Extent> wider = window_.spans;
     for_each_row([&](const DeviceRows& rows, std::uint32_t row, bool) {
       const std::uint32_t launch = rows.launch[row];
@@ -197,7 +196,6 @@ class WindowFinder {
   Workload& workload_;
   const Selection& selection_;
   DeviceRows kernels_, memory_ops_;
-  EventColumns calls_;
   TraceWindow window_;
 };
 

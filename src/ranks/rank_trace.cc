@@ -168,10 +168,9 @@ class RankReader {
   }
 
   [[nodiscard]] std::vector<LaneTimeline> timelines_of(const DeviceColumns& columns) const {
-    const EventColumns calls(workload_.index(), "runtime_call");
     TimelineOptions options;
     options.window = window_of(workload_.selection());
-    return timelines(columns.work(), launch_calls(calls), options);
+    return timelines(columns.work(), launch_calls(workload_.events().calls), options);
   }
 
   void add_figures(const LaneTimeline& lane) {

@@ -477,7 +477,7 @@ void find_pace(std::span<const RankTrace> ranks, JobWaits& waits) {
 std::optional<HostCause> find_host_cause(Workload& workload, const RankTrace& rank, const RankWaits& waits) {
   if (waits.host_windows.empty()) return std::nullopt;
   const EventTables& events = workload.events();
-  const LaunchThreads threads(workload.index(), events.kernels, events.memory, events.device_of_stream);
+  const LaunchThreads threads(workload.index(), events);
   std::vector<HostGap> gaps;
   for (const LateWindow& window : waits.host_windows) {
     const std::uint32_t thread = threads.of({window.kernel, false});
@@ -486,7 +486,7 @@ std::optional<HostCause> find_host_cause(Workload& workload, const RankTrace& ra
     });
   }
   if (gaps.empty()) return std::nullopt;
-  const HostActivities activities(workload.index(), std::move(gaps));
+  const HostActivities activities(workload.index(), events, std::move(gaps));
   const HostPlace place = activities.of(0).place();
   if (place.place == kNoPlace) return std::nullopt;
   return HostCause{std::string(activities.text(place.layer, place.place)), place.share()};

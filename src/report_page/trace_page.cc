@@ -214,9 +214,8 @@ class TraceWords : PageWriter {
   // From the first to the last of what is recorded of the host, as one step.
   [[nodiscard]] StepFacts recorded_on_host() const {
     std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
-    for (const char* table : {"runtime_call", "cpu_op"}) {
-      const EventColumns events(in_.index, table);
-      const auto ts = events.int64s("ts"), dur = events.int64s("dur");
+    for (const EventColumns* events : {&in_.trace.events.calls, &in_.trace.events.operators}) {
+      const auto ts = events->int64s("ts"), dur = events->int64s("dur");
       for (std::size_t i = 0; i < ts.size(); ++i) {
         first = std::min(first, ts[i]);
         last = std::max(last, saturating_add(ts[i], duration_or_zero(dur[i])));
@@ -340,9 +339,8 @@ class TraceWords : PageWriter {
     host_between_ = question.between;
     host_ = host_stays(in_.index, in_.trace, std::span(&question, 1)).front().mostly;
     if (host_ && host_->share < kMostly) host_.reset();
-    const EventColumns operators(in_.index, "cpu_op");
-    const RecordedGaps gaps =
-        recorded_gaps(in_.index, in_.trace.events, operators, in_.trace.steps, in_.trace.work, in_.trace.periods);
+    const RecordedGaps gaps = recorded_gaps(in_.index, in_.trace.events, in_.trace.events.operators, in_.trace.steps,
+                                            in_.trace.work, in_.trace.periods);
     recording_ = gaps.recording;
     waits_ = sum_host_waits(gaps, main.group.group.candidate.device_steps, in_.trace.periods.within_kind);
   }

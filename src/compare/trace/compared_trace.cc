@@ -32,9 +32,8 @@ std::string world_size(const Index& index) {
   return row.step() && !row.is_null(0) ? std::string(row.text(0)) : std::string();
 }
 
-bool replays_graphs(const Index& index) {
-  const EventColumns calls(index, "runtime_call", {"kind"});
-  const auto kinds = calls.ids("kind");
+bool replays_graphs(const EventTables& events) {
+  const auto kinds = events.calls.ids("kind");
   return std::ranges::find(kinds, static_cast<std::uint32_t>(CallKind::kGraphLaunch)) != kinds.end();
 }
 
@@ -45,9 +44,9 @@ TraceDescription describe(const Index& index, const std::string& label, const Ev
   TraceDescription out{label,
                        device_text(index),
                        world_size(index),
-                       replays_graphs(index),
+                       replays_graphs(events),
                        {},
-                       idle_sums(index, events, window_of_steps(events, steps)),
+                       idle_sums(events, window_of_steps(events, steps)),
                        without_device(index),
                        index.meta("time_unit") == "cycle",
                        holds_of(index)};

@@ -32,24 +32,28 @@ ScanColumn scan_column(std::string_view table, std::string_view name) {
 EventColumns::EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> together)
     : database_(&index.database()), table_(table), together_(std::move(together)) {}
 
-std::size_t EventColumns::count_rows() const {
-  rows_ = row_count(*database_, table_);
+std::size_t EventColumns::size() const {
+  if (!rows_) rows_ = row_count(*database_, table_);
   return *rows_;
 }
 
 const ColumnValues& EventColumns::find(std::string_view column) const {
-  if (const auto known = read_.find(column); known != read_.end()) return known->second;
-  std::vector<ScanColumn> wanted;
-  if (std::ranges::find(together_, column) == together_.end()) {
-    wanted.push_back(scan_column(table_, column));
-  } else {
-    for (const std::string_view name : together_) wanted.push_back(scan_column(table_, name));
+  if (!read_.contains(column)) {
+    const bool alone = std::ranges::find(together_, column) == together_.end();
+    read(alone ? std::vector{column} : together_);
   }
+  return read_.find(column)->second;
+}
+
+void EventColumns::read(std::vector<std::string_view> columns) const {
+  std::erase_if(columns, [&](std::string_view column) { return read_.contains(column); });
+  if (columns.empty()) return;
+  std::vector<ScanColumn> wanted;
+  for (const std::string_view name : columns) wanted.push_back(scan_column(table_, name));
   ScannedColumns scanned = read_columns(*database_, table_, wanted);
   rows_ = scanned.rows;
   for (std::size_t i = 0; i < wanted.size(); ++i)
     read_.try_emplace(std::string(wanted[i].name), std::move(scanned.columns[i]));
-  return read_.find(column)->second;
 }
 
 std::span<const std::int64_t> EventColumns::int64s(std::string_view column) const {
@@ -74,5 +78,15 @@ std::vector<std::uint32_t> ids_by_id(const Index& index, std::string_view table,
   out.insert(out.end(), ids.begin(), ids.end());
   return out;
 }
+
+EventTables::EventTables(const Index& index)
+    : kernels(index, "kernel"),
+      memory(index, "memory_op", {"ts", "dur", "kind", "stream_id", "launch_id", "step_id", "annotation_id", "pass"}),
+      calls(index, "runtime_call"),
+      operators(index, "cpu_op"),
+      annotations(index, "annotation", {"ts", "dur", "thread_id", "name_id"}),
+      device_of_stream(ids_by_id(index, "stream", "device_id")),
+      device_ordinals(by_id<std::int64_t>(index, "SELECT id, ordinal FROM device",
+                                          [](const Statement& row) { return row.int64(1); })) {}
 
 }  // namespace tracedb

@@ -27,8 +27,11 @@ class EventColumns {
   // the first of them, for tables without packed copies.
   EventColumns(const Index& index, std::string_view table, std::vector<std::string_view> together = {});
 
+  // Reads those that are not there yet in one scan of the table: what a pass is going to ask for.
+  void read(std::vector<std::string_view> columns) const;
+
   [[nodiscard]] Database& database() const { return *database_; }
-  [[nodiscard]] std::size_t size() const { return rows_ ? *rows_ : count_rows(); }  // rows
+  [[nodiscard]] std::size_t size() const;  // rows
   // ts and dur, in ns, bytes, external_id, correlation, sequence_number, graph_id and graph_node_id, and the bits of
   // bandwidth_gb_s, a double; an unknown one is kUnknownValue. The span lives as long as the object.
   [[nodiscard]] std::span<const std::int64_t> int64s(std::string_view column) const;
@@ -40,7 +43,6 @@ class EventColumns {
  private:
   using Columns = std::map<std::string, ColumnValues, std::less<>>;
 
-  std::size_t count_rows() const;
   [[nodiscard]] const ColumnValues& find(std::string_view column) const;
 
   Database* database_;
@@ -81,6 +83,15 @@ class TextById {
 
  private:
   Statement row_;
+};
+
+// The events that passes look at, each column read once for all of them.
+struct EventTables {
+  EventColumns kernels, memory;                // of devices: tables kernel and memory_op
+  EventColumns calls, operators, annotations;  // of the host: runtime_call, cpu_op, annotation
+  std::vector<std::uint32_t> device_of_stream;
+  std::vector<std::int64_t> device_ordinals;  // by device, as the profiler numbers them; 0 where it does not
+  explicit EventTables(const Index& index);
 };
 
 // By id of runtime_call: whether it launches a graph.

@@ -7,18 +7,14 @@
 
 namespace tracedb {
 
-HostColumns::HostColumns(const Index& index)
-    : calls(index, "runtime_call"),
-      operators(index, "cpu_op", {"ts", "dur", "thread_id", "name_id"}),
-      annotations(index, "annotation", {"ts", "dur", "thread_id", "name_id"}) {}
-
-HostEventReader::HostEventReader(const Index& index, const HostColumns& host)
+HostEventReader::HostEventReader(const Index& index, const EventTables& events)
     : python_(index.database(), "python_call", packed_table("python_call")->columns) {
+  events.operators.read({"ts", "dur", "thread_id", "name_id"});
   const auto table = [](const EventColumns& columns, HostSource source) {
     return Table{columns.int64s("ts"), columns.int64s("dur"), columns.ids("thread_id"), columns.ids("name_id"), source};
   };
-  tables_ = {table(host.calls, HostSource::kCall), table(host.operators, HostSource::kOperator),
-             table(host.annotations, HostSource::kAnnotation), Table{{}, {}, {}, {}, HostSource::kPython}};
+  tables_ = {table(events.calls, HostSource::kCall), table(events.operators, HostSource::kOperator),
+             table(events.annotations, HostSource::kAnnotation), Table{{}, {}, {}, {}, HostSource::kPython}};
   for (std::size_t i = 0; i < tables_.size(); ++i) find_head(i);
 }
 
@@ -39,6 +35,7 @@ void HostEventReader::read_next() {
       Table& table = tables_[i];
       for (; heads_[i] == first; ++table.at, find_head(i)) {
         const std::uint32_t thread = table.thread[table.at];
+        // An annotation of thread 0 is on a stream.
         const bool on_stream = thread == 0 && table.source != HostSource::kCall && table.source != HostSource::kPython;
         const std::int64_t end = saturating_add(first, duration_or_zero(table.dur[table.at]));
         if (!on_stream) together_.push_back({first, end, thread, table.what[table.at], table.source});

@@ -12,12 +12,6 @@
 
 namespace tracedb {
 
-// Columns ts, dur, thread_id and name_id of these tables.
-struct HostColumns {
-  EventColumns calls, operators, annotations;  // an annotation of thread 0 is on a stream
-  explicit HostColumns(const Index& index);
-};
-
 enum class HostSource : std::uint8_t { kPython, kAnnotation, kOperator, kCall };  // what begins together, outside first
 
 struct HostEvent {
@@ -30,7 +24,7 @@ struct HostEvent {
 // The events of all threads, by ts, of those at one time the longer first, then by source.
 class HostEventReader {
  public:
-  HostEventReader(const Index& index, const HostColumns& host);
+  HostEventReader(const Index& index, const EventTables& events);
 
   // The next one, valid until the next call; null: there is none.
   const HostEvent* next() {

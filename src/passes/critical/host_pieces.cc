@@ -84,7 +84,7 @@ struct Wanted {
 };
 
 // By thread, what is open from when to when, as far as the segments on hosts need it.
-std::vector<std::deque<OpenFrom>> open_during(const Index& index, const HostColumns& host,
+std::vector<std::deque<OpenFrom>> open_during(const Index& index, const EventTables& tables,
                                               std::span<const PathSegment> segments) {
   std::vector<Wanted> wanted;
   for (const PathSegment& segment : segments) {
@@ -95,7 +95,7 @@ std::vector<std::deque<OpenFrom>> open_during(const Index& index, const HostColu
   for (Wanted& own : wanted) std::ranges::sort(own.spans, {}, &Extent::begin);
   const std::vector<std::uint32_t> names = frame_names(index);
   std::vector<Flattener> threads(wanted.size());
-  HostEventReader events(index, host);
+  HostEventReader events(index, tables);
   while (const HostEvent* const event = events.next()) {
     if (event->thread >= wanted.size() || (event->thread == 0 && event->source != HostSource::kPython)) continue;
     if (wanted[event->thread].has(*event)) threads[event->thread].add(*event, names);
@@ -121,9 +121,9 @@ void cut(const PathSegment& segment, std::size_t place, const std::deque<OpenFro
 
 }  // namespace
 
-void for_each_piece(const Index& index, const HostColumns& host, std::span<const PathSegment> segments,
+void for_each_piece(const Index& index, const EventTables& events, std::span<const PathSegment> segments,
                     const std::function<void(const PathPiece&)>& visit) {
-  const std::vector<std::deque<OpenFrom>> open = open_during(index, host, segments);
+  const std::vector<std::deque<OpenFrom>> open = open_during(index, events, segments);
   for (std::size_t i = 0; i < segments.size(); ++i) {
     if (segments[i].kind == PathKind::kHost) {
       cut(segments[i], i, open[segments[i].thread], visit);

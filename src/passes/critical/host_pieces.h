@@ -21,7 +21,7 @@ struct PathPiece {
 
 // Visits the segments in their order, each on a host cut where its innermost event changes; where none is open it is a
 // host_gap. Segments may be of several windows, and then overlap. One walk over each table.
-void for_each_piece(const Index& index, const HostColumns& host, std::span<const PathSegment> segments,
+void for_each_piece(const Index& index, const EventTables& events, std::span<const PathSegment> segments,
                     const std::function<void(const PathPiece&)>& visit);
 
 }  // namespace tracedb

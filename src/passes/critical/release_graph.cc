@@ -27,17 +27,17 @@ struct ReleaseGraph::Recorded {
   std::vector<std::uint32_t> wait_streams;  // with its number
 };
 
-ReleaseGraph::ReleaseGraph(const Index& index, const EventTables& events, const HostColumns& host, std::int64_t late)
+ReleaseGraph::ReleaseGraph(const Index& index, const EventTables& events, std::int64_t late)
     : index_(index),
-      host_(host),
+      events_(events),
       late_(late),
-      call_ts_(host.calls.int64s("ts")),
-      call_dur_(host.calls.int64s("dur")),
-      call_thread_(host.calls.ids("thread_id")),
-      call_kind_(host.calls.ids("kind")),
+      call_ts_(events.calls.int64s("ts")),
+      call_dur_(events.calls.int64s("dur")),
+      call_thread_(events.calls.ids("thread_id")),
+      call_kind_(events.calls.ids("kind")),
       device_of_stream_(events.device_of_stream) {
   read_threads();
-  read_activities(events);
+  read_activities();
   order_streams();
   const std::vector<Recorded> recorded = read_recorded();
   add_recorded(recorded);
@@ -50,7 +50,7 @@ void ReleaseGraph::read_threads() {
   process_of_thread_ = ids_by_id(index_, "thread", "process_id");
   open_.resize(process_of_thread_.size());
   worked_.resize(process_of_thread_.size());
-  HostEventReader host(index_, host_);
+  HostEventReader host(index_, events_);
   while (const HostEvent* const event = host.next()) {
     if (event->thread >= open_.size()) continue;
     open_[event->thread].add(event->ts, event->end);
@@ -58,9 +58,9 @@ void ReleaseGraph::read_threads() {
   }
 }
 
-void ReleaseGraph::read_activities(const EventTables& events) {
-  const DeviceColumns columns(events, LaneBy::kDevice);
-  activities_.reserve(events.kernels.size() + events.memory.size());
+void ReleaseGraph::read_activities() {
+  const DeviceColumns columns(events_, LaneBy::kDevice);
+  activities_.reserve(events_.kernels.size() + events_.memory.size());
   for_each_in_order(columns.work(), [&](const DeviceEvent& event) {
     const std::uint32_t call = event.launch <= call_ts_.size() ? event.launch : 0;
     const std::uint32_t device = event.stream < device_of_stream_.size() ? device_of_stream_[event.stream] : 0;
@@ -150,7 +150,7 @@ class ReleaseGraph::CallsByCorrelation {
     while (numbers.step()) {
       if (!numbers.is_null(0)) wanted.insert(numbers.int64(0));
     }
-    const auto correlation = graph.host_.calls.int64s("correlation");
+    const auto correlation = graph.events_.calls.int64s("correlation");
     for (std::uint32_t i = 0; i < correlation.size(); ++i) {
       if (wanted.contains(correlation[i])) calls_.emplace(correlation[i], i + 1);
     }
@@ -389,7 +389,7 @@ void ReleaseGraph::add_calls(const std::vector<Recorded>& recorded) {
       "string WHERE value GLOB '*Synchronize*' OR value IN ('cudaMemcpy', 'hipMemcpy', 'hipMemcpyWithStream', "
       "'cudaFree', 'hipFree')");
   while (waiting.step()) names.emplace(waiting.id(0), Waits{waiting.int64(1) != 0, waiting.int64(2) != 0});
-  const auto name = host_.calls.ids("name_id");
+  const auto name = events_.calls.ids("name_id");
   for (std::uint32_t call = 1; call <= name.size(); ++call) {
     const auto found = names.find(name[call - 1]);
     if (found == names.end()) continue;

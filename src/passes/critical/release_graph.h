@@ -57,7 +57,7 @@ class ReleaseGraph {
  public:
   // `late`: ns behind all recorded releases from which on another one is inferred. Reads what it needs; all that is
   // given must outlive the object.
-  ReleaseGraph(const Index& index, const EventTables& events, const HostColumns& host, std::int64_t late);
+  ReleaseGraph(const Index& index, const EventTables& events, std::int64_t late);
 
   [[nodiscard]] std::span<const Activity> activities() const { return activities_; }  // in order of ts
   [[nodiscard]] std::span<const SynchronisingCall> calls() const { return calls_; }   // in order of end
@@ -124,7 +124,7 @@ class ReleaseGraph {
         visit(Release{kind, wait->second, activities_[wait->second].end});
     }
   }
-  void read_activities(const EventTables& events);
+  void read_activities();
   void read_threads();
   void order_streams();
   std::uint32_t last_elsewhere(const Activity& one, std::int64_t known, std::span<const std::uint32_t> streams,
@@ -146,7 +146,7 @@ class ReleaseGraph {
   void add_call(std::uint32_t id, bool is_inferred, const std::vector<std::uint32_t>& awaited);
 
   const Index& index_;
-  const HostColumns& host_;
+  const EventTables& events_;
   std::int64_t late_;
   std::span<const std::int64_t> call_ts_, call_dur_;
   std::span<const std::uint32_t> call_thread_, call_kind_;

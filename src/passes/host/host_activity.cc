@@ -90,13 +90,11 @@ std::unordered_map<std::string, std::vector<Dequeue>> read_queue(const Index& in
 
 }  // namespace
 
-LaunchThreads::LaunchThreads(const Index& index, const EventColumns& kernels, const EventColumns& memory,
-                             std::span<const std::uint32_t> device_of_stream)
-    : kernels_{kernels.ids("launch_id"), kernels.ids("stream_id")},
-      memory_{memory.ids("launch_id"), memory.ids("stream_id")},
-      device_of_stream_(device_of_stream),
-      calls_(index, "runtime_call"),
-      thread_of_call_(calls_.ids("thread_id")),
+LaunchThreads::LaunchThreads(const Index& index, const EventTables& events)
+    : kernels_{events.kernels.ids("launch_id"), events.kernels.ids("stream_id")},
+      memory_{events.memory.ids("launch_id"), events.memory.ids("stream_id")},
+      device_of_stream_(events.device_of_stream),
+      thread_of_call_(events.calls.ids("thread_id")),
       threads_(row_count(index.database(), "thread")) {
   find_busiest();
 }
@@ -176,8 +174,8 @@ std::optional<std::int64_t> HostActivity::python_calls() const {
   return started;
 }
 
-HostActivities::HostActivities(const Index& index, std::vector<HostGap> gaps)
-    : index_(index), gaps_(std::move(gaps)), place_of_stack_(places_of_stacks(index)) {
+HostActivities::HostActivities(const Index& index, const EventTables& events, std::vector<HostGap> gaps)
+    : index_(index), events_(events), gaps_(std::move(gaps)), place_of_stack_(places_of_stacks(index)) {
   follow_queue();
   read_layers();
 }
@@ -198,10 +196,11 @@ void HostActivities::read_layers() {
     }
   }
   keep(HostLayer::kPython, sweep.finish());
-  const EventColumns operators(index, "cpu_op", {"ts", "dur", "thread_id", "name_id", "parent_id"});
+  const EventColumns& operators = events_.operators;
+  operators.read({"ts", "dur", "thread_id", "name_id", "parent_id"});
   read(HostLayer::kOperator, operators, outermost_names(operators));
   read(HostLayer::kInnermostOperator, operators, operators.ids("name_id"));
-  const EventColumns calls(index, "runtime_call");
+  const EventColumns& calls = events_.calls;
   read(HostLayer::kCall, calls, calls.ids("name_id"));
   if (calls.size() + operators.size() + row_count(index.database(), "python_call") == 0) read_stalls();
   tallies_.assign(tallies_of(gaps_), {});

@@ -8,7 +8,7 @@
 // what others put in a queue (Ascend's), it is the thread that fed it.
 //
 //   const LaunchThreads threads(index, events);
-//   const HostActivities all(index, {{begin, end, threads.of(next), tally}, ...});
+//   const HostActivities all(index, events, {{begin, end, threads.of(next), tally}, ...});
 //   const HostPlace place = all.of(tally).place();  // "vllm/models/llama.py(374): forward", 260 of 261 ms
 #pragma once
 
@@ -32,8 +32,7 @@ namespace tracedb {
 // Which thread launched a kernel or copy. The index and the columns must outlive the object.
 class LaunchThreads {
  public:
-  LaunchThreads(const Index& index, const EventColumns& kernels, const EventColumns& memory,
-                std::span<const std::uint32_t> device_of_stream);
+  LaunchThreads(const Index& index, const EventTables& events);
   // 0: no thread of the trace launches anything.
   [[nodiscard]] std::uint32_t of(const EventRef& event) const;
 
@@ -47,7 +46,6 @@ class LaunchThreads {
 
   Columns kernels_, memory_;
   std::span<const std::uint32_t> device_of_stream_;
-  EventColumns calls_;
   std::span<const std::uint32_t> thread_of_call_;
   std::size_t threads_;                 // in the table
   std::vector<std::uint32_t> busiest_;  // by device; element 0: of all
@@ -85,10 +83,10 @@ struct HostActivity {
   [[nodiscard]] std::optional<std::int64_t> python_calls() const;
 };
 
-// The index must outlive the object. One thread at a time.
+// The index and the columns must outlive the object. One thread at a time.
 class HostActivities {
  public:
-  HostActivities(const Index& index, std::vector<HostGap> gaps);
+  HostActivities(const Index& index, const EventTables& events, std::vector<HostGap> gaps);
 
   [[nodiscard]] HostActivity of(std::size_t tally) const;
   [[nodiscard]] HostActivity sum(std::span<const std::uint32_t> tallies) const;  // each once
@@ -110,6 +108,7 @@ class HostActivities {
   void keep(HostLayer layer, HostTimes times);
 
   const Index& index_;
+  const EventTables& events_;
   std::vector<HostGap> gaps_;
   std::vector<std::uint32_t> place_of_stack_;  // by stack id: id of a frame
   std::array<Layer, kHostLayers> layers_;

@@ -59,10 +59,9 @@ DeviceWork DeviceColumns::work() const {
           events(events_.memory, kMemoryWork, memory_ops_left_out_), lane_of_stream_, lane_ids_.size()};
 }
 
-IdleSums idle_sums(const Index& index, const EventTables& events, const Window& window) {
+IdleSums idle_sums(const EventTables& events, const Window& window) {
   const DeviceColumns columns(events, LaneBy::kDevice);
-  const EventColumns calls(index, "runtime_call");
-  return idle_sums(timelines(columns.work(), launch_calls(calls), {.window = window}));
+  return idle_sums(timelines(columns.work(), launch_calls(events.calls), {.window = window}));
 }
 
 Window window_of_steps(const EventTables& events, const StepSet& steps) {

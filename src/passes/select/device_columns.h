@@ -34,7 +34,7 @@ class DeviceColumns {
 };
 
 // Of all work of the devices of a trace.
-IdleSums idle_sums(const Index& index, const EventTables& events, const Window& window = {});
+IdleSums idle_sums(const EventTables& events, const Window& window = {});
 
 // From the start of the first kernel in a step to the end of the last; of all kernels where none is in one.
 Window window_of_steps(const EventTables& events, const StepSet& steps);

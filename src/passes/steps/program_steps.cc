@@ -122,9 +122,8 @@ std::vector<StepFacts> steps_of_places(const std::vector<ProgramRun>& runs, cons
 StepSet steps_by_program(const Index& index, const EventTables& events) {
   const std::vector<ProgramRun> runs = read_runs(index);
   if (runs.size() < 2) return {};
-  const EventColumns calls(index, "runtime_call", {"ts", "thread_id"});
-  const std::vector<std::size_t> of_kernel = runs_of(events.kernels, calls, runs);
-  const std::vector<std::size_t> of_memory = runs_of(events.memory, calls, runs);
+  const std::vector<std::size_t> of_kernel = runs_of(events.kernels, events.calls, runs);
+  const std::vector<std::size_t> of_memory = runs_of(events.memory, events.calls, runs);
   const LaunchedByRun launched = launched_by(runs, of_kernel, events);
   const std::int64_t program = program_of_steps(runs, launched);
   if (program == 0) return {};

@@ -246,13 +246,6 @@ bool follows(std::int64_t ts, std::int64_t dur, const StepFacts& around) {
   return saturating_add(around.ts, around.dur) - ts < dur / 2;
 }
 
-EventTables::EventTables(const Index& index)
-    : kernels(index, "kernel"),
-      memory(index, "memory_op", {"ts", "dur", "kind", "stream_id", "launch_id", "step_id", "annotation_id", "pass"}),
-      device_of_stream(ids_by_id(index, "stream", "device_id")),
-      device_ordinals(by_id<std::int64_t>(index, "SELECT id, ordinal FROM device",
-                                          [](const Statement& row) { return row.int64(1); })) {}
-
 bool needs_traits(const Index& index, const StepOptions& options) {
   // As IndexedSteps reads them: a damaged index may have steps of which none counts.
   return !options.pattern &&

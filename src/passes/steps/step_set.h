@@ -56,15 +56,6 @@ struct StepOptions {
   std::optional<std::string> pattern;  // see step_pattern.h
 };
 
-// The events that passes over steps look at.
-struct EventTables {
-  EventColumns kernels;  // of table kernel
-  EventColumns memory;   // of table memory_op
-  std::vector<std::uint32_t> device_of_stream;
-  std::vector<std::int64_t> device_ordinals;  // by device, as the profiler numbers them; 0 where it does not
-  explicit EventTables(const Index& index);
-};
-
 // Whether load_steps() looks at the traits of kernels: where steps may have to be inferred.
 bool needs_traits(const Index& index, const StepOptions& options);
 

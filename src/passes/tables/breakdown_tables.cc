@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -75,18 +74,21 @@ std::vector<bool> loader_names(const Index& index) {
 class HostEvents {
  public:
   explicit HostEvents(Workload& workload) : loaders_(loader_names(workload.index())) {
-    const Index& index = workload.index();
+    const EventTables& events = workload.events();
     for (const StepFacts& step : workload.steps().steps) {
       if (!step.on_device && step.track != 0) stepping_.insert(step.track);
     }
-    for (const auto& [table, share] :
-         {std::pair("runtime_call", kRuntime), std::pair("cpu_op", kOperators), std::pair("annotation", kShares)}) {
-      if (share == kOperators && !operators_run_on_host(index.meta("vendor").value_or(""))) continue;
-      const EventColumns& columns = *columns_.emplace_back(std::make_unique<EventColumns>(index, table));
-      const bool may_load = share != kRuntime;
-      tables_.push_back({columns.int64s("ts"), columns.int64s("dur"),
-                         may_load ? columns.ids("name_id") : std::span<const std::uint32_t>{},
-                         may_load ? columns.ids("thread_id") : std::span<const std::uint32_t>{}, share});
+    for (const auto& [columns, share] : {std::pair(&events.calls, kRuntime), std::pair(&events.operators, kOperators),
+                                         std::pair(&events.annotations, kShares)}) {
+      if (share == kOperators && !operators_run_on_host(workload.index().meta("vendor").value_or(""))) continue;
+      const bool may_load = share != kRuntime && loaders_.size() > 1;
+      if (share == kShares && !may_load) continue;
+      columns->read(may_load ? std::vector<std::string_view>{"ts", "dur", "name_id", "thread_id"}
+                             : std::vector<std::string_view>{"ts", "dur"});
+      tables_.push_back({columns->int64s("ts"), columns->int64s("dur"),
+                         may_load ? columns->ids("name_id") : std::span<const std::uint32_t>{},
+                         may_load ? columns->ids("thread_id") : std::span<const std::uint32_t>{}, share});
+      tables_.back().move_to(0);
     }
   }
 
@@ -95,9 +97,10 @@ class HostEvents {
   void advance(std::int64_t time, Visit visit) {
     for (;;) {
       Table& first = *std::ranges::min_element(tables_, {}, &Table::begin);
-      if (first.begin() >= time) return;
-      const std::size_t row = first.next++;
-      const bool loads = first.share != kRuntime && has_id(loaders_, first.names[row]) &&
+      if (first.begin >= time) return;
+      const std::size_t row = first.next;
+      first.move_to(row + 1);
+      const bool loads = !first.names.empty() && has_id(loaders_, first.names[row]) &&
                          (stepping_.empty() || stepping_.contains(first.threads[row]));
       const Share share = loads ? kLoading : first.share;
       if (share == kShares) continue;
@@ -111,15 +114,16 @@ class HostEvents {
     std::span<const std::uint32_t> names, threads;
     Share share;  // kShares: only what loads data is told
     std::size_t next = 0;
-    [[nodiscard]] std::int64_t begin() const {
-      return next < ts.size() ? ts[next] : std::numeric_limits<std::int64_t>::max();
+    std::int64_t begin = 0;  // of the next
+    void move_to(std::size_t row) {
+      next = row;
+      begin = next < ts.size() ? ts[next] : std::numeric_limits<std::int64_t>::max();
     }
   };
 
   std::vector<bool> loaders_;
   std::unordered_set<std::uint32_t>
       stepping_;  // threads that mark steps: no other's loader makes them wait; empty: not known
-  std::vector<std::unique_ptr<EventColumns>> columns_;
   std::vector<Table> tables_;
 };
 
@@ -129,10 +133,8 @@ class Covered {
   void add(std::size_t part, std::int64_t begin, std::int64_t end) {
     if (end <= begin) return;
     first_ = std::min(first_, begin);
-    for (std::size_t i = part; i < kParts; ++i) {
-      const std::int64_t from = std::max(begin, ends_[i]);
-      if (end <= from) continue;
-      sums_[i] = saturating_add(sums_[i], end - from);
+    for (std::size_t i = part; i < kParts && end > ends_[i]; ++i) {  // later ones reach as far, or farther
+      sums_[i] = saturating_add(sums_[i], end - std::max(begin, ends_[i]));
       ends_[i] = end;
     }
   }

@@ -67,8 +67,7 @@ std::vector<Measure> measure_sets(Workload& workload) {
     unclassified.push_back(workload.classes().of(id).known && (op_class == "other" || op_class == "triton_fused"));
   }
   const std::vector<bool> graphs = graph_launches(workload.index());
-  const EventColumns calls(workload.index(), "runtime_call");
-  const auto called = calls.int64s("ts");
+  const auto called = workload.events().calls.int64s("ts");
   const auto is_late = [&](std::size_t i) {
     return launch[i] != 0 && launch[i] <= called.size() && called[launch[i] - 1] > ts[i];
   };
@@ -112,8 +111,7 @@ void fill_coverage(Workload& workload, const PassOptions&, TableRows& rows) {
   }
   for (std::size_t i = 0; i < kReasons; ++i) add(kReasonNames[i], reasons[i], reasons[i].time, all.time);
   const NameOrder order = find_names_out_of_step(workload.index(), workload.events().kernels);
-  const IdleSums idle =
-      idle_sums(workload.index(), workload.events(), window_of_steps(workload.events(), workload.steps()));
+  const IdleSums idle = idle_sums(workload.events(), window_of_steps(workload.events(), workload.steps()));
   add("idle", {idle.idle, idle.gaps}, idle.idle, idle.span);
   add("host_bound", {idle.host_wait, idle.gaps}, idle.host_wait, idle.span);
   add("names_out_of_step", {order.time, order.kernels}, order.time, all.time);

@@ -62,14 +62,12 @@ std::vector<PathWindow> selected_windows(Workload& workload, const CriticalPaths
 }
 
 struct PathsOfTrace {
-  HostColumns host;
   ReleaseGraph graph;
   CriticalPaths paths;
   std::vector<PathWindow> windows;
 
   PathsOfTrace(Workload& workload, const PassOptions& options)
-      : host(workload.index()),
-        graph(workload.index(), workload.events(), host, options.late),
+      : graph(workload.index(), workload.events(), options.late),
         paths(graph),
         windows(selected_windows(workload, paths)) {}
 };
@@ -77,14 +75,14 @@ struct PathsOfTrace {
 // What parts of paths are called.
 class Words {
  public:
-  Words(Workload& workload, const HostColumns& host)
+  explicit Words(Workload& workload)
       : classes_(workload.classes()),
         modules_(workload.index()),
         names_(workload.events(), "name_id"),
         operators_(workload.events(), "cpu_op_id"),
         stacks_(workload.events(), "stack_id"),
-        operator_names_(host.operators.ids("name_id")),
-        call_names_(host.calls.ids("name_id")),
+        operator_names_(workload.events().operators.ids("name_id")),
+        call_names_(workload.events().calls.ids("name_id")),
         texts_(workload.index()) {}
 
   // String ids; 0: none.
@@ -137,7 +135,7 @@ void for_each_part(Workload& workload, const PathsOfTrace& all, Visit visit) {
     ends.push_back(segments.size());
   }
   std::size_t window = 0;
-  for_each_piece(workload.index(), all.host, segments, [&](const PathPiece& piece) {
+  for_each_piece(workload.index(), workload.events(), segments, [&](const PathPiece& piece) {
     while (piece.of >= ends[window]) ++window;
     const std::uint32_t one = piece.segment.activity;
     visit(all.windows[window], piece, one == kNoActivity ? nullptr : &all.graph.activities()[one]);
@@ -146,7 +144,7 @@ void for_each_part(Workload& workload, const PathsOfTrace& all, Visit visit) {
 
 void fill_path(Workload& workload, const PassOptions& options, TableRows& rows) {
   const PathsOfTrace all(workload, options);
-  Words words(workload, all.host);
+  Words words(workload);
   for_each_part(workload, all, [&](const PathWindow& window, const PathPiece& piece, const Activity* activity) {
     const PathSegment& segment = piece.segment;
     rows.add(window.step).add(segment.ts).add(segment.end).add(segment.end - segment.ts);
@@ -162,7 +160,7 @@ void fill_path(Workload& workload, const PassOptions& options, TableRows& rows) 
 
 void fill_sums(Workload& workload, const PassOptions& options, TableRows& rows) {
   const PathsOfTrace all(workload, options);
-  Words words(workload, all.host);
+  Words words(workload);
   struct Sum {
     std::int64_t time = 0, parts = 0, inferred = 0;
     std::optional<std::string_view> class_name;
@@ -191,7 +189,7 @@ void fill_sums(Workload& workload, const PassOptions& options, TableRows& rows) 
 void fill_slack(Workload& workload, const PassOptions& options, TableRows& rows) {
   const PathsOfTrace all(workload, options);
   const EventIds names(workload.events(), "name_id");
-  Words words(workload, all.host);
+  Words words(workload);
   for (const PathWindow& window : all.windows) {
     for (const Slack& slack : all.paths.slack(window)) {
       const Activity& one = all.graph.activities()[slack.activity];
@@ -205,8 +203,7 @@ void fill_slack(Workload& workload, const PassOptions& options, TableRows& rows)
 
 void fill_releases(Workload& workload, const PassOptions& options, TableRows& rows) {
   constexpr std::string_view kNames[] = {"launch", "stream", "event", "inferred"};
-  const HostColumns host(workload.index());
-  const ReleaseGraph graph(workload.index(), workload.events(), host, options.late);
+  const ReleaseGraph graph(workload.index(), workload.events(), options.late);
   const auto all = graph.activities();
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     const std::optional<Release> binding = graph.binding(i);
@@ -270,7 +267,8 @@ class Changed {
     found.bind(1, what);
     std::unordered_set<std::uint32_t> wanted;
     while (found.step()) wanted.insert(found.id(0));
-    const EventColumns all(workload.index(), "cpu_op", {"name_id", "parent_id"});
+    const EventColumns& all = workload.events().operators;
+    all.read({"name_id", "parent_id"});
     const auto names = all.ids("name_id"), parents = all.ids("parent_id");
     bool any = false;
     std::vector<bool> is_operator(names.size() + 1);  // itself, or one around it

@@ -18,22 +18,21 @@ class Lanes {
  public:
   Lanes(Workload& workload, const PassOptions& options)
       : columns_(workload, options.lanes, Times::kWindow),
-        calls_(workload.index(), "runtime_call"),
+        events_(workload.events()),
         options_(options.timeline),
-        by_(options.lanes),
-        device_of_stream_(workload.events().device_of_stream) {
+        by_(options.lanes) {
     options_.window = window_of(workload.selection());
   }
   [[nodiscard]] std::vector<LaneTimeline> timelines() const {
-    return tracedb::timelines(columns_.work(), launch_calls(calls_), options_);
+    return tracedb::timelines(columns_.work(), launch_calls(events_.calls), options_);
   }
   // Of at least that length, in time order.
   [[nodiscard]] Gaps gaps_from(std::int64_t least) const {
-    return gaps_in_order(columns_.work(), launch_calls(calls_), options_, least);
+    return gaps_in_order(columns_.work(), launch_calls(events_.calls), options_, least);
   }
   // The longest ones first; a limit of 0: all.
   [[nodiscard]] Gaps longest_gaps(std::size_t limit) const {
-    return idle_gaps(columns_.work(), launch_calls(calls_), options_, limit);
+    return idle_gaps(columns_.work(), launch_calls(events_.calls), options_, limit);
   }
   // Columns device_id and stream_id.
   void add(TableRows& rows, std::size_t lane) const {
@@ -41,16 +40,15 @@ class Lanes {
     if (by_ == LaneBy::kDevice) {
       rows.add(id).add_null();
     } else {
-      rows.add(id < device_of_stream_.size() ? device_of_stream_[id] : 0).add(id);
+      rows.add(id < events_.device_of_stream.size() ? events_.device_of_stream[id] : 0).add(id);
     }
   }
 
  private:
   DeviceColumns columns_;
-  EventColumns calls_;
+  const EventTables& events_;
   TimelineOptions options_;
   LaneBy by_;
-  const std::vector<std::uint32_t>& device_of_stream_;
 };
 
 // Text and time of a place; NULL where there is none.
@@ -64,13 +62,13 @@ void add_place(TableRows& rows, const HostActivities& all, HostLayer layer, cons
 template <class TallyOf>
 HostActivities host_activities(Workload& workload, std::span<const Gap> gaps, TallyOf tally_of) {
   const EventTables& events = workload.events();
-  const LaunchThreads threads(workload.index(), events.kernels, events.memory, events.device_of_stream);
+  const LaunchThreads threads(workload.index(), events);
   std::vector<HostGap> on_host;
   on_host.reserve(gaps.size());
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
     on_host.push_back({gaps[i].ts, gaps[i].ts + gaps[i].dur, threads.of(gaps[i].after), tally_of(i)});
   }
-  return {workload.index(), std::move(on_host)};
+  return {workload.index(), events, std::move(on_host)};
 }
 
 // What a row about some gaps says of the host.

@@ -136,7 +136,7 @@ void fill_launch_groups(Workload& workload, const PassOptions&, TableRows& rows)
 }
 
 void fill_short_launches(Workload& workload, const PassOptions& options, TableRows& rows) {
-  const EventColumns calls(workload.index(), "runtime_call");
+  const EventColumns& calls = workload.events().calls;
   const auto call_ts = calls.int64s("ts"), call_dur = calls.int64s("dur");
   const auto names = workload.events().kernels.ids("name_id");
   const auto durations = workload.events().kernels.int64s("dur");

@@ -234,8 +234,7 @@ void fill_operator_modules(Workload& workload, const PassOptions& options, Table
   };
   const Index& index = workload.index();
   EventModules modules(workload, true, options.follow_backward);
-  const EventColumns operators(index, "cpu_op");
-  const auto names = operators.ids("name_id");
+  const auto names = workload.events().operators.ids("name_id");
   std::vector<bool> seen(names.size());
   DenseIndex known;
   std::vector<Launched> groups;

@@ -29,7 +29,8 @@ class OperatorSummer {
   // `alike`: by id of op_shape, the first that is alike; empty: by name alone. `by_path`: by name below those around
   // it.
   OperatorSummer(Workload& workload, std::span<const std::uint32_t> alike, bool by_path = false)
-      : workload_(workload), columns_(workload.index(), "cpu_op"), calls_(workload.index(), "runtime_call") {
+      : workload_(workload), columns_(workload.events().operators) {
+    columns_.read({"name_id", "parent_id", "shape_id", "dur"});
     const auto names = columns_.ids("name_id"), parents = columns_.ids("parent_id");
     const auto shapes = alike.empty() ? std::span<const std::uint32_t>() : columns_.ids("shape_id");
     DenseIndex known;
@@ -58,7 +59,7 @@ class OperatorSummer {
   // An event counts once for each group that it is below, however often that is nested in itself.
   void add_device_events() {
     const auto parents = columns_.ids("parent_id");
-    const auto call_ts = calls_.int64s("ts"), call_dur = calls_.int64s("dur");
+    const auto call_ts = workload_.events().calls.int64s("ts"), call_dur = workload_.events().calls.int64s("dur");
     launches_.assign(group_.size(), false);
     std::vector<bool> seen(call_ts.size(), false);
     std::vector<std::uint32_t> chain;
@@ -117,7 +118,7 @@ class OperatorSummer {
   }
 
   Workload& workload_;
-  EventColumns columns_, calls_;
+  const EventColumns& columns_;
   std::vector<std::uint32_t> group_;  // by operator
   std::vector<bool> launches_;        // by operator: something that is selected is below it
 };

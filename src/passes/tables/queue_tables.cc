@@ -19,8 +19,7 @@ struct StreamQueue {
 
 std::map<std::uint32_t, StreamQueue> queues_of(Workload& workload) {
   std::map<std::uint32_t, StreamQueue> out;
-  const EventColumns calls(workload.index(), "runtime_call");
-  const auto call_ts = calls.int64s("ts");
+  const auto call_ts = workload.events().calls.int64s("ts");
   for_each_selected(workload, [&](const DeviceEvent& event) {
     StreamQueue& queue = out[event.stream];
     if (event.launch == 0 || event.launch > call_ts.size() || call_ts[event.launch - 1] >= event.ts) {

@@ -99,10 +99,8 @@ class WorkSummer {
   explicit WorkSummer(Workload& workload)
       : workload_(workload),
         index_(workload.index()),
-        operators_(index_, "cpu_op"),
-        calls_(index_, "runtime_call"),
-        call_ts_(calls_.int64s("ts")),
-        call_dur_(calls_.int64s("dur")),
+        call_ts_(workload.events().calls.int64s("ts")),
+        call_dur_(workload.events().calls.int64s("dur")),
         annotations_(index_,
                      "SELECT s.value, a.parent_id FROM annotation a JOIN string s ON s.id = a.name_id WHERE a.id = ?") {
     find_copies_of_host();
@@ -131,8 +129,10 @@ class WorkSummer {
   };
 
   void find_groups() {
-    const auto names = operators_.ids("name_id"), shapes = operators_.ids("shape_id"),
-               parents = operators_.ids("parent_id");
+    const EventColumns& operators = workload_.events().operators;
+    operators.read({"name_id", "shape_id", "parent_id"});
+    const auto names = operators.ids("name_id"), shapes = operators.ids("shape_id"),
+               parents = operators.ids("parent_id");
     DenseIndex name_places;
     std::vector<bool> known;  // by place
     Texts name_of(index_, "SELECT value FROM string WHERE id = ?");
@@ -302,7 +302,6 @@ class WorkSummer {
 
   Workload& workload_;
   const Index& index_;
-  EventColumns operators_, calls_;
   std::span<const std::int64_t> call_ts_, call_dur_;
   Texts annotations_;
   // By operator, the ids of the innermost known ones: itself included, and around it.

@@ -186,13 +186,12 @@ std::vector<TimelineEvent> events_of(const ComparedTrace& trace, const DeviceSte
 }
 
 // Idle times of the step's device.
-std::vector<Gap> gaps_of(const ComparedTrace& trace, const EventColumns& calls, const DeviceStep& step,
-                         std::uint32_t stream) {
+std::vector<Gap> gaps_of(const ComparedTrace& trace, const DeviceStep& step, std::uint32_t stream) {
   const DeviceColumns columns(trace.events, LaneBy::kDevice);
   const DeviceWork work = columns.work();
   TimelineOptions options;
   options.window = {step.first, saturating_add(step.first, step.taken)};
-  std::vector<Gap> out = gaps_in_order(work, launch_calls(calls), options).listed;
+  std::vector<Gap> out = gaps_in_order(work, launch_calls(trace.events.calls), options).listed;
   const std::uint32_t lane = stream < work.lane_of_stream.size() ? work.lane_of_stream[stream] : 0;
   std::erase_if(out, [lane](const Gap& gap) { return gap.lane != lane; });
   return out;
@@ -203,13 +202,13 @@ class TimelineData {
   TimelineData(const PictureInput& in, const GroupComparison& group, const PictureGroupSide& side)
       : in_(in), group_(group), side_(side) {}
 
-  std::string take(const Index& index, const EventColumns& calls, const DeviceStep& step) {
+  std::string take(const Index& index, const DeviceStep& step) {
     const std::vector<TimelineEvent> events = events_of(side_.trace, step);
     data_.member("phase", phase_of(group_)).member("step", std::int64_t{step.step} - 1);
     data_.member("span", step.span);
     lanes(events);
     marks(events, step.span);
-    idle(gaps_of(side_.trace, calls, step, events.empty() ? 0 : events.front().stream), step);
+    idle(gaps_of(side_.trace, step, events.empty() ? 0 : events.front().stream), step);
     host(index, step);
     data_.member("names", names_.names()).member("classes", classes_.names());
     return data_.take();
@@ -293,13 +292,12 @@ class TimelineData {
   std::size_t merged_ = 0;
 };
 
-std::optional<Picture> timeline(const PictureInput& in, const GroupComparison& group, std::size_t side_number,
-                                const EventColumns& calls) {
+std::optional<Picture> timeline(const PictureInput& in, const GroupComparison& group, std::size_t side_number) {
   const PictureGroupSide side = sides_of(in, group)[side_number];
   const DeviceStep* step = usual_step(side);
   if (step == nullptr) return std::nullopt;
   TimelineData data(in, group, side);
-  std::string json = data.take(*in.indexes[side_number], calls, *step);
+  std::string json = data.take(*in.indexes[side_number], *step);
   const std::string which = group.group.whole_trace ? "The whole trace" : fmt::format("Step {}", step->step - 1);
   std::string note =
       fmt::format("{}{}, the one nearest to the median.", which, in.compares() ? " of " + in.names[side_number] : "");
@@ -314,12 +312,10 @@ std::optional<Picture> timeline(const PictureInput& in, const GroupComparison& g
 }  // namespace
 
 Pictures timelines_of_steps(const PictureInput& in) {
-  std::vector<EventColumns> calls;
-  for (const Index* index : in.indexes) calls.emplace_back(*index, "runtime_call");
   Pictures out;
   for (const GroupComparison& group : shown_groups(in)) {
     for (std::size_t side = 0; side < in.traces.size(); ++side) {
-      if (auto picture = timeline(in, group, side, calls[side])) out.push_back(*std::move(picture));
+      if (auto picture = timeline(in, group, side)) out.push_back(*std::move(picture));
     }
   }
   return out;

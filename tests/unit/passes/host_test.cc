@@ -50,10 +50,7 @@ struct HostFixture {
   EventTables events;
   LaunchThreads threads;
   explicit HostFixture(const std::string& trace)
-      : ingested(trace),
-        index(Index::open(ingested.directory() / "index")),
-        events(index),
-        threads(index, events.kernels, events.memory, events.device_of_stream) {}
+      : ingested(trace), index(Index::open(ingested.directory() / "index")), events(index), threads(index, events) {}
 };
 
 TEST_CASE("where nothing is recorded on a thread that launches from a queue, the thread that fed it") {
@@ -68,7 +65,7 @@ TEST_CASE("where nothing is recorded on a thread that launches from a queue, the
                event("cuda_runtime", "cudaLaunchKernel", kOtherThread, "91", "1", R"("correlation":2)") +
                event("kernel", "second", kGpuStream, "95", "1", R"("device":0,"stream":7,"correlation":2)")));
   const std::uint32_t thread = fixture.threads.of({2, false});
-  const HostActivities all(fixture.index,
+  const HostActivities all(fixture.index, fixture.events,
                            {{11'000, 90'000, thread, 0}, {4'000, 10'000, thread, 1}, {11'000, 95'000, thread, 2}});
   CHECK(all.text(HostLayer::kOperator, all.of(2).largest(HostLayer::kOperator).place) == "aten::add");
   CHECK(all.of(2).place().time == 50'000);

@@ -88,10 +88,9 @@ void add_layers(const LayerSet& layers, std::vector<Row>& rows) {
 // What the passes find: opinions, where the script has the facts of the index.
 std::vector<Row> findings(Workload& workload) {
   std::vector<Row> rows;
-  const IdleSums idle = idle_sums(workload.index(), workload.events());
+  const IdleSums idle = idle_sums(workload.events());
   rows.push_back(fact("time", "idle share of the devices", 100 * idle.idle_share(), "percent"));
-  const IdleSums in_steps =
-      idle_sums(workload.index(), workload.events(), window_of_steps(workload.events(), workload.steps()));
+  const IdleSums in_steps = idle_sums(workload.events(), window_of_steps(workload.events(), workload.steps()));
   if (in_steps.is_host_bound()) {
     rows.push_back(fact("time", "host bound",
                         fmt::format("from the first to the last {} {} idle, {} of the time waiting for "
