@@ -168,7 +168,7 @@ std::uint64_t content_size(std::uint64_t type) {
 constexpr std::size_t kSlack = 8;
 
 std::int64_t number_of(std::uint64_t type, const std::byte* content) {
-  constexpr std::array<std::uint8_t, 7> kUnused = {0, 56, 48, 40, 32, 16, 0};  // bits, by serial type
+  static constexpr std::array<std::uint8_t, 7> kUnused = {0, 56, 48, 40, 32, 16, 0};  // bits, by serial type
   if (type == 0 || type > 9 || type == 7) return kUnknownValue;
   if (type > 6) return static_cast<std::int64_t>(type) - 8;
   std::uint64_t value = 0;
@@ -285,23 +285,18 @@ class LeafParser {
   }
 
   void parse_record(const std::byte* record, const std::byte* end, std::size_t row) const {
-    Reader header(pages_, record, end);
-    const std::uint64_t header_size = header.varint();
+    Reader start(pages_, record, end);
+    const std::uint64_t header_size = start.varint();
     if (header_size > static_cast<std::uint64_t>(end - record)) pages_.damaged();
-    const std::byte* header_end = record + header_size;
-    const std::byte* content = header_end;
-    std::size_t column = 0;
-    for (const WantedColumn& wanted : wanted_) {
-      for (;; ++column) {
-        if (header.position() >= header_end) pages_.damaged();
-        const std::uint64_t type = header.varint();
-        const std::uint64_t size = content_size(type);
-        if (size > static_cast<std::uint64_t>(end - content)) pages_.damaged();
-        if (column == wanted.column && !wanted.store(row, type, content)) pages_.damaged();
-        content += size;
-        if (column == wanted.column) break;
-      }
-      ++column;
+    const std::byte* content = record + header_size;
+    Reader header(pages_, start.position(), content);
+    auto wanted = wanted_.begin();
+    for (std::size_t column = 0; wanted != wanted_.end(); ++column) {
+      const std::uint64_t type = header.varint();
+      const std::uint64_t size = content_size(type);
+      if (size > static_cast<std::uint64_t>(end - content)) pages_.damaged();
+      if (column == wanted->column && !(wanted++)->store(row, type, content)) pages_.damaged();
+      content += size;
     }
   }
 
