@@ -10,6 +10,7 @@
 #include "base/dense_index.h"
 #include "base/statistics.h"
 #include "base/text/split.h"
+#include "base/time_cover.h"
 #include "base/unknown.h"
 #include "passes/select/selected_events.h"
 #include "passes/tables/pass_tables.h"
@@ -57,6 +58,7 @@ struct WorkGroup {
   std::string operator_name;
   OperatorArguments arguments;
   OperatorWork work;
+  bool needs_lengths = false;              // of the step, for its FLOPs and bytes
   std::int64_t calls = 0;                  // all
   std::int64_t launching = 0;              // with device work of its own
   std::int64_t rated = 0, rated_busy = 0;  // those whose FLOPs and bytes are summed, with the time they took
@@ -140,6 +142,7 @@ class WorkSummer {
                    "SELECT coalesce(dims, ''), coalesce(types, ''), coalesce(strides, ''), "
                    "coalesce(concrete_inputs, '') FROM op_shape WHERE id = ?");
     DenseIndex keys;
+    owner_.reserve(names.size());
     group_.assign(names.size(), 0);
     around_.assign(names.size(), 0);
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -159,6 +162,7 @@ class WorkSummer {
         group.shape = shapes[i];
         group.operator_name = name_of.of(names[i])[0];
         const auto texts = shape_of.of(shapes[i]);
+        group.needs_lengths = needs_step_lengths(group.operator_name);
         group.arguments = read_arguments(texts[0], texts[1], texts[2], texts[3]);
         group.work = work_of(group.operator_name, group.arguments.list);
       }
@@ -171,25 +175,24 @@ class WorkSummer {
     const EventIds op_of(workload_.events(), "cpu_op_id"), annotation_of(workload_.events(), "annotation_id");
     const auto name = workload_.events().kernels.ids("name_id");
     const std::vector<bool> multiplies = multiply_matrices(workload_.classes());
-    std::unordered_map<std::uint32_t, std::int64_t> stream_until;
-    std::unordered_map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> extents;  // by device
-    const auto& device_of = workload_.events().device_of_stream;
     const EventTables& tables = workload_.events();
     const auto kernel_dur = tables.kernels.int64s("dur"), memory_dur = tables.memory.int64s("dur");
     const DeviceColumns columns(workload_, LaneBy::kDevice, Times::kOfStart);
-    for_each_in_order(columns.work(), [&](const DeviceEvent& event) {
+    const DeviceWork work = columns.work();
+    std::vector<std::int64_t> stream_until;
+    std::vector<Extent> extents(work.lanes, {std::numeric_limits<std::int64_t>::max(), kNever});
+    for_each_in_order(work, [&](const DeviceEvent& event) {
       const std::uint32_t owner = owner_of(op_of[event.ref]);
       const auto& durations = event.ref.is_memory_op ? memory_dur : kernel_dur;
       if (event.left_out || durations[event.ref.id - 1] == kUnknownValue) leave_out(owner);
-      std::int64_t& until = stream_until.try_emplace(event.stream, kNever).first->second;
+      if (event.stream >= stream_until.size()) stream_until.resize(event.stream + std::size_t{1}, kNever);
+      std::int64_t& until = stream_until[event.stream];
       if (event.left_out) {
         until = std::max(until, event.end);
         return;
       }
-      auto& [first, last] =
-          extents.try_emplace(event.stream < device_of.size() ? device_of[event.stream] : 0, event.ts, event.end)
-              .first->second;
-      last = std::max(last, event.end);
+      Extent& extent = extents[event.lane];
+      extent = {std::min(extent.begin, event.ts), std::max(extent.end, event.end)};
       if (!event.ref.is_memory_op && is_matrix_unmodelled(owner, has_id(multiplies, name[event.ref.id - 1]))) {
         matrix_unmodelled = saturating_add(matrix_unmodelled, event.end - event.ts);
       }
@@ -209,8 +212,9 @@ class WorkSummer {
       }
       until = std::max(until, event.end);
     });
-    for (const auto& [device, extent] : extents) span = saturating_add(span, extent.second - extent.first);
-    devices = static_cast<std::int64_t>(extents.size());
+    std::erase_if(extents, [](const Extent& extent) { return extent.end == kNever; });
+    for (const Extent& extent : extents) span = saturating_add(span, extent.length());
+    devices = std::ssize(extents);
   }
 
   void find_copies_of_host() {
@@ -284,7 +288,7 @@ class WorkSummer {
   void add_call(WorkGroup& group, const Call& call) {
     constexpr std::int64_t kShort = 5'000;  // ns
     Amount flops = group.work.flops, bytes = group.work.bytes;
-    if (needs_step_lengths(group.operator_name)) {
+    if (group.needs_lengths) {
       OperatorWork own = work_of(group.operator_name, group.arguments.list, lengths_at(call.annotation));
       flops = own.flops;
       bytes = own.bytes;
@@ -305,9 +309,9 @@ class WorkSummer {
   std::span<const std::int64_t> call_ts_, call_dur_;
   Texts annotations_;
   // By operator, the ids of the innermost known ones: itself included, and around it.
-  std::vector<std::uint32_t> group_, owner_, around_;
+  LargeVector<std::uint32_t> group_, owner_, around_;
   std::vector<bool> copies_of_host_;      // by id of memory_op
-  std::vector<Call> call_of_;             // by operator
+  LargeVector<Call> call_of_;             // by operator
   std::vector<std::uint32_t> launching_;  // operators with device work of their own, in its order
   std::unordered_map<std::uint32_t, std::optional<StepLengths>> lengths_;
 };
