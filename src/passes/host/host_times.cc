@@ -97,16 +97,19 @@ class GapTimes {
 
   // Of all gaps, all of which are over.
   HostTimes take() {
-    for (const auto& [tally, sums] : sums_) {
+    for (HostTimes::Range& range : out_.ranges) {
+      if (range.count != kSummed) continue;
+      const std::vector<PlaceTime>& sums = sums_[range.begin].sums();
       const std::size_t begin = out_.times.size();
-      out_.times.insert(out_.times.end(), sums.sums().begin(), sums.sums().end());
-      out_.ranges[tally] = range_from(begin);
+      out_.times.insert(out_.times.end(), sums.begin(), sums.end());
+      range = range_from(begin);
     }
     GapTimes next(out_.ranges.size());
     return std::exchange(*this, std::move(next)).out_;
   }
 
  private:
+  static constexpr std::uint32_t kSummed = std::numeric_limits<std::uint32_t>::max();
   struct Node {
     PlaceTime time;
     std::uint32_t next = kEnd;
@@ -116,22 +119,25 @@ class GapTimes {
   }
   // Of a tally that had a gap before.
   PlaceSums& sums_of(std::uint32_t tally) {
-    const auto [entry, is_new] = sums_.try_emplace(tally);
-    if (is_new) {
-      for (const PlaceTime& time : out_.of(tally)) entry->second.add(time);
+    HostTimes::Range& range = out_.ranges[tally];
+    if (range.count != kSummed) {
+      sums_.emplace_back();
+      for (const PlaceTime& time : out_.of(tally)) sums_.back().add(time);
+      range = {static_cast<std::uint32_t>(sums_.size() - 1), kSummed};
     }
-    return entry->second;
+    return sums_[range.begin];
   }
 
   std::vector<Node> nodes_;
   std::uint32_t free_ = kEnd;  // the first node that is in no gap's list
   HostTimes out_;
-  std::unordered_map<std::uint32_t, PlaceSums> sums_;  // by tally
+  std::vector<PlaceSums> sums_;  // of tallies whose range has their place, and the count kSummed
 };
 
 // One thread: its gaps, and where in them the sweep is.
 class ThreadSweep {
  public:
+  void reserve(std::size_t gaps) { gaps_.reserve(gaps); }
   void add_gap(const HostGap& gap) { gaps_.push_back({gap.begin, gap.end, gap.tally, GapTimes::kEnd}); }
   void prepare() {
     if (!std::ranges::is_sorted(gaps_, {}, &Gap::begin)) std::ranges::stable_sort(gaps_, {}, &Gap::begin);
@@ -248,8 +254,8 @@ std::uint32_t place_of(const HostEvents& events, std::size_t row) {
 
 void PlaceSums::add(const PlaceTime& one) {
   if (sums_.empty() || sums_[last_].place != one.place) {
-    const auto [entry, is_new] = at_.try_emplace(one.place, sums_.size());
-    last_ = entry->second;
+    const auto [index, is_new] = at_.index_of(one.place);
+    last_ = index;
     if (is_new) sums_.push_back({one.place});
   }
   PlaceTime& sum = sums_[last_];
@@ -268,11 +274,15 @@ std::size_t tallies_of(std::span<const HostGap> gaps) {
 }
 
 HostSweep::HostSweep(std::span<const HostGap> gaps) : threads_(std::make_unique<Threads>(tallies_of(gaps))) {
-  std::vector<ThreadSweep>& sweeps = threads_->sweeps;
+  std::vector<std::size_t> counts;
   for (const HostGap& gap : gaps) {
-    if (gap.thread == 0 || gap.end <= gap.begin) continue;
-    if (gap.thread >= sweeps.size()) sweeps.resize(gap.thread + std::size_t{1});
-    sweeps[gap.thread].add_gap(gap);
+    if (gap.thread >= counts.size()) counts.resize(gap.thread + std::size_t{1});
+    ++counts[gap.thread];
+  }
+  std::vector<ThreadSweep>& sweeps = threads_->sweeps;
+  for (const std::size_t count : counts) sweeps.emplace_back().reserve(count);
+  for (const HostGap& gap : gaps) {
+    if (gap.thread != 0 && gap.end > gap.begin) sweeps[gap.thread].add_gap(gap);
   }
   for (ThreadSweep& thread : sweeps) thread.prepare();
 }

@@ -9,8 +9,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
+
+#include "base/dense_index.h"
 
 namespace tracedb {
 
@@ -57,7 +58,7 @@ class PlaceSums {
   [[nodiscard]] const std::vector<PlaceTime>& sums() const { return sums_; }
 
  private:
-  std::unordered_map<std::uint32_t, std::size_t> at_;
+  DenseIndex at_;
   std::vector<PlaceTime> sums_;
   std::size_t last_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 
+#include "base/dense_index.h"
 #include "base/text/numbered_texts.h"
 #include "base/unknown.h"
 #include "passes/host/host_activity.h"
@@ -23,8 +24,8 @@ class Lanes {
         by_(options.lanes) {
     options_.window = window_of(workload.selection());
   }
-  [[nodiscard]] std::vector<LaneTimeline> timelines() const {
-    return tracedb::timelines(columns_.work(), launch_calls(events_.calls), options_);
+  [[nodiscard]] std::vector<LaneTimeline> timelines(const std::function<void(const Gap&)>& on_gap) const {
+    return tracedb::timelines(columns_.work(), launch_calls(events_.calls), options_, on_gap);
   }
   // Of at least that length, in time order.
   [[nodiscard]] Gaps gaps_from(std::int64_t least) const {
@@ -218,18 +219,22 @@ void fill_gap_groups(Workload& workload, const PassOptions& options, TableRows& 
   const std::span<const Gap> gaps = all.listed;
   const HostActivities host = host_activities(workload, gaps, std::identity());
   const EventNames names(workload);
-  std::map<GapKey, GapGroup> by_key;
+  std::vector<std::pair<GapKey, GapGroup>> groups;
+  DenseIndex known;
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
     const Gap& gap = gaps[i];
     const HostPlace place = host.of(i).place();
     const GapKey key{gap.lane,    gap.cause,  steps.is_between(gap), names.number(gap.before), names.number(gap.after),
                      place.layer, place.place};
-    GapGroup& group = by_key[key];
+    const std::uint64_t hash =
+        (std::uint64_t{key.before} << 32U | key.next) ^ std::uint64_t{key.place} << 16U ^ key.lane;
+    const auto [at, is_new] = known.index_of(hash, [&](std::uint32_t own) { return groups[own].first == key; });
+    if (is_new) groups.emplace_back(key, GapGroup{});
+    GapGroup& group = groups[at].second;
     group.add(gap, i);
     group.at_place += place.time;
   }
-  std::vector<std::pair<GapKey, GapGroup>> groups(by_key.begin(), by_key.end());
-  std::ranges::stable_sort(groups, [](const auto& a, const auto& b) { return a.second.time > b.second.time; });
+  std::ranges::sort(groups, {}, [](const auto& one) { return std::pair(-one.second.time, one.first); });
   for (const auto& [key, group] : groups) {
     lanes.add(rows, key.lane);
     rows.add(to_string(key.cause)).add(key.between);
@@ -244,13 +249,18 @@ void fill_gap_groups(Workload& workload, const PassOptions& options, TableRows& 
 
 void fill_timeline(Workload& workload, const PassOptions& options, TableRows& rows) {
   const Lanes lanes(workload, options);
-  const std::vector<LaneTimeline> all = lanes.timelines();
-  const std::vector<Gap> gaps = lanes.gaps_from(0).listed;
   const GapSteps steps(workload);
-  std::vector<std::int64_t> between_steps(all.size());
-  for (const Gap& gap : gaps) between_steps[gap.lane] += steps.is_between(gap).value_or(false) ? gap.dur : 0;
-  const HostActivities host = host_activities(workload, gaps, [&](std::uint32_t i) { return gaps[i].lane; });
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  const EventTables& events = workload.events();
+  const LaunchThreads threads(workload.index(), events);
+  std::map<std::uint32_t, std::int64_t> between_steps;  // by lane
+  std::vector<HostGap> gaps;
+  gaps.reserve(events.kernels.size() + events.memory.size());
+  const std::vector<LaneTimeline> all = lanes.timelines([&](const Gap& gap) {
+    if (steps.is_between(gap).value_or(false)) between_steps[gap.lane] += gap.dur;
+    gaps.push_back({gap.ts, gap.ts + gap.dur, threads.of(gap.after), gap.lane});
+  });
+  const HostActivities host(workload.index(), events, std::move(gaps));
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
     const LaneTimeline& lane = all[i];
     if (lane.kernels + lane.memory_ops + lane.idle == 0) continue;
     lanes.add(rows, i);

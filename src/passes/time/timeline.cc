@@ -145,15 +145,17 @@ std::string_view to_string(IdleCause cause) {
   return kNames.at(static_cast<std::size_t>(cause));
 }
 
-std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options) {
+std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options,
+                                    const std::function<void(const Gap&)>& on_gap) {
   std::vector<LaneTimeline> out(work.lanes);
-  const auto on_gap = [&](const Gap& gap, std::int64_t whole) {
+  const auto add = [&](const Gap& gap, std::int64_t whole) {
     LaneTimeline& lane = out[gap.lane];
     ++lane.gaps;
     lane.idle_by_cause[static_cast<std::size_t>(gap.cause)] += gap.dur;
     (whole < options.micro_idle ? lane.micro_idle : lane.macro_idle) += gap.dur;
+    if (on_gap) on_gap(gap);
   };
-  const std::vector<StreamLane> lanes = walk(work, calls, options, on_gap);
+  const std::vector<StreamLane> lanes = walk(work, calls, options, add);
   for (std::size_t i = 0; i < lanes.size(); ++i) fill_in(out[i], lanes[i], options.window);
   if (work.kernels.left_out.empty() && work.memory_ops.left_out.empty()) return out;
   const std::vector<TimelineCover> all = all_work(work, lanes, options.window);

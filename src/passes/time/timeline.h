@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -53,9 +54,6 @@ struct LaneTimeline {
   std::int64_t unselected = 0;                  // of idle: time in which events outside the selection ran
 };
 
-// By lane.
-std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options);
-
 // Over all lanes that take part in the work, in ns.
 struct IdleSums {
   std::int64_t span = 0, idle = 0, gaps = 0;
@@ -72,6 +70,10 @@ struct Gap {
   std::uint32_t lane = 0;
   IdleCause cause = IdleCause::kUnknown;
 };
+
+// By lane. `on_gap` is called for each gap, in the order of what ended them.
+std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options,
+                                    const std::function<void(const Gap&)>& on_gap = {});
 
 struct Gaps {
   std::vector<Gap> listed;
