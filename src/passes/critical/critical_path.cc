@@ -515,6 +515,7 @@ CriticalPaths::CriticalPaths(const ReleaseGraph& graph)
   for (std::uint32_t thread = 0; thread < graph.threads(); ++thread) {
     if (graph.open_on(thread).bounds().length() > 0) threads_[graph.process_of(thread)].push_back(thread);
   }
+  latest_ends_.reserve(graph.activities().size());
   for (const Activity& one : graph.activities())
     latest_ends_.push_back(latest_ends_.empty() ? one.end : std::max(latest_ends_.back(), one.end));
 }

@@ -121,7 +121,7 @@ class CriticalPaths {
   SmallestDelays delays_;
   std::vector<std::vector<const SynchronisingCall*>> waits_;     // by thread
   std::map<std::uint32_t, std::vector<std::uint32_t>> threads_;  // by process
-  std::vector<std::int64_t> latest_ends_;                        // by activity, of it and all before it
+  LargeVector<std::int64_t> latest_ends_;                        // by activity, of it and all before it
 };
 
 }  // namespace tracedb

@@ -150,7 +150,7 @@ class ReleaseGraph {
   std::int64_t late_;
   std::span<const std::int64_t> call_ts_, call_dur_;
   std::span<const std::uint32_t> call_thread_, call_kind_;
-  std::vector<Activity> activities_;
+  LargeVector<Activity> activities_;
   std::vector<std::vector<std::uint32_t>> of_stream_;    // by stream: activities in order of ts
   std::vector<std::vector<std::uint32_t>> launched_on_;  // the same in order of their launch, if that is known
   std::vector<std::uint32_t> device_of_stream_;

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/dense_index.h"
 #include "base/unknown.h"
 #include "passes/columns/event_columns.h"
 #include "passes/critical/critical_path.h"
@@ -165,22 +166,31 @@ void fill_sums(Workload& workload, const PassOptions& options, TableRows& rows) 
     std::int64_t time = 0, parts = 0, inferred = 0;
     std::optional<std::string_view> class_name;
   };
-  // By step, kind, name, operator, module, device, thread.
-  using Key = std::tuple<std::optional<std::int64_t>, PathKind, std::uint32_t, std::uint32_t, std::uint32_t,
-                         std::uint32_t, std::uint32_t>;
-  std::map<Key, Sum> sums;
+  // By step (-1: of none), kind, name, operator, module, device, thread.
+  using Key =
+      std::tuple<std::int64_t, PathKind, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+  std::vector<std::pair<Key, Sum>> sums;
+  DenseIndex known;
   for_each_part(workload, all, [&](const PathWindow& window, const PathPiece& piece, const Activity* activity) {
     const PathSegment& segment = piece.segment;
-    Sum& sum = sums[{window.step, segment.kind, words.name(piece, activity), words.operator_name(piece, activity),
-                     words.module(piece, activity), activity == nullptr ? 0 : activity->device, segment.thread}];
+    const Key key(window.step.value_or(-1), segment.kind, words.name(piece, activity),
+                  words.operator_name(piece, activity), words.module(piece, activity),
+                  activity == nullptr ? 0 : activity->device, segment.thread);
+    std::uint64_t hash = 0;
+    std::apply([&](auto... id) { ((hash = hash * 1'000'003 + static_cast<std::uint64_t>(id)), ...); }, key);
+    const auto [place, is_new] = known.index_of(hash, [&](std::uint32_t at) { return sums[at].first == key; });
+    if (is_new) sums.emplace_back(key, Sum{});
+    Sum& sum = sums[place].second;
     sum.time = saturating_add(sum.time, segment.end - segment.ts);
     ++sum.parts;
     sum.inferred += segment.is_inferred ? 1 : 0;
     sum.class_name = words.class_of(segment.kind, activity);
   });
+  std::ranges::sort(sums, {}, &std::pair<Key, Sum>::first);
   for (const auto& [key, sum] : sums) {
     const auto& [step, kind, name, op, module, device, thread] = key;
-    rows.add(step).add(kPathKindNames[static_cast<std::size_t>(kind)]).add(words.text(name)).add(sum.class_name);
+    rows.add(step < 0 ? std::nullopt : std::optional(step)).add(kPathKindNames[static_cast<std::size_t>(kind)]);
+    rows.add(words.text(name)).add(sum.class_name);
     rows.add(words.text(op)).add(words.module_text(module)).add(known_id(device)).add(known_id(thread));
     rows.add(sum.time).add(sum.parts).add(sum.inferred);
   }

@@ -119,7 +119,7 @@ class OperatorSummer {
 
   Workload& workload_;
   const EventColumns& columns_;
-  std::vector<std::uint32_t> group_;  // by operator
+  LargeVector<std::uint32_t> group_;  // by operator
   std::vector<bool> launches_;        // by operator: something that is selected is below it
 };
 

@@ -18,7 +18,8 @@ constexpr std::string_view kPathParts[] = {"kind", "class", "name", "operator", 
 constexpr std::string_view kPartlyInferred = "partly inferred: ";
 
 // How much of the paths rests on what is not recorded.
-std::vector<std::string> certainty_notes(Database& database) {
+std::vector<std::string> certainty_notes(Workload& workload) {
+  Database& database = workload.index().database();
   Statement sums(
       database,
       "SELECT total(time), total(iif(kind = 'inferred_wait', time, 0)), total(iif(kind = 'unknown_wait', time, 0)), "
@@ -26,12 +27,13 @@ std::vector<std::string> certainty_notes(Database& database) {
       "(SELECT count(*) FROM sync) FROM temp.critical_path_sums");
   if (!sums.step() || sums.real(0) <= 0) return {};
   const double inferred = 100 * sums.real(1) / sums.real(0), unknown = 100 * sums.real(2) / sums.real(0);
-  Statement calls(database,
-                  "SELECT count(*), count(*) FILTER (WHERE t.value GLOB '*StreamWaitEvent*' AND "
-                  "(c.correlation IN (SELECT correlation FROM sync)) IS NOT TRUE) FROM runtime_call c "
-                  "JOIN string t ON t.id = c.name_id WHERE c.kind = 'sync'");
-  calls.step();
-  const bool unrecorded = sums.int64(5) == 0 && calls.int64(0) > 0;
+  const auto kinds = workload.events().calls.ids("kind");
+  constexpr auto kSync = static_cast<std::uint32_t>(CallKind::kSync);
+  const bool unrecorded = sums.int64(5) == 0 && std::ranges::find(kinds, kSync) != kinds.end();
+  constexpr const char* kNotRecorded =
+      "SELECT count(*) FROM runtime_call c JOIN string t ON t.id = c.name_id WHERE c.kind = 'sync' AND t.value GLOB "
+      "'*StreamWaitEvent*' AND (c.correlation IN (SELECT correlation FROM sync)) IS NOT TRUE";
+  const std::int64_t waits = sums.int64(5) > 0 ? database.query_int64(kNotRecorded).value_or(0) : 0;
   std::vector<std::string> facts;
   if (sums.real(4) > 0)
     facts.push_back(
@@ -40,9 +42,8 @@ std::vector<std::string> certainty_notes(Database& database) {
   if (inferred >= kShown)
     facts.push_back(part_text(inferred / 100, 1) + " of the path waits for what only ended shortly before");
   if (unknown >= kShown) facts.push_back(part_text(unknown / 100, 1) + " of the path waits for nothing that is known");
-  const bool lacks_waits = !unrecorded && calls.int64(1) > 0;
-  if (lacks_waits)
-    facts.push_back(counted(calls.int64(1), "wait of a stream (StreamWaitEvent) is not recorded",
+  if (waits > 0)
+    facts.push_back(counted(waits, "wait of a stream (StreamWaitEvent) is not recorded",
                             "waits of streams (StreamWaitEvent) are not recorded"));
   if (unrecorded) {
     facts.emplace_back(
@@ -50,7 +51,7 @@ std::vector<std::string> certainty_notes(Database& database) {
         "times");
   }
   if (facts.empty()) return {};
-  const bool partly = inferred + unknown > kMuchInferred || sums.real(4) > 0 || unrecorded || lacks_waits;
+  const bool partly = inferred + unknown > kMuchInferred || sums.real(4) > 0 || unrecorded || waits > 0;
   return {fmt::format("{}{}", partly ? kPartlyInferred : "", fmt::join(facts, "; "))};
 }
 
@@ -69,7 +70,7 @@ void finish_path(const CommandLine& line, Workload& workload, TraceReport& resul
     result.warnings.emplace_back(why);
     return;
   }
-  const std::vector<std::string> certainty = certainty_notes(database);
+  const std::vector<std::string> certainty = certainty_notes(workload);
   append(result.warnings, certainty);
   if (line.has("what-if")) {
     Statement without(database, "SELECT what FROM path_what_if WHERE activities = 0 AND length > 0");
