@@ -22,7 +22,7 @@ struct Rows {
   std::span<const std::uint32_t> rows, step_of, stream, kind;
   std::span<const std::int64_t> ts, dur;
   Work (*work_of)(std::uint32_t kind);
-  std::vector<std::int64_t>* own;  // where exclusive times go, by row
+  LargeVector<std::int64_t>* own;  // where exclusive times go, by row
   [[nodiscard]] WorkInterval interval(std::uint32_t row) const {
     const std::int64_t begin = std::max<std::int64_t>(ts[row], 0);
     return {begin, saturating_add(begin, duration_or_zero(dur[row])), work_of(kind[row])};
@@ -72,8 +72,8 @@ class CoveredTime {
 
 // All that one device runs, in order of start, and its steps.
 struct DeviceTimes {
-  std::vector<WorkInterval> intervals;
-  std::vector<std::int64_t*> own;  // where the exclusive time of each goes
+  LargeVector<WorkInterval> intervals;
+  LargeVector<std::int64_t*> own;  // where the exclusive time of each goes
   std::vector<bool> in_step;
   std::vector<DeviceStep*> steps;
 };

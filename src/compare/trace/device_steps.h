@@ -45,7 +45,7 @@ struct DeviceStep {
 struct StepWork {
   LargeVector<std::uint32_t> kernel_rows;  // those of each device step together, in time order
   std::vector<std::uint32_t> memory_rows;
-  std::vector<std::int64_t> kernel_own, memory_own;  // exclusive time on the device (exclusive_time.h), by row
+  LargeVector<std::int64_t> kernel_own, memory_own;  // exclusive time on the device (exclusive_time.h), by row
   std::vector<DeviceStep> steps;
   // Rows of a device step.
   [[nodiscard]] std::span<const std::uint32_t> kernels(const DeviceStep& step) const {

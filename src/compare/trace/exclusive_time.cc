@@ -3,30 +3,27 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "base/time_cover.h"
-
 namespace tracedb {
 namespace {
 
-// What intervals of these kinds cover.
-TimeCover cover_of(std::span<const WorkInterval> intervals, std::initializer_list<Work> kinds) {
-  TimeCover out;
-  for (const WorkInterval& one : intervals) {
-    if (std::ranges::find(kinds, one.work) != kinds.end()) out.add(one.begin, one.end);
-  }
-  return out;
-}
-
-// Gives every interval of a kind the time that neither `above` nor an earlier one of its kind covers.
-void share_out(std::span<const WorkInterval> intervals, Work work, const TimeCover& above,
+// Gives every interval of a kind the time that neither one of the kinds above nor an earlier one of its kind covers.
+void share_out(std::span<const WorkInterval> intervals, Work work, std::initializer_list<Work> above,
                std::vector<std::int64_t>& out) {
-  std::int64_t until = INT64_MIN;
+  const auto is_above = [&](const WorkInterval& one) { return std::ranges::find(above, one.work) != above.end(); };
+  auto next = intervals.begin();  // of those above, that which begins next
+  std::int64_t until = INT64_MIN, covered = INT64_MIN;
   for (std::size_t i = 0; i < intervals.size(); ++i) {
-    if (intervals[i].work != work) continue;
-    const std::int64_t begin = std::max(intervals[i].begin, until);
-    if (begin >= intervals[i].end) continue;
-    out[i] = intervals[i].end - begin - above.covered(begin, intervals[i].end);
-    until = intervals[i].end;
+    const std::int64_t end = intervals[i].end;
+    if (intervals[i].work != work || std::max(intervals[i].begin, until) >= end) continue;
+    until = std::max(intervals[i].begin, until);
+    while (until < end) {
+      next = std::find_if(next, intervals.end(), is_above);
+      const bool begins = next != intervals.end() && next->begin < end;
+      const std::int64_t free = std::max(until, covered), stop = begins ? next->begin : end;
+      out[i] += std::max<std::int64_t>(std::min(stop, end) - free, 0);
+      until = std::max(until, stop);
+      if (begins) covered = std::max(covered, next++->end);
+    }
   }
 }
 
@@ -35,8 +32,8 @@ void share_out(std::span<const WorkInterval> intervals, Work work, const TimeCov
 void exclusive_times(std::span<const WorkInterval> intervals, std::vector<std::int64_t>& out) {
   out.assign(intervals.size(), 0);
   share_out(intervals, Work::kCompute, {}, out);
-  share_out(intervals, Work::kComm, cover_of(intervals, {Work::kCompute}), out);
-  share_out(intervals, Work::kCopy, cover_of(intervals, {Work::kCompute, Work::kComm}), out);
+  share_out(intervals, Work::kComm, {Work::kCompute}, out);
+  share_out(intervals, Work::kCopy, {Work::kCompute, Work::kComm}, out);
 }
 
 }  // namespace tracedb

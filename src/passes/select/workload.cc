@@ -232,6 +232,7 @@ const KernelClasses& Workload::classes() {
 }
 
 const EventTables& Workload::events() {
+  if (options_.events != nullptr) return *options_.events;
   if (!events_) events_.emplace(index_);
   return *events_;
 }

@@ -134,6 +134,7 @@ struct WorkloadOptions {
   Selection selection = {};
   StepOptions steps = {};
   const CaptureSource* capture = nullptr;  // of --capture; may be null
+  const EventTables* events = nullptr;     // of the index, where somebody has read them; must outlive the object
 };
 
 // The parts of a workload, computed.

@@ -356,7 +356,8 @@ void read_host_parts(const CompareRequest& request, const CommandLine& line, con
   std::vector<ShapeSides> shapes;
   for (std::size_t i = 0; i < traces.size() && (tells_shapes || in_words || asks("memory")); ++i) {
     Database& database = traces[i].index.database();
-    Workload workload(traces[i].index, rules, {.steps = {line.text("step-regex")}});
+    Workload workload(traces[i].index, rules,
+                      {.steps = {line.text("step-regex")}, .events = &results.loaded.traces[i].events});
     for (const auto* table :
          {"memory_events", "step_breakdown", "steps_as_one", "kernel_launches", "kernel_classes", "operator_work"})
       add_pass_table(workload, table);
