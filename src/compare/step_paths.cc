@@ -32,11 +32,8 @@ class Asked {
   Asked(const ComparedTrace& trace, const CriticalPaths& paths, const PathQuestion& question)
       : trace_(trace), paths_(paths), question_(question), steps_(some_steps(trace, question.device_steps)) {
     const auto names = trace.events.kernels.ids("name_id");
-    for (std::size_t row = 0; row < names.size(); ++row) {
-      const std::uint32_t step = trace.steps.of_kernel[row];
-      of_.push_back(step != 0 && step < steps_.size() && steps_[step] &&
-                    question.is_of(trace.name(names[row]), trace.layers.of_kernel[row]));
-    }
+    for (std::size_t row = 0; row < names.size(); ++row)
+      of_.push_back(is_in_steps(row) && question.is_of(trace.name(names[row]), trace.layers.of_kernel[row]));
   }
 
   std::optional<PathWithout> answer() {
@@ -64,7 +61,9 @@ class Asked {
       out.without += static_cast<double>(without.length) / static_cast<double>(windows.size());
       out.is_lower_bound |= without.is_lower_bound;
     }
-    out.is_inferred = waits.is_inferred() || all_calls_inferred();
+    out.is_inferred = waits.is_inferred() || all_calls_inferred() ||
+                      percent_without_launch(trace_.events.kernels, [&](std::size_t row) { return is_in_steps(row); }) >
+                          kMuchInferred;
     const bool unknown = waits.is_much(waits.unknown);
     out.is_upper_bound = unknown && !out.is_lower_bound;
     out.is_lower_bound = out.is_lower_bound && !unknown;  // what could be both is neither
@@ -90,6 +89,11 @@ class Asked {
     }
     [[nodiscard]] bool is_inferred() const { return returns_inferred || is_much(saturating_add(inferred, unknown)); }
   };
+
+  [[nodiscard]] bool is_in_steps(std::size_t kernel) const {
+    const std::uint32_t step = trace_.steps.of_kernel[kernel];
+    return step != 0 && step < steps_.size() && steps_[step];
+  }
 
   [[nodiscard]] bool is_of(const Activity& one) const {
     return one.work == Work::kCompute && !one.ref.is_memory_op && of_[one.ref.id - 1];

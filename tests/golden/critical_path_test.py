@@ -246,6 +246,14 @@ def check_unrecorded_wait(folder):
         equal([sure for _, sure in what_ifs(index, "gemm_a:0.5")], [certainty], call_name)
 
 
+def check_without_launch(folder):
+    """Of kernels without a launch nothing says what they had to do with the host: where they are many, no answer is sure."""
+    for dur, sure in ((2, "by the releases"), (60, "inferred")):
+        index = planted(folder, [event("cpu_op", "aten::op", 0, 200), *launched("gemm_a", 10, 60, 1, 1, 2), kernel("gemm_b", 80, dur, 99)])
+        equal([found for _, found in what_ifs(index, "gemm_a:0.5")], [sure], f"{dur} us without a launch")
+        require(f" {100 * dur / (60 + dur):.1f} % of the kernel time has no launch" in " ".join(notes_of(index)), notes_of(index))
+
+
 def check_ends(folder):
     """What ends a window: all threads of all processes, and work that takes no time; of a step its own work and thread."""
     known = "by the releases"
@@ -437,7 +445,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_many_waits, check_unrecorded_wait, check_ends, check_blocking_copies, check_free, check_exact_return, check_cut, check_steps, check_launches, check_operators, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_many_waits, check_unrecorded_wait, check_without_launch, check_ends, check_blocking_copies, check_free, check_exact_return, check_cut, check_steps, check_launches, check_operators, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

@@ -501,6 +501,18 @@ bool PathWindow::counts(const Activity& one) const {
   return steps == nullptr || (one.ref.is_memory_op ? steps->of_memory : steps->of_kernel)[one.ref.id - 1] == *step + 1;
 }
 
+double percent_without_launch(const EventColumns& kernels, const std::function<bool(std::size_t)>& keeps) {
+  const auto launch = kernels.ids("launch_id");
+  const auto dur = kernels.int64s("dur");
+  double all = 0, without = 0;
+  for (std::size_t row = 0; row < kernels.size(); ++row) {
+    const double time = keeps(row) ? static_cast<double>(duration_or_zero(dur[row])) : 0;
+    all += time;
+    without += launch[row] == 0 ? time : 0;
+  }
+  return all > 0 ? 100 * without / all : 0;
+}
+
 std::int64_t DurationFactor::of(std::int64_t ns) const {
   std::int64_t product = 0;
   if (__builtin_mul_overflow(ns, numerator, &product)) return ns / denominator * numerator;

@@ -61,8 +61,10 @@ struct PathWindow {
 std::vector<PathWindow> windows_of_steps(const StepSet& set, const std::vector<bool>& selected,
                                          const ReleaseGraph& graph);
 
-// Percent of a path: from there on, what it waits for without a record makes it "partly inferred".
+// Percent of a path: from there on, what it waits for without a record makes it "partly inferred". So does that much of
+// the kernel time without a launch: nothing then says what the devices had to do with the host.
 inline constexpr double kMuchInferred = 5;
+double percent_without_launch(const EventColumns& kernels, const std::function<bool(std::size_t row)>& keeps);
 
 // Other durations. A factor is a fraction, so that results are whole.
 struct DurationFactor {

@@ -15,10 +15,13 @@ namespace {
 
 constexpr std::string_view kPathParts[] = {"kind", "class", "name", "operator", "module", "step", "device"};
 
-constexpr std::string_view kPartlyInferred = "partly inferred: ";
+struct PathCertainty {
+  std::vector<std::string> notes;
+  bool is_inferred = false;
+};
 
 // How much of the paths rests on what is not recorded.
-std::vector<std::string> certainty_notes(Workload& workload) {
+PathCertainty path_certainty(Workload& workload) {
   Database& database = workload.index().database();
   Statement sums(
       database,
@@ -27,6 +30,9 @@ std::vector<std::string> certainty_notes(Workload& workload) {
       "(SELECT count(*) FROM sync) FROM temp.critical_path_sums");
   if (!sums.step() || sums.real(0) <= 0) return {};
   const double inferred = 100 * sums.real(1) / sums.real(0), unknown = 100 * sums.real(2) / sums.real(0);
+  const EventFilter filter = workload.filter();
+  const double unlaunched =
+      percent_without_launch(workload.events().kernels, [&](std::size_t row) { return filter.keeps_kernel(row); });
   const auto kinds = workload.events().calls.ids("kind");
   constexpr auto kSync = static_cast<std::uint32_t>(CallKind::kSync);
   const bool unrecorded = sums.int64(5) == 0 && std::ranges::find(kinds, kSync) != kinds.end();
@@ -42,6 +48,8 @@ std::vector<std::string> certainty_notes(Workload& workload) {
   if (inferred >= kShown)
     facts.push_back(part_text(inferred / 100, 1) + " of the path waits for what only ended shortly before");
   if (unknown >= kShown) facts.push_back(part_text(unknown / 100, 1) + " of the path waits for nothing that is known");
+  if (unlaunched >= kShown)
+    facts.push_back(part_text(unlaunched / 100, 1) + " of the kernel time has no launch in the trace");
   if (waits > 0)
     facts.push_back(counted(waits, "wait of a stream (StreamWaitEvent) is not recorded",
                             "waits of streams (StreamWaitEvent) are not recorded"));
@@ -51,8 +59,9 @@ std::vector<std::string> certainty_notes(Workload& workload) {
         "times");
   }
   if (facts.empty()) return {};
-  const bool partly = inferred + unknown > kMuchInferred || sums.real(4) > 0 || unrecorded || waits > 0;
-  return {fmt::format("{}{}", partly ? kPartlyInferred : "", fmt::join(facts, "; "))};
+  const bool partly =
+      inferred + unknown > kMuchInferred || unlaunched > kMuchInferred || sums.real(4) > 0 || unrecorded || waits > 0;
+  return {{fmt::format("{}{}", partly ? "partly inferred: " : "", fmt::join(facts, "; "))}, partly};
 }
 
 void finish_path(const CommandLine& line, Workload& workload, TraceReport& result) {
@@ -70,8 +79,8 @@ void finish_path(const CommandLine& line, Workload& workload, TraceReport& resul
     result.warnings.emplace_back(why);
     return;
   }
-  const std::vector<std::string> certainty = certainty_notes(workload);
-  append(result.warnings, certainty);
+  const PathCertainty certainty = path_certainty(workload);
+  append(result.warnings, certainty.notes);
   if (line.has("what-if")) {
     Statement without(database, "SELECT what FROM path_what_if WHERE activities = 0 AND length > 0");
     while (without.step()) {
@@ -82,11 +91,10 @@ void finish_path(const CommandLine& line, Workload& workload, TraceReport& resul
   }
   const auto column = find_column(result.report.columns, "certainty");
   if (!line.has("what-if") || !column) return;
-  const bool is_inferred = !certainty.empty() && certainty.front().starts_with(kPartlyInferred);
   for (Row& row : result.report.rows) {
     std::string& sure = std::get<std::string>(row[*column]);
     const bool is_least = sure == "at least";
-    if (is_inferred) sure = is_least ? "at least, inferred" : "inferred";
+    if (certainty.is_inferred) sure = is_least ? "at least, inferred" : "inferred";
     if (is_least) {
       result.warnings.push_back(
           fmt::format("{}: the new length is a lower bound: a delay that it needs was never observed",
