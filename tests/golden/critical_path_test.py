@@ -361,6 +361,8 @@ def check_launches(folder):
     """The host's time includes that of launches. Where a delay that was never observed cannot matter, lengths are exact."""
     index = planted(folder, [event for i in range(3) for event in launched("k", 100 * i + 60, 5, i + 1, 100 * i, 50)])
     equal(what_ifs(index, "host:2", "host:1", "host:0"), [(515, "by the releases"), (265, "by the releases"), (25, "at least")], "launches of 50 us")
+    index = planted(folder, [event for i, late in ((0, 10), (1, 10), (2, 90)) for event in launched("k", 100 * i + 50 + late, 5, i + 1, 100 * i, 50)])
+    equal([sure for _, sure in what_ifs(index, "host:0")], ["inferred"], "no bound where much of the path waits for nothing known")
     last = [call("cudaLaunchKernel", 300, 5, 3), kernel("gemm_k", 310, 400, 3, 8), call("cudaDeviceSynchronize", 320, 400, 4)]
     index = planted(folder, [*launched("gemm_k", 30, 100, 1, 5), *launched("k", 215, 50, 2, 205), *last])
     equal(what_ifs(index, "gemm_k:2", "gemm_k:0.9"), [(1115, "inferred"), (675, "at least, inferred")], "what is not sure ends long before, of a wait that is not recorded")

@@ -18,6 +18,7 @@ constexpr std::string_view kPathParts[] = {"kind", "class", "name", "operator", 
 struct PathCertainty {
   std::vector<std::string> notes;
   bool is_inferred = false;
+  bool may_be_shorter = false;  // what it waits for is not known in much of it: no length is the least
 };
 
 // How much of the paths rests on what is not recorded.
@@ -61,7 +62,9 @@ PathCertainty path_certainty(Workload& workload) {
   if (facts.empty()) return {};
   const bool partly =
       inferred + unknown > kMuchInferred || unlaunched > kMuchInferred || sums.real(4) > 0 || unrecorded || waits > 0;
-  return {{fmt::format("{}{}", partly ? "partly inferred: " : "", fmt::join(facts, "; "))}, partly};
+  return {{fmt::format("{}{}", partly ? "partly inferred: " : "", fmt::join(facts, "; "))},
+          partly,
+          unknown > kMuchInferred};
 }
 
 void finish_path(const CommandLine& line, Workload& workload, TraceReport& result) {
@@ -93,7 +96,7 @@ void finish_path(const CommandLine& line, Workload& workload, TraceReport& resul
   if (!line.has("what-if") || !column) return;
   for (Row& row : result.report.rows) {
     std::string& sure = std::get<std::string>(row[*column]);
-    const bool is_least = sure == "at least";
+    const bool is_least = sure == "at least" && !certainty.may_be_shorter;
     if (certainty.is_inferred) sure = is_least ? "at least, inferred" : "inferred";
     if (is_least) {
       result.warnings.push_back(
