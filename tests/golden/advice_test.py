@@ -108,6 +108,22 @@ def check_cut(folder):
           dict.fromkeys(("no_launch", "no_operator", "no_stack", "no_step"), "the missing part of the trace may tell it"), "advice")
 
 
+def check_lost_launches(folder):
+    """A kernel whose operator is recorded was not launched before the recording."""
+    def said(operators):
+        events = []
+        for i in range(100):
+            at = 1000 * i
+            events += [event("user_annotation", f"ProfilerStep#{i}", at, 900)] + operators * [event("cpu_op", "aten::mm", at + 10, 60, **{"External id": i + 1001})]
+            events += [call("cudaLaunchKernel", at + 20, 5, i + 1)] if i >= 40 else []
+            events.append(kernel("gemm", at + 200, 500, correlation=i + 1, **({"External id": i + 1001} if operators else {})))
+        return {row["code"]: row["count"] for row in rows("warnings", index_of(folder / f"operators{operators}.json", events))}
+
+    for operators, code, other in ((1, "no_launch", "before_recording"), (0, "before_recording", "no_launch")):
+        found = said(operators)
+        equal((found.get(code), other in found), (40, False), f"of {operators} operators a launch: {found}")
+
+
 def check_cut_before_kernels(folder):
     """Nor do kernels, of which the missing part may have some."""
     path = folder / "early.json"
@@ -188,7 +204,7 @@ def check_vendor_folder(folder):
 
 def main(cases, folder):
     (folder / "made").mkdir()
-    cases.each((check_truth, check_no_stalls, check_no_graphs, check_cut, check_cut_before_kernels, check_slowed), folder)
+    cases.each((check_truth, check_no_stalls, check_no_graphs, check_cut, check_cut_before_kernels, check_lost_launches, check_slowed), folder)
     if not skip_without_traces(cases, TRACES / "other"):
         for trace in traces():
             cases.run(f"advice: {trace.name}", check_advice, trace, folder / "advice.tracedb")

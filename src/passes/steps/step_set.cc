@@ -271,12 +271,14 @@ StepSet load_steps(const Index& index, const StepOptions& options, const EventTa
 }
 
 std::vector<bool> launched_before_recording(const StepSet& set, const EventColumns& kernels) {
-  const auto launch = kernels.ids("launch_id");
-  const auto stream = kernels.ids("stream_id");
-  std::vector<std::size_t> first;  // by stream: its first kernel with a launch; 0: none, or none is before it
+  const auto launch = kernels.ids("launch_id"), stream = kernels.ids("stream_id"), op = kernels.ids("cpu_op_id");
+  // By stream: its first kernel with a launch or, before one with a launch, an operator; 0: none, or none is before it.
+  std::vector<std::size_t> first;
+  std::vector<std::uint32_t> call;  // by stream: the first launch
   for (std::size_t i = kernels.size(); i-- > 0;) {
-    if (stream[i] >= first.size()) first.resize(stream[i] + std::size_t{1});
-    if (launch[i] != 0) first[stream[i]] = i;
+    if (stream[i] >= first.size()) first.resize(stream[i] + std::size_t{1}), call.resize(first.size());
+    if (launch[i] != 0) call[stream[i]] = launch[i];
+    if (launch[i] != 0 || (op[i] != 0 && call[stream[i]] != 0)) first[stream[i]] = i;
   }
   Statement first_call(kernels.database(),
                        "SELECT c.correlation FROM runtime_call l JOIN thread o ON o.id = l.thread_id CROSS JOIN "
@@ -286,7 +288,7 @@ std::vector<bool> launched_before_recording(const StepSet& set, const EventColum
   for (std::size_t i = 0; i < first.size(); ++i) {
     if (first[i] == 0) continue;
     first_call.reset();
-    first_call.bind(1, std::int64_t{launch[first[i]]});
+    first_call.bind(1, std::int64_t{call[i]});
     if (first_call.step()) recorded[i] = first_call.int64(0);
   }
   const auto correlation = kernels.int64s("correlation");

@@ -65,8 +65,9 @@ StepSet load_steps(const Index& index, const StepOptions& options, const EventTa
                    const std::vector<Traits>& traits);
 
 // By row of `kernels`: whether it is in no step because it was launched before the recording began. Streams work in
-// order: that is so where it has no launch and, on its stream, comes before the first kernel that has one. Correlations
-// of a process rise: it is not so above that of the first recorded call of the process that launches there.
+// order: that is so where it has no launch and, on its stream, comes before the first kernel that has one, or has an
+// operator: of that, only the launch is lost. Correlations of a process rise: it is not so above that of the first
+// recorded call of the process that launches there.
 std::vector<bool> launched_before_recording(const StepSet& set, const EventColumns& kernels);
 
 // From the start of a step on the host to `first`, that of its first kernel, copy or fill, in ns; nullopt where either

@@ -336,7 +336,7 @@ TEST_CASE("steps other than those of the index") {
 }
 
 TEST_CASE("what was launched before the recording is no work outside of steps") {
-  const std::string stepless = "UPDATE kernel SET step_id = NULL, launch_id = NULL WHERE id = ";
+  const std::string stepless = "UPDATE kernel SET step_id = NULL, launch_id = NULL, cpu_op_id = NULL WHERE id = ";
   const char* const sql = "SELECT phase, instances, total_time FROM phases WHERE phase GLOB '[[]*'";
   // The first kernel of its stream; the last one of its stream; and on a stream on which no launch is known.
   const TimeFixture first(stepless + "1; UPDATE kernel SET launch_id = 1, stream_id = 1, step_id = 1 WHERE id = 2");
