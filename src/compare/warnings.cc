@@ -141,8 +141,9 @@ void about_both(const ComparedTrace& a, const ComparedTrace& b, const Comparison
     out.add("devices", "info", "both",
             fmt::format("{} and {} devices: figures are per step and device", devices_of(a), devices_of(b)));
   }
-  if (a.description.graph_launches != b.description.graph_launches) {
-    out.add("graphs", "info", a.description.graph_launches ? "baseline" : "candidate",
+  const auto graphs_a = a.description.graph_launches, graphs_b = b.description.graph_launches;
+  if (graphs_a && graphs_b && *graphs_a != *graphs_b) {
+    out.add("graphs", "info", *graphs_a ? "baseline" : "candidate",
             "replays graphs while the other trace launches kernels one by one, which changes idle times");
   }
   const bool other_work =

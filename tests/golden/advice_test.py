@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+from compare_cases import compare
 from made_events import call, event, index_of, kernel
 from trace_cases import TRACES, as_json, equal, ingest, make_trace, open_index, require, run, skip_without_traces
 
@@ -124,6 +125,17 @@ def check_lost_launches(folder):
         equal((found.get(code), other in found), (40, False), f"of {operators} operators a launch: {found}")
 
 
+def check_replays(folder):
+    """Who records no launches does not launch kernels one by one."""
+    def made(launch):
+        events = [kernel("gemm", 100 * i + 10, 60, correlation=i + 1) for i in range(200)]
+        return index_of(folder / f"by{launch}.json", events + [call(launch, 100 * i, 5, i + 1) for i in range(200) if launch])
+
+    for launch, told in (("cudaLaunchKernel", True), ("", False)):
+        found = {row["code"] for row in compare(made("cudaGraphLaunch"), made(launch), "--section", "warnings")["warnings"]}
+        equal("graphs" in found, told, f"graphs beside launches by '{launch}'")
+
+
 def check_cut_before_kernels(folder):
     """Nor do kernels, of which the missing part may have some."""
     path = folder / "early.json"
@@ -204,7 +216,7 @@ def check_vendor_folder(folder):
 
 def main(cases, folder):
     (folder / "made").mkdir()
-    cases.each((check_truth, check_no_stalls, check_no_graphs, check_cut, check_cut_before_kernels, check_lost_launches, check_slowed), folder)
+    cases.each((check_truth, check_no_stalls, check_no_graphs, check_cut, check_cut_before_kernels, check_lost_launches, check_replays, check_slowed), folder)
     if not skip_without_traces(cases, TRACES / "other"):
         for trace in traces():
             cases.run(f"advice: {trace.name}", check_advice, trace, folder / "advice.tracedb")

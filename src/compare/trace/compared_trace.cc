@@ -32,9 +32,12 @@ std::string world_size(const Index& index) {
   return row.step() && !row.is_null(0) ? std::string(row.text(0)) : std::string();
 }
 
-bool replays_graphs(const EventTables& events) {
-  const auto kinds = events.calls.ids("kind");
-  return std::ranges::find(kinds, static_cast<std::uint32_t>(CallKind::kGraphLaunch)) != kinds.end();
+std::optional<bool> replays_graphs(const EventTables& events) {
+  const auto has = [kinds = events.calls.ids("kind")](CallKind kind) {
+    return std::ranges::find(kinds, static_cast<std::uint32_t>(kind)) != kinds.end();
+  };
+  if (has(CallKind::kGraphLaunch)) return true;
+  return has(CallKind::kLaunch) ? std::optional(false) : std::nullopt;
 }
 
 FormatHolds holds_of(const Index& index) { return format_holds(index.meta("format").value_or("")); }
@@ -50,7 +53,7 @@ TraceDescription describe(const Index& index, const std::string& label, const Ev
                        without_device(index),
                        index.meta("time_unit") == "cycle",
                        holds_of(index)};
-  if (out.graph_launches) out.names_out_of_step = find_names_out_of_step(index, events.kernels);
+  if (out.graph_launches.value_or(false)) out.names_out_of_step = find_names_out_of_step(index, events.kernels);
   return out;
 }
 

@@ -23,10 +23,10 @@ namespace tracedb {
 
 // A trace as a whole.
 struct TraceDescription {
-  std::string label;       // the file's name, as short as tells it from the others
-  std::string devices;     // "8 x AMD Instinct MI300X"
-  std::string world_size;  // "" where the trace does not say
-  bool graph_launches = false;
+  std::string label;                   // the file's name, as short as tells it from the others
+  std::string devices;                 // "8 x AMD Instinct MI300X"
+  std::string world_size;              // "" where the trace does not say
+  std::optional<bool> graph_launches;  // nullopt: it records no launches
   NameOrder names_out_of_step;
   IdleSums idle;                    // of its devices from the first to the last step
   std::string without_device = {};  // see without_device()
