@@ -11,6 +11,7 @@ namespace tracedb {
 namespace {
 
 constexpr double kUnclassified = 0.03;  // of kernel time
+constexpr double kLost = 0.02;          // of launches
 constexpr double kLowShare = 0.8;
 constexpr double kCaptureLength = 2;  // times as many steps
 
@@ -55,6 +56,12 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
             fmt::format("{} of the kernel time is in kernels that no rule recognises: fusions among them are not "
                         "found (trace-query rules show --class other)",
                         part_text(unknown, 1)));
+  }
+  if (const double lost = trace.description.lost_kernels.share(); lost > kLost) {
+    out.add("lost_kernels", "warning", which,
+            fmt::format("{} of its launches have no kernel, though later ones have: the profiler lost some, and "
+                        "counts of kernels do not compare",
+                        part_text(lost, 1)));
   }
   if (const NameOrder& order = trace.description.names_out_of_step; order.kernels > 0 && trace.work.kernel_time > 0) {
     out.add("names_out_of_step", "warning", which,

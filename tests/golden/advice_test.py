@@ -136,6 +136,25 @@ def check_replays(folder):
         equal("graphs" in found, told, f"graphs beside launches by '{launch}'")
 
 
+def check_lost_kernels(folder):
+    """Launches without a kernel among others are told, but for those of captures, of host functions, and the last ones."""
+    def made(name, launch, lost=(), more=()):
+        events = [call(launch, 100 * i, 5, i + 1) for i in range(200)]
+        return index_of(folder / f"{name}.json", [*events, *more, *(kernel("gemm", 100 * i + 10, 60, correlation=i + 1) for i in range(200) if i not in lost)])
+
+    capture = [call("cudaStreamBeginCapture", 4990, 5, 1001), call("cudaStreamEndCapture", 9990, 5, 1002)]
+    hosts = [call("cudaLaunchHostFunc", 100 * i + 50, 5, 1001 + i) for i in range(200)]
+    sides = {name: made(name, *how) for name, how in {
+        "some": ("cudaLaunchKernel", range(5, 200, 10)), "few": ("cudaLaunchKernel", (9, 99)), "captured": ("cudaLaunchKernel", range(50, 100), capture),
+        "hosts": ("cudaLaunchKernel", (), hosts), "last": ("cudaLaunchKernel", range(150, 200)), "graphs": ("cudaGraphLaunch",)}.items()}
+    for name, index in sides.items():
+        found = {row["code"]: (row["share_pct"], row["count"]) for row in rows("warnings", index)}.get("lost_kernels")
+        equal(found, (10, 20) if name == "some" else None, name)
+    for name, told in (("some", True), ("few", False)):
+        found = {row["code"] for row in compare(sides["hosts"], sides[name], "--section", "warnings")["warnings"]}
+        equal("lost_kernels" in found, told, f"a comparison with {name}")
+
+
 def check_cut_before_kernels(folder):
     """Nor do kernels, of which the missing part may have some."""
     path = folder / "early.json"
@@ -216,7 +235,7 @@ def check_vendor_folder(folder):
 
 def main(cases, folder):
     (folder / "made").mkdir()
-    cases.each((check_truth, check_no_stalls, check_no_graphs, check_cut, check_cut_before_kernels, check_lost_launches, check_replays, check_slowed), folder)
+    cases.each((check_truth, check_no_stalls, check_no_graphs, check_cut, check_cut_before_kernels, check_lost_launches, check_replays, check_lost_kernels, check_slowed), folder)
     if not skip_without_traces(cases, TRACES / "other"):
         for trace in traces():
             cases.run(f"advice: {trace.name}", check_advice, trace, folder / "advice.tracedb")

@@ -52,7 +52,8 @@ TraceDescription describe(const Index& index, const std::string& label, const Ev
                        idle_sums(events, window_of_steps(events, steps)),
                        without_device(index),
                        index.meta("time_unit") == "cycle",
-                       holds_of(index)};
+                       holds_of(index),
+                       lost_kernels(index, events)};
   if (out.graph_launches.value_or(false)) out.names_out_of_step = find_names_out_of_step(index, events.kernels);
   return out;
 }

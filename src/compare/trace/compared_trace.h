@@ -32,6 +32,7 @@ struct TraceDescription {
   std::string without_device = {};  // see without_device()
   bool cycles = false;              // what times count, in place of ns
   FormatHolds holds = format_holds("");
+  LostKernels lost_kernels = {};
   bool without_copies = false;  // they are left out: the format of another trace holds none
 };
 

@@ -71,9 +71,9 @@ std::vector<std::uint32_t> ids_of_names(const Index& index, std::string_view pat
 bool is_in(const std::vector<std::uint32_t>& ids, std::uint32_t id) { return std::ranges::find(ids, id) != ids.end(); }
 
 // Layers by what the trace says of the launches, in a capture without kernels.
-CaptureLayers layers_of_calls(const Index& index, const EventColumns& calls, const std::vector<bool>& captured) {
+CaptureLayers layers_of_calls(const Index& index, const EventColumns& calls, std::span<const std::uint32_t> capture) {
   std::vector<std::int64_t> weight(calls.size(), 0);
-  for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = captured[i] ? 1024 : 0;
+  for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = capture[i] != 0 ? 1024 : 0;
   LayerSources hints(index, {calls, weight});
   CaptureLayers layers{std::vector<std::int32_t>(calls.size(), kNoLayer), {}};
   const LayerHint* hint = hints.get(0);
@@ -82,40 +82,41 @@ CaptureLayers layers_of_calls(const Index& index, const EventColumns& calls, con
   return layers;
 }
 
-// Launches between the begin and the end of a capture on their thread.
+// By row of `calls`: of launches between the begin and the end of a capture on their thread, which one, from 1 on; 0:
+// in none.
+std::vector<std::uint32_t> captured_launches(const Index& index, const EventColumns& calls) {
+  std::vector<std::uint32_t> out(calls.size(), 0);
+  const auto begins = ids_of_names(index, "*StreamBeginCapture*"), ends = ids_of_names(index, "*StreamEndCapture*");
+  if (begins.empty() || ends.empty()) return out;
+  const auto kind = calls.ids("kind"), thread = calls.ids("thread_id"), name = calls.ids("name_id");
+  std::unordered_map<std::uint32_t, std::uint32_t> open;  // by thread: the capture
+  std::uint32_t captures = 0;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    std::uint32_t& capture = open[thread[i]];
+    if (is_in(begins, name[i])) {
+      capture = ++captures;
+    } else if (is_in(ends, name[i])) {
+      capture = 0;
+    } else if (kind[i] == static_cast<std::uint32_t>(CallKind::kLaunch)) {
+      out[i] = capture;
+    }
+  }
+  return out;
+}
+
 void read_captures(const Index& index, Capture& capture) {
-  const std::vector<std::uint32_t> begins = ids_of_names(index, "*StreamBeginCapture*");
-  const std::vector<std::uint32_t> ends = ids_of_names(index, "*StreamEndCapture*");
-  if (begins.empty() || ends.empty()) return;
   const EventColumns calls(index, "runtime_call",
                            {"kind", "thread_id", "name_id", "cpu_op_id", "stack_id", "annotation_id"});
-  const auto kind = calls.ids("kind");
-  const auto thread = calls.ids("thread_id");
-  const auto name = calls.ids("name_id");
-  std::unordered_map<std::uint32_t, std::size_t> open;  // by thread: place in captures + 1; 0: none
-  std::vector<bool> captured(calls.size());
-  std::vector<std::vector<std::uint32_t>> rows;
-  for (std::uint32_t i = 0; i < calls.size(); ++i) {
-    std::size_t& place = open[thread[i]];
-    if (is_in(begins, name[i])) {
-      rows.emplace_back();
-      place = rows.size();
-    } else if (is_in(ends, name[i])) {
-      place = 0;
-    } else if (place != 0 && kind[i] == static_cast<std::uint32_t>(CallKind::kLaunch)) {
-      rows[place - 1].push_back(i);
-      captured[i] = true;
-    }
-  }
+  const std::vector<std::uint32_t> captured = captured_launches(index, calls);
+  if (std::ranges::count(captured, 0U) == std::ssize(captured)) return;
   CaptureLayers layers = layers_of_calls(index, calls, captured);
-  for (const std::vector<std::uint32_t>& own : rows) {
-    CaptureSequence sequence;
-    for (const std::uint32_t row : own) {
-      sequence.launcher.push_back(static_cast<std::uint32_t>(capture.launchers.size()));
-      capture.launchers.push_back({calls.ids("cpu_op_id")[row], calls.ids("stack_id")[row], layers.of_row[row]});
-    }
-    if (!sequence.launcher.empty()) capture.captures.push_back(std::move(sequence));
+  for (std::size_t row = 0; row < captured.size(); ++row) {
+    if (captured[row] == 0) continue;
+    if (captured[row] > capture.captures.size()) capture.captures.resize(captured[row]);
+    capture.captures[captured[row] - 1].launcher.push_back(static_cast<std::uint32_t>(capture.launchers.size()));
+    capture.launchers.push_back({calls.ids("cpu_op_id")[row], calls.ids("stack_id")[row], layers.of_row[row]});
   }
+  std::erase_if(capture.captures, [](const CaptureSequence& one) { return one.launcher.empty(); });
   if (capture.stacks.empty()) capture.stacks = std::move(layers.stacks);
 }
 
@@ -452,6 +453,36 @@ Capture read_capture(const Index& index, const StepOptions& options, const std::
   read_captures(index, capture);
   capture.operator_name = ids_by_id(index, "cpu_op", "name_id");
   return capture;
+}
+
+LostKernels lost_kernels(const Index& index, const EventTables& events) {
+  const EventColumns calls(index, "runtime_call", {"kind", "thread_id", "name_id"});
+  std::vector<bool> works(calls.size() + 1);  // by id
+  std::size_t first = works.size(), last = 0;
+  for (const EventColumns* table : {&events.kernels, &events.memory}) {
+    for (const std::size_t id : table->ids("launch_id")) {
+      if (id == 0 || id >= works.size()) continue;
+      works[id] = true;
+      first = std::min(first, id);
+      last = std::max(last, id);
+    }
+  }
+  std::map<std::uint32_t, LostKernels> by_name;
+  const std::vector<std::uint32_t> captured = captured_launches(index, calls);
+  const auto kind = calls.ids("kind"), name = calls.ids("name_id");
+  for (std::size_t id = first; id <= last; ++id) {
+    if (kind[id - 1] != static_cast<std::uint32_t>(CallKind::kLaunch) || captured[id - 1] != 0) continue;
+    LostKernels& own = by_name[name[id - 1]];
+    ++own.launches;
+    own.lost += works[id] ? 0 : 1;
+  }
+  LostKernels out;
+  for (const auto& [call, own] : by_name) {
+    if (own.lost == own.launches) continue;
+    out.launches += own.launches;
+    out.lost += own.lost;
+  }
+  return out;
 }
 
 CaptureLayers layers_of_origins(const Capture& capture, const ReplayOrigins& origins) {

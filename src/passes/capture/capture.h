@@ -60,6 +60,16 @@ struct Capture {
 // Reads the capture. `traits` as of KernelClasses::traits().
 Capture read_capture(const Index& index, const StepOptions& options, const std::vector<Traits>& traits);
 
+// Launches outside of captures, and how many of them lack what they launched, though a later one's work is there: the
+// profiler lost it. Calls of which none of the same name launches anything, as of host functions, do not count.
+struct LostKernels {
+  std::int64_t launches = 0, lost = 0;
+  [[nodiscard]] double share() const {  // of the launches
+    return launches > 0 ? static_cast<double>(lost) / static_cast<double>(launches) : 0;
+  }
+};
+LostKernels lost_kernels(const Index& index, const EventTables& events);
+
 // The capture of a run.
 struct CaptureSource {
   const Index& index;

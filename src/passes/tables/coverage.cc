@@ -114,6 +114,8 @@ void fill_coverage(Workload& workload, const PassOptions&, TableRows& rows) {
   const IdleSums idle = idle_sums(workload.events(), window_of_steps(workload.events(), workload.steps()));
   add("idle", {idle.idle, idle.gaps}, idle.idle, idle.span);
   add("host_bound", {idle.host_wait, idle.gaps}, idle.host_wait, idle.span);
+  const LostKernels lost = lost_kernels(workload.index(), workload.events());
+  add("lost_kernels", {0, lost.lost}, lost.lost, lost.launches);
   add("names_out_of_step", {order.time, order.kernels}, order.time, all.time);
   const FormatHolds holds = format_holds(workload.index().meta("format").value_or(""));
   add("holds_graphs", {0, holds.graphs ? 1 : 0}, 0, 0);
