@@ -163,7 +163,7 @@ OTHER = (
      "other model: BertLMHeadModel, 4 layers, against Qwen2Model, 24 layers."),
     ("old_resnet50_workers0_v100.json.gz", "resnet_checkpoint_ddp_mi300x.json.gz", "train: convolution of ["),
     ("llama_tp4_vllm_h100.pt.trace.json.gz", "qwen15_05b_hf_h100.json.gz",
-     "other model: LlamaForCausalLM, 80 layers, against Qwen2Model, 24 layers."),
+     "other model: LlamaForCausalLM, against Qwen2Model, 24 layers."),
     ("old_resnet50_workers0_v100.json.gz", "linear_2080ti.json.gz", "train: other kernels: 24 % and 95 % of their time has"),
     ("../aie/npu_matmul_256x768x768.json", "../aie/old_trace_mm.json", "trace: other kernels: 80 against 3, and "),
     ("sdpa_micro_mi300x.json", "moe_micro_b300.json.gz", "trace: other kernels: 10 against 42, and 0 % and 0 %"),

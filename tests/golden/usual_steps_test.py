@@ -229,7 +229,7 @@ COMMON = {
     "clocks": ({"factors": EVEN}, {"factors": (1.08,) * 12}, (), {"clocks"}, True),
     "noise of whole steps": ({"factors": NOISE[0]}, {"factors": NOISE[1]}, (), set(), False),
     "steps of two kinds": ({"factors": EVEN}, {"factors": (1, 2) * 6}, (), set(), False),
-    "one of two devices": ({"factors": EVEN, "second": 1}, {"factors": EVEN, "second": 1.2}, (), {"operation"}, False),
+    "one of two devices": ({"factors": EVEN, "second": 1}, {"factors": EVEN, "second": 1.2}, (), {"operation", "idle"}, False),
     "both devices": ({"factors": EVEN, "second": 1}, {"factors": (1.1,) * 12, "second": 1}, (), {"clocks"}, True),
     "more requests": ({"factors": EVEN}, {"factors": (1.08,) * 12, "mark": decoding(69)}, (), {"load"}, False),
     "more tokens": ({"factors": EVEN, "mark": "execute_context_1(1000)_generation_0(0)"},

@@ -137,7 +137,8 @@ double widen(std::vector<DeviceStep>& steps, std::size_t devices) {
     DeviceStep& step = steps[i];
     const std::int64_t end = std::max(saturating_add(step.first, step.span), -ends[whole_of[i]]);
     before += static_cast<double>(step.span);
-    step.first = std::min(step.first, begins[whole_of[i]]);
+    const std::int64_t own = std::exchange(step.first, std::min(step.first, begins[whole_of[i]]));
+    step.wait = own - step.first;
     step.span = end - step.first;
     after += static_cast<double>(step.span);
   }
@@ -171,7 +172,7 @@ void divide_time(DeviceTimes& device) {
     step.other = all.of(2 * i) - of_steps.of(2 * i);
     if (i + 1 == steps.size()) continue;
     step.between_other = all.of(2 * i + 1);
-    step.between = cuts[2 * i + 2] - cuts[2 * i + 1] - step.between_other;
+    step.between = cuts[2 * i + 2] - cuts[2 * i + 1] - step.between_other + steps[i + 1]->wait - step.wait;
   }
 }
 
@@ -391,7 +392,7 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
 
 StepPeriods step_periods(const StepSet& set, std::span<const DeviceStep> steps) {
   std::vector<StepStart> starts;
-  for (const DeviceStep& step : steps) starts.push_back({step.step, step.device, step.first});
+  for (const DeviceStep& step : steps) starts.push_back({step.step, step.device, step.first + step.wait});
   return device_periods(set, starts);
 }
 

@@ -19,7 +19,7 @@ namespace tracedb {
 
 // Times in ns. The device's time from the start of a step to that of the next on it (to the end of the last) is
 // divided, so that no instant counts for two steps: taken + between + between_other is the period of a step that has
-// one.
+// one (between its first work on this device and that of the next; `between` has what they wait more or less for it).
 struct DeviceStep {
   std::uint32_t step = 0;                        // index into StepSet::steps + 1; 0: the whole trace
   std::uint32_t device = 0;                      // counted from 0 in the order of the streams (DenseDevices)
@@ -28,6 +28,7 @@ struct DeviceStep {
   // From its first start on any device to its last end, but not before those end that began earlier, nor after those
   // begin that end later: a device that waits for others does so in the step.
   std::int64_t first = 0, span = 0;
+  std::int64_t wait = 0;     // from `first` to its first start on this device: periods are between these
   std::int64_t busy = 0;     // of that: some of its events runs
   std::int64_t overlap = 0;  // of that: an earlier step still runs
   // While it or an earlier step runs: all, nothing runs on the device, only events of no step do.

@@ -64,7 +64,7 @@ class GapFinder {
   }
   std::int64_t calls_in_gap(std::size_t step) {
     const std::int64_t begin = begin_of_gap(step);
-    const std::int64_t end = saturating_add(work_.steps[step].first, periods_.to_next(step));
+    const std::int64_t end = saturating_add(work_.steps[step].first + work_.steps[step].wait, periods_.to_next(step));
     const std::size_t before = python_.rows_before(begin);
     const auto python = static_cast<std::int64_t>(python_.rows_before(end) - before);
     return python + (std::ranges::lower_bound(operators_, end) - std::ranges::lower_bound(operators_, begin));
