@@ -173,6 +173,10 @@ void divide_time(DeviceTimes& device) {
     if (i + 1 == steps.size()) continue;
     step.between_other = all.of(2 * i + 1);
     step.between = cuts[2 * i + 2] - cuts[2 * i + 1] - step.between_other + steps[i + 1]->wait - step.wait;
+    if (step.between >= 0) continue;
+    // What it waited more at its start than the next one does is more than lies between them: the rest was in the step.
+    step.idle += step.between;
+    step.taken += std::exchange(step.between, 0);
   }
 }
 
