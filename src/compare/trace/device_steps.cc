@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -288,24 +287,21 @@ DeviceKernelTimes device_times(const EventTables& events, const StepSet& steps,
 }
 
 std::vector<std::set<std::int64_t>> idle_devices(std::span<const DeviceKernelTimes> traces) {
-  constexpr double kHardly = 0.05;  // of the time of the busiest device
-  constexpr double kLittle = 0.1;   // where it hardly works in another trace: near the limit the rule would differ
-  const auto most = [](const DeviceKernelTimes& times) {
-    const auto values = std::views::values(times);
-    return values.empty() ? 0 : static_cast<double>(*std::ranges::max_element(values));
-  };
-  std::set<std::int64_t> hardly;  // in any of them
-  for (const DeviceKernelTimes& times : traces) {
-    for (const auto& [device, time] : times) {
-      if (static_cast<double>(time) < kHardly * most(times)) hardly.insert(device);
+  constexpr double kHardly = 0.05;     // of the time of the busiest device
+  constexpr double kHardlyMore = 0.1;  // where it hardly works in another trace: near the limit the rule would differ
+  std::set<std::int64_t> hardly;       // in any of them
+  const auto add_below = [](double part, const DeviceKernelTimes& times, std::set<std::int64_t>& devices) {
+    std::int64_t most = 0;
+    for (const auto& one : times) most = std::max(most, one.second);
+    for (const auto& one : times) {
+      if (static_cast<double>(one.second) < part * static_cast<double>(most)) devices.insert(one.first);
     }
-  }
+  };
+  for (const DeviceKernelTimes& times : traces) add_below(kHardly, times, hardly);
   std::vector<std::set<std::int64_t>> out;
   for (const DeviceKernelTimes& times : traces) {
-    std::set<std::int64_t>& idle = out.emplace_back();
-    for (const auto& [device, time] : times) {
-      if (hardly.contains(device) && static_cast<double>(time) < kLittle * most(times)) idle.insert(device);
-    }
+    add_below(kHardlyMore, times, out.emplace_back());
+    std::erase_if(out.back(), [&](std::int64_t device) { return !hardly.contains(device); });
   }
   return out;
 }
