@@ -267,6 +267,28 @@ std::vector<std::uint32_t> memory_by_step(const EventTables& events, const StepS
   return rows;
 }
 
+using StepsByDevice = std::map<std::pair<std::uint32_t, std::uint32_t>, DeviceStep>;
+
+// Takes the steps of idle devices out, with a note. `outside`: by device, ns of kernels in no step.
+void leave_out(const std::set<std::int64_t>& idle, const std::vector<std::int64_t>& numbers,
+               const std::vector<std::int64_t>& outside, StepsByDevice& steps, std::vector<std::string>& notes) {
+  std::set<std::int64_t> devices;
+  std::erase_if(steps, [&](const auto& one) {
+    const std::int64_t number = numbers[one.first.second];
+    if (idle.contains(number)) devices.insert(number);
+    return idle.contains(number);
+  });
+  if (devices.empty()) return;
+  std::int64_t in_none = 0;
+  for (std::size_t device = 0; device < numbers.size(); ++device) {
+    if (devices.contains(numbers[device])) in_none = saturating_add(in_none, outside[device]);
+  }
+  notes.push_back(fmt::format(
+      "left out of what steps take: device{} {}, with less than a tenth of another one's kernel time in steps{}",
+      devices.size() == 1 ? "" : "s", fmt::join(devices, ", "),
+      in_none > 0 ? fmt::format(" ({:.3g} ms in no step)", static_cast<double>(in_none) / 1e6) : ""));
+}
+
 }  // namespace
 
 DeviceKernelTimes device_times(const EventTables& events, const StepSet& steps,
@@ -325,7 +347,7 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
                   memory.int64s("ts"), memory.int64s("dur"), work_of_memory,          &out.memory_own};
   }
 
-  std::map<std::pair<std::uint32_t, std::uint32_t>, DeviceStep> found;
+  StepsByDevice found;
   std::vector<std::int64_t> outside_times(devices.count);
   for_each_stretch(kernels, devices, [&](const auto& place, std::size_t begin, std::size_t end) {
     std::int64_t time = 0;
@@ -350,23 +372,7 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
     step->second.memory_begin = begin;
     step->second.memory_end = end;
   });
-  const std::vector<std::int64_t> numbers = device_numbers(events);
-  std::set<std::int64_t> left_out;
-  std::erase_if(found, [&](const auto& one) {
-    const std::int64_t number = numbers[one.first.second];
-    if (idle.contains(number)) left_out.insert(number);
-    return idle.contains(number);
-  });
-  if (!left_out.empty()) {
-    std::int64_t outside = 0;  // what they do in no step
-    for (std::size_t device = 0; device < numbers.size(); ++device) {
-      if (left_out.contains(numbers[device])) outside = saturating_add(outside, outside_times[device]);
-    }
-    out.notes.push_back(fmt::format(
-        "left out of what steps take: device{} {}, with less than a tenth of another one's kernel time in steps{}",
-        left_out.size() == 1 ? "" : "s", fmt::join(left_out, ", "),
-        outside > 0 ? fmt::format(" ({:.3g} ms in no step)", static_cast<double>(outside) / 1e6) : ""));
-  }
+  leave_out(idle, device_numbers(events), outside_times, found, out.notes);
   const StepMeter meter(kernels, operations);
   std::vector<DeviceTimes> by_device = meter.by_device(devices, whole);
   out.steps.reserve(found.size());
