@@ -456,7 +456,7 @@ Capture read_capture(const Index& index, const StepOptions& options, const std::
 }
 
 LostKernels lost_kernels(const Index& index, const EventTables& events) {
-  const EventColumns calls(index, "runtime_call", {"kind", "thread_id", "name_id"});
+  const EventColumns& calls = events.calls;
   std::vector<bool> works(calls.size() + 1);  // by id
   std::size_t first = works.size(), last = 0;
   for (const EventColumns* table : {&events.kernels, &events.memory}) {
@@ -467,17 +467,18 @@ LostKernels lost_kernels(const Index& index, const EventTables& events) {
       last = std::max(last, id);
     }
   }
-  std::map<std::uint32_t, LostKernels> by_name;
+  std::vector<LostKernels> by_name;
   const std::vector<std::uint32_t> captured = captured_launches(index, calls);
   const auto kind = calls.ids("kind"), name = calls.ids("name_id");
   for (std::size_t id = first; id <= last; ++id) {
     if (kind[id - 1] != static_cast<std::uint32_t>(CallKind::kLaunch) || captured[id - 1] != 0) continue;
+    if (name[id - 1] >= by_name.size()) by_name.resize(name[id - 1] + std::size_t{1});
     LostKernels& own = by_name[name[id - 1]];
     ++own.launches;
     own.lost += works[id] ? 0 : 1;
   }
   LostKernels out;
-  for (const auto& [call, own] : by_name) {
+  for (const LostKernels& own : by_name) {
     if (own.lost == own.launches) continue;
     out.launches += own.launches;
     out.lost += own.lost;
