@@ -13,6 +13,7 @@
 #include "base/time_cover.h"
 #include "base/unknown.h"
 #include "passes/columns/event_columns.h"
+#include "passes/time/timeline.h"
 
 namespace tracedb {
 namespace {
@@ -64,11 +65,10 @@ class ProfileSums {
   // Call once, after all.
   ProfileSide finish() {
     merge();
-    constexpr double kHardly = 0.05;  // of the time of the busiest device: less is no part in the work
     std::int64_t most = 0;
     for (const auto& [id, device] : devices_) most = std::max(most, id == 0 ? 0 : device.ns);
     for (const auto& [id, device] : devices_) {
-      const bool works = static_cast<double>(device.ns) >= kHardly * static_cast<double>(most);
+      const bool works = static_cast<double>(device.ns) >= kHardlyWorks * static_cast<double>(most);
       if (id != 0 && !works) {
         ++side_.idle_devices;
         side_.idle_device_ns = saturating_add(side_.idle_device_ns, device.ns);

@@ -339,8 +339,8 @@ class TraceWords : PageWriter {
     host_between_ = question.between;
     host_ = host_stays(in_.index, in_.trace, std::span(&question, 1)).front().mostly;
     if (host_ && host_->share < kMostly) host_.reset();
-    const RecordedGaps gaps = recorded_gaps(in_.index, in_.trace.events, in_.trace.events.operators, in_.trace.steps,
-                                            in_.trace.work, in_.trace.periods);
+    const RecordedGaps gaps =
+        recorded_gaps(in_.index, in_.trace.events, in_.trace.steps, in_.trace.work, in_.trace.periods);
     recording_ = gaps.recording;
     waits_ = sum_host_waits(gaps, main.group.group.candidate.device_steps, in_.trace.periods.within_kind);
   }

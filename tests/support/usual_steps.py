@@ -1,4 +1,4 @@
-"""Which steps count, by the rule of METRICS 10, written a second time: periods of most, or else spans; without warm-up at
+"""Which steps of one trace count, by the rule of METRICS 10, written a second time: periods of most, or else spans; without warm-up at
 the start and without rare long ones, unless there are two kinds of steps."""
 import dataclasses
 import math

@@ -18,7 +18,6 @@ namespace tracedb {
 namespace {
 
 constexpr int kUnknownBatch = -1;
-constexpr double kSigma = 1.4826, kMostSigmas = 5, kLeastMargin = 0.2;
 
 bool counts_requests(StepKind kind) { return kind == StepKind::kDecode; }
 
@@ -288,6 +287,7 @@ class Matcher {
   StepMatch out_;
 };
 
+constexpr double kSigma = 1.4826, kMostSigmas = 5, kLeastMargin = 0.2;
 constexpr double kKindsApart = 1.3, kLeastShare = 0.2;
 constexpr std::size_t kLeastOfKind = 2;
 

@@ -90,10 +90,9 @@ StepMatch match_step(const ComparedTrace& baseline, const ComparedTrace& candida
 //
 // Source: schema/METRICS.md 10. A step is regular if its time is at most median + max(5 x 1.4826 MAD, 20 % of the
 // median) of the steps; 1.4826 MAD estimates the standard deviation of normal noise. Of sides of five steps or more the
-// larger margin holds for both. It is warm-up if it and all before
-// it are longer than that of the steps behind them. Where sorted times have a gap of more than 30 % with two steps and
-// 20 % of all on either side, there are two kinds of steps and no usual one: all but the warm-up are counted. So they
-// are where as many are too long to be regular.
+// larger margin holds for both. It is warm-up if it and all before it are longer than that of the steps behind them.
+// Where sorted times have a gap of more than 30 % with two steps and 20 % of all on either side, there are two kinds of
+// steps and no usual one: all but the warm-up are counted. So they are where as many are too long to be regular.
 struct UsualSteps {
   std::vector<std::size_t> counted, rare;  // places in the sample, ascending
   std::size_t warm_up = 0;                 // the first of the sample, which are in neither

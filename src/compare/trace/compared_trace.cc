@@ -102,9 +102,9 @@ void measure_steps(LoadedTrace& loaded, const Index& index, const std::set<std::
   ComparedTrace& trace = loaded.trace;
   trace.work = make_step_work(trace.events, trace.steps, std::move(trace.layers.by_step), idle, copies);
   set_periods(trace);
-  const EventColumns operators(index, "cpu_op", {"ts", "name_id", "shape_id"});
-  trace.recorded = recorded_gaps(index, trace.events, operators, trace.steps, trace.work, trace.periods);
-  trace.recorded_work = recorded_work(index, trace.events, operators, trace.work);
+  trace.events.operators.read({"ts", "name_id", "shape_id"});
+  trace.recorded = recorded_gaps(index, trace.events, trace.steps, trace.work, trace.periods);
+  trace.recorded_work = recorded_work(index, trace.events, trace.work);
   const ModelFacts model = model_facts(index, loaded.classes.traits());
   // Products of matrices may do what attention does, so its absence tells nothing; nor does that of names.
   constexpr double kMostNames = 0.9;  // of the kernel time

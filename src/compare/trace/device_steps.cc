@@ -12,6 +12,7 @@
 #include "base/time_cover.h"
 #include "base/unknown.h"
 #include "compare/trace/exclusive_time.h"
+#include "passes/time/timeline.h"
 
 namespace tracedb {
 namespace {
@@ -309,7 +310,6 @@ DeviceKernelTimes device_times(const EventTables& events, const StepSet& steps,
 }
 
 std::vector<std::set<std::int64_t>> idle_devices(std::span<const DeviceKernelTimes> traces) {
-  constexpr double kHardly = 0.05;     // of the time of the busiest device
   constexpr double kHardlyMore = 0.1;  // where it hardly works in another trace: near the limit the rule would differ
   std::set<std::int64_t> hardly;       // in any of them
   const auto add_below = [](double part, const DeviceKernelTimes& times, std::set<std::int64_t>& devices) {
@@ -319,7 +319,7 @@ std::vector<std::set<std::int64_t>> idle_devices(std::span<const DeviceKernelTim
       if (static_cast<double>(one.second) < part * static_cast<double>(most)) devices.insert(one.first);
     }
   };
-  for (const DeviceKernelTimes& times : traces) add_below(kHardly, times, hardly);
+  for (const DeviceKernelTimes& times : traces) add_below(kHardlyWorks, times, hardly);
   std::vector<std::set<std::int64_t>> out;
   for (const DeviceKernelTimes& times : traces) {
     add_below(kHardlyMore, times, out.emplace_back());
@@ -404,8 +404,9 @@ StepPeriods step_periods(const StepSet& set, std::span<const DeviceStep> steps) 
 
 std::string without_periods(const EventTables& events, const StepSet& set, const StepWork& work,
                             const StepPeriods& periods) {
+  if (set.steps.empty()) return "";
   std::map<StepKind, std::map<std::uint32_t, bool>> kinds;  // by device: whether it has a period
-  for (std::size_t i = 0; i < work.steps.size() && !set.steps.empty(); ++i) {
+  for (std::size_t i = 0; i < work.steps.size(); ++i) {
     const DeviceStep& step = work.steps[i];
     kinds[set.steps[step.step - 1].info.kind][step.device] |= periods.within_kind[i] != kUnknownValue;
   }

@@ -32,15 +32,15 @@ bool holds(const Index& index, const char* sql) { return index.database().query_
 
 class GapFinder {
  public:
-  GapFinder(const Index& index, const EventTables& events, const EventColumns& operators, const StepSet& set,
-            const StepWork& work, const StepPeriods& periods)
+  GapFinder(const Index& index, const EventTables& events, const StepSet& set, const StepWork& work,
+            const StepPeriods& periods)
       : set_(set),
         work_(work),
         periods_(periods),
         kernel_ts_(events.kernels.int64s("ts")),
         memory_ts_(events.memory.int64s("ts")),
         python_(index.database(), "python_call", std::span(&kStart, 1)),
-        operators_(operators.int64s("ts")),
+        operators_(events.operators.int64s("ts")),
         kernel_launch_(index.database(),
                        "SELECT r.ts FROM kernel k JOIN runtime_call r ON r.id = k.launch_id WHERE k.id = ?"),
         memory_launch_(index.database(),
@@ -154,11 +154,11 @@ std::string to_string(const Recording& recording) {
   return recording.shapes ? "shapes" : "neither python stacks nor shapes";
 }
 
-RecordedGaps recorded_gaps(const Index& index, const EventTables& events, const EventColumns& operators,
-                           const StepSet& set, const StepWork& work, const StepPeriods& periods) {
+RecordedGaps recorded_gaps(const Index& index, const EventTables& events, const StepSet& set, const StepWork& work,
+                           const StepPeriods& periods) {
   const Recording recording = recording_of(index);
   if (!recording.any()) return {recording, {}, {}};
-  return GapFinder(index, events, operators, set, work, periods).run(recording);
+  return GapFinder(index, events, set, work, periods).run(recording);
 }
 
 bool HostWaits::bound() const { return waiting > 0 && share() >= kBound; }
@@ -208,8 +208,8 @@ RecordedShape shape_of(std::string_view name, std::string_view dims) {
           elements(operands[0]) / static_cast<double>(operands[0][1]) * elements(operands[1])};
 }
 
-RecordedWork recorded_work(const Index& index, const EventTables& events, const EventColumns& operators,
-                           const StepWork& work) {
+RecordedWork recorded_work(const Index& index, const EventTables& events, const StepWork& work) {
+  const EventColumns& operators = events.operators;
   const auto launched_by = events.kernels.ids("cpu_op_id");
   RecordedWork out{model_name(index).value_or(""), {""}, {}, {}, {}};
   out.operator_of.resize(launched_by.size());

@@ -34,9 +34,9 @@ struct RecordedGaps {
   std::vector<std::int64_t> waiting, calls;
 };
 // Of device steps that have a period or a transition. Calls are counted where gaps of the host are enough to bound the
-// periods of a kind of steps, or its transitions. `operators`: columns of cpu_op.
-RecordedGaps recorded_gaps(const Index& index, const EventTables& events, const EventColumns& operators,
-                           const StepSet& set, const StepWork& work, const StepPeriods& periods);
+// periods of a kind of steps, or its transitions.
+RecordedGaps recorded_gaps(const Index& index, const EventTables& events, const StepSet& set, const StepWork& work,
+                           const StepPeriods& periods);
 
 // Over the device steps of a group that have a period; times in ns.
 struct HostWaits {
@@ -74,7 +74,6 @@ struct RecordedWork {
 // Of an operator; work 0: of no kind that is compared, or without shapes. `dims`: as op_shape has them.
 RecordedShape shape_of(std::string_view name, std::string_view dims);
 
-RecordedWork recorded_work(const Index& index, const EventTables& events, const EventColumns& operators,
-                           const StepWork& work);
+RecordedWork recorded_work(const Index& index, const EventTables& events, const StepWork& work);
 
 }  // namespace tracedb

@@ -164,13 +164,12 @@ std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& c
 }
 
 IdleSums idle_sums(std::span<const LaneTimeline> lanes) {
-  constexpr double kHardly = 0.05;  // of the work of the busiest lane: less is no part in it
   const auto work = [](const LaneTimeline& lane) { return static_cast<double>(lane.computation + lane.comm); };
   double most = 0;
   for (const LaneTimeline& lane : lanes) most = std::max(most, work(lane));
   IdleSums out;
   for (const LaneTimeline& lane : lanes) {
-    if (work(lane) < kHardly * most) continue;
+    if (work(lane) < kHardlyWorks * most) continue;
     out.span = saturating_add(out.span, lane.span);
     out.idle = saturating_add(out.idle, lane.idle);
     out.host_wait = saturating_add(out.host_wait, lane.idle_by_cause[static_cast<std::size_t>(IdleCause::kHostWait)]);

@@ -54,6 +54,9 @@ struct LaneTimeline {
   std::int64_t unselected = 0;                  // of idle: time in which events outside the selection ran
 };
 
+// Of the kernel time of the busiest device: one with less has no part in the work, and a mean over both is of neither.
+inline constexpr double kHardlyWorks = 0.05;
+
 // Over all lanes that take part in the work, in ns.
 struct IdleSums {
   std::int64_t span = 0, idle = 0, gaps = 0;

@@ -159,7 +159,8 @@ int report_unusable(const std::vector<CatalogueEntry>& entries, bool must_be_val
   for (const CatalogueEntry& entry : entries) {
     const bool stale = must_be_valid && is_out_of_date(entry);
     if (!stale && entry.state != CatalogueState::kUnusable) continue;
-    std::cerr << "trace-query: " << escape_text(stale ? entry.index.string() + ": out of date" : entry.reason) << '\n';
+    const std::string why = entry.index.string() + ": out of date: run trace-ingest on its trace";
+    std::cerr << "trace-query: " << escape_text(stale ? why : entry.reason) << '\n';
     code = static_cast<int>(ErrorCode::kInput);
   }
   return code;
