@@ -14,11 +14,13 @@ from trace_cases import BIN, equal
 INPUTS = 24
 KILLED, GROWING, FULL, BAD, SHELL_KILLED = (f"t{number:02}.json" for number in (3, 5, 9, 7, 11))
 # In place of trace-ingest: one fault for each file named in $FAULTS, once; a second for each trace, so that tasks overlap.
+# A fault waits for $FAULTS/begin: the death of a node in the midst of one would leave the trace without any.
 PROGRAM = """#!/bin/bash
 trace=$(cat)
 fault=$(cat "$FAULTS/${trace##*/}" 2>/dev/null)
-rm -f "$FAULTS/${trace##*/}"
 sleep "${PAUSE:-1}"
+[ -z "$fault" ] || until [ -e "$FAULTS/begin" ]; do sleep 0.1; done
+rm -f "$FAULTS/${trace##*/}"
 case $fault in
   kill) kill -9 $$ ;;
   kill-shell) kill -9 "$(cut -d ' ' -f 4 "/proc/$PPID/stat")" $PPID $$ ;;
@@ -94,6 +96,7 @@ def faulty_night(cluster, folder):
         submit(cluster, night, variables)
         wait_until(lambda: cluster.processes_on(2), "n2 runs a task")
         cluster.kill_node(2)
+        (faults / "begin").touch()
         wait_until(lambda: any(entry["code"] == 5 for entry in night.read_records()), "the disk is full")
         disk.make_room()
         cluster.wait_for_jobs()
@@ -129,6 +132,7 @@ def requeues_itself(cluster, folder):
     faults = folder / "faults"
     faults.mkdir()
     (faults / "t01.json").write_text("kill", encoding="utf-8")
+    (faults / "begin").touch()
     night.add_program("trace-ingest", PROGRAM)
     submit(cluster, night, {"FLEET_TOOLS": str(FLEET), "FLEET_LIST": str(night.list), "FLEET_RECORDS": str(night.records),
                             "FLEET_INDEX_DIR": str(folder / "indexes"), "FAULTS": str(faults), "PAUSE": "0",
