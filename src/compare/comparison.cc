@@ -200,8 +200,9 @@ class Comparer {
     const auto b = step_sample(b_.work, steps_b, metric, candidate_periods);
     Change out = change({a}, {b}, group);
     const bool overlaps = group.group.baseline.overlapping || group.group.candidate.overlapping;
-    if (metric == StepMetric::kSpan && overlaps && out.reason.empty()) {
+    if (metric == StepMetric::kSpan && overlaps && out.judged()) {
       out.verdict = Verdict::kInconclusive;
+      out.wide = false;
       out.reason = kOverlap;
       out.barred = true;
     }
@@ -313,7 +314,7 @@ class Comparer {
         all.candidate.add(part.change->candidate, weight);
         all.baseline_steps += part.own_steps ? part.change->baseline_steps : 0;
         all.candidate_steps += part.own_steps ? part.change->candidate_steps : 0;
-        if (part.change->verdict != Verdict::kInconclusive) continue;
+        if (part.change->judged()) continue;
         unsure += weight * (part.change->baseline.mean + part.change->candidate.mean);
         if (why_unsure.empty()) why_unsure = fmt::format("{}: {}", group.group.said(), part.change->reason);
       }

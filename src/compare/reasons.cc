@@ -98,8 +98,8 @@ class Finder {
 
   [[nodiscard]] double least() const {
     const double step = std::max(0.0, std::min(out_.total.baseline, out_.total.candidate));
-    const Verdict verdict = group_.metric(out_.by_period ? StepMetric::kPeriod : StepMetric::kSpan).verdict;
-    const bool certain = enough_steps() && verdict != Verdict::kSame;
+    const Change& change = group_.metric(out_.by_period ? StepMetric::kPeriod : StepMetric::kSpan);
+    const bool certain = enough_steps() && !change.wide && change.verdict != Verdict::kSame;
     return std::max((certain ? kLeastOfStep : kLeastOfFew) * step, kLeastOfMoved * moved_);
   }
 

@@ -45,7 +45,7 @@ class Judge {
     GateFinding& out = add(measure, percent, GateOutcome::kPass, change.caveat);
     out.barred = change.barred;
     const std::string what = fmt::format("{}, {}: {:+.2f} %", changes_.kind, measure, percent);
-    const bool judged = change.verdict != Verdict::kInconclusive;
+    const bool judged = change.judged();
     const double most = 100 * change.interval.high / change.baseline.mean;
     if (judged && percent > gate_.percent && change.interval.low > 0) {
       out.outcome = GateOutcome::kFail;

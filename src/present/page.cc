@@ -248,12 +248,12 @@ class Writer : PageWriter {
   }
 
   static bool may_be_chance(const Change& change) {
-    return change.verdict != Verdict::kInconclusive && change.interval.low <= 0 && change.interval.high >= 0;
+    return change.judged() && change.interval.low <= 0 && change.interval.high >= 0;
   }
   [[nodiscard]] Sentence unchanged(const Change& change, const Figure& kind, const Figure& unit) const {
     const double a = change.baseline.mean;
     const Figure time{"baseline_time", a}, share{"change", change.candidate.mean / a - 1};
-    if (change.verdict == Verdict::kInconclusive)
+    if (!change.judged())
       return say("compare.alike", kAlike, {kind, time, unit, share, {"reason", change.reason}});
     const double least = std::max(
         input_.in.gate != nullptr ? input_.in.gate->gate.percent / 100 : VerdictRule{}.least_change, kLeastChange);

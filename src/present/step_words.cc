@@ -128,7 +128,7 @@ Sentence change_text(const Change& change, const std::string& measure) {
   const double a = change.baseline.mean;
   if (a <= 0 || change.candidate_steps == 0) return say("unknown", "{measure} unknown", {{"measure", measure}});
   const Sentence why =
-      !change.reason.empty()
+      !change.judged()
           ? say("", " ({reason})", {{"reason", change.reason}})
           : say("interval",
                 " (95 %: {low:+.1fp} .. {high:+.1f%}; means of {baseline_steps} and {candidate_steps} steps)",

@@ -204,7 +204,7 @@ class Compared:
             n = [why["baseline_steps"], why["candidate_steps"]]
             equal(n, [row["baseline_steps"], row["candidate_steps"]], "steps")
             require(min(n) >= LEAST_STEPS, "a verdict of too few steps")
-            require(part["verdict"] == "same" or low * high > 0, "a verdict whose interval includes 0")
+            require(part["verdict"] in ("same", "inconclusive") or low * high > 0, "a verdict whose interval includes 0")
 
     def say_why(self, told):
         self.total = told["candidate"] - told["baseline"]

@@ -180,8 +180,10 @@ class Page(Reasons):
             low, high = why["low"], why["high"]
             equal((why["baseline_steps"], why["candidate_steps"]), steps, "steps")
             check_interval(samples, [end * a for end in (low, high)], 0.0006 * a)
-            certain = low * high > 0 and abs(b - a) >= 0.05 * min(a, b)
-            return equal(told["verdict"], ("better" if b < a else "worse") if certain else "same", "verdict")
+            least = 0.05 * min(a, b)
+            within = max(abs(low), abs(high)) * a <= least
+            certain = ("better" if b < a else "worse") if low * high > 0 and abs(b - a) >= least else None
+            return equal(told["verdict"], certain or ("same" if within else "inconclusive"), "verdict")
         equal(told["verdict"], "inconclusive", "verdict")
         if why["reason"] == "the kinds of steps differ":
             return require(phase.kinds[0] != phase.kinds[1], f"both have {phase.kinds[0]} steps")

@@ -110,6 +110,7 @@ Change make_change(StepValues baseline, StepValues candidate, double coverage, c
 
 void judge(Change& change, double coverage, const std::string& barred, const VerdictRule& rule) {
   change.barred = !barred.empty();
+  change.wide = false;
   change.reason = reason_of(change, coverage, barred, rule);
   change.verdict = Verdict::kInconclusive;
   if (!change.reason.empty()) return;
@@ -117,9 +118,15 @@ void judge(Change& change, double coverage, const std::string& barred, const Ver
   // Of the lesser of both, so that swapped sides are judged alike.
   const double least =
       std::max(rule.least_change, kLeastChange) * std::min(change.baseline.mean, change.candidate.mean);
-  change.verdict = !excludes_zero || std::abs(change.difference()) < least ? Verdict::kSame
-                   : change.difference() > 0                               ? Verdict::kWorse
-                                                                           : Verdict::kBetter;
+  if (excludes_zero && std::abs(change.difference()) >= least) {
+    change.verdict = change.difference() > 0 ? Verdict::kWorse : Verdict::kBetter;
+  } else if (std::max(-change.interval.low, change.interval.high) <= least) {
+    change.verdict = Verdict::kSame;
+  } else {
+    change.wide = true;
+    change.reason =
+        fmt::format("the interval reaches beyond {:g} %", 100 * std::max(rule.least_change, kLeastChange));
+  }
 }
 
 void judge_period(Change& period, const std::string& difference, const HostWaits& baseline,
@@ -129,6 +136,7 @@ void judge_period(Change& period, const std::string& difference, const HostWaits
   if (!period.recorded_alike) {
     period.verdict = Verdict::kInconclusive;
     period.reason = "recorded differently";
+    period.wide = false;
     period.barred = true;
   }
   if (baseline.bound() && candidate.bound()) {

@@ -97,11 +97,14 @@ struct Change {
   Interval interval;  // of the difference of means, 95 %
   Verdict verdict = Verdict::kInconclusive;
   std::string reason;   // why inconclusive; else ""
+  bool wide = false;    // inconclusive only because the interval holds both 0, or little, and a large change
   bool barred = false;  // there can be no verdict, whatever the number of steps
   // Of a period (recording.h): a host slowed by recording, and whether both traces record the same.
   std::string caveat;
   bool recorded_alike = true;
   [[nodiscard]] double difference() const { return candidate.mean - baseline.mean; }
+  // Its interval says what is known.
+  [[nodiscard]] bool judged() const { return wide || verdict != Verdict::kInconclusive; }
 };
 
 // Values per step, and how many further steps have none of it, that is 0.
@@ -114,8 +117,8 @@ Change make_change(StepValues baseline, StepValues candidate, double coverage, c
                    const VerdictRule& rule);
 
 // Sets verdict and reason from the rest of a change. Worse or better if the interval excludes 0 and the change is large
-// enough; same if the change is smaller than that or the interval includes 0; inconclusive without enough steps or a
-// comparable load, for the reason: "3/4 steps".
+// enough; same if the whole interval is smaller than that; else inconclusive, as without enough steps or a comparable
+// load, for the reason: "3/4 steps".
 void judge(Change& change, double coverage, const std::string& barred, const VerdictRule& rule);
 
 // Makes the change of a period inconclusive where the traces record differently (recording_difference()), and gives it

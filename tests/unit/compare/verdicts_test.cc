@@ -434,13 +434,20 @@ TEST_CASE("the way of drawing changes with the size of the sample, the width of 
 TEST_CASE("verdicts") {
   CHECK(judged(100, 110, {5, 15}).verdict == Verdict::kWorse);
   CHECK(judged(100, 90, {-15, -5}).verdict == Verdict::kBetter);
-  CHECK(judged(100, 110, {-1, 15}).verdict == Verdict::kSame);    // may be nothing
+  const auto is_wide = [](const Change& change) {
+    return change.verdict == Verdict::kInconclusive && change.wide && change.judged() && !change.barred;
+  };
+  CHECK(is_wide(judged(100, 110, {-1, 15})));  // nothing, or much
+  CHECK(is_wide(judged(100, 104, {1, 7})));    // little, or much
+  CHECK(is_wide(judged(100, 97, {-6, 1})));
+  CHECK(judged(100, 102, {-1, 5}).verdict == Verdict::kSame);
   CHECK(judged(100, 101, {0.5, 1.5}).verdict == Verdict::kSame);  // sure, and too small
   CHECK(judged(100, 100, {0, 0}).verdict == Verdict::kSame);
   CHECK(judged(0, 5, {5, 5}).verdict == Verdict::kWorse);     // new
   CHECK(judged(5, 0, {-5, -5}).verdict == Verdict::kBetter);  // gone
   const Change few = judged(100, 110, {5, 15}, 4);
   CHECK(few.verdict == Verdict::kInconclusive);
+  CHECK(!few.judged());
   CHECK(!few.reason.empty());
   CHECK(judged(100, 110, {5, 15}, 10, 0.79).verdict == Verdict::kInconclusive);
   CHECK(judged(100, 110, {5, 15}, 10, 1, "the load differs").verdict == Verdict::kInconclusive);
