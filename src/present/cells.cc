@@ -27,6 +27,12 @@ Cell ratio_cell(double baseline, double candidate) {
   return baseline > 0 && candidate > 0 ? Cell(candidate / baseline) : Cell{};
 }
 
+Cell mean_cell(const MeanDraws& sample, std::size_t steps) { return steps > 0 ? Cell(sample.mean) : Cell{}; }
+
+Cell cell_of_both(const Change& change, double value) {
+  return change.baseline_steps > 0 && change.candidate_steps > 0 ? Cell(value) : Cell{};
+}
+
 std::string marked(std::string verdict, double change) {
   if (verdict == "worse" || (verdict == "new" && change > 0)) verdict.insert(0, kWorseMark);
   if (verdict == "better" || (verdict == "gone" && change < 0)) verdict.insert(0, kBetterMark);
@@ -48,12 +54,12 @@ const Fields<MeasuredChange> kMeasuredChangeFields = DeclaredFields<MeasuredChan
         {"metric", &MeasuredChange::measure},
         {"baseline_steps", [](const auto& item) { return static_cast<std::int64_t>(item.change.baseline_steps); }},
         {"candidate_steps", [](const auto& item) { return static_cast<std::int64_t>(item.change.candidate_steps); }},
-        {"baseline", [](const auto& item) { return item.change.baseline.mean; }},
-        {"candidate", [](const auto& item) { return item.change.candidate.mean; }},
-        {"change", [](const auto& item) { return item.change.difference(); }},
+        {"baseline", [](const auto& item) { return mean_cell(item.change.baseline, item.change.baseline_steps); }},
+        {"candidate", [](const auto& item) { return mean_cell(item.change.candidate, item.change.candidate_steps); }},
+        {"change", [](const auto& item) { return cell_of_both(item.change, item.change.difference()); }},
         {"ratio", [](const auto& item) { return ratio_cell(item.change.baseline.mean, item.change.candidate.mean); }},
-        {"low", [](const auto& item) { return item.change.interval.low; }},
-        {"high", [](const auto& item) { return item.change.interval.high; }},
+        {"low", [](const auto& item) { return cell_of_both(item.change, item.change.interval.low); }},
+        {"high", [](const auto& item) { return cell_of_both(item.change, item.change.interval.high); }},
         {"verdict",
          [](const auto& item) {
            std::string verdict(to_string(item.change.verdict));

@@ -116,6 +116,10 @@ struct MeasuredChange {
 };
 extern const Fields<MeasuredChange> kMeasuredChangeFields;
 
+// Nothing where no step of a sample has the measure.
+Cell mean_cell(const MeanDraws& sample, std::size_t steps);
+Cell cell_of_both(const Change& change, double value);
+
 void drop_column(Report& report, std::size_t place);
 void drop_column(Report& report, std::string_view key);  // where it has one
 void name_cycles(Report& report);  // for people, who would take times that are cycles for microseconds
