@@ -188,7 +188,7 @@
 -- column: baseline_roof_pct | Roof (%) | percent |  |  | the least time by the device's peaks as a share of that of a call; see roofline
 -- column: candidate_roof_pct | Roof' (%) | percent |  |  | the same of the candidate
 -- column: shape | Shape | text |  | 6 names | dimensions of its inputs
--- column: types | Types | text |  |  | of its inputs
+-- column: types | Types | text |  |  | of its inputs; a -> b: other ones in the candidate
 -- column: operator | Operator | text | label | 6 names | name of the operator
 
 -- table: compare_same_kernels

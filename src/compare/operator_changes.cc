@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/unknown.h"
+#include "compare/trace/recording.h"
 #include "passes/columns/event_columns.h"
 
 namespace tracedb {
@@ -143,6 +144,26 @@ std::vector<ShapeChange> shape_changes(const ShapeSides& before, const ShapeSide
   for (const auto& [key, side] : before) {
     if (const auto other = after.find(key); other != after.end())
       out.push_back({key[0], key[1], key[2], side, other->second});
+  }
+  // What is left, where it is of one type on each side.
+  const auto alone = [](const ShapeSides& of, const ShapeSides& other, const auto& key) {
+    const ShapeSides::value_type* found = nullptr;
+    for (auto at = of.lower_bound({key[0], key[1], ""});
+         at != of.end() && at->first[0] == key[0] && at->first[1] == key[1]; ++at) {
+      if (other.contains(at->first)) continue;
+      if (found != nullptr) return static_cast<const ShapeSides::value_type*>(nullptr);
+      found = &*at;
+    }
+    return found;
+  };
+  for (const auto& entry : before) {
+    const auto& key = entry.first;
+    const auto* other = alone(after, before, key);
+    if (other == nullptr || alone(before, after, key) != &entry || key[2].empty() || other->first[2].empty()) continue;
+    const std::string own = first_type(key[2]), theirs = first_type(other->first[2]);
+    const bool told = !own.empty() && !theirs.empty() && own != theirs;
+    out.push_back({key[0], key[1], (told ? own : key[2]) + " -> " + (told ? theirs : other->first[2]), entry.second,
+                   other->second});
   }
   std::ranges::stable_sort(out, std::ranges::greater{}, [](const ShapeChange& one) {
     return std::abs(one.change()) * static_cast<double>(std::min(one.baseline.calls, one.candidate.calls));

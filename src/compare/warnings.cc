@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/text/amounts.h"
 #include "compare/comparison.h"
@@ -131,6 +132,32 @@ void about_group(const GroupComparison& group, Warnings& out) {
   }
 }
 
+// By kind of operator, the type of most of its work.
+std::map<std::string_view, std::string> types_of(const ComparedTrace& trace, const GroupSide& side) {
+  std::map<std::string_view, std::map<std::string, double>> work;
+  for (const std::uint32_t step : side.device_steps) {
+    for (const std::uint32_t i : trace.recorded_work.by_step[step]) {
+      const RecordedShape& shape = trace.recorded_work.shapes[i];
+      work[shape.kind][shape.type] += shape.work;
+    }
+  }
+  std::map<std::string_view, std::string> out;
+  for (const auto& [kind, by_type] : work)
+    out[kind] = std::ranges::max_element(by_type, {}, [](const auto& one) { return one.second; })->first;
+  return out;
+}
+
+void about_types(const ComparedTrace& a, const ComparedTrace& b, const StepGroup& group, Warnings& out) {
+  const auto of_b = types_of(b, group.candidate);
+  for (const auto& [kind, type] : types_of(a, group.baseline)) {
+    const auto found = of_b.find(kind);
+    if (found == of_b.end() || type.empty() || found->second.empty() || type == found->second) continue;
+    out.add("types", "warning", "both",
+            fmt::format("{}: most work of {} operators is in {} in the baseline, in {} in the candidate", group.said(),
+                        kind, type, found->second));
+  }
+}
+
 std::size_t devices_of(const ComparedTrace& trace) {
   std::uint32_t most = 0;
   for (const DeviceStep& step : trace.work.steps) most = std::max(most, step.device + 1);
@@ -190,6 +217,7 @@ std::vector<CompareWarning> compare_warnings(const ComparedTrace& baseline, cons
   for (const GroupComparison& group : comparison.groups) {
     about_waits(group.group.said(), baseline, "baseline", group.baseline.waits, out);
     about_waits(group.group.said(), candidate, "candidate", group.candidate.waits, out);
+    about_types(baseline, candidate, group.group, out);
     about_group(group, out);
   }
   if (comparison.groups.empty()) out.add("no_match", "warning", "both", "nothing is compared");

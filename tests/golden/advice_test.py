@@ -155,6 +155,26 @@ def check_lost_kernels(folder):
         equal("lost_kernels" in found, told, f"a comparison with {name}")
 
 
+def check_types(folder):
+    """Operators of the same shapes in another type are told, and stand beside each other."""
+    def made(*types):
+        events = []
+        for i, of in enumerate(types * 12):
+            at = 1000 * i
+            shown = {"Input Dims": [[64, 64], [64, 64]], "Input type": of and [of, of]}
+            events += [event("user_annotation", f"ProfilerStep#{i}", at, 900), call("cudaLaunchKernel", at + 20, 5, i + 1),
+                       event("cpu_op", "aten::mm", at + 10, 60, **{key: value for key, value in shown.items() if value}),
+                       kernel("gemm", at + 200, 500, correlation=i + 1)]
+        return index_of(folder / f"types{len(list(folder.iterdir()))}.json", events)
+
+    half, eight = "c10::Half", "c10::Float8_e4m3fn"
+    for a, b, pair in (([half], [eight], "Half -> Float8_e4m3fn"), ([half, half, eight], [half], None), ([half], [None], None), ([half], [half], None)):
+        found = compare(made(*a), made(*b), "--section", "warnings,roofline")
+        told = [row["text"].partition(": ")[2] for row in found["warnings"] if row["code"] == "types"]
+        equal(told, ["most work of linear layer operators is in Half in the baseline, in Float8_e4m3fn in the candidate"] if pair else [], f"{a}, {b}")
+        equal([row["types"] for row in found["roofline"] if "->" in row["types"]], [pair] if pair else [], f"{a}, {b}: rows")
+
+
 def check_cut_before_kernels(folder):
     """Nor do kernels, of which the missing part may have some."""
     path = folder / "early.json"
@@ -235,7 +255,7 @@ def check_vendor_folder(folder):
 
 def main(cases, folder):
     (folder / "made").mkdir()
-    cases.each((check_truth, check_no_stalls, check_no_graphs, check_cut, check_cut_before_kernels, check_lost_launches, check_replays, check_lost_kernels, check_slowed), folder)
+    cases.each((check_truth, check_no_stalls, check_no_graphs, check_cut, check_cut_before_kernels, check_lost_launches, check_replays, check_lost_kernels, check_types, check_slowed), folder)
     if not skip_without_traces(cases, TRACES / "other"):
         for trace in traces():
             cases.run(f"advice: {trace.name}", check_advice, trace, folder / "advice.tracedb")

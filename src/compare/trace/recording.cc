@@ -189,6 +189,15 @@ std::string recording_difference(const std::optional<Recording>& baseline, const
   return fmt::format("the baseline records {}, the candidate {}", to_string(*baseline), to_string(*candidate));
 }
 
+std::string first_type(std::string_view types) {
+  for (std::size_t from = 0, quote = 0; (quote = types.find('"', from)) != std::string_view::npos;) {
+    const std::string_view word = types.substr(quote + 1, types.find('"', quote + 1) - quote - 1);
+    if (!word.empty()) return std::string(word.substr(word.starts_with("c10::") ? 5 : 0));
+    from = quote + 2;
+  }
+  return "";
+}
+
 RecordedShape shape_of(std::string_view name, std::string_view dims) {
   const bool product = name.ends_with("mm"), attention = contains_any(name, {"attention", "attn", "::mha_"});
   const bool convolution = contains_any(name, {"convolution", "conv2d"});
@@ -216,7 +225,8 @@ RecordedWork recorded_work(const Index& index, const EventTables& events, const 
   out.by_step.resize(work.steps.size());
   const auto names = operators.ids("name_id"), shapes = operators.ids("shape_id");
   Statement read(index.database(),
-                 "SELECT s.value, coalesce(o.dims, '') FROM string s LEFT JOIN op_shape o ON o.id = ? WHERE s.id = ?");
+                 "SELECT s.value, coalesce(o.dims, ''), coalesce(o.types, '') FROM string s LEFT JOIN op_shape o ON "
+                 "o.id = ? WHERE s.id = ?");
   struct Kind {
     std::uint32_t name = 0, shape = UINT32_MAX;  // indices into `operators`, `shapes`
   };
@@ -231,6 +241,7 @@ RecordedWork recorded_work(const Index& index, const EventTables& events, const 
     const auto [number, is_name] = numbers.try_emplace(std::string(read.text(0)), out.operators.size());
     if (is_name) out.operators.push_back(number->first);
     RecordedShape shape = shape_of(number->first, read.text(1));
+    shape.type = first_type(read.text(2));
     found->second = {number->second, shape.work > 0 ? static_cast<std::uint32_t>(out.shapes.size()) : UINT32_MAX};
     if (shape.work > 0) out.shapes.push_back(std::move(shape));
     return found->second;

@@ -60,6 +60,7 @@ struct RecordedShape {
   std::string_view kind;  // "attention", "convolution", "linear layer" (product of two matrices), "batched product"
   std::string operands;   // "[141,512] x [512,2048]"; of attention the query alone
   double work = 0;        // multiplications of a product, or what grows as the work of the others does
+  std::string type = {};  // of the first input that has one: "BFloat16"; "": not recorded
 };
 
 struct RecordedWork {
@@ -70,6 +71,9 @@ struct RecordedWork {
   std::vector<std::vector<std::uint32_t>> by_step;  // by device step: of each operator, an index into those
   std::string architecture = {};                    // "transformer, MoE"; "": the kernels do not tell
 };
+
+// Of a list as op_shape has them, without "c10::"; "": none.
+std::string first_type(std::string_view types);
 
 // Of an operator; work 0: of no kind that is compared, or without shapes. `dims`: as op_shape has them.
 RecordedShape shape_of(std::string_view name, std::string_view dims);
