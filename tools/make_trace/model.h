@@ -14,25 +14,22 @@
 
 namespace tracedb {
 
-// A row of the catalogue of kernels, as it is written there.
-struct KernelRow {
+struct KernelKind {
   std::string_view role;
   std::string_view op_class;
   std::string_view operator_name;  // innermost cpu_op that launches it
   std::int64_t fixed_ns;           // on AMD; NVIDIA takes 7/8 of it
   std::int64_t per_token_ps;
-  int block;
-  std::string_view amd;
-  std::string_view nvidia = "=";   // as for AMD; empty: its libraries have no such kernel
-  std::string_view spelling = {};  // in --spelling; empty: the usual names
-};
-
-struct KernelKind : KernelRow {
-  std::array<std::array<std::string, 2>, 2> names;  // by vendor; in steps without and with a prefill
+  std::int64_t block;
+  std::string_view spelling;  // in --spelling; empty: the usual names
+  std::array<std::array<std::string, 2>, 2>
+      names;  // by vendor; in steps without and with a prefill; empty: it has none
   [[nodiscard]] std::string_view name(Vendor vendor, bool large) const {
     return names[static_cast<std::size_t>(vendor)][large ? 1 : 0];
   }
 };
+
+std::string_view kernels_table();  // kernels.tsv
 
 // Other spellings of a role come behind its usual names.
 std::span<const KernelKind> kernel_catalogue();
