@@ -127,7 +127,7 @@
 -- column: candidate_host | Host' | ns | sum |  | the same of the candidate
 -- column: host_change | Host Change | ns | sum |  | candidate - baseline, on the host
 -- column: under | Under | text |  | 6 names | of one that is new or gone: the nearest operator around most of its calls that both traces have
--- column: operator | Operator | text | label | 6 names | name of the operator
+-- column: operator | Operator | text | label | 6 | name of the operator
 
 -- table: compare_reasons
 -- compare --section reasons.
@@ -189,7 +189,7 @@
 -- column: candidate_roof_pct | Roof' (%) | percent |  |  | the same of the candidate
 -- column: shape | Shape | text |  | 6 names | dimensions of its inputs
 -- column: types | Types | text |  |  | of its inputs; a -> b: other ones in the candidate
--- column: operator | Operator | text | label | 6 names | name of the operator
+-- column: operator | Operator | text | label | 6 | name of the operator
 
 -- table: compare_same_kernels
 -- compare --section same-kernels.

@@ -64,7 +64,8 @@ measured(place, finding, share, bound, called, text) AS (
   SELECT 4, 'tensor_cores', max(100 * (total(iif(w.matrix = 1, w.busy, 0)) - k.unknown) / sum(w.busy), 0), 0.0, 'tensor cores unused: ',
          'no kernel''s name shows tensor cores, and ' || iif(k.unknown > 0, 'at least ', '') ||
            '%s %% of the device time is of operators that are matrix products, attention or convolutions'
-  FROM kernels k CROSS JOIN temp.operator_work w WHERE k.time > 0 AND k.matrix = 0 HAVING sum(w.busy) > 0
+  FROM kernels k CROSS JOIN temp.operator_work w WHERE k.time > 0 AND k.matrix = 0
+  HAVING sum(w.busy) > 0 AND (k.unknown = 0 OR total(iif(w.matrix = 1, w.busy, 0)) > k.unknown)
   UNION ALL
   SELECT 5, 'memory', share, 90.0, 'nearly full: ', '%s %% of the memory of ' || device || ' is taken at the fullest moment of the trace' FROM memory WHERE share IS NOT NULL),
 judged AS (SELECT *, iif(finding = 'busy', share < bound, share > bound) AS stands_out FROM measured)
