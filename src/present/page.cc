@@ -255,10 +255,8 @@ class Writer : PageWriter {
     const Figure time{"baseline_time", a}, share{"change", change.candidate.mean / a - 1};
     if (!change.judged())
       return say("compare.alike", kAlike, {kind, time, unit, share, {"reason", change.reason}});
-    const double least = std::max(
-        input_.in.gate != nullptr ? input_.in.gate->gate.percent / 100 : VerdictRule{}.least_change, kLeastChange);
     const auto [low, high] = change.interval;
-    if (may_be_chance(change) && std::max(-low, high) >= least * std::min(a, change.candidate.mean))
+    if (may_be_chance(change) && change.wide)
       return say("compare.uncertain", kUncertain, {kind, time, unit, share, {"low", low / a}, {"high", high / a}});
     if (may_be_chance(change)) return say("compare.unchanged", kUnchanged, {kind, time, unit, share});
     return say("compare.little", kLittleChanged, {kind, time, unit, share, {"least", kLeastChange}});
