@@ -51,14 +51,19 @@ bool has_phase(const TrendRun& run, const std::string& phase) {
   return std::ranges::any_of(run.front()->summary.phases, [&](const PhaseSummary& one) { return one.phase == phase; });
 }
 
+// Of several such numbers the one with the widest gap.
 std::size_t newest_beyond(std::span<const double> level) {
+  std::size_t found = 0;
+  double widest = 0;
   for (std::size_t last = (level.size() - 1) / 2; last > 0; --last) {
     const auto [low, high] = std::ranges::minmax(level.first(level.size() - last));
     const auto [least, most] = std::ranges::minmax(level.last(last));
-    const double needed = last == 1 ? high - low : 0;
-    if (least > high + needed || most < low - needed) return last;
+    const double gap = std::max(least - high, low - most);
+    if (gap <= std::max(widest, last == 1 ? high - low : 0)) continue;
+    widest = gap;
+    found = last;
   }
-  return 0;
+  return found;
 }
 
 void mark_changes(TrendSeries& series, const ChangePointOptions& options) {
@@ -177,6 +182,36 @@ void search(std::span<const double> values, std::size_t first, unsigned depth, c
   }
 }
 
+double middle(std::span<const double> values) {
+  std::vector<double> copy(values.begin(), values.end());
+  return median(std::span(copy));
+}
+
+// Ranks tell that there is a change, not where: their split is largest a value early where the last of the old level is
+// its largest. It is where the values before and behind it, up to the changes next to it, are nearest to their medians.
+void set_places(std::span<const double> values, std::size_t least, std::vector<Found>& changes) {
+  const auto scatter = [](std::span<const double> level) {
+    const double centre = middle(level);
+    double sum = 0;
+    for (const double value : level) sum += std::abs(value - centre);
+    return sum;
+  };
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const std::size_t begin = i == 0 ? 0 : changes[i - 1].at;
+    const std::size_t end = i + 1 < changes.size() ? changes[i + 1].at : values.size();
+    const auto left = [&](std::size_t at) {
+      return scatter(values.subspan(begin, at - begin)) + scatter(values.subspan(at, end - at));
+    };
+    double lowest = left(changes[i].at);
+    for (std::size_t at = begin + least; at + least <= end; ++at) {
+      const double here = left(at);
+      if (here >= lowest) continue;
+      lowest = here;
+      changes[i].at = at;
+    }
+  }
+}
+
 // Of the line of least squares, a place.
 double slope_of(std::span<const double> values) {
   const double middle = (static_cast<double>(values.size()) - 1) / 2;
@@ -225,11 +260,6 @@ void join_steady(std::span<const double> values, std::vector<ChangePoint>& chang
   changes = std::move(kept);
 }
 
-double middle(std::span<const double> values) {
-  std::vector<double> copy(values.begin(), values.end());
-  return median(std::span(copy));
-}
-
 }  // namespace
 
 std::vector<double> TrendSeries::values() const {
@@ -270,6 +300,7 @@ std::vector<TrendSeries> make_trends(std::span<const TrendRun> runs, const Trend
 std::vector<ChangePoint> find_change_points(std::span<const double> values, const ChangePointOptions& options) {
   std::vector<Found> found;
   search(values, 0, 0, options, found);
+  set_places(values, options.least, found);
   std::vector<ChangePoint> out;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::size_t begin = i == 0 ? 0 : found[i - 1].at;

@@ -16,7 +16,8 @@ namespace tracedb {
 // Where the level of a series changes. Binary segmentation by a rank test: within a segment the split is taken at which
 // the ranks of the values before and behind it differ most, if that is more than chance gives in a random order of the
 // same values. Ranks, so that a few outliers neither make nor hide a change. Where there is none, a window is looked
-// for that came and went: its ranks against those of all other values.
+// for that came and went: its ranks against those of all other values. The place of a change is then set by the values:
+// that of the least sum of absolute deviations from the medians of the levels before and behind it.
 //
 // The chance that a series of exchangeable noise gets any flag is at most the rate: the first split is tested at it,
 // and each of the 2^d segments at depth d at rate / 2^d; long ones at half of it, and their windows at the other half.
@@ -59,7 +60,7 @@ struct TrendSeries {
   std::vector<ChangePoint> changes;  // places among the points that have a value
   bool is_long = false;              // enough values for a change to be told from noise (least_values())
   // The last values, fewer than half, beyond all others of a long level, too few for a change: one by more than those
-  // differ.
+  // differ, of several numbers the one with the widest gap.
   std::size_t newest = 0;
 
   [[nodiscard]] std::vector<double> values() const;

@@ -164,6 +164,25 @@ TEST_CASE("a shift of three deviations is found, and where it is") {
   CHECK(exact_count >= kSeries * 95 / 100);
 }
 
+TEST_CASE("a change is dated by the values, off centre and after the largest of the old ones too") {
+  for (const std::size_t at : {12U, 20U, 24U}) {
+    int found = 0, wrong = 0;
+    for (std::uint64_t seed = 3; seed < 303; seed += 3) {
+      const auto changes = find_change_points(series(seed, 30, at, 8));
+      found += changes.size() == 1 ? 1 : 0;
+      wrong += changes.size() == 1 && changes[0].at != at ? 1 : 0;
+    }
+    CHECK(found >= 95);
+    CHECK(wrong == 0);
+  }
+  std::vector<double> values(20, 100);
+  for (std::size_t i = 0; i < 10; ++i) values[i] += 0.1 * static_cast<double>(i), values[i + 10] += 60;
+  values[6] = 900;  // an outlier moves it by nothing
+  const auto changes = find_change_points(values);
+  REQUIRE(changes.size() == 1);
+  CHECK(changes[0].at == 10);
+}
+
 TEST_CASE("several changes, steps down, and the levels between them") {
   std::vector<double> values;
   for (const double level : {10.0, 12.0, 9.0}) {
@@ -221,7 +240,7 @@ TEST_CASE("newest values of another level are a change, or told to be too few fo
       const auto found = make_trends(runs, {}, [&](const std::string&, std::span<const TrendRun>) {
         std::vector<std::optional<double>> out;
         for (std::size_t i = 0; i < n; ++i)
-          out.emplace_back((i + bad < n ? 100 : 140) + 0.1 * static_cast<double>(i * 7 % 5));
+          out.emplace_back((i + bad < n ? 100 : 140) + (i + bad + 1 == n ? 1 : 0.1 * static_cast<double>(i * 7 % 5)));
         return out;
       });
       REQUIRE(found.size() == 1);
