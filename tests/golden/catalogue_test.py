@@ -227,6 +227,12 @@ def check_runs(folder):
     require(series["series"].endswith(", decode") and series["runs"] == 4, series)
     run("trace-ingest", "--quiet", "--index-dir", folder / "elsewhere", mixed / "0.json")
     equal(trend(mixed, folder / "elsewhere")["series"][0]["runs"], 4, "one trace with two indexes")
+    shutil.copy(mixed / "0.json", mixed / "again.json")
+    run("trace-ingest", "--quiet", mixed)
+    answer = rows("trend", mixed)
+    equal(answer["sections"][0]["rows"][0]["runs"], 4, "a trace and its copy")
+    require(any(note.startswith("1 trace is a copy of another, which counts once: ") and
+                note.endswith(f"{mixed}/again.json of {mixed}/0.json") for note in answer["warnings"]), answer["warnings"])
 
 
 def check_undecided(folder):

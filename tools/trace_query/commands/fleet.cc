@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -177,6 +178,13 @@ std::size_t count_not_indexed(const std::vector<CatalogueEntry>& entries) {
   }));
 }
 
+std::string first_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kMostNamed = 5;
+  const std::size_t more = names.size() - std::min(names.size(), kMostNamed);
+  return fmt::format("{}{}", fmt::join(std::span(names).first(names.size() - more), ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
 void add_out_of_date(const std::vector<CatalogueEntry>& entries, std::string_view outcome,
                      std::vector<std::string>& notes) {
   std::vector<std::string> names;
@@ -184,12 +192,8 @@ void add_out_of_date(const std::vector<CatalogueEntry>& entries, std::string_vie
     if (is_out_of_date(entry)) names.push_back(entry.trace.filename().string());
   }
   if (names.empty()) return;
-  constexpr std::size_t kMostNamed = 5;
-  const std::size_t more = names.size() - std::min(names.size(), kMostNamed);
-  notes.push_back(fmt::format("{} out of date{} ({}{}): run trace-ingest on the folder",
-                              counted(names.size(), "index is", "indexes are"), outcome,
-                              fmt::join(std::span(names).first(names.size() - more), ", "),
-                              more > 0 ? fmt::format(" and {} more", more) : ""));
+  notes.push_back(fmt::format("{} out of date{} ({}): run trace-ingest on the folder",
+                              counted(names.size(), "index is", "indexes are"), outcome, first_of(names)));
 }
 
 void add_catalogue_notes(const std::vector<CatalogueEntry>& entries, std::vector<std::string>& notes) {
@@ -399,15 +403,13 @@ bool is_usable(const CatalogueEntry& entry) {
   return entry.state == CatalogueState::kIndexed || entry.state == CatalogueState::kNoTrace;
 }
 
-// One trace may have two indexes, and a job a trace of each rank.
+// A job has a trace of each rank.
 std::vector<TrendRun> runs_of(const std::vector<CatalogueEntry>& entries) {
   std::vector<TrendRun> out;
   std::vector<const CatalogueEntry*> of_jobs;
   std::vector<RankFacts> facts;
-  std::set<fs::path> traces;
   for (const CatalogueEntry& entry : entries) {
     if (!is_usable(entry)) continue;
-    if (!entry.trace.empty() && !traces.insert(entry.trace.lexically_normal()).second) continue;
     std::optional<RankFacts> found;
     if (entry.summary.rank) catch_error([&] { found = read_rank_facts(Index::open(entry.index)); });
     if (found) {
@@ -435,6 +437,25 @@ void drop_other_forms(std::vector<CatalogueEntry>& entries, std::vector<std::str
   keep_one_form(traces, &notes);
   const std::set<fs::path> kept(traces.begin(), traces.end());
   std::erase_if(entries, [&](const CatalogueEntry& entry) { return is_usable(entry) && !kept.contains(entry.trace); });
+}
+
+// A run counts once, under whatever names its trace is there, as in sets of runs.
+void drop_copies(std::vector<CatalogueEntry>& entries, std::vector<std::string>& notes) {
+  std::map<std::string, fs::path> traces;  // by hash; by path where it is not known
+  std::vector<std::string> copies;
+  std::erase_if(entries, [&](const CatalogueEntry& entry) {
+    if (!is_usable(entry)) return false;
+    const fs::path named = (entry.trace.empty() ? entry.index : entry.trace).lexically_normal();
+    std::string hash;
+    catch_error([&] { hash = Index::open(entry.index).meta("source_hash").value_or(""); });
+    const auto [first, is_new] = traces.try_emplace(hash.empty() ? named.string() : hash, named);
+    if (!is_new && first->second != named)
+      copies.push_back(fmt::format("{} of {}", printable_path(named), printable_path(first->second)));
+    return !is_new;
+  });
+  if (!copies.empty())
+    notes.push_back(fmt::format("{} of another, which counts once: {}",
+                                counted(copies.size(), "trace is a copy", "traces are copies"), first_of(copies)));
 }
 
 // Means of the regular steps of runs, at equal load, as `compare` of sets has them; unknown of runs that have none.
@@ -501,6 +522,7 @@ int run_trend(const Command& command, std::span<const std::string> args) {
   std::vector<std::string> notes;
   std::vector<CatalogueEntry> entries = read_catalogue(line, notes);
   drop_other_forms(entries, notes);
+  drop_copies(entries, notes);
   const std::vector<TrendRun> runs = runs_of(entries);
   const auto series = make_trends(runs, request.trend, [&](const std::string& phase, std::span<const TrendRun> own) {
     return values_of(request.metric, phase, own, rules);
