@@ -24,12 +24,17 @@ std::int64_t units_of(const GroupSide& side, Normalise normalise) {
   return std::max<std::int64_t>(static_cast<std::int64_t>(side.device_steps.size()), 1);
 }
 
+double sum_of(std::span<const std::int64_t> times) {
+  double sum = 0;
+  for (const std::int64_t time : times) sum += static_cast<double>(time);
+  return sum;
+}
+
 // Share of the kernel time of `own` that is of classes `other` has too; `unlike`: one that says nothing.
 double coverage(const GroupWork& own, const GroupWork& other, std::optional<OpId> unlike = std::nullopt) {
   double shared = 0, all = 0;
   for (const auto& [op, times] : own.op_times) {
-    double sum = 0;
-    for (const std::int64_t time : times) sum += static_cast<double>(time);
+    const double sum = sum_of(times);
     all += sum;
     if (op != unlike && other.op_times.contains(op)) shared += sum;
   }
@@ -134,6 +139,8 @@ class Comparer {
     out.candidate_coverage = std::max(coverage(out.candidate, out.baseline), out.alignment.candidate_share);
     out.group = std::move(group);
     look_at_kernels(out);
+    out.load = load_difference(load_sample(a_, out.group.baseline), load_sample(b_, out.group.candidate),
+                               std::max(attention_share(out.baseline), attention_share(out.candidate)));
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
       out.metrics[m] = sample_change(static_cast<StepMetric>(m), a_.periods.within_kind, b_.periods.within_kind, out);
     }
@@ -182,7 +189,16 @@ class Comparer {
 
   [[nodiscard]] Change change(StepValues baseline, StepValues candidate, const GroupComparison& group) const {
     return make_change(baseline, candidate, std::min(group.baseline_coverage, group.candidate_coverage),
-                       group.permission.why_not(Claim::kVerdict), options_.rule);
+                       group.permission.why_not(Claim::kVerdict), options_.rule, group.load);
+  }
+
+  [[nodiscard]] double attention_share(const GroupWork& work) const {
+    double own = 0, all = 0;
+    for (const auto& [op, times] : work.op_times) {
+      all += sum_of(times);
+      if (is_attention(kernel_names_.op_name(op))) own += sum_of(times);
+    }
+    return all > 0 ? own / all : 0;
   }
 
   // Of a metric of the steps; a period, which may be that to another kind of steps, is judged by how it was recorded.
@@ -202,7 +218,6 @@ class Comparer {
     const bool overlaps = group.group.baseline.overlapping || group.group.candidate.overlapping;
     if (metric == StepMetric::kSpan && overlaps && out.judged()) {
       out.verdict = Verdict::kInconclusive;
-      out.wide = false;
       out.reason = kOverlap;
       out.barred = true;
     }
@@ -312,6 +327,9 @@ class Comparer {
         const double weight = part.weight;
         all.baseline.add(part.change->baseline, weight);
         all.candidate.add(part.change->candidate, weight);
+        all.by_load.low += weight * part.change->by_load.low;
+        all.by_load.high += weight * part.change->by_load.high;
+        if (std::abs(part.change->load.share()) > std::abs(all.load.share())) all.load = part.change->load;
         all.baseline_steps += part.own_steps ? part.change->baseline_steps : 0;
         all.candidate_steps += part.own_steps ? part.change->candidate_steps : 0;
         if (part.change->judged()) continue;
@@ -325,6 +343,7 @@ class Comparer {
     const double sure = options_.rule.least_coverage * (all.baseline.mean + all.candidate.mean);
     if (barred.empty() && all.baseline.mean + all.candidate.mean - unsure < sure) barred = why_unsure;
     all.interval = difference_interval(all.baseline, all.candidate);
+    all.interval = {all.interval.low + all.by_load.low, all.interval.high + all.by_load.high};
     judge(all, coverage, barred, options_.rule);
     return all;
   }

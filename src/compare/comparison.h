@@ -104,6 +104,7 @@ struct Tally {
 struct GroupComparison {
   StepGroup group;
   Permission permission;  // what may be said of it
+  LoadDifference load;
   WorkDifference other_work;
   GroupWork baseline, candidate;
   std::int64_t baseline_units = 1, candidate_units = 1;

@@ -182,7 +182,7 @@ class Finder {
   static std::optional<Interval> of_all(const Reason& reason, const Change& row) {
     const double whole = row.difference();
     const bool is_all = std::abs(static_cast<double>(reason.change.change) - whole) <= kSameAmount * std::abs(whole);
-    return is_all ? std::optional(row.interval) : std::nullopt;
+    return is_all ? std::optional(row.measured()) : std::nullopt;
   }
 
   static std::optional<Change> sampled(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
@@ -238,19 +238,21 @@ class Finder {
 
   // Of a row, ns: a load explains kernels that changed up to as much as it did, attention up to its square.
   static double explained_by(double load_ratio, const Reason& row) {
-    constexpr double kMargin = 1.05;
+    const double margin = 1 + std::min(0.05, (load_ratio - 1) / 2);
     const auto whole = static_cast<double>(row.change.change);
-    const bool attention = row.op.empty() || row.op.find("attention") != std::string::npos;
+    const bool attention = row.op.empty() || is_attention(row.op);
     const double most = attention ? load_ratio * load_ratio : load_ratio;
     const double less = std::max(0.0, std::min(row.change.baseline, row.change.candidate));
-    return std::abs(whole) <= less * (kMargin * most - 1) ? whole : std::copysign(less * (most - 1), whole);
+    return std::abs(whole) <= less * (margin * most - 1) ? whole : std::copysign(less * (most - 1), whole);
   }
 
   // Another load changes all kernels: what changed as it did cannot be told from it.
   void fold_load() {
     const double a = mean_load(group_.group.baseline), b = mean_load(group_.group.candidate);
     const auto& by_load = comparison_.same.by_load;
-    if (same_load(a, b) && std::ranges::find(by_load, group_.group.label) == by_load.end()) return;
+    const Change& change = group_.metric(out_.by_period ? StepMetric::kPeriod : StepMetric::kSpan);
+    const bool told = !same_load(a, b) || change.is_by_load();
+    if (!told && std::ranges::find(by_load, group_.group.label) == by_load.end()) return;
     Reason reason;
     reason.cause = Cause::kLoad;
     for (Reason& row : all_) {

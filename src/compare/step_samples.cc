@@ -29,7 +29,34 @@ void add_transitions(const ComparedTrace& trace, const GroupSide& group, KindSam
   }
 }
 
+constexpr std::string_view kLoad = "load";  // no time: the load of each step
+
 bool is_op(const std::string& measure) { return measure.starts_with(kOpPrefix); }
+
+double sum_of(const std::vector<std::int64_t>& values) {
+  double sum = 0;
+  for (const std::int64_t value : values) sum += static_cast<double>(value);
+  return sum;
+}
+
+// Files of earlier versions have its sum alone.
+std::vector<std::int64_t> loads_of(const KindSamples& kind) {
+  const auto found = kind.samples.find(std::string(kLoad));
+  if (found != kind.samples.end()) return found->second;
+  const std::int64_t sum = kind.kind == to_string(StepKind::kDecode) ? kind.requests : kind.tokens;
+  if (sum <= 0 || kind.steps <= 0) return {};
+  return {sum / kind.steps};
+}
+
+double attention_share(const KindSamples& kind) {
+  double own = 0, all = 0;
+  for (const auto& [measure, values] : kind.samples) {
+    if (!is_op(measure)) continue;
+    all += sum_of(values);
+    if (is_attention(measure)) own += sum_of(values);
+  }
+  return all > 0 ? own / all : 0;
+}
 
 StepValues values_of(const KindSamples& kind, const std::string& measure) {
   const auto found = kind.samples.find(measure);
@@ -50,6 +77,10 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const std::string&
   const std::string_view bar = !comparable                            ? "the load differs"
                                : a.kind == to_string(StepKind::kUnit) ? kRepeatingUnit
                                                                       : "";
+  const LoadDifference load =
+      load_difference(loads_of(a), loads_of(b), std::max(attention_share(a), attention_share(b)));
+  if (comparable && !load.by_chance && is_considerable(load.share(), 0))
+    out.notes.push_back(fmt::format("{}: {}: intervals have what that may have made", a.kind, load.words()));
   std::vector<SampleChange> metrics, ops;
   std::set<std::string> measures;
   for (const KindSamples* kind : {&a, &b}) {
@@ -58,9 +89,9 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const std::string&
   for (const std::string& measure : measures) {
     // Not every kind of steps follows on both sides, and files of earlier versions do not say.
     const bool both = a.samples.contains(measure) && b.samples.contains(measure);
-    if (is_transition(measure) && !both) continue;
+    if (measure == kLoad || (is_transition(measure) && !both)) continue;
     SampleChange change{a.kind, measure,
-                        make_change(values_of(a, measure), values_of(b, measure), 1, std::string(bar), rule)};
+                        make_change(values_of(a, measure), values_of(b, measure), 1, std::string(bar), rule, load)};
     if (measure == to_string(StepMetric::kPeriod)) {
       judge_period(change.change, recording, a.waits, b.waits);
       if (!change.change.caveat.empty())
@@ -111,6 +142,7 @@ StepSamples step_samples(const ComparedTrace& trace, const KernelNameTable& kern
       kind.samples[std::string(to_string(metric))] =
           step_sample(trace.work, group.device_steps, metric, trace.periods.within_kind);
     }
+    if (auto loads = load_sample(trace, group); !loads.empty()) kind.samples[std::string(kLoad)] = std::move(loads);
     add_transitions(trace, group, kind);
     for (const auto& [op, times] : work.op_times) {
       kind.samples[std::string(kOpPrefix) + kernel_names.op_name(op)] = times;

@@ -19,7 +19,8 @@ struct KindSamples {
   std::int64_t requests = 0, tokens = 0;  // sums, as far as annotations say
   HostWaits waits;                        // recording.h; nothing where the profiler slows no host
   // ns of each step, by measure: the names of StepMetric, "period to decode" (device_steps.h), and "op norm" for kernel
-  // time of a family of classes. An operation has a value for each step that has it; the others have 0.
+  // time of a family of classes; "load": no time, but the requests of decode steps, tokens of others. An operation has
+  // a value for each step that has it; the others have 0.
   std::map<std::string, std::vector<std::int64_t>> samples;
 };
 

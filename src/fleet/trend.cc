@@ -281,12 +281,12 @@ std::vector<TrendSeries> make_trends(std::span<const TrendRun> runs, const Trend
     TrendSeries series;
     series.phase = options.phase ? *options.phase : common_phase(own);
     series.label = series.said_phase().empty() ? label : label + ", " + series.phase;
-    const std::vector<std::optional<double>> found = values(series.phase, own);
+    const std::vector<TrendValue> found = values(series.phase, own);
     for (std::size_t i = 0; i < own.size(); ++i) {
       const TraceSummary& first = own[i].front()->summary;
       const auto& date = first.date_ns;
-      series.points.push_back(
-          {own[i], date.value_or(first.source_modified_ns.value_or(0)), date.has_value(), found[i]});
+      series.points.push_back({own[i], date.value_or(first.source_modified_ns.value_or(0)), date.has_value(),
+                               found[i].value, found[i].load});
     }
     std::ranges::stable_sort(series.points, [](const TrendPoint& a, const TrendPoint& b) {
       return std::tie(a.date_ns, a.run.front()->index) < std::tie(b.date_ns, b.run.front()->index);

@@ -49,6 +49,7 @@ struct TrendPoint {
   std::int64_t date_ns = 0;
   bool dated = true;            // by the trace; else by the time its file was changed last
   std::optional<double> value;  // ns; unknown: the trace does not have it
+  double load = 0;              // TrendValue
   std::size_t segment = 0;      // number of changes before it
   bool change = false;          // the level changes here
 };
@@ -74,9 +75,12 @@ struct TrendOptions {
   ChangePointOptions changes;
 };
 
+struct TrendValue {
+  std::optional<double> value;
+  double load = 0;  // requests or tokens of its steps in the mean; 0: they are not known, or the value is at equal load
+};
 // Of each of some runs of one series.
-using TrendValues =
-    std::function<std::vector<std::optional<double>>(const std::string& phase, std::span<const TrendRun> runs)>;
+using TrendValues = std::function<std::vector<TrendValue>(const std::string& phase, std::span<const TrendRun> runs)>;
 
 // Unlike runs (GPU, framework, model, rank, world size, number of ranks) are different series.
 std::vector<TrendSeries> make_trends(std::span<const TrendRun> runs, const TrendOptions& options,

@@ -108,6 +108,38 @@ double newest_pct(const TrendSeries& series) {
       .value_or(0);
 }
 
+namespace {
+
+// Of the runs of the values from `at` on, against those from `begin`.
+double load_pct(const TrendSeries& series, std::size_t begin, std::size_t at) {
+  std::vector<double> before, after;
+  std::size_t place = 0;
+  for (const TrendPoint& point : series.points) {
+    if (!point.value) continue;
+    if (place >= begin) (place < at ? before : after).push_back(point.load);
+    ++place;
+  }
+  const double a = middle_of(before), b = middle_of(after);
+  return a > 0 && b > 0 ? 100 * (b / a - 1) : 0;
+}
+
+// Where it is a considerable part of a change of that many percent.
+Sentence load_words(double load, double change) {
+  if (!is_considerable(load / 100, change / 100)) return {};
+  return say("load", ", at {share:.1f%} {how} load a step",
+             {{"share", std::abs(load) / 100}, {"how", load > 0 ? "more" : "less"}});
+}
+
+}  // namespace
+
+double last_load_pct(const TrendSeries& series) {
+  if (series.changes.empty()) return 0;
+  const ChangePoint& last = series.changes.back();
+  // Of what changes steadily: between its halves it changes half as much.
+  if (last.steady) return 2 * load_pct(series, last.at - 1, (last.at + series.values().size()) / 2);
+  return load_pct(series, series.changes.size() > 1 ? series.changes[series.changes.size() - 2].at : 0, last.at);
+}
+
 Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
   const std::vector<double> values = series.values();
   const Figure what{"what", series.said_phase().empty() ? metric : series.phase + " " + metric};
@@ -120,12 +152,15 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
                {what, {"values", listed(values)}, {"runs", values.size()}});
   }
   const Figure newest{
-      "newest",
-      series.newest == 0
-          ? Sentence{}
-          : say("newest",
-                "; {values:# newest value is|newest values are} beyond all others of the level, too few for a change",
-                {{"values", series.newest}})};
+      "newest", series.newest == 0
+                    ? Sentence{}
+                    : say("newest",
+                          "; {values:# newest value is|newest values are} beyond all others of the level{load}, too "
+                          "few for a change",
+                          {{"values", series.newest},
+                           {"load", load_words(load_pct(series, series.changes.empty() ? 0 : series.changes.back().at,
+                                                        values.size() - series.newest),
+                                               newest_pct(series))}})};
   if (series.changes.empty()) {
     const double before = middle_of({values.begin(), values.end() - 1});
     return say("trend.even",
@@ -140,7 +175,7 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
                                    {{"how", *change < 0 ? "fell" : "rose"}, {"change", std::abs(*change) / 100}})
                              : say("", "{how}", {{"how", "rose"}});
   return say(
-      "trend.change", "{what} {by} {how} {date} (run {run} of {runs}){each}: {level}{more}{newest}",
+      "trend.change", "{what} {by} {how} {date} (run {run} of {runs}){each}: {level}{load}{more}{newest}",
       {what,
        {"by", by},
        {"how", last.steady ? "steadily from" : "at"},
@@ -151,6 +186,7 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
                                       : Sentence{}},
        {"runs", values.size()},
        {"level", Sentence{times_text(last.before, last.after), "", {{"before", last.before}, {"after", last.after}}}},
+       {"load", load_words(last_load_pct(series), change.value_or(0))},
        {"more", series.changes.size() > 1
                     ? say("", "; the last of {changes} changes", {{"changes", series.changes.size()}})
                     : Sentence{}},

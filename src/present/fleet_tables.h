@@ -34,4 +34,7 @@ std::optional<double> last_change_pct(const TrendSeries& series);
 // How much more (percent) the values that TrendSeries::newest tells apart are than the others of their level; else 0.
 double newest_pct(const TrendSeries& series);
 
+// By how much the load of the runs of the newest level is more than of those before; 0: it is not known, or taken out.
+double last_load_pct(const TrendSeries& series);
+
 }  // namespace tracedb

@@ -45,15 +45,24 @@ class Judge {
     GateFinding& out = add(measure, percent, GateOutcome::kPass, change.caveat);
     out.barred = change.barred;
     const std::string what = fmt::format("{}, {}: {:+.2f} %", changes_.kind, measure, percent);
-    const bool judged = change.judged();
-    const double most = 100 * change.interval.high / change.baseline.mean;
-    if (judged && percent > gate_.percent && change.interval.low > 0) {
-      out.outcome = GateOutcome::kFail;
-      return note_(fmt::format("gate: {} exceeds {} %", what, gate_.percent));
-    }
-    if (judged && most <= gate_.percent) return;
-    out.outcome = GateOutcome::kInconclusive;
-    out.reason = judged ? fmt::format("the 95 % interval of the change reaches {:+.2f} %", most) : change.reason;
+    const auto part = [&](double of) { return 100 * of / change.baseline.mean; };
+    const auto [low, high] = change.measured();
+    // At either end of what the load may have made.
+    const auto outcome_at = [&, low = low, high = high](double by_load) {
+      return !change.judged()                                               ? GateOutcome::kInconclusive
+             : percent + part(by_load) > gate_.percent && low + by_load > 0 ? GateOutcome::kFail
+             : part(high + by_load) <= gate_.percent                        ? GateOutcome::kPass
+                                                                            : GateOutcome::kInconclusive;
+    };
+    const GateOutcome least = outcome_at(change.by_load.low), most = outcome_at(change.by_load.high);
+    out.outcome = least == most ? most : GateOutcome::kInconclusive;
+    if (out.outcome == GateOutcome::kFail) return note_(fmt::format("gate: {} exceeds {} %", what, gate_.percent));
+    if (out.outcome == GateOutcome::kPass) return;
+    out.reason = !change.judged() ? change.reason
+                 : least == most
+                     ? fmt::format("the 95 % interval of the change reaches {:+.2f} %", part(change.interval.high))
+                     : fmt::format("{}: at equal load {:+.2f} to {:+.2f} %", change.load.words(),
+                                   percent + part(change.by_load.low), percent + part(change.by_load.high));
     if (percent <= gate_.percent) return;
     note_(fmt::format("gate: {} would exceed {} %, but is inconclusive: {}", what, gate_.percent, out.reason));
   }

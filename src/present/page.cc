@@ -18,15 +18,16 @@ namespace {
 constexpr std::size_t kMostLines = 60, kMostReasons = 8, kMostGroups = 3, kMostVerdicts = 4, kMostListed = 3;
 constexpr std::size_t kMostPaths = 3, kLongestShape = 60;
 constexpr double kLittle = 0.01;  // of the change: a rest of which nothing is said
-constexpr std::string_view kUnchanged = "{kind}nothing changed: {baseline_time:time}{unit} in both ({change:+.1f%}).";
+constexpr std::string_view kUnchanged =
+    "{kind}nothing changed: {baseline_time:time}{unit} in both ({change:+.1f%}{load}).";
 constexpr std::string_view kUncertain =
-    "{kind}no change beyond how steps differ: {baseline_time:time}{unit} in both ({change:+.1f%}; 95 %: {low:+.1fp} .. "
-    "{high:+.1f%}).";
+    "{kind}no change beyond how steps differ: {baseline_time:time}{unit} in both ({change:+.1f%}{load}; 95 %: "
+    "{low:+.1fp} .. {high:+.1f%}).";
 constexpr std::string_view kLittleChanged =
-    "{kind}little changed: {change:+.1f%} on {baseline_time:time}{unit}, more than steps vary by chance, but below "
-    "{least:.0f%}.";
+    "{kind}little changed: {change:+.1f%} on {baseline_time:time}{unit}{load}, more than steps vary by chance, but "
+    "below {least:.0f%}.";
 constexpr std::string_view kAlike =
-    "{kind}{baseline_time:time}{unit} in both ({change:+.1f%}), inconclusive: {reason}.";
+    "{kind}{baseline_time:time}{unit} in both ({change:+.1f%}{load}), inconclusive: {reason}.";
 
 // "step 7 is 37.7 ms longer than the usual decode step (period 56.6 ms, of 29 others 18.9 ms)." and why. Of a
 // comparison of one step (Comparison::step), which is named `step`; times in ns.
@@ -49,19 +50,6 @@ Sentence step_headline(const GroupReasons& group, const std::string& step, doubl
        {"n", group.group->baseline.steps},
        {"baseline_time", usual},
        {"why", why}});
-}
-
-// " (70 %)": of the change; where what got slower and what got faster nearly cancel, of its own direction; "" of none.
-Sentence share_text(const GroupReasons& group, const Reason& reason) {
-  if (!reason.share) return {};
-  const auto total = static_cast<double>(group.total.change);
-  if (2 * std::abs(total) >= std::max(group.slower, -group.faster)) {
-    return say("of_change", " ({share:.0f%})", {{"share", *reason.share}});
-  }
-  const bool slower = reason.change.change > 0;
-  const double all = slower ? group.slower : group.faster;
-  return say("of_direction", " ({share:.0f%} of what is {how})",
-             {{"share", static_cast<double>(reason.change.change) / all}, {"how", slower ? "slower" : "faster"}});
 }
 
 // Instead of a ratio, where the traces did other work. `judged`: the time of a step; `kind`: as the headline has it;
@@ -204,7 +192,8 @@ class Writer : PageWriter {
     const double a = change.baseline.mean, b = change.candidate.mean;
     const std::string& label = group.group->group.label;
     const std::string measure = group.by_period ? "" : " of device span";  // it may leave out much of a step
-    const Figure kind{"kind", label == "unknown" ? "" : label + ": "}, unit{"unit", measure + this->unit(group, true)};
+    const Figure kind{"kind", label == "unknown" ? "" : label + ": "}, unit{"unit", measure + this->unit(group, true)},
+        load{"load", load_words(group.group->group, change)};
     if (!group.group->other_work.text.empty()) {
       const std::string own = measure + this->unit(group, false), other = measure + this->unit(group, true);
       return other_work_text(*group.group, kind, change, names_, {own, own == other ? "" : other});
@@ -217,7 +206,7 @@ class Writer : PageWriter {
       return say("compare.times", "{kind}{baseline_time:time} and {candidate_time:time}{unit}.",
                  {kind, {"baseline_time", a}, {"candidate_time", b}, unit});
     }
-    if (!has_reasons(group) && std::abs(b / a - 1) < kLeastChange) return unchanged(change, kind, unit);
+    if (!has_reasons(group) && std::abs(b / a - 1) < kLeastChange) return unchanged(change, kind, unit, load);
     if (!is_of_one_unit(group)) {
       const bool whole = this->unit(group, false) != " a step";  // of the baseline
       return say("compare.step_and_whole",
@@ -232,7 +221,7 @@ class Writer : PageWriter {
     }
     Sentence out = say("compare.headline",
                        "{kind}{candidate} needs {candidate_time:time}{unit} where {baseline} needs "
-                       "{baseline_time:time}: {difference}{chance}{few_steps}.{why}",
+                       "{baseline_time:time}: {difference}{load}{chance}{few_steps}.{why}",
                        {kind,
                         {"candidate", names_.candidate},
                         {"candidate_time", b},
@@ -240,6 +229,7 @@ class Writer : PageWriter {
                         {"baseline", names_.baseline},
                         {"baseline_time", a},
                         {"difference", difference(a, b, group.by_period)},
+                        load,
                         {"chance", chance_of(change)},
                         {"few_steps", few_steps(group, change)},
                         {"why", why_sentence(group)}});
@@ -248,18 +238,21 @@ class Writer : PageWriter {
   }
 
   static bool may_be_chance(const Change& change) {
-    return change.judged() && change.interval.low <= 0 && change.interval.high >= 0;
+    const auto [low, high] = change.measured();
+    return change.judged() && !change.either_by_load && low <= 0 && high >= 0;
   }
-  [[nodiscard]] Sentence unchanged(const Change& change, const Figure& kind, const Figure& unit) const {
+  [[nodiscard]] Sentence unchanged(const Change& change, const Figure& kind, const Figure& unit,
+                                   const Figure& load) const {
     const double a = change.baseline.mean;
     const Figure time{"baseline_time", a}, share{"change", change.candidate.mean / a - 1};
-    if (!change.judged())
-      return say("compare.alike", kAlike, {kind, time, unit, share, {"reason", change.reason}});
+    if (!change.judged() || change.either_by_load)
+      return say("compare.alike", kAlike, {kind, time, unit, share, load, {"reason", change.reason}});
     const auto [low, high] = change.interval;
     if (may_be_chance(change) && change.wide)
-      return say("compare.uncertain", kUncertain, {kind, time, unit, share, {"low", low / a}, {"high", high / a}});
-    if (may_be_chance(change)) return say("compare.unchanged", kUnchanged, {kind, time, unit, share});
-    return say("compare.little", kLittleChanged, {kind, time, unit, share, {"least", kLeastChange}});
+      return say("compare.uncertain", kUncertain,
+                 {kind, time, unit, share, load, {"low", low / a}, {"high", high / a}});
+    if (may_be_chance(change)) return say("compare.unchanged", kUnchanged, {kind, time, unit, share, load});
+    return say("compare.little", kLittleChanged, {kind, time, unit, share, load, {"least", kLeastChange}});
   }
   static std::string_view chance_of(const Change& change) {
     return may_be_chance(change) && change.interval.low < change.interval.high ? ", which may be chance" : "";

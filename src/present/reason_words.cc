@@ -298,14 +298,8 @@ class ReasonWords {
   [[nodiscard]] Sentence load_change() const {
     const GroupSide& a = group_.group.baseline;
     const GroupSide& b = group_.group.candidate;
-    const bool requests = a.kind == StepKind::kDecode;
-    const auto mean = [](std::int64_t sum, const GroupSide& side) {
-      return ns(sum) / static_cast<double>(side.device_steps.size());
-    };
     return say("load", "{baseline:count} -> {candidate:count} {of} a step",
-               {{"baseline", mean(requests ? a.requests : a.tokens, a)},
-                {"candidate", mean(requests ? b.requests : b.tokens, b)},
-                {"of", requests ? "requests" : "tokens"}});
+               {{"baseline", mean_load(a)}, {"candidate", mean_load(b)}, {"of", load_of(group_.group)}});
   }
 
  private:

@@ -124,6 +124,26 @@ Sentence few_steps(const GroupReasons& group, const Change& change) {
              {{"baseline", change.baseline_steps}, {"candidate", change.candidate_steps}});
 }
 
+Sentence share_text(const GroupReasons& group, const Reason& reason) {
+  if (!reason.share) return {};
+  const auto total = static_cast<double>(group.total.change);
+  if (2 * std::abs(total) >= std::max(group.slower, -group.faster)) {
+    return say("of_change", " ({share:.0f%})", {{"share", *reason.share}});
+  }
+  const bool slower = reason.change.change > 0;
+  const double all = slower ? group.slower : group.faster;
+  return say("of_direction", " ({share:.0f%} of what is {how})",
+             {{"share", static_cast<double>(reason.change.change) / all}, {"how", slower ? "slower" : "faster"}});
+}
+
+Sentence load_words(const StepGroup& group, const Change& change) {
+  if (!group.comparable() || !change.is_by_load()) return {};
+  return say("at_load", ", at {share:.1f%} {how} {of} a step",
+             {{"share", std::abs(change.load.share())},
+              {"how", change.load.share() > 0 ? "more" : "fewer"},
+              {"of", load_of(group)}});
+}
+
 Sentence change_text(const Change& change, const std::string& measure) {
   const double a = change.baseline.mean;
   if (a <= 0 || change.candidate_steps == 0) return say("unknown", "{measure} unknown", {{"measure", measure}});

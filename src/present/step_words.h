@@ -28,6 +28,12 @@ Sentence no_usual_step(const WordsInput& words, const GroupReasons& group);
 // One step says how long that one took; a mean of devices that changed apart, what those did.
 Sentence few_steps(const GroupReasons& group, const Change& change);
 
+// " (70 %)": of the change; where what got slower and what got faster nearly cancel, of its own direction; "" of none.
+Sentence share_text(const GroupReasons& group, const Reason& reason);
+
+// ", at 7.4 % more tokens a step", where that is a considerable part of the change; else "".
+Sentence load_words(const StepGroup& group, const Change& change);
+
 // "period +3.1 %: same (95 %: ...)".
 Sentence change_text(const Change& change, const std::string& measure);
 

@@ -262,6 +262,17 @@ def check_undecided(folder):
         equal(gated.returncode, code, f"{name}: a gate of 3 %")
 
 
+def check_load(folder):
+    """More tokens from a run on: the load is named, and the gate does not fail by it."""
+    for night in range(14):
+        make(folder / "load" / f"{night:02}.json", FIRST_DAY + night * DAY, "--prompt-tokens", "4400" if night >= 7 else "4096", mix="P")
+    for metric in ("period", "op:dense_gemm"):
+        given = ("trend", folder / "load", "--metric", metric, "--gate", "3")
+        require(", at 7.4 % more load a step" in rows(*given)["sections"][0]["rows"][0]["headline"], rows(*given))
+        gated = run("trace-query", *given, "--gate-inconclusive", "fail", check=False)
+        require(gated.returncode == 1 and ", inconclusive: the load differs by +7.4 %: at equal load -" in gated.stderr, gated.stderr)
+
+
 def check_width(folder):
     """On a narrow terminal the figures by which runs are told apart stay."""
     text = run("trace-query", "ls", "-q", "--width", "80", folder / "content").stdout
@@ -270,8 +281,8 @@ def check_width(folder):
 
 
 def main(cases, folder):
-    for name in ("content", "states", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "runs", "mixed", "elsewhere"):
+    for name in ("content", "states", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "runs", "mixed", "elsewhere"):
         (folder / name).mkdir()
     (folder / "file").write_text("no folder")
     cases.each((check_content, check_width, check_states, check_where, check_stored, check_cache, check_trend,
-                check_series, check_runs, check_undecided), folder)
+                check_series, check_runs, check_undecided, check_load), folder)

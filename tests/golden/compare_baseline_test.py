@@ -50,8 +50,29 @@ def check_damage(folder):
     from_file(folder, "usual.tracedb", "slow.tracedb", "--baseline-file", "b.json", status=USAGE)
 
 
+def check_load(folder):
+    """7 % more tokens, and nothing else; 7 % fewer, and a slower clock; so much slower that the load is not why."""
+    for name, tokens, more in (("few", 4096, ()), ("many", 4400, ()), ("hidden", 4096, ("--clock", 1.08)), ("slower", 4400, ("--clock", 1.3))):
+        ingest(make_trace(folder / f"{name}.json", "--layers", 2, "--steps", 24, "--mix", "P*2,D", "--prompt-tokens", tokens, "--jitter", 0.5,
+                          "--python-stacks", "off", *more), folder / f"{name}.tracedb")
+    for a, b, status, words, unsure in (("few", "many", 0, "more", True), ("many", "hidden", 0, "fewer", True), ("few", "slower", 1, "more", False)):
+        run("trace-query", "compare", f"{a}.tracedb", "--save-baseline", f"{a}.kept", cwd=folder)
+        for given in ((f"{a}.tracedb", f"{b}.tracedb"), (f"{b}.tracedb", "--baseline-file", f"{a}.kept")):
+            done = run("trace-query", "compare", *given, "--phase", "prefill", "--gate", 3, cwd=folder, check=False)
+            said = " ".join((done.stdout + done.stderr).split())
+            equal((done.returncode, ": inconclusive: prefill, " in said), (status, unsure), f"{given}: {said}")
+            equal("the load differs by 7.4 %: at equal load " in said, unsure, f"{given}: {said}")
+            if len(given) == 2 and unsure:
+                require(f" % {words} tokens a step" in said and " kernels are " not in said, said)
+        of_file, of_traces = (compare(folder / f"{a}.tracedb", folder / f"{b}.tracedb", "--section", "steps")["steps"],
+                              from_file(folder, f"{b}.tracedb", "--baseline-file", f"{a}.kept"))
+        spans = [next(row for row in rows if (row["phase"], row["metric"]) == ("prefill", "span")) for rows in (of_file, of_traces)]
+        equal(*spans, "of a file and of traces")
+        require(max(spans[0]["high"] / spans[0]["baseline"], 0.07) - spans[0]["low"] / spans[0]["baseline"] > 0.07, "an interval without the load")
+
+
 def main(cases, folder):
     for name, more in (("usual", ()), ("slow", ("--slow", "dense_gemm=1.5"))):
         ingest(make_trace(folder / f"{name}.json", *COMMON, *more), folder / f"{name}.tracedb")
     run("trace-query", "compare", "usual.tracedb", "--save-baseline", "b.json", cwd=folder)
-    cases.each((check_same_as_traces, check_gate, check_damage), folder)
+    cases.each((check_same_as_traces, check_gate, check_damage, check_load), folder)

@@ -13,7 +13,7 @@ from pathlib import Path
 from made_events import index_of, kernel, on_device
 from made_pairs import MADE
 from page_sentences import Page
-from page_text import Told, check_text, near
+from page_text import Told, check_load, check_text, near
 from trace_cases import TRACES, as_json, equal, ingest, make_trace, require, run, skip_without_traces, sql
 
 FOLDER = TRACES / "kineto"
@@ -78,7 +78,7 @@ class Compared:
         require(told["trace"] and ("no kernel, copy or fill" in told["why"] or " 0 events" in told["why"]), told.sentence)
 
     def say_unchanged(self, told):
-        told.get("kind"), told.get("unit")
+        told.get("kind"), told.get("unit"), check_load(told, told["change"])
         row = self.rows("verdict", told)[0]
         near(told["baseline_time"], row["baseline"], "time")
         near(100 * told["change"], row["change_pct"], "change", 1e-6)
@@ -132,7 +132,7 @@ class Compared:
             equal(WORDS[difference["how"]], 1 if b > a else -1, "its sign")
         spans = "device span" in told.sentence["figures"].get("unit", "")
         equal(kind == "ratio", max(a, b) / min(a, b) >= 1.2 and (a < b or not spans), "how it is said")
-        told.get("kind"), told.get("unit")
+        told.get("kind"), told.get("unit"), check_load(told, b / a - 1)
         equal(bool(told.get("chance")), self.may_be_chance(row) and row["low"] < row["high"], "whether it may be chance")
         self.names = [told["baseline"], told["candidate"]]
         few, steps = told.clause("few_steps")
@@ -541,7 +541,9 @@ def check_warnings(index):
 USUAL = ("--seed", 1, "--mix", "D", "--steps", 12, "--layers", 12)
 MOE = ("--moe", "on", "--steps", 10, "--mix", "D", "--layers", 8)
 TWO_STACKS = ("--model", "encoder+decoder", "--steps", 8, "--layers", 8)
-PLANTED = {"a slower clock": (USUAL, (*USUAL, "--clock", 1.01), "little changed"),
+FEW = ("--mix", "P", "--steps", 8, "--layers", 4, "--prompt-tokens", 4096)
+PLANTED = {"another load": (FEW, (*FEW[:-1], 4400), " has another load ("), "a load that hides a change": (FEW, (*FEW[:-1], 4400, "--clock", 0.93), "inconclusive: the load differs by 7.4 %"),
+           "a slower clock": (USUAL, (*USUAL, "--clock", 1.01), "little changed"),
            "a slower kind of attention": (USUAL, (*USUAL, "--slow", "attention=1.5"), "decode attention kernels are"),
            "members of a role against each other": (TWO_STACKS, (*TWO_STACKS, "--slow", "encoder_fc1_gemm=2", "--slow", "decoder_fc1_gemm=0.2",
                                                                  "--slow", "encoder_qkv_gemm=0.6"), "MT128x128x64 (GEMM) kernels are 1.10 ms"),

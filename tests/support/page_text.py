@@ -74,6 +74,13 @@ def check_text(sentence):
         require(number in forms, f"{number} is none of the figures of: {sentence}")
 
 
+def check_load(told, change):
+    """Named only where it is a considerable part of a change."""
+    if told.has("load"):
+        _, load = told.clause("load")
+        require(load["share"] >= max(0.01, abs(change) / 4) and load["how"] in ("more", "fewer") and load["of"] in ("tokens", "requests"), told.sentence)
+
+
 def texts_of(page):
     """The sentences of a page, without their marks, and the commands."""
     texts, commands = [], []

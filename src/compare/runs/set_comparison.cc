@@ -299,6 +299,7 @@ SetComparison compare_sets(const PhaseRuns& phase, const SetOptions& options) {
   SetComparison out;
   out.no_speed = fit.none;
   out.barred = !barred.empty();
+  out.load_varies = levels.load_varies;
   const double budget = options.budget_pct, slope_error = levels.period_slope_error;
   out.period = metric_of(levels.period, design, slope_error, bar, budget, phase.devices);
   SideValues equal = levels.period;

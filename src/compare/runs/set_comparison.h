@@ -98,7 +98,8 @@ struct SetRun {
 
 struct SetComparison {
   SetMetric period, period_at_equal_speed;
-  bool barred = false;  // no number of runs would have made a verdict: nothing was judged
+  bool barred = false;       // no number of runs would have made a verdict: nothing was judged
+  bool load_varies = false;  // within runs: their periods are at equal load
   // "" or why no speed is told: then parts are as measured, the second metric is not judged, and the gate is by the
   // period alone.
   std::string no_speed;

@@ -13,6 +13,7 @@
 #include "base/text/amounts.h"
 #include "base/unknown.h"
 #include "compare/steps/step_metrics.h"
+#include "passes/steps/step_stats.h"
 
 namespace tracedb {
 namespace {
@@ -171,8 +172,8 @@ class Matcher {
   static void compare_means(StepGroup& group) {
     const double a = mean_load(group.baseline), b = mean_load(group.candidate);
     if (same_load(a, b)) return;
-    group.incomparable_reason = fmt::format("{}: the batch differs: {:.0f} and {:.0f} {} a step", group.label, a, b,
-                                            counts_requests(group.baseline.kind) ? "requests" : "tokens");
+    group.incomparable_reason =
+        fmt::format("{}: the batch differs: {:.0f} and {:.0f} {} a step", group.label, a, b, load_of(group));
   }
 
   void whole_traces() {
@@ -363,9 +364,23 @@ double mean_load(const GroupSide& side) {
   return side.device_steps.empty() ? 0 : static_cast<double>(sum) / static_cast<double>(side.device_steps.size());
 }
 
-bool same_load(double a, double b) {
-  constexpr double kSame = 0.1;
-  return a <= 0 || b <= 0 || std::abs(a - b) <= kSame * std::max(a, b);
+std::string_view load_of(const StepGroup& group) {
+  return counts_requests(group.baseline.kind) ? "requests" : "tokens";
+}
+
+std::vector<std::int64_t> load_sample(const ComparedTrace& trace, const GroupSide& side) {
+  std::vector<std::int64_t> loads;
+  std::vector<std::uint32_t> steps;
+  for (const std::uint32_t i : side.device_steps) {
+    const std::uint32_t step = trace.work.steps[i].step;
+    const auto load = step == 0 ? std::nullopt : load_of(trace.steps.steps[step - 1].info);
+    if (!load || *load <= 0) continue;
+    steps.push_back(step);
+    loads.push_back(*load);
+  }
+  std::vector<std::int64_t> out;
+  for (const StepMean& one : means_of_steps(steps, loads)) out.push_back(one.mean);
+  return out;
 }
 
 std::vector<StepsOfBatch> steps_by_batch(const ComparedTrace& trace) {

@@ -62,10 +62,12 @@ std::int64_t time_of(const ComparedTrace& trace, const GroupSide& side, std::uin
 // Requests of a decode step, tokens of others; nullopt where the annotation does not say.
 std::optional<std::int64_t> load_of(const StepInfo& info);
 
+std::string_view load_of(const StepGroup& group);  // "requests", "tokens"
+
 // The mean of that over the steps of a side; 0: not known.
 double mean_load(const GroupSide& side);
-// Whether such means differ by no more than a tenth, as far as both are known.
-bool same_load(double a, double b);
+// And of each, as far as it is known.
+std::vector<std::int64_t> load_sample(const ComparedTrace& trace, const GroupSide& side);
 
 // The device steps of a kind and a batch size (powers of two); none where the trace has no steps.
 struct StepsOfBatch {

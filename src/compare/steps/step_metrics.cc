@@ -96,36 +96,74 @@ std::vector<std::int64_t> step_sample(const StepWork& work, std::span<const std:
   return out;
 }
 
+std::string LoadDifference::words() const {
+  return fmt::format("the load differs by {:.1f} %",
+                     100 * (std::max(baseline, candidate) / std::min(baseline, candidate) - 1));
+}
+
+bool is_attention(std::string_view op) { return op.find("attention") != std::string_view::npos; }
+
+LoadDifference load_difference(std::span<const std::int64_t> baseline, std::span<const std::int64_t> candidate,
+                               double attention) {
+  const MeanDraws a = draw_means(baseline), b = draw_means(candidate);
+  const Interval range = difference_interval(a, b);
+  return {a.mean, b.mean, range.low <= 0 && range.high >= 0, 1 + attention};
+}
+
+bool same_load(double a, double b) {
+  constexpr double kSame = 0.1;
+  return a <= 0 || b <= 0 || std::abs(a - b) <= kSame * std::max(a, b);
+}
+
+bool is_considerable(double load, double change) {
+  constexpr double kLeast = 0.01, kLeastOfChange = 0.25;
+  return std::abs(load) >= kLeast && std::abs(load) >= kLeastOfChange * std::abs(change);
+}
+
 Change make_change(StepValues baseline, StepValues candidate, double coverage, const std::string& barred,
-                   const VerdictRule& rule) {
+                   const VerdictRule& rule, const LoadDifference& load) {
   Change out;
   out.baseline = draw_means(baseline.values, baseline.zeros);
   out.candidate = draw_means(candidate.values, candidate.zeros);
   out.baseline_steps = baseline.values.size() + baseline.zeros;
   out.candidate_steps = candidate.values.size() + candidate.zeros;
   out.interval = difference_interval(out.baseline, out.candidate);
+  out.load = load;
+  if (!load.by_chance && load.share() != 0 && same_load(load.baseline, load.candidate)) {
+    // Both at the mean load, so that swapped sides are judged alike.
+    const double middle = (load.baseline + load.candidate) / 2;
+    const double equal = out.candidate.mean * std::pow(middle / load.candidate, load.power) -
+                         out.baseline.mean * std::pow(middle / load.baseline, load.power);
+    out.by_load = {std::min(0.0, equal - out.difference()), std::max(0.0, equal - out.difference())};
+    out.interval = {out.interval.low + out.by_load.low, out.interval.high + out.by_load.high};
+  }
   judge(out, coverage, barred, rule);
   return out;
 }
 
 void judge(Change& change, double coverage, const std::string& barred, const VerdictRule& rule) {
   change.barred = !barred.empty();
-  change.wide = false;
   change.reason = reason_of(change, coverage, barred, rule);
   change.verdict = Verdict::kInconclusive;
   if (!change.reason.empty()) return;
-  const bool excludes_zero = change.interval.low > 0 || change.interval.high < 0;
   // Of the lesser of both, so that swapped sides are judged alike.
   const double least =
       std::max(rule.least_change, kLeastChange) * std::min(change.baseline.mean, change.candidate.mean);
-  if (excludes_zero && std::abs(change.difference()) >= least) {
-    change.verdict = change.difference() > 0 ? Verdict::kWorse : Verdict::kBetter;
-  } else if (std::max(-change.interval.low, change.interval.high) <= least) {
-    change.verdict = Verdict::kSame;
-  } else {
-    change.wide = true;
-    change.reason =
-        fmt::format("the interval reaches beyond {:g} %", 100 * std::max(rule.least_change, kLeastChange));
+  const auto [low, high] = change.measured();
+  const auto verdict_at = [&, low = low, high = high](double by_load) {
+    const double difference = change.difference() + by_load;
+    const bool excludes_zero = low + by_load > 0 || high + by_load < 0;
+    if (excludes_zero && std::abs(difference) >= least) return difference > 0 ? Verdict::kWorse : Verdict::kBetter;
+    return std::max(-low - by_load, high + by_load) <= least ? Verdict::kSame : Verdict::kInconclusive;
+  };
+  change.verdict = verdict_at(change.by_load.low);
+  change.either_by_load = change.verdict != verdict_at(change.by_load.high);
+  change.wide = !change.either_by_load && change.verdict == Verdict::kInconclusive;
+  if (change.wide) {
+    change.reason = fmt::format("the interval reaches beyond {:g} %", 100 * std::max(rule.least_change, kLeastChange));
+  } else if (change.either_by_load) {
+    change.verdict = Verdict::kInconclusive;
+    change.reason = change.load.words();
   }
 }
 
@@ -136,7 +174,6 @@ void judge_period(Change& period, const std::string& difference, const HostWaits
   if (!period.recorded_alike) {
     period.verdict = Verdict::kInconclusive;
     period.reason = "recorded differently";
-    period.wide = false;
     period.barred = true;
   }
   if (baseline.bound() && candidate.bound()) {

@@ -90,21 +90,45 @@ bool is_transition(std::string_view measure);
 std::vector<std::int64_t> step_sample(const StepWork& work, std::span<const std::uint32_t> group, StepMetric metric,
                                       std::span<const std::int64_t> periods);
 
+// The loads of the steps of two samples (requests of decode steps, tokens of others), in the mean; 0: not known.
+struct LoadDifference {
+  double baseline = 0, candidate = 0;
+  bool by_chance = false;  // loads vary from step to step by as much, and so the times do by what that makes
+  double power = 1;  // of the load that times grow by at the most: more than 1 with attention, which may be its square
+  // By which the candidate has more; 0: not known.
+  [[nodiscard]] double share() const { return baseline > 0 && candidate > 0 ? candidate / baseline - 1 : 0; }
+  [[nodiscard]] std::string words() const;  // "the load differs by 7.4 %"
+};
+bool is_attention(std::string_view op);
+// Whether what a load differs by is a considerable part of a change: 1 % and a quarter of it. Both as shares.
+bool is_considerable(double load, double change);
+// `attention`: its share of the time.
+LoadDifference load_difference(std::span<const std::int64_t> baseline, std::span<const std::int64_t> candidate,
+                               double attention);
+// Whether means differ by no more than a tenth, as far as both are known.
+bool same_load(double a, double b);
+
 // A sample of steps of each trace, in ns per step.
 struct Change {
   MeanDraws baseline, candidate;
   std::size_t baseline_steps = 0, candidate_steps = 0;
-  Interval interval;  // of the difference of means, 95 %
+  Interval interval;  // of the difference of means at equal load, 95 %: with all that the load may have made of it
+  LoadDifference load;
+  Interval by_load;  // that: how much more the difference at equal load may be; holds 0
   Verdict verdict = Verdict::kInconclusive;
-  std::string reason;   // why inconclusive; else ""
-  bool wide = false;    // inconclusive only because the interval holds both 0, or little, and a large change
-  bool barred = false;  // there can be no verdict, whatever the number of steps
+  std::string reason;           // why inconclusive; else ""
+  bool barred = false;          // there can be no verdict, whatever the number of steps
+  bool wide = false;            // inconclusive only because the interval holds both 0, or little, and a large change
+  bool either_by_load = false;  // inconclusive since one verdict holds with what the load made, and another without
   // Of a period (recording.h): a host slowed by recording, and whether both traces record the same.
   std::string caveat;
   bool recorded_alike = true;
   [[nodiscard]] double difference() const { return candidate.mean - baseline.mean; }
   // Its interval says what is known.
-  [[nodiscard]] bool judged() const { return wide || verdict != Verdict::kInconclusive; }
+  [[nodiscard]] bool judged() const { return !barred && (wide || either_by_load || verdict != Verdict::kInconclusive); }
+  // Without what the load may have made.
+  [[nodiscard]] Interval measured() const { return {interval.low - by_load.low, interval.high - by_load.high}; }
+  [[nodiscard]] bool is_by_load() const { return is_considerable(load.share(), difference() / baseline.mean); }
 };
 
 // Values per step, and how many further steps have none of it, that is 0.
@@ -114,11 +138,11 @@ struct StepValues {
 };
 // `coverage`: the lesser share of the work that has a counterpart; `barred`: why there can be no verdict, else "".
 Change make_change(StepValues baseline, StepValues candidate, double coverage, const std::string& barred,
-                   const VerdictRule& rule);
+                   const VerdictRule& rule, const LoadDifference& load = {});
 
 // Sets verdict and reason from the rest of a change. Worse or better if the interval excludes 0 and the change is large
 // enough; same if the whole interval is smaller than that; else inconclusive, as without enough steps or a comparable
-// load, for the reason: "3/4 steps".
+// load, for the reason: "3/4 steps", and where it depends on how much of the change is by the load.
 void judge(Change& change, double coverage, const std::string& barred, const VerdictRule& rule);
 
 // Makes the change of a period inconclusive where the traces record differently (recording_difference()), and gives it

@@ -467,5 +467,44 @@ TEST_CASE("verdicts of swapped sides are opposite, also where the change is just
   }
 }
 
+// Steps of `n` tokens, that take so long a token.
+Change under_load(std::vector<std::int64_t> a, std::vector<std::int64_t> b, double slower, double attention = 0) {
+  const LoadDifference load = load_difference(a, b, attention);
+  for (std::int64_t& value : a) value *= 1000;
+  for (std::int64_t& value : b) value = std::llround(1000 * slower * static_cast<double>(value));
+  return make_change({a}, {b}, 1, "", {}, load);
+}
+
+TEST_CASE("a load that differs is counted in the interval, and no verdict depends on it") {
+  const std::vector<std::int64_t> few(10, 1000), more(10, 1070);
+  const Change by_load = under_load(few, more, 1);
+  CHECK(by_load.verdict == Verdict::kInconclusive);
+  CHECK(as_lines(by_load.reason, by_load.barred, by_load.is_by_load()) == "the load differs by 7.0 %\nfalse\ntrue");
+  CHECK(by_load.interval.low == doctest::Approx(0).scale(1000));
+  CHECK(by_load.interval.high == doctest::Approx(70'000));
+  const Change back = under_load(more, few, 1);
+  CHECK(back.interval.low == doctest::Approx(-by_load.interval.high));
+  CHECK(under_load(few, more, 1, 0.5).interval.low < -30'000);   // attention takes the square of it
+  CHECK(under_load(more, few, 1.07).reason == by_load.reason);   // as long, with fewer tokens
+  CHECK(under_load(few, more, 1.2).verdict == Verdict::kWorse);  // with and without
+  CHECK(under_load(few, few, 1.07).verdict == Verdict::kWorse);  // the same load
+  CHECK(under_load(few, {10, 1200}, 1).by_load.high == 0);       // no load to compare, which bars a verdict
+  CHECK(under_load({}, more, 1).by_load.low == 0);               // not known
+  CHECK(under_load(few, std::vector<std::int64_t>(10, 1005), 1).verdict == Verdict::kSame);
+}
+
+TEST_CASE("of steps whose loads scatter the times hold what that makes: most of equal programs stay the same") {
+  std::mt19937 chance(4);
+  int unsure = 0;
+  for (int i = 0; i < 200; ++i) {
+    std::vector<std::int64_t> a(30), b(30);
+    for (auto* side : {&a, &b}) {
+      for (std::int64_t& value : *side) value = 1000 + static_cast<std::int64_t>(chance() % 1000);
+    }
+    unsure += under_load(a, b, 1).verdict == Verdict::kSame ? 0 : 1;
+  }
+  CHECK(unsure <= 16);
+}
+
 }  // namespace
 }  // namespace tracedb

@@ -392,9 +392,19 @@ bool is_beyond(const Output& output, const TrendRequest& request, const std::vec
   }
   for (const TrendSeries& one : series) {
     const auto change = last_change_pct(one);
-    if (!change || *change <= *request.gate) continue;
-    output.note(fmt::format("gate: {}: {:+.1f} %", one.label, *change));
-    any = true;
+    if (!change) continue;
+    // What the load may have made of it is not held against it.
+    const double load = last_load_pct(one);
+    const double low = *change - std::max(load, 0.0), high = *change - std::min(load, 0.0);
+    if (high <= *request.gate) continue;
+    const bool fails = low > *request.gate;
+    output.note(fmt::format("gate: {}: {:+.1f} %{}", one.label, *change,
+                            fails
+                                ? ""
+                                : fmt::format(", inconclusive: the load differs by {:+.1f} %: at equal load {:+.1f} to "
+                                              "{:+.1f} %",
+                                              load, low, high)));
+    any = any || fails || request.inconclusive_fails;
   }
   return any;
 }
@@ -458,11 +468,25 @@ void drop_copies(std::vector<CatalogueEntry>& entries, std::vector<std::string>&
                                 counted(copies.size(), "trace is a copy", "traces are copies"), first_of(copies)));
 }
 
-// Means of the regular steps of runs, at equal load, as `compare` of sets has them; unknown of runs that have none.
-std::vector<std::optional<double>> levels_of(const std::string& phase, std::span<const TrendRun> runs,
-                                             const ActiveRules& rules) {
+// Of the steps of a phase in the mean; 0: it is not known of all ranks.
+double load_of(const Run& run, const std::string& phase) {
+  double sum = 0;
+  for (const RollUp& rank : run.ranks) {
+    const auto found = std::ranges::find_if(
+        rank.groups, [&](const RollUpGroup& one) { return one.kind == phase && one.batch.empty(); });
+    if (found == rank.groups.end() || !found->load_known || found->sums.steps == 0) return 0;
+    sum += found->sums.load / static_cast<double>(found->sums.steps);
+  }
+  return sum / static_cast<double>(run.ranks.size());
+}
+
+// Loads of runs, and, of periods, means of their regular steps as `compare` of sets has them, at equal load where their
+// steps have several; unknown of runs that have none.
+std::vector<TrendValue> levels_of(const std::string& phase, std::span<const TrendRun> runs, const ActiveRules& rules,
+                                  bool of_periods) {
   const RollUpCache cache(cache_directory());
   RunsOfSides sides;
+  std::vector<TrendValue> out(runs.size());
   for (std::size_t i = 0; i < runs.size(); ++i) {
     Run run{std::to_string(i), {}};
     for (const CatalogueEntry* trace : runs[i]) {
@@ -470,33 +494,38 @@ std::vector<std::optional<double>> levels_of(const std::string& phase, std::span
         run.ranks.push_back(cache.of(Index::open(trace->index), {}, rules.get(), rules.name() == "default"));
       });
     }
-    if (run.ranks.size() == runs[i].size()) sides[0].push_back(std::move(run));
+    if (run.ranks.size() != runs[i].size()) continue;
+    out[i].load = load_of(run, phase);
+    sides[0].push_back(std::move(run));
   }
-  std::vector<std::optional<double>> out(runs.size());
+  if (!of_periods) return out;
   const auto wanted = [&](std::string_view label, std::string_view) { return label == phase; };
   for (const RunPhase& one : phases_of(sides, {false, true, wanted})) {
     if (!one.by_period) continue;
-    for (const SetRun& run : compare_sets(one.sums, {}).runs) {
-      if (run.bar.empty()) out[static_cast<std::size_t>(*parse_int64(run.name))] = run.period;
+    const SetComparison levels = compare_sets(one.sums, {});
+    for (const SetRun& run : levels.runs) {
+      if (!run.bar.empty()) continue;
+      TrendValue& own = out[static_cast<std::size_t>(*parse_int64(run.name))];
+      own.value = run.period;
+      if (levels.load_varies) own.load = 0;
     }
   }
   return out;
 }
 
-std::vector<std::optional<double>> values_of(const Metric& metric, const std::string& phase,
-                                             std::span<const TrendRun> runs, const ActiveRules& rules) {
-  std::vector<std::optional<double>> out(runs.size());
-  if (metric.kind == MetricKind::kPeriod) out = levels_of(phase, runs, rules);
+std::vector<TrendValue> values_of(const Metric& metric, const std::string& phase, std::span<const TrendRun> runs,
+                                  const ActiveRules& rules) {
+  std::vector<TrendValue> out = levels_of(phase, runs, rules, metric.kind == MetricKind::kPeriod);
   const bool of_steps = metric.kind == MetricKind::kPeriod || metric.kind == MetricKind::kSpan;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     double sum = 0;
-    bool known = !out[i];
+    bool known = !out[i].value;
     for (const CatalogueEntry* trace : known ? runs[i] : TrendRun()) {
       const auto value = of_steps ? step_time(*trace, phase, metric.kind) : kernel_time(*trace, phase, metric, rules);
       known = known && value;
       sum += value.value_or(0);
     }
-    if (known) out[i] = sum / static_cast<double>(runs[i].size());
+    if (known) out[i].value = sum / static_cast<double>(runs[i].size());
   }
   return out;
 }
