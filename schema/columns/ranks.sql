@@ -13,11 +13,12 @@
 -- table: ranks_collectives
 -- ranks: a row for each group and name of collectives.
 -- column: job | Job | text |  | 10 | folder and common part of the names of its traces
--- column: time | Time | ns | sum | 6 | in these collectives, over all ranks: waiting and transfer
--- column: waiting | Waiting | ns | sum | 7 | before the last rank came
+-- column: time | Time | ns | sum | 6 | in these collectives, over all ranks: waiting, transfer and undivided
+-- column: waiting | Waiting | ns | sum | 7 | before the last rank that is there came
 -- column: exposed_waiting | Exposed Waiting | ns | sum | 7 | of it, while computing nothing
--- column: transfer | Transfer | ns | sum | 6 | after the last rank came
--- column: latency | Avg Transfer | ns |  | 5 | mean time of a collective on the rank that comes last
+-- column: transfer | Transfer | ns | sum | 6 | after the last rank came, of collectives of which all ranks are there
+-- column: undivided | Undivided | ns | sum | 3 | the rest of the others: transfer, or waiting for a rank that is not recorded then
+-- column: latency | Avg Transfer | ns |  | 5 | mean time on the rank that comes last, of collectives of which all ranks are there
 -- column: collectives | Collectives | count | sum | 5 | matched
 -- column: late | Late | count | sum | 5 | where a rank is late
 -- column: rank | Rank | text |  | 10 | that is late most often
@@ -32,10 +33,11 @@
 -- column: rank | Rank | text | label | 9 | number of the rank; [job]: the rank that waits least, in either job its own
 -- column: baseline | Baseline | ns |  | 8 | span of the rank per step; without steps its span
 -- column: candidate | Candidate | ns |  | 8 | the same of the candidate
--- column: change | Change | ns |  | 8 | candidate - baseline: the sum of the columns that follow
+-- column: change | Change | ns |  | 8 | candidate - baseline: the sum of Compute, Exposed Comm, Exposed Copies and Idle
 -- column: change_pct | Change (%) | percent |  | 8 | of the baseline
 -- column: computation | Compute | ns |  | 7 | change of the time it computes
--- column: exposed_transfer | Exposed Transfer | ns |  | 4 | change of exposed communication without waiting
+-- column: exposed_comm | Exposed Comm | ns |  | 6 | change of exposed communication: of the two columns that follow
+-- column: exposed_transfer | Exposed Transfer | ns |  | 4 | change of exposed communication without waiting; unknown, as is the next: in either job it cannot be divided, as ranks are not recorded
 -- column: exposed_waiting | Exposed Waiting | ns |  | 7 | change of exposed waiting for other ranks
 -- column: exposed_copy | Exposed Copies | ns |  | 5 | change of exposed copies
 -- column: idle | Idle | ns |  | 7 | change of the time in which nothing runs
@@ -74,7 +76,8 @@
 -- column: exposed_comm | Exposed Comm | ns | sum | 5 | of it, without computation at the same time
 -- column: waiting | Waiting | ns | sum | 4 | in matched collectives before the last rank that is there came
 -- column: exposed_waiting | Exposed Waiting | ns | sum | 7 | of it, while computing nothing
--- column: transfer | Transfer | ns | sum | 4 | after that, with any waiting for ranks that are not there
+-- column: transfer | Transfer | ns | sum | 4 | after that, in collectives of which all ranks are there
+-- column: undivided | Undivided | ns | sum | 3 | the same in the others: transfer, or waiting for a rank that is not recorded then
 -- column: caused | Waiting Caused | ns | sum | 8 | exposed waiting of the others where this rank was late
 -- column: last | Last | count | sum | 8 | collectives where it was late
 -- column: collectives | Collectives | count |  | 6 | matched collectives it takes part in

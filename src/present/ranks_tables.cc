@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -38,6 +39,7 @@ Row rank_row(const JobAnalysis& job, std::uint32_t place) {
           if_paired(waits.sums.waiting),
           if_paired(waits.sums.exposed),
           if_paired(waits.sums.transfer),
+          if_paired(waits.sums.undivided),
           if_paired(waits.caused),
           if_paired(count(waits.last)),
           count(waits.sums.collectives),
@@ -166,8 +168,8 @@ void add_steps(const JobAnalysis& job, Report& out) {
 }
 
 struct CollectiveSums {
-  std::int64_t time = 0, waiting = 0, exposed = 0, latency = 0;
-  std::size_t collectives = 0, late = 0, ranks = 0;
+  std::int64_t time = 0, waiting = 0, exposed = 0, undivided = 0, latency = 0;
+  std::size_t collectives = 0, whole = 0, late = 0, ranks = 0;
   std::map<std::uint32_t, std::size_t> last;  // by rank
 };
 
@@ -177,13 +179,20 @@ void add_collectives(const JobAnalysis& job, Report& out) {
     const MatchedCollective& matched = job.matching.matched[one.collective];
     CollectiveSums& sums =
         all[{job.texts.collectives.text(matched.name), job.texts.groups.text(matched.group), matched.by_sequence}];
+    std::int64_t time = 0;
     for (const CollectiveMember& member : matched.members) {
       const CollectiveEvent& event = job.ranks[member.rank].collectives[member.event];
-      sums.time += event.end - event.start;
+      time += event.end - event.start;
+    }
+    sums.time += time;
+    if (one.is_whole) {
+      ++sums.whole;
+      sums.latency += one.transfer;
+    } else {
+      sums.undivided += time - one.waiting;
     }
     sums.waiting += one.waiting;
     sums.exposed += one.exposed;
-    sums.latency += one.transfer;
     sums.ranks = std::max(sums.ranks, matched.members.size());
     ++sums.collectives;
     if (one.arrival != Arrival::kLate) continue;
@@ -195,11 +204,12 @@ void add_collectives(const JobAnalysis& job, Report& out) {
     const auto& [name, group, by_sequence] = key;
     const auto most = std::ranges::max_element(sums.last, {}, [](const auto& one) { return one.second; });
     const bool any = most != sums.last.end();
-    out.rows.push_back({job.name, sums.time, sums.waiting, sums.exposed, sums.time - sums.waiting,
-                        time_cell(static_cast<double>(sums.latency) / static_cast<double>(sums.collectives)),
-                        count(sums.collectives), count(sums.late), any ? rank_cell(job, most->first) : Cell(),
-                        any ? count(most->second) : Cell(), count(sums.ranks), by_sequence ? "sequence" : "order",
-                        group.empty() ? Cell() : Cell(group), name});
+    out.rows.push_back(
+        {job.name, sums.time, sums.waiting, sums.exposed, sums.time - sums.waiting - sums.undivided, sums.undivided,
+         sums.whole > 0 ? time_cell(static_cast<double>(sums.latency) / static_cast<double>(sums.whole)) : Cell(),
+         count(sums.collectives), count(sums.late), any ? rank_cell(job, most->first) : Cell(),
+         any ? count(most->second) : Cell(), count(sums.ranks), by_sequence ? "sequence" : "order",
+         group.empty() ? Cell() : Cell(group), name});
   }
   std::stable_sort(out.rows.begin() + begin, out.rows.end(), [](const Row& a, const Row& b) {
     return std::get<std::int64_t>(a[1]) > std::get<std::int64_t>(b[1]);
@@ -210,13 +220,21 @@ constexpr double kSame = 1;           // percent
 constexpr double kLeastReason = 0.1;  // of the change
 constexpr std::size_t kMostCauses = 3;
 
+constexpr double kMostUndivided = 0.001;  // of the time
+
 // Of a step of one rank, in ns; without steps of its recording. The parts add up to the time.
 struct RankStep {
-  double time = 0;
+  double time = 0, undivided = 0;
   std::array<double, 5> parts{};
 };
 constexpr std::array<const char*, 5> kParts = {"computing", "exposed transfer", "exposed waiting", "exposed copies",
                                                "idle"};
+constexpr std::size_t kTransfer = 1, kWaiting = 2;
+
+// Whether what is neither transfer nor waiting is next to nothing.
+bool are_divided(const RankStep& before, const RankStep& after) {
+  return before.undivided + after.undivided <= kMostUndivided * (before.time + after.time);
+}
 
 double steps_of(const RankTrace& rank) {
   std::set<std::uint32_t> seen;
@@ -235,14 +253,16 @@ RankStep step_of(const JobAnalysis& job, std::uint32_t place) {
   const std::int64_t parts[] = {sums.computation, sums.exposed_comm - waiting, waiting, sums.exposed_copy, sums.idle};
   for (std::size_t i = 0; i < out.parts.size(); ++i) out.parts[i] = static_cast<double>(parts[i]) / steps;
   out.time = static_cast<double>(sums.span) / steps;
+  out.undivided = static_cast<double>(job.waits.ranks[place].sums.exposed_undivided) / steps;
   return out;
 }
 
-// The one that waits least: the others wait for it.
+// The one that waits least in a step: the others wait for it.
 std::uint32_t deciding(const JobAnalysis& job) {
-  const auto& ranks = job.waits.ranks;
-  const auto least = std::ranges::min_element(ranks, {}, [](const RankWaits& rank) { return rank.sums.exposed; });
-  return static_cast<std::uint32_t>(least - ranks.begin());
+  std::vector<double> waiting;
+  for (std::uint32_t place = 0; place < job.ranks.size(); ++place)
+    waiting.push_back(step_of(job, place).parts[kWaiting]);
+  return static_cast<std::uint32_t>(std::ranges::min_element(waiting) - waiting.begin());
 }
 
 Cell percent_cell(double before, double after) { return before > 0 ? Cell(100 * (after - before) / before) : Cell(); }
@@ -257,26 +277,32 @@ std::map<std::int64_t, std::uint32_t> places(const JobAnalysis& job) {
 Row both_sides(std::int64_t rank, const RankStep& before, const RankStep& after) {
   Row out = {std::to_string(rank), time_cell(before.time), time_cell(after.time), Cell(),
              percent_cell(before.time, after.time)};
-  std::int64_t change = 0;  // of rounded parts, which then add up
+  std::array<std::int64_t, kParts.size()> parts{};  // rounded: these add up
+  for (std::size_t i = 0; i < kParts.size(); ++i)
+    parts[i] = std::llround(after.parts[i]) - std::llround(before.parts[i]);
+  out[3] = std::reduce(parts.begin(), parts.end());
+  const bool divided = are_divided(before, after);
   for (std::size_t i = 0; i < kParts.size(); ++i) {
-    const std::int64_t part = std::llround(after.parts[i]) - std::llround(before.parts[i]);
-    out.emplace_back(part);
-    change += part;
+    if (i == kTransfer) out.emplace_back(parts[kTransfer] + parts[kWaiting]);
+    out.push_back(divided || (i != kTransfer && i != kWaiting) ? Cell(parts[i]) : Cell());
   }
-  out[3] = change;
   return out;
 }
 
 Sentence reasons_text(const RankStep& before, const RankStep& after) {
-  std::vector<std::pair<double, std::size_t>> parts;
-  for (std::size_t i = 0; i < kParts.size(); ++i) parts.emplace_back(after.parts[i] - before.parts[i], i);
+  std::vector<std::pair<double, const char*>> parts;
+  for (std::size_t i = 0; i < kParts.size(); ++i) parts.emplace_back(after.parts[i] - before.parts[i], kParts[i]);
+  if (!are_divided(before, after)) {
+    parts[kTransfer] = {parts[kTransfer].first + parts[kWaiting].first, "exposed communication"};
+    parts.erase(parts.begin() + kWaiting);
+  }
   std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
   std::vector<Sentence> out;
   for (std::size_t i = 0; i < kMostCauses; ++i) {
     const auto [change, part] = parts[i];
     if (std::abs(change) < kLeastReason * std::abs(after.time - before.time)) continue;
     out.push_back(say("part", change > 0 ? "+{change:duration} {part}" : "{change:duration} {part}",
-                      {{"change", change}, {"part", kParts[part]}}));
+                      {{"change", change}, {"part", part}}));
   }
   return joined(out, ", ");
 }
@@ -362,8 +388,9 @@ Sentence compare_headline(const JobAnalysis& baseline, const JobAnalysis& candid
   const bool same_rank = baseline.ranks[a].rank == candidate.ranks[b].rank;
   const Figure who{
       "who",
-      say("", "{rank} {how}{before}",
+      say("", "{rank}{of} {how}{before}",
           {{"rank", rank_text(candidate, b)},
+           {"of", candidate.all_are_here() ? Sentence{} : say("", " {ranks}", {{"ranks", of_ranks(candidate)}})},
            {"how", candidate.waits.straggler == b ? "sets the pace" : "waits least"},
            {"before", same_rank ? Sentence{} : say("", " (before: {rank})", {{"rank", rank_text(baseline, a)}})}})};
   const bool steps = baseline.steps() > 0 && candidate.steps() > 0;

@@ -81,18 +81,6 @@ Sentence loss_words(const JobAnalysis& job, std::uint32_t rank) {
   return say("", "{by_step} ({share:.1f%})", {{"by_step", per_step(job, loss.ns, rank)}, {"share", loss.share}});
 }
 
-// Where nothing says how many there are, others may be missing.
-bool all_are_here(const JobAnalysis& job) { return job.missing.empty() && (job.world_size || job.by_device); }
-
-// "of 8", "of the 4 recorded (of 8)", "of the 4 recorded"
-Sentence of_ranks(const JobAnalysis& job) {
-  if (!job.world_size && !job.by_device) return say("", "of the {recorded} recorded", {{"recorded", job.ranks.size()}});
-  const Figure size{"size", size_text(job)};
-  return job.missing.empty()
-             ? say("", "of {size}", {size})
-             : say("", "of the {recorded} recorded (of {size})", {{"recorded", job.ranks.size()}, size});
-}
-
 // Where the others would wait most of it without this rank, too: for whom.
 Sentence shared_words(const JobAnalysis& job, std::uint32_t place, double loss) {
   const RankWaits& rank = job.waits.ranks[place];
@@ -159,7 +147,7 @@ Sentence waiting_for_missing(const JobAnalysis& job) {
   return say("ranks.missing",
              "{missing:# rank} of {size} {are} not there, so who holds the others up is not known: the {recorded} that "
              "are wait for others in {share:.0f%} of the time of their collectives (Notify_Wait); the columns have as "
-             "waiting what they wait for each other, and as transfer the rest",
+             "waiting what they wait for each other, and as undivided the rest",
              {{"missing", job.missing.size()},
               {"size", size_text(job)},
               {"are", job.missing.size() == 1 ? "is" : "are"},
@@ -172,12 +160,12 @@ Sentence even_headline(const JobAnalysis& job) {
   for (const RankTrace& rank : job.ranks) span += static_cast<double>(rank.figures.span);
   const auto waiting = static_cast<double>(job.waits.exposed);
   const Figure rank{"rank", job.by_device ? "device" : "rank"},
-      of{"of", all_are_here(job) ? Sentence{} : say("", " {ranks}", {{"ranks", of_ranks(job)}})};
+      of{"of", job.all_are_here() ? Sentence{} : say("", " {ranks}", {{"ranks", of_ranks(job)}})};
   const Sentence who = job.waits.suspect ? suspect_clause(job, *job.waits.suspect, of)
                        : job.waits.is_too_short
                            ? say("too_short", "too few steps to tell which {rank}{of} holds the others up", {rank, of})
                            : say("even", "no {rank}{of} holds {whom} up",
-                                 {rank, of, {"whom", all_are_here(job) ? "the others" : "those recorded"}});
+                                 {rank, of, {"whom", job.all_are_here() ? "the others" : "those recorded"}});
   return say(
       "ranks.even", "{who}: {all}each waits {wait} ({share:.1f%}) on average in {in}{most}{missing}",
       {{"who", who},
@@ -186,7 +174,7 @@ Sentence even_headline(const JobAnalysis& job) {
        {"share", span > 0 ? waiting / span : 0.0},
        {"in", matched_words(job)},
        {"most", most_of_waiting(job)},
-       {"missing", all_are_here(job)     ? Sentence{}
+       {"missing", job.all_are_here()    ? Sentence{}
                    : job.missing.empty() ? say("size", "; how many ranks the job has, and waits for, is not known")
                                          : say("unknown", "; how long for those missing is not known")}});
 }
@@ -249,6 +237,14 @@ std::string rank_text(const JobAnalysis& job, std::uint32_t place) {
   return fmt::format("{} {}", job.by_device ? "device" : "rank", job.ranks[place].rank);
 }
 
+Sentence of_ranks(const JobAnalysis& job) {
+  if (!job.world_size && !job.by_device) return say("", "of the {recorded} recorded", {{"recorded", job.ranks.size()}});
+  const Figure size{"size", size_text(job)};
+  return job.missing.empty()
+             ? say("", "of {size}", {size})
+             : say("", "of the {recorded} recorded (of {size})", {{"recorded", job.ranks.size()}, size});
+}
+
 Sentence job_headline(const JobAnalysis& job) {
   if (job.ranks.size() == 1) {
     if (job.world_size == 1) return say("ranks.one", "a job of one rank, which waits for nobody");
@@ -277,9 +273,16 @@ std::vector<std::string> job_notes(const JobAnalysis& job) {
   if (!job.missing.empty() && job.ranks.size() > 1) {
     const bool one = job.missing.size() == 1;
     notes.push_back(
-        fmt::format("{} of {} ranks {} not there ({}), and may be what the others wait for: that counts as "
-                    "transfer, and sends to and from {} are left out",
+        fmt::format("{} of {} ranks {} not there ({}), and may be what the others wait for; sends to and from "
+                    "{} are left out",
                     job.missing.size(), size_text(job), one ? "is" : "are", listed(job.missing), one ? "it" : "them"));
+  }
+  const auto& all = job.waits.collectives;
+  if (const auto partial = std::ranges::count(all, false, &CollectiveWait::is_whole); partial > 0) {
+    notes.push_back(fmt::format(
+        "{} of {} members that are not recorded then, or may have: what they take without waiting for those there is "
+        "not divided into transfer and waiting",
+        partial, counted(all.size(), "collective has", "collectives have")));
   }
   if (job.by_device) notes.push_back(fmt::format("the ranks are the {} devices of one process", job.ranks.size()));
   add_rank_notes(job, notes);

@@ -18,4 +18,7 @@ std::vector<std::string> job_notes(const JobAnalysis& job);
 // "rank 3", of what a job's places say.
 std::string rank_text(const JobAnalysis& job, std::uint32_t place);
 
+// "of 8", "of the 4 recorded (of 8)", "of the 4 recorded"
+Sentence of_ranks(const JobAnalysis& job);
+
 }  // namespace tracedb

@@ -67,7 +67,7 @@ std::size_t best_shift(const RankTrace& rank, const Events& some, const RankTrac
 
 class Matcher {
  public:
-  explicit Matcher(std::span<const RankTrace> ranks) : ranks_(ranks) {}
+  Matcher(std::span<const RankTrace> ranks, bool all_there) : ranks_(ranks), all_there_(all_there) {}
 
   Matching match() {
     out_.other_end.resize(ranks_.size());
@@ -77,6 +77,7 @@ class Matcher {
     for (auto& [key, by_rank] : peerless_) match_peers(by_rank);
     std::ranges::stable_sort(out_.matched,
                              [&](const auto& a, const auto& b) { return first_start(a) < first_start(b); });
+    find_whole();
     return std::move(out_);
   }
 
@@ -132,6 +133,20 @@ class Matcher {
     one.name = first.name;
     one.group = first.group;
     out_.matched.push_back(std::move(one));
+  }
+
+  // Of a group of unknown size: as many as most have.
+  void find_whole() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> most;
+    for (const MatchedCollective& one : out_.matched) {
+      std::size_t& members = most[{one.group, one.name}];
+      members = std::max(members, one.members.size());
+    }
+    for (MatchedCollective& one : out_.matched) {
+      const auto size = static_cast<std::size_t>(event(one.members.front()).group_size);
+      one.is_whole = one.is_send || (size > 0 ? one.members.size() >= size
+                                              : all_there_ && one.members.size() == most[{one.group, one.name}]);
+    }
   }
 
   // By stream where each rank has as many on its streams as the others, in the order of their numbers.
@@ -198,6 +213,7 @@ class Matcher {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
   std::span<const RankTrace> ranks_;
+  bool all_there_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, ByRank> numbered_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, ByRank> unnumbered_, peerless_;
   Matching out_;
@@ -366,7 +382,9 @@ std::size_t without_other_end(const Matching& matching) {
   return std::accumulate(matching.other_end.begin(), matching.other_end.end(), std::size_t{0});
 }
 
-Matching match_collectives(std::span<const RankTrace> ranks) { return Matcher(ranks).match(); }
+Matching match_collectives(std::span<const RankTrace> ranks, bool all_there) {
+  return Matcher(ranks, all_there).match();
+}
 
 std::int64_t RankClock::aligned(std::int64_t own) const {
   return own - std::llround(offset + slope * static_cast<double>(own - at));

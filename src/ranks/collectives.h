@@ -24,6 +24,7 @@ struct MatchedCollective {
   std::uint32_t name = 0, group = 0;      // of JobTexts
   bool by_sequence = false;               // else by order
   bool is_send = false;                   // and its receive; else of the whole group
+  bool is_whole = true;                   // all of the group are members
   std::vector<CollectiveMember> members;  // two and more, by rank
 };
 
@@ -37,7 +38,8 @@ struct Matching {
 // Of sends and receives, all without their other end.
 std::size_t without_other_end(const Matching& matching);
 
-Matching match_collectives(std::span<const RankTrace> ranks);
+// `all_there`: no rank of the job is missing. Else a group of unknown size may have more ranks.
+Matching match_collectives(std::span<const RankTrace> ranks, bool all_there);
 
 // The clocks of the ranks of a job, set by their collectives: whatever moves data among all of its members ends on all
 // of them at nearly the same time. The offset of a rank is the median difference of these ends, its drift the median

@@ -29,7 +29,7 @@ std::size_t JobAnalysis::steps(std::optional<std::uint32_t> place) const {
 }
 
 void analyse(JobAnalysis& job) {
-  job.matching = match_collectives(job.ranks);
+  job.matching = match_collectives(job.ranks, job.all_are_here());
   RankClock one;
   one.known = true;
   job.clocks =

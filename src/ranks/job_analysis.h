@@ -66,6 +66,8 @@ struct JobAnalysis {
   std::vector<RankClock> clocks;
   JobWaits waits;
 
+  // No rank is missing; where nothing says how many there are, some may be.
+  [[nodiscard]] bool all_are_here() const { return missing.empty() && (world_size || by_device); }
   // Steps with a collective that is selected, of this rank; 0: none is in a step, or what repeats is none.
   [[nodiscard]] std::size_t steps(std::optional<std::uint32_t> place = std::nullopt) const;
 };

@@ -18,6 +18,7 @@ namespace {
 struct Described {
   std::uint32_t group = 0;
   std::string name, ranks;
+  std::int64_t group_size = 0;
   std::int64_t sequence = kUnknownValue, source_rank = kUnknownValue, destination_rank = kUnknownValue;
 };
 
@@ -29,7 +30,8 @@ std::string group_text(const Statement& row) {
 std::unordered_map<std::uint32_t, Described> read_descriptions(const Index& index, JobTexts& texts) {
   std::unordered_map<std::uint32_t, Described> out;
   Statement rows(index.database(),
-                 "SELECT kernel_id, group_name, ranks, name, sequence, source_rank, destination_rank FROM collective");
+                 "SELECT kernel_id, group_name, ranks, name, sequence, source_rank, destination_rank, group_size "
+                 "FROM collective");
   while (rows.step()) {
     Described described;
     described.group = texts.groups.number(group_text(rows));
@@ -38,6 +40,7 @@ std::unordered_map<std::uint32_t, Described> read_descriptions(const Index& inde
     described.sequence = rows.integer(4).value_or(kUnknownValue);
     described.source_rank = rows.integer(5).value_or(kUnknownValue);
     described.destination_rank = rows.integer(6).value_or(kUnknownValue);
+    described.group_size = rows.integer(7).value_or(0);
     out.emplace(rows.id(0), std::move(described));
   }
   return out;
@@ -154,7 +157,10 @@ class RankReader {
           fmt::format("send {} to {}", sends ? out_.rank : end.peer, sends ? end.peer : out_.rank));
       return;
     }
-    if (end.exchange == Exchange::kCollective) out.sequence = described.sequence;
+    if (end.exchange == Exchange::kCollective) {
+      out.sequence = described.sequence;
+      out.group_size = described.group_size;
+    }
     out.name = texts_.collectives.number(described.name.empty() ? std::string(short_name) : described.name);
   }
 

@@ -40,6 +40,7 @@ struct CollectiveEvent {
   std::uint32_t stream = 0;               // id in its own index
   std::uint32_t kernel = 0;               // the same
   std::int64_t sequence = kUnknownValue;  // of collectives: ranks count their sends and receives each for themselves
+  std::int64_t group_size = 0;            // ranks that take part; 0: not known
   std::uint32_t step = 0;                 // place + 1; 0: in none
   bool selected = true;                   // by --step, --phase, ...
   Exchange exchange = Exchange::kCollective;

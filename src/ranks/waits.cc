@@ -41,6 +41,7 @@ class Splitter {
   Splitter(std::span<const RankTrace> ranks, const Matching& matching, std::span<const RankClock> clocks)
       : ranks_(ranks), matching_(matching), clocks_(clocks), others_(ranks.size()), chance_(ranks.size()) {
     out_.ranks.resize(ranks.size());
+    for (const RankTrace& rank : ranks) divided_.emplace_back(rank.collectives.size());
   }
 
   JobWaits split() {
@@ -118,12 +119,14 @@ class Splitter {
       ++out_.apart;
       return;
     }
+    for (const CollectiveMember& member : one.members) divided_[member.rank][member.event] = one.is_whole;
     const std::optional<std::uint32_t> before = common_before(number, all);
     kept_.push_back(number);
     if (!is_selected(one)) return;
     CollectiveWait wait;
     wait.collective = number;
     wait.last_rank = last.rank;
+    wait.is_whole = one.is_whole;
     wait.transfer = last.own_end - last.own_start;
     wait.step = step_of(one);
     wait.arrival = arrival(all, tolerated, before.has_value());
@@ -187,7 +190,7 @@ class Splitter {
       sums.late += wait.arrival == Arrival::kLate ? 1 : 0;
       sums.time += time;
       sums.waiting += waiting;
-      sums.transfer += time - waiting;
+      (wait.is_whole ? sums.transfer : sums.undivided) += time - waiting;
       sums.exposed += exposed;
       wait.waiting += waiting;
       wait.exposed += exposed;
@@ -278,6 +281,11 @@ class Splitter {
   void finish(std::uint32_t rank) {
     RankWaits& waits = out_.ranks[rank];
     waits.others = others_[rank].size();
+    for (std::size_t i = 0; i < divided_[rank].size(); ++i) {
+      const CollectiveEvent& one = ranks_[rank].collectives[i];
+      if (divided_[rank][i] || !one.selected || one.group_size == 1) continue;
+      waits.sums.exposed_undivided += one.end - one.start - ranks_[rank].computing.covered(one.start, one.end);
+    }
     const Chance& chance = chance_[rank];
     if (chance.variance > 0) {
       waits.persistence = (static_cast<double>(waits.caused) - chance.mean) / std::sqrt(chance.variance);
@@ -301,6 +309,7 @@ class Splitter {
   const Matching& matching_;
   std::span<const RankClock> clocks_;
   std::vector<std::set<std::uint32_t>> others_;  // that waited for a rank
+  std::vector<std::vector<bool>> divided_;       // events of each rank that have all their members
   std::vector<Chance> chance_;
   std::vector<std::uint32_t> kept_;  // collectives of these ranks, selected or not
   JobWaits out_;

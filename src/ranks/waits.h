@@ -5,7 +5,8 @@
 // A send is split as a collective of two ranks, unless it ended before its receive began: the data were put by, and
 // nobody waited.
 //
-// Exactly, on each rank: time in a collective = waiting + transfer, and over a job the exposed waiting is what ranks
+// Exactly, on each rank: time in a collective = waiting + transfer (where one of its group is not recorded, waiting for
+// those that are + what cannot be divided), and over a job the exposed waiting is what ranks
 // that were late caused, what happened where all came together, and what began before the recording.
 //
 // A rank is late by its arrival less the mean arrival of the others. That is, exactly, the sum of what it did longer
@@ -48,7 +49,8 @@ struct CollectiveWait {
   std::uint32_t last_rank = 0;            // place among the traces
   std::int64_t late = 0;                  // ns: the sum of `parts`
   LateParts parts{};                      // where kLate
-  std::int64_t transfer = 0;              // on the last rank, ns
+  bool is_whole = true;                   // all of its group are there
+  std::int64_t transfer = 0;              // on the last rank, ns; where not whole, with waiting for the others
   std::int64_t waiting = 0;               // sum over the ranks
   std::int64_t exposed = 0;               // of it, while the rank computes nothing
   std::uint32_t step = 0;                 // place + 1 on the first of its ranks that knows; 0: in none
@@ -62,7 +64,11 @@ inline constexpr double kLeastLoss = 0.01;     // of the span of the others
 // Sums over a set of collectives.
 struct WaitSums {
   std::size_t collectives = 0, late = 0;
-  std::int64_t time = 0, waiting = 0, transfer = 0, exposed = 0;  // sums over ranks
+  // Sums over ranks. Where a member of the group is not recorded, what it takes without `waiting` is `undivided`:
+  // transfer, or waiting for that one.
+  std::int64_t time = 0, waiting = 0, transfer = 0, undivided = 0;
+  std::int64_t exposed = 0;            // of `waiting`, while the rank computes nothing
+  std::int64_t exposed_undivided = 0;  // the same of all time in what is not matched with all members
 };
 
 // A class of kernels of a late rank against the others, in the windows before the collectives where it was late by

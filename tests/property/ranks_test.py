@@ -40,10 +40,10 @@ def check_closed(tables):
     equal(everything["caused"], job["exposed_waiting"], "[all] of the causes")
     rank_rows = [row for row in tables["ranks"] if row["rank"] != "[all]"]
     equal(sum(row["exposed_waiting"] for row in rank_rows), job["exposed_waiting"], "sum over ranks")
-    for key in ("waiting", "transfer"):
+    for key in ("waiting", "transfer", "undivided"):
         equal(sum(row[key] for row in rank_rows), sum(row[key] for row in tables["collectives"]), key)
     for row in tables["collectives"]:
-        equal(row["waiting"] + row["transfer"], row["time"], "waiting and transfer")
+        equal(row["waiting"] + row["transfer"] + row["undivided"], row["time"], "waiting and transfer")
     equal(sum(row["exposed_waiting"] for row in tables["steps"]), job["exposed_waiting"], "sum over steps")
 
 
@@ -240,7 +240,9 @@ def check_baseline(folder):
     equal([row["change"] for row in same], [0, 0, 0, 0], "a job against itself")
     rows, mirrored = ask(after, "--baseline", before)["compare"], ask(before, "--baseline", after)["compare"]
     parts = ("computation", "exposed_transfer", "exposed_waiting", "exposed_copy", "idle")
+    check_undivided(folder, before, usual)
     for row, other in zip(rows, mirrored):
+        equal(row["exposed_transfer"] + row["exposed_waiting"], row["exposed_comm"], f"communication of rank {row['rank']}")
         equal(sum(row[part] for part in parts), row["change"], f"parts of rank {row['rank']}")
         equal([row[part] for part in parts], [-other[part] for part in parts], f"mirror of rank {row['rank']}")
         near(row["change"], 500_000, 10_000, f"change of rank {row['rank']}")
@@ -257,6 +259,24 @@ def check_baseline(folder):
         require(f"rank 0 of both jobs: gate {percent} %: {word}" in gated.stderr, gated.stderr)
     text = " ".join(run("trace-query", "ranks", "-q", after, "--baseline", before).stdout.split("\n\n")[0].split())
     require(text.startswith("a step takes ") and "rank 1 sets the pace" in text and "us computing" in text, text)
+
+
+def check_undivided(folder, whole, usual):
+    """What ranks take in collectives of which a member is not recorded is communication, neither transfer nor waiting."""
+    (transfer,) = (row["latency"] for row in ask(whole)["collectives"])
+    for name, options, some in (("gone", ("--missing", "1"), 0), ("short", ("--shorten", "1=6"), 18)):
+        job, _ = make(folder, name, [*usual, "--late", "1:compute:500000", *options])
+        tables = ask(job, "--baseline", whole)
+        row = tables["compare"][0]
+        near(row["exposed_comm"], 500_000, 15_000, f"{name}: communication")
+        equal((row["exposed_transfer"], row["exposed_waiting"]), (None, None), f"{name}: its parts")
+        equal(row["computation"] + row["exposed_comm"] + row["exposed_copy"] + row["idle"], row["change"], f"{name}: parts")
+        (row,) = tables["collectives"]
+        equal(row["latency"] is None, some == 0, f"{name}: transfer is known")
+        near(row["latency"] or transfer, transfer, 2000, f"{name}: transfer")
+        require(any(f"{48 - some} of 48 collectives have members that are not recorded then" in note for note in tables["notes"]), tables["notes"])
+    said = run("trace-query", "ranks", "-q", folder / "gone", "--baseline", whole).stdout.split("\n\n")[0]
+    require("us exposed communication" in " ".join(said.split()).split("rank*.json")[0] and "transfer" not in said, said)
 
 
 def check_host(folder):

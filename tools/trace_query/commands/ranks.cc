@@ -225,15 +225,20 @@ Report section_of(const RanksSection& section, const Answer& answer) {
   return answer.of_traces.at(section.name);
 }
 
-// Few traces are of jobs that a host holds up, and record what it did.
-void remove_unknown_host(Report& report) {
-  const auto host = find_column(report.columns, "host");
-  const bool is_known = host && std::ranges::any_of(report.rows, [&](const Row& row) {
-                          return !std::holds_alternative<std::monostate>(row[*host]);
-                        });
-  if (!host || is_known) return;
-  drop_column(report, "host");
-  drop_column(report, "host_pct");
+// Few traces are of jobs that a host holds up, and record what it did; of most jobs all ranks are there.
+void remove_empty_columns(Report& report) {
+  const auto is_empty = [&](const char* column) {
+    const auto place = find_column(report.columns, column);
+    return place && std::ranges::all_of(report.rows, [&](const Row& row) {
+             const auto* number = std::get_if<std::int64_t>(&row[*place]);
+             return std::holds_alternative<std::monostate>(row[*place]) || (number != nullptr && *number == 0);
+           });
+  };
+  if (is_empty("host")) {
+    drop_column(report, "host");
+    drop_column(report, "host_pct");
+  }
+  if (is_empty("undivided")) drop_column(report, "undivided");
 }
 
 // One about each job, and about the two of --baseline.
@@ -268,7 +273,7 @@ void print(const CommandLine& line, Output& output, const Answer& answer) {
     if (human && report.rows.empty() && !line.has("section")) continue;
     if (human && !line.has("columns")) {
       if (answer.jobs.size() == 1) drop_column(report, "job");
-      remove_unknown_host(report);
+      remove_empty_columns(report);
     }
     output.section(std::move(report), {"ranks", line.inputs(), std::string(section->name)});
   }
