@@ -385,14 +385,17 @@ Sentence compare_headline(const JobAnalysis& baseline, const JobAnalysis& candid
   const std::uint32_t a = deciding(baseline), b = deciding(candidate);
   const RankStep before = step_of(baseline, a), after = step_of(candidate, b);
   const double change = before.time > 0 ? (after.time - before.time) / before.time : 0;
-  const bool same_rank = baseline.ranks[a].rank == candidate.ranks[b].rank;
+  const bool sets_pace = candidate.waits.straggler == b;
+  const std::optional<std::uint32_t> same = sets_pace ? baseline.waits.straggler : a;  // what it was before
+  const bool same_rank = same && baseline.ranks[*same].rank == candidate.ranks[b].rank;
   const Figure who{
-      "who",
-      say("", "{rank}{of} {how}{before}",
-          {{"rank", rank_text(candidate, b)},
-           {"of", candidate.all_are_here() ? Sentence{} : say("", " {ranks}", {{"ranks", of_ranks(candidate)}})},
-           {"how", candidate.waits.straggler == b ? "sets the pace" : "waits least"},
-           {"before", same_rank ? Sentence{} : say("", " (before: {rank})", {{"rank", rank_text(baseline, a)}})}})};
+      "who", say("", "{rank}{of} {how}{before}",
+                 {{"rank", rank_text(candidate, b)},
+                  {"of", candidate.all_are_here() ? Sentence{} : say("", " {ranks}", {{"ranks", of_ranks(candidate)}})},
+                  {"how", sets_pace ? "sets the pace" : "waits least"},
+                  {"before",
+                   same_rank ? Sentence{}
+                             : say("", " (before: {rank})", {{"rank", same ? rank_text(baseline, *same) : "none"}})}})};
   const bool steps = baseline.steps() > 0 && candidate.steps() > 0;
   const Figure times{"times", say("", "{what} takes {after:duration}, {before:duration} before ({change:+.1f%})",
                                   {{"what", steps ? "a step" : "the recording"},

@@ -258,7 +258,9 @@ def check_baseline(folder):
         equal(gated.returncode, code, f"--gate {percent}: exit, {gated.stderr}")
         require(f"rank 0 of both jobs: gate {percent} %: {word}" in gated.stderr, gated.stderr)
     text = " ".join(run("trace-query", "ranks", "-q", after, "--baseline", before).stdout.split("\n\n")[0].split())
-    require(text.startswith("a step takes ") and "rank 1 sets the pace" in text and "us computing" in text, text)
+    require(text.startswith("a step takes ") and "rank 1 sets the pace (before: none): " in text and "us computing" in text, text)
+    own = " ".join(run("trace-query", "ranks", "-q", after, "--baseline", after).stdout.split("\n\n")[0].split())
+    require("; rank 1 sets the pace " in own, own)
 
 
 def check_undivided(folder, whole, usual):
