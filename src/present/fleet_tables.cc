@@ -275,7 +275,6 @@ Report trend_sets(std::span<const TrendSeries> series, const SetOfPoint& set_of)
                  Cell()};
       if (before != nullptr && mean_of(before->values) > 0) {
         const double to_pct = 100 / mean_of(before->values);
-        constexpr double kLeastSd = 0.0005;  // no run repeats better
         const SetDifference change =
             difference_of({before->values, set.values}, {before->values.size(), set.values.size(), false},
                           kLeastSd * mean_of(before->values));

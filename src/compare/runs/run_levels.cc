@@ -183,6 +183,47 @@ bool third_stayed(const std::vector<Group>& groups, const SideValues& log_speed,
   return 3 * against >= votes;
 }
 
+// By how much `others` change from run to run of a side with `speeds`.
+struct Following {
+  double slope = 0, squares = 0, variance = 0, dof = 0;  // `squares`: of the speeds; `variance`: of what is left
+};
+
+Following following_of(const SideValues& speeds, const SideValues& others) {
+  const SideValues by = centred(speeds), of = centred(others);
+  Following out;
+  out.squares = product_of(by, by);
+  out.slope = out.squares > 0 ? product_of(of, by) / out.squares : 0;
+  const SideValues rest = sum_of(of, by, -out.slope);
+  out.dof = static_cast<double>(by[0].size() + by[1].size()) - 3;
+  out.variance = std::max(product_of(rest, rest) / out.dof, kLeastSd * kLeastSd);
+  return out;
+}
+
+// Whether other classes surely follow less than a third of what runs of a side differ by: all of them together, where
+// that is 1 % and more, or one against the rest.
+bool runs_stayed(const SideValues& speeds, const SideValues& others) {
+  const auto is_sure = [](double lack, double error, double dof, double p) {
+    return lack > 0 && student_p_value(lack / error, dof) / 2 < p;
+  };
+  const Following all = following_of(speeds, others);
+  const double runs = all.dof + 3;
+  const bool differ = all.squares > (runs - 2) * 0.01 * 0.01;
+  if (differ && is_sure(1.0 / 3 - all.slope, std::sqrt(all.variance / all.squares), all.dof, 0.05)) return true;
+  for (std::size_t side = 0; side < 2; ++side) {
+    for (std::size_t run = 0; run < speeds[side].size(); ++run) {
+      std::array<SideValues, 2> rest = {speeds, others};
+      for (SideValues& of : rest) of[side].erase(of[side].begin() + static_cast<std::ptrdiff_t>(run));
+      const double speed = speeds[side][run] - mean_of(rest[0][side]),
+                   other = others[side][run] - mean_of(rest[1][side]);
+      const Following usual = following_of(rest[0], rest[1]);
+      const double error = std::sqrt(usual.variance * (1 + 1 / static_cast<double>(rest[0][side].size())));
+      const double lack = speed > 0 ? speed / 3 - other : other - speed / 3;
+      if (std::abs(speed) > kLeastSuspect && is_sure(lack, error, usual.dof, kSuspectP / runs)) return true;
+    }
+  }
+  return false;
+}
+
 std::string largest_class(const std::vector<Group>& groups) {
   std::map<std::string, double> times;
   for (const Group& group : groups) times[group.part->part->op_class] += group.time;
@@ -251,6 +292,9 @@ SpeedFit take_out_speed(PhaseLevels& levels, const SetDesign& design) {
   }
   if (!fit.none.empty()) return fit;
 
+  // By loadings of 1, since those that are fitted are as rough as runs are alike.
+  const bool is_of_some =
+      runs_stayed(speeds_of(groups, [](const Group& group) { return group.time; }), speeds_of(groups, other));
   const double squares = fit_speeds(groups, levels.log_speed) + kRidge;
   const double change = change_of(levels.log_speed);
   const SideValues others = speeds_of(groups, other);
@@ -261,11 +305,12 @@ SpeedFit take_out_speed(PhaseLevels& levels, const SetDesign& design) {
   const double unknown = std::min(1.0, (kRidge + product_of(centred(contrast), contrast)) / squares);
   const double speed = std::min(std::abs(change), std::abs(change_of(others)));
   const double error = std::sqrt(run_variance(contrast, design) * (design.per_variance() + speed * speed / squares));
-  fit.suspect_p = error > 0 ? student_p_value(change_of(contrast) / error, design.dof()) : 1;
-  const bool is_local = third_stayed(groups, levels.log_speed, design, other);
-  if (is_local || (fit.suspect_p < kSuspectP && std::abs(change_of(contrast)) > kLeastSuspect)) {
+  const double p = error > 0 ? student_p_value(change_of(contrast) / error, design.dof()) : 1;
+  const bool is_local = third_stayed(groups, levels.log_speed, design, other) ||
+                        (p < kSuspectP && std::abs(change_of(contrast)) > kLeastSuspect);
+  if (is_local || is_of_some) {
     fit.suspect = largest;
-    fit.suspect_p = std::min(fit.suspect_p, kSuspectP);
+    if (is_local) fit.suspect_p = std::min(p, kSuspectP);
     levels.suspect = levels.speed;  // zeros
     levels.log_speed = levels.speed;
     for (const PartLevels& one : levels.parts) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,14 +42,14 @@ struct SpeedFit {
   double kept = 1;          // share of the degrees of freedom that the slopes left
   double period_error = 0;  // squared error of the change of the period at equal speed, by the slopes
   std::string suspect;      // class of kernels that may have changed instead of the speed; "": none
-  double suspect_p = 1;
+  std::optional<double> suspect_p;  // of a change between the sides; none: it differs from run to run
 };
 
 // Takes the speed of each run out of its parts. It is the median of the logarithms of the kernels' times over their
 // loadings (how much of the speed a group follows: 1, less if it waits for memory), weighted by time and loading: a
 // change of a few groups does not move it. A change of more than half of the time does; then the other
 // classes than the largest, with a vote each, say another speed, or a third of them did not change, and none is taken
-// out.
+// out; nor where the other classes follow less than a third of what runs of a side differ by.
 SpeedFit take_out_speed(PhaseLevels& levels, const SetDesign& design);
 
 }  // namespace tracedb

@@ -15,7 +15,6 @@
 namespace tracedb {
 namespace {
 
-constexpr double kLeastSd = 0.0005;     // of a level: no group of kernels repeats better
 constexpr double kLeastReason = 0.002;  // of the period
 constexpr double kRate = 0.05;          // of false discoveries
 
@@ -175,15 +174,17 @@ void name_reasons(std::vector<RowValues>& rows, const PhaseLevels& levels) {
   }
 }
 
-// Beside a suspect nothing is sure: what else changed may be the speed.
-void name_suspect(std::vector<RowValues>& rows, double p) {
+// Beside a suspect nothing is sure: what else changed may be the speed. `p`: of its change, where that is not the
+// row's.
+void name_suspect(std::vector<RowValues>& rows, std::optional<double> p) {
   for (auto& [row, values, part] : rows) {
     if (part != nullptr) {
       row.range.reset();
       row.p.reset();
     } else if (row.kind == SetRowKind::kSpeed) {
-      row.q_value = row.p = p;
-      row.named = true;
+      if (p) row.p = p;
+      row.q_value = row.p;
+      row.named = *row.p <= kRate;
     }
   }
 }
@@ -306,10 +307,10 @@ SetComparison compare_sets(const PhaseRuns& phase, const SetOptions& options) {
   for (std::size_t side = 0; side < 2; ++side) {
     std::ranges::transform(equal[side], levels.speed[side], equal[side].begin(), std::minus<>());
   }
-  const std::string equal_bar =
-      fit.suspect.empty()
-          ? fit.none
-          : fmt::format("kernels of other classes did not follow: either the speed or {} changed", fit.suspect);
+  const std::string equal_bar = fit.suspect.empty()
+                                    ? fit.none
+                                    : fmt::format("kernels of other classes did not follow: either the speed or {} {}",
+                                                  fit.suspect, fit.suspect_p ? "changed" : "differs from run to run");
   out.period_at_equal_speed =
       metric_of(equal, design, slope_error + fit.period_error, equal_bar, budget, phase.devices);
   judge_gate(options, out);

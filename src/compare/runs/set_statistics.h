@@ -15,6 +15,8 @@ namespace tracedb {
 
 using SideValues = std::array<std::vector<double>, 2>;  // one of each run: baseline, candidate
 
+inline constexpr double kLeastSd = 0.0005;  // of a level: no group of kernels repeats better
+
 double mean_of(std::span<const double> values);
 double change_of(const SideValues& values);  // of the means
 double middle_of(const SideValues& values);
