@@ -211,19 +211,33 @@ void judge_rows(std::vector<RowValues>& rows, const PhaseLevels& levels, const S
   fit.suspect.empty() ? name_reasons(rows, levels) : name_suspect(rows, fit.suspect_p);
 }
 
-// Names the row by which a run differs most from its side, if beyond 5 robust sigmas and 0.5 % of the period. Of fewer
-// than 10 runs a robust sigma is too rough.
+// Deviations from the median of their side, but those of the medians themselves.
+std::vector<double> deviations_of(const SideValues& values) {
+  std::vector<double> out;
+  for (std::vector<double> side : values) {
+    if (side.size() < 3) continue;
+    const double middle = median(std::span(side));
+    for (double& value : side) value = std::abs(value - middle);
+    std::ranges::sort(side);
+    out.insert(out.end(), side.begin() + 1, side.end());
+  }
+  return out;
+}
+
+// Names the row by which a run differs most from its side, if beyond 5 robust sigmas of both sides, more of few runs,
+// and 0.5 % of the period.
 void note_outliers(const std::vector<RowValues>& rows, std::size_t side, double period, std::span<SetRun> runs) {
-  if (runs.size() < 10) return;
   std::vector<double> largest(runs.size(), 0.005 * period);
   for (const auto& [row, of_both, part] : rows) {
-    std::vector<double> beyond = (*of_both)[side];
-    const double middle = median(std::span(beyond));
-    for (double& value : beyond) value = std::abs(value - middle);
+    std::vector<double> beyond = deviations_of(*of_both);
+    if (runs.size() < 3 || beyond.size() < 4) return;
+    const double most = std::max(5.0, student_quantile(0.9995, static_cast<double>(beyond.size())));
     const double sigma = 1.4826 * median(std::span(beyond));
+    std::vector<double> own = (*of_both)[side];
+    const double middle = median(std::span(own));
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const double change = (*of_both)[side][i] - middle;
-      if (std::abs(change) <= std::max(5 * sigma, largest[i])) continue;
+      if (std::abs(change) <= std::max(most * sigma, largest[i])) continue;
       largest[i] = std::abs(change);
       runs[i].note =
           fmt::format("{}: {:+.1f} % of the period from the median of its side", row.name, 100 * change / period);

@@ -92,7 +92,7 @@ struct SetRun {
   double load = 0;                               // mean of regular steps
   double period = 0, period_at_equal_speed = 0;  // at equal load; 0 without level
   std::optional<double> speed_pct;  // by how much its kernels take longer than those of a run of middle speed
-  std::string note;                 // how it stands out from its side (from 10 runs up); never left out for it
+  std::string note;                 // how it stands out from its side; never left out for it
   std::vector<double> rows;         // as SetComparison::rows; none without level
 };
 

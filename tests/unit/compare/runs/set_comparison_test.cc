@@ -327,9 +327,28 @@ TEST_CASE("sets of runs: a run that stands out is named and kept") {
   const SetComparison result = compare_sets(phase, {});
   for (const SetRun& run : result.runs) {
     CAPTURE(run.name);
-    CHECK(run.note.starts_with("[idle]: +") == (run.side == 0 && run.name == "run104"));  // 9 runs are too few to tell
+    CHECK(run.note.starts_with("[idle]: +") == (run.name == "run104"));
   }
   CHECK(result.period.baseline_runs == 10);
+  for (const std::size_t runs : {3U, 4U, 5U, 7U, 10U}) {
+    CAPTURE(runs);
+    int by_chance = 0, missed = 0;
+    for (std::uint64_t i = 0; i < 200; ++i) {
+      phase = generated_phase(world_of(runs, runs, [](auto& w) { w.stalls = false; }), i);
+      for (const SetRun& run : compare_sets(phase, {}).runs) by_chance += run.note.empty() ? 0 : 1;
+      slow_down(phase, phase.sides[1][0], 0.5, {"attention"});
+      const SetComparison other = compare_sets(phase, {});
+      missed += std::ranges::find(
+                    other.runs, std::pair(1, phase.sides[1][0].name),
+                    [](const SetRun& run) {
+                      return std::pair(run.side, run.name);
+                    })->note.empty()
+                    ? 1
+                    : 0;
+    }
+    CHECK(by_chance <= 10);  // of 200 sets
+    CHECK(missed <= 40);
+  }
 }
 
 TEST_CASE("sets of runs: what is not judged, and why") {
