@@ -94,6 +94,7 @@ void set_verdict_lines(const SetsAnswer& answer, const AddLine<SetVerdictLine>& 
 struct SetRowLine {
   const PhaseAnswer& phase;
   const SetRow& row;
+  [[nodiscard]] Cell if_known(Cell cell) const { return row.known ? std::move(cell) : Cell{}; }
 };
 const Fields<SetRowLine> kSetLedgerFields = DeclaredFields<SetRowLine>{
     "sets_ledger",
@@ -101,9 +102,9 @@ const Fields<SetRowLine> kSetLedgerFields = DeclaredFields<SetRowLine>{
         {"phase", [](const auto& line) { return line.phase.phase.label; }},
         {"item", [](const auto& line) { return line.row.name; }},
         {"op", [](const auto& line) { return text_cell(line.row.op_class); }},
-        {"baseline", [](const auto& line) { return time_cell(line.row.baseline); }},
-        {"candidate", [](const auto& line) { return time_cell(line.row.candidate); }},
-        {"change", [](const auto& line) { return Cell(line.row.change); }},
+        {"baseline", [](const auto& line) { return line.if_known(time_cell(line.row.baseline)); }},
+        {"candidate", [](const auto& line) { return line.if_known(time_cell(line.row.candidate)); }},
+        {"change", [](const auto& line) { return line.if_known(Cell(line.row.change)); }},
         {"low", [](const auto& line) { return end_of(line.row.range, &Interval::low); }},
         {"high", [](const auto& line) { return end_of(line.row.range, &Interval::high); }},
         {"q_value", [](const auto& line) { return known_cell(line.row.q_value); }},
@@ -153,8 +154,9 @@ struct SetRunLine {
   const PhaseAnswer& phase;
   const SetRun& run;
 };
-std::function<Cell(const SetRunLine&)> level_cell(double SetRun::*time) {
-  return [time](const SetRunLine& line) { return line.run.rows.empty() ? Cell{} : time_cell(line.run.*time); };
+bool has_level(const SetRunLine& line) { return !line.run.rows.empty(); }
+bool has_speed(const SetRunLine& line) {
+  return has_level(line) && line.phase.comparison.no_speed.empty() && line.run.speed_pct;
 }
 const Fields<SetRunLine> kSetRunFields = DeclaredFields<SetRunLine>{
     "sets_runs",
@@ -165,13 +167,10 @@ const Fields<SetRunLine> kSetRunFields = DeclaredFields<SetRunLine>{
         {"steps", [](const auto& line) { return line.run.steps; }},
         {"rare_steps", [](const auto& line) { return line.run.rare_steps; }},
         {"load", [](const auto& line) { return line.run.load > 0 ? Cell(line.run.load) : Cell{}; }},
-        {"speed_pct",
-         [](const auto& line) {
-           const bool told = line.phase.comparison.no_speed.empty() && !line.run.rows.empty() && line.run.speed_pct;
-           return told ? Cell(*line.run.speed_pct) : Cell{};
-         }},
-        {"period", level_cell(&SetRun::period)},
-        {"period_at_equal_speed", level_cell(&SetRun::period_at_equal_speed)},
+        {"speed_pct", [](const auto& line) { return has_speed(line) ? Cell(*line.run.speed_pct) : Cell{}; }},
+        {"period", [](const auto& line) { return has_level(line) ? time_cell(line.run.period) : Cell{}; }},
+        {"period_at_equal_speed",
+         [](const auto& line) { return has_speed(line) ? time_cell(line.run.period_at_equal_speed) : Cell{}; }},
         {"note", [](const auto& line) { return text_cell(line.run.bar.empty() ? line.run.note : line.run.bar); }},
     }};
 

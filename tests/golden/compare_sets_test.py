@@ -39,6 +39,7 @@ def check_shape(document):
         if name not in ("schema", "inputs", "sections", "warnings"):
             required = set(schema[name]["items"]["required"])
             require(all(set(row) == required for row in rows), f"{name}: {rows[:1]}, not {required}")
+    require(all((row["speed_pct"] is None) == (row["period_at_equal_speed"] is None) for row in document["runs"]), "what is not known is null")
 
 
 def compare_sets(baseline, candidate, *options):

@@ -144,6 +144,8 @@ std::vector<RowValues> rows_of(const PhaseLevels& levels, const SpeedFit& fit, b
   const std::string speed = is_told ? "[speed]" : fmt::format("[speed or {}]", fit.suspect);
   if (fit.none.empty()) add(SetRowKind::kSpeed, is_told ? levels.speed : levels.suspect, speed, nullptr);
   add(SetRowKind::kLoad, levels.load, "[load]", nullptr);
+  rows.back().row.known =
+      levels.load_varies || std::abs(change_of(levels.mean_load)) <= 1e-9 * middle_of(levels.mean_load);
   add(SetRowKind::kRareSteps, levels.rare, "[rare steps]", nullptr);
   close_account(rows, total);
   return rows;
@@ -205,6 +207,7 @@ void judge_rows(std::vector<RowValues>& rows, const PhaseLevels& levels, const S
       const double squared = *variance++ * level * level * (design.per_variance() + fit.leverage);
       if (difference.error > 0) difference = {difference.change, std::sqrt(squared + extra), dof};
     }
+    if (!row.known) continue;
     row.range = difference.range();
     row.p = difference.p_value();
   }

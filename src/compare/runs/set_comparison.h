@@ -81,6 +81,7 @@ struct SetRow {
   std::optional<double> p, q_value;  // t test; Benjamini and Hochberg, over the parts. q of "[speed or CLASS]": its p
   std::int64_t agreeing = 0, pairs = 0;  // pairs of a run of either side, and how many changed in the row's direction
   bool named = false;                    // a reason
+  bool known = true;                     // else 0: what the load does, where loads differ and no run tells
   [[nodiscard]] bool uncertain() const { return !range || (range->low <= 0 && range->high >= 0); }
 };
 
@@ -90,7 +91,7 @@ struct SetRun {
   std::string bar;  // as RunSums; or "its partner has no level"
   std::int64_t steps = 0, rare_steps = 0;
   double load = 0;                               // mean of regular steps
-  double period = 0, period_at_equal_speed = 0;  // at equal load; 0 without level
+  double period = 0, period_at_equal_speed = 0;  // at equal load; 0 without level, as measured without speed_pct
   std::optional<double> speed_pct;  // by how much its kernels take longer than those of a run of middle speed
   std::string note;                 // how it stands out from its side; never left out for it
   std::vector<double> rows;         // as SetComparison::rows; none without level

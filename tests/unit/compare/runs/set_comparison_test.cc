@@ -409,6 +409,22 @@ TEST_CASE("sets of runs: what is not judged, and why") {
   }
 }
 
+TEST_CASE("sets of runs: what the load does is not known where it differs and no run has steps of several") {
+  for (const double more : {1.0, 1.005}) {
+    PhaseRuns phase = generated_phase(world_of(3, 3), 5);
+    for (auto& side : phase.sides) {
+      for (RunSums& run : side) {
+        run.load = static_cast<double>(run.steps) * 64 * (&side == &phase.sides[1] ? more : 1);
+        run.load_squares = run.load * run.load / static_cast<double>(run.steps);
+      }
+    }
+    const SetRow load = row_of(compare_sets(phase, {}), "[load]");
+    CHECK(load.known == (more == 1));
+    CHECK(load.range.has_value() == load.known);
+    CHECK(load.change == 0);
+  }
+}
+
 TEST_CASE("sets of runs: copied runs") {
   PhaseRuns phase = generated_phase(world_of(3, 3), 5);
   for (auto& side : phase.sides) {
