@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "base/text/amounts.h"
 #include "base/text/sentence.h"
@@ -39,17 +40,22 @@ Sentence set_change_words(const SetMetric& metric, double budget) {
 
 class SetsWriter : PageWriter {
  public:
-  SetsWriter(const SetsAnswer& answer, std::size_t reasons) : answer_(answer), reasons_(reasons) {}
+  SetsWriter(const SetsAnswer& answer, std::size_t reasons) : answer_(answer), reasons_(reasons) {
+    for (const PhaseAnswer& phase : answer.phases) phases_.push_back(&phase);
+    const auto worst =
+        std::ranges::max_element(phases_, {}, [](const PhaseAnswer* phase) { return surely_worse(*phase); });
+    if (worst != phases_.end()) std::rotate(phases_.begin(), worst, worst + 1);
+  }
 
   Page run() {
-    if (answer_.phases.empty()) {
+    if (phases_.empty()) {
       add(BlockKind::kHeadline, say("sets.nothing", "Nothing to compare: no kind of steps is in runs of both sides."));
     } else {
-      headline(answer_.phases.front());
+      headline(*phases_.front());
     }
     if (answer_.gate) add(BlockKind::kItem, say("sets.gate", "{text}", {{"text", gate_text(answer_)}}));
     verdicts();
-    for (const PhaseAnswer& phase : answer_.phases) reasons(phase);
+    for (const PhaseAnswer* phase : phases_) reasons(*phase);
     runs();
     warnings();
     more();
@@ -57,6 +63,15 @@ class SetsWriter : PageWriter {
   }
 
  private:
+  // By how much, in percent; 0: that is not sure.
+  static double surely_worse(const PhaseAnswer& phase) {
+    double most = 0;
+    for (const SetMetric* metric : {&phase.comparison.period, &phase.comparison.period_at_equal_speed}) {
+      if (metric->verdict == Verdict::kWorse) most = std::max(most, metric->change_pct);
+    }
+    return most;
+  }
+
   void headline(const PhaseAnswer& phase) {
     const SetMetric& period = phase.comparison.period;
     const SetMetric& equal = phase.comparison.period_at_equal_speed;
@@ -114,10 +129,10 @@ class SetsWriter : PageWriter {
   }
 
   void verdicts() {
-    if (answer_.phases.empty()) return;
+    if (phases_.empty()) return;
     add(BlockKind::kHeading, "Verdict (regular steps, at equal load)");
-    for (std::size_t i = 0; i < answer_.phases.size() && i < kSetPhases; ++i) {
-      const PhaseAnswer& phase = answer_.phases[i];
+    for (std::size_t i = 0; i < phases_.size() && i < kSetPhases; ++i) {
+      const PhaseAnswer& phase = *phases_[i];
       const char* period = phase.phase.by_period ? "period" : "span";
       verdict(phase, phase.comparison.period, period);
       if (phase.comparison.period_at_equal_speed.range) {
@@ -175,7 +190,7 @@ class SetsWriter : PageWriter {
     const std::string of = answer_.phases.size() > 1 ? fmt::format(" ({})", phase.phase.label) : "";
     add(BlockKind::kHeading,
         named > 0 ? fmt::format("Reasons{}", of) : fmt::format("No part changed by more than runs vary{}", of));
-    const std::size_t most = &phase == &answer_.phases.front() ? reasons_ : 1;
+    const std::size_t most = &phase == phases_.front() ? reasons_ : 1;
     std::size_t said = 0;
     for (const SetRow& row : one.rows) {
       if (!row.named) continue;
@@ -226,7 +241,8 @@ class SetsWriter : PageWriter {
 
   void runs() {
     std::size_t all = 0;
-    for (const PhaseAnswer& phase : answer_.phases) {
+    for (const PhaseAnswer* of : phases_) {
+      const PhaseAnswer& phase = *of;
       for (const SetRun& run : phase.comparison.runs) {
         const std::string& note = run.bar.empty() ? run.note : run.bar;
         if (note.empty()) continue;
@@ -252,9 +268,9 @@ class SetsWriter : PageWriter {
   // Two runs in the middle of their sides: where a comparison kernel by kernel shows the usual change.
   void more() {
     std::array<std::string, 2> typical;
-    for (std::size_t side = 0; side < 2 && !answer_.phases.empty(); ++side) {
+    for (std::size_t side = 0; side < 2 && !phases_.empty(); ++side) {
       std::vector<const SetRun*> runs;
-      for (const SetRun& run : answer_.phases.front().comparison.runs) {
+      for (const SetRun& run : phases_.front()->comparison.runs) {
         if (run.side == static_cast<int>(side) && !run.rows.empty()) runs.push_back(&run);
       }
       if (runs.empty()) return;
@@ -270,6 +286,7 @@ class SetsWriter : PageWriter {
   }
 
   const SetsAnswer& answer_;
+  std::vector<const PhaseAnswer*> phases_;  // that which is surely worse by most first
   std::size_t reasons_;
 };
 

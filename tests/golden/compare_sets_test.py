@@ -249,6 +249,17 @@ def check_told(folder):
     require("--phase train: there are " in refused(folder / "c", folder / "a", "--mixed", "--phase", "train"), "a phase that is not there")
 
 
+def check_worst_phase(folder):
+    """The headline and what follows are of the phase that is surely worse by most, not of the longest."""
+    usual = ("--mix", "P*4,D*8", "--run-noise", 0.3)
+    a, b = make_runs(folder / "a", 3, 1, *usual), make_runs(folder / "b", 3, 2, *usual, "--slow", "attention_decode=2")
+    equal([row["phase"] for row in compare_sets(a, b)["verdict"]][::2], ["prefill", "decode"], "the longest first")
+    text = text_of("--baseline", *a, "--candidate", *b)
+    require(text.startswith("decode: the candidate's period is ") and " slower " in text[:80], text[:200])
+    require(text.index(" decode, period: worse") < text.index(" prefill, "), text)
+    require(text_of("--baseline", *b, "--candidate", *a).startswith("prefill: "), "nothing is worse")
+
+
 def saved(folder, runs):
     run("trace-query", "compare", "--baseline", *runs, "--save-baseline", folder / "saved.json")
     return folder / "saved.json"
@@ -386,5 +397,5 @@ def check_cache(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_false_alarms, check_planted_change, check_level_of_a_run, check_pairs, check_jobs,
+    cases.each_apart((check_false_alarms, check_planted_change, check_level_of_a_run, check_pairs, check_jobs, check_worst_phase,
                       check_wrong_use, check_not_surer, check_told, check_one_run, check_nothing_to_judge, check_architecture, check_forms, check_two_traces, check_earlier_runs, check_page, check_cache))
