@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -265,9 +266,29 @@ class SetsWriter : PageWriter {
     add_more("sets.more_warnings", "{n} more: --json has all", answer_.warnings.size(), kSetWarnings);
   }
 
-  // Two runs in the middle of their sides: where a comparison kernel by kernel shows the usual change.
+  // As words of a command: the trace, or of a job the folder that has its traces and those of no other run, else all.
+  std::string words_of(const RunSource& run) const {
+    if (run.traces.size() == 1) return shell_word(run.traces.front());
+    const auto folder = [](const std::string& trace) { return std::filesystem::path(trace).parent_path(); };
+    const std::filesystem::path own = folder(run.traces.front());
+    const auto is_of = [&](const RunSource& of) {
+      return std::ranges::count_if(of.traces, [&](const std::string& trace) { return folder(trace) == own; });
+    };
+    std::ptrdiff_t all = 0;
+    for (const auto& side : answer_.runs) {
+      for (const RunSource& one : side) all += is_of(one);
+    }
+    if (!own.empty() && is_of(run) == std::ssize(run.traces) && all == is_of(run)) return shell_word(own.string());
+    std::string out;
+    for (const std::string& trace : run.traces) out += (out.empty() ? "" : " ") + shell_word(trace);
+    return out;
+  }
+
+  // Two runs in the middle of their sides: where a comparison kernel by kernel, or rank by rank, shows the usual
+  // change.
   void more() {
     std::array<std::string, 2> typical;
+    bool jobs = false;
     for (std::size_t side = 0; side < 2 && !phases_.empty(); ++side) {
       std::vector<const SetRun*> runs;
       for (const SetRun& run : phases_.front()->comparison.runs) {
@@ -277,12 +298,16 @@ class SetsWriter : PageWriter {
       std::ranges::sort(runs, {}, [](const SetRun* run) { return std::pair(run->period_at_equal_speed, run->name); });
       const std::string& name = runs[(runs.size() - 1) / 2]->name;
       for (const RunSource& source : answer_.runs[side]) {
-        if (source.name == name && !source.traces.empty()) typical[side] = source.traces.front();
+        if (source.name != name || source.traces.empty()) continue;
+        typical[side] = words_of(source);
+        jobs = jobs || source.traces.size() > 1;
       }
     }
     if (typical[0].empty() || typical[1].empty()) return;
-    add(BlockKind::kHeading, "More (two typical runs, kernel by kernel)");
-    add(BlockKind::kCommand, fmt::format("trace-query compare {} {}", shell_word(typical[0]), shell_word(typical[1])));
+    add(BlockKind::kHeading, jobs ? "More (two typical jobs, rank by rank: waiting and transfer)"
+                                  : "More (two typical runs, kernel by kernel)");
+    add(BlockKind::kCommand, fmt::format("trace-query compare {}{} {}{}", jobs ? "--baseline " : "", typical[0],
+                                         jobs ? "--candidate " : "", typical[1]));
   }
 
   const SetsAnswer& answer_;

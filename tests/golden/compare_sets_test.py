@@ -2,6 +2,7 @@
 sums; here they are asked through files: false alarms, a planted change, ranks of jobs, pairs, gates, wrong use."""
 import gzip
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -237,6 +238,9 @@ def check_told(folder):
     equal(sum("1 of 3 ranks are not there (1)" in text for text in json.loads(run(
         "trace-query", "compare", "-q", "--json", folder / "a", folder / "b").stdout)["warnings"]), 2, "missing ranks")
     equal(len(found["sets"]), 4, "runs")
+    more = text_of(folder / "a", folder / "b").replace(" \\ ", " ").split(": waiting and transfer) ")[1]
+    require(re.fullmatch(r"trace-query compare --baseline \S+/a/n\d --candidate \S+/b/n\d", more), f"two jobs: {more}")
+    require(run(*more.split(), "-q").stdout.startswith("a step takes "), more)
     c, d = make_runs(folder / "c", 3, 1), make_runs(folder / "d", 3, 2)
     d[0].write_text("no trace")
     Path(f"{d[0]}.tracedb").unlink()
