@@ -192,13 +192,18 @@ class SetsWriter : PageWriter {
     add(BlockKind::kHeading,
         named > 0 ? fmt::format("Reasons{}", of) : fmt::format("No part changed by more than runs vary{}", of));
     const std::size_t most = &phase == phases_.front() ? reasons_ : 1;
-    std::size_t said = 0;
+    std::size_t said = 0, shown = 0;
+    std::array<bool, 2> is_shown{};  // less, more: of work that moved to other parts both
     for (const SetRow& row : one.rows) {
       if (!row.named) continue;
-      if (++said > most) continue;
+      ++said;
+      bool& way = is_shown[row.candidate > row.baseline ? 1 : 0];
+      if (shown >= most && way) continue;
+      way = true;
+      ++shown;
       add(BlockKind::kItem, row_words(phase, row), fmt::format("{}.", said));
     }
-    add_more("sets.more_reasons", "{n} more: --section reasons", said, most);
+    add_more("sets.more_reasons", "{n} more: --section reasons", said, shown);
     for (const SetRow& row : one.rows) {
       const bool matters = 1000 * std::abs(row.candidate - row.baseline) >= one.period.baseline;
       if (row.kind == SetRowKind::kPart || row.named || !matters) continue;

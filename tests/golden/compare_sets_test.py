@@ -262,6 +262,9 @@ def check_worst_phase(folder):
     require(text.startswith("decode: the candidate's period is ") and " slower " in text[:80], text[:200])
     require(text.index(" decode, period: worse") < text.index(" prefill, "), text)
     require(text_of("--baseline", *b, "--candidate", *a).startswith("prefill: "), "nothing is worse")
+    fused = text_of("--baseline", *a, "--candidate", *make_runs(folder / "c", 3, 3, *usual, "--fuse", "add+rmsnorm"))
+    for reasons in fused.split("Reasons (")[1:]:  # work that moved to another part: both
+        require(" elementwise: -" in reasons and " norm: +" in reasons, reasons)
 
 
 def saved(folder, runs):
