@@ -1,8 +1,10 @@
 #include "present/step_words.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/text/amounts.h"
+#include "base/unknown.h"
 #include "compare/steps/step_metrics.h"
 
 namespace tracedb {
@@ -166,6 +168,23 @@ Sentence change_text(const Change& change, const std::string& measure) {
 HostQuestion question_of(const ComparedTrace& trace, const std::vector<std::uint32_t>& long_steps) {
   const bool between = mean_of(trace, long_steps, &DeviceStep::between) > mean_of(trace, long_steps, &DeviceStep::idle);
   return {long_steps, between, std::nullopt};
+}
+
+double outside_steps(const ComparedTrace& trace) {
+  const auto ts = trace.events.kernels.int64s("ts"), dur = trace.events.kernels.int64s("dur");
+  std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
+  for (const DeviceStep& step : trace.work.steps) {
+    first = std::min(first, step.first);
+    last = std::max(last, saturating_add(step.first, step.span));
+  }
+  double all = 0, outside = 0;
+  for (std::size_t i = 0; i < ts.size(); ++i) {
+    const std::int64_t end = std::min(saturating_add(ts[i], duration_or_zero(dur[i])), last);
+    const auto time = static_cast<double>(std::max<std::int64_t>(end - std::max(ts[i], first), 0));
+    all += time;
+    if (trace.steps.of_kernel[i] == 0) outside += time;
+  }
+  return all > 0 ? outside / all : 0;
 }
 
 }  // namespace tracedb

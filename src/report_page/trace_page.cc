@@ -154,6 +154,13 @@ class TraceWords : PageWriter {
       return say("report.whole_trace", "{devices}: the trace takes {time:time} and shows no steps.{verdict}{lag}",
                  {devices, time, verdict, {"lag", beside_the_work(main)}});
     }
+    if (const double outside = main.by_period() ? 0 : outside_steps(in_.trace); outside > kMostly) {
+      return say(
+          "report.outside_steps",
+          "{devices}: {share:.0f%} of the kernel time from the first step to the last is in no step: how long {step} "
+          "takes is not known.",
+          {devices, {"share", outside}, step});
+    }
     const std::size_t n = count_steps(in_.trace, main.side().device_steps);
     const bool units = main.side().kind == StepKind::kUnit;
     return say("report.headline",

@@ -6,6 +6,7 @@ import json
 import made_events
 from made_events import call, event, index_of
 from operator_work_test import trace_called
+from sentences_test import check_report
 from trace_cases import REFERENCE, equal, ingest, kineto_traces, make_trace, open_index, require, rows, run
 
 SHARES = ("computing", "exposed_comm", "copy", "runtime", "data_loader", "operators", "other")
@@ -147,6 +148,39 @@ def check_made(folder):
     check_occupied(some)
 
 
+def check_lost(folder):
+    """A step of which no launch is recorded is judged where work of no step runs in its time; where none does it runs nothing."""
+    def steps(*begins, tid=1):
+        return [event("user_annotation", f"ProfilerStep#{i}", begin, 980, 1, tid) for i, begin in enumerate(begins)]
+
+    def launched(begin, device=0):
+        return [call("cudaLaunchKernel", begin + 10, 5, begin + 1), made_events.kernel("gemm", begin + 40, 800, device=device, correlation=begin + 1)]
+
+    def lost(*begins, device=0):
+        return [made_events.kernel("gemm", begin + 40, 800, device=device, correlation=90000 + begin) for begin in begins]
+
+    for name, events, options, expected in (
+            ("all", steps(0, 1000) + lost(0, 1000), (), [(0, 0, 800), (1, 0, 800)]),
+            ("one of two", steps(0, 1000) + launched(0) + lost(1000), (), [(0, 0, 800), (1, 0, 800)]),
+            ("on a device", steps(0, 1000) + launched(0) + lost(1000, device=1), ("--device", 1), [(1, 1, 800)]),
+            ("on another device", steps(0, 1000) + launched(0) + lost(1000, device=1), ("--device", 0), [(0, 0, 800)]),
+            ("of a step", steps(0, 1000) + lost(0, 1000), ("--step", 1), [(1, 0, 800)]),
+            ("on two", steps(0) + lost(0) + lost(0, device=1), (), [(0, 0, 800), (0, 1, 800)]),
+            ("before and behind", steps(1000) + lost(0, 2000), (), [(0, None, 0)]),
+            ("of a step that works", steps(0) + launched(0) + lost(0, device=1), (), [(0, 0, 800)]),
+            ("none", steps(0) + [{**one, "name": "ProfilerStep#7"} for one in steps(5, tid=2)] + launched(0), (), [(0, 0, 800), (1, None, 0)])):
+        index = index_of(folder / f"{name}.json", events)
+        equal([(row["step"], row["device"], row["computing"] // 1000) for row in rows("breakdown", index, *options)], expected, f"launches lost: {name}")
+    found = [row["text"] for row in rows("findings", folder / "all.tracedb") if row["finding"] == "busy"]
+    require(found[0].startswith("devices are busy for 81.6 % of the time of the steps"), found)
+    # The page does not say how long a step takes that lost most of its work.
+    some = index_of(folder / "some.json", [*steps(*range(0, 6000, 1000)), *lost(*range(0, 6000, 1000)), *(one for begin in range(0, 6000, 2000) for one in (
+        call("cudaLaunchKernel", begin + 850, 5, begin + 1), made_events.kernel("relu", begin + 860, 20, correlation=begin + 1)))])
+    check_report(some)
+    page = " ".join(run("trace-query", "report", "-q", "--format", "markdown", some).stdout.split())
+    require("98 % of the kernel time from the first step to the last is in no step: how long a step takes is not known" in page, page[:400])
+
+
 def check_words(folder):
     """What stands out is said with its number, only beyond its limit, and not at all where that is asked for; by `breakdown`, the
     table of findings, the page of a trace and, of one side, that of a comparison."""
@@ -241,6 +275,6 @@ def check_trace(index):
 
 
 def main(cases, folder):
-    cases.each_apart((check_made, check_words, check_plugins))
+    cases.each_apart((check_made, check_lost, check_words, check_plugins))
     for path in kineto_traces():
         cases.run_apart(path.name, lambda own, path=path: check_trace(ingest(path, own / "x.tracedb")))

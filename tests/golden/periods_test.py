@@ -145,7 +145,7 @@ def check_host_only(folder):
     (phase,) = [row for row in rows("phases", index) if row["phase"] != "[no step]"]
     equal((phase["period"], phase["period_on"]), (1_000_000, "host"), "phases")
     said = run("trace-query", "phases", index).stderr
-    require("no step runs anything on a device: periods are those of the host" in said, said)
+    require("no kernel is in a step: periods are those of the host" in said, said)
 
 
 def check_rounded(folder):

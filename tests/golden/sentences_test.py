@@ -396,6 +396,9 @@ class Reported:
 
     say_whole_trace = say_headline
 
+    def say_outside_steps(self, told):
+        require(told["devices"] and told["step"] and told["phase"] and 0.5 < told["share"] <= 1, told.sentence)
+
     def say_two_kinds(self, told):
         self.kinds(told.clause("kinds")[1])
         require(told["devices"] and told["phase"] and told["step"], told.sentence)

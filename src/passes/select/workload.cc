@@ -282,10 +282,11 @@ WorkloadParts Workload::take() {
   return parts;
 }
 
-EventFilter Workload::filter(Times times) {
+EventFilter Workload::filter(Times times, bool by_step) {
   const Selection& selection = options_.selection;
   const FilterInputs inputs{events(), !selection.ops.empty() ? &classes() : nullptr,
-                            selection.names_steps() ? &steps() : nullptr, selection.layer ? &layers() : nullptr};
+                            by_step && selection.names_steps() ? &steps() : nullptr,
+                            selection.layer ? &layers() : nullptr};
   return {index_, selection, inputs, times};
 }
 

@@ -2,6 +2,7 @@
 // which of them a selection leaves. Each part is computed when it is first asked for, and once.
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -163,9 +164,10 @@ class Workload {
   const ReplayOrigins& origins();  // nothing without a capture
   const LayerSet& layers();
   const KernelRoles& roles();
+  std::any& step_times() { return step_times_; }  // what passes/tables/breakdown_tables.cc keeps for its tables
 
-  // What the selection leaves. Valid as long as this object.
-  EventFilter filter(Times times = Times::kOfStart);
+  // What the selection leaves, or would leave if it asked for no steps. Valid as long as this object.
+  EventFilter filter(Times times = Times::kOfStart, bool by_step = true);
 
   // All of them; what is asked for later is computed again.
   WorkloadParts take();
@@ -187,6 +189,7 @@ class Workload {
   std::optional<ReplayOrigins> origins_;
   std::optional<LayerSet> layers_;
   std::optional<KernelRoles> roles_;
+  std::any step_times_;
   bool steps_told_ = false, layers_told_ = false;
 };
 

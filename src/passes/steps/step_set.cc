@@ -236,7 +236,7 @@ void note_steps_without_work(StepSet& set) {
     return std::ranges::any_of(step_of, [](std::uint32_t step) { return step != 0; });
   };
   if (set.steps.empty() || runs(set.of_kernel)) return;
-  set.notes.emplace_back("no step runs anything on a device: periods are those of the host");
+  set.notes.emplace_back("no kernel is in a step: periods are those of the host");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Where the time of each step goes, on the device and, while that waits, on the host: schema/METRICS.md 14. One walk
 // over all events in order of time.
 #include <algorithm>
+#include <any>
 #include <array>
 #include <limits>
 #include <map>
@@ -240,17 +241,48 @@ bool keeps(const EventFilter& filter, const EventRef& event) {
   return event.is_memory_op ? filter.keeps_memory_op(event.id - 1) : filter.keeps_kernel(event.id - 1);
 }
 
-// By step, then device lane: whether it runs work of the step there that is selected.
-std::vector<std::vector<bool>> places_of_steps(Workload& workload, const DeviceWork& work) {
+// Work in no step, by device lane.
+class LooseWork {
+ public:
+  explicit LooseWork(std::size_t lanes) : lanes_(lanes) {}
+  // In order of begin.
+  void add(const DeviceEvent& event) {
+    std::vector<Extent>& lane = lanes_[event.lane];
+    if (lane.empty() || event.ts > lane.back().end) lane.push_back({event.ts, event.end});
+    lane.back().end = std::max(lane.back().end, event.end);
+  }
+  [[nodiscard]] bool any_in(const Extent& window, std::size_t lane) const {
+    const auto later = std::ranges::lower_bound(lanes_[lane], window.end, {}, &Extent::begin);
+    return later != lanes_[lane].begin() && std::prev(later)->end > window.begin;
+  }
+
+ private:
+  std::vector<std::vector<Extent>> lanes_;
+};
+
+// By step, then device lane: whether it runs work of the step there that is selected. Where no work of a step is known,
+// its launches may be lost: it is judged where work in no step runs during its window.
+std::vector<std::vector<bool>> places_of_steps(Workload& workload, const DeviceWork& work,
+                                               std::span<const Extent> windows) {
   const StepSet& set = workload.steps();
   const EventFilter filter = workload.filter(Times::kWindow);
+  const EventFilter loose_filter = workload.filter(Times::kWindow, false);
+  const std::vector<bool> selected = selected_steps(set, workload.selection());
   std::vector<std::vector<bool>> out(set.steps.size(), std::vector<bool>(work.lanes));
+  std::vector<bool> has_work(out.size());
+  LooseWork loose(work.lanes);
   for_each_in_order(work, [&](const DeviceEvent& event) {
     const std::size_t row = event.ref.id - 1;
     const std::uint32_t step = event.ref.is_memory_op ? set.of_memory[row] : set.of_kernel[row];
-    if (step == 0 || step > out.size()) return;
-    if (keeps(filter, event.ref)) out[step - 1][event.lane] = true;
+    const bool in_step = step != 0 && step <= out.size();
+    if (in_step) has_work[step - 1] = true;
+    if (!keeps(in_step ? filter : loose_filter, event.ref)) return;
+    in_step ? void(out[step - 1][event.lane] = true) : loose.add(event);
   });
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    for (std::size_t lane = 0; lane < work.lanes; ++lane)
+      out[i][lane] = out[i][lane] || (!has_work[i] && selected[i + 1] && loose.any_in(windows[i], lane));
+  }
   return out;
 }
 
@@ -295,55 +327,69 @@ std::vector<StepTime> time_of_trace(Workload& workload, const DeviceColumns& col
   return out;
 }
 
-// One window in place of those that count, with all their lanes; that of the host only where there is no other.
-template <class Counts>
-void unite(std::vector<Extent>& windows, std::vector<std::vector<bool>>& places, std::vector<bool>& on_host,
-           Counts counts) {
+// `steps`: of each step. `as_one`: of the time from the first step to the last.
+struct StepTimes {
+  std::vector<StepTime> steps, as_one;
+};
+
+// Adds one window from the first to the last of those that count, with all their lanes; that of the host only where
+// there is no other.
+void add_united(std::vector<Extent>& windows, std::vector<std::vector<bool>>& places, const std::vector<bool>& on_host,
+                const std::vector<bool>& counts) {
   const bool any = std::ranges::find(on_host, false) != on_host.end();
   Extent all{std::numeric_limits<std::int64_t>::max(), 0};
   std::vector<bool> lanes(places.front().size());
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (!counts(i)) continue;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (!counts[i]) continue;
     all = {std::min(all.begin, windows[i].begin), std::max(all.end, windows[i].end)};
     if (on_host[i] == any) continue;
     for (std::size_t lane = 0; lane < lanes.size(); ++lane) lanes[lane] = lanes[lane] || places[i][lane];
   }
-  windows.assign(1, all);
-  places.assign(1, lanes);
-  on_host.assign(1, false);
+  windows.push_back(all);
+  places.push_back(lanes);
 }
 
-// `as_one`: the time from the first step to the last, in place of that of each.
-std::vector<StepTime> times_of_steps(Workload& workload, bool as_one = false) {
+StepTimes measure_steps(Workload& workload) {
   const StepSet& set = workload.steps();
   const Selection& selection = workload.selection();
   const DeviceColumns columns(workload.events(), LaneBy::kDevice);
   const DeviceWork work = columns.work();
-  if (set.steps.empty()) return time_of_trace(workload, columns, work);
+  if (set.steps.empty()) {
+    const std::vector<StepTime> all = time_of_trace(workload, columns, work);
+    return {all, all};
+  }
   std::vector<Extent> windows = step_windows(set, workload.events(), window_of(selection));
-  std::vector<std::vector<bool>> places = places_of_steps(workload, work);
+  std::vector<std::vector<bool>> places = places_of_steps(workload, work, windows);
+  const std::vector<bool> selected = selected_steps(set, selection);
+  const bool names_work =
+      !selection.devices.empty() || !selection.streams.empty() || selection.names_kernels() || selection.layer;
   // A step that ran nothing on a device has one row, of the host: lane 0 is that of no device.
-  std::vector<bool> on_host(places.size());
+  std::vector<bool> on_host(places.size()), counts(places.size());
   for (std::size_t i = 0; i < places.size(); ++i) {
     on_host[i] = std::ranges::find(places[i], true) == places[i].end();
     if (on_host[i]) places[i][0] = true;
+    counts[i] = windows[i].end >= windows[i].begin && (!on_host[i] || (selected[i + 1] && !names_work));
   }
-  const std::vector<bool> selected = selected_steps(set, selection);
-  const bool names_work = !selection.devices.empty() || !selection.streams.empty() || selection.names_kernels();
-  const auto counts = [&](std::size_t i) {
-    return windows[i].end >= windows[i].begin && (!on_host[i] || (selected[i + 1] && !names_work));
-  };
-  if (as_one) unite(windows, places, on_host, counts);
+  add_united(windows, places, on_host, counts);
   WindowSums sums(windows, places, work.lanes);
   walk(workload, work, sums);
-  std::vector<StepTime> out;
+  StepTimes out;
   for (std::size_t i = 0; i < windows.size(); ++i) {
-    if (!counts(i)) continue;
+    const bool united = i == counts.size();
+    if (united ? windows[i].end < windows[i].begin : !counts[i]) continue;
     for (std::size_t lane = 0; lane < work.lanes; ++lane) {
-      if (places[i][lane]) out.push_back({i, known_id(columns.lane_id(lane)), windows[i], sums.of(i, lane)});
+      if (!places[i][lane]) continue;
+      (united ? out.as_one : out.steps).push_back({i, known_id(columns.lane_id(lane)), windows[i], sums.of(i, lane)});
     }
   }
   return out;
+}
+
+// Several tables are about them, which one walk over all events fills.
+const StepTimes& times_of_steps(Workload& workload) {
+  std::any& kept = workload.step_times();
+  if (!kept.has_value()) kept = measure_steps(workload);
+  return std::any_cast<const StepTimes&>(kept);
 }
 
 // The integral over time of a sum of weights, each from one moment to another, where it is at most `most`.
@@ -418,7 +464,7 @@ std::map<std::uint32_t, Occupied> occupied_by_device(Workload& workload) {
 
 void fill_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
   const StepSet& set = workload.steps();
-  for (const StepTime& time : times_of_steps(workload)) {
+  for (const StepTime& time : times_of_steps(workload).steps) {
     if (time.step) {
       const StepFacts& step = set.steps[*time.step];
       rows.add(*time.step).add(to_string(step.info.kind));
@@ -433,7 +479,7 @@ void fill_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
 }
 
 void fill_steps_as_one(Workload& workload, const PassOptions&, TableRows& rows) {
-  for (const StepTime& time : times_of_steps(workload, true)) {
+  for (const StepTime& time : times_of_steps(workload).as_one) {
     rows.add(time.device).add(time.window.begin).add(time.window.length());
     for (std::size_t share = 0; share < kShares; ++share) rows.add(time.of(share));
     rows.add(time.other());
@@ -441,7 +487,7 @@ void fill_steps_as_one(Workload& workload, const PassOptions&, TableRows& rows) 
 }
 
 void fill_pass_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
-  for (const StepTime& time : times_of_steps(workload)) {
+  for (const StepTime& time : times_of_steps(workload).steps) {
     const auto begin = [&](std::string_view pass) { rows.add(time.step).add(time.device).add(pass); };
     for (std::size_t pass = 0; pass < kPasses; ++pass) {
       std::array<std::int64_t, kOnDevice> own{};
@@ -464,7 +510,7 @@ void fill_occupancy(Workload& workload, const PassOptions&, TableRows& rows) {
   const auto within = [](const WeightOverTime& weight, const Extent& window) {
     return weight.empty() ? std::nullopt : std::optional(weight.within(window));
   };
-  for (const StepTime& time : times_of_steps(workload)) {
+  for (const StepTime& time : times_of_steps(workload).steps) {
     const auto own = devices.find(time.device.value_or(0));
     if (own == devices.end()) continue;
     rows.add(time.step).add(time.device);
