@@ -64,7 +64,11 @@ class TaskPlacer {
     const TaskTrack track = tracks_[store_.threads[task.track - 1].process - 1];
     any_ = any_ || track != TaskTrack::kOther;
     const std::string_view name = text(task.name);
-    if (track == TaskTrack::kHost) return store_.calls.push(record_of_task<CallRecord>(task, task.track));
+    if (track == TaskTrack::kHost) {
+      const auto call = record_of_task<CallRecord>(task, task.track);
+      store_.count(call);
+      return store_.calls.push(call);
+    }
     if (track == TaskTrack::kCollectives && is_hcom(name)) return add_collective(task, name);
     if (track == TaskTrack::kCollectives) add_peer(task);
     if (track == TaskTrack::kHardware && is_memory_task(name)) return add_memory_operation(task, name);
@@ -83,7 +87,7 @@ class TaskPlacer {
   DeviceRecord device_record(const TaskRecord& task, DeviceEventType type, std::uint32_t stream) {
     auto record = record_of_task<DeviceRecord>(task, stream);
     record.type = type;
-    if (record.correlation == kUnknownValue || record.correlation == 0) ++store_.uncorrelated;
+    store_.count(record);
     return record;
   }
 

@@ -200,6 +200,7 @@ class Sweep {
         rows_(rows),
         links_(links),
         flows_(flows),
+        lacks_launches_(store.lacks_launches()),
         threads_(store.threads.size()),
         streams_(store.streams.size()),
         marks_(store.processes.size()),
@@ -327,6 +328,10 @@ class Sweep {
       links_.stack_of_operator[id] = own;
     }
     links_.pass_of_operator.push_back(pass_origin(record.track, record.ts, backward));
+    if (lacks_launches_) {
+      const OpenAnnotation* around = thread.annotations.innermost(record.ts);
+      links_.place_of_operator.push_back({around == nullptr ? 0 : around->id, step_at(record.track, record.ts)});
+    }
     thread.operators.push(end_of(record.ts, record.dur), {record.external_id, id, depth, backward});
   }
 
@@ -419,7 +424,7 @@ class Sweep {
                              id_cell(origin.annotation), id_cell(origin.step)});
     // Profilers number correlations from 1; 0 stands for none.
     if (record.correlation != kUnknownValue && record.correlation != 0) links_.launches.push(launch);
-    if (flows_.needed) thread.calls.push(end_of(record.ts, record.dur), origin);
+    if (flows_.by_start.size() > 0) thread.calls.push(end_of(record.ts, record.dur), origin);
     if (!calls_[launch.process - 1]) ++links_.calling_processes;
     calls_[launch.process - 1] = true;
   }
@@ -502,6 +507,7 @@ class Sweep {
   RowStream& rows_;
   CpuLinks& links_;
   FlowLinks& flows_;
+  const bool lacks_launches_;
   std::vector<ThreadState> threads_;
   std::vector<OpenIntervals<OpenAnnotation>> streams_;
   static constexpr std::uint32_t kOptimizer = 1;  // any: marks of optimizers are of no step

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "base/dense_index.h"
-#include "ingest/link/external_id_table.h"
 #include "ingest/link/flow_links.h"
 #include "ingest/link/launch_table.h"
 #include "ingest/link/open_intervals.h"
 #include "ingest/link/pass_finder.h"
 #include "ingest/link/row_stream.h"
+#include "ingest/store/external_id_table.h"
 #include "ingest/store/trace_store.h"
 #include "trace/process_marks.h"
 #include "trace/step_grammar.h"
@@ -99,6 +99,10 @@ struct CpuLinks {
   std::size_t calling_processes = 0;         // processes with runtime calls
   OperatorTable operator_by_external_id;     // for kernels whose launch is not in the trace
   std::vector<PassOrigin> pass_of_operator;  // by id - 1
+  struct OperatorPlace {
+    std::uint32_t annotation, step;
+  };
+  std::vector<OperatorPlace> place_of_operator;  // by id - 1; empty where no launch is lost
   std::vector<std::uint32_t>
       stack_of_operator;             // by id, as far as there is one: of operators that have their own; 0: not
   std::optional<PassFinder> passes;  // finished

@@ -51,7 +51,7 @@ class LaunchResolver {
     Origin origin = flow == nullptr ? Origin{} : *flow;
     checked_.linked += flow == nullptr ? 0 : 1;
     if (origin.call == 0) store_.issues.add(IssueKind::kKernelWithoutLaunch, -1, store_.strings.text(event.name));
-    if (origin.call == 0 && origin.cpu_op == 0) origin.cpu_op = operator_by_external_id(event);
+    if (origin.call == 0 && origin.cpu_op == 0) take_operator(operator_by_external_id(event), origin);
     if (origin.call == 0 && origin.cpu_op != 0) origin.pass = cpu_.pass_of_operator[origin.cpu_op - 1];
     return origin;
   }
@@ -188,7 +188,7 @@ class LaunchResolver {
 
   // What is open where a flow starts that ends at the event. Events come in time order.
   const Origin* origin_by_flow(const DeviceRecord& event) {
-    if (!flows_.needed) return nullptr;
+    if (flows_.origins.size() == 0) return nullptr;
     if (!ending_.empty() && ending_.front().end_ts != event.ts) ending_.clear();
     for (const FlowOrigin* flow = flows_.origins.peek(); flow != nullptr && flow->end_ts <= event.ts;
          flow = flows_.origins.peek()) {
@@ -231,6 +231,15 @@ class LaunchResolver {
     });
     constexpr std::int64_t kFew = 20;  // one in so many may be a clock's fault
     external_ids_ = late * kFew <= known;
+  }
+
+  // As that of something whose launch is lost, with what is around it.
+  void take_operator(std::uint32_t op, Origin& origin) const {
+    origin.cpu_op = op;
+    if (op == 0 || op > cpu_.place_of_operator.size()) return;
+    const CpuLinks::OperatorPlace& place = cpu_.place_of_operator[op - 1];
+    if (origin.annotation == 0) origin.annotation = place.annotation;
+    if (origin.step == 0) origin.step = place.step;
   }
 
   [[nodiscard]] std::uint32_t operator_by_external_id(const DeviceRecord& event) const {

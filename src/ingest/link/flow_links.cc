@@ -128,10 +128,11 @@ void match(TraceStore& store, const std::vector<FlowRecord>& ends, FlowsByTime& 
 
 FlowLinks::FlowLinks(const TraceStore& store)
     : by_id(store.spool(4)),
-      needed(store.uncorrelated > 0 || store.calls.size() == 0 || store.operators_by_flow || store.handoffs.size() > 0),
+      needed(store.lacks_all_launches() || store.operators_by_flow || store.handoffs.size() > 0),
       for_users(store.operators_by_flow || store.handoffs.size() > 0),
       by_start(store.spool(4)),
       origins(store.spool(4)),
+      correlations_(store.correlations),
       stream_of_thread_(streams_of_threads(store)) {}
 
 void FlowLinks::add(const std::vector<FlowRecord>& ends) {
@@ -149,7 +150,7 @@ void FlowLinks::add(const std::vector<FlowRecord>& ends) {
     if (stream == 0) continue;
     const auto later = std::upper_bound(starts_.begin(), starts_.end(), flow, earlier);
     if (later == starts_.begin()) continue;
-    if (needed) by_start.push(arrow(*(later - 1), flow, stream));
+    if (const FlowArrow last = arrow(*(later - 1), flow, stream); makes_link(last)) by_start.push(last);
     if (arrow_id(flow.id) == kUnknownValue || starts_.size() > kMostStarts) continue;
     for (auto start = starts_.begin(); start != later; ++start) by_id.push(arrow(*start, flow, stream));
   }
@@ -160,7 +161,7 @@ void FlowLinks::add_one(const FlowRecord& start, const FlowRecord& end) {
   const std::uint32_t stream = stream_of_thread_[end.track - 1];
   if (stream == 0) return;
   const FlowArrow only = arrow(start, end, stream);
-  if (needed) by_start.push(only);
+  if (makes_link(only)) by_start.push(only);
   if (only.id != kUnknownValue) by_id.push(only);
 }
 

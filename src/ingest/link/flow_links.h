@@ -1,7 +1,7 @@
 // Flows from the CPU to the device, as the profiler draws them: from a point on a thread, where a launch begins, to the
-// start of a kernel or memory operation on its stream. Two uses. Where device events carry no correlation, or the trace
-// has no runtime calls, they are the only evidence of launches: what is open where the flow begins launched what starts
-// where it ends. Elsewhere they confirm or contradict the links that correlations make.
+// start of a kernel or memory operation on its stream. Two uses. Where a device event carries no correlation, or one
+// that no recorded call has, they are the only evidence of its launch: what is open where the flow begins launched what
+// starts where it ends. Elsewhere they confirm or contradict the links that correlations make.
 #pragma once
 
 #include <compare>
@@ -52,15 +52,17 @@ class FlowLinks {
   void add(const std::vector<FlowRecord>& ends);
 
   ExternalSorter<FlowArrow, std::less<>> by_id;
-  // Only where links must be made by flows.
+  // Only those by which links must be made: all, or those whose id is no call's correlation.
   bool needed;
   bool for_users;  // also where the launch is known: another thread may have asked for it
   ExternalSorter<FlowArrow, ByFlowStart> by_start;
   ExternalSorter<FlowOrigin, ByFlowEnd> origins;
 
  private:
+  [[nodiscard]] bool makes_link(const FlowArrow& arrow) const { return needed || !correlations_.has_call(arrow.id); }
   void add_one(const FlowRecord& start, const FlowRecord& end);
 
+  const Correlations& correlations_;
   std::vector<std::uint32_t> stream_of_thread_;  // by thread id - 1: the stream drawn there; 0: none
   std::vector<FlowRecord> starts_;               // scratch
 };

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ingest/link/external_id_table.h"
+#include "ingest/store/external_id_table.h"
 #include "ingest/store/records.h"
 #include "ingest/store/trace_store.h"
 

@@ -1,10 +1,11 @@
-// What is known of External ids. The profiler hands these out one after the other, so entries are kept in small dense
-// pages: a row id takes about four bytes an entry, instead of the forty of a node-based map. Sparse ids cost more but
-// stay correct.
+// What is known of External ids and correlations. The profiler hands these out one after the other, so entries are kept
+// in small dense pages: a row id takes about four bytes an entry, instead of the forty of a node-based map. Sparse ids
+// cost more but stay correct.
 #pragma once
 
 #include <array>
 #include <bit>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -65,6 +66,38 @@ class ExternalIdTable {
   using Pages = ExternalIdPages<Page>;
 
   Pages pages_;
+};
+
+// The correlations of calls, and how many others device events have: of these the launch is lost.
+class Correlations {
+ public:
+  void add_call(std::int64_t correlation) {
+    Page& page = pages_.page_of(correlation);
+    const std::size_t at = Pages::slot(correlation);
+    if (page.device_events[at] && !page.calls[at]) --lost_;
+    page.calls[at] = true;
+  }
+  void add_device_event(std::int64_t correlation) {
+    Page& page = pages_.page_of(correlation);
+    const std::size_t at = Pages::slot(correlation);
+    if (!page.device_events[at] && !page.calls[at]) ++lost_;
+    page.device_events[at] = true;
+  }
+  [[nodiscard]] bool has_call(std::int64_t correlation) const {
+    const Page* page = pages_.find(correlation);
+    return page != nullptr && page->calls[Pages::slot(correlation)];
+  }
+  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+
+ private:
+  struct Page {
+    static constexpr std::size_t kSize = 512;
+    std::bitset<kSize> calls, device_events;
+  };
+  using Pages = ExternalIdPages<Page>;
+
+  Pages pages_;
+  std::uint64_t lost_ = 0;
 };
 
 // Row and start of operators by External id, of the ids that one process has; about eight bytes an entry.

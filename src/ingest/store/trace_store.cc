@@ -321,6 +321,18 @@ void TraceStore::add(EventBatch& batch) {
     first_ts = batch.first_ts;
 }
 
+void TraceStore::count(const CallRecord& call) {
+  if (call.correlation != kUnknownValue && call.correlation != 0) correlations.add_call(call.correlation);
+}
+
+void TraceStore::count(const DeviceRecord& event) {
+  if (event.correlation == kUnknownValue || event.correlation == 0) {
+    ++uncorrelated;
+  } else {
+    correlations.add_device_event(event.correlation);
+  }
+}
+
 void TraceStore::define(const EventBatch& batch, WorkerIds& ids) {
   for (const std::string& text : batch.strings) ids.strings.push_back(string_id(text));
   for (const std::string& text : batch.numbers) ids.numbers.push_back(numbers.intern(text).id);
@@ -396,11 +408,11 @@ void TraceStore::add_events(EventBatch& batch, const WorkerIds& ids) {
   }
   take(batch.python, python);
   take(batch.operators, operators);
-  take(batch.calls, calls);
+  take(batch.calls, calls, [&](const CallRecord& record) { count(record); });
   take(batch.annotations, annotations);
   take(batch.device_events, device_events, [&](DeviceRecord& record) {
     if (record.collective != 0) record.collective += collective_base;
-    if (record.correlation == kUnknownValue || record.correlation == 0) ++uncorrelated;
+    count(record);
   });
   take(batch.slices, slices);
   take(batch.tasks, tasks);

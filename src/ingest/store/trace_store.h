@@ -14,6 +14,7 @@
 
 #include "base/unknown.h"
 #include "ingest/store/event_batch.h"
+#include "ingest/store/external_id_table.h"
 #include "ingest/store/external_sorter.h"
 #include "ingest/store/records.h"
 #include "trace/tile_events.h"
@@ -88,7 +89,9 @@ class TraceStore {
   explicit TraceStore(const StoreOptions& options);
 
   void add(EventBatch& batch);  // the batch's records are rewritten on the way
-  void finish();                // after the last batch: pairs begins and ends, starts no sorter but theirs
+  void count(const CallRecord& call);
+  void count(const DeviceRecord& event);
+  void finish();  // after the last batch: pairs begins and ends, starts no sorter but theirs
 
   using Kinds = std::map<std::pair<std::uint32_t, std::string>, EventCount>;
 
@@ -126,9 +129,13 @@ class TraceStore {
   std::int64_t first_ts = kUnknownValue;
   std::uint64_t read_to = 0;       // position in the trace behind what was added
   std::uint64_t uncorrelated = 0;  // device events without a correlation
+  Correlations correlations;
   std::uint64_t derived_rows = 0;  // kernels and operators made of several events, which are stored too
   IssueLog issues;
 
+  // Of some device events; of all of them, or of those that say nothing about it.
+  [[nodiscard]] bool lacks_launches() const { return lacks_all_launches() || correlations.lost() > 0; }
+  [[nodiscard]] bool lacks_all_launches() const { return uncorrelated > 0 || calls.size() == 0; }
   [[nodiscard]] std::uint32_t string_id(std::string_view text) { return strings.intern(text).id; }
   EventCount& kind(std::uint32_t category, std::string_view ph);
   std::uint32_t stream_id(const TrackKey& device, const TrackKey& number);

@@ -4,7 +4,7 @@
 
 #include "ingest/link/cpu_links.h"
 #include "ingest/link/device_links.h"
-#include "ingest/link/external_id_table.h"
+#include "ingest/store/external_id_table.h"
 #include "support/ingested.h"
 
 namespace tracedb {
@@ -152,6 +152,43 @@ TEST_CASE("kernels without a correlation, and with one that nobody has") {
                           event("kernel", "zero", kGpuStream, "8", "1", R"("correlation":0,"External id":0)")));
   CHECK(index.rows(kLinksOfIndex) == "none - - - - -; unknown - 1 - - -; copied id - - - - -; zero - - - - -");
   CHECK(index.issues(IssueKind::kKernelWithoutLaunch) == 4);
+}
+
+TEST_CASE("a launch that is lost beside others: by the flow, else by the External id, with what was open there") {
+  const auto step = [](int i) {
+    return event("user_annotation", fmt::format("ProfilerStep#{}", i), kMainThread, std::to_string(100 * i), "90") +
+           event("cpu_op", "op", kMainThread, std::to_string(100 * i + 10), "20",
+                 fmt::format(R"("External id":{})", i)) +
+           event("cpu_op", "other", kMainThread, std::to_string(100 * i + 40), "20",
+                 fmt::format(R"("External id":{})", 10 + i));
+  };
+  const auto kernel = [](std::string_view name, int at, int correlation, int id) {
+    return event("kernel", name, kGpuStream, std::to_string(at), "5",
+                 fmt::format(R"("correlation":{},"External id":{},"device":0,"stream":7)", correlation, id));
+  };
+  const auto arrow = [](int id, int from, int to) {
+    constexpr std::string_view kFlow = R"({{"ph":"{}","cat":"ac2g","name":"ac2g","id":{},{},"ts":{},"bp":"e"}},)";
+    return fmt::format(kFlow, 's', id, kMainThread, from) + fmt::format(kFlow, 'f', id, kGpuStream, to);
+  };
+  Ingested index(trace_of(step(1) + step(2) + step(3) +
+                          event("cuda_runtime", "cudaLaunchKernel", kMainThread, "115", "2", R"("correlation":51)") +
+                          // That of the first, whose call is known, says otherwise.
+                          arrow(51, 145, 150) + arrow(52, 215, 250) + kernel("called", 150, 51, 1) +
+                          kernel("flowed", 250, 52, 13) + kernel("named", 350, 53, 13) + kernel("lost", 360, 54, 77)));
+  CHECK(index.rows(kLinksOfIndex) == "called 1 1 - 1 1; flowed - 3 - 2 2; named - 6 - 3 3; lost - - - - -");
+  CHECK(index.meta("links_made_by_flow") == "1");
+}
+
+TEST_CASE("Correlations: those of device events that no call has, in whatever order") {
+  Correlations correlations;
+  for (const std::int64_t id : {5, 5, 700, -3}) correlations.add_device_event(id);
+  CHECK(correlations.lost() == 3);
+  for (const std::int64_t id : {5, 6, 5, 700}) correlations.add_call(id);
+  for (const std::int64_t id : {6, 5}) correlations.add_device_event(id);
+  CHECK(correlations.lost() == 1);
+  CHECK(correlations.has_call(700));
+  CHECK_FALSE(correlations.has_call(-3));
+  CHECK_FALSE(correlations.has_call(std::int64_t{1} << 62U));
 }
 
 TEST_CASE("python frames: parents on another thread, parents not in the trace, frames without ids") {
