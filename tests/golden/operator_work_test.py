@@ -165,6 +165,22 @@ def check_calls(folder):
         equal("left out of FLOPs" in said, name in ("a filter", "no duration"), f"what is said of {name}: {said}")
 
 
+def check_mfu(folder):
+    """Of a selection it is by the lengths of its steps: of steps that are equal it is the same, whichever are selected."""
+    shapes = {"Input Dims": [[512, 512], [512, 512]], "Input type": ["c10::BFloat16"] * 2}
+    steps = [event("user_annotation", f"ProfilerStep#{i}", 100 * i, 50) for i in range(3)]
+    work = [one for i in range(4) for one in (event("cpu_op", "aten::mm", 100 * i + 5, 20, **{"External id": i, **shapes}),
+                                              call("cudaLaunchKernel", 100 * i + 6, 2, i + 1), kernel("gemm", 100 * i + 10, 10, correlation=i + 1))]
+    device = {"deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-40GB"}]}
+    some, none = index_of(folder / "some.json", steps + work, **device), index_of(folder / "none.json", work, **device)
+    for index, options, length, of in ((some, (), 50, "150 us of 3 steps on"), (some, ("--step", 1), 50, "50.0 us of 1 step on"),
+                                       (some, ("--step", "0,2"), 50, "100 us of 2 steps on"), (some, ("--from", "20us", "--step", "2"), 50, "50.0 us of 1 step on"),
+                                       (none, (), 310 / 4, "310 us from the first to the last work selected of")):
+        said = run("trace-query", "roofline", index, *options).stderr
+        mfu = 100 * 2 * 512**3 / 312e6 / length
+        require(f"MFU {mfu:.1f} %: " in said and f"by the {of} the device" in said, f"MFU of {options}: not {mfu:.2f} % in {said}")
+
+
 def check_without_work(folder):
     """Reports of what a trace does not have say just that."""
     step = [event("user_annotation", f"ProfilerStep#{i}", i * 100, 90) for i in range(2)]
@@ -189,6 +205,6 @@ def check_without_work(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_sums, check_words, check_peaks, check_calls, check_without_work))
+    cases.each_apart((check_sums, check_words, check_peaks, check_calls, check_mfu, check_without_work))
     for reference in sorted((REFERENCE / "analyses/model").glob("*.csv.gz")):
         cases.run_apart(reference.name.split(".")[0], lambda own, reference=reference: check_sets(reference, own / "x.tracedb"))

@@ -65,8 +65,9 @@ struct WorkGroup {
   std::int64_t left_out = 0;               // those of which some device work is not selected, or has no duration
   std::int64_t busy = 0, kernels = 0, waiting = 0, short_calls = 0;
   Amount flops = 0, bytes = 0;
-  bool varies = false;   // in FLOPs or bytes, from call to call
-  bool crosses = false;  // some of its device work copies to or from the host: the device's memory does not bound it
+  Amount step_flops = 0;  // of `flops`: of calls in a step, of all where there are no steps
+  bool varies = false;    // in FLOPs or bytes, from call to call
+  bool crosses = false;   // some of its device work copies to or from the host: the device's memory does not bound it
   std::vector<std::int64_t> busy_of_calls;
   std::unordered_map<std::uint32_t, std::int64_t> names;  // kernel time by name id
   std::uint32_t last_name = 0;                            // the next kernel often has the same name
@@ -101,6 +102,7 @@ class WorkSummer {
   explicit WorkSummer(Workload& workload)
       : workload_(workload),
         index_(workload.index()),
+        steps_(workload.steps()),
         call_ts_(workload.events().calls.int64s("ts")),
         call_dur_(workload.events().calls.int64s("dur")),
         annotations_(index_,
@@ -121,6 +123,7 @@ class WorkSummer {
   struct Call {
     std::int64_t until = kNever, busy = 0, delay = 0;
     std::uint32_t annotation = 0;
+    bool in_step = false;     // its first device work is
     bool is_partial = false;  // some of its device work is not selected, or of unknown duration
     bool is_outer = false;    // an operator inside it that does the same has device work
 
@@ -201,7 +204,7 @@ class WorkSummer {
       } else {
         WorkGroup& group = groups[group_[owner - 1]];
         Call& call = call_of_[owner - 1];
-        if (call.until == kNever) start(group, owner - 1, annotation_of[event.ref]);
+        if (call.until == kNever) start(group, owner - 1, annotation_of[event.ref], in_step(event.ref));
         call.delay = saturating_add(call.delay, waited(event, until));
         call.add(event.ts, event.end);
         if (event.ref.is_memory_op) {
@@ -251,10 +254,15 @@ class WorkSummer {
     return outer == inner || (inner == kGemm && (outer == kMoe || outer == kConvolution));
   }
 
-  void start(WorkGroup& group, std::uint32_t op, std::uint32_t annotation) {
+  [[nodiscard]] bool in_step(const EventRef& event) const {
+    return steps_.steps.empty() || (event.is_memory_op ? steps_.of_memory : steps_.of_kernel)[event.id - 1] != 0;
+  }
+
+  void start(WorkGroup& group, std::uint32_t op, std::uint32_t annotation, bool in_step) {
     ++group.launching;
     launching_.push_back(op);
     call_of_[op].annotation = annotation;
+    call_of_[op].in_step = in_step;
     for (std::uint32_t id = around_[op]; id != 0; id = around_[id - 1])
       call_of_[id - 1].is_outer |= does_same(groups[group_[id - 1]].work.family, group.work.family);
   }
@@ -301,11 +309,13 @@ class WorkSummer {
     if (call.busy < kShort) group.short_calls = saturating_add(group.short_calls, call.busy);
     group.busy_of_calls.push_back(call.busy);
     group.flops = plus(group.flops, group.of_size(flops));
+    if (call.in_step) group.step_flops = plus(group.step_flops, group.of_size(flops));
     group.bytes = plus(group.bytes, group.of_size(bytes));
   }
 
   Workload& workload_;
   const Index& index_;
+  const StepSet& steps_;
   std::span<const std::int64_t> call_ts_, call_dur_;
   Texts annotations_;
   // By operator, the ids of the innermost known ones: itself included, and around it.
@@ -373,7 +383,7 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
     rows.add(known_text(work.type)).add(known_text(work.layout)).add(group.calls).add(group.launching);
     rows.add(group.kernels).add(group.busy).add(group.waiting).add(group.short_calls);
     rows.add(group.of_one(work.flops)).add(group.of_one(work.bytes));
-    rows.add(group.of_all(group.flops)).add(group.of_all(group.bytes));
+    rows.add(group.of_all(group.flops)).add(group.of_all(group.bytes)).add(group.of_all(group.step_flops));
     rows.add(peaks != nullptr ? peaks->rate(work.family, work.type, kernels.tf32) : std::nullopt);
     rows.add(peaks != nullptr && !group.crosses ? peaks->memory_gb_s : std::nullopt);
     const bool all_outer = group.outer() > 0 && group.outer() == group.launching;
@@ -384,7 +394,7 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
     add_spread(rows, group.busy_of_calls);
   }
   if (summer.unmodelled == 0) return;
-  constexpr std::size_t kUntilBusy = 14, kBehindBusy = 13;
+  constexpr std::size_t kUntilBusy = 14, kBehindBusy = 14;
   rows.add(std::string_view("[not modelled]"));
   rows.add_null(kUntilBusy - 1).add(summer.unmodelled).add_null(kBehindBusy);
   rows.add(summer.span).add(summer.devices).add(summer.matrix_unmodelled).add_null(7);

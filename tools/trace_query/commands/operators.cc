@@ -199,13 +199,28 @@ std::string why_no_products(const Index& index) {
                      missing != "shapes not recorded" || advice.empty() ? "" : fmt::format("; {}", advice));
 }
 
+struct MeasuredTime {
+  std::int64_t length, devices;  // ns, of each device summed
+  std::string what;
+};
+
+// What MFU is by: the selected windows of `breakdown`, or, without steps, what is given.
+MeasuredTime time_of_steps(Workload& workload, std::int64_t span, std::int64_t devices) {
+  if (workload.steps().steps.empty()) return {span, devices, "from the first to the last work selected of"};
+  Statement steps(workload.index().database(),
+                  "SELECT total(length), count(DISTINCT device_id), count(DISTINCT step) FROM temp.step_breakdown "
+                  "WHERE device_id IS NOT NULL");
+  steps.step();
+  return {steps.int64(0), steps.int64(1), fmt::format("of {} on", counted(steps.int64(2), "step"))};
+}
+
 void finish_work(const CommandLine& line, Workload& workload, TraceReport& result) {
   Notes& notes = result.warnings = workload.selection_notes();
   Database& database = workload.index().database();
   Statement all(
       database,
       "SELECT sum(busy), total(iif(coalesce(nullif(all_flops, 0), all_bytes) IS NULL, 0, busy)), "
-      "total(iif(matrix = 1, all_flops / peak_tflops / 1000, 0)), max(all_span), "
+      "total(iif(matrix = 1, step_flops / peak_tflops / 1000, 0)), max(all_span), "
       "sum(matrix = 1 AND rated > 0 AND all_flops / peak_tflops IS NULL), "
       "sum(matrix = 1 AND launching > 0 AND type = 'float' AND peak_tflops IS NOT NULL "
       "AND NOT tf32), max(all_matrix_unmodelled), max(all_devices), total(left_out), total(iif(matrix, left_out, 0)) "
@@ -227,15 +242,16 @@ void finish_work(const CommandLine& line, Workload& workload, TraceReport& resul
         "MFU is not known: {} of matrix products, attention, convolutions or MoE {} no FLOPs, "
         "or no peak",
         counted(all.int64(4), "operator and shape", "operators and shapes"), all.int64(4) == 1 ? "has" : "have"));
-  } else if (all.real(2) > 0 && all.int64(3) > 0) {
+  } else if (const MeasuredTime time = time_of_steps(workload, all.int64(3), all.int64(7));
+             all.real(2) > 0 && time.length > 0) {
     const std::int64_t unknown = all.int64(6);
     const bool is_least = unknown > 0 || all.real(9) > 0;
     notes.push_back(
         fmt::format("MFU {}{:.1f} %: matrix products, attention, convolutions and MoE at the device's peak, by the {} "
-                    "from the first to the last work selected of {}{}",
-                    is_least ? "at least " : "", 100 * all.real(2) / static_cast<double>(all.int64(3)),
-                    brief_time(static_cast<double>(all.int64(3))),
-                    all.int64(7) == 1 ? "the device" : fmt::format("{} devices, summed", all.int64(7)),
+                    "{} {}{}",
+                    is_least ? "at least " : "", 100 * all.real(2) / static_cast<double>(time.length),
+                    brief_time(static_cast<double>(time.length)), time.what,
+                    time.devices == 1 ? "the device" : fmt::format("{} devices, summed", time.devices),
                     unknown == 0 ? ""
                                  : fmt::format("; {} of kernels of such classes are of no operator whose work is known",
                                                brief_time(static_cast<double>(unknown)))));
