@@ -43,8 +43,8 @@ struct ComparedOperators {
 // Largest change of host and device first. Linear in the operators and their device work.
 std::vector<OperatorChange> operator_changes(const ComparedOperators& baseline, const ComparedOperators& candidate);
 
-// An operator with inputs of the same shapes on both sides, of the same types or of others ("a -> b"); ns a call, of calls
-// that launch work themselves.
+// An operator with inputs of the same shapes on both sides, of the same types or of others ("a -> b"); ns a call, of
+// calls that launch work themselves.
 struct ShapeChange {
   struct Side {
     std::int64_t calls = 0;
