@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "base/parallel.h"
@@ -187,9 +188,10 @@ class Comparer {
     out.permission.forbid({Claim::kRatio, Claim::kVerdict}, "other work");
   }
 
-  [[nodiscard]] Change change(StepValues baseline, StepValues candidate, const GroupComparison& group) const {
+  [[nodiscard]] Change change(StepValues baseline, StepValues candidate, const GroupComparison& group,
+                              const LoadDifference& load) const {
     return make_change(baseline, candidate, std::min(group.baseline_coverage, group.candidate_coverage),
-                       group.permission.why_not(Claim::kVerdict), options_.rule, group.load);
+                       group.permission.why_not(Claim::kVerdict), options_.rule, load);
   }
 
   [[nodiscard]] double attention_share(const GroupWork& work) const {
@@ -214,7 +216,7 @@ class Comparer {
     const std::vector<std::uint32_t> steps_b = steps_of(group.group.candidate, b_, candidate_periods);
     const auto a = step_sample(a_.work, steps_a, metric, baseline_periods);
     const auto b = step_sample(b_.work, steps_b, metric, candidate_periods);
-    Change out = change({a}, {b}, group);
+    Change out = change({a}, {b}, group, group.load);
     const bool overlaps = group.group.baseline.overlapping || group.group.candidate.overlapping;
     if (metric == StepMetric::kSpan && overlaps && out.judged()) {
       out.verdict = Verdict::kInconclusive;
@@ -263,7 +265,11 @@ class Comparer {
       return StepValues{known, static_cast<std::size_t>(work.steps) - known.size()};
     };
     if (!changes) return out;
-    for (auto& [key, sum] : out) sum.change = change(values(group.baseline, key), values(group.candidate, key), group);
+    for (auto& [key, sum] : out) {
+      LoadDifference load = group.load;
+      if constexpr (std::is_same_v<Key, OpId>) load = load.of(kernel_names_.op_name(key));
+      sum.change = change(values(group.baseline, key), values(group.candidate, key), group, load);
+    }
     return out;
   }
 

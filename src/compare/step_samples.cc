@@ -91,7 +91,8 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const std::string&
     const bool both = a.samples.contains(measure) && b.samples.contains(measure);
     if (measure == kLoad || (is_transition(measure) && !both)) continue;
     SampleChange change{a.kind, measure,
-                        make_change(values_of(a, measure), values_of(b, measure), 1, std::string(bar), rule, load)};
+                        make_change(values_of(a, measure), values_of(b, measure), 1, std::string(bar), rule,
+                                    is_op(measure) ? load.of(measure) : load)};
     if (measure == to_string(StepMetric::kPeriod)) {
       judge_period(change.change, recording, a.waits, b.waits);
       if (!change.change.caveat.empty())

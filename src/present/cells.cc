@@ -33,6 +33,10 @@ Cell cell_of_both(const Change& change, double value) {
   return change.baseline_steps > 0 && change.candidate_steps > 0 ? Cell(value) : Cell{};
 }
 
+Cell end_cell(const Change& change, double value, bool human_readable) {
+  return human_readable && !change.judged() ? Cell{} : cell_of_both(change, value);
+}
+
 std::string marked(std::string verdict, double change) {
   if (verdict == "worse" || (verdict == "new" && change > 0)) verdict.insert(0, kWorseMark);
   if (verdict == "better" || (verdict == "gone" && change < 0)) verdict.insert(0, kBetterMark);
@@ -58,8 +62,9 @@ const Fields<MeasuredChange> kMeasuredChangeFields = DeclaredFields<MeasuredChan
         {"candidate", [](const auto& item) { return mean_cell(item.change.candidate, item.change.candidate_steps); }},
         {"change", [](const auto& item) { return cell_of_both(item.change, item.change.difference()); }},
         {"ratio", [](const auto& item) { return ratio_cell(item.change.baseline.mean, item.change.candidate.mean); }},
-        {"low", [](const auto& item) { return cell_of_both(item.change, item.change.interval.low); }},
-        {"high", [](const auto& item) { return cell_of_both(item.change, item.change.interval.high); }},
+        {"low", [](const auto& item) { return end_cell(item.change, item.change.interval.low, item.human_readable); }},
+        {"high",
+         [](const auto& item) { return end_cell(item.change, item.change.interval.high, item.human_readable); }},
         {"verdict",
          [](const auto& item) {
            std::string verdict(to_string(item.change.verdict));
@@ -109,7 +114,8 @@ void drop_inconclusive_columns(Report& report) {
     const auto low = find_column(report.columns, "low" + suffix), high = find_column(report.columns, "high" + suffix);
     const auto says = [&](const Row& row) {
       const auto* text = std::get_if<std::string>(&row[verdict]);
-      return text != nullptr && *text != "inconclusive" && !text->ends_with("new") && !text->ends_with("gone");
+      return text != nullptr && !text->ends_with("new") && !text->ends_with("gone") &&
+             (*text != "inconclusive" || (low && !std::holds_alternative<std::monostate>(row[*low])));
     };
     if (!low || !high || std::ranges::any_of(report.rows, says)) continue;
     for (Row& row : report.rows) {

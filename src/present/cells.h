@@ -119,6 +119,8 @@ extern const Fields<MeasuredChange> kMeasuredChangeFields;
 // Nothing where no step of a sample has the measure.
 Cell mean_cell(const MeanDraws& sample, std::size_t steps);
 Cell cell_of_both(const Change& change, double value);
+// Of an end of its interval; for people, where that says what is known.
+Cell end_cell(const Change& change, double value, bool human_readable);
 
 void drop_column(Report& report, std::size_t place);
 void drop_column(Report& report, std::string_view key);  // where it has one
@@ -127,7 +129,8 @@ void name_cycles(Report& report);  // for people, who would take times that are 
 // Removes those of the named columns in which no row has anything.
 void drop_empty_columns(Report& report, const std::vector<std::string>& keys);
 
-// Where no row has a verdict, as with too few steps: leaves out the columns of verdicts and intervals. For people.
+// Where no row has a verdict or an interval, as with too few steps: leaves out the columns of verdicts and intervals.
+// For people.
 void drop_inconclusive_columns(Report& report);
 
 }  // namespace tracedb

@@ -16,8 +16,9 @@ struct VerdictLine {
   std::string phase, measure;
   const Change& change;
 
-  [[nodiscard]] bool has_interval() const {
-    return std::min(change.baseline_steps, change.candidate_steps) >= VerdictRule{}.least_steps;
+  [[nodiscard]] Cell end_of(double Interval::*end) const {
+    if (std::min(change.baseline_steps, change.candidate_steps) < VerdictRule{}.least_steps) return {};
+    return end_cell(change, change.interval.*end, in.human_readable);
   }
 };
 
@@ -33,8 +34,8 @@ const Fields<VerdictLine> kVerdictFields = DeclaredFields<VerdictLine>{
         {"candidate", [](const auto& line) { return mean_cell(line.change.candidate, line.change.candidate_steps); }},
         {"change_pct",
          [](const auto& line) { return share_cell(line.change.difference(), line.change.baseline.mean); }},
-        {"low", [](const auto& line) { return line.has_interval() ? Cell(line.change.interval.low) : Cell{}; }},
-        {"high", [](const auto& line) { return line.has_interval() ? Cell(line.change.interval.high) : Cell{}; }},
+        {"low", [](const auto& line) { return line.end_of(&Interval::low); }},
+        {"high", [](const auto& line) { return line.end_of(&Interval::high); }},
         {"verdict", [](const auto& line) { return std::string(to_string(line.change.verdict)); }},
         {"reason",
          [](const auto& line) {

@@ -69,7 +69,10 @@ struct SumLine : SumsLine {
 
   // Intervals are of steps, whatever the figures are per.
   [[nodiscard]] Cell end_of(double Interval::*end) const {
-    return in.comparison.normalise == Normalise::kStep ? Cell(change_of_step.interval.*end) : Cell{};
+    if (in.comparison.normalise != Normalise::kStep) return {};
+    const bool known = sums.baseline.n == 0 || sums.candidate.n == 0;
+    return known ? Cell(change_of_step.interval.*end)
+                 : end_cell(change_of_step, change_of_step.interval.*end, in.human_readable);
   }
   [[nodiscard]] std::string status() const {
     std::string text(sums.baseline.n == 0 ? "new" : sums.candidate.n == 0 ? "gone" : to_string(change_of_step.verdict));

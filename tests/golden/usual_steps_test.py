@@ -118,7 +118,7 @@ def check_in_turn(folder):
     equal(data["reasons"], [], "reasons")
     rows = verdicts(data)
     equal({(row["verdict"], row["baseline_steps"], row["candidate_steps"]) for row in rows.values() if row["metric"] == "period"},
-          {("same", 11, 11)}, "verdict")
+          {("inconclusive", 11, 11)}, "verdict")
     status, said = gate(*sides, "--gate", 5)
     equal(status, 0, said)
     require("rare" not in said, said)
@@ -130,6 +130,8 @@ def check_uncertain(folder):
              (("a", (92, 108, 95, 103, 110, 94, 100)), ("b", (93, 110, 94, 106, 109, 96, 100)))]
     said = " ".join(gate(*sides)[1].split())
     require("no change beyond how steps differ: " in said and "nothing changed" not in said, said)
+    table = gate(*sides, "--section", "steps", "--format", "table")[1]
+    require("95 % from" in " ".join(table.split()) and "inconclusive" in table, f"the interval is left out: {table}")
     status, said = gate(*sides, "--gate", 5)
     equal((status, said.startswith("gate 5 %: inconclusive: decode, ")), (0, True), said)
     require("the 95 % interval of the change reaches +" in " ".join(said.split()), said)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -230,6 +231,25 @@ std::string largest_class(const std::vector<Group>& groups) {
   return std::ranges::max_element(times, {}, [](const auto& at) { return at.second; })->first;
 }
 
+// A vote for each class but the largest, so that a change of one is outvoted, however many groups it has.
+std::function<double(const Group&)> votes_of_others(const std::vector<Group>& groups, const std::string& largest) {
+  std::map<std::string, double> of_class;
+  for (const Group& group : groups) ++of_class[group.part->part->op_class];
+  return [of_class, largest](const Group& group) {
+    const std::string& op_class = group.part->part->op_class;
+    return op_class != largest ? 1e6 / of_class.at(op_class) : 0;
+  };
+}
+
+// "": there is one.
+std::string why_no_speed(const std::vector<Group>& groups, const SetDesign& design, const std::string& largest) {
+  if (std::min(design.baseline_runs, design.candidate_runs) < 3) return "fewer than 3 runs a side";
+  if (groups.size() < 5) return "fewer than 5 groups of kernels that all runs have";
+  return std::ranges::count_if(groups, votes_of_others(groups, largest)) < 3
+             ? "fewer than 3 groups of kernels of other classes than " + largest
+             : "";
+}
+
 }  // namespace
 
 PhaseLevels levels_of(const PhaseRuns& phase) {
@@ -276,20 +296,8 @@ SpeedFit take_out_speed(PhaseLevels& levels, const SetDesign& design) {
   SpeedFit fit;
   std::vector<Group> groups = groups_of(levels);
   const std::string largest = groups.empty() ? "" : largest_class(groups);
-  std::map<std::string, double> of_class;
-  for (const Group& group : groups) ++of_class[group.part->part->op_class];
-  // A vote for each class, so that a change of one is outvoted, however many groups it has.
-  const auto other = [&](const Group& group) {
-    const std::string& op_class = group.part->part->op_class;
-    return op_class != largest ? 1e6 / of_class[op_class] : 0;
-  };
-  if (std::min(design.baseline_runs, design.candidate_runs) < 3) {
-    fit.none = "fewer than 3 runs a side";
-  } else if (groups.size() < 5) {
-    fit.none = "fewer than 5 groups of kernels that all runs have";
-  } else if (std::ranges::count_if(groups, other) < 3) {
-    fit.none = "fewer than 3 groups of kernels of other classes than " + largest;
-  }
+  const auto other = votes_of_others(groups, largest);
+  fit.none = why_no_speed(groups, design, largest);
   if (!fit.none.empty()) return fit;
 
   // By loadings of 1, since those that are fitted are as rough as runs are alike.

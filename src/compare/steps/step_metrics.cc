@@ -101,6 +101,12 @@ std::string LoadDifference::words() const {
                      100 * (std::max(baseline, candidate) / std::min(baseline, candidate) - 1));
 }
 
+LoadDifference LoadDifference::of(std::string_view op) const {
+  LoadDifference out = *this;
+  out.power = is_attention(op) ? 2 : 1;
+  return out;
+}
+
 bool is_attention(std::string_view op) { return op.find("attention") != std::string_view::npos; }
 
 LoadDifference load_difference(std::span<const std::int64_t> baseline, std::span<const std::int64_t> candidate,

@@ -98,6 +98,8 @@ struct LoadDifference {
   // By which the candidate has more; 0: not known.
   [[nodiscard]] double share() const { return baseline > 0 && candidate > 0 ? candidate / baseline - 1 : 0; }
   [[nodiscard]] std::string words() const;  // "the load differs by 7.4 %"
+  // For the time of a class of kernels.
+  [[nodiscard]] LoadDifference of(std::string_view op) const;
 };
 bool is_attention(std::string_view op);
 // Whether what a load differs by is a considerable part of a change: 1 % and a quarter of it. Both as shares.
@@ -128,7 +130,9 @@ struct Change {
   [[nodiscard]] bool judged() const { return !barred && (wide || either_by_load || verdict != Verdict::kInconclusive); }
   // Without what the load may have made.
   [[nodiscard]] Interval measured() const { return {interval.low - by_load.low, interval.high - by_load.high}; }
-  [[nodiscard]] bool is_by_load() const { return is_considerable(load.share(), difference() / baseline.mean); }
+  [[nodiscard]] bool is_by_load() const {
+    return !load.by_chance && is_considerable(load.share(), difference() / baseline.mean);
+  }
 };
 
 // Values per step, and how many further steps have none of it, that is 0.
