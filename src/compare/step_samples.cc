@@ -66,6 +66,19 @@ StepValues values_of(const KindSamples& kind, const std::string& measure) {
   return {values, is_op(measure) ? static_cast<std::size_t>(kind.steps) - known : 0};
 }
 
+std::set<std::string> measures_of(const KindSamples& a, const KindSamples& b) {
+  std::set<std::string> out;
+  for (const KindSamples* kind : {&a, &b}) {
+    for (const auto& [measure, values] : kind->samples) out.insert(measure);
+  }
+  // Not every kind of steps follows on both sides, and files of earlier versions do not say.
+  std::erase_if(out, [&](const std::string& measure) {
+    return measure == kLoad ||
+           (is_transition(measure) && !(a.samples.contains(measure) && b.samples.contains(measure)));
+  });
+  return out;
+}
+
 void compare_kind(const KindSamples& a, const KindSamples& b, const std::string& recording, const VerdictRule& rule,
                   SampleComparison& out) {
   const auto mean = [](std::int64_t sum, const KindSamples& of) {
@@ -82,14 +95,7 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const std::string&
   if (comparable && !load.by_chance && is_considerable(load.share(), 0))
     out.notes.push_back(fmt::format("{}: {}: intervals have what that may have made", a.kind, load.words()));
   std::vector<SampleChange> metrics, ops;
-  std::set<std::string> measures;
-  for (const KindSamples* kind : {&a, &b}) {
-    for (const auto& [measure, values] : kind->samples) measures.insert(measure);
-  }
-  for (const std::string& measure : measures) {
-    // Not every kind of steps follows on both sides, and files of earlier versions do not say.
-    const bool both = a.samples.contains(measure) && b.samples.contains(measure);
-    if (measure == kLoad || (is_transition(measure) && !both)) continue;
+  for (const std::string& measure : measures_of(a, b)) {
     SampleChange change{a.kind, measure,
                         make_change(values_of(a, measure), values_of(b, measure), 1, std::string(bar), rule,
                                     is_op(measure) ? load.of(measure) : load)};
@@ -157,6 +163,8 @@ SampleComparison compare_samples(const StepSamples& baseline, const StepSamples&
   SampleComparison out;
   const std::string recording = recording_difference(baseline.recording, candidate.recording);
   if (!recording.empty()) out.notes.push_back(recording + ": periods are not compared");
+  if (baseline.devices != candidate.devices)
+    out.notes.push_back(fmt::format("other devices: {}, against {}", candidate.devices, baseline.devices));
   const auto find = [](const StepSamples& in, const std::string& kind) {
     return std::ranges::find_if(in.kinds, [&](const KindSamples& k) { return k.kind == kind; });
   };

@@ -32,6 +32,14 @@ def check_gate(folder):
     from_file(folder, "slow.tracedb", "--baseline-file", "b.json", "--gate", "500")
 
 
+def check_devices(folder):
+    whole = json.loads((folder / "b.json").read_text(encoding="utf-8"))
+    for devices in (whole["devices"], "8 x another device"):
+        (folder / "devices.json").write_text(json.dumps({**whole, "devices": devices}), encoding="utf-8")
+        said = run("trace-query", "compare", "usual.tracedb", "--baseline-file", "devices.json", cwd=folder).stderr
+        equal(f"against {devices}" in said, devices != whole["devices"], said)
+
+
 def check_damage(folder):
     whole = json.loads((folder / "b.json").read_text(encoding="utf-8"))
     kind = whole["kinds"][0]
@@ -75,4 +83,4 @@ def main(cases, folder):
     for name, more in (("usual", ()), ("slow", ("--slow", "dense_gemm=1.5"))):
         ingest(make_trace(folder / f"{name}.json", *COMMON, *more), folder / f"{name}.tracedb")
     run("trace-query", "compare", "usual.tracedb", "--save-baseline", "b.json", cwd=folder)
-    cases.each((check_same_as_traces, check_gate, check_damage, check_load), folder)
+    cases.each((check_same_as_traces, check_gate, check_devices, check_damage, check_load), folder)
