@@ -290,6 +290,7 @@ class Sweep {
     const bool optimizer = passes_.is_optimizer(record);
     open.push(end, {id, optimizer || (parent != nullptr && parent->optimizer)});
     if (on_device) return;
+    if (lacks_launches_) leave_open(threads_[record.track - 1], record.ts);
     if (mark.step == 0 && !optimizer) return;
     std::unique_ptr<Marks>& marks = marks_[process_of(record.track) - 1];
     if (!marks) marks = std::make_unique<Marks>();
@@ -299,6 +300,15 @@ class Sweep {
       marks->any_steps.open(end, record.track, mark.step);
     }
     if (optimizer) marks->optimizers.open(end, record.track, kOptimizer);
+  }
+
+  // Where an annotation opens inside operators it is not known whether what they launch is in it.
+  void leave_open(ThreadState& thread, std::int64_t ts) {
+    thread.operators.advance(ts);
+    static_cast<void>(thread.operators.find(ts + 1, [this](const OpenOperator& op) {
+      links_.place_of_operator[op.id - 1].annotation = 0;
+      return false;
+    }));
   }
 
   // What an annotation marks; of step 0: nothing. Annotations come here in the order in which their marks were found.
@@ -429,7 +439,7 @@ class Sweep {
     calls_[launch.process - 1] = true;
   }
 
-  // What a flow starts from: the call that is open, else whatever else is.
+  // What a flow starts from: the call that is open, unless that of the flow is lost; else whatever else is.
   void take_flow() {
     const FlowArrow arrow = *flows_.by_start.peek();
     flows_.by_start.pop();
@@ -439,7 +449,8 @@ class Sweep {
     thread.operators.advance(ts);
     thread.frames.advance(ts);
     thread.annotations.advance(ts);
-    const Origin* call = thread.calls.find(ts, [](const Origin&) { return true; });
+    const bool lost = store_.correlations.is_lost(arrow.id);
+    const Origin* call = lost ? nullptr : thread.calls.find(ts, [](const Origin&) { return true; });
     const Origin origin = call != nullptr ? *call : origin_at(arrow.thread, ts, thread.operators.innermost(ts));
     flows_.origins.push({arrow.end_ts, arrow.stream, origin});
   }

@@ -22,7 +22,7 @@ class LaunchResolver {
         launches_(cpu.launches, store.spool(8)),
         flow_table_(flows.by_id, store.spool(6)) {
     flows_.origins.start();
-    if (flows_.needed) judge_external_ids();
+    if (flows_.needed || store_.lacks_launches()) judge_external_ids();
     if (cpu_.calling_processes < 2) return;
     store_.device_events.for_each([this](const DeviceRecord& event) { vote(event); });
   }

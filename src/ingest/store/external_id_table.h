@@ -87,6 +87,10 @@ class Correlations {
     const Page* page = pages_.find(correlation);
     return page != nullptr && page->calls[Pages::slot(correlation)];
   }
+  [[nodiscard]] bool is_lost(std::int64_t correlation) const {
+    const Page* page = pages_.find(correlation);
+    return page != nullptr && page->device_events[Pages::slot(correlation)] && !has_call(correlation);
+  }
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
  private:

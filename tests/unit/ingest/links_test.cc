@@ -174,9 +174,19 @@ TEST_CASE("a launch that is lost beside others: by the flow, else by the Externa
                           event("cuda_runtime", "cudaLaunchKernel", kMainThread, "115", "2", R"("correlation":51)") +
                           // That of the first, whose call is known, says otherwise.
                           arrow(51, 145, 150) + arrow(52, 215, 250) + kernel("called", 150, 51, 1) +
-                          kernel("flowed", 250, 52, 13) + kernel("named", 350, 53, 13) + kernel("lost", 360, 54, 77)));
+                          kernel("flowed", 250, 52, 11) + kernel("named", 350, 53, 13) + kernel("lost", 360, 54, 77)));
   CHECK(index.rows(kLinksOfIndex) == "called 1 1 - 1 1; flowed - 3 - 2 2; named - 6 - 3 3; lost - - - - -");
   CHECK(index.meta("links_made_by_flow") == "1");
+  const std::string call = event("cuda_runtime", "cudaLaunchKernel", kMainThread, "138", "2", R"("correlation":51)");
+  Ingested after_a_call(trace_of(step(1) + call + arrow(52, 140, 150) + kernel("next", 150, 52, 77)));
+  CHECK(after_a_call.rows(kLinksOfIndex) == "next - 2 - 1 1");
+  // External ids that name what begins behind the kernel are not those of operators.
+  Ingested other_ids(trace_of(step(1) + step(2) + step(3) + call + kernel("called", 150, 51, 2) +
+                              kernel("later", 160, 52, 3) + kernel("earlier", 250, 53, 1)));
+  CHECK(other_ids.rows(kLinksOfIndex) == "called 1 - - 1 1; later - - - - -; earlier - - - - -");
+  Ingested inside(trace_of(step(1) + call + event("user_annotation", "inner", kMainThread, "120", "5") +
+                           kernel("in it or not", 150, 52, 1) + kernel("not", 160, 53, 11)));
+  CHECK(inside.rows(kLinksOfIndex) == "in it or not - 1 - - 1; not - 2 - 1 1");
 }
 
 TEST_CASE("Correlations: those of device events that no call has, in whatever order") {
@@ -187,6 +197,8 @@ TEST_CASE("Correlations: those of device events that no call has, in whatever or
   for (const std::int64_t id : {6, 5}) correlations.add_device_event(id);
   CHECK(correlations.lost() == 1);
   CHECK(correlations.has_call(700));
+  CHECK(correlations.is_lost(-3));
+  for (const std::int64_t id : {5, 6, 8}) CHECK_FALSE(correlations.is_lost(id));
   CHECK_FALSE(correlations.has_call(-3));
   CHECK_FALSE(correlations.has_call(std::int64_t{1} << 62U));
 }
