@@ -1,9 +1,9 @@
 #include "present/step_words.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/text/amounts.h"
+#include "base/time_cover.h"
 #include "base/unknown.h"
 #include "compare/steps/step_metrics.h"
 
@@ -171,18 +171,27 @@ HostQuestion question_of(const ComparedTrace& trace, const std::vector<std::uint
 }
 
 double outside_steps(const ComparedTrace& trace) {
-  const auto ts = trace.events.kernels.int64s("ts"), dur = trace.events.kernels.int64s("dur");
-  std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
+  const DenseDevices devices(trace.events.device_of_stream);
+  std::vector<std::vector<Extent>> windows(devices.count);
   for (const DeviceStep& step : trace.work.steps) {
-    first = std::min(first, step.first);
-    last = std::max(last, saturating_add(step.first, step.span));
+    Extent window{step.first, saturating_add(step.first, step.span)};
+    const StepFacts* mark = step.step == 0 ? nullptr : &trace.steps.steps[step.step - 1];
+    if (mark != nullptr && mark->ts != kUnknownValue) {
+      window.begin = std::min(window.begin, mark->ts);
+      window.end = std::max(window.end, saturating_add(mark->ts, duration_or_zero(mark->dur)));
+    }
+    windows[step.device].push_back(window);
   }
+  const std::vector<TimeCover> covers(windows.begin(), windows.end());
+  const EventColumns& kernels = trace.events.kernels;
+  const auto ts = kernels.int64s("ts"), dur = kernels.int64s("dur");
+  const auto stream = kernels.ids("stream_id"), launch = kernels.ids("launch_id");
   double all = 0, outside = 0;
   for (std::size_t i = 0; i < ts.size(); ++i) {
-    const std::int64_t end = std::min(saturating_add(ts[i], duration_or_zero(dur[i])), last);
-    const auto time = static_cast<double>(std::max<std::int64_t>(end - std::max(ts[i], first), 0));
+    const TimeCover& cover = covers[devices.of(stream[i])];
+    const auto time = static_cast<double>(cover.covered(ts[i], saturating_add(ts[i], duration_or_zero(dur[i]))));
     all += time;
-    if (trace.steps.of_kernel[i] == 0) outside += time;
+    if (launch[i] == 0 && trace.steps.of_kernel[i] == 0) outside += time;
   }
   return all > 0 ? outside / all : 0;
 }

@@ -40,7 +40,8 @@ Sentence change_text(const Change& change, const std::string& measure);
 // Where to look for the host of long steps: in the time that the device runs nothing between them, or within.
 HostQuestion question_of(const ComparedTrace& trace, const std::vector<std::uint32_t>& long_steps);
 
-// Of the kernel time from the first step to the last, the part in no step: spans of steps leave it out.
+// Of the kernel time on the devices of steps while these run, on the host or there, the part that is in none and whose
+// launch is not recorded: spans of steps leave it out.
 double outside_steps(const ComparedTrace& trace);
 
 }  // namespace tracedb

@@ -157,8 +157,8 @@ class TraceWords : PageWriter {
     if (const double outside = main.by_period() ? 0 : outside_steps(in_.trace); outside > kMostly) {
       return say(
           "report.outside_steps",
-          "{devices}: {share:.0f%} of the kernel time from the first step to the last is in no step: how long {step} "
-          "takes is not known.",
+          "{devices}: {share:.0f%} of the kernel time during steps is in none, as its launches are not recorded: how "
+          "long {step} takes is not known.",
           {devices, {"share", outside}, step});
     }
     const std::size_t n = count_steps(in_.trace, main.side().device_steps);

@@ -149,9 +149,10 @@ def check_made(folder):
 
 
 def check_lost(folder):
-    """A step of which no launch is recorded is judged where work of no step runs in its time; where none does it runs nothing."""
-    def steps(*begins, tid=1):
-        return [event("user_annotation", f"ProfilerStep#{i}", begin, 980, 1, tid) for i, begin in enumerate(begins)]
+    """A step of which no launch is recorded is judged where work of no launch runs in its time, of the devices of its process;
+    where none does it runs nothing."""
+    def steps(*begins, pid=1, tid=1):
+        return [event("user_annotation", f"ProfilerStep#{i}", begin, 980, pid, tid) for i, begin in enumerate(begins)]
 
     def launched(begin, device=0):
         return [call("cudaLaunchKernel", begin + 10, 5, begin + 1), made_events.kernel("gemm", begin + 40, 800, device=device, correlation=begin + 1)]
@@ -162,7 +163,10 @@ def check_lost(folder):
     for name, events, options, expected in (
             ("all", steps(0, 1000) + lost(0, 1000), (), [(0, 0, 800), (1, 0, 800)]),
             ("one of two", steps(0, 1000) + launched(0) + lost(1000), (), [(0, 0, 800), (1, 0, 800)]),
-            ("on a device", steps(0, 1000) + launched(0) + lost(1000, device=1), ("--device", 1), [(1, 1, 800)]),
+            ("on a device", steps(0, 1000) + lost(0) + lost(1000, device=1), ("--device", 1), [(1, 1, 800)]),
+            ("where no other runs", steps(0, 1000) + launched(0) + lost(1000, device=1), (), [(0, 0, 800), (1, None, 0)]),
+            ("of another process", steps(0) + launched(0) + steps(1000, pid=2) + lost(1000, device=1), (), [(0, 0, 800), (1, 1, 800)]),
+            ("launched before it", steps(1000) + [call("cudaLaunchKernel", 10, 5, 7), made_events.kernel("warm-up", 900, 900, correlation=7)], (), [(0, None, 0)]),
             ("on another device", steps(0, 1000) + launched(0) + lost(1000, device=1), ("--device", 0), [(0, 0, 800)]),
             ("of a step", steps(0, 1000) + lost(0, 1000), ("--step", 1), [(1, 0, 800)]),
             ("on two", steps(0) + lost(0) + lost(0, device=1), (), [(0, 0, 800), (0, 1, 800)]),
@@ -178,7 +182,14 @@ def check_lost(folder):
         call("cudaLaunchKernel", begin + 850, 5, begin + 1), made_events.kernel("relu", begin + 860, 20, correlation=begin + 1)))])
     check_report(some)
     page = " ".join(run("trace-query", "report", "-q", "--format", "markdown", some).stdout.split())
-    require("98 % of the kernel time from the first step to the last is in no step: how long a step takes is not known" in page, page[:400])
+    require("98 % of the kernel time during steps is in none, as its launches are not recorded: how long a step takes is not known" in page, page[:400])
+    # It does where others run what is of no step: on another device, or launched beside the steps.
+    others = [[event("cuda_runtime", "cudaLaunchKernel", 20 + stream, 1, 2, 2, correlation=stream),
+               made_events.kernel("other", 40, 800, stream, device, correlation=stream)] for device in (0, 1) for stream in (20 + device, 30 + device)]
+    beside = index_of(folder / "beside.json", steps(0) + launched(0) + sum(others, []))
+    for options in ((), ("--device", 0)):
+        page = run("trace-query", "report", "-q", "--format", "markdown", beside, *options).stdout
+        require("a step spans 800 us" in page, page[:400])
 
 
 def check_words(folder):

@@ -173,7 +173,10 @@ def check_mfu(folder):
                                               call("cudaLaunchKernel", 100 * i + 6, 2, i + 1), kernel("gemm", 100 * i + 10, 10, correlation=i + 1))]
     device = {"deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-40GB"}]}
     some, none = index_of(folder / "some.json", steps + work, **device), index_of(folder / "none.json", work, **device)
-    for index, options, length, of in ((some, (), 50, "150 us of 3 steps on"), (some, ("--step", 1), 50, "50.0 us of 1 step on"),
+    beside = [one for i in range(3) for one in ({**steps[i], "tid": 2}, event("cpu_op", "aten::mm", 100 * i + 5, 20, 1, 2, **{"External id": 10 + i, **shapes}),
+                                                call("cudaLaunchKernel", 100 * i + 6, 2, 10 + i, 2), kernel("gemm", 100 * i + 25, 10, correlation=10 + i))]
+    both = index_of(folder / "both.json", steps + work + beside, **device)
+    for index, options, length, of in ((some, (), 50, "150 us of 3 steps on"), (both, (), 25, "150 us of 6 steps on"), (some, ("--step", 1), 50, "50.0 us of 1 step on"),
                                        (some, ("--step", "0,2"), 50, "100 us of 2 steps on"), (some, ("--from", "20us", "--step", "2"), 50, "50.0 us of 1 step on"),
                                        (none, (), 310 / 4, "310 us from the first to the last work selected of")):
         said = run("trace-query", "roofline", index, *options).stderr

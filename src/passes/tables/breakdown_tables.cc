@@ -241,7 +241,7 @@ bool keeps(const EventFilter& filter, const EventRef& event) {
   return event.is_memory_op ? filter.keeps_memory_op(event.id - 1) : filter.keeps_kernel(event.id - 1);
 }
 
-// Work in no step, by device lane.
+// Work of no launch and in no step, by device lane.
 class LooseWork {
  public:
   explicit LooseWork(std::size_t lanes) : lanes_(lanes) {}
@@ -261,7 +261,8 @@ class LooseWork {
 };
 
 // By step, then device lane: whether it runs work of the step there that is selected. Where no work of a step is known,
-// its launches may be lost: it is judged where work in no step runs during its window.
+// its launches may be lost: it is judged where work of no launch runs during its window, of the devices on which other
+// steps of its process run, if those are known.
 std::vector<std::vector<bool>> places_of_steps(Workload& workload, const DeviceWork& work,
                                                std::span<const Extent> windows) {
   const StepSet& set = workload.steps();
@@ -269,19 +270,36 @@ std::vector<std::vector<bool>> places_of_steps(Workload& workload, const DeviceW
   const EventFilter loose_filter = workload.filter(Times::kWindow, false);
   const std::vector<bool> selected = selected_steps(set, workload.selection());
   std::vector<std::vector<bool>> out(set.steps.size(), std::vector<bool>(work.lanes));
-  std::vector<bool> has_work(out.size());
+  std::vector<std::vector<bool>> runs = out;  // whatever is selected
   LooseWork loose(work.lanes);
   for_each_in_order(work, [&](const DeviceEvent& event) {
     const std::size_t row = event.ref.id - 1;
     const std::uint32_t step = event.ref.is_memory_op ? set.of_memory[row] : set.of_kernel[row];
-    const bool in_step = step != 0 && step <= out.size();
-    if (in_step) has_work[step - 1] = true;
-    if (!keeps(in_step ? filter : loose_filter, event.ref)) return;
-    in_step ? void(out[step - 1][event.lane] = true) : loose.add(event);
+    if (step != 0 && step <= out.size()) {
+      runs[step - 1][event.lane] = true;
+      if (keeps(filter, event.ref)) out[step - 1][event.lane] = true;
+    } else if (event.launch == 0 && keeps(loose_filter, event.ref)) {
+      loose.add(event);
+    }
   });
+  const std::vector<std::uint32_t> processes = ids_by_id(workload.index(), "thread", "process_id");
+  std::map<std::pair<bool, std::uint32_t>, std::vector<bool>> by_process;  // by stream of steps that are marked on one
+  const auto devices_of = [&](const StepFacts& step) -> std::vector<bool>& {
+    const bool on_thread = !step.on_device && step.track < processes.size();
+    std::vector<bool>& lanes = by_process[{step.on_device, on_thread ? processes[step.track] : step.track}];
+    lanes.resize(work.lanes);
+    return lanes;
+  };
+  const auto any = [](const std::vector<bool>& lanes) { return std::ranges::find(lanes, true) != lanes.end(); };
   for (std::size_t i = 0; i < out.size(); ++i) {
+    std::vector<bool>& devices = devices_of(set.steps[i]);
+    for (std::size_t lane = 0; lane < work.lanes; ++lane) devices[lane] = devices[lane] || runs[i][lane];
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (any(runs[i]) || !selected[i + 1]) continue;
+    const std::vector<bool>& devices = devices_of(set.steps[i]);
     for (std::size_t lane = 0; lane < work.lanes; ++lane)
-      out[i][lane] = out[i][lane] || (!has_work[i] && selected[i + 1] && loose.any_in(windows[i], lane));
+      out[i][lane] = (devices[lane] || !any(devices)) && loose.any_in(windows[i], lane);
   }
   return out;
 }

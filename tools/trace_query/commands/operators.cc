@@ -204,12 +204,14 @@ struct MeasuredTime {
   std::string what;
 };
 
-// What MFU is by: the selected windows of `breakdown`, or, without steps, what is given.
+// What MFU is by: what the selected windows of `breakdown` cover, or, without steps, what is given.
 MeasuredTime time_of_steps(Workload& workload, std::int64_t span, std::int64_t devices) {
   if (workload.steps().steps.empty()) return {span, devices, "from the first to the last work selected of"};
   Statement steps(workload.index().database(),
-                  "SELECT total(length), count(DISTINCT device_id), count(DISTINCT step) FROM temp.step_breakdown "
-                  "WHERE device_id IS NOT NULL");
+                  "SELECT total(max(ts + length - max(ts, ifnull(before, ts)), 0)), count(DISTINCT device_id), "
+                  "count(DISTINCT step) FROM (SELECT *, max(ts + length) OVER (PARTITION BY device_id ORDER BY ts "
+                  "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM temp.step_breakdown "
+                  "WHERE device_id IS NOT NULL)");
   steps.step();
   return {steps.int64(0), steps.int64(1), fmt::format("of {} on", counted(steps.int64(2), "step"))};
 }
