@@ -36,9 +36,10 @@
 -- column: change | Change | ns |  | 8 | candidate - baseline: the sum of Compute, Exposed Comm, Exposed Copies and Idle
 -- column: change_pct | Change (%) | percent |  | 8 | of the baseline
 -- column: computation | Compute | ns |  | 7 | change of the time it computes
--- column: exposed_comm | Exposed Comm | ns |  | 6 | change of exposed communication: of the two columns that follow
--- column: exposed_transfer | Exposed Transfer | ns |  | 4 | change of exposed communication without waiting; unknown, as is the next: in either job it cannot be divided, as ranks are not recorded
--- column: exposed_waiting | Exposed Waiting | ns |  | 7 | change of exposed waiting for other ranks
+-- column: exposed_comm | Exposed Comm | ns |  | 6 | change of exposed communication: of the three columns that follow
+-- column: exposed_transfer | Exposed Transfer | ns |  | 4 | without waiting, in the steps whose collectives all have all ranks; unknown, as are the next two: other steps communicate for another time, by more than a tenth of the change
+-- column: exposed_waiting | Exposed Waiting | ns |  | 7 | waiting for other ranks in these steps
+-- column: exposed_undivided | Undivided | ns |  | 3 | what all steps have beyond these: transfer, or waiting for a rank that is not recorded then
 -- column: exposed_copy | Exposed Copies | ns |  | 5 | change of exposed copies
 -- column: idle | Idle | ns |  | 7 | change of the time in which nothing runs
 

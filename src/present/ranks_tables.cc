@@ -220,48 +220,58 @@ constexpr double kSame = 1;           // percent
 constexpr double kLeastReason = 0.1;  // of the change
 constexpr std::size_t kMostCauses = 3;
 
-constexpr double kMostUndivided = 0.001;  // of the time
+constexpr double kMostUndivided = 0.1;  // of the change
 
-// Of a step of one rank, in ns; without steps of its recording. The parts add up to the time.
+// Of a step of one rank, in ns; without steps of its recording. The parts add up to the time. Transfer and waiting are
+// those of the steps whose collectives all have all members, and undivided is what all steps communicate beyond that.
 struct RankStep {
-  double time = 0, undivided = 0;
-  std::array<double, 5> parts{};
+  double time = 0;
+  std::array<double, 6> parts{};
 };
-constexpr std::array<const char*, 5> kParts = {"computing", "exposed transfer", "exposed waiting", "exposed copies",
-                                               "idle"};
-constexpr std::size_t kTransfer = 1, kWaiting = 2;
+constexpr std::array<const char*, 6> kParts = {
+    "computing", "exposed transfer", "exposed waiting", "undivided communication", "exposed copies", "idle"};
+constexpr std::size_t kTransfer = 1, kWaiting = 2, kUndivided = 3;
 
-// Whether what is neither transfer nor waiting is next to nothing.
+// Whether what is neither transfer nor waiting is little of the greater change of these.
 bool are_divided(const RankStep& before, const RankStep& after) {
-  return before.undivided + after.undivided <= kMostUndivided * (before.time + after.time);
+  const auto change = [&](std::size_t part) { return std::abs(after.parts[part] - before.parts[part]); };
+  return std::abs(before.parts[kUndivided]) + std::abs(after.parts[kUndivided]) <=
+         kMostUndivided * std::max(change(kTransfer), change(kWaiting));
 }
 
-double steps_of(const RankTrace& rank) {
+// Without `without`. Where none has a collective in a step, the recording is one.
+double steps_of(const RankTrace& rank, const std::set<std::uint32_t>& without = {}) {
   std::set<std::uint32_t> seen;
   for (const CollectiveEvent& event : rank.collectives) {
     if (event.selected && event.step != 0) seen.insert(event.step);
   }
-  return static_cast<double>(std::max<std::size_t>(seen.size(), 1));
+  if (seen.empty()) return without.empty() ? 1 : 0;
+  std::erase_if(seen, [&](std::uint32_t step) { return without.contains(step); });
+  return static_cast<double>(seen.size());
+}
+
+std::int64_t waiting_of(const JobAnalysis& job, std::uint32_t place) {
+  return std::min(job.waits.ranks[place].sums.exposed, job.ranks[place].figures.exposed_comm);
 }
 
 RankStep step_of(const JobAnalysis& job, std::uint32_t place) {
   const RankTrace& rank = job.ranks[place];
   const RankFigures& sums = rank.figures;
-  const std::int64_t waiting = std::min(job.waits.ranks[place].sums.exposed, sums.exposed_comm);
-  const double steps = steps_of(rank);
-  RankStep out;
-  const std::int64_t parts[] = {sums.computation, sums.exposed_comm - waiting, waiting, sums.exposed_copy, sums.idle};
-  for (std::size_t i = 0; i < out.parts.size(); ++i) out.parts[i] = static_cast<double>(parts[i]) / steps;
-  out.time = static_cast<double>(sums.span) / steps;
-  out.undivided = static_cast<double>(job.waits.ranks[place].sums.exposed_undivided) / steps;
-  return out;
+  const UndividedSteps& undivided = job.waits.ranks[place].undivided;
+  const double steps = steps_of(rank), divided = steps_of(rank, undivided.steps);
+  const auto in_step = [](std::int64_t sum, double of) { return of > 0 ? static_cast<double>(sum) / of : 0; };
+  const double waiting = in_step(waiting_of(job, place) - undivided.waiting, divided);
+  const double transfer = in_step(sums.exposed_comm - undivided.comm, divided) - waiting;
+  return {in_step(sums.span, steps),
+          {in_step(sums.computation, steps), transfer, waiting, in_step(sums.exposed_comm, steps) - transfer - waiting,
+           in_step(sums.exposed_copy, steps), in_step(sums.idle, steps)}};
 }
 
 // The one that waits least in a step: the others wait for it.
 std::uint32_t deciding(const JobAnalysis& job) {
   std::vector<double> waiting;
   for (std::uint32_t place = 0; place < job.ranks.size(); ++place)
-    waiting.push_back(step_of(job, place).parts[kWaiting]);
+    waiting.push_back(static_cast<double>(waiting_of(job, place)) / steps_of(job.ranks[place]));
   return static_cast<std::uint32_t>(std::ranges::min_element(waiting) - waiting.begin());
 }
 
@@ -283,8 +293,8 @@ Row both_sides(std::int64_t rank, const RankStep& before, const RankStep& after)
   out[3] = std::reduce(parts.begin(), parts.end());
   const bool divided = are_divided(before, after);
   for (std::size_t i = 0; i < kParts.size(); ++i) {
-    if (i == kTransfer) out.emplace_back(parts[kTransfer] + parts[kWaiting]);
-    out.push_back(divided || (i != kTransfer && i != kWaiting) ? Cell(parts[i]) : Cell());
+    if (i == kTransfer) out.emplace_back(parts[kTransfer] + parts[kWaiting] + parts[kUndivided]);
+    out.push_back(divided || i < kTransfer || i > kUndivided ? Cell(parts[i]) : Cell());
   }
   return out;
 }
@@ -293,8 +303,9 @@ Sentence reasons_text(const RankStep& before, const RankStep& after) {
   std::vector<std::pair<double, const char*>> parts;
   for (std::size_t i = 0; i < kParts.size(); ++i) parts.emplace_back(after.parts[i] - before.parts[i], kParts[i]);
   if (!are_divided(before, after)) {
-    parts[kTransfer] = {parts[kTransfer].first + parts[kWaiting].first, "exposed communication"};
-    parts.erase(parts.begin() + kWaiting);
+    for (const std::size_t i : {kWaiting, kUndivided}) parts[kTransfer].first += parts[i].first;
+    parts[kTransfer].second = "exposed communication";
+    parts.erase(parts.begin() + kWaiting, parts.begin() + kUndivided + 1);
   }
   std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
   std::vector<Sentence> out;

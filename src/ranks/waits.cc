@@ -28,6 +28,7 @@ struct Presence {
   std::int64_t start = 0, end = 0;
   std::uint32_t kernel = 0;
   Exchange exchange = Exchange::kCollective;
+  std::uint32_t step = 0;  // place + 1 on its rank; 0: in none
   std::int64_t ahead = 0;  // of the last rank, ns: what it waits for it, if so long
 };
 
@@ -39,7 +40,12 @@ bool within(const MatchedCollective& some, const MatchedCollective& all) {
 class Splitter {
  public:
   Splitter(std::span<const RankTrace> ranks, const Matching& matching, std::span<const RankClock> clocks)
-      : ranks_(ranks), matching_(matching), clocks_(clocks), others_(ranks.size()), chance_(ranks.size()) {
+      : ranks_(ranks),
+        matching_(matching),
+        clocks_(clocks),
+        others_(ranks.size()),
+        waited_(ranks.size()),
+        chance_(ranks.size()) {
     out_.ranks.resize(ranks.size());
     for (const RankTrace& rank : ranks) divided_.emplace_back(rank.collectives.size());
   }
@@ -77,7 +83,7 @@ class Splitter {
       const CollectiveEvent& event = ranks_[member.rank].collectives[member.event];
       const RankClock& clock = clocks_[member.rank];
       out.push_back({member.rank, event.start, event.end, clock.aligned(event.start), clock.aligned(event.end),
-                     event.kernel, event.exchange});
+                     event.kernel, event.exchange, event.step});
     }
     const std::int64_t last = last_of(out).start;
     for (Presence& presence : out) {
@@ -192,6 +198,7 @@ class Splitter {
       sums.waiting += waiting;
       (wait.is_whole ? sums.transfer : sums.undivided) += time - waiting;
       sums.exposed += exposed;
+      waited_[one.rank][one.step] += exposed;
       wait.waiting += waiting;
       wait.exposed += exposed;
     }
@@ -281,11 +288,20 @@ class Splitter {
   void finish(std::uint32_t rank) {
     RankWaits& waits = out_.ranks[rank];
     waits.others = others_[rank].size();
-    for (std::size_t i = 0; i < divided_[rank].size(); ++i) {
-      const CollectiveEvent& one = ranks_[rank].collectives[i];
-      if (divided_[rank][i] || !one.selected || one.group_size == 1) continue;
-      waits.sums.exposed_undivided += one.end - one.start - ranks_[rank].computing.covered(one.start, one.end);
+    const std::vector<CollectiveEvent>& events = ranks_[rank].collectives;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (!divided_[rank][i] && events[i].selected && events[i].group_size != 1)
+        waits.undivided.steps.insert(events[i].step);
     }
+    std::int64_t until = std::numeric_limits<std::int64_t>::min();
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const CollectiveEvent& one = events[i];
+      if (!one.selected || !waits.undivided.steps.contains(one.step)) continue;
+      const std::int64_t start = std::max(one.start, until);
+      until = std::max(one.end, until);
+      waits.undivided.comm += until > start ? until - start - ranks_[rank].computing.covered(start, until) : 0;
+    }
+    for (const std::uint32_t step : waits.undivided.steps) waits.undivided.waiting += waited_[rank][step];
     const Chance& chance = chance_[rank];
     if (chance.variance > 0) {
       waits.persistence = (static_cast<double>(waits.caused) - chance.mean) / std::sqrt(chance.variance);
@@ -308,8 +324,9 @@ class Splitter {
   std::span<const RankTrace> ranks_;
   const Matching& matching_;
   std::span<const RankClock> clocks_;
-  std::vector<std::set<std::uint32_t>> others_;  // that waited for a rank
-  std::vector<std::vector<bool>> divided_;       // events of each rank that have all their members
+  std::vector<std::set<std::uint32_t>> others_;                // that waited for a rank
+  std::vector<std::vector<bool>> divided_;                     // events of each rank that have all their members
+  std::vector<std::map<std::uint32_t, std::int64_t>> waited_;  // by each rank: exposed waiting by its step
   std::vector<Chance> chance_;
   std::vector<std::uint32_t> kept_;  // collectives of these ranks, selected or not
   JobWaits out_;

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,8 +68,7 @@ struct WaitSums {
   // Sums over ranks. Where a member of the group is not recorded, what it takes without `waiting` is `undivided`:
   // transfer, or waiting for that one.
   std::int64_t time = 0, waiting = 0, transfer = 0, undivided = 0;
-  std::int64_t exposed = 0;            // of `waiting`, while the rank computes nothing
-  std::int64_t exposed_undivided = 0;  // the same of all time in what is not matched with all members
+  std::int64_t exposed = 0;  // of `waiting`, while the rank computes nothing
 };
 
 // A class of kernels of a late rank against the others, in the windows before the collectives where it was late by
@@ -90,7 +90,14 @@ struct HostCause {
   double share = 0;   // of that time
 };
 
+// Exposed, of one rank in the steps that have a collective which is not matched with all members.
+struct UndividedSteps {
+  std::set<std::uint32_t> steps;  // place + 1; 0: in none
+  std::int64_t comm = 0, waiting = 0;
+};
+
 struct RankWaits {
+  UndividedSteps undivided;
   WaitSums sums;                                      // of the collectives it takes part in
   std::size_t last = 0;                               // collectives where it was late
   std::int64_t caused = 0;                            // exposed waiting of the others there

@@ -264,14 +264,20 @@ def check_baseline(folder):
 
 
 def check_undivided(folder, whole, usual):
-    """What ranks take in collectives of which a member is not recorded is communication, neither transfer nor waiting."""
+    """What ranks take in collectives of which a member is not recorded is divided as the steps that have all of them."""
     (transfer,) = (row["latency"] for row in ask(whole)["collectives"])
-    for name, options, some in (("gone", ("--missing", "1"), 0), ("short", ("--shorten", "1=6"), 18)):
+    for name, options, some in (("gone", ("--missing", "1"), 0), ("short", ("--shorten", "1=6"), 18), ("last", ("--shorten", "1=15"), 45)):
         job, _ = make(folder, name, [*usual, "--late", "1:compute:500000", *options])
         tables = ask(job, "--baseline", whole)
         row = tables["compare"][0]
         near(row["exposed_comm"], 500_000, 15_000, f"{name}: communication")
-        equal((row["exposed_transfer"], row["exposed_waiting"]), (None, None), f"{name}: its parts")
+        parts = [row[part] for part in ("exposed_transfer", "exposed_waiting", "exposed_undivided")]
+        equal(None in parts, some == 0, f"{name}: its parts are not known")
+        if some > 0:
+            equal(sum(parts), row["exposed_comm"], f"{name}: its parts add up")
+            for part, planted in zip(parts, (0, 500_000, 0)):
+                near(part, planted, 15_000, f"{name}: its parts")
+            require(None not in [tables["compare"][-1][part] for part in ("exposed_transfer", "exposed_waiting")], f"{name}: job")
         equal(row["computation"] + row["exposed_comm"] + row["exposed_copy"] + row["idle"], row["change"], f"{name}: parts")
         (row,) = tables["collectives"]
         equal(row["latency"] is None, some == 0, f"{name}: transfer is known")

@@ -238,7 +238,9 @@ void remove_empty_columns(Report& report) {
     drop_column(report, "host");
     drop_column(report, "host_pct");
   }
-  if (is_empty("undivided")) drop_column(report, "undivided");
+  for (const char* column : {"undivided", "exposed_undivided"}) {
+    if (is_empty(column)) drop_column(report, column);
+  }
 }
 
 // One about each job, and about the two of --baseline.
