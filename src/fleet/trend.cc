@@ -286,7 +286,7 @@ std::vector<TrendSeries> make_trends(std::span<const TrendRun> runs, const Trend
       const TraceSummary& first = own[i].front()->summary;
       const auto& date = first.date_ns;
       series.points.push_back({own[i], date.value_or(first.source_modified_ns.value_or(0)), date.has_value(),
-                               found[i].value, found[i].load});
+                               found[i].value, found[i].load, found[i].power});
     }
     std::ranges::stable_sort(series.points, [](const TrendPoint& a, const TrendPoint& b) {
       return std::tie(a.date_ns, a.run.front()->index) < std::tie(b.date_ns, b.run.front()->index);

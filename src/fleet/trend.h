@@ -49,7 +49,7 @@ struct TrendPoint {
   std::int64_t date_ns = 0;
   bool dated = true;            // by the trace; else by the time its file was changed last
   std::optional<double> value;  // ns; unknown: the trace does not have it
-  double load = 0;              // TrendValue
+  double load = 0, power = 1;   // TrendValue
   std::size_t segment = 0;      // number of changes before it
   bool change = false;          // the level changes here
 };
@@ -78,6 +78,7 @@ struct TrendOptions {
 struct TrendValue {
   std::optional<double> value;
   double load = 0;  // requests or tokens of its steps in the mean; 0: they are not known, or the value is at equal load
+  double power = 1;  // of the load that it grows by at the most
 };
 // Of each of some runs of one series.
 using TrendValues = std::function<std::vector<TrendValue>(const std::string& phase, std::span<const TrendRun> runs)>;

@@ -111,33 +111,37 @@ double newest_pct(const TrendSeries& series) {
 namespace {
 
 // Of the runs of the values from `at` on, against those from `begin`.
-double load_pct(const TrendSeries& series, std::size_t begin, std::size_t at) {
+LoadDifference load_between(const TrendSeries& series, std::size_t begin, std::size_t at) {
   std::vector<double> before, after;
+  double power = 1;
   std::size_t place = 0;
   for (const TrendPoint& point : series.points) {
     if (!point.value) continue;
     if (place >= begin) (place < at ? before : after).push_back(point.load);
+    power = std::max(power, point.power);
     ++place;
   }
-  const double a = middle_of(before), b = middle_of(after);
-  return a > 0 && b > 0 ? 100 * (b / a - 1) : 0;
+  return {middle_of(before), middle_of(after), false, power};
 }
 
 // Where it is a considerable part of a change of that many percent.
-Sentence load_words(double load, double change) {
-  if (!is_considerable(load / 100, change / 100)) return {};
+Sentence load_words(const LoadDifference& load, double change) {
+  if (!is_considerable(load.share(), change / 100)) return {};
   return say("load", ", at {share:.1f%} {how} load a step",
-             {{"share", std::abs(load) / 100}, {"how", load > 0 ? "more" : "less"}});
+             {{"share", std::abs(load.share())}, {"how", load.share() > 0 ? "more" : "less"}});
 }
 
 }  // namespace
 
-double last_load_pct(const TrendSeries& series) {
-  if (series.changes.empty()) return 0;
+LoadDifference last_load(const TrendSeries& series) {
+  if (series.changes.empty()) return {};
   const ChangePoint& last = series.changes.back();
-  // Of what changes steadily: between its halves it changes half as much.
-  if (last.steady) return 2 * load_pct(series, last.at - 1, (last.at + series.values().size()) / 2);
-  return load_pct(series, series.changes.size() > 1 ? series.changes[series.changes.size() - 2].at : 0, last.at);
+  if (last.steady) {  // between its halves it changes half as much
+    LoadDifference out = load_between(series, last.at - 1, (last.at + series.values().size()) / 2);
+    out.candidate += out.candidate - out.baseline;
+    return out;
+  }
+  return load_between(series, series.changes.size() > 1 ? series.changes[series.changes.size() - 2].at : 0, last.at);
 }
 
 Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
@@ -152,15 +156,16 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
                {what, {"values", listed(values)}, {"runs", values.size()}});
   }
   const Figure newest{
-      "newest", series.newest == 0
-                    ? Sentence{}
-                    : say("newest",
-                          "; {values:# newest value is|newest values are} beyond all others of the level{load}, too "
-                          "few for a change",
-                          {{"values", series.newest},
-                           {"load", load_words(load_pct(series, series.changes.empty() ? 0 : series.changes.back().at,
-                                                        values.size() - series.newest),
-                                               newest_pct(series))}})};
+      "newest",
+      series.newest == 0
+          ? Sentence{}
+          : say("newest",
+                "; {values:# newest value is|newest values are} beyond all others of the level{load}, too "
+                "few for a change",
+                {{"values", series.newest},
+                 {"load", load_words(load_between(series, series.changes.empty() ? 0 : series.changes.back().at,
+                                                  values.size() - series.newest),
+                                     newest_pct(series))}})};
   if (series.changes.empty()) {
     const double before = middle_of({values.begin(), values.end() - 1});
     return say("trend.even",
@@ -186,7 +191,7 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
                                       : Sentence{}},
        {"runs", values.size()},
        {"level", Sentence{times_text(last.before, last.after), "", {{"before", last.before}, {"after", last.after}}}},
-       {"load", load_words(last_load_pct(series), change.value_or(0))},
+       {"load", load_words(last_load(series), change.value_or(0))},
        {"more", series.changes.size() > 1
                     ? say("", "; the last of {changes} changes", {{"changes", series.changes.size()}})
                     : Sentence{}},

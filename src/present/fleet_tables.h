@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/text/sentence.h"
+#include "compare/steps/step_metrics.h"
 #include "fleet/catalogue.h"
 #include "fleet/trend.h"
 #include "report/sql_report.h"
@@ -34,7 +35,7 @@ std::optional<double> last_change_pct(const TrendSeries& series);
 // How much more (percent) the values that TrendSeries::newest tells apart are than the others of their level; else 0.
 double newest_pct(const TrendSeries& series);
 
-// By how much the load of the runs of the newest level is more than of those before; 0: it is not known, or taken out.
-double last_load_pct(const TrendSeries& series);
+// The load of the runs of the level before the newest, and of these; 0: it is not known, or taken out.
+LoadDifference last_load(const TrendSeries& series);
 
 }  // namespace tracedb

@@ -3,6 +3,7 @@ cache of summaries; planted shifts are found, and nothing else."""
 import gzip
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -266,11 +267,19 @@ def check_load(folder):
     """More tokens from a run on: the load is named, and the gate does not fail by it."""
     for night in range(14):
         make(folder / "load" / f"{night:02}.json", FIRST_DAY + night * DAY, "--prompt-tokens", "4400" if night >= 7 else "4096", mix="P")
+        make(folder / "far" / f"{night:02}.json", FIRST_DAY + night * DAY, "--prompt-tokens", "5000" if night >= 7 else "4096", mix="P")
+    far = run("trace-query", "trend", folder / "far", "--gate", "50", check=False)
+    equal(far.returncode, 1, f"a gate across loads far apart: {far.stderr}")
+    require("1 of 1 series not judged: fewer than 10 runs, or loads more than 10 % apart; it fails" in far.stderr, far.stderr)
     for metric in ("period", "op:dense_gemm"):
         given = ("trend", folder / "load", "--metric", metric, "--gate", "3")
         require(", at 7.4 % more load a step" in rows(*given)["sections"][0]["rows"][0]["headline"], rows(*given))
         gated = run("trace-query", *given, "--gate-inconclusive", "fail", check=False)
-        require(gated.returncode == 1 and ", inconclusive: the load differs by +7.4 %: at equal load -" in gated.stderr, gated.stderr)
+        require(gated.returncode == 1 and ", inconclusive: the load differs by 7.4 %: at equal load -" in gated.stderr, gated.stderr)
+        change, low = (float(one) for one in re.search(r": ([+.0-9]+) %, .* at equal load ([-.0-9]+) to", gated.stderr).groups())
+        ratio = 4096 / 4400
+        plain = 100 * ((1 + change / 100) * (1 + 1 / ratio) / 2 * ratio - (1 + 1 / ratio) / 2)  # as much as the load
+        equal(low < plain - 0.1, metric == "period", f"{metric}: attention grows by more: {low} {plain}")
 
 
 def check_width(folder):
@@ -281,7 +290,7 @@ def check_width(folder):
 
 
 def main(cases, folder):
-    for name in ("content", "states", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "runs", "mixed", "elsewhere"):
+    for name in ("content", "states", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "far", "runs", "mixed", "elsewhere"):
         (folder / name).mkdir()
     (folder / "file").write_text("no folder")
     cases.each((check_content, check_width, check_states, check_where, check_stored, check_cache, check_trend,

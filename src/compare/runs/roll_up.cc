@@ -325,6 +325,16 @@ RollUp roll_up(const Index& index, const ComparedTrace& trace, const KernelNameT
   return out;
 }
 
+double attention_share(const RollUpGroup& group) {
+  double all = 0, own = 0;
+  for (std::size_t i = 0; i < group.parts.size(); ++i) {
+    const double time = group.parts[i].family.empty() ? 0 : group.sums.parts[i].time;
+    all += time;
+    if (is_attention(group.parts[i].op)) own += time;
+  }
+  return all > 0 ? own / all : 0;
+}
+
 std::string to_text(const RollUp& one) {
   TextWriter writer;
   visit_roll_up(writer, one);

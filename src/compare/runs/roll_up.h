@@ -34,6 +34,8 @@ struct RollUpGroup {
   RunSums sums;  // its parts as `parts`
 };
 
+double attention_share(const RollUpGroup& group);  // of its kernel time
+
 struct RollUp {
   std::string gpu, framework, world_size;  // "": not known
   std::string recording;                   // what slows the host (recording.h)

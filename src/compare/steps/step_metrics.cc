@@ -121,9 +121,21 @@ bool same_load(double a, double b) {
   return a <= 0 || b <= 0 || std::abs(a - b) <= kSame * std::max(a, b);
 }
 
+bool LoadDifference::is_apart() const { return !same_load(baseline, candidate); }
+
 bool is_considerable(double load, double change) {
   constexpr double kLeast = 0.01, kLeastOfChange = 0.25;
   return std::abs(load) >= kLeast && std::abs(load) >= kLeastOfChange * std::abs(change);
+}
+
+Interval by_load(const LoadDifference& load, double baseline, double candidate) {
+  if (load.by_chance || load.share() == 0 || load.is_apart()) return {};
+  // Both at the mean load, so that swapped sides are judged alike.
+  const double middle = (load.baseline + load.candidate) / 2;
+  const double equal = candidate * std::pow(middle / load.candidate, load.power) -
+                       baseline * std::pow(middle / load.baseline, load.power);
+  const double more = equal - (candidate - baseline);
+  return {std::min(0.0, more), std::max(0.0, more)};
 }
 
 Change make_change(StepValues baseline, StepValues candidate, double coverage, const std::string& barred,
@@ -135,14 +147,8 @@ Change make_change(StepValues baseline, StepValues candidate, double coverage, c
   out.candidate_steps = candidate.values.size() + candidate.zeros;
   out.interval = difference_interval(out.baseline, out.candidate);
   out.load = load;
-  if (!load.by_chance && load.share() != 0 && same_load(load.baseline, load.candidate)) {
-    // Both at the mean load, so that swapped sides are judged alike.
-    const double middle = (load.baseline + load.candidate) / 2;
-    const double equal = out.candidate.mean * std::pow(middle / load.candidate, load.power) -
-                         out.baseline.mean * std::pow(middle / load.baseline, load.power);
-    out.by_load = {std::min(0.0, equal - out.difference()), std::max(0.0, equal - out.difference())};
-    out.interval = {out.interval.low + out.by_load.low, out.interval.high + out.by_load.high};
-  }
+  out.by_load = by_load(load, out.baseline.mean, out.candidate.mean);
+  out.interval = {out.interval.low + out.by_load.low, out.interval.high + out.by_load.high};
   judge(out, coverage, barred, rule);
   return out;
 }

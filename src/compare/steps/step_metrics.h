@@ -97,6 +97,8 @@ struct LoadDifference {
   double power = 1;  // of the load that times grow by at the most: more than 1 with attention, which may be its square
   // By which the candidate has more; 0: not known.
   [[nodiscard]] double share() const { return baseline > 0 && candidate > 0 ? candidate / baseline - 1 : 0; }
+  // By more than a tenth: times are not compared.
+  [[nodiscard]] bool is_apart() const;
   [[nodiscard]] std::string words() const;  // "the load differs by 7.4 %"
   // For the time of a class of kernels.
   [[nodiscard]] LoadDifference of(std::string_view op) const;
@@ -109,6 +111,8 @@ LoadDifference load_difference(std::span<const std::int64_t> baseline, std::span
                                double attention);
 // Whether means differ by no more than a tenth, as far as both are known.
 bool same_load(double a, double b);
+// How much more a difference of means of times may be at equal load: holds 0.
+Interval by_load(const LoadDifference& load, double baseline, double candidate);
 
 // A sample of steps of each trace, in ns per step.
 struct Change {

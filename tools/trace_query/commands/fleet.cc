@@ -376,34 +376,33 @@ void print(const CommandLine& line, Output& output, const TrendRequest& request,
 // Says which series are worse, and how many it could not judge.
 bool is_beyond(const Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series) {
   bool any = false;
-  const auto is_unsure = [&](const TrendSeries& one) { return !one.is_long || newest_pct(one) > *request.gate; };
+  const auto is_apart = [](const auto& one) { return last_load(one).is_apart(); };
+  const auto is_new = [&](const auto& one) { return newest_pct(one) > *request.gate; };
+  const auto is_unsure = [&](const auto& one) { return !one.is_long || is_new(one) || is_apart(one); };
   const auto few = std::ranges::count_if(series, is_unsure);
-  const bool newest = std::ranges::any_of(series, [&](const auto& one) { return newest_pct(one) > *request.gate; });
   const bool none = few == static_cast<std::ptrdiff_t>(series.size());
   if (few > 0 || none) {
-    output.note(
-        "gate: " +
-        (series.empty()
-             ? "no run to judge"
-             : fmt::format("{} of {} not judged: fewer than {} runs{}", few, counted(series.size(), "series", "series"),
-                           least_values(request.trend.changes), newest ? ", or too few of a new level" : "")) +
-        (none && !request.nothing_passes ? "; it fails, unless --gate-inconclusive pass is given" : ""));
+    output.note("gate: " +
+                (series.empty()
+                     ? "no run to judge"
+                     : fmt::format("{} of {} not judged: fewer than {} runs{}{}", few,
+                                   counted(series.size(), "series", "series"), least_values(request.trend.changes),
+                                   std::ranges::any_of(series, is_new) ? ", or too few of a new level" : "",
+                                   std::ranges::any_of(series, is_apart) ? ", or loads more than 10 % apart" : "")) +
+                (none && !request.nothing_passes ? "; it fails, unless --gate-inconclusive pass is given" : ""));
     any = none ? !request.nothing_passes : request.inconclusive_fails;
   }
   for (const TrendSeries& one : series) {
     const auto change = last_change_pct(one);
-    if (!change) continue;
-    // What the load may have made of it is not held against it.
-    const double load = last_load_pct(one);
-    const double low = *change - std::max(load, 0.0), high = *change - std::min(load, 0.0);
+    if (!change || is_apart(one)) continue;
+    const LoadDifference load = last_load(one);
+    const Interval more = by_load(load, 100, 100 + *change);
+    const double low = *change + more.low, high = *change + more.high;
     if (high <= *request.gate) continue;
     const bool fails = low > *request.gate;
-    output.note(fmt::format("gate: {}: {:+.1f} %{}", one.label, *change,
-                            fails
-                                ? ""
-                                : fmt::format(", inconclusive: the load differs by {:+.1f} %: at equal load {:+.1f} to "
-                                              "{:+.1f} %",
-                                              load, low, high)));
+    output.note(fmt::format(
+        "gate: {}: {:+.1f} %{}", one.label, *change,
+        fails ? "" : fmt::format(", inconclusive: {}: at equal load {:+.1f} to {:+.1f} %", load.words(), low, high)));
     any = any || fails || request.inconclusive_fails;
   }
   return any;
@@ -468,16 +467,17 @@ void drop_copies(std::vector<CatalogueEntry>& entries, std::vector<std::string>&
                                 counted(copies.size(), "trace is a copy", "traces are copies"), first_of(copies)));
 }
 
-// Of the steps of a phase in the mean; 0: it is not known of all ranks.
-double load_of(const Run& run, const std::string& phase) {
-  double sum = 0;
+// Of the steps of a phase in the mean; 0: it is not known of all ranks. Period and span grow by it as kernels do.
+TrendValue load_of(const Run& run, const std::string& phase) {
+  double sum = 0, power = 1;
   for (const RollUp& rank : run.ranks) {
     const auto found = std::ranges::find_if(
         rank.groups, [&](const RollUpGroup& one) { return one.kind == phase && one.batch.empty(); });
-    if (found == rank.groups.end() || !found->load_known || found->sums.steps == 0) return 0;
+    if (found == rank.groups.end() || !found->load_known || found->sums.steps == 0) return {};
     sum += found->sums.load / static_cast<double>(found->sums.steps);
+    power = std::max(power, 1 + attention_share(*found));
   }
-  return sum / static_cast<double>(run.ranks.size());
+  return {std::nullopt, sum / static_cast<double>(run.ranks.size()), power};
 }
 
 // Loads of runs, and, of periods, means of their regular steps as `compare` of sets has them, at equal load where their
@@ -495,7 +495,7 @@ std::vector<TrendValue> levels_of(const std::string& phase, std::span<const Tren
       });
     }
     if (run.ranks.size() != runs[i].size()) continue;
-    out[i].load = load_of(run, phase);
+    out[i] = load_of(run, phase);
     sides[0].push_back(std::move(run));
   }
   if (!of_periods) return out;
@@ -518,6 +518,7 @@ std::vector<TrendValue> values_of(const Metric& metric, const std::string& phase
   std::vector<TrendValue> out = levels_of(phase, runs, rules, metric.kind == MetricKind::kPeriod);
   const bool of_steps = metric.kind == MetricKind::kPeriod || metric.kind == MetricKind::kSpan;
   for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!of_steps) out[i].power = metric.kind == MetricKind::kKernel || is_attention(metric.of) ? 2 : 1;
     double sum = 0;
     bool known = !out[i].value;
     for (const CatalogueEntry* trace : known ? runs[i] : TrendRun()) {
