@@ -246,20 +246,22 @@ class SetsWriter : PageWriter {
   }
 
   void runs() {
-    std::size_t all = 0;
+    std::vector<Sentence> all, rare;  // rare steps last: any run may have some
     for (const PhaseAnswer* of : phases_) {
       const PhaseAnswer& phase = *of;
       for (const SetRun& run : phase.comparison.runs) {
         const std::string& note = run.bar.empty() ? run.note : run.bar;
         if (note.empty()) continue;
-        if (++all == 1) add(BlockKind::kHeading, "Runs that stand out");
-        if (all > kSetRuns) continue;
-        add(BlockKind::kItem,
-            say("sets.run", "{side} {run}, {phase}: {note}",
-                {{"side", kSideNames[run.side]}, {"run", run.name}, {"phase", phase.phase.label}, {"note", note}}));
+        (note.starts_with("[rare steps]") ? rare : all)
+            .push_back(
+                say("sets.run", "{side} {run}, {phase}: {note}",
+                    {{"side", kSideNames[run.side]}, {"run", run.name}, {"phase", phase.phase.label}, {"note", note}}));
       }
     }
-    add_more("sets.more_runs", "{n} more: --runs", all, kSetRuns);
+    all.insert(all.end(), rare.begin(), rare.end());
+    if (!all.empty()) add(BlockKind::kHeading, "Runs that stand out");
+    for (std::size_t i = 0; i < all.size() && i < kSetRuns; ++i) add(BlockKind::kItem, all[i]);
+    add_more("sets.more_runs", "{n} more: --runs", all.size(), kSetRuns);
   }
 
   void warnings() {

@@ -215,6 +215,10 @@ def check_not_surer(folder):
     mirrored = text_of("--baseline", *stalled[:5], "--candidate", *(run for run in many[:8] if run not in stalled))
     require("% more to the baseline (the candidate has 0 of" in mirrored, mirrored)
     clock = make_runs(folder / "clock", 5, 4, "--clock", 1.06)
+    slow = make_runs(folder / "slow", 2, 9, "--slow", "qkv_gemm=2")
+    candidate = [run for i, run in enumerate(many[9:17], 10) if i % 3 != 0] + slow[:1]
+    told = text_of("--baseline", *many[:9], "--candidate", *candidate).split("Runs that stand out candidate run-1.json, ")
+    require(told[-1].startswith("decode: dense_gemm (qkv_proj): ") and "[rare steps]" in told[-1], f"rare steps come last: {told[-1]}")
     text = text_of("--baseline", *a, "--candidate", *clock, "--gate", 2, "--gate-metric", "period-at-equal-speed")
     require("gate 2 %: passed: decode, period at equal speed: " in text, text)
     norms = compare_sets(a, make_runs(folder / "norms", 5, 5, "--slow", "norm=1.3"))
