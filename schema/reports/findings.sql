@@ -61,7 +61,7 @@ measured(place, finding, share, bound, called, text) AS (
            coalesce((SELECT printf('; %.1f %%%% of the time from the first step to the last is in none', 100 * share) FROM in_no_step), '')
   FROM times WHERE length > 0 AND :beside IS NULL AND (SELECT device FROM recorded)
   UNION ALL
-  SELECT 4, 'tensor_cores', max(100 * (total(iif(w.matrix = 1, w.busy, 0)) - k.unknown) / sum(w.busy), 0), 0.0, 'tensor cores unused: ',
+  SELECT 4, 'tensor_cores', 100 * (total(iif(w.matrix = 1, w.busy, 0)) - k.unknown) / sum(w.busy), 0.0, 'tensor cores unused: ',
          'no kernel''s name shows tensor cores, and ' || iif(k.unknown > 0, 'at least ', '') ||
            '%s %% of the device time is of operators that are matrix products, attention or convolutions'
   FROM kernels k CROSS JOIN temp.operator_work w WHERE k.time > 0 AND k.matrix = 0
