@@ -184,6 +184,10 @@ struct ConvolutionShape {
   Amount flops;
 };
 
+struct ConvolutionPlaces {
+  int x, w, stride, padding, dilation, transposed, output_padding, groups;
+};
+
 struct ConvolutionSide {
   std::int64_t in = 0, kernel = 0, stride = 0, padding = 0, dilation = 0, output_padding = 0;
 };
@@ -202,20 +206,20 @@ Amount output_size(const ConvolutionSide& side, bool transposed) {
   return size < 0 ? std::nullopt : Amount(size);
 }
 
-// nullopt: what it takes is not recorded. `at`: of x; w and bias follow, then stride, padding, dilation, transposed,
-// output padding, groups.
-std::optional<ConvolutionShape> convolution_shape(Args args, int at) {
-  constexpr int kStride = 3, kPadding = 4, kDilation = 5, kTransposed = 6, kOutputPadding = 7, kGroups = 8;
-  const Argument &x = argument(args, at), &w = argument(args, at + 1);
+// nullopt: what it takes is not recorded.
+std::optional<ConvolutionShape> convolution_shape(Args args, const ConvolutionPlaces& at) {
+  const Argument &x = argument(args, at.x), &w = argument(args, at.w);
   const std::size_t spatial = x.dims.size() < 3 ? 0 : x.dims.size() - 2;
   const auto each = [&](int place) {
-    auto numbers = argument(args, at + place).numbers();
+    auto numbers = argument(args, place).numbers();
     if (numbers && numbers->size() == 1) numbers->resize(spatial, numbers->front());
     return numbers && numbers->size() == spatial ? *numbers : Dims();
   };
-  const Dims stride = each(kStride), padding = each(kPadding), dilation = each(kDilation), more = each(kOutputPadding);
-  const auto transposed = argument(args, at + kTransposed).flag();
-  const auto groups = argument(args, at + kGroups).numbers();
+  const Dims stride = each(at.stride), padding = each(at.padding), dilation = each(at.dilation);
+  const Dims more = at.output_padding < 0 ? Dims(spatial, 0) : each(at.output_padding);
+  const auto transposed =
+      at.transposed < 0 ? std::optional(at.transposed == kTransposed) : argument(args, at.transposed).flag();
+  const auto groups = at.groups < 0 ? std::optional(Dims{1}) : argument(args, at.groups).numbers();
   if (spatial == 0 || w.dims.size() != x.dims.size() || stride.empty() || padding.empty() || dilation.empty() ||
       more.empty() || !transposed || !groups || groups->size() != 1) {
     return std::nullopt;
@@ -236,10 +240,11 @@ std::optional<ConvolutionShape> convolution_shape(Args args, int at) {
 
 }  // namespace
 
-void convolution(Args args, const FormulaRule&, const StepLengths*, OperatorWork& work) {
-  const Argument &x = argument(args, 0), &w = argument(args, 1), &bias = argument(args, 2);
+void convolution(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
+  const ArgumentPlaces& at = rule.at;
+  const Argument &x = argument(args, 0), &w = argument(args, 1), &bias = argument(args, at[0]);
   work.type = x.type;
-  const auto shape = convolution_shape(args, 0);
+  const auto shape = convolution_shape(args, {0, 1, at[1], at[2], at[3], at[4], at[5], at[6]});
   if (!shape) {
     work.missing = "stride and padding not recorded";
     return;
@@ -252,7 +257,7 @@ void convolution_backward(Args args, const FormulaRule&, const StepLengths*, Ope
   constexpr int kMask = 10;
   const Argument &gradient = argument(args, 0), &x = argument(args, 1), &w = argument(args, 2);
   work.type = x.type;
-  const auto shape = convolution_shape(args, 1);
+  const auto shape = convolution_shape(args, {1, 2, 4, 5, 6, 7, 8, 9});
   if (!shape) {
     work.missing = "stride and padding not recorded";
     return;

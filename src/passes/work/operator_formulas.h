@@ -41,6 +41,9 @@ bool is_given(const Argument& tensor);  // and has dimensions
 void gemm(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
 void attention(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
 void attention_of_step(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+// Places of bias, stride, padding, dilation, transposed, output padding and groups. Where the operator itself says
+// whether it is transposed, one of these stands for that place.
+constexpr int kNotTransposed = -1, kTransposed = -2;
 void convolution(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
 void convolution_backward(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
 void moved(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
