@@ -172,6 +172,7 @@ def check_lost(folder):
             ("on two", steps(0) + lost(0) + lost(0, device=1), (), [(0, 0, 800), (0, 1, 800)]),
             ("before and behind", steps(1000) + lost(0, 2000), (), [(0, None, 0)]),
             ("of a step that works", steps(0) + launched(0) + lost(0, device=1), (), [(0, 0, 800)]),
+            ("in part", steps(0, 1000) + launched(0) + lost(1000) + launched(1000, device=1), (), [(0, 0, 800), (1, 0, 800), (1, 1, 800)]),
             ("none", steps(0) + [{**one, "name": "ProfilerStep#7"} for one in steps(5, tid=2)] + launched(0), (), [(0, 0, 800), (1, None, 0)])):
         index = index_of(folder / f"{name}.json", events)
         equal([(row["step"], row["device"], row["computing"] // 1000) for row in rows("breakdown", index, *options)], expected, f"launches lost: {name}")

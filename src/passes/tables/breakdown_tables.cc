@@ -260,9 +260,9 @@ class LooseWork {
   std::vector<std::vector<Extent>> lanes_;
 };
 
-// By step, then device lane: whether it runs work of the step there that is selected. Where no work of a step is known,
-// its launches may be lost: it is judged where work of no launch runs during its window, of the devices on which other
-// steps of its process run, if those are known.
+// By step, then device lane: whether it runs work of the step there that is selected. Where no work of a step is known
+// on a device, its launches may be lost: it is judged there too if work of no launch runs there during its window, and
+// other steps of its process run on that device, if it is known where they do.
 std::vector<std::vector<bool>> places_of_steps(Workload& workload, const DeviceWork& work,
                                                std::span<const Extent> windows) {
   const StepSet& set = workload.steps();
@@ -296,10 +296,11 @@ std::vector<std::vector<bool>> places_of_steps(Workload& workload, const DeviceW
     for (std::size_t lane = 0; lane < work.lanes; ++lane) devices[lane] = devices[lane] || runs[i][lane];
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (any(runs[i]) || !selected[i + 1]) continue;
+    if (!selected[i + 1]) continue;
     const std::vector<bool>& devices = devices_of(set.steps[i]);
-    for (std::size_t lane = 0; lane < work.lanes; ++lane)
-      out[i][lane] = (devices[lane] || !any(devices)) && loose.any_in(windows[i], lane);
+    for (std::size_t lane = 0; lane < work.lanes; ++lane) {
+      if (!runs[i][lane]) out[i][lane] = (devices[lane] || !any(devices)) && loose.any_in(windows[i], lane);
+    }
   }
   return out;
 }
