@@ -155,6 +155,9 @@ def check_missing(folder):
     index = ingest(folder / "a.json", folder / "a.tracedb")
     equal({row["alive"] for row in rows("memory", index)}, {None}, "alive without addresses")
     equal({row["what"] for row in rows("memory", "--at", "peak", index)}, {"[addresses not recorded]"}, "at the peak without addresses")
+    for at, told in (("1us", False), ("3600s", True)):
+        said = run("trace-query", "memory", "--at", at, index).stderr
+        equal("nothing is recorded of memory after " in said, told, f"memory at {at}: {said}")
     require("addresses" in run("trace-query", "memory", "--leaks", index).stderr, "it is not said that leaks cannot be known")
     said = run("trace-query", "memory", index_of(folder / "n.json", [event("cpu_op", "a", 1, 1)])).stderr
     require("profile_memory=True" in said, f"it is not said how to record allocations: {said}")

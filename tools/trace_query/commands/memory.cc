@@ -78,6 +78,12 @@ void finish_memory(const CommandLine& line, Workload& workload, TraceReport& res
     }
   }
   note_missing(line, workload, has_marks, result.warnings);
+  const std::optional<std::string> at = line.text("at");
+  const auto last = database.query_int64("SELECT max(ts) FROM temp.memory_events");
+  if (at && *at != "peak" && last && parse_time(*at) > *last) {
+    result.warnings.push_back(
+        fmt::format("nothing is recorded of memory after {}", duration_text(static_cast<double>(*last))));
+  }
   if (database.query_int64("SELECT 1 FROM temp.memory_events WHERE is_relative LIMIT 1")) {
     result.warnings.emplace_back("some or all events have no totals: there, peaks are of what the trace shows");
   }
