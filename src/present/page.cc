@@ -19,7 +19,7 @@ constexpr std::size_t kMostLines = 60, kMostReasons = 8, kMostGroups = 3, kMostV
 constexpr std::size_t kMostPaths = 3, kLongestShape = 60;
 constexpr double kLittle = 0.01;  // of the change: a rest of which nothing is said
 constexpr std::string_view kUnchanged =
-    "{kind}nothing changed: {baseline_time:time}{unit} in both ({change:+.1f%}{load}).";
+    "{kind}time unchanged: {baseline_time:time}{unit} in both ({change:+.1f%}{load}).";
 constexpr std::string_view kUncertain =
     "{kind}no change beyond how steps differ: {baseline_time:time}{unit} in both ({change:+.1f%}{load}; 95 %: "
     "{low:+.1fp} .. {high:+.1f%}).";
