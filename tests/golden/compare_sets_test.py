@@ -366,6 +366,13 @@ def check_earlier_runs(folder):
         equal(done.returncode, code, f"{options}: exit, {done.stdout}{done.stderr}")
     (judged,) = [row for row in compare(a[1], b[0], "--history", folder / "a")["verdict"] if row["metric"] == "period"]
     equal((judged["baseline_runs"], judged["candidate_runs"], judged["verdict"]), (1, 1, "worse"), "by a history")
+    mixed = folder / "mixed"
+    make_runs(mixed, 2, 3, "--vendor", "nvidia")
+    for path in (folder / "a").glob("*.tracedb"):
+        shutil.copy(path, mixed / path.name.replace("run-", "other-"))
+    told = json.loads(run("trace-query", "compare", "--json", a[1], b[0], "--history", mixed).stdout)
+    equal([row for row in told["verdict"] if row["metric"] == "period"], [judged], "a run of another GPU in the history")
+    require(any("2 runs of other kinds left out of the history: GPU: " in one for one in told["warnings"]), told["warnings"])
     wide, narrow = judged["high"] - judged["low"], asked["verdict"][0]["high"] - asked["verdict"][0]["low"]
     require(wide > 1.2 * narrow, f"two runs of known variance are less sure than five and one: {wide}, {narrow}")
     run("trace-query", "compare", "--baseline", folder / "a", "--leave-out", "run-[12].json", "--save-baseline", file)

@@ -120,7 +120,7 @@ void use_history(const SetsRequest& request, std::vector<NamedRun> history, cons
     judge_by_history(judged, request.options, own->comparison);
     out.warnings.push_back(
         own->comparison.period.range
-            ? fmt::format("{}: one run a side: the variance is that of {} earlier runs", phase.label,
+            ? fmt::format("{}: one run a side: the variance is that of {} runs of the history", phase.label,
                           judged.period.baseline_runs)
             : fmt::format("{}: the history has {}, and 3 are needed to know its variance", phase.label,
                           counted(judged.period.baseline_runs, "run with such steps", "runs with such steps")));

@@ -165,6 +165,18 @@ std::vector<NamedRun> read_history(const CommandLine& line, const Output& output
   std::erase_if(runs, [&](const NamedRun& one) {
     return std::ranges::any_of(sides[1], [&](const NamedRun& own) { return own.source.hash == one.source.hash; });
   });
+  std::string difference;
+  const auto others = std::erase_if(runs, [&](const NamedRun& one) {
+    return std::ranges::any_of(kRunTraits, [&](const RunTrait& trait) {
+      std::string text = differences_within({sides[0].front().run, one.run}, trait);
+      if (difference.empty()) difference = text;
+      return !text.empty();
+    });
+  });
+  if (others > 0) {
+    warnings.push_back(
+        fmt::format("{} of other kinds left out of the history: {}", counted(others, "run", "runs"), difference));
+  }
   return runs;
 }
 

@@ -20,7 +20,7 @@ using SetInputs = std::array<std::vector<std::string>, 2>;
 int read_runs(const CommandLine& line, const SetInputs& inputs, const Output& output, FoundSides& sides,
               std::vector<std::string>& warnings);
 
-// Of --history, without those that are a candidate.
+// Of --history, without those that are a candidate or of another GPU, framework or model than the baseline.
 std::vector<NamedRun> read_history(const CommandLine& line, const Output& output, const FoundSides& sides,
                                    std::vector<std::string>& warnings);
 
