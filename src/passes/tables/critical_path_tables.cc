@@ -12,7 +12,6 @@
 #include "passes/columns/event_columns.h"
 #include "passes/critical/critical_path.h"
 #include "passes/critical/host_pieces.h"
-#include "passes/select/selected_events.h"
 #include "passes/stacks/stack_times.h"
 #include "passes/tables/pass_tables.h"
 

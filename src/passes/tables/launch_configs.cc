@@ -2,7 +2,6 @@
 #include <optional>
 
 #include "base/dense_index.h"
-#include "passes/select/selected_events.h"
 #include "passes/tables/pass_tables.h"
 #include "passes/work/matrix_units.h"
 

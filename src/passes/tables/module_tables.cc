@@ -5,7 +5,6 @@
 #include "base/dense_index.h"
 #include "base/unknown.h"
 #include "index/packed_columns.h"
-#include "passes/select/selected_events.h"
 #include "passes/stacks/stack_times.h"
 #include "passes/tables/pass_tables.h"
 #include "trace/python_frame.h"

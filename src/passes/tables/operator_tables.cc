@@ -8,7 +8,6 @@
 #include "base/dense_index.h"
 #include "base/statistics.h"
 #include "base/unknown.h"
-#include "passes/select/selected_events.h"
 #include "passes/stacks/call_tree.h"
 #include "passes/tables/pass_tables.h"
 #include "trace/format_holds.h"

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/unknown.h"
-#include "passes/select/selected_events.h"
 #include "passes/tables/pass_tables.h"
 
 namespace tracedb {

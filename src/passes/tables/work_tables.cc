@@ -12,7 +12,6 @@
 #include "base/text/split.h"
 #include "base/time_cover.h"
 #include "base/unknown.h"
-#include "passes/select/selected_events.h"
 #include "passes/tables/pass_tables.h"
 #include "passes/work/device_peaks.h"
 #include "passes/work/operator_work.h"
