@@ -3,7 +3,7 @@
 
 #include "base/dense_index.h"
 #include "passes/tables/pass_tables.h"
-#include "passes/work/matrix_units.h"
+#include "passes/work/device_peaks.h"
 
 namespace tracedb {
 namespace {

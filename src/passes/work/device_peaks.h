@@ -43,4 +43,9 @@ const DevicePeaks* peaks_of(std::string_view device_name, std::int64_t memory_by
 // is not known, or there are several.
 const DevicePeaks* peaks_of(const Index& index, OwnPeaks own, std::span<const std::int64_t> ordinals = {});
 
+// Whether kernels compute on matrix units: schema/devices/matrix_units.rules.
+
+// By the name of a kernel; nullopt: not known. Any thread.
+std::optional<bool> runs_on_matrix_units(std::string_view kernel_name);
+
 }  // namespace tracedb

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "passes/work/device_peaks.h"
-#include "passes/work/matrix_units.h"
 #include "passes/work/operator_work.h"
 
 namespace tracedb {
