@@ -1,7 +1,7 @@
 // The stacks of layers of one step, and the passes over them, from the rhythm of its kernels: schema/METRICS.md 8.
 // Pure.
 //
-// A layer has one run of mixers (mixer_runs.h). Where runs of attention follow each other without an activation or
+// A layer has one run of mixers (kernel_traits.h). Where runs of attention follow each other without an activation or
 // experts between them while others have such, several runs make a layer: self-attention and cross-attention.
 //
 // One stack ends and another, or another pass, begins:
@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "passes/classify/kernel_traits.h"
-#include "passes/classify/mixer_runs.h"
 #include "passes/layers/layers.h"
 
 namespace tracedb {

@@ -11,7 +11,7 @@
 
 #include "base/text/amounts.h"
 #include "base/unknown.h"
-#include "passes/classify/mixer_runs.h"
+#include "passes/classify/kernel_traits.h"
 #include "passes/columns/event_columns.h"
 #include "passes/layers/layer_rhythm.h"
 #include "passes/steps/step_stats.h"

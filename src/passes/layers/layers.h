@@ -2,7 +2,7 @@
 // order.
 //
 // A layer begins with its first norm, including a residual addition right before it (so that fusing the two makes no
-// difference), and contains one run of mixers (mixer_runs.h). How many kernels lie between the two follows from what
+// difference), and contains one run of mixers (kernel_traits.h). How many kernels lie between the two follows from what
 // the first layers have in common before their mixers: there the head of the step ends. The last layer is as long after
 // its mixers as the others; what follows is the tail.
 #pragma once
@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "passes/classify/kernel_traits.h"
-#include "passes/classify/mixer_runs.h"
 
 namespace tracedb {
 

@@ -2,7 +2,7 @@
 //
 // Tried in this order, on the device with the most kernels:
 // 1. Training: each optimizer step ends a step. The first one may warm up.
-// 2. Sequence models. Layers are found by their mixers (mixer_runs.h); a step ends where sampling or an embedding comes
+// 2. Sequence models. Layers are found by their mixers (kernel_traits.h); a step ends where sampling or embedding comes
 //    between two of them or, if no name reveals those, where kernels come that recur only every L layers. A step must
 //    have the same number of layers as the others; confidence is the share of steps that have it.
 // 3. Graph launches that contain most of the kernels, each with the same number of them.
