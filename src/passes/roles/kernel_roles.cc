@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text/characters.h"
-#include "passes/layers/module_calls.h"
+#include "passes/layers/module_layers.h"
 #include "passes/steps/step_stats.h"
 
 namespace tracedb {
