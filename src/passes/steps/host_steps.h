@@ -1,7 +1,4 @@
-// Steps of a trace without step annotations, from the calls of its model, which Python frames of nn.Module show. The
-// model is the module that no other module calls; if there are several, the one with the most host time. It must be
-// called at least twice, one call after the other. A step contains what any thread of the process launched during its
-// call; work between two calls is in no step.
+// Steps of a trace without step annotations from what its host did: calls of a model, or runs of a program.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +11,17 @@
 
 namespace tracedb {
 
-// Without steps (StepSource::kNone) where no module was called so.
+// By the calls of its model, which Python frames of nn.Module show. The model is the module that no other module calls;
+// if there are several, the one with the most host time. It must be called at least twice, one call after the other. A
+// step contains what any thread of the process launched during its call; work between two calls is in no step. Without
+// steps (StepSource::kNone) where no module was called so.
 StepSet steps_by_module(const Index& index, const EventTables& events);
+
+// Of a profile of XLA on GPUs: the runs of the program that takes the most device time of those that ran at least
+// twice. XLA marks each run, on each device, on the host thread that launches it ("jit_train_step:XLA GPU module"); of
+// several devices the runs of the same place on each are one step, if all have as many. Without steps
+// (StepSource::kNone) where there is no such program.
+StepSet steps_by_program(const Index& index, const EventTables& events);
 
 // Steps of launches by annotations on CPU threads that the index did not store as steps, by the rule of
 // trace/process_marks.h.

@@ -7,8 +7,7 @@
 
 #include "base/text/amounts.h"
 #include "passes/steps/inferred_steps.h"
-#include "passes/steps/module_steps.h"
-#include "passes/steps/program_steps.h"
+#include "passes/steps/host_steps.h"
 #include "passes/steps/step_pattern.h"
 #include "trace/format_holds.h"
 

@@ -1,8 +1,8 @@
 // The steps of a trace as reports count them, and which kernels and copies belong to which.
 //
 // Sources of steps, in this order: annotations that match the user's pattern; the step table of the index; or, if that
-// is empty, the calls of the model (module_steps.h), the runs of a program of XLA (program_steps.h) or the rhythm of
-// the kernels (inferred_steps.h), which gives steps marked as inferred. Rhythm comes first where it knows more than the
+// is empty, the calls of the model or the runs of a program of XLA (host_steps.h) or the rhythm of the kernels
+// (inferred_steps.h), which gives steps marked as inferred. Rhythm comes first where it knows more than the
 // calls of the model: training that an optimizer ends, and text generation. Steps that are not in the index are never
 // added to it.
 //
