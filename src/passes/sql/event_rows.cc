@@ -268,7 +268,7 @@ ArrayColumn layer_part_column(K k) {
 
 ArrayColumn role_column(K k) {
   return of_role(
-      k, static_cast<std::uint32_t>(roles().size()), [](KernelRole role) { return role.role; },
+      k, static_cast<std::uint32_t>(kAllRoles.size()), [](KernelRole role) { return role.role; },
       [](std::uint32_t role) -> ArrayValue { return std::string(to_string(static_cast<Role>(role))); });
 }
 

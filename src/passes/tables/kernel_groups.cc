@@ -21,7 +21,7 @@ class Labels {
     names_ = workload.events().kernels.ids("name_id");
     if (by == GroupBy::kRole) {
       roles_ = &workload.roles();
-      for (const RoleInfo& info : roles()) labels_.number(std::string(info.name));
+      for (const RoleInfo& info : kAllRoles) labels_.number(std::string(info.name));
       return;
     }
     groups_.push_back(labels_.number(std::string(kNameless)));
@@ -172,7 +172,7 @@ std::vector<PassTable> kernel_group_tables() {
 }
 
 void fill_roles(Workload&, const PassOptions&, TableRows& rows) {
-  for (const RoleInfo& info : roles()) rows.add(info.name).add(to_string(info.family)).add(info.meaning);
+  for (const RoleInfo& info : kAllRoles) rows.add(info.name).add(to_string(info.family)).add(info.meaning);
 }
 
 }  // namespace tracedb

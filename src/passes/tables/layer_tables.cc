@@ -25,7 +25,7 @@ class Parts {
     } else if (split == LayerSplit::kByRole) {
       roles_ = &workload.roles();
       names.clear();
-      for (const RoleInfo& info : roles()) names.emplace_back(info.name);
+      for (const RoleInfo& info : kAllRoles) names.emplace_back(info.name);
     } else if (split == LayerSplit::kByPass) {
       names = {"[no pass]"};
       for (const std::string_view pass : kPassNames) names.emplace_back(pass);
