@@ -1,5 +1,7 @@
 // The critical path of steps, or of the whole trace: its parts, their sums, slack, and lengths under other durations.
 #include <algorithm>
+#include <deque>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -8,10 +10,11 @@
 #include <utility>
 
 #include "base/dense_index.h"
+#include "base/time_cover.h"
 #include "base/unknown.h"
 #include "passes/columns/event_columns.h"
 #include "passes/critical/critical_path.h"
-#include "passes/critical/host_pieces.h"
+#include "passes/critical/host_events.h"
 #include "passes/stacks/stack_times.h"
 #include "passes/tables/pass_tables.h"
 
@@ -72,6 +75,117 @@ struct PathsOfTrace {
         windows(selected_windows(workload, paths)) {}
 };
 
+// What host threads did during parts of a critical path: the innermost event that was open, a piece for each.
+
+// Of a path. Ids of table string; 0: none. Those of a segment on a host say what was open there.
+struct PathPiece {
+  PathSegment segment;
+  const Activity* activity = nullptr;  // of the segment; null: none
+  std::uint32_t name = 0;              // of the innermost event: call, operator, annotation or Python call
+  std::uint32_t innermost_op = 0;      // of the innermost operator
+  std::uint32_t stack = 0;             // id in stack, of the innermost Python call
+};
+
+// By stack, the text of its innermost frame.
+std::vector<std::uint32_t> frame_names(const Index& index) {
+  return by_id<std::uint32_t>(index,
+                              "SELECT k.id, f.name_id FROM stack k JOIN frame f ON f.id = k.frame_id ORDER BY k.id",
+                              [](const Statement& row) { return row.id(1); });
+}
+
+// From a time on, until the next one, what is open on a thread.
+struct OpenFrom {
+  std::int64_t ts = std::numeric_limits<std::int64_t>::min();
+  bool any = false;
+  std::uint32_t name = 0, innermost_op = 0, stack = 0;  // as of PathPiece
+};
+
+// Turns events of one thread, in the order of HostEventReader, to what is open from when to when.
+class Flattener {
+ public:
+  std::vector<Extent> wanted;  // the segments there, by begin: other events are passed over
+
+  // `names`: of the innermost frame, by stack.
+  void add(const HostEvent& event, std::span<const std::uint32_t> names) {
+    while (next_ < wanted.size() && wanted[next_].end <= event.ts) ++next_;
+    if (next_ == wanted.size() || wanted[next_].begin >= event.end || event.end <= event.ts) return;
+    close_until(event.ts);
+    OpenFrom inside = open_.empty() ? OpenFrom() : open_.back().what;
+    inside.any = true;
+    inside.name = event.what;
+    if (event.source == HostSource::kOperator) inside.innermost_op = event.what;
+    if (event.source == HostSource::kPython) {
+      inside.stack = event.what;
+      inside.name = event.what < names.size() ? names[event.what] : 0;
+    }
+    open_.push_back({event.end, inside});
+    note(event.ts);
+  }
+  std::deque<OpenFrom> take() {
+    close_until(std::numeric_limits<std::int64_t>::max());
+    return std::move(out_);
+  }
+
+ private:
+  struct Open {
+    std::int64_t end;
+    OpenFrom what;  // while it is the innermost
+  };
+  void close_until(std::int64_t ts) {
+    while (!open_.empty() && open_.back().end <= ts) {
+      const std::int64_t end = open_.back().end;
+      open_.pop_back();
+      note(std::max(end, out_.back().ts));
+    }
+  }
+  void note(std::int64_t ts) {
+    if (out_.back().ts == ts) out_.pop_back();
+    out_.push_back(open_.empty() ? OpenFrom() : open_.back().what);
+    out_.back().ts = ts;
+  }
+
+  std::size_t next_ = 0;                  // of `wanted`
+  std::vector<Open> open_;                // the innermost last
+  std::deque<OpenFrom> out_{OpenFrom()};  // of millions: one that doubles would touch twice the memory
+};
+
+// By thread, what is open from when to when, as far as the segments on hosts need it.
+std::vector<std::deque<OpenFrom>> open_during(const Index& index, const EventTables& tables,
+                                              std::span<const PathSegment> segments) {
+  std::vector<Flattener> threads;
+  for (const PathSegment& segment : segments) {
+    if (segment.kind != PathKind::kHost) continue;
+    if (segment.thread >= threads.size()) threads.resize(segment.thread + std::size_t{1});
+    threads[segment.thread].wanted.push_back({segment.ts, segment.end});
+  }
+  for (Flattener& thread : threads) std::ranges::sort(thread.wanted, {}, &Extent::begin);
+  const std::vector<std::uint32_t> names = frame_names(index);
+  HostEventReader events(index, tables);
+  while (const HostEvent* const event = events.next()) {
+    if (event->thread >= threads.size() || (event->thread == 0 && event->source != HostSource::kPython)) continue;
+    threads[event->thread].add(*event, names);
+  }
+  std::vector<std::deque<OpenFrom>> out;
+  for (Flattener& thread : threads) out.push_back(thread.take());
+  return out;
+}
+
+// Calls visit(piece) for a segment on a host, cut where its innermost event changes; where none is open it is a
+// host_gap.
+template <class Visit>
+void for_each_piece(const PathSegment& segment, const std::deque<OpenFrom>& open, Visit visit) {
+  auto now = std::prev(std::ranges::upper_bound(open, segment.ts, {}, &OpenFrom::ts));
+  for (std::int64_t ts = segment.ts; ts < segment.end; ++now) {
+    const auto next = std::next(now);
+    PathPiece piece{segment, nullptr, now->name, now->innermost_op, now->stack};
+    piece.segment.ts = ts;
+    piece.segment.end = next == open.end() ? segment.end : std::min(segment.end, next->ts);
+    if (!now->any) piece.segment.kind = PathKind::kHostGap;
+    ts = piece.segment.end;
+    visit(piece);
+  }
+}
+
 // What parts of paths are called.
 class Words {
  public:
@@ -86,19 +200,17 @@ class Words {
         texts_(workload.index()) {}
 
   // String ids; 0: none.
-  [[nodiscard]] std::uint32_t name(const PathPiece& piece, const Activity* activity) const {
+  [[nodiscard]] std::uint32_t name(const PathPiece& piece) const {
     const PathSegment& segment = piece.segment;
     if (segment.call != 0) return call_names_[segment.call - 1];
-    return is_device_work(segment.kind) && activity != nullptr ? names_[activity->ref] : piece.name;
+    return is_device_work(segment.kind) && piece.activity != nullptr ? names_[piece.activity->ref] : piece.name;
   }
-  [[nodiscard]] std::uint32_t operator_name(const PathPiece& piece, const Activity* activity) const {
-    const std::uint32_t op =
-        activity == nullptr || piece.segment.kind == PathKind::kSyncReturn ? 0 : operators_[activity->ref];
+  [[nodiscard]] std::uint32_t operator_name(const PathPiece& piece) const {
+    const std::uint32_t op = is_of_activity(piece) ? operators_[piece.activity->ref] : 0;
     return op == 0 ? piece.innermost_op : operator_names_[op - 1];
   }
-  [[nodiscard]] std::uint32_t module(const PathPiece& piece, const Activity* activity) const {
-    const bool of_activity = activity != nullptr && piece.segment.kind != PathKind::kSyncReturn;
-    return modules_.id_of(of_activity ? stacks_[activity->ref] : piece.stack);
+  [[nodiscard]] std::uint32_t module(const PathPiece& piece) const {
+    return modules_.id_of(is_of_activity(piece) ? stacks_[piece.activity->ref] : piece.stack);
   }
   [[nodiscard]] std::optional<std::string_view> module_text(std::uint32_t id) const {
     return id == 0 ? std::nullopt : std::optional(modules_.text(id));
@@ -113,9 +225,13 @@ class Words {
     if (is_new) place->second = texts_.of(id).value_or("");
     return place->second;
   }
-  static bool is_device_work(PathKind kind) { return kind <= PathKind::kFill; }
 
  private:
+  static bool is_device_work(PathKind kind) { return kind <= PathKind::kFill; }
+  static bool is_of_activity(const PathPiece& piece) {
+    return piece.activity != nullptr && piece.segment.kind != PathKind::kSyncReturn;
+  }
+
   const KernelClasses& classes_;
   InnermostModules modules_;
   EventIds names_, operators_, stacks_;
@@ -124,7 +240,7 @@ class Words {
   std::map<std::uint32_t, std::string> known_;
 };
 
-// Calls visit(window, piece, activity or null) for all parts of the paths.
+// Calls visit(window, piece) for all parts of the paths, in their order. One walk over each table.
 template <class Visit>
 void for_each_part(Workload& workload, const PathsOfTrace& all, Visit visit) {
   std::vector<PathSegment> segments;
@@ -134,25 +250,32 @@ void for_each_part(Workload& workload, const PathsOfTrace& all, Visit visit) {
     segments.insert(segments.end(), path.begin(), path.end());
     ends.push_back(segments.size());
   }
+  const std::vector<std::deque<OpenFrom>> open = open_during(workload.index(), workload.events(), segments);
   std::size_t window = 0;
-  for_each_piece(workload.index(), workload.events(), segments, [&](const PathPiece& piece) {
-    while (piece.of >= ends[window]) ++window;
-    const std::uint32_t one = piece.segment.activity;
-    visit(all.windows[window], piece, one == kNoActivity ? nullptr : &all.graph.activities()[one]);
-  });
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    while (i >= ends[window]) ++window;
+    const auto visit_piece = [&](const PathPiece& piece) { visit(all.windows[window], piece); };
+    const std::uint32_t one = segments[i].activity;
+    if (segments[i].kind == PathKind::kHost) {
+      for_each_piece(segments[i], open[segments[i].thread], visit_piece);
+    } else {
+      visit_piece({segments[i], one == kNoActivity ? nullptr : &all.graph.activities()[one]});
+    }
+  }
 }
 
 void fill_path(Workload& workload, const PassOptions& options, TableRows& rows) {
   const PathsOfTrace all(workload, options);
   Words words(workload);
-  for_each_part(workload, all, [&](const PathWindow& window, const PathPiece& piece, const Activity* activity) {
+  for_each_part(workload, all, [&](const PathWindow& window, const PathPiece& piece) {
     const PathSegment& segment = piece.segment;
+    const Activity* const activity = piece.activity;
     rows.add(window.step).add(segment.ts).add(segment.end).add(segment.end - segment.ts);
     rows.add(kPathKindNames[static_cast<std::size_t>(segment.kind)]);
     rows.add(activity == nullptr ? std::nullopt : known_id(activity->device)).add(known_id(segment.thread));
-    rows.add(words.text(words.name(piece, activity))).add(words.class_of(segment.kind, activity));
-    rows.add(words.text(words.operator_name(piece, activity)));
-    rows.add(words.module_text(words.module(piece, activity))).add(std::int64_t{segment.is_inferred});
+    rows.add(words.text(words.name(piece))).add(words.class_of(segment.kind, activity));
+    rows.add(words.text(words.operator_name(piece)));
+    rows.add(words.module_text(words.module(piece))).add(std::int64_t{segment.is_inferred});
     add_event(rows, activity == nullptr ? EventRef{} : activity->ref);
     rows.add(known_id(segment.call));
   });
@@ -170,11 +293,11 @@ void fill_sums(Workload& workload, const PassOptions& options, TableRows& rows) 
       std::tuple<std::int64_t, PathKind, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
   std::vector<std::pair<Key, Sum>> sums;
   DenseIndex known;
-  for_each_part(workload, all, [&](const PathWindow& window, const PathPiece& piece, const Activity* activity) {
+  for_each_part(workload, all, [&](const PathWindow& window, const PathPiece& piece) {
     const PathSegment& segment = piece.segment;
-    const Key key(window.step.value_or(-1), segment.kind, words.name(piece, activity),
-                  words.operator_name(piece, activity), words.module(piece, activity),
-                  activity == nullptr ? 0 : activity->device, segment.thread);
+    const Activity* const activity = piece.activity;
+    const Key key(window.step.value_or(-1), segment.kind, words.name(piece), words.operator_name(piece),
+                  words.module(piece), activity == nullptr ? 0 : activity->device, segment.thread);
     std::uint64_t hash = 0;
     std::apply([&](auto... id) { ((hash = hash * 1'000'003 + static_cast<std::uint64_t>(id)), ...); }, key);
     const auto [place, is_new] = known.index_of(hash, [&](std::uint32_t at) { return sums[at].first == key; });
