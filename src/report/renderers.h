@@ -10,12 +10,8 @@
 
 namespace tracedb {
 
+// Of render_table.cc.
 std::unique_ptr<TableRenderer> make_table_renderer(std::ostream& out, const RenderOptions& options);
-std::unique_ptr<TableRenderer> make_csv_renderer(std::ostream& out, const RenderOptions& options);
-std::unique_ptr<TableRenderer> make_tsv_renderer(std::ostream& out, const RenderOptions& options);
-std::unique_ptr<TableRenderer> make_json_renderer(std::ostream& out, const RenderOptions& options);
-std::unique_ptr<TableRenderer> make_jsonl_renderer(std::ostream& out, const RenderOptions& options);
-std::unique_ptr<TableRenderer> make_compact_renderer(std::ostream& out, const RenderOptions& options);
 std::unique_ptr<TableRenderer> make_markdown_renderer(std::ostream& out, const RenderOptions& options);
 
 enum class Audience { kHuman, kMachine };
