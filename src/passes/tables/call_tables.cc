@@ -1,26 +1,213 @@
-// Calls of nn.Modules: their time on the host and that of the device work below them, by class, by path, and by the
-// operators that launched it. Linear but for the order of rows.
+// Framework operators by name, path, and name and shapes, nn.Modules by class and path, and both: their time on the
+// host and that of the device work below them. Linear but for the order of rows.
+#include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "base/dense_index.h"
+#include "base/statistics.h"
 #include "base/unknown.h"
 #include "index/packed_columns.h"
+#include "passes/stacks/call_tree.h"
 #include "passes/stacks/stack_times.h"
 #include "passes/tables/pass_tables.h"
+#include "trace/format_holds.h"
 #include "trace/python_frame.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {
 namespace {
 
+// Of the calls of one group, and the device work below them.
+struct CallSums : DeviceSums {
+  std::int64_t calls = 0, host_total = 0, host_self = 0, device_self = 0;
+
+  // `is_nested`: within another call of the group. `outer`: the sums of what the call is directly within; null: none.
+  void add_call(std::int64_t time, bool is_nested, CallSums* outer) {
+    ++calls;
+    host_self = saturating_add(host_self, time);
+    if (!is_nested) host_total = saturating_add(host_total, time);
+    if (outer != nullptr) outer->host_self = saturating_add(outer->host_self, -time);
+  }
+  [[nodiscard]] bool empty() const { return calls == 0 && total == 0 && kernels == 0; }
+  // As siblings in a tree are ordered.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> size() const { return {total, host_total}; }
+  // `knows_host`: else the cells of the host are NULL.
+  void add_to(TableRows& rows, bool knows_host) const {
+    const auto of_host = [&](std::int64_t value) { return knows_host ? std::optional(value) : std::nullopt; };
+    rows.add(of_host(calls)).add(of_host(host_total)).add(of_host(host_self));
+    rows.add(total).add(device_self).add(busy).add(kernels);
+  }
+};
+
+constexpr std::string_view kNoOperator = "[no operator]";
+constexpr std::size_t kDeepest = 4096;  // of nested operators; deeper, or in a circle, only a damaged index has them
+
+struct OperatorSums : CallSums {
+  std::vector<std::int64_t> delays;  // from the return of a launching call to the start of its first kernel
+};
+
+class OperatorSummer {
+ public:
+  // `alike`: by id of op_shape, the first that is alike; empty: by name alone. `by_path`: by name below those around
+  // it.
+  OperatorSummer(Workload& workload, std::span<const std::uint32_t> alike, bool by_path = false)
+      : workload_(workload), columns_(workload.events().operators), name_of_(workload.index()) {
+    columns_.read({"name_id", "parent_id", "shape_id", "dur"});
+    const auto names = columns_.ids("name_id"), parents = columns_.ids("parent_id");
+    const auto shapes = alike.empty() ? std::span<const std::uint32_t>() : columns_.ids("shape_id");
+    DenseIndex known;
+    group_.reserve(names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      std::uint32_t other = shapes.empty() || shapes[i] >= alike.size() ? 0 : alike[shapes[i]];
+      // Operators come behind those around them.
+      if (by_path && parents[i] > 0 && parents[i] <= i) other = group_[parents[i] - 1] + 1;
+      const auto [place, is_new] = known.index_of(std::uint64_t{names[i]} << 32U | other);
+      if (is_new) keys.emplace_back(names[i], other);
+      group_.push_back(static_cast<std::uint32_t>(place));
+    }
+    sums.resize(keys.size() + 1);  // the last: no operator
+    add_device_events();
+    add_calls();
+  }
+
+  [[nodiscard]] bool is_operator(std::size_t group) const { return group < keys.size(); }
+  // Valid until the next call.
+  std::string_view name(std::size_t group) {
+    return is_operator(group) ? name_of_.of(keys[group].first).value_or("[no name]") : kNoOperator;
+  }
+
+  // Of each group the name, and its shape; by path the group around it, plus 1.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> keys;
+  std::vector<OperatorSums> sums;
+
+ private:
+  // An event counts once for each group that it is below, however often that is nested in itself.
+  void add_device_events() {
+    const auto parents = columns_.ids("parent_id");
+    const auto call_ts = workload_.events().calls.int64s("ts"), call_dur = workload_.events().calls.int64s("dur");
+    launches_.assign(group_.size(), false);
+    std::vector<bool> seen(call_ts.size(), false);
+    std::vector<std::uint32_t> chain;
+    const EventIds op_of(workload_.events(), "cpu_op_id");
+    for_each_selected(workload_, [&](const DeviceEvent& event) {
+      std::uint32_t op = op_of[event.ref];
+      const bool has_op = op > 0 && op <= group_.size();
+      OperatorSums& own = sums[has_op ? group_[op - 1] : keys.size()];
+      own.device_self = saturating_add(own.device_self, event.end - event.ts);
+      chain.clear();
+      for (std::size_t depth = 0; op > 0 && op <= group_.size() && depth < kDeepest; ++depth) {
+        launches_[op - 1] = true;
+        const std::uint32_t group = group_[op - 1];
+        if (std::ranges::find(chain, group) == chain.end()) chain.push_back(group);
+        op = parents[op - 1];
+      }
+      if (!has_op) chain.push_back(static_cast<std::uint32_t>(keys.size()));
+      for (const std::uint32_t group : chain) sums[group].add(event);
+      const std::size_t call = event.launch;
+      if (event.ref.is_memory_op || call == 0 || call > seen.size() || seen[call - 1]) return;
+      if (call_dur[call - 1] == kUnknownValue) return;
+      seen[call - 1] = true;
+      own.delays.push_back(std::max<std::int64_t>(event.ts - call_ts[call - 1] - call_dur[call - 1], 0));
+    });
+  }
+
+  // Of a selection, those that launched some of it.
+  void add_calls() {
+    const bool all = workload_.filter().keeps_all();
+    const bool on_host = operators_run_on_host(workload_.index().meta("vendor").value_or(""));
+    const auto parents = columns_.ids("parent_id");
+    const auto dur = columns_.int64s("dur");
+    for (std::size_t i = 0; i < group_.size(); ++i) {
+      if (!all && !launches_[i]) continue;
+      const std::uint32_t parent = parents[i];
+      const bool has_outer = parent > 0 && parent <= group_.size() && (all || launches_[parent - 1]);
+      sums[group_[i]].add_call(on_host ? duration_or_zero(dur[i]) : 0, is_nested(i, parents),
+                               has_outer ? &sums[group_[parent - 1]] : nullptr);
+    }
+  }
+
+  // Within another call of its group.
+  [[nodiscard]] bool is_nested(std::size_t op, std::span<const std::uint32_t> parents) const {
+    std::uint32_t outer = parents[op];
+    for (std::size_t depth = 0; outer > 0 && outer <= group_.size() && depth < kDeepest; ++depth) {
+      if (group_[outer - 1] == group_[op]) return true;
+      outer = parents[outer - 1];
+    }
+    return false;
+  }
+
+  Workload& workload_;
+  const EventColumns& columns_;
+  TextById name_of_;
+  LargeVector<std::uint32_t> group_;  // by operator
+  std::vector<bool> launches_;        // by operator: something that is selected is below it
+};
+
+enum class RowsBy { kName, kShape, kArguments };
+
+// What operators were called with. Of kShape, dimensions and types alone: strides and values may differ.
+struct Shapes {
+  std::vector<std::vector<std::string>> texts;  // by column, then by id of op_shape
+  std::vector<std::uint32_t> alike;             // the first id with the same texts
+
+  Shapes(const Index& index, RowsBy by) {
+    for (const char* sql : {"SELECT id, dims FROM op_shape", "SELECT id, types FROM op_shape",
+                            "SELECT id, strides FROM op_shape", "SELECT id, concrete_inputs FROM op_shape"}) {
+      texts.push_back(by_id<std::string>(index, sql, [](const Statement& row) { return std::string(row.text(1)); }));
+      texts.back().resize(texts.front().size());
+      if (by == RowsBy::kShape && texts.size() == 2) break;
+    }
+    std::map<std::vector<std::string_view>, std::uint32_t> first;
+    for (std::uint32_t id = 0; id < texts.front().size(); ++id) {
+      std::vector<std::string_view> key;
+      for (const auto& column : texts) key.emplace_back(column[id]);
+      alike.push_back(first.try_emplace(std::move(key), id).first->second);
+    }
+  }
+};
+
+template <RowsBy kBy>
+void fill_operators(Workload& workload, const PassOptions&, TableRows& rows) {
+  std::optional<Shapes> shapes;
+  if (kBy != RowsBy::kName) shapes.emplace(workload.index(), kBy);
+  OperatorSummer summer(workload, shapes ? std::span(shapes->alike) : std::span<const std::uint32_t>());
+  for (std::size_t g = 0; g < summer.sums.size(); ++g) {
+    OperatorSums& sums = summer.sums[g];
+    if (sums.empty()) continue;
+    const bool is_operator = summer.is_operator(g);
+    rows.add(summer.name(g));
+    for (std::size_t i = 0; shapes && i < shapes->texts.size(); ++i)
+      rows.add(known_text(shapes->texts[i][is_operator ? summer.keys[g].second : 0]));  // not recorded of id 0
+    sums.add_to(rows, is_operator);
+    rows.add(sums.delays.empty() ? std::nullopt : std::optional(median(std::span(sums.delays))));
+  }
+}
+
+void fill_operator_tree(Workload& workload, const PassOptions&, TableRows& rows) {
+  OperatorSummer summer(workload, {}, true);
+  std::vector<std::uint32_t> parents, depth;
+  for (const auto& [name, around] : summer.keys) {
+    parents.push_back(around == 0 ? kNoNode : around - 1);
+    depth.push_back(around == 0 ? 0 : depth[around - 1] + 1);
+  }
+  std::vector<std::uint32_t> order =
+      tree_order(parents, [&](std::uint32_t group) { return summer.sums[group].size(); });
+  depth.push_back(0);
+  order.push_back(static_cast<std::uint32_t>(summer.keys.size()));  // no operator
+  std::int64_t position = 0;
+  for (const std::uint32_t group : order) {
+    if (summer.sums[group].empty()) continue;
+    rows.add(++position).add(summer.name(group)).add(depth[group]);
+    summer.sums[group].add_to(rows, summer.is_operator(group));
+  }
+}
+
 struct ModuleNode {
   std::uint32_t parent = kNoNode, frame = kNoFrame, depth = 0;
   std::uint32_t group = 0;  // row
   bool is_nested = false;   // below another node of its group
-};
-
-struct ModuleSums : DeviceSums {
-  std::int64_t calls = 0, host_total = 0, host_self = 0, device_self = 0;
 };
 
 // Python stacks as paths of modules. Parents come before their children.
@@ -155,7 +342,7 @@ class EventModules {
   std::optional<ForwardModules> forward_;
 };
 
-void add_calls(const Index& index, const ModulePaths& paths, std::vector<ModuleSums>& sums) {
+void add_calls(const Index& index, const ModulePaths& paths, std::vector<CallSums>& sums) {
   BlockReader calls(index.database(), "python_call", packed_table("python_call")->columns);
   while (calls.next()) {
     const auto dur = calls.numbers(1);
@@ -163,24 +350,18 @@ void add_calls(const Index& index, const ModulePaths& paths, std::vector<ModuleS
     for (std::size_t i = 0; i < dur.size(); ++i) {
       if (stacks[i] >= paths.of_stack.size() || paths.stacks.stacks[stacks[i]].frame == kNoFrame) continue;
       const ModuleNode& node = paths.nodes[paths.of_stack[stacks[i]]];
-      const std::int64_t time = duration_or_zero(dur[i]);
-      ModuleSums& own = sums[node.group];
-      ++own.calls;
-      own.host_self = saturating_add(own.host_self, time);
-      if (!node.is_nested) own.host_total = saturating_add(own.host_total, time);
-      if (node.parent == kNoNode) continue;
-      ModuleSums& outer = sums[paths.nodes[node.parent].group];
-      outer.host_self = saturating_add(outer.host_self, -time);
+      sums[node.group].add_call(duration_or_zero(dur[i]), node.is_nested,
+                                node.parent == kNoNode ? nullptr : &sums[paths.nodes[node.parent].group]);
     }
   }
 }
 
-std::vector<ModuleSums> sums_of(Workload& workload, EventModules& modules) {
+std::vector<CallSums> sums_of(Workload& workload, EventModules& modules) {
   const ModulePaths& paths = modules.paths;
-  std::vector<ModuleSums> sums(paths.groups + 2);
+  std::vector<CallSums> sums(paths.groups + 2);
   for_each_selected(workload, [&](const DeviceEvent& event) {
     std::uint32_t node = modules.node(event);
-    ModuleSums& own = sums[modules.group(node, event)];
+    CallSums& own = sums[modules.group(node, event)];
     own.device_self = saturating_add(own.device_self, event.end - event.ts);
     if (node == kNoNode) own.add(event);
     for (; node != kNoNode; node = paths.nodes[node].parent) {
@@ -191,32 +372,22 @@ std::vector<ModuleSums> sums_of(Workload& workload, EventModules& modules) {
   return sums;
 }
 
-// Siblings by device time, then time on the host.
-std::vector<std::uint32_t> order_of(const ModulePaths& paths, const std::vector<ModuleSums>& sums) {
-  std::vector<std::uint32_t> parents;
-  for (const ModuleNode& node : paths.nodes) parents.push_back(node.parent);
-  return tree_order(parents, [&](std::uint32_t id) { return std::pair(sums[id].total, sums[id].host_total); });
-}
-
 template <bool kTree>
 void fill_modules(Workload& workload, const PassOptions& options, TableRows& rows) {
   EventModules modules(workload, !kTree, options.follow_backward);
   const ModulePaths& paths = modules.paths;
-  const std::vector<ModuleSums> sums = sums_of(workload, modules);
+  const std::vector<CallSums> sums = sums_of(workload, modules);
   const bool all = workload.filter().keeps_all();  // calls do not know what the selection is about
   std::int64_t position = 0;
-  const auto add = [&](std::string_view name, const ModuleNode& node, const ModuleSums& own, bool is_module) {
-    if (own.calls == 0 && own.total == 0 && own.kernels == 0) return;
-    // What ran without a call was called unseen, as by XLA.
-    const auto of_host = [&](std::int64_t value) {
-      return all && is_module && own.calls > 0 ? std::optional(value) : std::nullopt;
-    };
-    rows.add(++position).add(name).add(std::int64_t{node.depth});
-    rows.add(of_host(own.calls)).add(of_host(own.host_total)).add(of_host(own.host_self));
-    rows.add(own.total).add(own.device_self).add(own.busy).add(own.kernels);
+  const auto add = [&](std::string_view name, const ModuleNode& node, const CallSums& own, bool is_module) {
+    if (own.empty()) return;
+    rows.add(++position).add(name).add(node.depth);
+    own.add_to(rows, all && is_module && own.calls > 0);  // what ran without a call was called unseen, as by XLA
   };
   if constexpr (kTree) {
-    for (const std::uint32_t id : order_of(paths, sums))
+    std::vector<std::uint32_t> parents;
+    for (const ModuleNode& node : paths.nodes) parents.push_back(node.parent);
+    for (const std::uint32_t id : tree_order(parents, [&](std::uint32_t node) { return sums[node].size(); }))
       add(paths.name(paths.nodes[id]), paths.nodes[id], sums[id], true);
   } else {
     for (std::uint32_t frame = 1; frame < paths.groups; ++frame) add(paths.stacks.frames[frame], {}, sums[frame], true);
@@ -250,7 +421,7 @@ void fill_operator_modules(Workload& workload, const PassOptions& options, Table
   });
   TextById name_of(index);
   for (const Launched& group : groups) {
-    rows.add(name_of.of(group.name).value_or("[no operator]"));
+    rows.add(name_of.of(group.name).value_or(kNoOperator));
     const std::size_t classes = modules.paths.groups;
     rows.add(group.module < classes ? std::string_view(modules.paths.stacks.frames[group.module])
                                     : (group.module == classes ? kNoModule : kNoStack));
@@ -261,8 +432,14 @@ void fill_operator_modules(Workload& workload, const PassOptions& options, Table
 
 }  // namespace
 
-std::vector<PassTable> module_tables() {
-  return {declared_table("modules", fill_modules<false>), declared_table("module_tree", fill_modules<true>),
+std::vector<PassTable> call_tables() {
+  using enum RowsBy;
+  return {declared_table("operators", fill_operators<kName>),
+          declared_table("operator_shapes", fill_operators<kShape>),
+          declared_table("operator_arguments", fill_operators<kArguments>),
+          declared_table("operator_tree", fill_operator_tree),
+          declared_table("modules", fill_modules<false>),
+          declared_table("module_tree", fill_modules<true>),
           declared_table("operator_modules", fill_operator_modules)};
 }
 

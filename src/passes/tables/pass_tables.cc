@@ -19,8 +19,7 @@ std::remove_pointer_t<FillPassTable> fill_timeline, fill_gaps, fill_gap_causes, 
     fill_steps_as_one, fill_pass_breakdown, fill_occupancy, fill_launch_configs, fill_memory_events;
 
 // Several tables that are filled alike.
-std::vector<PassTable> kernel_group_tables(), layer_tables(), operator_tables(), module_tables(),
-    critical_path_tables(), queue_tables();
+std::vector<PassTable> kernel_group_tables(), layer_tables(), call_tables(), critical_path_tables(), queue_tables();
 
 namespace {
 
@@ -28,8 +27,8 @@ std::vector<PassTable> all_tables() {
   std::vector<PassTable> out = {
       declared_table("timeline", fill_timeline), declared_table("idle_gaps", fill_gaps, {{3, true}, {2}}),
       declared_table("gaps_by_cause", fill_gap_causes), declared_table("gap_groups", fill_gap_groups)};
-  for (const auto& tables : {kernel_group_tables(), layer_tables(), operator_tables(), module_tables(),
-                             critical_path_tables(), queue_tables()})
+  for (const auto& tables :
+       {kernel_group_tables(), layer_tables(), call_tables(), critical_path_tables(), queue_tables()})
     out.insert(out.end(), tables.begin(), tables.end());
   constexpr std::pair<std::string_view, FillPassTable> kOthers[] = {
       {"step_figures", fill_steps},         {"phases", fill_phases},
