@@ -9,50 +9,6 @@
 namespace tracedb {
 namespace {
 
-class Collector {
- public:
-  Collector(std::span<const std::uint32_t> device_of_stream, std::size_t steps)
-      : devices_(device_of_stream), stats_(steps + 1), extents_((steps + 1) * devices_.count) {}
-
-  void add(const SteppedEvents& events, std::size_t i, bool is_kernel) {
-    const std::size_t step = events.step[i] < stats_.size() ? events.step[i] : 0;
-    StepStats& own = stats_[step];
-    const std::int64_t dur = events.dur[i];
-    if (is_kernel) {
-      ++own.kernels;
-      if (dur != kUnknownValue) ++own.known, own.kernel_time = saturating_add(own.kernel_time, dur);
-    }
-    if (own.first == kUnknownValue) own.first = events.ts[i];
-    if (dur == kUnknownValue) return;
-    Extent& extent = extents_[step * devices_.count + devices_.of(events.stream[i])];
-    const std::int64_t ts = std::max<std::int64_t>(events.ts[i], 0);  // so that differences do not overflow
-    if (extent.first == kUnknownValue) extent.first = extent.until = ts;
-    const std::int64_t end = saturating_add(ts, std::max<std::int64_t>(dur, 0));
-    extent.busy += std::max<std::int64_t>(end - std::max(ts, extent.until), 0);
-    extent.until = std::max(extent.until, end);
-  }
-
-  std::vector<StepStats> result() {
-    for (std::size_t step = 0; step < stats_.size(); ++step) {
-      for (std::size_t device = 0; device < devices_.count; ++device) {
-        const Extent& extent = extents_[step * devices_.count + device];
-        if (extent.first == kUnknownValue) continue;
-        stats_[step].gpu_span = std::max(stats_[step].gpu_span, extent.until - extent.first);
-        stats_[step].gpu_busy = std::max(stats_[step].gpu_busy, extent.busy);
-      }
-    }
-    return std::move(stats_);
-  }
-
- private:
-  struct Extent {
-    std::int64_t first = kUnknownValue, until = kUnknownValue, busy = 0;
-  };
-  DenseDevices devices_;
-  std::vector<StepStats> stats_;
-  std::vector<Extent> extents_;  // by step, then device
-};
-
 // Devices beyond these, of which no trace of one machine has as many, count for the last of them.
 constexpr std::size_t kMostDevices = 1024;
 
@@ -87,14 +43,43 @@ DenseDevices::DenseDevices(std::span<const std::uint32_t> device_of_stream) : of
 
 std::vector<StepStats> step_stats(const SteppedEvents& kernels, const SteppedEvents& memory,
                                   std::span<const std::uint32_t> device_of_stream, std::size_t steps) {
-  Collector collector(device_of_stream, steps);
+  struct OnDevice {
+    std::int64_t first = kUnknownValue, until = kUnknownValue, busy = 0;
+  };
+  const DenseDevices devices(device_of_stream);
+  std::vector<StepStats> out(steps + 1);
+  std::vector<OnDevice> extents(out.size() * devices.count);  // by step, then device
+  const auto add = [&](const SteppedEvents& events, std::size_t i, bool is_kernel) {
+    const std::size_t step = events.step[i] < out.size() ? events.step[i] : 0;
+    StepStats& own = out[step];
+    const std::int64_t dur = events.dur[i];
+    if (is_kernel) {
+      ++own.kernels;
+      if (dur != kUnknownValue) ++own.known, own.kernel_time = saturating_add(own.kernel_time, dur);
+    }
+    if (own.first == kUnknownValue) own.first = events.ts[i];
+    if (dur == kUnknownValue) return;
+    OnDevice& extent = extents[step * devices.count + devices.of(events.stream[i])];
+    const std::int64_t ts = std::max<std::int64_t>(events.ts[i], 0);  // so that differences do not overflow
+    if (extent.first == kUnknownValue) extent.first = extent.until = ts;
+    const std::int64_t end = saturating_add(ts, std::max<std::int64_t>(dur, 0));
+    extent.busy += std::max<std::int64_t>(end - std::max(ts, extent.until), 0);
+    extent.until = std::max(extent.until, end);
+  };
   std::size_t copy = 0;
   for (std::size_t i = 0; i < kernels.ts.size(); ++i) {
-    while (copy < memory.ts.size() && memory.ts[copy] < kernels.ts[i]) collector.add(memory, copy++, false);
-    collector.add(kernels, i, true);
+    while (copy < memory.ts.size() && memory.ts[copy] < kernels.ts[i]) add(memory, copy++, false);
+    add(kernels, i, true);
   }
-  while (copy < memory.ts.size()) collector.add(memory, copy++, false);
-  return collector.result();
+  while (copy < memory.ts.size()) add(memory, copy++, false);
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const OnDevice& extent = extents[i];
+    if (extent.first == kUnknownValue) continue;
+    StepStats& own = out[i / devices.count];
+    own.gpu_span = std::max(own.gpu_span, extent.until - extent.first);
+    own.gpu_busy = std::max(own.gpu_busy, extent.busy);
+  }
+  return out;
 }
 
 std::vector<std::int64_t> periods(std::span<const std::int64_t> start, std::span<const std::uint32_t> track) {
