@@ -73,22 +73,15 @@ HostActivities host_activities(Workload& workload, std::span<const Gap> gaps, Ta
 }
 
 // What a row about some gaps says of the host.
-struct HostCells {
-  HostPlace place;
-  PlaceTime op, call;  // kNoPlace: none
-  std::optional<std::int64_t> python_calls;
-};
-
-HostCells host_cells(const HostActivity& activity) {
-  return {activity.place(), activity.largest(HostLayer::kInnermostOperator), activity.largest(HostLayer::kCall),
-          activity.python_calls()};
+void add_host(TableRows& rows, const HostActivities& all, const HostActivity& activity, const HostPlace& place) {
+  add_place(rows, all, place.layer, {place.place, 0, place.time});
+  for (const HostLayer layer : {HostLayer::kInnermostOperator, HostLayer::kCall}) {
+    add_place(rows, all, layer, activity.largest(layer));
+  }
+  rows.add(activity.python_calls());
 }
-
-void add_host(TableRows& rows, const HostActivities& all, const HostCells& cells) {
-  add_place(rows, all, cells.place.layer, {cells.place.place, 0, cells.place.time});
-  add_place(rows, all, HostLayer::kInnermostOperator, cells.op);
-  add_place(rows, all, HostLayer::kCall, cells.call);
-  rows.add(cells.python_calls);
+void add_host(TableRows& rows, const HostActivities& all, const HostActivity& activity) {
+  add_host(rows, all, activity, activity.place());
 }
 
 // Those of at least that length; they come longest first.
@@ -178,7 +171,7 @@ void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) 
     add_event(rows, gap.after);
     rows.add(steps.step(gap)).add(gaps.count).add(gaps.total).add(steps.is_between(gap));
     if (!host) rows.add_null(kHostColumns);
-    if (host) add_host(rows, *host, host_cells(host->of(i)));
+    if (host) add_host(rows, *host, host->of(i));
   }
 }
 
@@ -207,7 +200,7 @@ void fill_gap_causes(Workload& workload, const PassOptions& options, TableRows& 
     lanes.add(rows, std::get<0>(key));
     rows.add(to_string(std::get<1>(key))).add(group.gaps).add(group.time).add(group.longest).add(std::get<2>(key));
     if (!host) rows.add_null(kHostColumns);
-    if (host) add_host(rows, *host, host_cells(host->of(group.number)));
+    if (host) add_host(rows, *host, host->of(group.number));
   }
 }
 
@@ -241,9 +234,7 @@ void fill_gap_groups(Workload& workload, const PassOptions& options, TableRows& 
     names.add(rows, key.before);
     names.add(rows, key.next);
     rows.add(std::ssize(group.gaps)).add(group.time).add(group.longest).add(group.first).add(all.count).add(all.total);
-    HostCells cells = host_cells(host.sum(group.gaps));
-    cells.place = {key.layer, key.place, group.at_place, 0, group.time};
-    add_host(rows, host, cells);
+    add_host(rows, host, host.sum(group.gaps), {key.layer, key.place, group.at_place, 0, group.time});
   }
 }
 
@@ -271,7 +262,7 @@ void fill_timeline(Workload& workload, const PassOptions& options, TableRows& ro
     rows.add(lane.gaps).add(lane.micro_idle).add(lane.macro_idle).add(options.timeline.micro_idle);
     rows.add(lane.unselected);
     rows.add(steps.are_known() ? std::optional(between_steps[i]) : std::nullopt);
-    add_host(rows, host, host_cells(host.of(i)));
+    add_host(rows, host, host.of(i));
   }
 }
 
