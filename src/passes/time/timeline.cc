@@ -202,19 +202,11 @@ Gaps gaps_in_order(const DeviceWork& work, const LaunchCalls& calls, const Timel
 }
 
 Gaps idle_gaps(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options, std::size_t limit) {
-  Gaps gaps;  // with a limit: a heap, the shortest first
-  walk(work, calls, options, [&](const Gap& gap, std::int64_t) {
-    ++gaps.count;
-    gaps.total = saturating_add(gaps.total, gap.dur);
-    if (limit != 0 && gaps.listed.size() == limit) {
-      if (!is_longer(gap, gaps.listed.front())) return;
-      std::pop_heap(gaps.listed.begin(), gaps.listed.end(), is_longer);
-      gaps.listed.pop_back();
-    }
-    gaps.listed.push_back(gap);
-    if (limit != 0) std::push_heap(gaps.listed.begin(), gaps.listed.end(), is_longer);
-  });
-  std::ranges::sort(gaps.listed, is_longer);
+  Gaps gaps = gaps_in_order(work, calls, options);
+  const bool cuts = limit != 0 && limit < gaps.listed.size();
+  const auto end = cuts ? gaps.listed.begin() + static_cast<std::ptrdiff_t>(limit) : gaps.listed.end();
+  std::ranges::partial_sort(gaps.listed, end, is_longer);
+  gaps.listed.erase(end, gaps.listed.end());
   return gaps;
 }
 
