@@ -471,7 +471,7 @@ std::vector<PathWindow> windows_of_steps(const StepSet& set, const std::vector<b
   std::vector<PathWindow> out(set.steps.size());
   for (PathWindow& window : out) window.begin = std::numeric_limits<std::int64_t>::max();
   for (const Activity& one : graph.activities()) {
-    const std::uint32_t step = (one.ref.is_memory_op ? set.of_memory : set.of_kernel)[one.ref.id - 1];
+    const std::uint32_t step = set.of(one.ref);
     if (step == 0 || step > out.size()) continue;
     out[step - 1].begin = std::min(out[step - 1].begin, one.ts);
     out[step - 1].end = std::max(out[step - 1].end, one.end);
@@ -498,7 +498,7 @@ bool PathWindow::counts(const Activity& one) const {
   if (one.ts == end && one.end > end) return false;
   if (is_cut) return true;
   if (one.end > end) return false;
-  return steps == nullptr || (one.ref.is_memory_op ? steps->of_memory : steps->of_kernel)[one.ref.id - 1] == *step + 1;
+  return steps == nullptr || steps->of(one.ref) == *step + 1;
 }
 
 double percent_without_launch(const EventColumns& kernels, const std::function<bool(std::size_t)>& keeps) {

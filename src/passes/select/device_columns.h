@@ -66,7 +66,7 @@ class GapSteps {
  private:
   // + 1; 0: in none.
   [[nodiscard]] std::uint32_t place(const EventRef& event) const {
-    return event.id == 0 ? 0 : (event.is_memory_op ? steps_.of_memory : steps_.of_kernel)[event.id - 1];
+    return event.id == 0 ? 0 : steps_.of(event);
   }
 
   const StepSet& steps_;

@@ -21,6 +21,7 @@
 #include "base/unknown.h"
 #include "index/index.h"
 #include "passes/classify/kernel_traits.h"
+#include "passes/columns/device_events.h"
 #include "passes/columns/event_columns.h"
 #include "trace/step_grammar.h"
 
@@ -50,6 +51,10 @@ struct StepSet {
   LargeVector<std::uint32_t> of_kernel, of_memory;  // by row: place in `steps` + 1; 0: in no step
   double confidence = 1;                            // below 1 where inferred
   std::vector<std::string> notes;                   // what a reader must know: inferred, why there are none
+
+  [[nodiscard]] std::uint32_t of(const EventRef& event) const {  // as `of_kernel`, of either table
+    return (event.is_memory_op ? of_memory : of_kernel)[event.id - 1];
+  }
 };
 
 struct StepOptions {

@@ -203,7 +203,9 @@ class WorkSummer {
       } else {
         WorkGroup& group = groups[group_[owner - 1]];
         Call& call = call_of_[owner - 1];
-        if (call.until == kNever) start(group, owner - 1, annotation_of[event.ref], in_step(event.ref));
+        if (call.until == kNever) {
+          start(group, owner - 1, annotation_of[event.ref], steps_.steps.empty() || steps_.of(event.ref) != 0);
+        }
         call.delay = saturating_add(call.delay, waited(event, until));
         call.add(event.ts, event.end);
         if (event.ref.is_memory_op) {
@@ -251,10 +253,6 @@ class WorkSummer {
   static bool does_same(WorkFamily outer, WorkFamily inner) {
     using enum WorkFamily;
     return outer == inner || (inner == kGemm && (outer == kMoe || outer == kConvolution));
-  }
-
-  [[nodiscard]] bool in_step(const EventRef& event) const {
-    return steps_.steps.empty() || (event.is_memory_op ? steps_.of_memory : steps_.of_kernel)[event.id - 1] != 0;
   }
 
   void start(WorkGroup& group, std::uint32_t op, std::uint32_t annotation, bool in_step) {
