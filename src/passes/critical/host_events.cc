@@ -7,15 +7,19 @@
 
 namespace tracedb {
 
-HostEventReader::HostEventReader(const Index& index, const EventTables& events)
-    : python_(index.database(), "python_call", packed_table("python_call")->columns) {
-  events.operators.read({"ts", "dur", "thread_id", "name_id"});
-  const auto table = [](const EventColumns& columns, HostSource source) {
-    return Table{columns.int64s("ts"), columns.int64s("dur"), columns.ids("thread_id"), columns.ids("name_id"), source};
-  };
-  tables_ = {table(events.calls, HostSource::kCall), table(events.operators, HostSource::kOperator),
-             table(events.annotations, HostSource::kAnnotation), Table{{}, {}, {}, {}, HostSource::kPython}};
-  for (std::size_t i = 0; i < tables_.size(); ++i) find_head(i);
+HostEventReader::HostEventReader(const Index& index, const EventTables& events, std::span<const HostSource> sources)
+    : python_(index.database(), "python_call", packed_table("python_call")->columns), heads_(sources.size()) {
+  for (const HostSource source : sources) {
+    Table& table = tables_.emplace_back(Table{{}, {}, {}, {}, source});
+    if (source != HostSource::kPython) {
+      const EventColumns& columns = source == HostSource::kCall       ? events.calls
+                                    : source == HostSource::kOperator ? events.operators
+                                                                      : events.annotations;
+      columns.read({"ts", "dur", "thread_id", "name_id"});
+      table = {columns.int64s("ts"), columns.int64s("dur"), columns.ids("thread_id"), columns.ids("name_id"), source};
+    }
+    find_head(tables_.size() - 1);
+  }
 }
 
 void HostEventReader::find_head(std::size_t table) {

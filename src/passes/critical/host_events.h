@@ -21,10 +21,13 @@ struct HostEvent {
   HostSource source;
 };
 
-// The events of all threads, by ts, of those at one time the longer first, then by source.
+inline constexpr std::array kAllHostSources = {HostSource::kPython, HostSource::kAnnotation, HostSource::kOperator,
+                                               HostSource::kCall};
+
+// The events of all threads from these sources, by ts, of those at one time the longer first, then by source.
 class HostEventReader {
  public:
-  HostEventReader(const Index& index, const EventTables& events);
+  HostEventReader(const Index& index, const EventTables& events, std::span<const HostSource> sources = kAllHostSources);
 
   // The next one, valid until the next call; null: there is none.
   const HostEvent* next() {
@@ -44,9 +47,9 @@ class HostEventReader {
   void read_next();
 
   BlockReader python_;
-  std::array<Table, 4> tables_;
-  std::array<std::int64_t, 4> heads_{};  // ts of each table's next; kNone: there is none
-  std::vector<HostEvent> together_;      // that begin at one time
+  std::vector<Table> tables_;
+  std::vector<std::int64_t> heads_;  // ts of each table's next; kNone: there is none
+  std::vector<HostEvent> together_;  // that begin at one time
   std::size_t given_ = 0;
 };
 

@@ -98,6 +98,9 @@ class EventFilter {
   [[nodiscard]] bool keeps_memory_op(std::size_t row) const {
     return all_ || (keeps_memory_ && memory_.keeps(*this, row));
   }
+  [[nodiscard]] bool keeps(const EventRef& event) const {
+    return event.is_memory_op ? keeps_memory_op(event.id - 1) : keeps_kernel(event.id - 1);
+  }
 
  private:
   using Ids = std::vector<bool>;  // by id

@@ -12,6 +12,7 @@
 
 #include "base/time_cover.h"
 #include "base/unknown.h"
+#include "passes/critical/host_events.h"
 #include "passes/tables/pass_tables.h"
 #include "trace/format_holds.h"
 #include "trace/step_grammar.h"
@@ -74,58 +75,43 @@ std::vector<bool> loader_names(const Index& index) {
 // What the host does, in order of time.
 class HostEvents {
  public:
-  explicit HostEvents(Workload& workload) : loaders_(loader_names(workload.index())) {
-    const EventTables& events = workload.events();
+  explicit HostEvents(Workload& workload)
+      : loaders_(loader_names(workload.index())),
+        events_(workload.index(), workload.events(), sources(workload, loaders_)),
+        next_(events_.next()) {
     for (const StepFacts& step : workload.steps().steps) {
       if (!step.on_device && step.track != 0) stepping_.insert(step.track);
-    }
-    for (const auto& [columns, share] : {std::pair(&events.calls, kRuntime), std::pair(&events.operators, kOperators),
-                                         std::pair(&events.annotations, kShares)}) {
-      if (share == kOperators && !operators_run_on_host(workload.index().meta("vendor").value_or(""))) continue;
-      const bool may_load = share != kRuntime && loaders_.size() > 1;
-      if (share == kShares && !may_load) continue;
-      columns->read(may_load ? std::vector<std::string_view>{"ts", "dur", "name_id", "thread_id"}
-                             : std::vector<std::string_view>{"ts", "dur"});
-      tables_.push_back({columns->int64s("ts"), columns->int64s("dur"),
-                         may_load ? columns->ids("name_id") : std::span<const std::uint32_t>{},
-                         may_load ? columns->ids("thread_id") : std::span<const std::uint32_t>{}, share});
-      tables_.back().move_to(0);
     }
   }
 
   // Calls visit(share, begin, end) for what begins before `time` and was not visited before.
   template <class Visit>
   void advance(std::int64_t time, Visit visit) {
-    for (;;) {
-      Table& first = *std::ranges::min_element(tables_, {}, &Table::begin);
-      if (first.begin >= time) return;
-      const std::size_t row = first.next;
-      first.move_to(row + 1);
-      const bool loads = !first.names.empty() && has_id(loaders_, first.names[row]) &&
-                         (stepping_.empty() || stepping_.contains(first.threads[row]));
-      const Share share = loads ? kLoading : first.share;
-      if (share == kShares) continue;
-      visit(share, first.ts[row], saturating_add(first.ts[row], duration_or_zero(first.dur[row])));
+    for (; next_ != nullptr && next_->ts < time; next_ = events_.next()) {
+      const Share share = share_of(*next_);
+      if (share != kShares) visit(share, next_->ts, next_->end);
     }
   }
 
  private:
-  struct Table {
-    std::span<const std::int64_t> ts, dur;
-    std::span<const std::uint32_t> names, threads;
-    Share share;  // kShares: only what loads data is told
-    std::size_t next = 0;
-    std::int64_t begin = 0;  // of the next
-    void move_to(std::size_t row) {
-      next = row;
-      begin = next < ts.size() ? ts[next] : std::numeric_limits<std::int64_t>::max();
-    }
-  };
+  static std::vector<HostSource> sources(const Workload& workload, const std::vector<bool>& loaders) {
+    std::vector<HostSource> out = {HostSource::kCall};
+    if (operators_run_on_host(workload.index().meta("vendor").value_or(""))) out.push_back(HostSource::kOperator);
+    if (loaders.size() > 1) out.push_back(HostSource::kAnnotation);
+    return out;
+  }
+  // kShares: of none.
+  [[nodiscard]] Share share_of(const HostEvent& event) const {
+    if (event.source == HostSource::kCall) return kRuntime;
+    if (has_id(loaders_, event.what) && (stepping_.empty() || stepping_.contains(event.thread))) return kLoading;
+    return event.source == HostSource::kOperator ? kOperators : kShares;
+  }
 
   std::vector<bool> loaders_;
   std::unordered_set<std::uint32_t>
       stepping_;  // threads that mark steps: no other's loader makes them wait; empty: not known
-  std::vector<Table> tables_;
+  HostEventReader events_;
+  const HostEvent* next_;
 };
 
 // How much of a lane's time each part and all before it cover, up to where a walk over all events has come.
@@ -226,39 +212,16 @@ const std::vector<Covered>& walk(Workload& workload, const DeviceWork& work, Win
   const auto on_host = [&](Share share, std::int64_t begin, std::int64_t end) {
     windows.add_to_all(first_part(share), begin, end);
   };
-  const auto of_kernels = workload.events().kernels.ids("pass"), of_memory = workload.events().memory.ids("pass");
+  const EventIds passes(workload.events(), "pass");
   for_each_in_order(work, [&](const DeviceEvent& event) {
     host.advance(event.ts, on_host);
-    const std::uint32_t pass = (event.ref.is_memory_op ? of_memory : of_kernels)[event.ref.id - 1];
+    const std::uint32_t pass = passes[event.ref];
     const std::size_t place = (pass == 0 || pass >= kPasses ? kPasses : pass) - 1;
     windows.add(event.lane, first_part(share_of(event.work)) + place, event.ts, event.end);
   });
   host.advance(std::numeric_limits<std::int64_t>::max(), on_host);
   return windows.finish();
 }
-
-bool keeps(const EventFilter& filter, const EventRef& event) {
-  return event.is_memory_op ? filter.keeps_memory_op(event.id - 1) : filter.keeps_kernel(event.id - 1);
-}
-
-// Work of no launch and in no step, by device lane.
-class LooseWork {
- public:
-  explicit LooseWork(std::size_t lanes) : lanes_(lanes) {}
-  // In order of begin.
-  void add(const DeviceEvent& event) {
-    std::vector<Extent>& lane = lanes_[event.lane];
-    if (lane.empty() || event.ts > lane.back().end) lane.push_back({event.ts, event.end});
-    lane.back().end = std::max(lane.back().end, event.end);
-  }
-  [[nodiscard]] bool any_in(const Extent& window, std::size_t lane) const {
-    const auto later = std::ranges::lower_bound(lanes_[lane], window.end, {}, &Extent::begin);
-    return later != lanes_[lane].begin() && std::prev(later)->end > window.begin;
-  }
-
- private:
-  std::vector<std::vector<Extent>> lanes_;
-};
 
 // By step, then device lane: whether it runs work of the step there that is selected. Where no work of a step is known
 // on a device, its launches may be lost: it is judged there too if work of no launch runs there during its window, and
@@ -271,15 +234,14 @@ std::vector<std::vector<bool>> places_of_steps(Workload& workload, const DeviceW
   const std::vector<bool> selected = selected_steps(set, workload.selection());
   std::vector<std::vector<bool>> out(set.steps.size(), std::vector<bool>(work.lanes));
   std::vector<std::vector<bool>> runs = out;  // whatever is selected
-  LooseWork loose(work.lanes);
+  std::vector<TimeCover> loose(work.lanes);   // work of no launch and in no step
   for_each_in_order(work, [&](const DeviceEvent& event) {
-    const std::size_t row = event.ref.id - 1;
-    const std::uint32_t step = event.ref.is_memory_op ? set.of_memory[row] : set.of_kernel[row];
+    const std::uint32_t step = set.of(event.ref);
     if (step != 0 && step <= out.size()) {
       runs[step - 1][event.lane] = true;
-      if (keeps(filter, event.ref)) out[step - 1][event.lane] = true;
-    } else if (event.launch == 0 && keeps(loose_filter, event.ref)) {
-      loose.add(event);
+      if (filter.keeps(event.ref)) out[step - 1][event.lane] = true;
+    } else if (event.launch == 0 && loose_filter.keeps(event.ref)) {
+      loose[event.lane].add(event.ts, std::max(event.end, event.ts + 1));  // also of no known length
     }
   });
   const std::vector<std::uint32_t> processes = ids_by_id(workload.index(), "thread", "process_id");
@@ -299,7 +261,8 @@ std::vector<std::vector<bool>> places_of_steps(Workload& workload, const DeviceW
     if (!selected[i + 1]) continue;
     const std::vector<bool>& devices = devices_of(set.steps[i]);
     for (std::size_t lane = 0; lane < work.lanes; ++lane) {
-      if (!runs[i][lane]) out[i][lane] = (devices[lane] || !any(devices)) && loose.any_in(windows[i], lane);
+      if (!runs[i][lane])
+        out[i][lane] = (devices[lane] || !any(devices)) && loose[lane].covered(windows[i].begin, windows[i].end) > 0;
     }
   }
   return out;
@@ -331,7 +294,7 @@ std::vector<StepTime> time_of_trace(Workload& workload, const DeviceColumns& col
   std::vector<bool> chosen(work.lanes, selection.devices.empty() && selection.streams.empty());
   const EventFilter filter = workload.filter(Times::kWindow);
   for_each_in_order(work, [&](const DeviceEvent& event) {
-    if (keeps(filter, event.ref)) chosen[event.lane] = true;
+    if (filter.keeps(event.ref)) chosen[event.lane] = true;
   });
   WindowSums windows({&window, 1}, {&everywhere, 1}, work.lanes);
   const std::vector<Covered>& lanes = walk(workload, work, windows);
