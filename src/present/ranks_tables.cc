@@ -256,7 +256,7 @@ std::int64_t waiting_of(const JobAnalysis& job, std::uint32_t place) {
 
 RankStep step_of(const JobAnalysis& job, std::uint32_t place) {
   const RankTrace& rank = job.ranks[place];
-  const RankFigures& sums = rank.figures;
+  const LaneTimeline& sums = rank.figures;
   const UndividedSteps& undivided = job.waits.ranks[place].undivided;
   const double steps = steps_of(rank), divided = steps_of(rank, undivided.steps);
   const auto in_step = [](std::int64_t sum, double of) { return of > 0 ? static_cast<double>(sum) / of : 0; };

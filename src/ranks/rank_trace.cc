@@ -9,7 +9,6 @@
 #include "base/text/decimal.h"
 #include "index/validity.h"
 #include "passes/select/device_columns.h"
-#include "passes/time/timeline.h"
 
 namespace tracedb {
 namespace {
@@ -180,15 +179,11 @@ class RankReader {
   }
 
   void add_figures(const LaneTimeline& lane) {
-    RankFigures& sum = out_.figures;
-    sum.kernels += lane.kernels;
-    sum.span += lane.span;
-    sum.busy += lane.busy;
-    sum.computation += lane.computation;
-    sum.idle += lane.idle;
-    sum.comm += lane.comm;
-    sum.exposed_comm += lane.exposed_comm;
-    sum.exposed_copy += lane.exposed_copy;
+    using Of = LaneTimeline;
+    for (const auto figure : {&Of::kernels, &Of::span, &Of::busy, &Of::computation, &Of::idle, &Of::comm,
+                              &Of::exposed_comm, &Of::exposed_copy}) {
+      out_.figures.*figure += lane.*figure;
+    }
   }
 
   Workload& workload_;

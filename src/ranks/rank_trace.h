@@ -15,6 +15,7 @@
 #include "passes/select/workload.h"
 #include "passes/steps/step_stats.h"
 #include "passes/time/communication.h"
+#include "passes/time/timeline.h"
 
 namespace tracedb {
 
@@ -57,21 +58,14 @@ struct TimeParts {
   std::int64_t compute = 0, comm = 0, copy = 0, idle = 0;  // comm and copy: exposed only
 };
 
-// Of the selection; devices of one rank are added up.
-struct RankFigures {
-  std::int64_t kernels = 0;
-  std::int64_t span = 0, busy = 0, idle = 0, computation = 0, comm = 0;
-  std::int64_t exposed_comm = 0, exposed_copy = 0;  // span = computation + these + idle
-};
-
 struct RankTrace {
   std::int64_t rank = 0;
   std::string trace;
   std::int64_t shift = 0;  // times here less those of the trace
   bool complete = true;
   std::vector<std::string> notes;
-  RankFigures figures;
-  TaskWaits tasks;  // of the selected window
+  LaneTimeline figures;  // of the selection, devices added up: number of kernels, sums of time and no others
+  TaskWaits tasks;       // of the selected window
   std::vector<StepFacts> steps;
   std::vector<StepStats> step_stats;         // element 0: in no step
   std::vector<CollectiveEvent> collectives;  // of the device that has most of them, in order of start

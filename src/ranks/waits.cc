@@ -398,11 +398,11 @@ double deviations(std::size_t longest, const std::vector<std::vector<std::int64_
 
 Pace pace_of(std::size_t longest, std::span<const RankTrace> ranks) {
   Pace out;
-  const auto more = [&](std::int64_t RankFigures::*figure) -> std::int64_t {
+  const auto more = [&](std::int64_t LaneTimeline::*figure) -> std::int64_t {
     return std::llround(excess(longest, ranks.size(), [&](std::size_t rank) { return ranks[rank].figures.*figure; }));
   };
   // By cause; recordings are not compared by communication and by what was before.
-  out.excess = {more(&RankFigures::computation), more(&RankFigures::exposed_copy), 0, more(&RankFigures::idle), 0};
+  out.excess = {more(&LaneTimeline::computation), more(&LaneTimeline::exposed_copy), 0, more(&LaneTimeline::idle), 0};
   std::map<std::uint32_t, std::pair<double, double>> classes;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const double weight = rank == longest ? 1 : -1 / static_cast<double>(ranks.size() - 1);
