@@ -112,8 +112,8 @@ void read_captures(const Index& index, Capture& capture) {
   CaptureLayers layers = layers_of_calls(index, calls, captured);
   for (std::size_t row = 0; row < captured.size(); ++row) {
     if (captured[row] == 0) continue;
-    if (captured[row] > capture.captures.size()) capture.captures.resize(captured[row]);
-    capture.captures[captured[row] - 1].launcher.push_back(static_cast<std::uint32_t>(capture.launchers.size()));
+    for_id(capture.captures, captured[row] - 1)
+        .launcher.push_back(static_cast<std::uint32_t>(capture.launchers.size()));
     capture.launchers.push_back({calls.ids("cpu_op_id")[row], calls.ids("stack_id")[row], layers.of_row[row]});
   }
   std::erase_if(capture.captures, [](const CaptureSequence& one) { return one.launcher.empty(); });
@@ -207,8 +207,7 @@ class LayerCheck {
       const std::int32_t layer = capture.launchers[step.launcher[i]].layer;
       if (layer < 0) continue;
       ++inside;
-      if (static_cast<std::size_t>(layer) >= seen.size()) seen.resize(static_cast<std::size_t>(layer) + 1);
-      seen[static_cast<std::size_t>(layer)] = true;
+      for_id(seen, static_cast<std::size_t>(layer)) = true;
       in_layers_.insert(tokens[i]);
     }
     const auto layers = std::ranges::count(seen, true);
@@ -472,8 +471,7 @@ LostKernels lost_kernels(const Index& index, const EventTables& events) {
   const auto kind = calls.ids("kind"), name = calls.ids("name_id");
   for (std::size_t id = first; id <= last; ++id) {
     if (kind[id - 1] != static_cast<std::uint32_t>(CallKind::kLaunch) || captured[id - 1] != 0) continue;
-    if (name[id - 1] >= by_name.size()) by_name.resize(name[id - 1] + std::size_t{1});
-    LostKernels& own = by_name[name[id - 1]];
+    LostKernels& own = for_id(by_name, name[id - 1]);
     ++own.launches;
     own.lost += works[id] ? 0 : 1;
   }

@@ -55,6 +55,13 @@ class EventColumns {
 // By id of a table's rows: the ids in one of its columns. Element 0 is 0.
 std::vector<std::uint32_t> ids_by_id(const Index& index, std::string_view table, std::string_view column);
 
+// Element `id`, to which `values` grow where they are fewer.
+template <class Values>
+decltype(auto) for_id(Values& values, std::size_t id, typename Values::value_type none = {}) {
+  if (id >= values.size()) values.resize(id + 1, none);
+  return values[id];
+}
+
 // By id, which is the first column of a statement: what value(row) makes of its row; `none` where there is none, and
 // for element 0.
 template <class T, class Value>
@@ -62,9 +69,7 @@ std::vector<T> by_id(const Index& index, std::string_view sql, Value value, cons
   std::vector<T> out(1, none);
   Statement rows(index.database(), sql);
   while (rows.step()) {
-    const std::size_t id = rows.id(0);
-    if (id >= out.size()) out.resize(id + 1, none);
-    out[id] = value(rows);
+    for_id(out, rows.id(0), none) = value(rows);
   }
   return out;
 }
@@ -98,6 +103,16 @@ struct EventTables {
 std::vector<bool> graph_launches(const Index& index);
 inline bool has_id(const std::vector<bool>& ids, std::uint32_t id) { return id < ids.size() && ids[id]; }
 
+// Calls run(begin, end) for each run of the numbers below `size` of which neighbours are alike(before, behind).
+template <class Alike, class Run>
+void for_each_run(std::size_t size, Alike alike, Run run) {
+  for (std::size_t begin = 0, end = 0; begin < size; begin = end) {
+    do ++end;
+    while (end < size && alike(end - 1, end));
+    run(begin, end);
+  }
+}
+
 // Rows of kernels by step, in time order within each. Those of step s (a place + 1; 0: in none) are [begin[s], begin[s
 // + 1]) of `rows`.
 struct RowsByStep {
@@ -105,28 +120,19 @@ struct RowsByStep {
   std::vector<std::size_t> begin;
 
   RowsByStep(std::span<const std::uint32_t> step, std::size_t steps) : rows(step.size()), begin(steps + 2, 0) {
-    for_each_run(step, [&](std::size_t s, std::uint32_t first, std::uint32_t last) { begin[s + 1] += last - first; });
+    // The kernels of a step mostly follow each other.
+    const auto alike = [&](std::size_t a, std::size_t b) { return step[a] == step[b]; };
+    for_each_run(step.size(), alike, [&](std::size_t from, std::size_t to) { begin[step[from] + 1] += to - from; });
     for (std::size_t s = 1; s < begin.size(); ++s) begin[s] += begin[s - 1];
     std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
-    for_each_run(step, [&](std::size_t s, std::uint32_t first, std::uint32_t last) {
-      std::iota(&rows[next[s]], &rows[next[s]] + (last - first), first);
-      next[s] += last - first;
+    for_each_run(step.size(), alike, [&](std::size_t from, std::size_t to) {
+      std::size_t& at = next[step[from]];
+      std::iota(&rows[at], &rows[at] + (to - from), static_cast<std::uint32_t>(from));
+      at += to - from;
     });
   }
   [[nodiscard]] std::span<std::uint32_t> of(std::size_t step) {
     return std::span(rows).subspan(begin[step], begin[step + 1] - begin[step]);
-  }
-
- private:
-  // Calls run(step, first row, row behind the last): the kernels of a step mostly follow each other.
-  template <class Run>
-  static void for_each_run(std::span<const std::uint32_t> step, Run run) {
-    for (std::uint32_t first = 0; first < step.size();) {
-      std::uint32_t last = first + 1;
-      while (last < step.size() && step[last] == step[first]) ++last;
-      run(step[first], first, last);
-      first = last;
-    }
   }
 };
 

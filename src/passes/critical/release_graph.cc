@@ -71,8 +71,7 @@ void ReleaseGraph::read_activities() {
 void ReleaseGraph::order_streams() {
   for (std::uint32_t i = 0; i < activities_.size(); ++i) {
     Activity& one = activities_[i];
-    if (one.stream >= of_stream_.size()) of_stream_.resize(one.stream + std::size_t{1});
-    std::vector<std::uint32_t>& stream = of_stream_[one.stream];
+    std::vector<std::uint32_t>& stream = for_id(of_stream_, one.stream);
     if (!stream.empty() && activities_[stream.back()].ts < one.ts) one.before = stream.back();
     if (!stream.empty() && activities_[stream.back()].ts == one.ts) one.before = activities_[stream.back()].before;
     stream.push_back(i);
@@ -119,8 +118,8 @@ void ReleaseGraph::infer_releases() {
   std::vector<std::vector<std::uint32_t>> streams;  // by device
   for (std::uint32_t stream = 0; stream < of_stream_.size(); ++stream) {
     const std::uint32_t device = stream < device_of_stream_.size() ? device_of_stream_[stream] : 0;
-    if (device >= streams.size()) streams.resize(device + std::size_t{1});
-    if (!of_stream_[stream].empty()) streams[device].push_back(stream);
+    std::vector<std::uint32_t>& own = for_id(streams, device);
+    if (!of_stream_[stream].empty()) own.push_back(stream);
   }
   // One call launches a program, whose operations follow each other across the lines of a TPU.
   const bool is_of_xla = is_xla(index_.meta("format").value_or(""));

@@ -310,26 +310,16 @@ class LayerFinder {
 
   // Puts the kernels of each device together: within a step, nobody else looks at their order.
   void split(std::size_t step, std::span<std::uint32_t> rows) {
-    if (devices_.count > 1) {
-      const auto stream = events_.kernels.ids("stream_id");
-      std::ranges::stable_sort(
-          rows, [&](std::uint32_t a, std::uint32_t b) { return devices_.of(stream[a]) < devices_.of(stream[b]); });
-    }
-    for (std::size_t begin = 0; begin < rows.size();) {
-      const std::size_t end = end_of_device(rows, begin);
+    const auto device = [&, stream = events_.kernels.ids("stream_id")](std::uint32_t row) {
+      return devices_.of(stream[row]);
+    };
+    if (devices_.count > 1) std::ranges::stable_sort(rows, {}, device);
+    const auto on_one = [&](std::size_t a, std::size_t b) { return device(rows[a]) == device(rows[b]); };
+    for_each_run(rows.size(), on_one, [&](std::size_t begin, std::size_t end) {
       StepOnDevice part{step, rows.subspan(begin, end - begin), {}, false};
       finder_.find(part, has_rhythm(part));
       parts_.push_back(std::move(part));
-      begin = end;
-    }
-  }
-
-  [[nodiscard]] std::size_t end_of_device(std::span<const std::uint32_t> rows, std::size_t begin) const {
-    const auto stream = events_.kernels.ids("stream_id");
-    if (devices_.count == 1) return rows.size();
-    std::size_t end = begin;
-    while (end < rows.size() && devices_.of(stream[rows[end]]) == devices_.of(stream[rows[begin]])) ++end;
-    return end;
+    });
   }
 
   [[nodiscard]] StepKind kind_of(const StepOnDevice& part) const {

@@ -65,10 +65,7 @@ std::unordered_map<std::uint32_t, std::int32_t> numbered_strings(const Index& in
 bool look_like_layers(const std::vector<std::int32_t>& layers) {
   std::vector<bool> seen;
   for (const std::int32_t layer : layers) {
-    if (layer < 0) continue;
-    const auto place = static_cast<std::size_t>(layer);
-    if (place >= seen.size()) seen.resize(place + 1);
-    seen[place] = true;
+    if (layer >= 0) for_id(seen, static_cast<std::size_t>(layer)) = true;
   }
   const auto count = static_cast<std::size_t>(std::ranges::count(seen, true));
   constexpr std::size_t kOneMissingOf = 10;
@@ -249,11 +246,8 @@ std::vector<std::int32_t> annotation_layers(const Index& index) {
   std::vector<std::int32_t> out(annotations.size() + 1, -1);
   bool any = false;
   for (std::size_t i = 0; i < annotations.size(); ++i) {
-    if (names[i] >= of_name.size()) of_name.resize(std::size_t{names[i]} * 2 + 1, -2);
-    std::int32_t& layer = of_name[names[i]];
-    if (layer == -2) {
-      layer = layer_number(text.of(names[i]).value_or("")).value_or(-1);
-    }
+    std::int32_t& layer = for_id(of_name, names[i], -2);
+    if (layer == -2) layer = layer_number(text.of(names[i]).value_or("")).value_or(-1);
     any = any || layer >= 0;
     out[i + 1] = layer >= 0 ? layer : parents[i] <= i ? out[parents[i]] : -1;
   }

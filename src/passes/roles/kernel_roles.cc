@@ -107,12 +107,9 @@ class RoleFinder {
 
   KernelRoles run() {
     const std::span<const std::uint32_t> rows = layers_.by_step;
-    for (std::size_t begin = 0; begin < rows.size();) {
-      std::size_t end = begin + 1;
-      while (end < rows.size() && is_same_part(rows[begin], rows[end])) ++end;
-      find(rows.subspan(begin, end - begin));
-      begin = end;
-    }
+    for_each_run(
+        rows.size(), [&](std::size_t a, std::size_t b) { return is_same_part(rows[a], rows[b]); },
+        [&](std::size_t begin, std::size_t end) { find(rows.subspan(begin, end - begin)); });
     return std::move(out_);
   }
 
@@ -165,10 +162,8 @@ class RoleFinder {
     counts_.assign(counts_.size(), 0);
     constexpr std::uint64_t kMixer = std::uint64_t{1} << 32;
     for (const std::uint32_t row : rows) {
-      const std::uint32_t stream = streams_[row];
-      if (stream >= counts_.size()) counts_.resize(std::size_t{stream} + 1, 0);
       const Mark mark = marks_[names_[row] < marks_.size() ? names_[row] : 0].mark;
-      counts_[stream] += mark == Mark::kMixer || mark == Mark::kSsm ? kMixer : 1;
+      for_id(counts_, streams_[row]) += mark == Mark::kMixer || mark == Mark::kSsm ? kMixer : 1;
     }
     return static_cast<std::uint32_t>(std::ranges::max_element(counts_) - counts_.begin());
   }
@@ -188,15 +183,14 @@ class RoleFinder {
       if (layer == kHead) head_.push_back(row);
       if (layer == kTail) tail_.push_back(row);
       if (layer < 0) continue;
-      const auto number = static_cast<std::size_t>(layer);
-      if (number >= latest_.size()) latest_.resize(number + 1, SIZE_MAX);
+      std::size_t& latest = for_id(latest_, static_cast<std::size_t>(layer), SIZE_MAX);
       if (is_main && layer != open) {
         if (used_ == pieces_.size()) pieces_.emplace_back();
         pieces_[used_].number = open = layer;
         pieces_[used_].rows.clear();
-        latest_[number] = used_++;
+        latest = used_++;
       }
-      if (latest_[number] != SIZE_MAX) pieces_[latest_[number]].rows.push_back(row);
+      if (latest != SIZE_MAX) pieces_[latest].rows.push_back(row);
     }
   }
 

@@ -65,9 +65,7 @@ class GapSteps {
 
  private:
   // + 1; 0: in none.
-  [[nodiscard]] std::uint32_t place(const EventRef& event) const {
-    return event.id == 0 ? 0 : steps_.of(event);
-  }
+  [[nodiscard]] std::uint32_t place(const EventRef& event) const { return event.id == 0 ? 0 : steps_.of(event); }
 
   const StepSet& steps_;
 };
@@ -102,8 +100,7 @@ struct DeviceSums {
   // In order of start.
   void add(const DeviceEvent& event) {
     total = saturating_add(total, event.end - event.ts);
-    if (event.lane >= until_.size()) until_.resize(event.lane + std::size_t{1});
-    std::int64_t& until = until_[event.lane];
+    std::int64_t& until = for_id(until_, event.lane);
     if (event.end > until) busy = saturating_add(busy, event.end - std::max(event.ts, until));
     until = std::max(until, event.end);
     kernels += event.ref.is_memory_op ? 0 : 1;

@@ -59,8 +59,7 @@ std::vector<bool> stream_ids(const Index& index, const Selection& selection) {
   for (const StreamOnDevice& stream : streams_of(index)) {
     const bool device = selection.devices.empty() || (stream.device && is_among(selection.devices, *stream.device));
     if (!device || (!selection.streams.empty() && !is_among(selection.streams, stream.number))) continue;
-    if (stream.id >= out.size()) out.resize(std::size_t{stream.id} * 2 + 1);
-    out[stream.id] = true;
+    for_id(out, stream.id) = true;
   }
   return out;
 }
@@ -70,11 +69,7 @@ std::vector<bool> name_ids(const Index& index, const Selection& selection) {
   if (selection.name_glob) statement.bind(1, std::string_view(*selection.name_glob));
   if (selection.name_regex) statement.bind(2, std::string_view(*selection.name_regex));
   std::vector<bool> out;
-  while (statement.step()) {
-    const std::size_t id = statement.id(0);
-    if (id >= out.size()) out.resize(id * 2 + 1);
-    out[id] = true;
-  }
+  while (statement.step()) for_id(out, statement.id(0)) = true;
   return out;
 }
 

@@ -69,14 +69,13 @@ class FrameTexts {
     Statement rows(index.database(),
                    "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id ORDER BY f.id");
     while (rows.step()) {
-      const std::size_t id = rows.id(0);
-      if (id >= out.size()) out.resize(id + 1);
+      Number& own = for_id(out, rows.id(0));
       std::string text = frame_text(choice_, rows.text(1));
       if (text.empty()) continue;
-      out[id].text = texts_.number(std::move(text));
+      own.text = texts_.number(std::move(text));
       if (choice_.which != Frames::kModules && choice_.which != Frames::kModuleClasses) continue;
       const auto next = static_cast<std::uint32_t>(instances_.size() + 1);
-      out[id].instance = instances_.try_emplace(std::string(rows.text(1)), next).first->second;
+      own.instance = instances_.try_emplace(std::string(rows.text(1)), next).first->second;
     }
     return out;
   }

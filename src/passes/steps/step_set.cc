@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "base/text/amounts.h"
-#include "passes/steps/inferred_steps.h"
 #include "passes/steps/host_steps.h"
+#include "passes/steps/inferred_steps.h"
 #include "passes/steps/step_pattern.h"
 #include "trace/format_holds.h"
 
@@ -47,8 +47,7 @@ class IndexedSteps {
     }
     std::vector<std::uint32_t> by_id;
     for (const auto& [id, row] : row_of_id_) {
-      if (id >= by_id.size()) by_id.resize(std::size_t{id} * 2 + 1, 0);
-      by_id[id] = owner_[row] == kDropped ? 0 : place[owner_[row]];
+      for_id(by_id, id) = owner_[row] == kDropped ? 0 : place[owner_[row]];
     }
     set.of_kernel = mapped(events.kernels.ids("step_id"), by_id);
     set.of_memory = mapped(events.memory.ids("step_id"), by_id);

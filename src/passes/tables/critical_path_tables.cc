@@ -154,9 +154,7 @@ std::vector<std::deque<OpenFrom>> open_during(const Index& index, const EventTab
                                               std::span<const PathSegment> segments) {
   std::vector<Flattener> threads;
   for (const PathSegment& segment : segments) {
-    if (segment.kind != PathKind::kHost) continue;
-    if (segment.thread >= threads.size()) threads.resize(segment.thread + std::size_t{1});
-    threads[segment.thread].wanted.push_back({segment.ts, segment.end});
+    if (segment.kind == PathKind::kHost) for_id(threads, segment.thread).wanted.push_back({segment.ts, segment.end});
   }
   for (Flattener& thread : threads) std::ranges::sort(thread.wanted, {}, &Extent::begin);
   const std::vector<std::uint32_t> names = frame_names(index);

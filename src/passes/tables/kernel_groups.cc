@@ -47,8 +47,7 @@ class Labels {
 
  private:
   void enter(std::size_t id, std::string_view label) {
-    if (id >= groups_.size()) groups_.resize(id + 1, groups_[0]);
-    groups_[id] = labels_.number(std::string(label));
+    for_id(groups_, id, groups_[0]) = labels_.number(std::string(label));
   }
 
   const KernelRoles* roles_ = nullptr;    // null: not by role
@@ -73,12 +72,9 @@ std::vector<std::int64_t> distinct_names(std::span<const GroupId> groups, std::s
   std::vector<std::int64_t> out(count, 0);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (groups[i] == kNoGroup) continue;
-    std::vector<bool>& own = seen[shared ? groups[i] : 0];
-    const std::size_t name = names[i];
-    if (name >= own.size()) own.resize(name * 2 + 1);
-    if (own[name]) continue;
-    own[name] = true;
-    ++out[groups[i]];
+    auto is_seen = for_id(seen[shared ? groups[i] : 0], names[i]);
+    if (!is_seen) ++out[groups[i]];
+    is_seen = true;
   }
   return out;
 }

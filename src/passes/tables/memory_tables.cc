@@ -76,10 +76,7 @@ struct MemoryEvents {
 class InnermostOpen {
  public:
   explicit InnermostOpen(const MemoryEvents& events) : events_(events), found_(events.size(), 0) {
-    for (const std::uint32_t thread : events.thread) {
-      if (thread >= open_.size()) open_.resize(thread + std::size_t{1});
-      open_[thread].wanted = true;
-    }
+    for (const std::uint32_t thread : events.thread) for_id(open_, thread).wanted = true;
   }
   void add(std::int64_t ts, std::int64_t dur, std::uint32_t thread, std::uint32_t what) {
     take_until(ts);

@@ -35,8 +35,7 @@ SequenceLabels labels_of(Workload& workload, bool by_op) {
   SequenceLabels labels;
   for (const auto& [text, id] : names) {
     if (labels.texts.empty() || labels.texts.back() != text) labels.texts.push_back(text);
-    if (id >= labels.of_name.size()) labels.of_name.resize(id + std::size_t{1}, kNoLabel);
-    labels.of_name[id] = static_cast<std::uint32_t>(labels.texts.size() - 1);
+    for_id(labels.of_name, id, kNoLabel) = static_cast<std::uint32_t>(labels.texts.size() - 1);
   }
   return labels;
 }

@@ -187,8 +187,7 @@ class WorkSummer {
       const std::uint32_t owner = owner_of(op_of[event.ref]);
       const auto& durations = event.ref.is_memory_op ? memory_dur : kernel_dur;
       if (event.left_out || durations[event.ref.id - 1] == kUnknownValue) leave_out(owner);
-      if (event.stream >= stream_until.size()) stream_until.resize(event.stream + std::size_t{1}, kNever);
-      std::int64_t& until = stream_until[event.stream];
+      std::int64_t& until = for_id(stream_until, event.stream, kNever);
       if (event.left_out) {
         until = std::max(until, event.end);
         return;
