@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/text/characters.h"
-#include "trace/hlo_kernel.h"
 #include "trace/kernel_name.h"
 
 namespace tracedb {

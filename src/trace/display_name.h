@@ -15,8 +15,8 @@ namespace tracedb {
 
 // Without return type, namespaces, template arguments and parameters; of a function that only runs another one, such as
 // cutlass::Kernel2, with the name of that; of a long name in one piece, its beginning, the size of its tile and its
-// alignment; of one of XLA's its operation and the shape of that (trace/hlo_kernel.h). What is no such name stays as it
-// is.
+// alignment; of one of XLA's its operation and the shape of that (trace/kernel_name.h). What is no such name stays as
+// it is.
 std::string display_name(std::string_view name);
 
 // One for each name of a table: different names are shown differently. Where display_name() is the same for several,

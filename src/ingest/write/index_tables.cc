@@ -11,7 +11,7 @@
 #include "base/unknown.h"
 #include "ingest/write/index_writer.h"
 #include "trace/event_names.h"
-#include "trace/hlo_kernel.h"
+#include "trace/kernel_name.h"
 
 namespace tracedb {
 namespace {

@@ -11,7 +11,7 @@
 #include "ingest/rows/source_rows.h"
 #include "ingest/xla/xla_names.h"
 #include "trace/event_names.h"
-#include "trace/hlo_kernel.h"
+#include "trace/kernel_name.h"
 #include "trace/python_frame.h"
 
 namespace tracedb {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/text/characters.h"
-#include "trace/hlo_kernel.h"
 
 namespace tracedb {
 

@@ -89,7 +89,7 @@ class Classifier {
   explicit Classifier(const CompiledRules& rules, std::string platform = {});  // which must outlive it
   Classifier& operator=(Classifier&&) = delete;
 
-  // Of XLA's kernels (trace/hlo_kernel.h) by what the operation does, else by the kernel's name.
+  // Of XLA's kernels (trace/kernel_name.h) by what the operation does, else by the kernel's name.
   Classification classify(std::string_view name);
   Explanation explain(std::string_view name);
   // All rules whose terms hold, in order; the first one decides.

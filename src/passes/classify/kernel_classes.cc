@@ -3,7 +3,6 @@
 #include <map>
 
 #include "base/text/split.h"
-#include "trace/hlo_kernel.h"
 #include "trace/kernel_name.h"
 
 namespace tracedb {

@@ -38,7 +38,7 @@ std::string platform_of(const Index& index);
 // symbol in readable form, Inductor's running number cut off.
 std::string normalised_name(std::string_view name);
 
-// The names of an index: what tells its kernels apart. Of XLA's kernels with their operation (trace/hlo_kernel.h).
+// The names of an index: what tells its kernels apart. Of XLA's kernels with their operation (trace/kernel_name.h).
 inline constexpr std::string_view kKernelTexts =
     "SELECT n.id, iif(s.value GLOB '* @ */*', s.value, n.name), n.short_name FROM kernel_name n LEFT JOIN string s ON "
     "s.id = n.id ORDER "

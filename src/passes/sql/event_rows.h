@@ -10,7 +10,7 @@
 
 #include "passes/select/workload.h"
 #include "sql/tables/array_column.h"
-#include "trace/hlo_kernel.h"
+#include "trace/kernel_name.h"
 
 namespace tracedb {
 

@@ -2,7 +2,7 @@
 #include "base/text/numbered_texts.h"
 #include "passes/columns/group_stats.h"
 #include "passes/tables/pass_tables.h"
-#include "trace/hlo_kernel.h"
+#include "trace/kernel_name.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {
