@@ -15,6 +15,7 @@
 
 #include "base/large_vector.h"
 #include "index/index.h"
+#include "passes/columns/device_events.h"
 #include "sql/file/column_scan.h"
 #include "trace/event_names.h"
 
@@ -81,9 +82,14 @@ class TextById {
       : row_(index.database(), sql) {}
   // Valid until the next call; nullopt: there is no row.
   std::optional<std::string_view> of(std::uint32_t id) {
+    const Statement* const found = row(id);
+    return found == nullptr ? std::nullopt : std::optional(found->text(0));
+  }
+  // With all columns of the statement, as long valid; null: there is none.
+  const Statement* row(std::int64_t id) {
     row_.reset();
-    row_.bind(1, std::int64_t{id});
-    return row_.step() ? std::optional(row_.text(0)) : std::nullopt;
+    row_.bind(1, id);
+    return row_.step() ? &row_ : nullptr;
   }
 
  private:
@@ -97,6 +103,20 @@ struct EventTables {
   std::vector<std::uint32_t> device_of_stream;
   std::vector<std::int64_t> device_ordinals;  // by device, as the profiler numbers them; 0 where it does not
   explicit EventTables(const Index& index);
+};
+
+// A column of ids that both tables of device events have. The tables must outlive the object.
+class EventIds {
+ public:
+  EventIds(const EventTables& events, std::string_view column)
+      : kernels_(events.kernels.ids(column)), memory_(events.memory.ids(column)) {}
+  // 0: not known.
+  std::uint32_t operator[](const EventRef& event) const {
+    return (event.is_memory_op ? memory_ : kernels_)[event.id - 1];
+  }
+
+ private:
+  std::span<const std::uint32_t> kernels_, memory_;
 };
 
 // By id of runtime_call: whether it launches a graph.

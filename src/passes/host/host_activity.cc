@@ -91,36 +91,23 @@ std::unordered_map<std::string, std::vector<Dequeue>> read_queue(const Index& in
 }  // namespace
 
 LaunchThreads::LaunchThreads(const Index& index, const EventTables& events)
-    : kernels_{events.kernels.ids("launch_id"), events.kernels.ids("stream_id")},
-      memory_{events.memory.ids("launch_id"), events.memory.ids("stream_id")},
+    : launch_of_(events, "launch_id"),
+      stream_of_(events, "stream_id"),
+      kernels_(events.kernels.size()),
+      memory_ops_(events.memory.size()),
       device_of_stream_(events.device_of_stream),
       thread_of_call_(events.calls.ids("thread_id")),
       threads_(row_count(index.database(), "thread")) {
-  find_busiest();
-}
-
-std::uint32_t LaunchThreads::launcher(const Columns& columns, std::size_t row) const {
-  const std::uint32_t launch = columns.launch[row];
-  if (launch == 0 || launch > thread_of_call_.size()) return 0;
-  const std::uint32_t thread = thread_of_call_[launch - 1];
-  return thread <= threads_ ? thread : 0;
-}
-
-std::uint32_t LaunchThreads::device(const Columns& columns, std::size_t row) const {
-  const std::uint32_t stream = columns.stream[row];
-  return stream < device_of_stream_.size() ? device_of_stream_[stream] : 0;
-}
-
-void LaunchThreads::find_busiest() {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> launches;  // by device, 0: of all; by thread
   std::uint32_t devices = 0;
-  for (const Columns* columns : {&kernels_, &memory_}) {
+  for (const bool is_memory_op : {false, true}) {
     std::pair<std::uint32_t, std::uint32_t> last;  // those of one pair mostly follow each other
     std::int64_t* count = nullptr;
-    for (std::size_t row = 0; row < columns->launch.size(); ++row) {
-      const std::uint32_t thread = launcher(*columns, row);
+    for (std::uint32_t id = 1; id <= (is_memory_op ? memory_ops_ : kernels_); ++id) {
+      const EventRef event{id, is_memory_op};
+      const std::uint32_t thread = launcher(event);
       if (thread == 0) continue;
-      const std::pair key(device(*columns, row), thread);
+      const std::pair key(device(event), thread);
       if (count == nullptr || key != last) count = &launches[last = key];
       ++*count;
       devices = std::max(devices, key.first);
@@ -138,11 +125,22 @@ void LaunchThreads::find_busiest() {
   }
 }
 
+std::uint32_t LaunchThreads::launcher(const EventRef& event) const {
+  const std::uint32_t launch = launch_of_[event];
+  if (launch == 0 || launch > thread_of_call_.size()) return 0;
+  const std::uint32_t thread = thread_of_call_[launch - 1];
+  return thread <= threads_ ? thread : 0;
+}
+
+std::uint32_t LaunchThreads::device(const EventRef& event) const {
+  const std::uint32_t stream = stream_of_[event];
+  return stream < device_of_stream_.size() ? device_of_stream_[stream] : 0;
+}
+
 std::uint32_t LaunchThreads::of(const EventRef& event) const {
-  const Columns& columns = event.is_memory_op ? memory_ : kernels_;
-  if (event.id == 0 || event.id > columns.launch.size()) return busiest_[0];
-  if (const std::uint32_t thread = launcher(columns, event.id - 1)) return thread;
-  const std::uint32_t on = device(columns, event.id - 1);
+  if (event.id == 0 || event.id > (event.is_memory_op ? memory_ops_ : kernels_)) return busiest_[0];
+  if (const std::uint32_t thread = launcher(event)) return thread;
+  const std::uint32_t on = device(event);
   return on < busiest_.size() && busiest_[on] != 0 ? busiest_[on] : busiest_[0];
 }
 

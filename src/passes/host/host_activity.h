@@ -37,14 +37,11 @@ class LaunchThreads {
   [[nodiscard]] std::uint32_t of(const EventRef& event) const;
 
  private:
-  struct Columns {
-    std::span<const std::uint32_t> launch, stream;
-  };
-  [[nodiscard]] std::uint32_t launcher(const Columns& columns, std::size_t row) const;
-  [[nodiscard]] std::uint32_t device(const Columns& columns, std::size_t row) const;
-  void find_busiest();
+  [[nodiscard]] std::uint32_t launcher(const EventRef& event) const;
+  [[nodiscard]] std::uint32_t device(const EventRef& event) const;
 
-  Columns kernels_, memory_;
+  EventIds launch_of_, stream_of_;
+  std::size_t kernels_, memory_ops_;
   std::span<const std::uint32_t> device_of_stream_;
   std::span<const std::uint32_t> thread_of_call_;
   std::size_t threads_;                 // in the table

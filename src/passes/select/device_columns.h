@@ -79,20 +79,6 @@ void for_each_selected(Workload& workload, Visit visit) {
   });
 }
 
-// A column of ids that both tables of device events have. The tables must outlive the object.
-class EventIds {
- public:
-  EventIds(const EventTables& events, std::string_view column)
-      : kernels_(events.kernels.ids(column)), memory_(events.memory.ids(column)) {}
-  // 0: not known.
-  std::uint32_t operator[](const EventRef& event) const {
-    return (event.is_memory_op ? memory_ : kernels_)[event.id - 1];
-  }
-
- private:
-  std::span<const std::uint32_t> kernels_, memory_;
-};
-
 // Of some device events, in ns.
 struct DeviceSums {
   std::int64_t total = 0, busy = 0, kernels = 0;  // sum, union added up over devices, and number
