@@ -3,6 +3,7 @@
 #include <bit>
 #include <map>
 
+#include "base/dense_index.h"
 #include "base/statistics.h"
 #include "base/unknown.h"
 #include "passes/columns/group_stats.h"
@@ -16,37 +17,23 @@ namespace {
 constexpr std::string_view kNoLaunch = "[no launch]";
 
 // Runtime calls of all names: each name is a group, in order of appearance.
-class NamedCalls {
- public:
-  explicit NamedCalls(const Index& index) : columns_(index, "runtime_call") {
-    const auto strings = static_cast<std::uint32_t>(
-        index.database().query_int64("SELECT min(max(id), 4294967294) FROM string").value_or(0));
-    std::vector<GroupId> group_of_name(std::size_t{strings} + 1, kNoGroup);
-    const auto names = columns_.ids("name_id");
-    const auto kinds = columns_.ids("kind");
-    group_.resize(names.size());
-    is_launching_.resize(names.size());
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const std::uint32_t name = names[i] <= strings ? names[i] : 0;  // 0: a damaged index
-      if (group_of_name[name] == kNoGroup) {
-        group_of_name[name] = static_cast<GroupId>(names_.size());
-        names_.push_back(name);
-      }
-      group_[i] = group_of_name[name];
-      const auto kind = static_cast<CallKind>(kinds[i]);
-      is_launching_[i] = kind == CallKind::kLaunch || kind == CallKind::kGraphLaunch ? 1 : 0;
+struct NamedCalls {
+  std::vector<std::uint32_t> names;  // by group
+  std::vector<GroupId> group;
+  std::vector<std::uint8_t> is_launching;
+
+  explicit NamedCalls(const EventColumns& calls) {
+    DenseIndex known;
+    for (const std::uint32_t name : calls.ids("name_id")) {
+      const auto [number, is_new] = known.index_of(name);
+      if (is_new) names.push_back(name);
+      group.push_back(number);
+    }
+    for (const std::uint32_t kind : calls.ids("kind")) {
+      const auto own = static_cast<CallKind>(kind);
+      is_launching.push_back(own == CallKind::kLaunch || own == CallKind::kGraphLaunch ? 1 : 0);
     }
   }
-  [[nodiscard]] RuntimeCalls calls() const {
-    return {columns_.int64s("ts"), columns_.int64s("dur"), group_, is_launching_};
-  }
-  [[nodiscard]] const std::vector<std::uint32_t>& names() const { return names_; }  // by group
-
- private:
-  EventColumns columns_;
-  std::vector<std::uint32_t> names_;
-  std::vector<GroupId> group_;
-  std::vector<std::uint8_t> is_launching_;
 };
 
 // Count, sum, median and 99th percentile; NULL: of no values.
@@ -112,13 +99,15 @@ Groups groups_of(const EventColumns& columns, const EventFilter& filter, std::si
 
 void fill_launch_groups(Workload& workload, const PassOptions&, TableRows& rows) {
   const DeviceColumns columns(workload, LaneBy::kStream, Times::kOfStart);
-  const NamedCalls calls(workload.index());
-  const Launches launches = launch_stats(columns.work(), calls.calls(), calls.names().size());
+  const EventColumns& events = workload.events().calls;
+  const NamedCalls calls(events);
+  const Launches launches = launch_stats(
+      columns.work(), {events.int64s("ts"), events.int64s("dur"), calls.group, calls.is_launching}, calls.names.size());
   TextById texts(workload.index());
-  for (std::size_t g = 0; g < calls.names().size(); ++g) {
+  for (std::size_t g = 0; g < calls.names.size(); ++g) {
     const LaunchStats& stats = launches.groups[g];
     if (stats.calls == 0) continue;
-    rows.add(texts.of(calls.names()[g]).value_or("[no name]"))
+    rows.add(texts.of(calls.names[g]).value_or("[no name]"))
         .add(stats.calls)
         .add(stats.launching)
         .add(stats.kernels)
