@@ -54,18 +54,14 @@ ArrayValues values_by_id(const Index& index, std::string_view sql) {
 ArrayColumn strings_of(const Index& index, LargeVector<std::uint32_t> ids) {
   // Values are those that are used, in the order of their ids.
   std::vector<std::uint32_t> place_of;
-  for (const std::uint32_t id : ids) {
-    if (id >= place_of.size()) place_of.resize(std::size_t{id} + 1);
-    place_of[id] = 1;
-  }
+  for (const std::uint32_t id : ids) for_id(place_of, id) = 1;
   ArrayValues values(1);
-  Statement text(index.database(), "SELECT value FROM string WHERE id = ?");
+  TextById texts(index);
   for (std::size_t id = 1; id < place_of.size(); ++id) {
     if (place_of[id] == 0) continue;
     place_of[id] = static_cast<std::uint32_t>(values.size());
-    text.bind(1, static_cast<std::int64_t>(id));
-    values.push_back(text.step() ? value_of(index, text, 0) : ArrayValue());
-    text.reset();
+    const Statement* const text = texts.row(static_cast<std::int64_t>(id));
+    values.push_back(text == nullptr ? ArrayValue() : value_of(index, *text, 0));
   }
   for (std::uint32_t& id : ids) id = id == 0 ? 0 : place_of[id];
   return ArrayColumn::of_values(std::move(ids), std::move(values));

@@ -114,15 +114,14 @@ struct GapGroup {
 class EventNames {
  public:
   explicit EventNames(Workload& workload)
-      : kernels_(workload.events().kernels.ids("name_id")),
-        memory_ops_(workload.events().memory.ids("name_id")),
+      : names_(workload.events(), "name_id"),
         of_kernel_name_(read(workload.index(), "SELECT id, short_name FROM kernel_name")),
         of_string_(read(workload.index(),
                         "SELECT id, value FROM string WHERE id IN (SELECT DISTINCT name_id FROM memory_op)")) {}
 
   [[nodiscard]] std::uint32_t number(const EventRef& event) const {
     if (event.id == 0) return 0;
-    const std::uint32_t name = (event.is_memory_op ? memory_ops_ : kernels_)[event.id - 1];
+    const std::uint32_t name = names_[event];
     const auto& numbers = event.is_memory_op ? of_string_ : of_kernel_name_;
     return name < numbers.size() ? numbers[name] : 0;
   }
@@ -138,7 +137,7 @@ class EventNames {
   }
 
   NumberedTexts texts_;
-  std::span<const std::uint32_t> kernels_, memory_ops_;
+  EventIds names_;
   std::vector<std::uint32_t> of_kernel_name_, of_string_;  // by id
 };
 

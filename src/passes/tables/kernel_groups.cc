@@ -82,23 +82,22 @@ std::vector<std::int64_t> distinct_names(std::span<const GroupId> groups, std::s
 // What an index has of an HLO operation, by one of its runs, and what its name says.
 void add_hlo(const Index& index, std::string_view text, std::uint32_t cpu_op, TableRows& rows) {
   const HloKernel hlo = parse_hlo_kernel(text).value_or(HloKernel{{}, {}, text, {}, {}, {}});
-  Statement more(
-      index.database(),
+  TextById operators(
+      index,
       "SELECT s.concrete_inputs ->> '$[0].hlo_category', s.concrete_inputs ->> '$[0].flops', "
       "s.concrete_inputs ->> '$[0].bytes_accessed', t.value FROM cpu_op c LEFT JOIN op_shape s ON s.id = c.shape_id "
       "JOIN string t ON t.id = c.name_id WHERE c.id = ?");
-  more.bind(1, std::int64_t{cpu_op});
-  const bool found = more.step();
+  const Statement* const more = operators.row(cpu_op);
   const auto number = [&](int column) {
-    return found && !more.is_null(column) ? std::optional(more.int64(column)) : std::nullopt;
+    return more != nullptr && !more->is_null(column) ? std::optional(more->int64(column)) : std::nullopt;
   };
   rows.add(hlo.op)
       .add(known_text(hlo.module))
       .add(known_text(hlo.opcode))
       .add(known_text(hlo.target))
       .add(known_text(hlo.shape));
-  rows.add(found && !more.is_null(0) ? known_text(more.text(0)) : std::nullopt).add(number(1)).add(number(2));
-  rows.add(found ? known_text(more.text(3)) : std::nullopt);
+  rows.add(more == nullptr ? std::nullopt : known_text(more->text(0))).add(number(1)).add(number(2));
+  rows.add(more == nullptr ? std::nullopt : known_text(more->text(3)));
 }
 
 void fill_groups(Workload& workload, TableRows& rows, GroupBy by, bool by_pass) {

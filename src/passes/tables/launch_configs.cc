@@ -40,31 +40,28 @@ void fill_launch_configs(Workload& workload, const PassOptions&, TableRows& rows
     group.max = std::max(group.max, event.end - event.ts);
   });
   // Profilers write negative numbers and 0 where they know none.
-  Statement config_of(
-      workload.index().database(),
-      "SELECT grid_x || ',' || grid_y || ',' || grid_z, block_x || ',' || block_y || ',' || block_z, "
-      "registers, shared_memory, iif(occupancy_pct > 0, occupancy_pct, NULL), "
-      "iif(theoretical_occupancy_pct > 0, theoretical_occupancy_pct, NULL), iif(blocks_per_sm > 0, "
-      "blocks_per_sm, NULL), iif(warps_per_sm > 0, warps_per_sm, NULL) FROM launch_config WHERE id = ?");
+  TextById config_of(workload.index(),
+                     "SELECT grid_x || ',' || grid_y || ',' || grid_z, block_x || ',' || block_y || ',' || block_z, "
+                     "registers, shared_memory, iif(occupancy_pct > 0, occupancy_pct, NULL), "
+                     "iif(theoretical_occupancy_pct > 0, theoretical_occupancy_pct, NULL), iif(blocks_per_sm > 0, "
+                     "blocks_per_sm, NULL), iif(warps_per_sm > 0, warps_per_sm, NULL) FROM launch_config WHERE id = ?");
   TextById names_by_id(workload.index(), "SELECT name FROM kernel_name WHERE id = ?");
   for (const LaunchedAlike& group : groups) {
     const auto range = [&](std::int64_t value) { return group.known > 0 ? std::optional(value) : std::nullopt; };
     const std::string_view name = names_by_id.of(group.name).value_or("[no name]");
     rows.add(name).add(matrix_units_text(name)).add(group.sums.kernels).add(group.known).add(group.sums.total);
     rows.add(range(group.min)).add(range(group.max));
-    config_of.reset();
-    config_of.bind(1, std::int64_t{group.config});
-    const bool has_config = config_of.step();
+    const Statement* const config = config_of.row(group.config);
     constexpr int kTexts = 2, kIntegers = 4, kAll = 8;
     for (int i = 0; i < kAll; ++i) {
-      if (!has_config || config_of.is_null(i)) {
+      if (config == nullptr || config->is_null(i)) {
         rows.add_null();
       } else if (i < kTexts) {
-        rows.add(config_of.text(i));
+        rows.add(config->text(i));
       } else if (i < kIntegers) {
-        rows.add(config_of.int64(i));
+        rows.add(config->int64(i));
       } else {
-        rows.add(config_of.real(i));
+        rows.add(config->real(i));
       }
     }
   }

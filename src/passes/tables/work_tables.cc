@@ -33,24 +33,6 @@ std::vector<bool> multiply_matrices(const KernelClasses& classes) {
   return out;
 }
 
-// Texts of an index by id; "" of ids that are not there.
-class Texts {
- public:
-  Texts(const Index& index, const char* sql) : rows_(index.database(), sql) {}
-  std::vector<std::string> of(std::uint32_t id) {
-    rows_.reset();
-    rows_.bind(1, std::int64_t{id});
-    std::vector<std::string> out(static_cast<std::size_t>(rows_.column_count()));
-    if (rows_.step()) {
-      for (int i = 0; i < rows_.column_count(); ++i) out[static_cast<std::size_t>(i)] = rows_.text(i);
-    }
-    return out;
-  }
-
- private:
-  Statement rows_;
-};
-
 // Of one operator with the same arguments.
 struct WorkGroup {
   std::uint32_t shape = 0;  // id in op_shape
@@ -105,8 +87,9 @@ class WorkSummer {
         call_ts_(workload.events().calls.int64s("ts")),
         call_dur_(workload.events().calls.int64s("dur")),
         annotations_(index_,
-                     "SELECT s.value, a.parent_id FROM annotation a JOIN string s ON s.id = a.name_id WHERE a.id = ?") {
-    find_copies_of_host();
+                     "SELECT s.value, a.parent_id FROM annotation a JOIN string s ON s.id = a.name_id WHERE a.id = ?"),
+        copies_of_host_(by_id<bool>(index_, "SELECT id FROM memory_op WHERE direction IN ('HtoD', 'DtoH') ORDER BY id",
+                                    [](const Statement&) { return true; })) {
     find_groups();
     add_events();
     add_work();
@@ -139,17 +122,17 @@ class WorkSummer {
                parents = operators.ids("parent_id");
     DenseIndex name_places;
     std::vector<bool> known;  // by place
-    Texts name_of(index_, "SELECT value FROM string WHERE id = ?");
-    Texts shape_of(index_,
-                   "SELECT coalesce(dims, ''), coalesce(types, ''), coalesce(strides, ''), "
-                   "coalesce(concrete_inputs, '') FROM op_shape WHERE id = ?");
+    TextById name_of(index_);
+    TextById shape_of(index_,
+                      "SELECT coalesce(dims, ''), coalesce(types, ''), coalesce(strides, ''), "
+                      "coalesce(concrete_inputs, '') FROM op_shape WHERE id = ?");
     DenseIndex keys;
     owner_.reserve(names.size());
     group_.assign(names.size(), 0);
     around_.assign(names.size(), 0);
     for (std::size_t i = 0; i < names.size(); ++i) {
       const auto [name, is_new] = name_places.index_of(names[i]);
-      if (is_new) known.push_back(family_of(name_of.of(names[i])[0]) != WorkFamily::kNone);
+      if (is_new) known.push_back(family_of(name_of.of(names[i]).value_or("")) != WorkFamily::kNone);
       if (!known[name]) {
         // A parent that comes later is one of a damaged index.
         owner_.push_back(parents[i] > 0 && parents[i] <= i ? owner_[parents[i] - 1] : 0);
@@ -162,10 +145,11 @@ class WorkSummer {
       if (fresh) {
         WorkGroup& group = groups.emplace_back();
         group.shape = shapes[i];
-        group.operator_name = name_of.of(names[i])[0];
-        const auto texts = shape_of.of(shapes[i]);
+        group.operator_name = name_of.of(names[i]).value_or("");
         group.needs_lengths = needs_step_lengths(group.operator_name);
-        group.arguments = read_arguments(texts[0], texts[1], texts[2], texts[3]);
+        if (const Statement* const shape = shape_of.row(shapes[i])) {
+          group.arguments = read_arguments(shape->text(0), shape->text(1), shape->text(2), shape->text(3));
+        }
         group.work = work_of(group.operator_name, group.arguments.list);
       }
       ++groups[place].calls;
@@ -220,15 +204,6 @@ class WorkSummer {
     devices = std::ssize(extents);
   }
 
-  void find_copies_of_host() {
-    Statement rows(index_.database(), "SELECT id FROM memory_op WHERE direction IN ('HtoD', 'DtoH') ORDER BY id DESC");
-    while (rows.step()) {
-      const std::size_t id = rows.id(0);
-      if (copies_of_host_.empty()) copies_of_host_.resize(id + 1);
-      copies_of_host_[id] = true;
-    }
-  }
-
   // From the return of its launch, or the end of its stream's work before, `until`, to the start of an event.
   std::int64_t waited(const DeviceEvent& event, std::int64_t until) const {
     if (event.launch == 0 || event.launch > call_ts_.size() || call_dur_[event.launch - 1] == kUnknownValue) return 0;
@@ -270,9 +245,10 @@ class WorkSummer {
       constexpr int kMostAround = 64;
       std::uint32_t id = annotation;
       for (int depth = 0; id != 0 && depth < kMostAround && !known->second; ++depth) {
-        const auto texts = annotations_.of(id);
-        known->second = step_lengths(texts[0]);
-        id = texts[1].empty() ? 0 : static_cast<std::uint32_t>(std::stoul(texts[1]));
+        const Statement* const around = annotations_.row(id);
+        if (around == nullptr) break;
+        known->second = step_lengths(around->text(0));
+        id = around->id(1);
       }
     }
     return known->second ? &*known->second : nullptr;
@@ -313,10 +289,10 @@ class WorkSummer {
   const Index& index_;
   const StepSet& steps_;
   std::span<const std::int64_t> call_ts_, call_dur_;
-  Texts annotations_;
+  TextById annotations_;
+  std::vector<bool> copies_of_host_;  // by id of memory_op
   // By operator, the ids of the innermost known ones: itself included, and around it.
   LargeVector<std::uint32_t> group_, owner_, around_;
-  std::vector<bool> copies_of_host_;      // by id of memory_op
   LargeVector<Call> call_of_;             // by operator
   std::vector<std::uint32_t> launching_;  // operators with device work of their own, in its order
   std::unordered_map<std::uint32_t, std::optional<StepLengths>> lengths_;
@@ -327,15 +303,15 @@ struct GroupKernels {
   bool tf32 = false;  // most of their time is of kernels whose whole names say so
 };
 
-GroupKernels kernels_of(const WorkGroup& group, Texts& texts) {
+GroupKernels kernels_of(const WorkGroup& group, TextById& texts) {
   GroupKernels out;
   std::vector<std::pair<std::int64_t, std::string>> sorted;
   double all = 0, tf32 = 0;
   for (const auto& [id, time] : group.names) {
-    const auto names = texts.of(id);
-    sorted.emplace_back(-time, names[0]);
+    const Statement* const names = texts.row(id);
+    sorted.emplace_back(-time, names == nullptr ? "" : names->text(0));
     all += static_cast<double>(time);
-    if (says_tf32(names[1])) tf32 += static_cast<double>(time);
+    if (names != nullptr && says_tf32(names->text(1))) tf32 += static_cast<double>(time);
   }
   out.tf32 = 2 * tf32 > all;
   std::ranges::sort(sorted);
@@ -367,14 +343,15 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
   const Index& index = workload.index();
   const OwnPeaks own = options.own_peaks ? OwnPeaks(*options.own_peaks) : OwnPeaks();
   const DevicePeaks* peaks = peaks_of(index, own, workload.selection().devices);
-  Texts shape_of(index, "SELECT dims, types FROM op_shape WHERE id = ?"),
+  TextById shape_of(index, "SELECT dims, types FROM op_shape WHERE id = ?"),
       kernel_of(index, "SELECT short_name, name FROM kernel_name WHERE id = ?");
   for (WorkGroup& group : summer.groups) {
     const OperatorWork& work = group.work;
-    const auto shape = shape_of.of(group.shape);
     const GroupKernels kernels = kernels_of(group, kernel_of);
     rows.add(std::string_view(group.operator_name)).add(family_name(family_of(group.operator_name)));
-    rows.add(known_text(shape[0])).add(known_text(shape[1])).add(group.shape);
+    const Statement* const shape = shape_of.row(group.shape);
+    for (const int column : {0, 1}) rows.add(shape == nullptr ? std::nullopt : known_text(shape->text(column)));
+    rows.add(group.shape);
     rows.add(group.of_size(work.b)).add(group.of_size(work.m)).add(group.of_size(work.n)).add(group.of_size(work.k));
     rows.add(known_text(work.type)).add(known_text(work.layout)).add(group.calls).add(group.launching);
     rows.add(group.kernels).add(group.busy).add(group.waiting).add(group.short_calls);
