@@ -7,6 +7,8 @@
 #include "base/text/amounts.h"
 #include "base/text/characters.h"
 #include "base/text/decimal.h"
+#include "base/text/json_text.h"
+#include "base/text/split.h"
 #include "index/validity.h"
 #include "passes/select/device_columns.h"
 
@@ -207,14 +209,10 @@ Exchange by_name(std::string_view name) {
 std::vector<std::int64_t> ranks_in(std::string_view list) {
   std::vector<std::int64_t> out;
   if (list.size() < 2 || list.front() != '[' || list.back() != ']') return out;
-  list = list.substr(1, list.size() - 2);
-  while (!list.empty()) {
-    const std::size_t comma = list.find(',');
-    const std::size_t digits = std::min(list.find_first_not_of(' '), list.size());
-    const auto rank = parse_int64(list.substr(0, comma).substr(std::min(digits, comma)));
+  for (const std::string_view part : split_text(list.substr(1, list.size() - 2), ',')) {
+    const auto rank = parse_int64(trim_json_space(part));
     if (!rank) return {};
     out.push_back(*rank);
-    list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
   }
   return out;
 }

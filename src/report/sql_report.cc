@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/text/json_text.h"
 #include "base/text/split.h"
 #include "report/json_text.h"
 #include "sql/scripts.h"
@@ -15,14 +16,9 @@ namespace {
 
 constexpr std::string_view kTableMark = "-- table: ", kColumnMark = "-- column:", kCommandMark = "-- command:";
 
-std::string_view trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-  return text.substr(0, text.find_last_not_of(' ') + 1);
-}
-
 std::string_view next_field(std::string_view& line) {
   const std::size_t bar = std::min(line.find('|'), line.size());
-  const std::string_view field = trimmed(line.substr(0, bar));
+  const std::string_view field = trim_json_space(line.substr(0, bar));
   line.remove_prefix(std::min(bar + 1, line.size()));
   return field;
 }
@@ -38,7 +34,7 @@ Column parse_column(std::string_view line) {
   if (others.starts_with("of ")) column.whole = std::exchange(others, "").substr(3);
   column.others = others_aggregate_from(others).value();
   column.fit = fit_from(next_field(line)).value();
-  column.meaning = trimmed(line);
+  column.meaning = trim_json_space(line);
   return column;
 }
 
@@ -72,7 +68,7 @@ std::vector<Column> declared_columns(std::string_view name) {
 
 std::optional<ReportCommand> report_command(std::string_view script_text) {
   for (std::string_view line : marked_lines(script_text, kCommandMark)) {
-    const std::string_view rows = next_field(line), summary = next_field(line), note = trimmed(line);
+    const std::string_view rows = next_field(line), summary = next_field(line), note = trim_json_space(line);
     const bool known = rows == "whole" || rows == "selection";
     if (!known || summary.empty() || note.empty()) throw std::logic_error(fmt::format("no command: {}", script_text));
     return ReportCommand{rows == "selection", summary, note};

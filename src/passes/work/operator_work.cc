@@ -42,12 +42,6 @@ std::string_view read_shape(std::string_view text, Argument& out) {
   return {};
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 // Of an element; nullopt: no type of tensors, or an unknown one. Case matters but behind "c10::".
 std::optional<TypeSize> type_size(std::string_view type) {
   static constexpr std::pair<std::string_view, int> kPlainTypes[] = {
@@ -97,18 +91,17 @@ std::optional<bool> Argument::flag() const {
 }
 
 std::optional<Dims> Argument::numbers() const {
-  std::string_view text = trimmed(value);
+  std::string_view text = trim_json_space(value);
   if (text.empty()) return std::nullopt;
   const bool is_list = text.front() == '[';
   if (is_list && text.back() != ']') return std::nullopt;
-  if (is_list) text = trimmed(text.substr(1, text.size() - 2));
+  if (is_list) text = trim_json_space(text.substr(1, text.size() - 2));
   Dims out;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const auto number = parse_int64(trimmed(text.substr(0, comma)));
+  if (text.empty()) return out;
+  for (const std::string_view part : split_text(text, ',')) {
+    const auto number = parse_int64(trim_json_space(part));
     if (!number) return std::nullopt;
     out.push_back(*number);
-    text.remove_prefix(std::min(comma + 1, text.size()));
   }
   return out;
 }
