@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "base/text/characters.h"
 #include "index/validity.h"
 #include "passes/columns/event_columns.h"
 #include "sql/database.h"
@@ -46,22 +46,29 @@ constexpr std::int64_t kMostClockSlack = 86'400'000'000'000;
 // More ranks than this are not listed as missing: the size is no size of a job then.
 constexpr std::int64_t kLargestWorld = 1 << 20;
 
-// "worker12_step_3.json" -> "worker*_step_*.json"
-std::string without_numbers(const std::string& name) {
-  std::string out;
-  for (const char c : name) {
-    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-    if (!digit) out += c;
-    if (digit && (out.empty() || out.back() != '*')) out += '*';
+// "worker12_step_3.json" -> "worker*_step_*.json", {"12", "3"}
+struct NumberedName {
+  std::string pattern;
+  std::vector<std::string> numbers;
+
+  explicit NumberedName(const std::string& name) {
+    bool was_digit = false;
+    for (const char c : name) {
+      const bool is_digit = is_ascii_digit(c);
+      if (!is_digit) pattern += c;
+      if (is_digit && !was_digit) pattern += '*', numbers.emplace_back();
+      if (is_digit) numbers.back() += c;
+      was_digit = is_digit;
+    }
   }
-  return out;
-}
+};
 
 std::filesystem::path folder_of(const RankFacts& facts) { return std::filesystem::path(facts.trace).parent_path(); }
 
-std::string pattern_of(const RankFacts& facts) {
-  return without_numbers(std::filesystem::path(facts.trace).filename().string());
+NumberedName file_name_of(const RankFacts& facts) {
+  return NumberedName(std::filesystem::path(facts.trace).filename().string());
 }
+std::string pattern_of(const RankFacts& facts) { return file_name_of(facts).pattern; }
 
 using Members = std::vector<std::size_t>;
 
@@ -83,19 +90,6 @@ std::size_t most_of_a_rank(std::span<const RankFacts> facts, const Members& memb
   std::size_t most = 0;
   for (const std::size_t i : members) most = std::max(most, ++counts[facts[i].rank.value_or(0)]);
   return most;
-}
-
-// "run7_rank3.json" -> {7, 3}
-std::vector<std::string> numbers_of(const RankFacts& facts) {
-  std::vector<std::string> out;
-  bool was_digit = false;
-  for (const char c : std::filesystem::path(facts.trace).filename().string()) {
-    const bool is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
-    if (is_digit && !was_digit) out.emplace_back();
-    if (is_digit) out.back() += c;
-    was_digit = is_digit;
-  }
-  return out;
 }
 
 // Whether these are the ranks of one recording, whatever their clocks say: each is there once, with collectives that
@@ -169,7 +163,7 @@ std::vector<Members> recordings_by_name(std::span<const RankFacts> facts, const 
   std::vector<Members> by_time = recordings(facts, members);
   if (same < 2 || (by_time.size() == same && follow_each_other(facts, by_time))) return by_time;
   std::vector<std::vector<std::string>> numbers;
-  for (const std::size_t i : members) numbers.push_back(numbers_of(facts[i]));
+  for (const std::size_t i : members) numbers.push_back(file_name_of(facts[i]).numbers);
   for (const std::vector<std::size_t>& places : places_of_jobs(facts, members, numbers)) {
     std::map<std::vector<std::string>, Members> groups;
     for (std::size_t i = 0; i < members.size(); ++i) {
@@ -190,7 +184,9 @@ std::vector<Members> recordings_by_name(std::span<const RankFacts> facts, const 
 
 bool can_join(std::span<const RankFacts> facts, const Members& members, std::size_t other) {
   const RankFacts& first = facts[members.front()];
-  const auto place = [](const RankFacts& of) { return without_numbers(folder_of(of).string() + "/" + pattern_of(of)); };
+  const auto place = [](const RankFacts& of) {
+    return NumberedName(folder_of(of).string() + "/" + pattern_of(of)).pattern;
+  };
   const bool one_size = facts[other].world_size ? *facts[other].world_size > 1 : place(first) == place(facts[other]);
   return one_size && first.world_size == facts[other].world_size &&
          !has_rank(facts, members, facts[other].rank.value_or(0)) && overlaps_all(facts, members, other);

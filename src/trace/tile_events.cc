@@ -1,28 +1,23 @@
 #include "trace/tile_events.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <set>
 #include <utility>
 
 namespace tracedb {
 namespace {
 
-struct Entry {
-  std::string_view name;
-  TileEvent event;
-};
-
-constexpr std::array kNames = {
-    Entry{"INSTR_EVENT_0", TileEvent::kKernelStart},  Entry{"Event0", TileEvent::kKernelStart},
-    Entry{"InstrEvent0", TileEvent::kKernelStart},    Entry{"INSTR_EVENT_1", TileEvent::kKernelEnd},
-    Entry{"Event1", TileEvent::kKernelEnd},           Entry{"InstrEvent1", TileEvent::kKernelEnd},
-    Entry{"LOCK_STALL", TileEvent::kLockStall},       Entry{"LockStall", TileEvent::kLockStall},
-    Entry{"STREAM_STALL", TileEvent::kStreamStall},   Entry{"StreamStall", TileEvent::kStreamStall},
-    Entry{"MEMORY_STALL", TileEvent::kMemoryStall},   Entry{"MemoryStall", TileEvent::kMemoryStall},
-    Entry{"CASCADE_STALL", TileEvent::kCascadeStall}, Entry{"CascadeStall", TileEvent::kCascadeStall},
-    Entry{"INSTR_VECTOR", TileEvent::kVector},        Entry{"VectorInstr", TileEvent::kVector},
-    Entry{"InstrVector", TileEvent::kVector},
+constexpr std::pair<std::string_view, TileEvent> kNames[] = {
+    {"INSTR_EVENT_0", TileEvent::kKernelStart},  {"Event0", TileEvent::kKernelStart},
+    {"InstrEvent0", TileEvent::kKernelStart},    {"INSTR_EVENT_1", TileEvent::kKernelEnd},
+    {"Event1", TileEvent::kKernelEnd},           {"InstrEvent1", TileEvent::kKernelEnd},
+    {"LOCK_STALL", TileEvent::kLockStall},       {"LockStall", TileEvent::kLockStall},
+    {"STREAM_STALL", TileEvent::kStreamStall},   {"StreamStall", TileEvent::kStreamStall},
+    {"MEMORY_STALL", TileEvent::kMemoryStall},   {"MemoryStall", TileEvent::kMemoryStall},
+    {"CASCADE_STALL", TileEvent::kCascadeStall}, {"CascadeStall", TileEvent::kCascadeStall},
+    {"INSTR_VECTOR", TileEvent::kVector},        {"VectorInstr", TileEvent::kVector},
+    {"InstrVector", TileEvent::kVector},
 };
 
 // Takes marks in time order. Marks that are less than `gap` behind one of their kind are no news.
@@ -68,8 +63,8 @@ std::int64_t lower_quartile(const std::vector<TileKernel>& kernels) {
 }  // namespace
 
 TileEvent tile_event(std::string_view name) {
-  const auto* const found = std::ranges::find_if(kNames, [name](const Entry& entry) { return entry.name == name; });
-  return found == kNames.end() ? TileEvent::kOther : found->event;
+  const auto* const found = std::ranges::find(kNames, name, &std::pair<std::string_view, TileEvent>::first);
+  return found == std::end(kNames) ? TileEvent::kOther : found->second;
 }
 
 bool is_core_process(std::string_view name) { return name.find("core_trace") != std::string_view::npos; }
