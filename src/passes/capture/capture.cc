@@ -260,11 +260,20 @@ class CaptureMatcher {
 
   // Outside of steps a graph launch is all there is to compare.
   void match_launches(Rows rows) {
-    std::map<std::uint32_t, std::vector<std::uint32_t>> launches;
-    for (const std::uint32_t row : rows) {
-      if (is_replayed(row)) launches[launch_[row]].push_back(row);
+    for (const auto& [launch, places] : places_by_launch(rows)) {
+      std::vector<std::uint32_t> own;
+      for (const std::size_t place : places) own.push_back(rows[place]);
+      match_rows(own);
     }
-    for (const auto& [launch, own] : launches) match_rows(own);
+  }
+
+  // Of replayed kernels among `rows`, in the order of the launches.
+  [[nodiscard]] std::map<std::uint32_t, std::vector<std::size_t>> places_by_launch(Rows rows) const {
+    std::map<std::uint32_t, std::vector<std::size_t>> out;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (is_replayed(rows[i])) out[launch_[rows[i]]].push_back(i);
+    }
+    return out;
   }
 
   void match_devices(Rows rows) {
@@ -353,12 +362,8 @@ class CaptureMatcher {
 
   // How many kernels each graph launch has, in the order of the launches.
   [[nodiscard]] std::vector<std::size_t> graph_sizes(Rows rows) const {
-    std::map<std::uint32_t, std::size_t> sizes;
-    for (const std::uint32_t row : rows) {
-      if (is_replayed(row)) ++sizes[launch_[row]];
-    }
     std::vector<std::size_t> out;
-    for (const auto& [launch, size] : sizes) out.push_back(size);
+    for (const auto& [launch, places] : places_by_launch(rows)) out.push_back(places.size());
     return out;
   }
 
@@ -378,12 +383,8 @@ class CaptureMatcher {
   }
 
   [[nodiscard]] std::vector<std::uint32_t> launchers_in_order(Rows rows, std::size_t first) const {
-    std::map<std::uint32_t, std::vector<std::size_t>> places;  // by launch
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (is_replayed(rows[i])) places[launch_[rows[i]]].push_back(i);
-    }
     std::vector<std::uint32_t> out(rows.size(), 0);
-    for (const auto& [launch, own] : places) {
+    for (const auto& [launch, own] : places_by_launch(rows)) {
       const CaptureSequence& sequence = capture_.captures[first++];
       for (std::size_t i = 0; i < own.size(); ++i) out[own[i]] = sequence.launcher[i] + 1;
     }
