@@ -13,7 +13,6 @@
 
 #include "base/text/numbered_texts.h"
 #include "passes/classify/compiled_rules.h"
-#include "passes/classify/normalized_name.h"
 #include "passes/classify/rule_set.h"
 #include "trace/kernel_name.h"
 

@@ -13,7 +13,6 @@
 #include "passes/classify/compiled_rules.h"
 #include "passes/classify/kernel_classes.h"
 #include "passes/classify/kernel_kind.h"
-#include "passes/classify/normalized_name.h"
 #include "passes/classify/rule_check.h"
 #include "passes/classify/rule_set.h"
 #include "support/cases.h"
