@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <iterator>
+#include <utility>
 
 #include "base/statistics.h"
 #include "base/text/split.h"
@@ -10,35 +12,32 @@
 namespace tracedb {
 namespace {
 
-struct ClassTraits {
-  std::string_view name;
-  Traits traits;
+constexpr std::pair<std::string_view, Traits> kMeaningful[] = {
+    {"attention", kAttentionTrait},
+    {"attention_prefill", kAttentionTrait | kPrefillTrait},
+    {"attention_decode", kAttentionTrait | kDecodeTrait},
+    {"ssm", kSsmTrait},
+    {"dense_gemm", kGemmTrait},
+    {"moe_gemm", kMoeTrait | kGemmTrait},
+    {"moe_routing", kMoeTrait},
+    {"moe_finalize", kMoeTrait},
+    {"norm", kNormTrait},
+    {"activation", kActivationTrait},
+    {"sampling", kSamplingTrait},
+    {"embedding", kEmbeddingTrait},
+    {"optimizer", kOptimizerTrait},
+    {"elementwise", kElementwiseTrait},
+    {"communication", kCommunicationTrait},
+    {"triton_fused", kGeneratedTrait},
 };
-
-constexpr std::array<ClassTraits, 16> kMeaningful = {{{"attention", kAttentionTrait},
-                                                      {"attention_prefill", kAttentionTrait | kPrefillTrait},
-                                                      {"attention_decode", kAttentionTrait | kDecodeTrait},
-                                                      {"ssm", kSsmTrait},
-                                                      {"dense_gemm", kGemmTrait},
-                                                      {"moe_gemm", kMoeTrait | kGemmTrait},
-                                                      {"moe_routing", kMoeTrait},
-                                                      {"moe_finalize", kMoeTrait},
-                                                      {"norm", kNormTrait},
-                                                      {"activation", kActivationTrait},
-                                                      {"sampling", kSamplingTrait},
-                                                      {"embedding", kEmbeddingTrait},
-                                                      {"optimizer", kOptimizerTrait},
-                                                      {"elementwise", kElementwiseTrait},
-                                                      {"communication", kCommunicationTrait},
-                                                      {"triton_fused", kGeneratedTrait}}};
 constexpr std::array<std::string_view, 8> kPlain = {"rotary", "quantise", "kv_cache", "softmax",
                                                     "reduce", "sort",     "copy",     "convolution"};
 
 static_assert((kFirstPlainTrait << 3) == kSoftmaxTrait && kPlain[3] == "softmax");
 
 Traits traits_of_part(std::string_view part) {
-  const auto found = std::ranges::find_if(kMeaningful, [&](const ClassTraits& entry) { return entry.name == part; });
-  if (found != kMeaningful.end()) return found->traits;
+  const auto* const found = std::ranges::find(kMeaningful, part, &std::pair<std::string_view, Traits>::first);
+  if (found != std::end(kMeaningful)) return found->second;
   const auto plain = std::ranges::find(kPlain, part);
   if (plain == kPlain.end()) return kOtherTrait;
   const Traits own = kFirstPlainTrait << static_cast<unsigned>(plain - kPlain.begin());
