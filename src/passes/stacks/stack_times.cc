@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "base/text/numbered_texts.h"
@@ -53,42 +52,13 @@ std::string frame_text(const FrameChoice& choice, std::string_view frame) {
   return "";
 }
 
-// Frames of several indexes, numbered by what is written for them.
-class FrameTexts {
- public:
-  explicit FrameTexts(const FrameChoice& choice) : choice_(choice) { texts_.number(""); }
-
-  struct Number {
-    std::uint32_t text = kNoFrame;      // kNoFrame: it is passed over
-    std::uint32_t instance = kNoFrame;  // of the frame itself, among those with one text
-  };
-
-  // By frame id.
-  std::vector<Number> number(const Index& index) {
-    std::vector<Number> out(1);
-    Statement rows(index.database(),
-                   "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id ORDER BY f.id");
-    while (rows.step()) {
-      Number& own = for_id(out, rows.id(0));
-      std::string text = frame_text(choice_, rows.text(1));
-      if (text.empty()) continue;
-      own.text = texts_.number(std::move(text));
-      if (choice_.which != Frames::kModules && choice_.which != Frames::kModuleClasses) continue;
-      const auto next = static_cast<std::uint32_t>(instances_.size() + 1);
-      own.instance = instances_.try_emplace(std::string(rows.text(1)), next).first->second;
-    }
-    return out;
-  }
-  [[nodiscard]] const std::vector<std::string>& texts() const { return texts_.all(); }
-
- private:
-  const FrameChoice& choice_;
-  std::unordered_map<std::string, std::uint32_t> instances_;
-  NumberedTexts texts_;  // the first one is empty
+struct FrameNumber {
+  std::uint32_t text = kNoFrame;      // kNoFrame: it is passed over
+  std::uint32_t instance = kNoFrame;  // of the frame itself, among those with one text
 };
 
 // Appends the stacks of an index: its id i becomes place `stacks.size() - 1 + i`.
-void read_stacks(const Index& index, const std::vector<FrameTexts::Number>& frames, std::vector<StackEntry>& stacks) {
+void read_stacks(const Index& index, const std::vector<FrameNumber>& frames, std::vector<StackEntry>& stacks) {
   const EventColumns columns(index, "stack", {"parent_id", "frame_id"});
   const auto parents = columns.ids("parent_id");
   const auto frame_ids = columns.ids("frame_id");
@@ -125,13 +95,25 @@ std::string_view passed_over_text(Frames which) { return which == Frames::kOwn ?
 
 StackPaths stack_paths(std::span<const Index* const> indexes, const FrameChoice& choice) {
   StackPaths out;
-  FrameTexts texts(choice);
+  NumberedTexts texts, instances;
+  texts.number("");
+  const bool has_instances = choice.which == Frames::kModules || choice.which == Frames::kModuleClasses;
+  const auto number = [&](const Statement& row) {
+    FrameNumber own;
+    std::string text = frame_text(choice, row.text(1));
+    if (text.empty()) return own;
+    own.text = texts.number(std::move(text));
+    if (has_instances) own.instance = instances.number(std::string(row.text(1))) + 1;
+    return own;
+  };
   out.stacks.resize(1);
   for (const Index* index : indexes) {
     out.first.push_back(static_cast<std::uint32_t>(out.stacks.size() - 1));
-    read_stacks(*index, texts.number(*index), out.stacks);
+    const auto numbers = by_id<FrameNumber>(
+        *index, "SELECT f.id, s.value FROM frame f JOIN string s ON s.id = f.name_id ORDER BY f.id", number);
+    read_stacks(*index, numbers, out.stacks);
   }
-  out.frames = texts.texts();
+  out.frames = texts.all();
   return out;
 }
 
