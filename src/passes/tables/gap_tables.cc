@@ -14,42 +14,31 @@
 namespace tracedb {
 namespace {
 
-// The devices or streams of a workload: their time and their gaps. The workload must outlive the object.
-class Lanes {
- public:
-  Lanes(Workload& workload, const PassOptions& options)
-      : columns_(workload, options.lanes, Times::kWindow),
-        events_(workload.events()),
-        options_(options.timeline),
-        by_(options.lanes) {
-    options_.window = window_of(workload.selection());
-  }
-  [[nodiscard]] std::vector<LaneTimeline> timelines(const std::function<void(const Gap&)>& on_gap) const {
-    return tracedb::timelines(columns_.work(), launch_calls(events_.calls), options_, on_gap);
-  }
-  // Of at least that length, in time order.
-  [[nodiscard]] Gaps gaps_from(std::int64_t least) const {
-    return gaps_in_order(columns_.work(), launch_calls(events_.calls), options_, least);
-  }
-  // The longest ones first; a limit of 0: all.
-  [[nodiscard]] Gaps longest_gaps(std::size_t limit) const {
-    return idle_gaps(columns_.work(), launch_calls(events_.calls), options_, limit);
+// The devices or streams of a workload, as walks over their time want them. The workload must outlive the object.
+struct Lanes {
+  DeviceColumns columns;
+  const EventTables& events;
+  LaunchCalls calls;
+  TimelineOptions options;
+  LaneBy by;
+
+  Lanes(Workload& workload, const PassOptions& of)
+      : columns(workload, of.lanes, Times::kWindow),
+        events(workload.events()),
+        calls(launch_calls(events.calls)),
+        options(of.timeline),
+        by(of.lanes) {
+    options.window = window_of(workload.selection());
   }
   // Columns device_id and stream_id.
   void add(TableRows& rows, std::size_t lane) const {
-    const std::uint32_t id = columns_.lane_id(lane);
-    if (by_ == LaneBy::kDevice) {
+    const std::uint32_t id = columns.lane_id(lane);
+    if (by == LaneBy::kDevice) {
       rows.add(id).add_null();
     } else {
-      rows.add(id < events_.device_of_stream.size() ? events_.device_of_stream[id] : 0).add(id);
+      rows.add(id < events.device_of_stream.size() ? events.device_of_stream[id] : 0).add(id);
     }
   }
-
- private:
-  DeviceColumns columns_;
-  const EventTables& events_;
-  TimelineOptions options_;
-  LaneBy by_;
 };
 
 // Text and time of a place; NULL where there is none.
@@ -158,7 +147,7 @@ struct GapKey {
 void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) {
   const GapSteps steps(workload);
   const Lanes lanes(workload, options);
-  const Gaps gaps = lanes.longest_gaps(fewer(options.most_gaps, rows.most()));
+  const Gaps gaps = idle_gaps(lanes.columns.work(), lanes.calls, lanes.options, fewer(options.most_gaps, rows.most()));
   const std::span<const Gap> shown = long_enough(gaps, options.least_gap);
   std::optional<HostActivities> host;
   if (rows.wants(kGapColumns)) host.emplace(host_activities(workload, shown, std::identity()));
@@ -177,7 +166,7 @@ void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) 
 void fill_gap_causes(Workload& workload, const PassOptions& options, TableRows& rows) {
   const GapSteps steps(workload);
   const Lanes lanes(workload, options);
-  const std::vector<Gap> gaps = lanes.gaps_from(0).listed;
+  const std::vector<Gap> gaps = gaps_in_order(lanes.columns.work(), lanes.calls, lanes.options).listed;
   const auto key_of = [&](const Gap& gap) { return std::tuple(gap.lane, gap.cause, steps.is_between(gap)); };
   struct Group {
     std::uint32_t number = 0;
@@ -207,7 +196,7 @@ void fill_gap_causes(Workload& workload, const PassOptions& options, TableRows& 
 void fill_gap_groups(Workload& workload, const PassOptions& options, TableRows& rows) {
   const GapSteps steps(workload);
   const Lanes lanes(workload, options);
-  const Gaps all = lanes.gaps_from(options.least_gap);
+  const Gaps all = gaps_in_order(lanes.columns.work(), lanes.calls, lanes.options, options.least_gap);
   const std::span<const Gap> gaps = all.listed;
   const HostActivities host = host_activities(workload, gaps, std::identity());
   const EventNames names(workload);
@@ -245,10 +234,11 @@ void fill_timeline(Workload& workload, const PassOptions& options, TableRows& ro
   std::map<std::uint32_t, std::int64_t> between_steps;  // by lane
   std::vector<HostGap> gaps;
   gaps.reserve(events.kernels.size() + events.memory.size());
-  const std::vector<LaneTimeline> all = lanes.timelines([&](const Gap& gap) {
+  const auto on_gap = [&](const Gap& gap) {
     if (steps.is_between(gap).value_or(false)) between_steps[gap.lane] += gap.dur;
     gaps.push_back({gap.ts, gap.ts + gap.dur, threads.of(gap.after), gap.lane});
-  });
+  };
+  const std::vector<LaneTimeline> all = timelines(lanes.columns.work(), lanes.calls, lanes.options, on_gap);
   const HostActivities host(workload.index(), events, std::move(gaps));
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     const LaneTimeline& lane = all[i];
