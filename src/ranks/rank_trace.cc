@@ -98,7 +98,8 @@ class RankReader {
       out_.notes.push_back(fmt::format("rank {}: {} on its other devices not looked at", out_.rank,
                                        counted(elsewhere, "collective is", "collectives are")));
     }
-    const std::vector<LaneTimeline> lanes = timelines_of(columns);
+    const std::vector<LaneTimeline> lanes =
+        timelines(work, launch_calls(workload_.events().calls), {.window = window_of(workload_.selection())});
     for (std::uint32_t place = 0; place < lanes.size(); ++place) {
       if (!device || place == lane) add_figures(lanes[place]);
     }
@@ -145,12 +146,14 @@ class RankReader {
 
   void describe(std::uint32_t kernel, const Described& described, CollectiveEvent& out) {
     const std::string_view short_name = name_of_kernel(kernel);
-    const auto by = [&](const std::string& annotation) {
+    const auto by = [&](std::string_view annotation) {
       return exchange_of(
           {described.name, short_name, described.ranks, annotation, described.source_rank, described.destination_rank});
     };
     ExchangeEnd end = by("");
-    if (end.exchange == Exchange::kUnknownPeer) end = by(annotation_of(kernel));
+    if (end.exchange == Exchange::kUnknownPeer) {
+      end = by(annotation_name_.of(annotations_[kernel - 1]).value_or(""));
+    }
     out.exchange = end.exchange;
     if (end.exchange == Exchange::kSend || end.exchange == Exchange::kReceive) {
       const bool sends = end.exchange == Exchange::kSend;
@@ -168,16 +171,6 @@ class RankReader {
   [[nodiscard]] std::string_view name_of_kernel(std::uint32_t kernel) const {
     const std::uint32_t id = names_[kernel - 1];
     return id < short_names_.size() ? std::string_view(short_names_[id]) : std::string_view();
-  }
-
-  std::string annotation_of(std::uint32_t kernel) {
-    return std::string(annotation_name_.of(annotations_[kernel - 1]).value_or(""));
-  }
-
-  [[nodiscard]] std::vector<LaneTimeline> timelines_of(const DeviceColumns& columns) const {
-    TimelineOptions options;
-    options.window = window_of(workload_.selection());
-    return timelines(columns.work(), launch_calls(workload_.events().calls), options);
   }
 
   void add_figures(const LaneTimeline& lane) {

@@ -77,8 +77,8 @@ std::string telling_argument(const KernelName& name) {
 }
 
 // The first token that has numbers around an x, such as MT64x288x64; npos: there is none.
-std::pair<std::size_t, std::size_t> find_tile(std::string_view text, std::size_t from) {
-  for (std::size_t x = text.find('x', from); x != std::string_view::npos; x = text.find('x', x + 1)) {
+std::pair<std::size_t, std::size_t> find_tile(std::string_view text) {
+  for (std::size_t x = text.find('x'); x != std::string_view::npos; x = text.find('x', x + 1)) {
     if (x == 0 || x + 1 >= text.size() || !is_ascii_digit(text[x - 1]) || !is_ascii_digit(text[x + 1])) continue;
     const std::size_t begin = text.rfind('_', x);
     const std::size_t end = std::min(text.find('_', x), text.size());
@@ -92,7 +92,7 @@ std::string shortened(std::string text) {
   if (text.size() <= kLong || text.find_first_of("<( ") != std::string::npos) return text;
   std::size_t end = text.rfind('_', kBeginning);
   if (end == std::string::npos || end == 0) end = kBeginning;
-  const auto [tile, tile_end] = find_tile(text, 0);
+  const auto [tile, tile_end] = find_tile(text);
   if (tile == std::string::npos) return text;
   if (tile <= end) end = tile_end;  // it is in the beginning
   std::string out = text.substr(0, end) + std::string(kEllipsis);

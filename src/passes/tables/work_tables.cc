@@ -170,7 +170,8 @@ class WorkSummer {
     for_each_in_order(work, [&](const DeviceEvent& event) {
       const std::uint32_t owner = owner_of(op_of[event.ref]);
       const auto& durations = event.ref.is_memory_op ? memory_dur : kernel_dur;
-      if (event.left_out || durations[event.ref.id - 1] == kUnknownValue) leave_out(owner);
+      const bool is_partial = event.left_out || durations[event.ref.id - 1] == kUnknownValue;
+      if (is_partial && owner != 0) call_of_[owner - 1].is_partial = true;
       std::int64_t& until = for_id(stream_until, event.stream, kNever);
       if (event.left_out) {
         until = std::max(until, event.end);
@@ -213,10 +214,6 @@ class WorkSummer {
 
   // The innermost known operator around one, itself included; 0: none is.
   std::uint32_t owner_of(std::uint32_t op) const { return op > 0 && op <= owner_.size() ? owner_[op - 1] : 0; }
-
-  void leave_out(std::uint32_t owner) {
-    if (owner != 0) call_of_[owner - 1].is_partial = true;
-  }
 
   // Of a kernel. `owner`: 0, no operator that is known.
   bool is_matrix_unmodelled(std::uint32_t owner, bool multiplies) const {
