@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/failure.h"
 #include "sql/scripts.h"
@@ -27,17 +28,21 @@ std::optional<std::size_t> row_of(std::int64_t id, std::size_t rows) {
   return static_cast<std::size_t>(id) - 1;
 }
 
-// Calls `answer` with the functions and an argument that is an id.
-template <class Answer>
-void answer_id(SqlCall& call, Answer answer) {
-  auto* functions = static_cast<KernelSqlFunctions*>(call.context());
-  const auto id = call.integer(0);
-  if (functions != nullptr && id) answer(*functions, *id);
-}
-
 template <class T>
 void give(SqlCall& call, const std::optional<T>& value) {
   if (value) call.give(*value);
+}
+void give(SqlCall& call, const ArrayValue& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) call.give(*number);
+  if (const auto* text = std::get_if<std::string>(&value)) call.give(std::string_view(*text));
+}
+
+// Answers by a function, or a member, of the functions and an id.
+template <auto kAnswer>
+void of_id(SqlCall& call) {
+  auto* functions = static_cast<KernelSqlFunctions*>(call.context());
+  const auto id = call.integer(0);
+  if (functions != nullptr && id) give(call, std::invoke(kAnswer, *functions, *id));
 }
 
 void op_class(SqlCall& call) {
@@ -59,46 +64,25 @@ constexpr std::string_view kStackColumn = "stack", kLayerColumn = "layer", kLaye
                            kRoleConfidenceColumn = "role_confidence_pct", kStepColumn = "step", kPhaseColumn = "phase";
 
 template <const std::string_view& kColumn>
-void of_kernel(SqlCall& call) {
-  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
-    const ArrayValue& value = functions.of_kernel(kColumn, id);
-    if (const auto* number = std::get_if<std::int64_t>(&value)) call.give(*number);
-    if (const auto* text = std::get_if<std::string>(&value)) call.give(std::string_view(*text));
-  });
+const ArrayValue& of_kernel(KernelSqlFunctions& functions, std::int64_t id) {
+  return functions.of_kernel(kColumn, id);
 }
 
 // The number of the step, from 0, that a copy or fill is in; nullopt: in none.
-std::optional<std::int64_t> step_of_memory_op(const StepSet& steps, std::int64_t id) {
+std::optional<std::int64_t> memory_step(KernelSqlFunctions& functions, std::int64_t id) {
+  const StepSet& steps = functions.workload().steps();
   const auto row = row_of(id, steps.of_memory.size());
   return row && steps.of_memory[*row] != 0 ? std::optional<std::int64_t>(steps.of_memory[*row] - 1) : std::nullopt;
 }
 
-void memory_step(SqlCall& call) {
-  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
-    give(call, step_of_memory_op(functions.workload().steps(), id));
-  });
+std::optional<std::string_view> memory_phase(KernelSqlFunctions& functions, std::int64_t id) {
+  const auto step = memory_step(functions, id);
+  if (!step) return std::nullopt;
+  return to_string(functions.workload().steps().steps[static_cast<std::size_t>(*step)].info.kind);
 }
 
-void memory_phase(SqlCall& call) {
-  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
-    const StepSet& steps = functions.workload().steps();
-    const auto step = step_of_memory_op(steps, id);
-    if (step) call.give(to_string(steps.steps[static_cast<std::size_t>(*step)].info.kind));
-  });
-}
-
-void capture_op(SqlCall& call) {
-  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) { give(call, functions.capture_op(id)); });
-}
-
-void capture_module(SqlCall& call) {
-  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) { give(call, functions.capture_module(id)); });
-}
-
-void kernel_selected(SqlCall& call) {
-  answer_id(call, [&](KernelSqlFunctions& functions, std::int64_t id) {
-    call.give(std::int64_t{functions.is_selected(id)});
-  });
+std::optional<std::int64_t> kernel_selected(KernelSqlFunctions& functions, std::int64_t id) {
+  return functions.is_selected(id) ? 1 : 0;
 }
 
 using Changes = std::map<std::string, std::string, std::less<>>;
@@ -172,31 +156,32 @@ constexpr KernelFunction kFunctions[] = {
     {{"is_own_frame", "is_own_frame(name)", "1: a Python frame of the user's or a framework's own code; else 0"},
      add_function<is_own_frame>},
     {{"kernel_stack", "kernel_stack(id)", "stack of layers that a kernel is in; NULL: in none"},
-     add_function<of_kernel<kStackColumn>>},
+     add_function<of_id<of_kernel<kStackColumn>>>},
     {{"kernel_layer", "kernel_layer(id)", "index of its layer in that stack; NULL: in none"},
-     add_function<of_kernel<kLayerColumn>>},
+     add_function<of_id<of_kernel<kLayerColumn>>>},
     {{"kernel_layer_part", "kernel_layer_part(id)",
       "layer; head or tail: before the first or after the last layer of a step; NULL: unknown"},
-     add_function<of_kernel<kLayerPartColumn>>},
+     add_function<of_id<of_kernel<kLayerPartColumn>>>},
     {{"kernel_role", "kernel_role(id)", "role of a kernel at its place: qkv_proj, gate_up ...; NULL: not known"},
-     add_function<of_kernel<kRoleColumn>>},
+     add_function<of_id<of_kernel<kRoleColumn>>>},
     {{"kernel_role_source", "kernel_role_source(id)", "how its role is known: modules, class, order; NULL: it is not"},
-     add_function<of_kernel<kRoleSourceColumn>>},
+     add_function<of_id<of_kernel<kRoleSourceColumn>>>},
     {{"kernel_role_confidence", "kernel_role_confidence(id)", "how sure its role is, in percent; NULL: it has none"},
-     add_function<of_kernel<kRoleConfidenceColumn>>},
+     add_function<of_id<of_kernel<kRoleConfidenceColumn>>>},
     {{"kernel_step", "kernel_step(id)", "number of a kernel's step, from 0; NULL: in none"},
-     add_function<of_kernel<kStepColumn>>},
-    {{"kernel_phase", "kernel_phase(id)", "kind of that step"}, add_function<of_kernel<kPhaseColumn>>},
+     add_function<of_id<of_kernel<kStepColumn>>>},
+    {{"kernel_phase", "kernel_phase(id)", "kind of that step"}, add_function<of_id<of_kernel<kPhaseColumn>>>},
     {{"kernel_selected", "kernel_selected(id)",
       "1: a kernel is of the selection, --step, --op and so on; else 0; an error where none is"},
-     add_function<kernel_selected>},
+     add_function<of_id<kernel_selected>>},
     {{"memory_step", "memory_step(id)", "number of the step of a copy or fill, from 0; NULL: in none"},
-     add_function<memory_step>},
-    {{"memory_phase", "memory_phase(id)", "kind of that step"}, add_function<memory_phase>},
+     add_function<of_id<memory_step>>},
+    {{"memory_phase", "memory_phase(id)", "kind of that step"}, add_function<of_id<memory_phase>>},
     {{"capture_op", "capture_op(id)",
       "operator that launched a kernel in the trace given by --capture; a graph replay names none"},
-     add_function<capture_op>},
-    {{"capture_module", "capture_module(id)", "innermost module there"}, add_function<capture_module>},
+     add_function<of_id<&KernelSqlFunctions::capture_op>>},
+    {{"capture_module", "capture_module(id)", "innermost module there"},
+     add_function<of_id<&KernelSqlFunctions::capture_module>>},
 };
 
 }  // namespace
