@@ -55,39 +55,28 @@ std::vector<MarkedKernel> marks_of_names(const KernelClasses& classes, const Rul
 }
 
 // By stack id. Empty where the layers do not come from modules.
-class ModuleMarks {
- public:
-  ModuleMarks(const Index& index, const LayerSet& layers) {
-    const bool named = std::ranges::any_of(layers.phases, [](const PhaseLayers& phase) {
-      return std::ranges::find(phase.sources, LayerSource::kModules) != phase.sources.end();
-    });
-    if (!named) return;
-    const Modules modules = read_modules(index);
-    const ModuleTrie trie(index, modules);
-    of_stack_.resize(trie.size());
-    for (std::uint32_t stack = 1; stack < trie.size(); ++stack) {
-      const std::uint32_t module = trie.module_at(stack);
-      if (module != 0) of_stack_[stack] = module == stack ? mark(trie, modules, module) : of_stack_[module];
-    }
-  }
-  [[nodiscard]] bool empty() const { return of_stack_.empty(); }
-  [[nodiscard]] const ModuleMark& of(std::uint32_t stack) const {
-    return stack < of_stack_.size() ? of_stack_[stack] : unknown_;
-  }
-
- private:
-  static ModuleMark mark(const ModuleTrie& trie, const Modules& modules, std::uint32_t module) {
+std::vector<ModuleMark> marks_of_stacks(const Index& index, const LayerSet& layers) {
+  const bool named = std::ranges::any_of(layers.phases, [](const PhaseLayers& phase) {
+    return std::ranges::find(phase.sources, LayerSource::kModules) != phase.sources.end();
+  });
+  if (!named) return {};
+  const Modules modules = read_modules(index);
+  const ModuleTrie trie(index, modules);
+  const auto mark = [&](std::uint32_t module) {
     std::vector<std::string_view> path;
     for (std::uint32_t at = module; at != 0; at = trie.around(at)) {
       path.push_back(modules.kinds[modules.by_frame.at(trie.frame(at)).kind]);
     }
     std::ranges::reverse(path);
     return mark_of_modules(path);
+  };
+  std::vector<ModuleMark> out(trie.size());
+  for (std::uint32_t stack = 1; stack < trie.size(); ++stack) {
+    const std::uint32_t module = trie.module_at(stack);
+    if (module != 0) out[stack] = module == stack ? mark(module) : out[module];
   }
-
-  std::vector<ModuleMark> of_stack_;
-  ModuleMark unknown_;
-};
+  return out;
+}
 
 // The kernels of a step on one device, cut into layers.
 class RoleFinder {
@@ -100,7 +89,7 @@ class RoleFinder {
         streams_(events.kernels.ids("stream_id")),
         devices_(events.device_of_stream),
         marks_(marks_of_names(classes, rules)),
-        modules_(index, layers) {
+        modules_(marks_of_stacks(index, layers)) {
     if (!modules_.empty()) stacks_ = events.kernels.ids("stack_id");
     out_.of_kernel.resize(names_.size());
   }
@@ -127,7 +116,8 @@ class RoleFinder {
   [[nodiscard]] MarkedKernel marked_row(std::uint32_t row) const {
     const std::uint32_t name = names_[row];
     const MarkedKernel& own = marks_[name < marks_.size() ? name : 0];
-    return stacks_.empty() ? own : marked(own, modules_.of(stacks_[row]));
+    if (stacks_.empty()) return own;
+    return marked(own, stacks_[row] < modules_.size() ? modules_[stacks_[row]] : ModuleMark());
   }
 
   [[nodiscard]] bool has_order(std::uint32_t row) const {
@@ -207,8 +197,8 @@ class RoleFinder {
   std::span<const std::uint32_t> names_, streams_, stacks_;
   const DenseDevices devices_;
   const std::vector<MarkedKernel> marks_;
-  const ModuleMarks modules_;
-  std::vector<Layer> pieces_;  // of the part at hand, in order; the first `used_`
+  const std::vector<ModuleMark> modules_;  // by stack
+  std::vector<Layer> pieces_;              // of the part at hand, in order; the first `used_`
   std::size_t used_ = 0;
   Rows head_, tail_;
   std::vector<std::size_t> latest_;    // by layer: its latest piece
