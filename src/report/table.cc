@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text/decimal.h"
+#include "base/text/split.h"
 
 namespace tracedb {
 namespace {
@@ -41,9 +42,8 @@ std::optional<OthersAggregate> others_aggregate_from(std::string_view text) { re
 
 std::optional<Fit> fit_from(std::string_view text) {
   Fit fit;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
+  if (text.empty()) return fit;
+  for (const std::string_view word : split_text(text, ' ')) {
     if (const auto priority = parse_int64(word); priority && *priority >= 1 && *priority <= 10) {
       fit.priority = static_cast<int>(*priority);
     } else if (word == "wrapped") {
@@ -53,7 +53,6 @@ std::optional<Fit> fit_from(std::string_view text) {
     } else {
       return std::nullopt;
     }
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return fit;
 }

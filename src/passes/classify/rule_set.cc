@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <system_error>
@@ -26,16 +27,9 @@ constexpr std::string_view kFolder = "rules/";
 constexpr std::size_t kMostBytes = 4 << 20;
 constexpr int kDeepestInclude = 8;
 
-struct ScopeName {
-  std::string_view name;
-  Scope scope;
-};
-constexpr std::array<ScopeName, 6> kScopeNames = {{{"own", Scope::kOwnName},
-                                                   {"args", Scope::kArguments},
-                                                   {"raw", Scope::kRaw},
-                                                   {"rawcase", Scope::kRawCase},
-                                                   {"platform", Scope::kPlatform},
-                                                   {"arg", Scope::kArgument}}};
+constexpr std::pair<std::string_view, Scope> kScopeNames[] = {
+    {"own", Scope::kOwnName},     {"args", Scope::kArguments},    {"raw", Scope::kRaw},
+    {"rawcase", Scope::kRawCase}, {"platform", Scope::kPlatform}, {"arg", Scope::kArgument}};
 
 // Words of one line; quotes keep blanks together and are dropped.
 std::vector<std::string> line_words(std::string_view line) {
@@ -223,15 +217,15 @@ class Reader {
 
   void read_scope(std::string_view name, Term& term) const {
     const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
-    const auto* const found = std::ranges::find_if(
-        kScopeNames, [&](const ScopeName& candidate) { return candidate.name == name.substr(0, digits); });
+    const auto* const found =
+        std::ranges::find(kScopeNames, name.substr(0, digits), &std::pair<std::string_view, Scope>::first);
     const bool number = digits + 1 == name.size() && name[digits] != '0';
-    const bool counted = found != kScopeNames.end() && found->scope == Scope::kArgument;
-    if (found == kScopeNames.end() || counted != number || (!counted && digits != name.size())) {
+    const bool counted = found != std::end(kScopeNames) && found->second == Scope::kArgument;
+    if (found == std::end(kScopeNames) || counted != number || (!counted && digits != name.size())) {
       fail_at(place(),
               fmt::format("'{}:' is not a scope; known: own, args, arg1 to arg9, raw, rawcase and platform", name));
     }
-    term.scope = found->scope;
+    term.scope = found->second;
     if (number) term.argument = static_cast<std::size_t>(name[digits] - '0');
   }
 
@@ -288,9 +282,9 @@ std::vector<std::string> rule_set_names() { return {kSets.begin(), kSets.end()};
 
 std::string to_text(const Term& term) {
   std::string text = term.negated ? "-" : "";
-  for (const ScopeName& candidate : kScopeNames) {
-    if (candidate.scope != term.scope) continue;
-    text += candidate.name;
+  for (const auto& [name, scope] : kScopeNames) {
+    if (scope != term.scope) continue;
+    text += name;
     if (term.scope == Scope::kArgument) text += std::to_string(term.argument);
     text += ':';
   }

@@ -46,8 +46,8 @@ class IndexedSteps {
       place[i] = static_cast<std::uint32_t>(set.steps.size());
     }
     std::vector<std::uint32_t> by_id;
-    for (const auto& [id, row] : row_of_id_) {
-      for_id(by_id, id) = owner_[row] == kDropped ? 0 : place[owner_[row]];
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      for_id(by_id, rows_[i].id) = owner_[i] == kDropped ? 0 : place[owner_[i]];
     }
     set.of_kernel = mapped(events.kernels.ids("step_id"), by_id);
     set.of_memory = mapped(events.memory.ids("step_id"), by_id);
@@ -59,6 +59,7 @@ class IndexedSteps {
 
  private:
   struct Mark {
+    std::uint32_t id;
     std::int64_t annotation;
     StepFacts facts;
   };
@@ -81,17 +82,15 @@ class IndexedSteps {
       facts.on_device = steps.int64(9) == 1;
       facts.track = static_cast<std::uint32_t>(steps.int64(10));
       facts.name = steps.text(11);
-      const auto row = static_cast<std::uint32_t>(rows_.size());
-      row_of_id_.emplace_back(steps.id(0), row);
-      row_of_annotation_.emplace(steps.int64(1), row);
-      rows_.push_back({steps.int64(1), std::move(facts)});
+      row_of_annotation_.emplace(steps.int64(1), static_cast<std::uint32_t>(rows_.size()));
+      rows_.push_back({steps.id(0), steps.int64(1), std::move(facts)});
     }
   }
 
   // Steps are in time order, so what stands around a mark comes before it.
   void fold() {
     owner_.resize(rows_.size());
-    Statement parent(index_.database(), "SELECT parent_id FROM annotation WHERE id = ?");
+    TextById parent(index_, "SELECT parent_id FROM annotation WHERE id = ?");
     for (std::uint32_t i = 0; i < rows_.size(); ++i) {
       owner_[i] = i;
       const std::uint32_t outer = mark_around(parent, i);
@@ -107,14 +106,12 @@ class IndexedSteps {
   }
 
   // The nearest mark around that of a row that still stands; none: a number no row has.
-  std::uint32_t mark_around(Statement& parent, std::uint32_t row) const {
+  std::uint32_t mark_around(TextById& parent, std::uint32_t row) const {
     constexpr int kDeepest = 100;
     std::int64_t annotation = rows_[row].annotation;
     for (int depth = 0; depth < kDeepest; ++depth) {
-      parent.bind(1, annotation);
-      const bool found = parent.step() && !parent.is_null(0);
-      const std::int64_t next = found ? parent.int64(0) : annotation;
-      parent.reset();
+      const Statement* const found = parent.row(annotation);
+      const std::int64_t next = found == nullptr || found->is_null(0) ? annotation : found->int64(0);
       if (next >= annotation) break;  // a parent comes before its children
       annotation = next;
       const auto mark = row_of_annotation_.find(annotation);
@@ -135,7 +132,6 @@ class IndexedSteps {
 
   const Index& index_;
   std::vector<Mark> rows_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> row_of_id_;
   std::unordered_map<std::int64_t, std::uint32_t> row_of_annotation_;
   std::vector<std::uint32_t> owner_;  // by row: the row its kernels count for
 };
