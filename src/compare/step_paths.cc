@@ -37,7 +37,7 @@ class Asked {
   }
 
   std::optional<PathWithout> answer() {
-    std::vector<PathWindow> windows = windows_of_steps(trace_.steps, steps_, paths_.graph());
+    std::vector<PathWindow> windows = windows_of_steps(trace_.steps, steps_, trace_.events);
     const std::size_t all = windows.size();
     Waits waits;
     std::erase_if(windows, [&](const PathWindow& window) {

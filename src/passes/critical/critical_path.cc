@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/unknown.h"
+#include "passes/steps/step_stats.h"
 
 namespace tracedb {
 namespace {
@@ -467,30 +468,22 @@ class Backwards {
 }  // namespace
 
 std::vector<PathWindow> windows_of_steps(const StepSet& set, const std::vector<bool>& selected,
-                                         const ReleaseGraph& graph) {
-  std::vector<PathWindow> out(set.steps.size());
-  for (PathWindow& window : out) window.begin = std::numeric_limits<std::int64_t>::max();
-  for (const Activity& one : graph.activities()) {
-    const std::uint32_t step = set.of(one.ref);
-    if (step == 0 || step > out.size()) continue;
-    out[step - 1].begin = std::min(out[step - 1].begin, one.ts);
-    out[step - 1].end = std::max(out[step - 1].end, one.end);
-  }
-  for (std::size_t i = 0; i < out.size(); ++i) {
+                                         const EventTables& events) {
+  const std::vector<Extent> extents = extents_of_steps(set, events);
+  std::vector<PathWindow> out;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    if (!selected[i + 1] || extents[i].length() == 0) continue;
     const StepFacts& step = set.steps[i];
-    out[i].step = static_cast<std::int64_t>(i);
-    out[i].steps = &set;
-    out[i].host_end = std::numeric_limits<std::int64_t>::max();
-    if (step.ts == kUnknownValue) continue;
-    out[i].begin = step.ts;
-    const std::int64_t end = saturating_add(step.ts, duration_or_zero(step.dur));
-    out[i].end = std::max(out[i].end, end);
-    if (step.on_device) continue;
-    out[i].host_end = end;
-    out[i].thread = step.track;
+    PathWindow& window = out.emplace_back();
+    window.begin = extents[i].begin;
+    window.end = extents[i].end;
+    window.step = static_cast<std::int64_t>(i);
+    window.steps = &set;
+    window.host_end = std::numeric_limits<std::int64_t>::max();
+    if (step.on_device || step.ts == kUnknownValue) continue;
+    window.host_end = saturating_add(step.ts, duration_or_zero(step.dur));
+    window.thread = step.track;
   }
-  std::size_t next = 0;
-  std::erase_if(out, [&](const PathWindow& window) { return !selected[++next] || window.end <= window.begin; });
   return out;
 }
 

@@ -59,7 +59,7 @@ struct PathWindow {
 // Of each selected step (`selected` by number + 1), from its start to the later of its own end and that of its device
 // work.
 std::vector<PathWindow> windows_of_steps(const StepSet& set, const std::vector<bool>& selected,
-                                         const ReleaseGraph& graph);
+                                         const EventTables& events);
 
 // Percent of a path: from there on, what it waits for without a record makes it "partly inferred". So does that much of
 // the kernel time without a launch: nothing then says what the devices had to do with the host.

@@ -1,6 +1,7 @@
 #include "passes/steps/step_stats.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -78,6 +79,26 @@ std::vector<StepStats> step_stats(const SteppedEvents& kernels, const SteppedEve
     StepStats& own = out[i / devices.count];
     own.gpu_span = std::max(own.gpu_span, extent.until - extent.first);
     own.gpu_busy = std::max(own.gpu_busy, extent.busy);
+  }
+  return out;
+}
+
+std::vector<Extent> extents_of_steps(const StepSet& set, const EventTables& events) {
+  std::vector<Extent> out(set.steps.size(), {std::numeric_limits<std::int64_t>::max(), 0});
+  const auto add = [&](const EventColumns& table, std::span<const std::uint32_t> of) {
+    const auto ts = table.int64s("ts"), dur = table.int64s("dur");
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      if (of[i] == 0 || of[i] > out.size()) continue;
+      Extent& own = out[of[i] - 1];
+      own = {std::min(own.begin, ts[i]), std::max(own.end, saturating_add(ts[i], duration_or_zero(dur[i])))};
+    }
+  };
+  add(events.kernels, set.of_kernel);
+  add(events.memory, set.of_memory);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const StepFacts& step = set.steps[i];
+    if (step.ts == kUnknownValue) continue;
+    out[i] = {step.ts, std::max(out[i].end, saturating_add(step.ts, duration_or_zero(step.dur)))};
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/time_cover.h"
 #include "base/unknown.h"
 #include "passes/columns/event_columns.h"
 #include "passes/steps/step_set.h"
@@ -43,6 +44,10 @@ struct DenseDevices {
 // Element 0 is of what is in no step, element i + 1 of step i; `steps` of them.
 std::vector<StepStats> step_stats(const SteppedEvents& kernels, const SteppedEvents& memory,
                                   std::span<const std::uint32_t> device_of_stream, std::size_t steps);
+
+// By step: from the start to the end of its mark, or of what it launched where that is known to end later; without a
+// known mark, of what it launched alone. Of no length where nothing is known of it.
+std::vector<Extent> extents_of_steps(const StepSet& set, const EventTables& events);
 
 // Of each step: the start of the next one on its track less its own; kUnknownValue for the last, and where a start is
 // unknown. Steps are in time order.

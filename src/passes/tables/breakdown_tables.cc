@@ -13,6 +13,7 @@
 #include "base/time_cover.h"
 #include "base/unknown.h"
 #include "passes/critical/host_events.h"
+#include "passes/steps/step_stats.h"
 #include "passes/tables/pass_tables.h"
 #include "trace/format_holds.h"
 #include "trace/step_grammar.h"
@@ -36,25 +37,11 @@ using Sums = std::array<std::int64_t, kParts>;  // ns of each part and all befor
 // Of each step, with the work that it launched but not with the step before it on its thread; of no length where that
 // takes it in whole. What is not in `cut` ends before it begins.
 std::vector<Extent> step_windows(const StepSet& set, const EventTables& events, const Window& cut) {
-  std::vector<Extent> out(set.steps.size(), {std::numeric_limits<std::int64_t>::max(), 0});
-  const auto add = [&](const EventColumns& table, std::span<const std::uint32_t> of) {
-    const auto ts = table.int64s("ts"), dur = table.int64s("dur");
-    for (std::size_t i = 0; i < of.size(); ++i) {
-      if (of[i] == 0 || of[i] > out.size()) continue;
-      Extent& window = out[of[i] - 1];
-      window = {std::min(window.begin, ts[i]), std::max(window.end, saturating_add(ts[i], duration_or_zero(dur[i])))};
-    }
-  };
-  add(events.kernels, set.of_kernel);
-  add(events.memory, set.of_memory);
+  std::vector<Extent> out = extents_of_steps(set, events);
   std::unordered_map<std::uint32_t, std::int64_t> until;  // by track: the end of the step before
   for (std::size_t i = 0; i < out.size(); ++i) {
     const StepFacts& step = set.steps[i];
     Extent& window = out[i];
-    if (step.ts != kUnknownValue) {
-      window.begin = step.ts;
-      window.end = std::max(window.end, saturating_add(step.ts, duration_or_zero(step.dur)));
-    }
     const bool inside = window.begin < cut.to && window.end > cut.from;
     std::int64_t& before = until[step.track * 2 + (step.on_device ? 1 : 0)];
     window.begin = std::max({window.begin, before, cut.from});
@@ -442,6 +429,12 @@ std::map<std::uint32_t, Occupied> occupied_by_device(Workload& workload) {
   return out;
 }
 
+void add_shares(const StepTime& time, TableRows& rows) {
+  rows.add(time.device).add(time.window.begin).add(time.window.length());
+  for (std::size_t share = 0; share < kShares; ++share) rows.add(time.of(share));
+  rows.add(time.other());
+}
+
 }  // namespace
 
 void fill_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
@@ -454,18 +447,12 @@ void fill_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
     } else {
       rows.add_null().add_null().add("[whole trace]");
     }
-    rows.add(time.device).add(time.window.begin).add(time.window.length());
-    for (std::size_t share = 0; share < kShares; ++share) rows.add(time.of(share));
-    rows.add(time.other());
+    add_shares(time, rows);
   }
 }
 
 void fill_steps_as_one(Workload& workload, const PassOptions&, TableRows& rows) {
-  for (const StepTime& time : times_of_steps(workload).as_one) {
-    rows.add(time.device).add(time.window.begin).add(time.window.length());
-    for (std::size_t share = 0; share < kShares; ++share) rows.add(time.of(share));
-    rows.add(time.other());
-  }
+  for (const StepTime& time : times_of_steps(workload).as_one) add_shares(time, rows);
 }
 
 void fill_pass_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {

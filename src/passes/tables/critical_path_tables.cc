@@ -57,7 +57,7 @@ std::vector<PathWindow> selected_windows(Workload& workload, const CriticalPaths
   const Selection& selection = workload.selection();
   std::vector<PathWindow> out =
       selection.names_steps()
-          ? windows_of_steps(workload.steps(), selected_steps(workload.steps(), selection), paths.graph())
+          ? windows_of_steps(workload.steps(), selected_steps(workload.steps(), selection), workload.events())
           : whole_trace(paths.graph());
   for (PathWindow& window : out) window = cut(window, window_of(selection), paths);
   std::erase_if(out, [](const PathWindow& window) { return window.end <= window.begin; });
