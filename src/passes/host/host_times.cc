@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/unknown.h"
+#include "passes/columns/event_columns.h"
 
 namespace tracedb {
 namespace {
@@ -275,10 +276,7 @@ std::size_t tallies_of(std::span<const HostGap> gaps) {
 
 HostSweep::HostSweep(std::span<const HostGap> gaps) : threads_(std::make_unique<Threads>(tallies_of(gaps))) {
   std::vector<std::size_t> counts;
-  for (const HostGap& gap : gaps) {
-    if (gap.thread >= counts.size()) counts.resize(gap.thread + std::size_t{1});
-    ++counts[gap.thread];
-  }
+  for (const HostGap& gap : gaps) ++for_id(counts, gap.thread);
   std::vector<ThreadSweep>& sweeps = threads_->sweeps;
   for (const std::size_t count : counts) sweeps.emplace_back().reserve(count);
   for (const HostGap& gap : gaps) {

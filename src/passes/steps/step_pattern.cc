@@ -77,14 +77,11 @@ std::vector<NamedMatch> match_names(const Index& index, std::span<const std::uin
   TextById text(index);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::size_t name = names[i];
-    if (name >= seen.size()) seen.resize(name * 2 + 1);
-    if (!seen[name]) {
+    if (!for_id(seen, name)) {
       seen[name] = true;
       const auto own = text.of(names[i]);
-      if (const auto info = own ? pattern.match(*own) : std::nullopt) {
-        if (name >= out.size()) out.resize(name * 2 + 1);
-        out[name] = {info, std::string(*own), false, step_scope(*own)};
-      }
+      if (const auto info = own ? pattern.match(*own) : std::nullopt)
+        for_id(out, name) = {info, std::string(*own), false, step_scope(*own)};
     }
     if (name < out.size() && streams[i] == 0) out[name].on_thread = true;
   }
@@ -159,8 +156,7 @@ class PatternSteps {
   }
 
   [[nodiscard]] std::int64_t end(std::size_t i) const {
-    const std::int64_t dur = annotations_.int64s("dur")[i];
-    return dur == kUnknownValue ? annotations_.int64s("ts")[i] : saturating_add(annotations_.int64s("ts")[i], dur);
+    return saturating_add(annotations_.int64s("ts")[i], duration_or_zero(annotations_.int64s("dur")[i]));
   }
 
   [[nodiscard]] LargeVector<std::uint32_t> assigned(const EventColumns& events, const CallSteps& calls) const {
