@@ -1,5 +1,3 @@
-#include "compare/wafer/alignment.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,6 +5,7 @@
 
 #include "base/text/characters.h"
 #include "base/unknown.h"
+#include "compare/wafer/comparison.h"
 
 namespace tracedb::wafer {
 namespace {

@@ -5,11 +5,7 @@
 #include <cmath>
 
 #include "base/unknown.h"
-#include "compare/wafer/alignment.h"
 #include "compare/wafer/comparison.h"
-#include "compare/wafer/fusion.h"
-#include "compare/wafer/layers.h"
-#include "compare/wafer/operations.h"
 #include "compare/wafer/trace.h"
 #include "support/ingested.h"
 #include "support/rows.h"
@@ -300,8 +296,8 @@ std::string layers_text(const Trace& trace) {
   const LayerMap layers = find_layers(trace);
   std::string text;
   for (const Kernel& kernel : trace.kernels) {
-    const auto layer = layers.layer_of(kernel);
-    text += layer ? static_cast<char>('0' + *layer) : '-';
+    const auto layer = layers.find(kernel.correlation);
+    text += layer == layers.end() ? '-' : static_cast<char>('0' + layer->second);
   }
   return text;
 }

@@ -18,7 +18,6 @@
 #include "base/text/closest_name.h"
 #include "base/unknown.h"
 #include "compare/wafer/comparison.h"
-#include "compare/wafer/trace.h"
 #include "report/json_text.h"
 #include "report/table.h"
 #include "trace_query/open.h"
