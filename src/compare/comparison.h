@@ -13,8 +13,6 @@
 #include <vector>
 
 #include "compare/align/alignment.h"
-#include "compare/align/fusion.h"
-#include "compare/class_levels.h"
 #include "compare/ledger.h"
 #include "compare/same_kernels.h"
 #include "compare/steps/step_groups.h"

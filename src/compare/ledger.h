@@ -2,7 +2,7 @@
 //
 // With n and time per unit (step, token) in either trace and avg the time of one event,
 //   count effect = (n_b - n_a) avg_a,   duration effect = n_b (avg_b - avg_a),   together the row's change.
-// Times are durations of kernels that compute, and exclusive times (exclusive_time.h) of communication and copies. Time
+// Times are durations of kernels that compute, and exclusive times (device_steps.h) of communication and copies. Time
 // that concurrent kernels of a step count twice is a row of its own, negative. Swapping the traces negates every
 // change.
 //

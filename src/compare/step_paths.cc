@@ -1,9 +1,8 @@
-#include "compare/step_paths.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "compare/reasons.h"
 #include "passes/critical/critical_path.h"
 #include "passes/tables/pass_tables.h"
 

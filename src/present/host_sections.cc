@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compare/memory_peaks.h"
-#include "compare/operator_changes.h"
+#include "compare/host_changes.h"
 #include "present/cells.h"
 #include "present/sections.h"
 

@@ -7,8 +7,7 @@
 
 #include "compare/comparison.h"
 #include "compare/findings.h"
-#include "compare/memory_peaks.h"
-#include "compare/operator_changes.h"
+#include "compare/host_changes.h"
 #include "compare/reasons.h"
 #include "present/cells.h"
 

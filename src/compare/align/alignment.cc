@@ -9,7 +9,6 @@
 
 #include "base/parallel.h"
 #include "base/unknown.h"
-#include "compare/align/position_alignment.h"
 
 namespace tracedb {
 namespace {

@@ -1,5 +1,3 @@
-#include "compare/align/fusion.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -9,6 +7,7 @@
 #include <tuple>
 
 #include "base/unknown.h"
+#include "compare/align/alignment.h"
 #include "passes/classify/kernel_traits.h"
 
 namespace tracedb {

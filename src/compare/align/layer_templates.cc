@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "base/unknown.h"
-#include "compare/align/position_alignment.h"
-#include "compare/trace/exclusive_time.h"
 
 namespace tracedb {
 namespace {

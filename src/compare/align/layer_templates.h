@@ -9,8 +9,10 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
+#include "compare/align/sequence_alignment.h"
 #include "compare/steps/step_groups.h"
 #include "compare/trace/compared_trace.h"
 
@@ -24,7 +26,7 @@ struct TemplateKernel {
   std::uint32_t example = 0;  // row of table kernel, in a step that follows the sequence if one has the position
   std::int64_t n = 0;
   std::int64_t time = 0;
-  std::int64_t accounted = 0;  // accounted_time() of exclusive_time.h
+  std::int64_t accounted = 0;  // accounted_time() of device_steps.h
   // Of those kernels, which in single steps may be others, the ones that have this name.
   std::int64_t named_n = 0, named_time = 0;
 };
@@ -40,5 +42,20 @@ struct LayerTemplate {
 using LayerTemplates = std::map<std::int32_t, LayerTemplate>;
 LayerTemplates layer_templates(const ComparedTrace& trace, const GroupSide& group, const KernelNameTable& kernel_names,
                                bool whole);
+
+// Aligns the usual sequences of two traces: schema/METRICS.md 11. Pure.
+//
+// Sequences are in the order in which kernels started. On several streams that order is accidental: then streams are
+// matched by what runs on them, each pair is aligned by itself, and the rest is aligned across streams, if that costs
+// less than aligning everything in order. Companions (kernel_name_table.h) follow the kernel whose work they finish.
+
+// Every position of both once; in the order of the sequences as far as they agree. Which one comes first does not
+// matter.
+std::vector<AlignedPair> align_positions(std::span<const TemplateKernel> a, std::span<const TemplateKernel> b,
+                                         const KernelNameTable& kernel_names);
+
+// By position: that of the kernel whose work it ends, or kNoPartner.
+std::vector<std::uint32_t> companion_hosts(std::span<const TemplateKernel> kernels,
+                                           const KernelNameTable& kernel_names);
 
 }  // namespace tracedb

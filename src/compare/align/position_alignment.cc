@@ -1,9 +1,9 @@
-#include "compare/align/position_alignment.h"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <utility>
+
+#include "compare/align/layer_templates.h"
 
 namespace tracedb {
 namespace {

@@ -13,7 +13,6 @@
 #include "base/stream/content_hash.h"
 #include "base/unknown.h"
 #include "base/version.h"
-#include "compare/trace/exclusive_time.h"
 #include "index/locate.h"
 #include "passes/layers/model_names.h"
 

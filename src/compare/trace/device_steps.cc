@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -11,7 +12,6 @@
 
 #include "base/time_cover.h"
 #include "base/unknown.h"
-#include "compare/trace/exclusive_time.h"
 #include "passes/time/timeline.h"
 
 namespace tracedb {
@@ -290,6 +290,27 @@ void leave_out(const std::set<std::int64_t>& idle, const std::vector<std::int64_
       in_none > 0 ? fmt::format(" ({:.3g} ms in no step)", static_cast<double>(in_none) / 1e6) : ""));
 }
 
+// Gives every interval of a kind the time that neither one of the kinds above nor an earlier one of its kind covers.
+void share_out(std::span<const WorkInterval> intervals, Work work, std::initializer_list<Work> above,
+               std::vector<std::int64_t>& out) {
+  const auto is_above = [&](const WorkInterval& one) { return std::ranges::find(above, one.work) != above.end(); };
+  auto next = intervals.begin();  // of those above, that which begins next
+  std::int64_t until = INT64_MIN, covered = INT64_MIN;
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    const std::int64_t end = intervals[i].end;
+    if (intervals[i].work != work || std::max(intervals[i].begin, until) >= end) continue;
+    until = std::max(intervals[i].begin, until);
+    while (until < end) {
+      next = std::find_if(next, intervals.end(), is_above);
+      const bool begins = next != intervals.end() && next->begin < end;
+      const std::int64_t free = std::max(until, covered), stop = begins ? next->begin : end;
+      out[i] += std::max<std::int64_t>(std::min(stop, end) - free, 0);
+      until = std::max(until, stop);
+      if (begins) covered = std::max(covered, next++->end);
+    }
+  }
+}
+
 }  // namespace
 
 DeviceKernelTimes device_times(const EventTables& events, const StepSet& steps,
@@ -464,6 +485,13 @@ PeriodSums sum_periods(const StepSet& set, std::span<const DeviceStep> steps, st
   }
   if (out.followed > 0 && tokens_known) out.tokens = tokens;
   return out;
+}
+
+void exclusive_times(std::span<const WorkInterval> intervals, std::vector<std::int64_t>& out) {
+  out.assign(intervals.size(), 0);
+  share_out(intervals, Work::kCompute, {}, out);
+  share_out(intervals, Work::kComm, {Work::kCompute}, out);
+  share_out(intervals, Work::kCopy, {Work::kCompute, Work::kComm}, out);
 }
 
 }  // namespace tracedb

@@ -46,7 +46,7 @@ struct DeviceStep {
 struct StepWork {
   LargeVector<std::uint32_t> kernel_rows;  // those of each device step together, in time order
   std::vector<std::uint32_t> memory_rows;
-  LargeVector<std::int64_t> kernel_own, memory_own;  // exclusive time on the device (exclusive_time.h), by row
+  LargeVector<std::int64_t> kernel_own, memory_own;  // exclusive time on the device (exclusive_times()), by row
   std::vector<DeviceStep> steps;
   // Rows of a device step.
   [[nodiscard]] std::span<const std::uint32_t> kernels(const DeviceStep& step) const {
@@ -111,5 +111,25 @@ struct PeriodSums {
 // `group`: indices of device steps.
 PeriodSums sum_periods(const StepSet& set, std::span<const DeviceStep> steps, std::span<const std::uint32_t> group,
                        std::span<const std::int64_t> periods);
+
+// Exclusive time of events, so that sums over events are elapsed time: an instant belongs to computation if anything
+// computes, else to communication, else to a copy; among several events of a kind, to the one that started first. Pure,
+// linear.
+
+// end >= begin; in order of begin.
+struct WorkInterval {
+  std::int64_t begin = 0, end = 0;
+  Work work = Work::kCompute;
+};
+
+// By interval, in ns. The sums of those of kCompute, kComm and kCopy are computation, exposed_comm and exposed_copy.
+void exclusive_times(std::span<const WorkInterval> intervals, std::vector<std::int64_t>& out);
+
+// The time of an event in the account of a step, in ns: all of its duration if it computes, else its exclusive time,
+// the part of it that is exposed. Which of two kernels that compute at once hides the other is chance; that a
+// kernel takes longer is not.
+inline std::int64_t accounted_time(Work work, std::int64_t duration, std::int64_t exclusive) {
+  return work == Work::kCompute ? duration : exclusive;
+}
 
 }  // namespace tracedb

@@ -8,7 +8,6 @@
 #include <string>
 #include <tuple>
 
-#include "compare/align/position_alignment.h"
 #include "compare/align/sequence_alignment.h"
 #include "passes/layers/layers.h"
 

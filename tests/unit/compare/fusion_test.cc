@@ -1,11 +1,10 @@
-#include "compare/align/fusion.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <string>
 #include <string_view>
 
+#include "compare/align/alignment.h"
 #include "passes/classify/rule_set.h"
 #include "support/rows.h"
 

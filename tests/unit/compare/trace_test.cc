@@ -4,13 +4,12 @@
 #include <random>
 
 #include "base/unknown.h"
-#include "compare/class_levels.h"
 #include "compare/steps/step_metrics.h"
 #include "compare/trace/compared_trace.h"
 #include "compare/trace/device_steps.h"
-#include "compare/trace/exclusive_time.h"
 #include "compare/trace/kernel_name_table.h"
 #include "compare/trace/recording.h"
+#include "compare/work_sums.h"
 #include "passes/columns/device_events.h"
 #include "support/cases.h"
 #include "support/rows.h"

@@ -1,5 +1,5 @@
-// The framework operators of two traces: by name, which one side adds or lacks, which run more often, or longer; by
-// shape, how near both come to the peaks of their devices.
+// What the hosts of two traces asked for: framework operators by name, which one side adds or lacks, which run more
+// often, or longer; by shape, how near both come to the peaks of their devices; and the memory that was allocated.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 
 #include "index/index.h"
 #include "passes/steps/step_set.h"
+#include "sql/database.h"
 
 namespace tracedb {
 
@@ -80,5 +81,28 @@ ShapeSides shape_sides(Database& database);
 
 // What both have, baseline and candidate; the largest change over all calls first.
 std::vector<ShapeChange> shape_changes(const ShapeSides& before, const ShapeSides& after);
+
+// The most memory that a trace has allocated at once, and what that was.
+
+struct MemoryPeak {
+  std::string device;      // "cuda 0", "hip 0", "cpu"
+  std::int64_t bytes = 0;  // allocated, with what was there before the trace where that is recorded
+  std::map<std::string, std::int64_t, std::less<>>
+      of_operators;  // all of them: of the trace's allocations alive then, "[none]" outside of all; and the rest
+  std::optional<std::int64_t> step = {};  // number of the step marked on the host then
+};
+
+// Largest peak first; empty: the trace has no events of memory. The database has the pass table memory_events.
+std::vector<MemoryPeak> memory_peaks(Database& database);
+
+// Of one device, on both sides: the peak, and what of it the operators allocated; largest change first.
+struct MemoryChange {
+  std::string device, operator_name;  // operator_name "": the peak
+  std::int64_t baseline = 0, candidate = 0;
+  std::optional<std::int64_t> step = {};  // of the higher of two peaks
+};
+// Devices of a number that both sides have, or the only one of each side.
+std::vector<MemoryChange> memory_changes(const std::vector<MemoryPeak>& baseline,
+                                         const std::vector<MemoryPeak>& candidate);
 
 }  // namespace tracedb
