@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -132,5 +133,12 @@ void drop_empty_columns(Report& report, const std::vector<std::string>& keys);
 // Where no row has a verdict or an interval, as with too few steps: leaves out the columns of verdicts and intervals.
 // For people.
 void drop_inconclusive_columns(Report& report);
+
+// Joins several candidates against one baseline into one table: a row for each item, columns for each candidate.
+
+// Reports of the same section, one for each candidate. Columns of the baseline appear once, those
+// of candidate i as "<key>_<i>" and "<head> <i>", counted from 1. Rows with the same identity (phase, layer, item, op,
+// name ...) are one row.
+Report join_candidates(std::span<const Report> reports);
 
 }  // namespace tracedb

@@ -8,8 +8,7 @@
 
 #include "present/cells.h"
 #include "present/gate.h"
-#include "present/side_names.h"
-#include "present/step_words.h"
+#include "present/words.h"
 #include "report/escape.h"
 
 namespace tracedb {

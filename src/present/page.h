@@ -7,8 +7,8 @@
 #include "base/text/sentence.h"
 #include "compare/reasons.h"
 #include "present/page_text.h"
-#include "present/reason_words.h"
 #include "present/sections.h"
+#include "present/words.h"
 
 namespace tracedb {
 

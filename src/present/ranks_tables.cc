@@ -12,7 +12,6 @@
 
 #include "base/text/amounts.h"
 #include "present/cells.h"
-#include "present/ranks_words.h"
 
 namespace tracedb {
 namespace {

@@ -1,5 +1,3 @@
-#include "present/ranks_words.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +5,7 @@
 #include <cmath>
 
 #include "base/text/amounts.h"
+#include "present/ranks_tables.h"
 
 namespace tracedb {
 namespace {

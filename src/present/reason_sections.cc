@@ -4,8 +4,8 @@
 #include "compare/reasons.h"
 #include "present/cells.h"
 #include "present/page.h"
-#include "present/reason_words.h"
 #include "present/sections.h"
+#include "present/words.h"
 #include "report/sql_report.h"
 
 namespace tracedb {

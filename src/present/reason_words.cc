@@ -1,11 +1,10 @@
-#include "present/reason_words.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "present/words.h"
 #include "report/escape.h"
 #include "trace/display_name.h"
 

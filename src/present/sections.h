@@ -77,7 +77,8 @@ struct Section {
   std::string_view name;     // --section
   std::string_view summary;  // for the help
   TableOf<SectionInput> table;
-  // Rows of several candidates: a table each, side by side (join.h), or one below the other, by a column `trace`.
+  // Rows of several candidates: a table each, side by side (join_candidates()), or one below the other, by a column
+  // `trace`.
   enum class Candidates { kApart, kJoined, kStacked } candidates = Candidates::kApart;
   bool of_page = false;  // also printed as data where no section is named, and people get a page
   bool member = false;   // in JSON a member of the document, and not in the list of sections
@@ -86,8 +87,8 @@ struct Section {
 std::span<const Section> compare_sections();
 
 // Of sections in files of their own. `kSentenceTable`: what the page says.
-extern const TableOf<SectionInput> kSummaryTable, kVerdictTable, kReasonTable, kSentenceTable, kRolesTable,
-    kKernelsTable, kAlignmentTable, kFusionTable, kOperatorsTable, kMemoryTable, kRooflineTable;
+extern const TableOf<SectionInput> kVerdictTable, kReasonTable, kSentenceTable, kRolesTable, kKernelsTable,
+    kAlignmentTable, kFusionTable;
 
 // The short name of a kernel for people, the whole one for machines.
 const std::string& kernel_text(NameId name, const SectionInput& input);

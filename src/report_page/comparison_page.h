@@ -5,6 +5,7 @@
 #include <string>
 
 #include "present/sections.h"
+#include "present/set_sections.h"
 #include "report_page/report_page.h"
 
 namespace tracedb {
@@ -16,5 +17,10 @@ struct ComparisonPageInput {
 };
 
 ReportPage comparison_page(const ComparisonPageInput& input);
+
+// The page of two sets of runs: what `compare` says, the runs as dots, the ledger as a waterfall with intervals,
+// tables. Pure.
+
+ReportPage sets_report_page(const SetsAnswer& answer, std::span<const SetSection* const> tables);
 
 }  // namespace tracedb

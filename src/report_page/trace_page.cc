@@ -24,8 +24,7 @@
 #include "passes/time/communication.h"
 #include "present/cells.h"
 #include "present/page_text.h"
-#include "present/reason_words.h"
-#include "present/step_words.h"
+#include "present/words.h"
 #include "report/escape.h"
 #include "report_page/html/safe_text.h"
 

@@ -4,10 +4,8 @@
 
 #include "present/cells.h"
 #include "present/gate.h"
-#include "present/join.h"
 #include "present/page_text.h"
-#include "present/reason_words.h"
-#include "present/side_names.h"
+#include "present/words.h"
 
 namespace tracedb {
 namespace {

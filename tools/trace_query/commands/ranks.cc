@@ -10,7 +10,6 @@
 #include "present/cells.h"
 #include "present/page_text.h"
 #include "present/ranks_tables.h"
-#include "present/ranks_words.h"
 #include "ranks/waits.h"
 #include "report/sql_report.h"
 #include "report_page/html/safe_text.h"

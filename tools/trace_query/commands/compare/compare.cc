@@ -11,7 +11,6 @@
 #include "present/baseline_file.h"
 #include "present/cells.h"
 #include "present/gate.h"
-#include "present/join.h"
 #include "present/page.h"
 #include "present/sections.h"
 #include "report_page/comparison_page.h"
