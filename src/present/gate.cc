@@ -151,13 +151,22 @@ const Fields<GateLine> kGateFields =
 
 std::string_view to_string(GateOutcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)]; }
 
-bool GateResult::compared() const {
-  return std::ranges::any_of(findings, [](const GateFinding& f) { return f.percent.has_value() && !f.barred; });
+bool fails(const Gate& gate, GateOutcome outcome, bool is_idle) {
+  const bool open_fails = gate.inconclusive_fails || (is_idle && !gate.nothing_passes);
+  return outcome == GateOutcome::kFail || (outcome == GateOutcome::kInconclusive && open_fails);
 }
 
-bool GateResult::failed() const {
-  if (!compared() && !gate.nothing_passes) return true;
-  return outcome() == GateOutcome::kFail || (gate.inconclusive_fails && outcome() == GateOutcome::kInconclusive);
+std::string gate_text(const Gate& gate, GateOutcome outcome, bool is_idle, const std::string& because) {
+  const std::string_view word = outcome == GateOutcome::kPass    ? "passed"
+                                : outcome == GateOutcome::kFail  ? "FAILED"
+                                : !fails(gate, outcome, is_idle) ? "inconclusive"
+                                : is_idle                        ? "FAILED, since it could judge nothing"
+                                                                 : "FAILED, since it is inconclusive";
+  return fmt::format("gate {:g} %: {}: {}", gate.percent, word, because);
+}
+
+bool GateResult::compared() const {
+  return std::ranges::any_of(findings, [](const GateFinding& f) { return f.percent.has_value() && !f.barred; });
 }
 
 std::string GateResult::because() const {
@@ -175,14 +184,9 @@ std::string GateResult::because() const {
 
 std::string to_string(const GateResult& result) {
   const GateOutcome outcome = result.outcome();
-  const std::string_view word = outcome == GateOutcome::kPass   ? "passed"
-                                : outcome == GateOutcome::kFail ? "FAILED"
-                                : !result.failed()              ? "inconclusive"
-                                : result.compared()             ? "FAILED, since it is inconclusive"
-                                                                : "FAILED, since it could judge nothing";
   const bool judged = outcome == GateOutcome::kPass || outcome == GateOutcome::kFail;
-  return fmt::format("gate {:g} %: {}: {}{}", result.gate.percent, word, result.because(),
-                     judged ? fmt::format(" ({})", kOneRun) : "");
+  return gate_text(result.gate, outcome, !result.compared(), result.because()) +
+         (judged ? fmt::format(" ({})", kOneRun) : "");
 }
 
 GateResult judge_by_gate(const Gate& gate, const Comparison& comparison, const Note& note) {

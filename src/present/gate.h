@@ -23,6 +23,12 @@ struct Gate {
 
 std::string_view to_string(GateOutcome outcome);  // pass, fail, inconclusive, not judged
 
+// Whether it fails a candidate. `is_idle`: nothing can be judged, however many steps or runs there are: a gate that is
+// not there lets all pass.
+bool fails(const Gate& gate, GateOutcome outcome, bool is_idle);
+// "gate 2 %: FAILED: decode, period: +3.10 %".
+std::string gate_text(const Gate& gate, GateOutcome outcome, bool is_idle, const std::string& because);
+
 // Fail where one fails, else inconclusive where one is or none is judged.
 template <class Judged, class OutcomeOf>
 GateOutcome outcome_of_all(const Judged& judged, OutcomeOf outcome_of) {
@@ -46,12 +52,12 @@ struct GateResult {
   std::vector<GateFinding> findings;
   [[nodiscard]] GateOutcome outcome() const { return outcome_of_all(findings, &GateFinding::outcome); }
   [[nodiscard]] bool compared() const;  // any measure of any kind, of which there may be a verdict
-  [[nodiscard]] bool failed() const;    // also where nothing was compared: a gate that is not there lets all pass
+  [[nodiscard]] bool failed() const { return fails(gate, outcome(), !compared()); }
   // Of the findings that decided: "decode, period: +33.33 %"; of several the worst.
   [[nodiscard]] std::string because() const;
 };
 
-// "gate 5 %: failed: decode, period: +33.33 %".
+// gate_text(), and of how many runs it is.
 std::string to_string(const GateResult& result);
 
 using Note = std::function<void(const std::string&)>;

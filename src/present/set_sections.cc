@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/text/amounts.h"
-#include "present/gate.h"
 
 namespace tracedb {
 namespace {
@@ -279,7 +278,7 @@ GateOutcome SetsAnswer::gate_outcome() const {
   return outcome_of_all(phases, [](const PhaseAnswer& phase) { return phase.comparison.gate; });
 }
 
-// A gate that is not there lets all pass. Too few runs only leave it open.
+// Too few runs only leave it open.
 bool SetsAnswer::gate_is_idle() const {
   const bool of_speed = options.gate_metric == GateMetric::kPeriodAtEqualSpeed;
   return std::ranges::all_of(phases, [&](const PhaseAnswer& phase) {
@@ -287,21 +286,8 @@ bool SetsAnswer::gate_is_idle() const {
   });
 }
 
-bool SetsAnswer::gate_failed() const {
-  const GateOutcome outcome = gate_outcome();
-  if (outcome == GateOutcome::kFail) return true;
-  if (outcome == GateOutcome::kPass) return false;
-  return gate->inconclusive_fails || (gate_is_idle() && !gate->nothing_passes);
-}
-
 std::string gate_text(const SetsAnswer& answer) {
-  const GateOutcome outcome = answer.gate_outcome();
-  const std::string_view word = outcome == GateOutcome::kPass   ? "passed"
-                                : outcome == GateOutcome::kFail ? "FAILED"
-                                : !answer.gate_failed()         ? "inconclusive"
-                                : answer.gate_is_idle()         ? "FAILED, since it could judge nothing"
-                                                                : "FAILED, since it is inconclusive";
-  return fmt::format("gate {:g} %: {}: {}", answer.gate->percent, word, all_because(answer));
+  return gate_text(*answer.gate, answer.gate_outcome(), answer.gate_is_idle(), all_because(answer));
 }
 
 std::span<const SetSection> set_sections() { return kSetSections; }

@@ -11,6 +11,7 @@
 #include "compare/runs/run_sets.h"
 #include "compare/runs/set_comparison.h"
 #include "present/cells.h"
+#include "present/gate.h"
 #include "present/page_text.h"
 
 namespace tracedb {
@@ -36,26 +37,20 @@ struct PhaseAnswer {
   SetComparison comparison;
 };
 
-struct SetGate {
-  double percent = 2;
-  bool inconclusive_fails = false;
-  bool nothing_passes = false;  // --gate-inconclusive pass, written out
-};
-
 struct SetsAnswer {
   std::array<std::vector<RunSource>, 2> runs;  // baseline, candidate
   std::vector<PhaseAnswer> phases;             // longest first
   SetOptions options;
   bool paired = false;
-  std::optional<SetGate> gate;
+  std::optional<Gate> gate;
   std::vector<std::string> warnings;
 
   [[nodiscard]] GateOutcome gate_outcome() const;  // fail where a phase fails; else pass where all that are judged do
   [[nodiscard]] bool gate_is_idle() const;  // nothing that it is about can be judged, however many runs there are
-  [[nodiscard]] bool gate_failed() const;
+  [[nodiscard]] bool gate_failed() const { return fails(*gate, gate_outcome(), gate_is_idle()); }
 };
 
-std::string gate_text(const SetsAnswer& answer);  // "gate 2 %: FAILED: decode, period: +3.10 %"
+std::string gate_text(const SetsAnswer& answer);
 
 struct SetSection {
   std::string_view name;     // --section

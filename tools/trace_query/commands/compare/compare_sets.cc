@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 
 struct SetsRequest {
   SetOptions options;
-  std::optional<SetGate> gate;
+  std::optional<Gate> gate;
   std::vector<const SetSection*> sections;
   bool page = false;  // for people; else sections
   std::optional<std::string> pair_by;
@@ -54,7 +54,7 @@ void read_gate(const CommandLine& line, SetsRequest& out) {
   const auto text = line.text("gate");
   if (!text) return line.refuse({"gate-metric", "gate-inconclusive", "gate-strict"}, "--{} needs --gate");
   const bool fails = inconclusive_fails(line);
-  out.gate = SetGate{percent_of(*text), fails, line.has("gate-inconclusive") && !fails};
+  out.gate = Gate{percent_of(*text), {}, fails, line.has("gate-inconclusive") && !fails};
   out.options.budget_pct = out.gate->percent;
   out.options.gate_strict = line.has("gate-strict");
   out.options.gate_metric =
