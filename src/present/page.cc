@@ -579,12 +579,7 @@ class Writer : PageWriter {
 }  // namespace
 
 Page compare_page(const PageInput& input, std::size_t width) {
-  for (std::size_t most = kMostReasons; most > 1; --most) {
-    Page page = Writer(input, most).run();
-    const std::string text = page_text(page, width);
-    if (static_cast<std::size_t>(std::ranges::count(text, '\n')) <= kMostLines) return page;
-  }
-  return Writer(input, 1).run();
+  return fitting_page(kMostReasons, kMostLines, width, [&](std::size_t most) { return Writer(input, most).run(); });
 }
 
 }  // namespace tracedb

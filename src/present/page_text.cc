@@ -98,6 +98,15 @@ std::string page_text(const Page& page, std::size_t width) {
   return out;
 }
 
+Page fitting_page(std::size_t most, std::size_t lines, std::size_t width,
+                  const std::function<Page(std::size_t)>& write) {
+  for (; most > 1; --most) {
+    Page page = write(most);
+    if (static_cast<std::size_t>(std::ranges::count(page_text(page, width), '\n')) <= lines) return page;
+  }
+  return write(1);
+}
+
 std::string shell_text(const NextStep& step) {
   std::string out = "trace-query " + step.command;
   for (const std::string& side : step.sides) out += " " + side;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -71,6 +72,9 @@ class PageWriter {
 };
 
 std::string page_text(const Page& page, std::size_t width);
+// The page that says most, write(most) .. write(1), of those that take no more than `lines` of `width`; else write(1).
+Page fitting_page(std::size_t most, std::size_t lines, std::size_t width,
+                  const std::function<Page(std::size_t)>& write);
 std::string page_markdown(const Page& page);
 
 // A word of a shell's command: quoted where it holds more than letters, digits and _ . / - = + , : @ %.

@@ -325,12 +325,7 @@ class SetsWriter : PageWriter {
 }  // namespace
 
 Page sets_page(const SetsAnswer& answer, std::size_t width) {
-  for (std::size_t most = kSetReasons; most > 1; --most) {
-    Page page = SetsWriter(answer, most).run();
-    const std::string text = page_text(page, width);
-    if (static_cast<std::size_t>(std::ranges::count(text, '\n')) <= kSetLines) return page;
-  }
-  return SetsWriter(answer, 1).run();
+  return fitting_page(kSetReasons, kSetLines, width, [&](std::size_t most) { return SetsWriter(answer, most).run(); });
 }
 
 }  // namespace tracedb
