@@ -58,6 +58,12 @@ Sentence perhaps(const Reason& reason) {
   return say("perhaps", " (perhaps: confidence {confidence:.0f%})", {{"confidence", reason.confidence}});
 }
 
+Sentence load_change(const StepGroup& group) {
+  return say(
+      "load", "{baseline:count} -> {candidate:count} {of} a step",
+      {{"baseline", mean_load(group.baseline)}, {"candidate", mean_load(group.candidate)}, {"of", load_of(group)}});
+}
+
 // One sentence about each kind of reason.
 class ReasonWords {
  public:
@@ -71,24 +77,24 @@ class ReasonWords {
     switch (reason_.cause) {
       case Cause::kBetweenSteps:
         return told("between steps: {times}{interval}{host}{baseline_waits}{candidate_waits}",
-                    {{"times", from_to()},
-                     {"interval", interval_text(reason_)},
-                     {"host", hosts()},
+                    {times_,
+                     interval_,
+                     host_,
                      {"baseline_waits", waits(group_.baseline.waits, words_.names.baseline)},
                      {"candidate_waits", waits(group_.candidate.waits, words_.names.candidate)}});
       case Cause::kRecording:
         return told("between steps: {times}; no change of the program, since {recording}",
-                    {{"times", from_to()}, {"recording", words_.in.comparison.recording_difference}});
+                    {times_, {"recording", words_.in.comparison.recording_difference}});
       case Cause::kTransition:
         return told(
             "before the next {next}, beside the step itself: {times} (mean of {baseline_n:count} and "
             "{candidate_n:# gap}){interval}{host}",
             {{"next", next_step(reason_)},
-             {"times", from_to()},
+             times_,
              {"baseline_n", reason_.baseline_n},
              {"candidate_n", std::llround(reason_.candidate_n)},
-             {"interval", interval_text(reason_)},
-             {"host", hosts()}});
+             interval_,
+             host_});
       case Cause::kRareSteps:
         return told(
             "rare long steps, beside the regular ones: {baseline_n:count} of {baseline_steps:count} -> "
@@ -97,25 +103,18 @@ class ReasonWords {
              {"baseline_steps", static_cast<double>(group_.baseline.steps) + reason_.baseline_n},
              {"candidate_n", reason_.candidate_n},
              {"candidate_steps", static_cast<double>(group_.candidate.steps) + reason_.candidate_n},
-             {"times", from_to()},
-             {"host", hosts()}});
+             times_,
+             host_});
       case Cause::kNoStep:
-        return told("work of no step, while no step's runs: {times}{interval}",
-                    {{"times", from_to()}, {"interval", interval_text(reason_)}});
+        return told("work of no step, while no step's runs: {times}{interval}", {times_, interval_});
       case Cause::kIdle:
-        return told("idle within the step: {times}{interval}{host}",
-                    {{"times", from_to()}, {"interval", interval_text(reason_)}, {"host", hosts()}});
+        return told("idle within the step: {times}{interval}{host}", {times_, interval_, host_});
       case Cause::kCommunication:
         return told("exposed communication{at}: {times}{kernels}{interval}",
-                    {{"at", at()},
-                     {"times", from_to()},
-                     {"kernels", kernels("collective|collectives")},
-                     {"interval", interval_text(reason_)}});
+                    {at_, times_, {"kernels", kernels("collective|collectives")}, interval_});
       case Cause::kCopies:
-        return told("exposed copies{at}: {times}{kernels}{interval}", {{"at", at()},
-                                                                       {"times", from_to()},
-                                                                       {"kernels", kernels("copy|copies")},
-                                                                       {"interval", interval_text(reason_)}});
+        return told("exposed copies{at}: {times}{kernels}{interval}",
+                    {at_, times_, {"kernels", kernels("copy|copies")}, interval_});
       case Cause::kOperation:
         return operation(told);
       case Cause::kFusion:
@@ -125,8 +124,8 @@ class ReasonWords {
                      {"what", op_words(reason_.op)},
                      {"fused", std::min(reason_.baseline_n, reason_.candidate_n)},
                      {"parts", std::max(reason_.baseline_n, reason_.candidate_n)},
-                     {"at", at()},
-                     {"times", from_to()}});
+                     at_,
+                     times_});
       case Cause::kConcurrency:
         return told(
             "kernels that run at once: they save {saved_a:time} in {baseline}, {saved_b:time} in {candidate}{interval}",
@@ -134,18 +133,18 @@ class ReasonWords {
              {"baseline", words_.names.baseline},
              {"saved_b", -change_.candidate},
              {"candidate", words_.names.candidate},
-             {"interval", interval_text(reason_)}});
+             interval_});
       case Cause::kOtherSteps:
         return told(
             "steps overlap on the device: work of others in its time, less its own in theirs, {times}{interval}",
-            {{"times", from_to()}, {"interval", interval_text(reason_)}});
+            {times_, interval_});
       case Cause::kClocks:
         return clocks(told);
       case Cause::kLoad:
         return told(
             "other load: {load}: what kernels take that changed as it did, {times}; other causes cannot be told from "
             "it",
-            {{"load", load_change()}, {"times", from_to()}});
+            {{"load", load_change(group_.group)}, times_});
     }
     return {};
   }
@@ -155,8 +154,6 @@ class ReasonWords {
     return say("", "{baseline:time} -> {candidate:time}",
                {{"baseline", change_.baseline}, {"candidate", change_.candidate}});
   }
-
-  [[nodiscard]] Sentence at() const { return at_place(words_, reason_); }
 
   // Where nothing was recorded, nothing is said.
   [[nodiscard]] Sentence hosts() const {
@@ -201,11 +198,10 @@ class ReasonWords {
   }
 
   [[nodiscard]] Sentence operation(const auto& told) const {
-    const Figure what{"what", what_has_figures(reason_)}, at{"at", this->at()}, times{"times", from_to()},
-        kernels{"kernels", this->kernels("kernel|kernels")};
+    const Figure what{"what", what_has_figures(reason_)}, kernels{"kernels", this->kernels("kernel|kernels")};
     if (change_.baseline <= 0 || change_.candidate <= 0) {
       return told("{what}{at} is {how}: {times}{kernels}",
-                  {what, at, {"how", change_.candidate <= 0 ? "gone" : "new"}, times, kernels});
+                  {what, at_, {"how", change_.candidate <= 0 ? "gone" : "new"}, times_, kernels});
     }
     const bool longer = change_.change > 0;
     const bool more_kernels = by_count().id == "by_count_alone" &&
@@ -217,15 +213,15 @@ class ReasonWords {
             : Sentence{};
     return told("{what}{at} {how}{layers}: {times}{kernels}{companions}{interval}{roles}{pair}",
                 {what,
-                 at,
+                 at_,
                  {"how", more_kernels ? longer ? "runs more kernels" : "runs fewer kernels"
                          : longer     ? "slower"
                                       : "faster"},
                  {"layers", layers},
-                 times,
+                 times_,
                  kernels,
                  {"companions", companions()},
-                 {"interval", interval_text(reason_)},
+                 interval_,
                  {"roles", roles()},
                  {"pair", pair()}});
   }
@@ -287,25 +283,18 @@ class ReasonWords {
            {"ratio", clock.ratio},
            {"low", clock.low_quartile},
            {"high", clock.high_quartile},
-           {"times", from_to()},
-           {"interval", interval_text(reason_)}});
+           times_,
+           interval_});
     }
     return {};
   }
 
- public:
-  [[nodiscard]] Sentence load_change() const {
-    const GroupSide& a = group_.group.baseline;
-    const GroupSide& b = group_.group.candidate;
-    return say("load", "{baseline:count} -> {candidate:count} {of} a step",
-               {{"baseline", mean_load(a)}, {"candidate", mean_load(b)}, {"of", load_of(group_.group)}});
-  }
-
- private:
   const WordsInput& words_;
   const GroupComparison& group_;
   const Reason& reason_;
   const LedgerChange& change_;
+  const Figure at_{"at", at_place(words_, reason_)}, times_{"times", from_to()},
+      interval_{"interval", interval_text(reason_)}, host_{"host", hosts()};
 };
 
 // None where a trace has no steps, or none of a known kind.
@@ -452,7 +441,7 @@ Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const
                   {size, more, {"cause", words.in.comparison.same.cause}});
     case Cause::kLoad:
       return told("has another load ({load}), under which its kernels take {change:time} {how}",
-                  {{"load", ReasonWords(words, group, reason).load_change()}, size, more});
+                  {{"load", load_change(group.group->group)}, size, more});
   }
   return {};
 }
