@@ -155,28 +155,30 @@ void name_cycles(Report& report) {
   }
 }
 
-void drop_column(Report& report, std::size_t place) {
-  const auto drop = [at = static_cast<std::ptrdiff_t>(place)](auto& list) { list.erase(list.begin() + at); };
-  drop(report.columns);
-  for (Row& row : report.rows) drop(row);
-  for (Row& row : report.footer) drop(row);
+void drop_column(Report& report, std::string_view key) {
+  drop_columns(
+      report, [key](std::string_view own) { return own == key; }, [](const Cell&) { return true; });
 }
 
-void drop_column(Report& report, std::string_view key) {
-  if (const std::optional<std::size_t> place = find_column(report.columns, key)) drop_column(report, *place);
+void drop_columns(Report& report, const std::function<bool(std::string_view key)>& chosen,
+                  const std::function<bool(const Cell& cell)>& says_nothing) {
+  for (std::size_t c = report.columns.size(); c-- > 0;) {
+    const auto is_empty = [&](const Row& row) { return says_nothing(row[c]); };
+    if (!chosen(report.columns[c].key) || !std::ranges::all_of(report.rows, is_empty)) continue;
+    if (!std::ranges::all_of(report.footer, is_empty)) continue;
+    const auto drop = [at = static_cast<std::ptrdiff_t>(c)](auto& list) { list.erase(list.begin() + at); };
+    drop(report.columns);
+    std::ranges::for_each(report.rows, drop);
+    std::ranges::for_each(report.footer, drop);
+  }
 }
 
 void drop_empty_columns(Report& report, const std::vector<std::string>& keys) {
-  for (const std::string& key : keys) {
-    const std::size_t column = find_column(report.columns, key).value();
-    const auto is_empty = [&](const Row& row) {
-      const Cell& cell = row[column];
-      const auto* text = std::get_if<std::string>(&cell);
-      return std::holds_alternative<std::monostate>(cell) || (text != nullptr && text->empty());
-    };
-    const bool all_empty = std::ranges::all_of(report.rows, is_empty) && std::ranges::all_of(report.footer, is_empty);
-    if (all_empty) drop_column(report, key);
-  }
+  const auto is_listed = [&](std::string_view key) { return std::ranges::find(keys, key) != keys.end(); };
+  drop_columns(report, is_listed, [](const Cell& cell) {
+    const auto* text = std::get_if<std::string>(&cell);
+    return std::holds_alternative<std::monostate>(cell) || (text != nullptr && text->empty());
+  });
 }
 
 void drop_inconclusive_columns(Report& report) {

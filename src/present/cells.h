@@ -123,8 +123,11 @@ Cell cell_of_both(const Change& change, double value);
 // Of an end of its interval; for people, where that says what is known.
 Cell end_cell(const Change& change, double value, bool human_readable);
 
-void drop_column(Report& report, std::size_t place);
 void drop_column(Report& report, std::string_view key);  // where it has one
+
+// Removes those of the columns with a key that is `chosen` in which every cell `says_nothing`.
+void drop_columns(Report& report, const std::function<bool(std::string_view key)>& chosen,
+                  const std::function<bool(const Cell& cell)>& says_nothing);
 void name_cycles(Report& report);  // for people, who would take times that are cycles for microseconds
 
 // Removes those of the named columns in which no row has anything.

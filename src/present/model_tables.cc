@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
+#include <iterator>
 #include <utility>
 
 #include "present/cells.h"
@@ -110,19 +110,6 @@ Fields<OperatorLine> operator_fields(ModelBy by, Language language) {
   };
   fields.insert(fields.end(), measures.begin(), measures.end());
   return fields;
-}
-
-bool is_nothing(const Cell& cell) {
-  return number(cell).value_or(0) == 0 && !std::holds_alternative<std::string>(cell);
-}
-
-// Columns that say nothing here.
-void drop_zero_columns(Report& report, std::initializer_list<std::string_view> keys) {
-  for (std::size_t c = report.columns.size(); c-- > 0;) {
-    const bool listed = std::ranges::find(keys, report.columns[c].key) != keys.end();
-    const auto says_nothing = [&](const Row& row) { return is_nothing(row[c]); };
-    if (listed && std::ranges::all_of(report.rows, says_nothing)) drop_column(report, c);
-  }
 }
 
 // Of the durations that people compare in one column.
@@ -250,7 +237,11 @@ Report model_operators(const ModelScenario& scenario, ModelBy by, Language langu
   total.sources.clear();
   total.functions.clear();
   out.footer.push_back(row_of(fields, {total, total, language, 0, true}));
-  drop_zero_columns(out, {"estimated_time", "untimed_count", "sources", "functions", "shapes"});
+  // Columns that say nothing here.
+  constexpr std::string_view kMayBeEmpty[] = {"estimated_time", "untimed_count", "sources", "functions", "shapes"};
+  drop_columns(
+      out, [&](std::string_view key) { return std::ranges::find(kMayBeEmpty, key) != std::end(kMayBeEmpty); },
+      [](const Cell& cell) { return number(cell).value_or(0) == 0 && !std::holds_alternative<std::string>(cell); });
   return out;
 }
 

@@ -83,16 +83,6 @@ void put_names_first(Report& report) {
   for (Row& row : report.footer) move_first(row);
 }
 
-// A column in which nothing is known takes room and says nothing.
-void drop_unknown_columns(Report& report) {
-  const auto is_unknown = [](const std::vector<Row>& rows, std::size_t c) {
-    return std::ranges::all_of(rows, [c](const Row& row) { return std::holds_alternative<std::monostate>(row[c]); });
-  };
-  for (std::size_t c = report.columns.size(); c-- > 0;) {
-    if (is_unknown(report.rows, c) && is_unknown(report.footer, c)) drop_column(report, c);
-  }
-}
-
 // How many of its rows, with tags and all, take so many bytes: an estimate from above.
 std::size_t rows_within(const Report& report, std::size_t most_bytes) {
   constexpr std::size_t kOfNumber = 48, kOfTags = 12, kMostOfText = 1800;
@@ -112,7 +102,10 @@ std::size_t rows_within(const Report& report, std::size_t most_bytes) {
 
 std::string html_table(Report report, const ReportHead& head, std::size_t most_rows, std::size_t most_bytes,
                        const TableLinks& links) {
-  drop_unknown_columns(report);
+  // A column in which nothing is known takes room and says nothing.
+  drop_columns(
+      report, [](std::string_view) { return true; },
+      [](const Cell& cell) { return std::holds_alternative<std::monostate>(cell); });
   put_names_first(report);
   const std::size_t rows = std::max<std::size_t>(std::min(most_rows, rows_within(report, most_bytes)), 1);
   if (report.rows.size() > rows) {
