@@ -96,7 +96,7 @@ class SetsWriter : PageWriter {
         say("sets.headline",
             "{phase}: the candidate's {measure} is {change} ({interval}; {a} and {b} runs).{second}{rare}",
             {{"phase", phase.phase.label},
-             {"measure", phase.phase.by_period ? "period" : "span"},
+             {"measure", phase.measure()},
              {"change", set_change_words(period, answer_.options.budget_pct)},
              {"interval", interval_words(period.range_pct)},
              {"a", period.baseline_runs},
@@ -134,10 +134,9 @@ class SetsWriter : PageWriter {
     add(BlockKind::kHeading, "Verdict (regular steps, at equal load)");
     for (std::size_t i = 0; i < phases_.size() && i < kSetPhases; ++i) {
       const PhaseAnswer& phase = *phases_[i];
-      const char* period = phase.phase.by_period ? "period" : "span";
-      verdict(phase, phase.comparison.period, period);
+      verdict(phase, phase.comparison.period, phase.measure());
       if (phase.comparison.period_at_equal_speed.range) {
-        verdict(phase, phase.comparison.period_at_equal_speed, fmt::format("{} at equal speed", period));
+        verdict(phase, phase.comparison.period_at_equal_speed, phase.measure_at_equal_speed());
       }
     }
     add_more("sets.more_phases", "{n} more: --section verdict", answer_.phases.size(), kSetPhases);
@@ -240,7 +239,7 @@ class SetsWriter : PageWriter {
                 {"what", what},
                 {"change", change},
                 {"pct", change * to_pct},
-                {"measure", phase.phase.by_period ? "period" : "span"},
+                {"measure", phase.measure()},
                 {"range", range},
                 {"evidence", evidence}});
   }

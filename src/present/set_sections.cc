@@ -45,7 +45,7 @@ void set_lines(const SetsAnswer& answer, const AddLine<SetLine>& add) {
 
 struct SetVerdictLine {
   const PhaseAnswer& phase;
-  std::string_view metric;
+  std::string metric;
   const SetMetric& of;
   bool is_told = true;  // speed of kernels, of a metric at equal speed
 
@@ -57,7 +57,7 @@ const Fields<SetVerdictLine> kSetVerdictFields = DeclaredFields<SetVerdictLine>{
     "sets_verdict",
     {
         {"phase", [](const auto& line) { return line.phase.phase.label; }},
-        {"metric", [](const auto& line) { return std::string(line.metric); }},
+        {"metric", &SetVerdictLine::metric},
         {"baseline_runs", [](const auto& line) { return line.of.baseline_runs; }},
         {"candidate_runs", [](const auto& line) { return line.of.candidate_runs; }},
         {"baseline", [](const auto& line) { return line.mean(line.of.baseline_runs, line.of.baseline); }},
@@ -75,16 +75,11 @@ const Fields<SetVerdictLine> kSetVerdictFields = DeclaredFields<SetVerdictLine>{
         {"reason", [](const auto& line) { return text_cell(line.of.reason); }},
     }};
 
-std::string_view period_word(const PhaseAnswer& phase) { return phase.phase.by_period ? "period" : "span"; }
-std::string_view equal_speed_word(const PhaseAnswer& phase) {
-  return phase.phase.by_period ? "period at equal speed" : "span at equal speed";
-}
-
 void set_verdict_lines(const SetsAnswer& answer, const AddLine<SetVerdictLine>& add) {
   for (const PhaseAnswer& phase : answer.phases) {
-    add({phase, period_word(phase), phase.comparison.period});
+    add({phase, phase.measure(), phase.comparison.period});
     const SetMetric& equal = phase.comparison.period_at_equal_speed;
-    add({phase, equal_speed_word(phase), equal, equal.range.has_value()});
+    add({phase, phase.measure_at_equal_speed(), equal, equal.range.has_value()});
   }
 }
 
@@ -202,7 +197,7 @@ const Fields<SetGateLine> kSetGateFields = DeclaredFields<SetGateLine>{
 std::string set_because(const PhaseAnswer& phase, GateMetric judged) {
   const SetComparison& one = phase.comparison;
   const SetMetric* metric = &one.period;
-  std::string_view name = period_word(phase);
+  std::string name = phase.measure();
   const SetMetric& equal = one.period_at_equal_speed;
   const auto weight = [&](const SetMetric& of) {
     return one.gate == GateOutcome::kFail ? (of.range_pct->low > 0 ? of.change_pct : -100) : of.range_pct->high;
@@ -211,7 +206,7 @@ std::string set_because(const PhaseAnswer& phase, GateMetric judged) {
   if (judged == GateMetric::kPeriodAtEqualSpeed ||
       (either && (!metric->range_pct || weight(equal) > weight(*metric)))) {
     metric = &equal;
-    name = equal_speed_word(phase);
+    name = phase.measure_at_equal_speed();
   }
   std::string text = fmt::format("{}, {}", phase.phase.label, name);
   if (metric->range_pct) {

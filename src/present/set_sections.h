@@ -35,6 +35,8 @@ struct NamedRun {
 struct PhaseAnswer {
   RunPhase phase;
   SetComparison comparison;
+  [[nodiscard]] std::string measure() const { return phase.by_period ? "period" : "span"; }
+  [[nodiscard]] std::string measure_at_equal_speed() const { return measure() + " at equal speed"; }
 };
 
 struct SetsAnswer {

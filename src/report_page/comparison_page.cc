@@ -43,14 +43,13 @@ void add_dots(DataWriter& data, std::string_view label, const SetComparison& one
 
 Picture dots(const PhaseAnswer& phase) {
   const SetComparison& one = phase.comparison;
-  const std::string period = phase.phase.by_period ? "period" : "span";
   DataWriter data;
   data.member("unit", "ns").key("rows").open('[');
-  add_dots(data, period, one, one.period.baseline, one.period.candidate, one.period.range,
+  add_dots(data, phase.measure(), one, one.period.baseline, one.period.candidate, one.period.range,
            [](const SetRun& run) { return run.period; });
   const SetMetric& equal = one.period_at_equal_speed;
   if (equal.range) {
-    add_dots(data, period + " at equal speed", one, equal.baseline, equal.candidate, equal.range,
+    add_dots(data, phase.measure_at_equal_speed(), one, equal.baseline, equal.candidate, equal.range,
              [](const SetRun& run) { return run.period_at_equal_speed; });
   }
   std::size_t said = 0;
