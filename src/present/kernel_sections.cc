@@ -27,6 +27,8 @@ void add_by_change(const std::vector<Line>& lines, const AddLine<Line>& add) {
   for (const Line* line : order) add(*line);
 }
 
+Cell role_cell(Role role) { return role == Role::kNone ? Cell{} : Cell(std::string(to_string(role))); }
+
 struct RoleSums : BothSums {
   BothSums in_layers;
   std::set<std::int32_t> layers;
@@ -85,13 +87,12 @@ struct KernelKey {
   NameId name = 0;                     // of the baseline; of the candidate where the baseline has none
   std::optional<NameId> partner = {};  // of the candidate, where the kernels are aligned
   auto operator<=>(const KernelKey&) const = default;
+  [[nodiscard]] NameId in_candidate() const { return partner.value_or(name); }
 };
 
 struct KernelSums : BothSums {
   std::int64_t fused = 0, companions = 0;  // kernels of either side that a fusion, or a pair they belong to, explains
 };
-
-enum class Side { kBaseline, kCandidate };
 
 struct KernelLine : SumsLine {
   const KernelKey& key;
@@ -101,14 +102,12 @@ struct KernelLine : SumsLine {
     const auto name_of = [&](NameId name) {
       return in.kernel_names.op_name(group.levels.op_of(name, in.kernel_names));
     };
-    const std::string first = name_of(key.name), second = name_of(key.partner.value_or(key.name));
+    const std::string first = name_of(key.name), second = name_of(key.in_candidate());
     return first == second ? first : std::min(first, second) + " / " + std::max(first, second);
   }
-  [[nodiscard]] Cell kernel(Side side) const {
-    if ((side == Side::kBaseline ? own.baseline.n : own.candidate.n) == 0) return {};
-    return in.kernel_names.entries()[side == Side::kCandidate && key.partner ? *key.partner : key.name].name;
+  [[nodiscard]] Cell kernel(const WorkSum& of, NameId name) const {
+    return of.n == 0 ? Cell{} : Cell(in.kernel_names.entries()[name].name);
   }
-
   [[nodiscard]] std::string status() const {
     if (key.pairing == Pairing::kAligned) return key.name == *key.partner ? "same kernel" : "other kernel";
     if (own.baseline.n > 0 && own.candidate.n > 0) return "both";
@@ -121,17 +120,14 @@ struct KernelLine : SumsLine {
 };
 
 const Fields<KernelLine> kKernelFields = DeclaredFields<KernelLine>{
-    "compare_kernels", cells_of_sums<KernelLine>({
-                           {"role",
-                            [](const auto& line) {
-                              return line.key.role == Role::kNone ? Cell{}
-                                                                  : Cell(std::string(to_string(line.key.role)));
-                            }},
-                           {"status", &KernelLine::status},
-                           {"op", &KernelLine::op},
-                           {"baseline_kernel", [](const auto& line) { return line.kernel(Side::kBaseline); }},
-                           {"candidate_kernel", [](const auto& line) { return line.kernel(Side::kCandidate); }},
-                       })};
+    "compare_kernels",
+    cells_of_sums<KernelLine>({
+        {"role", [](const auto& line) { return role_cell(line.key.role); }},
+        {"status", &KernelLine::status},
+        {"op", &KernelLine::op},
+        {"baseline_kernel", [](const auto& line) { return line.kernel(line.own.baseline, line.key.name); }},
+        {"candidate_kernel", [](const auto& line) { return line.kernel(line.own.candidate, line.key.in_candidate()); }},
+    })};
 
 // That of both, or of the one that has one; none where they differ.
 Role common_role(Role a, Role b, const RoleLevels& levels) {
@@ -171,12 +167,9 @@ void pair_kernels(const GroupComparison& group, SumsByKernel& sums) {
 
 SumsByKernel sums_by_kernel(const GroupComparison& group) {
   SumsByKernel out;
-  for (const WorkCell& cell : group.baseline.cells) {
-    out[{Pairing::kByName, Role::kNone, cell.name}].baseline.add(cell.sum);
-  }
-  for (const WorkCell& cell : group.candidate.cells) {
-    out[{Pairing::kByName, Role::kNone, cell.name}].candidate.add(cell.sum);
-  }
+  const auto of = [&](const WorkCell& cell) -> KernelSums& { return out[{Pairing::kByName, Role::kNone, cell.name}]; };
+  for (const WorkCell& cell : group.baseline.cells) of(cell).baseline.add(cell.sum);
+  for (const WorkCell& cell : group.candidate.cells) of(cell).candidate.add(cell.sum);
   pair_kernels(group, out);
   std::erase_if(out, [](const auto& entry) { return entry.second.baseline.n == 0 && entry.second.candidate.n == 0; });
   return out;
@@ -196,9 +189,7 @@ struct PairLine {
   [[nodiscard]] Cell op(const PairSide& side) const {
     return side.n > 0 ? Cell(in.kernel_names.op_name(in.kernel_names.op_of(side.name))) : Cell{};
   }
-  [[nodiscard]] Cell role(const PairSide& side) const {
-    return side.role == Role::kNone ? Cell{} : Cell(std::string(to_string(group.role_levels.of(side.role))));
-  }
+  [[nodiscard]] Cell role(const PairSide& side) const { return role_cell(group.role_levels.of(side.role)); }
   [[nodiscard]] Cell kernel(const PairSide& side) const {
     return side.n > 0 ? Cell(in.kernel_names.entries()[side.name].name) : Cell{};
   }
@@ -256,17 +247,13 @@ struct FusionLine {
   [[nodiscard]] double fused_time() const {
     return static_cast<double>(fusion.fused.time) / static_cast<double>(fused_units());
   }
-  [[nodiscard]] double parts_time() const {
-    double time = 0;
-    for (const FusionKernel& part : fusion.parts)
-      time += static_cast<double>(part.time) / static_cast<double>(parts_units());
-    return time;
+  // Of what the other side has instead, in its units.
+  [[nodiscard]] double parts_sum(std::int64_t FusionKernel::*of, std::int64_t units) const {
+    double sum = 0;
+    for (const FusionKernel& part : fusion.parts) sum += static_cast<double>(part.*of) / static_cast<double>(units);
+    return sum;
   }
-  [[nodiscard]] double parts_n() const {
-    double n = 0;
-    for (const FusionKernel& part : fusion.parts) n += static_cast<double>(part.n);
-    return n;
-  }
+  [[nodiscard]] double parts_time() const { return parts_sum(&FusionKernel::time, parts_units()); }
   // Of the layers in which the fusion was found, on the side that fuses against the other.
   [[nodiscard]] double layer_saving() const {
     double a = 0, b = 0;
@@ -298,7 +285,9 @@ const Fields<FusionLine> kFusionFields = DeclaredFields<FusionLine>{
            return count_cell(static_cast<double>(line.fusion.fused.n), line.fused_units(), line.in.human_readable);
          }},
         {"parts_n",
-         [](const auto& line) { return count_cell(line.parts_n(), line.parts_units(), line.in.human_readable); }},
+         [](const auto& line) {
+           return count_cell(line.parts_sum(&FusionKernel::n, 1), line.parts_units(), line.in.human_readable);
+         }},
         {"fused_time", &FusionLine::fused_time},
         {"parts_time", &FusionLine::parts_time},
         {"layer_saving", &FusionLine::layer_saving},
