@@ -352,33 +352,26 @@ struct OperatorChangeLine {
   const OperatorChange& change;
   double baseline_units, candidate_units;
 
-  [[nodiscard]] Cell baseline(std::int64_t OperatorSums::*figure) const {
-    return time_cell(static_cast<double>(change.baseline.*figure) / baseline_units);
+  [[nodiscard]] Cell calls(const OperatorSums& of, double units) const {
+    return count_cell(static_cast<double>(of.calls), std::llround(units), in.human_readable);
   }
-  [[nodiscard]] Cell candidate(std::int64_t OperatorSums::*figure) const {
-    return time_cell(static_cast<double>(change.candidate.*figure) / candidate_units);
-  }
+  [[nodiscard]] static Cell time(std::int64_t sum, double units) { return time_cell(static_cast<double>(sum) / units); }
 };
 
 const Fields<OperatorChangeLine> kOperatorChangeFields = DeclaredFields<OperatorChangeLine>{
     "compare_operators",
     {
         {"status", [](const auto& line) { return std::string(to_string(line.change.status)); }},
-        {"baseline_calls",
-         [](const auto& line) {
-           return count_cell(static_cast<double>(line.change.baseline.calls), std::llround(line.baseline_units),
-                             line.in.human_readable);
-         }},
-        {"candidate_calls",
-         [](const auto& line) {
-           return count_cell(static_cast<double>(line.change.candidate.calls), std::llround(line.candidate_units),
-                             line.in.human_readable);
-         }},
-        {"baseline_device", [](const auto& line) { return line.baseline(&OperatorSums::device); }},
-        {"candidate_device", [](const auto& line) { return line.candidate(&OperatorSums::device); }},
+        {"baseline_calls", [](const auto& line) { return line.calls(line.change.baseline, line.baseline_units); }},
+        {"candidate_calls", [](const auto& line) { return line.calls(line.change.candidate, line.candidate_units); }},
+        {"baseline_device",
+         [](const auto& line) { return line.time(line.change.baseline.device, line.baseline_units); }},
+        {"candidate_device",
+         [](const auto& line) { return line.time(line.change.candidate.device, line.candidate_units); }},
         {"device_change", [](const auto& line) { return time_cell(line.change.device_change); }},
-        {"baseline_host", [](const auto& line) { return line.baseline(&OperatorSums::host); }},
-        {"candidate_host", [](const auto& line) { return line.candidate(&OperatorSums::host); }},
+        {"baseline_host", [](const auto& line) { return line.time(line.change.baseline.host, line.baseline_units); }},
+        {"candidate_host",
+         [](const auto& line) { return line.time(line.change.candidate.host, line.candidate_units); }},
         {"host_change", [](const auto& line) { return time_cell(line.change.host_change); }},
         {"under", [](const auto& line) { return text_cell(line.change.under); }},
         {"operator", [](const auto& line) { return line.change.name; }},
