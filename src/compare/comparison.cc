@@ -25,17 +25,11 @@ std::int64_t units_of(const GroupSide& side, Normalise normalise) {
   return std::max<std::int64_t>(static_cast<std::int64_t>(side.device_steps.size()), 1);
 }
 
-double sum_of(std::span<const std::int64_t> times) {
-  double sum = 0;
-  for (const std::int64_t time : times) sum += static_cast<double>(time);
-  return sum;
-}
-
 // Share of the kernel time of `own` that is of classes `other` has too; `unlike`: one that says nothing.
 double coverage(const GroupWork& own, const GroupWork& other, std::optional<OpId> unlike = std::nullopt) {
   double shared = 0, all = 0;
   for (const auto& [op, times] : own.op_times) {
-    const double sum = sum_of(times);
+    const double sum = sum_of_times(times);
     all += sum;
     if (op != unlike && other.op_times.contains(op)) shared += sum;
   }
@@ -195,12 +189,9 @@ class Comparer {
   }
 
   [[nodiscard]] double attention_share(const GroupWork& work) const {
-    double own = 0, all = 0;
-    for (const auto& [op, times] : work.op_times) {
-      all += sum_of(times);
-      if (is_attention(kernel_names_.op_name(op))) own += sum_of(times);
-    }
-    return all > 0 ? own / all : 0;
+    AttentionShare out;
+    for (const auto& [op, times] : work.op_times) out.add(kernel_names_.op_name(op), sum_of_times(times));
+    return out.share();
   }
 
   // Of a metric of the steps; a period, which may be that to another kind of steps, is judged by how it was recorded.

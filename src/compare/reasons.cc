@@ -31,14 +31,7 @@ double size(const Reason& reason) { return std::abs(static_cast<double>(reason.c
 
 std::vector<std::int64_t> step_values(const ComparedTrace& trace, const GroupSide& side,
                                       std::int64_t DeviceStep::*figure) {
-  std::vector<std::int64_t> values, out;
-  std::vector<std::uint32_t> steps;
-  for (const std::uint32_t i : side.device_steps) {
-    steps.push_back(trace.work.steps[i].step);
-    values.push_back(trace.work.steps[i].*figure);
-  }
-  for (const StepMean& one : means_of_steps(steps, values)) out.push_back(one.mean);
-  return out;
+  return sample_of_steps(trace.work, side.device_steps, [&](std::uint32_t i) { return trace.work.steps[i].*figure; });
 }
 
 // Before a step of another kind.
@@ -447,15 +440,11 @@ class Hosts {
 
   // Of what makes rare steps longer than the regular ones, the time between them and the next.
   static double part_between(const ComparedTrace& trace, const GroupSide& side) {
-    const auto mean = [](std::span<const std::uint32_t> steps, const auto& time) {
-      double sum = 0;
-      for (const std::uint32_t i : steps) sum += static_cast<double>(time(i));
-      return steps.empty() ? 0 : sum / static_cast<double>(steps.size());
-    };
     const auto all = [&](std::uint32_t i) { return time_of(trace, side, i); };
     const auto between = [&](std::uint32_t i) { return side.by_period ? trace.work.steps[i].between : 0; };
-    const double more = mean(side.rare, all) - mean(side.device_steps, all);
-    return more > 0 ? std::clamp((mean(side.rare, between) - mean(side.device_steps, between)) / more, 0.0, 1.0) : 0;
+    const double more = mean_over(side.rare, all) - mean_over(side.device_steps, all);
+    const double of_them = mean_over(side.rare, between) - mean_over(side.device_steps, between);
+    return more > 0 ? std::clamp(of_them / more, 0.0, 1.0) : 0;
   }
   void add(Asking& one, std::size_t side, const HostQuestion& question) {
     if (!one.of_both && side != one.longer) return;

@@ -253,24 +253,17 @@ UsualTimes usual_times(std::span<const SameKernel> kernels, double ratio) {
 
 // By step: how long these kernels take, in billionths of what is usual.
 std::vector<std::int64_t> paces(const ComparedTrace& trace, const GroupSide& group, const UsualTimes& usual) {
-  std::vector<std::uint32_t> steps;
-  std::vector<std::int64_t> values, out;
-  for (const std::uint32_t of_group : group.device_steps) {
-    const DeviceStep& step = trace.work.steps[of_group];
+  return sample_of_steps(trace.work, group.device_steps, [&](std::uint32_t i) {
     double time = 0, expected = 0;
-    each_kernel(trace, step, [&](std::uint64_t key, std::int64_t dur, bool) {
+    each_kernel(trace, trace.work.steps[i], [&](std::uint64_t key, std::int64_t dur, bool) {
       auto found = usual.find(key);
       if (found == usual.end()) found = usual.find(key_of(name_of(key), 0));
       if (found == usual.end()) return;
       time += static_cast<double>(dur);
       expected += found->second;
     });
-    if (expected <= 0) continue;
-    steps.push_back(step.step);
-    values.push_back(std::llround(1e9 * time / expected));
-  }
-  for (const StepMean& one : means_of_steps(steps, values)) out.push_back(one.mean);
-  return out;
+    return expected > 0 ? std::int64_t{std::llround(1e9 * time / expected)} : kUnknownValue;
+  });
 }
 
 // Of the difference as one; it includes 0 if that of the difference does.

@@ -33,12 +33,6 @@ constexpr std::string_view kLoad = "load";  // no time: the load of each step
 
 bool is_op(const std::string& measure) { return measure.starts_with(kOpPrefix); }
 
-double sum_of(const std::vector<std::int64_t>& values) {
-  double sum = 0;
-  for (const std::int64_t value : values) sum += static_cast<double>(value);
-  return sum;
-}
-
 // Files of earlier versions have its sum alone.
 std::vector<std::int64_t> loads_of(const KindSamples& kind) {
   const auto found = kind.samples.find(std::string(kLoad));
@@ -49,13 +43,11 @@ std::vector<std::int64_t> loads_of(const KindSamples& kind) {
 }
 
 double attention_share(const KindSamples& kind) {
-  double own = 0, all = 0;
+  AttentionShare out;
   for (const auto& [measure, values] : kind.samples) {
-    if (!is_op(measure)) continue;
-    all += sum_of(values);
-    if (is_attention(measure)) own += sum_of(values);
+    if (is_op(measure)) out.add(measure, sum_of_times(values));
   }
-  return all > 0 ? own / all : 0;
+  return out.share();
 }
 
 StepValues values_of(const KindSamples& kind, const std::string& measure) {

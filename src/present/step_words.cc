@@ -41,9 +41,7 @@ Sentence range_words(double least, double most) {
 }
 
 double mean_of(const ComparedTrace& trace, const std::vector<std::uint32_t>& steps, std::int64_t DeviceStep::*part) {
-  double sum = 0;
-  for (const std::uint32_t i : steps) sum += static_cast<double>(trace.work.steps[i].*part);
-  return sum / static_cast<double>(std::max<std::size_t>(steps.size(), 1));
+  return mean_over(steps, [&](std::uint32_t i) { return trace.work.steps[i].*part; });
 }
 
 double idle_of(const ComparedTrace& trace, const std::vector<std::uint32_t>& steps) {

@@ -55,9 +55,7 @@ class GroupSummer {
       out_.sums.load = out_.sums.load_squares = 0;
       for (PartSums& part : out_.sums.parts) part.time_load = 0;
     }
-    double all = 0;
-    for (const std::uint32_t i : group_.rare) all += static_cast<double>(time_of(trace_, group_, i));
-    const double rare = group_.rare.empty() ? 0 : all / static_cast<double>(group_.rare.size());
+    const double rare = mean_over(group_.rare, [&](std::uint32_t i) { return time_of(trace_, group_, i); });
     const auto n = static_cast<double>(out_.sums.steps), n_rare = static_cast<double>(out_.sums.rare_steps);
     if (n > 0) out_.sums.mean_period = (out_.sums.period + rare * n_rare) / (n + n_rare);
   }
@@ -325,13 +323,11 @@ RollUp roll_up(const Index& index, const ComparedTrace& trace, const KernelNameT
 }
 
 double attention_share(const RollUpGroup& group) {
-  double all = 0, own = 0;
+  AttentionShare out;
   for (std::size_t i = 0; i < group.parts.size(); ++i) {
-    const double time = group.parts[i].family.empty() ? 0 : group.sums.parts[i].time;
-    all += time;
-    if (is_attention(group.parts[i].op)) own += time;
+    if (!group.parts[i].family.empty()) out.add(group.parts[i].op, group.sums.parts[i].time);
   }
-  return all > 0 ? own / all : 0;
+  return out.share();
 }
 
 std::string to_text(const RollUp& one) {

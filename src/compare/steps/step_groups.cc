@@ -369,18 +369,11 @@ std::string_view load_of(const StepGroup& group) {
 }
 
 std::vector<std::int64_t> load_sample(const ComparedTrace& trace, const GroupSide& side) {
-  std::vector<std::int64_t> loads;
-  std::vector<std::uint32_t> steps;
-  for (const std::uint32_t i : side.device_steps) {
+  return sample_of_steps(trace.work, side.device_steps, [&](std::uint32_t i) {
     const std::uint32_t step = trace.work.steps[i].step;
     const auto load = step == 0 ? std::nullopt : load_of(trace.steps.steps[step - 1].info);
-    if (!load || *load <= 0) continue;
-    steps.push_back(step);
-    loads.push_back(*load);
-  }
-  std::vector<std::int64_t> out;
-  for (const StepMean& one : means_of_steps(steps, loads)) out.push_back(one.mean);
-  return out;
+    return load.value_or(0) > 0 ? *load : kUnknownValue;
+  });
 }
 
 std::vector<StepsOfBatch> steps_by_batch(const ComparedTrace& trace) {

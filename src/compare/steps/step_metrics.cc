@@ -52,12 +52,6 @@ std::uint64_t seed_of(std::span<const std::int64_t> sorted) {
   return seed;
 }
 
-double mean_of(std::span<const std::int64_t> values) {
-  double sum = 0;
-  for (const std::int64_t value : values) sum += static_cast<double>(value);
-  return sum / static_cast<double>(values.size());
-}
-
 // Why there is no verdict; "" where there is one.
 std::string reason_of(const Change& change, double coverage, const std::string& barred, const VerdictRule& rule) {
   if (!barred.empty()) return barred;
@@ -79,21 +73,21 @@ std::string_view to_string(StepMetric metric) { return kMetricNames[static_cast<
 std::string period_measure(std::string_view to) { return std::string(kTransition) + std::string(to); }
 bool is_transition(std::string_view measure) { return measure.starts_with(kTransition); }
 
+double sum_of_times(std::span<const std::int64_t> values) {
+  double sum = 0;
+  for (const std::int64_t value : values) sum += static_cast<double>(value);
+  return sum;
+}
+
 std::vector<std::int64_t> step_sample(const StepWork& work, std::span<const std::uint32_t> group, StepMetric metric,
                                       std::span<const std::int64_t> periods) {
-  std::vector<std::int64_t> values;
-  std::vector<std::uint32_t> steps;
-  for (const std::uint32_t i : group) {
+  return sample_of_steps(work, group, [&](std::uint32_t i) {
     const DeviceStep& step = work.steps[i];
-    steps.push_back(step.step);
-    values.push_back(metric == StepMetric::kSpan     ? step.span
-                     : metric == StepMetric::kBusy   ? step.busy
-                     : metric == StepMetric::kPeriod ? periods[i]
-                                                     : step.kernel_time);
-  }
-  std::vector<std::int64_t> out;
-  for (const StepMean& one : means_of_steps(steps, values)) out.push_back(one.mean);
-  return out;
+    return metric == StepMetric::kSpan     ? step.span
+           : metric == StepMetric::kBusy   ? step.busy
+           : metric == StepMetric::kPeriod ? periods[i]
+                                           : step.kernel_time;
+  });
 }
 
 std::string LoadDifference::words() const {
@@ -204,7 +198,7 @@ MeanDraws draw_means(std::span<const std::int64_t> values, std::size_t zeros) {
   if (sorted.empty()) return {};
   std::ranges::sort(sorted);
   MeanDraws out;
-  out.mean = mean_of(sorted);
+  out.mean = sum_of_times(sorted) / static_cast<double>(sorted.size());
   if (sorted.front() == sorted.back()) {
     out.draws.assign(kResamples, out.mean);
     return out;

@@ -85,6 +85,29 @@ inline constexpr std::string_view kRepeatingUnit = "what repeats is no step";
 std::string period_measure(std::string_view to);
 bool is_transition(std::string_view measure);
 
+// Of each step of a group of device steps the mean of value(device step) over its devices; kUnknownValue is left out.
+template <class Value>
+std::vector<std::int64_t> sample_of_steps(const StepWork& work, std::span<const std::uint32_t> group, Value value) {
+  std::vector<std::int64_t> values, out;
+  std::vector<std::uint32_t> steps;
+  for (const std::uint32_t i : group) {
+    steps.push_back(work.steps[i].step);
+    values.push_back(value(i));
+  }
+  for (const StepMean& one : means_of_steps(steps, values)) out.push_back(one.mean);
+  return out;
+}
+
+// The mean of value(device step) over some device steps; 0 for none.
+template <class Value>
+double mean_over(std::span<const std::uint32_t> device_steps, Value value) {
+  double sum = 0;
+  for (const std::uint32_t i : device_steps) sum += static_cast<double>(value(i));
+  return device_steps.empty() ? 0 : sum / static_cast<double>(device_steps.size());
+}
+
+double sum_of_times(std::span<const std::int64_t> values);
+
 // Of the steps of a group of device steps, in ns, each the mean over its devices; those without a period are left out.
 // `periods`: by device step (device_steps.h).
 std::vector<std::int64_t> step_sample(const StepWork& work, std::span<const std::uint32_t> group, StepMetric metric,
@@ -104,6 +127,15 @@ struct LoadDifference {
   [[nodiscard]] LoadDifference of(std::string_view op) const;
 };
 bool is_attention(std::string_view op);
+// Of the time of classes of kernels.
+struct AttentionShare {
+  double own = 0, all = 0;
+  void add(std::string_view op, double time) {
+    all += time;
+    if (is_attention(op)) own += time;
+  }
+  [[nodiscard]] double share() const { return all > 0 ? own / all : 0; }
+};
 // Whether what a load differs by is a considerable part of a change: 1 % and a quarter of it. Both as shares.
 bool is_considerable(double load, double change);
 // `attention`: its share of the time.
