@@ -41,29 +41,15 @@ std::int32_t layer_of(std::size_t slot) { return static_cast<std::int32_t>(slot)
 class Summer {
  public:
   Summer(const ComparedTrace& trace, const KernelNameTable& kernel_names, const ClassLevels& levels)
-      : trace_(trace),
-        kernel_names_(kernel_names),
-        levels_(levels),
-        dur_(trace.events.kernels.int64s("dur")),
-        kind_(trace.events.kernels.ids("kind")),
-        names_(trace.events.kernels.ids("name_id")),
-        memory_dur_(trace.events.memory.int64s("dur")),
-        memory_kind_(trace.events.memory.ids("kind")) {}
+      : trace_(trace), kernel_names_(kernel_names), levels_(levels) {}
 
   void add(const DeviceStep& step) {
     if (step.step != step_ || devices_ == 0) close();
     step_ = step.step;
     ++devices_;
-    for (const std::uint32_t row : trace_.work.kernels(step)) {
-      count(trace_.layers.of_kernel[row], trace_.name(names_[row]), work_of_kernel(kind_[row]),
-            {1, duration_or_zero(dur_[row]), trace_.work.kernel_own[row]}, trace_.roles.of(row).role,
-            row < launcher_.size() ? launcher_[row] : 0);
-    }
-    for (const std::uint32_t row : trace_.work.memory(step)) {
-      const Work work = work_of_memory(memory_kind_[row]);
-      const NameId name = work == Work::kCopy ? trace_.numbers.memcpy : trace_.numbers.memset;
-      count(kNoLayer, name, work, {1, duration_or_zero(memory_dur_[row]), trace_.work.memory_own[row]}, Role::kNone);
-    }
+    for_each_event(trace_, step, [this](const StepEvent& event) {
+      count(event, event.is_memory || event.row >= launcher_.size() ? 0 : launcher_[event.row]);
+    });
     ++out_.device_steps;
     const auto sum = [](std::int64_t& to, std::int64_t time) { to = saturating_add(to, time); };
     sum(out_.taken, step.taken);
@@ -88,28 +74,28 @@ class Summer {
     devices_ = 0;
   }
 
-  void count(std::int32_t layer, NameId name, Work work, const WorkSum& sum, Role role, std::uint32_t launcher = 0) {
-    const std::uint64_t pair = pairs_.index_of(std::uint64_t{name} << 32 | launcher).index;
-    const std::uint64_t key = (pair << 40) ^ (std::uint64_t{static_cast<std::uint32_t>(layer)} << 8) ^
-                              (static_cast<std::uint64_t>(role) << 2) ^ static_cast<std::uint64_t>(work);
+  void count(const StepEvent& event, std::uint32_t launcher) {
+    const std::uint64_t pair = pairs_.index_of(std::uint64_t{event.name} << 32 | launcher).index;
+    const std::uint64_t key = (pair << 40) ^ (std::uint64_t{static_cast<std::uint32_t>(event.layer)} << 8) ^
+                              (static_cast<std::uint64_t>(event.role) << 2) ^ static_cast<std::uint64_t>(event.work);
     const auto [position, is_new] = numbers_.index_of(key);
     if (is_new) {
       const bool known = launcher > 0;
-      out_.cells.push_back(
-          {layer, name, work, {}, role, known ? std::string_view(trace_.recorded_work.operators[launcher]) : ""});
+      out_.cells.push_back({event.layer,
+                            event.name,
+                            event.work,
+                            {},
+                            event.role,
+                            known ? std::string_view(trace_.recorded_work.operators[launcher]) : ""});
     }
-    out_.cells[position].sum.add(sum);
-    ops_.add(levels_.op_of(name, kernel_names_), sum.time);
-    layers_.add(slot_of(layer), sum.time);
+    out_.cells[position].sum.add({1, event.time, event.own});
+    ops_.add(levels_.op_of(event.name, kernel_names_), event.time);
+    layers_.add(slot_of(event.layer), event.time);
   }
 
   const ComparedTrace& trace_;
   const KernelNameTable& kernel_names_;
   const ClassLevels& levels_;
-  std::span<const std::int64_t> dur_;
-  std::span<const std::uint32_t> kind_, names_;
-  std::span<const std::int64_t> memory_dur_;
-  std::span<const std::uint32_t> memory_kind_;
   std::span<const std::uint32_t> launcher_{trace_.recorded_work.operator_of};
   DenseIndex pairs_, numbers_;
   std::uint32_t step_ = 0;

@@ -87,25 +87,13 @@ class GroupSummer {
   }
 
   void add_device(const DeviceStep& step) {
-    for (const std::uint32_t row : trace_.work.kernels(step)) {
-      const Work work = work_of_kernel(kind_[row]);
-      const auto time = accounted_time(work, duration_or_zero(dur_[row]), trace_.work.kernel_own[row]);
-      const NameId name = trace_.name(names_[row]);
-      if (work == Work::kCompute) {
-        add(kernel_part(name, trace_.roles.of(row).role), time);
+    for_each_event(trace_, step, [this](const StepEvent& event) {
+      if (event.work == Work::kCompute) {
+        add(kernel_part(event.name, event.role), event.accounted());
       } else {
-        add(work == Work::kComm ? "[exposed communication]" : "[exposed copies]", time);
+        add(event.work == Work::kComm ? "[exposed communication]" : "[exposed copies]", event.accounted());
       }
-    }
-    for (const std::uint32_t row : trace_.work.memory(step)) {
-      const Work work = work_of_memory(memory_kind_[row]);
-      const auto time = accounted_time(work, duration_or_zero(memory_dur_[row]), trace_.work.memory_own[row]);
-      if (work == Work::kCopy) {
-        add("[exposed copies]", time);
-      } else {
-        add(kernel_part(trace_.numbers.memset, Role::kNone), time);
-      }
-    }
+    });
     add("[concurrent kernels]", step.at_once);
     add("[other steps]", step.shared);
     add("[idle]", step.idle);
@@ -150,11 +138,6 @@ class GroupSummer {
   const KernelNameTable& kernel_names_;
   const GroupSide& group_;
   RollUpGroup& out_;
-  std::span<const std::int64_t> dur_{trace_.events.kernels.int64s("dur")};
-  std::span<const std::uint32_t> kind_{trace_.events.kernels.ids("kind")};
-  std::span<const std::uint32_t> names_{trace_.events.kernels.ids("name_id")};
-  std::span<const std::int64_t> memory_dur_{trace_.events.memory.int64s("dur")};
-  std::span<const std::uint32_t> memory_kind_{trace_.events.memory.ids("kind")};
   std::map<std::pair<NameId, Role>, std::size_t> of_kernel_;
   std::map<std::tuple<std::string, std::string>, std::size_t> of_name_;
   std::vector<double> now_;          // of the step, by part

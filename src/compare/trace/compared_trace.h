@@ -51,6 +51,35 @@ struct ComparedTrace {
   [[nodiscard]] NameId name(std::uint32_t name_id) const { return numbers.name(name_id); }
 };
 
+// A kernel, copy or fill of a device step.
+struct StepEvent {
+  std::uint32_t row = 0;  // of its table
+  bool is_memory = false;
+  NameId name = 0;
+  Work work = Work::kCompute;
+  std::int64_t time = 0, own = 0;  // ns: duration, exclusive time
+  std::int32_t layer = kNoLayer;
+  Role role = Role::kNone;
+  [[nodiscard]] std::int64_t accounted() const { return accounted_time(work, time, own); }
+};
+
+// Calls visit(StepEvent) for the kernels of a device step, then for its copies and fills.
+template <class Visit>
+void for_each_event(const ComparedTrace& trace, const DeviceStep& step, Visit visit) {
+  const auto dur = trace.events.kernels.int64s("dur"), memory_dur = trace.events.memory.int64s("dur");
+  const auto kind = trace.events.kernels.ids("kind"), memory_kind = trace.events.memory.ids("kind");
+  const auto name = trace.events.kernels.ids("name_id");
+  for (const std::uint32_t row : trace.work.kernels(step)) {
+    visit(StepEvent{row, false, trace.name(name[row]), work_of_kernel(kind[row]), duration_or_zero(dur[row]),
+                    trace.work.kernel_own[row], trace.layers.of_kernel[row], trace.roles.of(row).role});
+  }
+  for (const std::uint32_t row : trace.work.memory(step)) {
+    const Work work = work_of_memory(memory_kind[row]);
+    visit(StepEvent{row, true, work == Work::kCopy ? trace.numbers.memcpy : trace.numbers.memset, work,
+                    duration_or_zero(memory_dur[row]), trace.work.memory_own[row]});
+  }
+}
+
 struct TraceSource {
   const Index& index;  // must outlive the trace
   std::string label;

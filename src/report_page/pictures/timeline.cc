@@ -170,17 +170,11 @@ const DeviceStep* usual_step(const PictureGroupSide& side) {
 
 std::vector<TimelineEvent> events_of(const ComparedTrace& trace, const DeviceStep& step) {
   std::vector<TimelineEvent> out;
-  const auto add = [&](const EventColumns& columns, std::uint32_t row, NameId name) {
-    const std::int64_t begin = std::max<std::int64_t>(columns.int64s("ts")[row], 0) - step.first;
-    out.push_back({columns.ids("stream_id")[row], begin, duration_or_zero(columns.int64s("dur")[row]), name});
-  };
-  const auto names = trace.events.kernels.ids("name_id");
-  for (const std::uint32_t row : trace.work.kernels(step)) add(trace.events.kernels, row, trace.name(names[row]));
-  const auto kinds = trace.events.memory.ids("kind");
-  for (const std::uint32_t row : trace.work.memory(step)) {
-    const bool copy = work_of_memory(kinds[row]) == Work::kCopy;
-    add(trace.events.memory, row, copy ? trace.numbers.memcpy : trace.numbers.memset);
-  }
+  for_each_event(trace, step, [&](const StepEvent& event) {
+    const EventColumns& columns = event.is_memory ? trace.events.memory : trace.events.kernels;
+    const std::int64_t begin = std::max<std::int64_t>(columns.int64s("ts")[event.row], 0) - step.first;
+    out.push_back({columns.ids("stream_id")[event.row], begin, event.time, event.name});
+  });
   std::ranges::stable_sort(out, {}, [](const auto& one) { return one.begin; });
   return out;
 }
