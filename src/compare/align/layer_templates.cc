@@ -202,37 +202,24 @@ std::vector<AlignedPair> pairs_by_name(std::span<const TemplateKernel> a, std::s
   return pairs;
 }
 
-// Numbers of a variant's lanes among those of the template: of a kernel that both have, else new ones.
-class LaneNumbers {
- public:
-  LaneNumbers(std::span<const TemplateKernel> usual, std::span<const TemplateKernel> variant,
-              std::span<const AlignedPair> pairs) {
-    for (const TemplateKernel& kernel : usual) next_ = std::max(next_, kernel.lane + 1);
-    for (const AlignedPair& pair : pairs) {
-      if (pair.a != kNoPartner && pair.b != kNoPartner) lanes_.try_emplace(variant[pair.b].lane, usual[pair.a].lane);
-    }
-  }
-  std::uint32_t of(std::uint32_t lane) {
-    const auto [entry, is_new] = lanes_.try_emplace(lane, next_);
-    if (is_new) ++next_;
-    return entry->second;
-  }
-
- private:
-  std::unordered_map<std::uint32_t, std::uint32_t> lanes_;
-  std::uint32_t next_ = 0;
-};
-
-// Counts the kernels of a variant at the positions of the template that they correspond to, or at new ones.
+// Counts the kernels of a variant at the positions of the template that they correspond to, or at new ones. A lane of
+// the variant has the number of a kernel that both have, else a new one.
 void merge(std::vector<TemplateKernel>& usual, std::span<const TemplateKernel> variant,
            const std::vector<AlignedPair>& pairs) {
-  LaneNumbers lanes(usual, variant, pairs);
+  std::unordered_map<std::uint32_t, std::uint32_t> lanes;
+  std::uint32_t next = 0;
+  for (const TemplateKernel& kernel : usual) next = std::max(next, kernel.lane + 1);
+  for (const AlignedPair& pair : pairs) {
+    if (pair.a != kNoPartner && pair.b != kNoPartner) lanes.try_emplace(variant[pair.b].lane, usual[pair.a].lane);
+  }
   std::vector<TemplateKernel> out;
   out.reserve(pairs.size());
   for (const AlignedPair& pair : pairs) {
     out.push_back(pair.a != kNoPartner ? usual[pair.a] : variant[pair.b]);
     if (pair.a == kNoPartner) {
-      out.back().lane = lanes.of(out.back().lane);
+      const auto [lane, is_new] = lanes.try_emplace(out.back().lane, next);
+      if (is_new) ++next;
+      out.back().lane = lane->second;
     } else if (pair.b != kNoPartner) {
       count(out.back(), variant[pair.b]);
     }

@@ -116,47 +116,32 @@ Positions counted_before(const Positions& anchors, std::size_t positions) {
 }
 
 // Within a stream it is a tie which of several equal kernels is unpaired where the other trace has fewer. The one that
-// runs at the position of the partner among the `steady` pairs of the main streams is the one that has it.
-class TieSettler {
- public:
-  // `partner`: of the kernels of `own`; `back`: of the others.
-  TieSettler(std::span<const TemplateKernel> own, const Positions& own_at, const Positions& others_at,
-             Positions& partner, Positions& back)
-      : own_(own), own_at_(own_at), others_at_(others_at), partner_(partner), back_(back) {}
-
-  // `fixed`: by position, whether its pair must stay.
-  void run(const std::vector<bool>& fixed) {
-    std::map<std::uint32_t, Positions> lanes;
-    for (std::uint32_t i = 0; i < own_.size(); ++i) lanes[own_[i].lane].push_back(i);
-    for (const auto& [lane, positions] : lanes) {
-      for (std::size_t i = 1; i < positions.size(); ++i) settle(positions[i - 1], positions[i], fixed);
-      for (std::size_t i = positions.size(); i-- > 1;) settle(positions[i - 1], positions[i], fixed);
-    }
-  }
-
- private:
-  void settle(std::uint32_t first, std::uint32_t second, const std::vector<bool>& fixed) {
-    if (own_[first].name != own_[second].name || fixed[first] || fixed[second]) return;
-    if ((partner_[first] == kNoPartner) == (partner_[second] == kNoPartner)) return;
-    const bool of_first = partner_[first] != kNoPartner;
-    const std::uint32_t has = of_first ? first : second, lacks = of_first ? second : first;
-    const std::uint32_t partner = partner_[has];
-    if (distance(lacks, partner) >= distance(has, partner)) return;
-    partner_[has] = kNoPartner;
-    partner_[lacks] = partner;
-    back_[partner] = lacks;
-  }
-  [[nodiscard]] std::uint32_t distance(std::uint32_t own, std::uint32_t other) const {
-    const std::uint32_t a = own_at_[own], b = others_at_[other];
+// runs at the position of the partner among the `steady` pairs of the main streams is the one that has it. `fixed`: by
+// position, whether its pair must stay; `partner`: of the kernels of `own`; `back`: of the others.
+void settle_ties_of(std::span<const TemplateKernel> own, const Positions& own_at, const Positions& others_at,
+                    const std::vector<bool>& fixed, Positions& partner, Positions& back) {
+  const auto distance = [&](std::uint32_t position, std::uint32_t other) {
+    const std::uint32_t a = own_at[position], b = others_at[other];
     return a > b ? a - b : b - a;
+  };
+  const auto settle = [&](std::uint32_t first, std::uint32_t second) {
+    if (own[first].name != own[second].name || fixed[first] || fixed[second]) return;
+    if ((partner[first] == kNoPartner) == (partner[second] == kNoPartner)) return;
+    const bool of_first = partner[first] != kNoPartner;
+    const std::uint32_t has = of_first ? first : second, lacks = of_first ? second : first;
+    const std::uint32_t other = partner[has];
+    if (distance(lacks, other) >= distance(has, other)) return;
+    partner[has] = kNoPartner;
+    partner[lacks] = other;
+    back[other] = lacks;
+  };
+  std::map<std::uint32_t, Positions> lanes;
+  for (std::uint32_t i = 0; i < own.size(); ++i) lanes[own[i].lane].push_back(i);
+  for (const auto& [lane, positions] : lanes) {
+    for (std::size_t i = 1; i < positions.size(); ++i) settle(positions[i - 1], positions[i]);
+    for (std::size_t i = positions.size(); i-- > 1;) settle(positions[i - 1], positions[i]);
   }
-
-  std::span<const TemplateKernel> own_;
-  const Positions& own_at_;
-  const Positions& others_at_;
-  Positions& partner_;
-  Positions& back_;
-};
+}
 
 // For both sequences. `steady`: positions of the first one.
 void settle_ties(std::span<const TemplateKernel> first, std::span<const TemplateKernel> second, const Positions& steady,
@@ -169,8 +154,8 @@ void settle_ties(std::span<const TemplateKernel> first, std::span<const Template
   }
   const Positions at_first = counted_before(steady, first.size());
   const Positions at_second = counted_before(steady_second, second.size());
-  TieSettler(first, at_first, at_second, partner, back).run(fixed_first);
-  TieSettler(second, at_second, at_first, back, partner).run(fixed_second);
+  settle_ties_of(first, at_first, at_second, fixed_first, partner, back);
+  settle_ties_of(second, at_second, at_first, fixed_second, back, partner);
 }
 
 class PositionAligner {
