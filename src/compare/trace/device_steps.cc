@@ -180,83 +180,75 @@ void divide_time(DeviceTimes& device) {
   }
 }
 
-class StepMeter {
- public:
-  StepMeter(const Rows& kernels, const Rows& memory) : kernels_(kernels), memory_(memory) {}
-
-  // Start, end and busy time of a step, from its events in order of time.
-  void measure(DeviceStep& step) const {
-    std::int64_t covered = 0, computed = 0;
-    bool is_first = true;
-    const auto add = [&](const Rows& of, std::size_t i) {
-      const WorkInterval event = of.interval(of.rows[i]);
-      if (is_first) step.first = covered = event.begin;
-      is_first = false;
-      step.busy += std::max<std::int64_t>(event.end - std::max(event.begin, covered), 0);
-      covered = std::max(covered, event.end);
-      if (event.work == Work::kCompute) {
-        const std::int64_t alone = std::max<std::int64_t>(event.end - std::max(event.begin, computed), 0);
-        step.computing += alone;
-        step.at_once = saturating_add(step.at_once, alone - (event.end - event.begin));
-        computed = std::max(computed, event.end);
-      }
-      return event.end - event.begin;
-    };
-    for (std::size_t i = step.begin, m = step.memory_begin; i < step.end || m < step.memory_end;) {
-      const bool memory =
-          i == step.end || (m < step.memory_end && memory_.ts[memory_.rows[m]] < kernels_.ts[kernels_.rows[i]]);
-      if (memory) {
-        add(memory_, m++);
-      } else {
-        step.kernel_time = saturating_add(step.kernel_time, add(kernels_, i++));
-      }
+// Start, end and busy time of a step, from its events in order of time.
+void measure(const Rows& kernels, const Rows& memory, DeviceStep& step) {
+  std::int64_t covered = 0, computed = 0;
+  bool is_first = true;
+  const auto add = [&](const Rows& of, std::size_t i) {
+    const WorkInterval event = of.interval(of.rows[i]);
+    if (is_first) step.first = covered = event.begin;
+    is_first = false;
+    step.busy += std::max<std::int64_t>(event.end - std::max(event.begin, covered), 0);
+    covered = std::max(covered, event.end);
+    if (event.work == Work::kCompute) {
+      const std::int64_t alone = std::max<std::int64_t>(event.end - std::max(event.begin, computed), 0);
+      step.computing += alone;
+      step.at_once = saturating_add(step.at_once, alone - (event.end - event.begin));
+      computed = std::max(computed, event.end);
     }
-    step.span = covered - step.first;
-  }
-
-  // Communication and copies, where nothing of the device hides them, and what is left of the time of the step.
-  void expose(DeviceStep& step) const {
-    const auto add = [&](const Rows& of, std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::uint32_t row = of.rows[i];
-        const Work work = of.work_of(of.kind[row]);
-        if (work == Work::kComm) step.exposed_comm += (*of.own)[row];
-        if (work == Work::kCopy) step.exposed_copy += (*of.own)[row];
-      }
-    };
-    add(kernels_, step.begin, step.end);
-    add(memory_, step.memory_begin, step.memory_end);
-    step.shared = step.taken - step.idle - step.other - step.computing - step.exposed_comm - step.exposed_copy;
-  }
-
-  // The events of each device; kernels that are not selected are left out.
-  [[nodiscard]] std::vector<DeviceTimes> by_device(const DenseDevices& devices, bool whole) const {
-    std::vector<bool> selected(kernels_.ts.size(), kernels_.rows.size() == kernels_.ts.size());
-    for (const std::uint32_t row : kernels_.rows) selected[row] = true;
-    std::vector<DeviceTimes> out(devices.count);
-    for (DeviceTimes& device : out) {
-      device.intervals.reserve((kernels_.ts.size() + memory_.ts.size()) / devices.count);
-      device.own.reserve(device.intervals.capacity());
+    return event.end - event.begin;
+  };
+  for (std::size_t i = step.begin, m = step.memory_begin; i < step.end || m < step.memory_end;) {
+    const bool is_memory =
+        i == step.end || (m < step.memory_end && memory.ts[memory.rows[m]] < kernels.ts[kernels.rows[i]]);
+    if (is_memory) {
+      add(memory, m++);
+    } else {
+      step.kernel_time = saturating_add(step.kernel_time, add(kernels, i++));
     }
-    const auto add = [&](const Rows& of, std::uint32_t row) {
-      DeviceTimes& device = out[devices.of(of.stream[row])];
-      device.intervals.push_back(of.interval(row));
-      device.own.push_back(&(*of.own)[row]);
-      device.in_step.push_back(whole || of.step_of[row] != 0);
-    };
-    std::uint32_t m = 0;
-    for (std::uint32_t row = 0; row < kernels_.ts.size(); ++row) {
-      for (; m < memory_.ts.size() && memory_.ts[m] < kernels_.ts[row]; ++m) add(memory_, m);
-      if (selected[row]) add(kernels_, row);
-    }
-    for (; m < memory_.ts.size(); ++m) add(memory_, m);
-    return out;
   }
+  step.span = covered - step.first;
+}
 
- private:
-  const Rows& kernels_;
-  const Rows& memory_;
-};
+// Communication and copies, where nothing of the device hides them, and what is left of the time of the step.
+void expose(const Rows& kernels, const Rows& memory, DeviceStep& step) {
+  const auto add = [&](const Rows& of, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::uint32_t row = of.rows[i];
+      const Work work = of.work_of(of.kind[row]);
+      if (work == Work::kComm) step.exposed_comm += (*of.own)[row];
+      if (work == Work::kCopy) step.exposed_copy += (*of.own)[row];
+    }
+  };
+  add(kernels, step.begin, step.end);
+  add(memory, step.memory_begin, step.memory_end);
+  step.shared = step.taken - step.idle - step.other - step.computing - step.exposed_comm - step.exposed_copy;
+}
+
+// The events of each device; kernels that are not selected are left out.
+std::vector<DeviceTimes> times_by_device(const Rows& kernels, const Rows& memory, const DenseDevices& devices,
+                                         bool whole) {
+  std::vector<bool> selected(kernels.ts.size(), kernels.rows.size() == kernels.ts.size());
+  for (const std::uint32_t row : kernels.rows) selected[row] = true;
+  std::vector<DeviceTimes> out(devices.count);
+  for (DeviceTimes& device : out) {
+    device.intervals.reserve((kernels.ts.size() + memory.ts.size()) / devices.count);
+    device.own.reserve(device.intervals.capacity());
+  }
+  const auto add = [&](const Rows& of, std::uint32_t row) {
+    DeviceTimes& device = out[devices.of(of.stream[row])];
+    device.intervals.push_back(of.interval(row));
+    device.own.push_back(&(*of.own)[row]);
+    device.in_step.push_back(whole || of.step_of[row] != 0);
+  };
+  std::uint32_t m = 0;
+  for (std::uint32_t row = 0; row < kernels.ts.size(); ++row) {
+    for (; m < memory.ts.size() && memory.ts[m] < kernels.ts[row]; ++m) add(memory, m);
+    if (selected[row]) add(kernels, row);
+  }
+  for (; m < memory.ts.size(); ++m) add(memory, m);
+  return out;
+}
 
 std::vector<std::uint32_t> memory_by_step(const EventTables& events, const StepSet& steps,
                                           const DenseDevices& devices) {
@@ -394,11 +386,10 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
     step->second.memory_end = end;
   });
   leave_out(idle, device_numbers(events), outside_times, found, out.notes);
-  const StepMeter meter(kernels, operations);
-  std::vector<DeviceTimes> by_device = meter.by_device(devices, whole);
+  std::vector<DeviceTimes> by_device = times_by_device(kernels, operations, devices, whole);
   out.steps.reserve(found.size());
   for (auto& [place, step] : found) {
-    meter.measure(step);
+    measure(kernels, operations, step);
     out.steps.push_back(step);
     by_device[place.second].steps.push_back(&out.steps.back());
   }
@@ -413,7 +404,7 @@ StepWork make_step_work(const EventTables& events, const StepSet& steps, LargeVe
     for (std::size_t i = 0; i < times.size(); ++i) *device.own[i] = times[i];
     divide_time(device);
   }
-  for (DeviceStep& step : out.steps) meter.expose(step);
+  for (DeviceStep& step : out.steps) expose(kernels, operations, step);
   return out;
 }
 
