@@ -160,30 +160,25 @@ RollUpGroup group_of(const ComparedTrace& trace, const KernelNameTable& kernel_n
 
 class TextWriter {
  public:
-  void operator()(const std::string& text) {
+  void operator()(const auto&... fields) { (write(fields), ...); }
+  template <class Items, class Visit>
+  void list(const Items& items, Visit visit) {
+    write(static_cast<std::int64_t>(items.size()));
+    for (const auto& item : items) visit(*this, item);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  void write(const std::string& text) {
     text_ += '\t';
     for (const char c : text) {
       if (c == '\\' || c == '\t' || c == '\n') text_ += '\\';
       text_ += c == '\t' ? 't' : c == '\n' ? 'n' : c;
     }
   }
-  void operator()(bool value) { text_ += value ? "\t1" : "\t0"; }
-  void operator()(std::int64_t value) { fmt::format_to(std::back_inserter(text_), "\t{}", value); }
-  void operator()(double value) { fmt::format_to(std::back_inserter(text_), "\t{}", value); }
-  template <class Items, class Visit>
-  void list(const Items& items, Visit visit) {
-    (*this)(static_cast<std::int64_t>(items.size()));
-    for (const auto& item : items) visit(*this, item);
-  }
-  void shapes(const std::map<std::string, std::map<std::string, double>>& all) {
-    list(all, [](TextWriter& to, const auto& kind) {
-      to(kind.first);
-      to.list(kind.second, [](TextWriter& out, const auto& one) { out(one.first), out(one.second); });
-    });
-  }
-  std::string take() { return std::move(text_); }
+  void write(bool value) { text_ += value ? "\t1" : "\t0"; }
+  void write(auto number) { fmt::format_to(std::back_inserter(text_), "\t{}", number); }
 
- private:
   std::string text_;
 };
 
@@ -191,40 +186,18 @@ class TextWriter {
 class TextReader {
  public:
   explicit TextReader(std::string_view text) : text_(text) {}
-  void operator()(std::string& out) {
-    out.clear();
-    if (text_.empty() || text_.front() != '\t') {
-      fail();
-      return;
-    }
-    std::size_t at = 1;
-    for (; at < text_.size() && text_[at] != '\t'; ++at) {
-      const bool escaped = text_[at] == '\\' && at + 1 < text_.size();
-      if (escaped) ++at;
-      out += !escaped ? text_[at] : text_[at] == 't' ? '\t' : text_[at] == 'n' ? '\n' : text_[at];
-    }
-    text_.remove_prefix(at);
-  }
-  void operator()(bool& out) {
-    std::int64_t value = 0;
-    (*this)(value);
-    out = value != 0;
-  }
-  void operator()(std::int64_t& out) { number(out); }
-  void operator()(double& out) { number(out); }
-  template <class Items, class Visit>
-  void list(Items& items, Visit visit) {
+  void operator()(auto&... fields) { (read(fields), ...); }
+  template <class Item, class Visit>
+  void list(std::vector<Item>& items, Visit visit) {
     std::int64_t n = 0;
-    (*this)(n);
+    read(n);
     for (std::int64_t i = 0; i < n && !failed_; ++i) visit(*this, items.emplace_back());
   }
-  void shapes(std::map<std::string, std::map<std::string, double>>& all) {
-    std::vector<std::pair<std::string, std::vector<std::pair<std::string, double>>>> kinds;
-    list(kinds, [](TextReader& from, auto& kind) {
-      from(kind.first);
-      from.list(kind.second, [](TextReader& in, auto& one) { in(one.first), in(one.second); });
-    });
-    for (auto& [kind, shapes] : kinds) all[kind].insert(shapes.begin(), shapes.end());
+  template <class Key, class Value, class Visit>
+  void list(std::map<Key, Value>& items, Visit visit) {
+    std::vector<std::pair<Key, Value>> all;
+    list(all, visit);
+    items.insert(all.begin(), all.end());
   }
   [[nodiscard]] bool complete() const { return !failed_ && text_.empty(); }
 
@@ -233,14 +206,30 @@ class TextReader {
     failed_ = true;
     text_ = {};
   }
-  template <class Number>
-  void number(Number& out) {
-    out = 0;
+  void read(std::string& out) {
+    out.clear();
     if (text_.empty() || text_.front() != '\t') return fail();
-    const auto [end, error] = std::from_chars(text_.data() + 1, text_.data() + text_.size(), out);
+    std::size_t at = 1;
+    for (; at < text_.size() && text_[at] != '\t'; ++at) {
+      const bool escaped = text_[at] == '\\' && at + 1 < text_.size();
+      if (escaped) ++at;
+      out += !escaped ? text_[at] : text_[at] == 't' ? '\t' : text_[at] == 'n' ? '\n' : text_[at];
+    }
+    text_.remove_prefix(at);
+  }
+  void read(bool& out) {
+    std::int64_t value = 0;
+    read(value);
+    out = value != 0;
+  }
+  void read(auto& number) {
+    number = 0;
+    if (text_.empty() || text_.front() != '\t') return fail();
+    const auto [end, error] = std::from_chars(text_.data() + 1, text_.data() + text_.size(), number);
     if (error != std::errc()) return fail();
     text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
   }
+
   std::string_view text_;
   bool failed_ = false;
 };
@@ -248,20 +237,21 @@ class TextReader {
 // All fields in their order.
 template <class Archive, class One>
 void visit_roll_up(Archive& archive, One& one) {
-  const auto each = [&](auto&... fields) { (archive(fields), ...); };
-  each(one.gpu, one.framework, one.world_size, one.recording, one.date_ns);
+  archive(one.gpu, one.framework, one.world_size, one.recording, one.date_ns);
   archive.list(one.groups, [](Archive& to, auto& group) {
-    const auto all = [&](auto&... fields) { (to(fields), ...); };
     auto& sums = group.sums;
-    all(group.kind, group.batch, group.matched_steps, group.by_period, group.load_known, group.work.model,
-        group.work.architecture, group.work.layers, group.work.by_rhythm, group.work.tokens, group.work.requests,
-        group.work.ranks);
-    to.shapes(group.work.shapes);
-    to.list(group.devices, [](Archive& device, auto& mean) { device(mean.first), device(mean.second); });
-    all(sums.bar, sums.steps, sums.rare_steps, sums.load, sums.load_squares, sums.period, sums.period_squares,
-        sums.mean_period);
-    to.list(group.parts, [](Archive& part, auto& named) { part(named.op), part(named.family), part(named.detail); });
-    to.list(sums.parts, [](Archive& part, auto& sum) { part(sum.time), part(sum.time_squares), part(sum.time_load); });
+    to(group.kind, group.batch, group.matched_steps, group.by_period, group.load_known, group.work.model,
+       group.work.architecture, group.work.layers, group.work.by_rhythm, group.work.tokens, group.work.requests,
+       group.work.ranks);
+    to.list(group.work.shapes, [](Archive& kinds, auto& kind) {
+      kinds(kind.first);
+      kinds.list(kind.second, [](Archive& shapes, auto& shape) { shapes(shape.first, shape.second); });
+    });
+    to.list(group.devices, [](Archive& device, auto& mean) { device(mean.first, mean.second); });
+    to(sums.bar, sums.steps, sums.rare_steps, sums.load, sums.load_squares, sums.period, sums.period_squares,
+       sums.mean_period);
+    to.list(group.parts, [](Archive& part, auto& named) { part(named.op, named.family, named.detail); });
+    to.list(sums.parts, [](Archive& part, auto& sum) { part(sum.time, sum.time_squares, sum.time_load); });
   });
 }
 
