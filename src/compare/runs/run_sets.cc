@@ -42,6 +42,19 @@ struct RunGroup {
   }
 };
 
+using GroupsOfSides = std::array<std::vector<RunGroup>, 2>;
+
+// Those with a level.
+std::vector<RunGroup*> usable_of(GroupsOfSides& groups) {
+  std::vector<RunGroup*> out;
+  for (auto& side : groups) {
+    for (RunGroup& group : side) {
+      if (group.sums.bar.empty()) out.push_back(&group);
+    }
+  }
+  return out;
+}
+
 RunGroup group_of(const Run& run, std::string_view kind, std::string_view batch) {
   RunGroup out;
   out.sums.name = run.name;
@@ -78,7 +91,7 @@ RunGroup group_of(const Run& run, std::string_view kind, std::string_view batch)
 // Rows: what not all runs have counts as its class, and a class that not all have as its family.
 class PartNames {
  public:
-  explicit PartNames(const std::vector<const RunGroup*>& groups) : runs_(groups.size()) {
+  explicit PartNames(const std::vector<RunGroup*>& groups) : runs_(groups.size()) {
     for (const RunGroup* group : groups) {
       std::set<std::pair<std::string, std::string>> details;
       std::set<std::string> ops;
@@ -119,8 +132,7 @@ std::string usual_recording(const std::vector<Run>& runs) {
 }
 
 // Of the runs that have a level.
-std::string other_between(const RunsOfSides& sides, const std::array<std::vector<RunGroup>, 2>& groups,
-                          const RunTrait& trait) {
+std::string other_between(const RunsOfSides& sides, const GroupsOfSides& groups, const RunTrait& trait) {
   std::array<std::set<std::string>, 2> texts;
   for (std::size_t side = 0; side < 2; ++side) {
     for (std::size_t i = 0; i < sides[side].size(); ++i) {
@@ -199,7 +211,7 @@ class PhaseMaker {
     phase.label = batch.empty() ? kind : kind + " " + batch;
     if (options_.wanted && !options_.wanted(phase.label, kind)) return;
     phase.sums.paired = options_.paired;
-    std::array<std::vector<RunGroup>, 2> groups;
+    GroupsOfSides groups;
     for (std::size_t side = 0; side < 2; ++side) {
       for (const Run& run : sides_[side]) {
         const RunGroup& group = groups[side].emplace_back(group_of(run, kind, batch));
@@ -212,15 +224,14 @@ class PhaseMaker {
     const bool loads = know_loads(groups);
     if (loads) phase.load = kind == "decode" ? "requests" : "tokens";
     bar_others(phase, groups);
-    std::vector<const RunGroup*> usable;
     for (auto& side : groups) {
       for (RunGroup& group : side) {
-        if (group.sums.bar.empty()) usable.push_back(&group);
         if (!loads) group.sums.load = group.sums.load_squares = 0;
       }
     }
+    const std::vector<RunGroup*> usable = usable_of(groups);
     fill(usable, groups, loads, phase.sums);
-    judge_work(groups, phase.sums);
+    judge_work(usable, groups, phase.sums);
     phase.sums.devices = changes_apart(means_of_devices(groups[0]), means_of_devices(groups[1]), kApart);
     out_.push_back(std::move(phase));
   }
@@ -249,40 +260,33 @@ class PhaseMaker {
     return out;
   }
 
-  static bool by_period(const RunGroup& group) {
-    return std::ranges::all_of(group.ranks, [](const RollUpGroup* rank) { return rank->by_period; });
-  }
-  static bool load_known(const RunGroup& group) {
-    return std::ranges::all_of(group.ranks, [](const RollUpGroup* rank) { return rank->load_known; });
+  static bool of_all_ranks(const RunGroup& group, bool RollUpGroup::*fact) {
+    return std::ranges::all_of(group.ranks, [fact](const RollUpGroup* rank) { return rank->*fact; });
   }
 
   // Most runs of either side: another kind of time would leave a whole side out.
-  static bool are_by_period(const std::array<std::vector<RunGroup>, 2>& groups) {
+  static bool are_by_period(const GroupsOfSides& groups) {
     std::size_t all = 0;
     for (const auto& side : groups) {
       const auto has_level = [](const RunGroup& group) { return group.sums.bar.empty(); };
       const auto own = std::ranges::count_if(side, has_level);
-      const auto with_period =
-          std::ranges::count_if(side, [&](const RunGroup& group) { return has_level(group) && by_period(group); });
+      const auto with_period = std::ranges::count_if(side, [&](const RunGroup& group) {
+        return has_level(group) && of_all_ranks(group, &RollUpGroup::by_period);
+      });
       if (own > 0 && 2 * with_period <= own) return false;
       all += static_cast<std::size_t>(own);
     }
     return all > 0;
   }
-  static bool know_loads(const std::array<std::vector<RunGroup>, 2>& groups) {
-    bool any = false;
-    for (const auto& side : groups) {
-      for (const RunGroup& group : side) {
-        if (!group.sums.bar.empty()) continue;
-        if (!load_known(group)) return false;
-        any = true;
-      }
-    }
-    return any;
+  static bool know_loads(GroupsOfSides& groups) {
+    const std::vector<RunGroup*> all = usable_of(groups);
+    return !all.empty() && std::ranges::all_of(all, [](const RunGroup* group) {
+      return of_all_ranks(*group, &RollUpGroup::load_known);
+    });
   }
 
   // Runs whose times are of another kind than those of the others.
-  void bar_others(RunPhase& phase, std::array<std::vector<RunGroup>, 2>& groups) const {
+  void bar_others(RunPhase& phase, GroupsOfSides& groups) const {
     const std::string usual[2] = {usual_recording(sides_[0]), usual_recording(sides_[1])};
     if (!usual[0].empty() && !usual[1].empty() && usual[0] != usual[1]) {
       phase.sums.incomparable = fmt::format("the runs record differently: {} against {}", usual[0], usual[1]);
@@ -292,7 +296,7 @@ class PhaseMaker {
         std::string& bar = groups[side][i].sums.bar;
         if (!bar.empty()) continue;
         const std::string& recording = sides_[side][i].ranks.front().recording;
-        if (by_period(groups[side][i]) != phase.by_period) {
+        if (of_all_ranks(groups[side][i], &RollUpGroup::by_period) != phase.by_period) {
           bar = phase.by_period ? "its steps do not follow each other" : "only its steps follow each other";
         } else if (!recording.empty() && recording != usual[side]) {
           bar = fmt::format("it records {}, the others {}", recording, usual[side]);
@@ -301,8 +305,7 @@ class PhaseMaker {
     }
   }
 
-  static void fill(const std::vector<const RunGroup*>& usable, std::array<std::vector<RunGroup>, 2>& groups, bool loads,
-                   PhaseRuns& out) {
+  static void fill(const std::vector<RunGroup*>& usable, GroupsOfSides& groups, bool loads, PhaseRuns& out) {
     const PartNames names(usable);
     std::map<std::string, std::size_t> places;
     std::map<const RollUpGroup*, std::vector<std::size_t>> place_of;  // by part of the rank
@@ -337,20 +340,15 @@ class PhaseMaker {
     }
   }
 
-  void judge_work(const std::array<std::vector<RunGroup>, 2>& groups, PhaseRuns& out) const {
+  void judge_work(const std::vector<RunGroup*>& usable, const GroupsOfSides& groups, PhaseRuns& out) const {
     for (const RunTrait& trait : kRunTraits) {
       const std::string other = other_between(sides_, groups, trait);
       if (!other.empty() && !trait.of_work && out.no_speed.empty()) out.no_speed = other;
     }
-    const RollUpGroup* first = nullptr;
-    for (const auto& side : groups) {
-      for (const RunGroup& group : side) {
-        if (!group.sums.bar.empty()) continue;
-        if (first == nullptr) first = group.ranks.front();
-        if (options_.different_work || !out.incomparable.empty()) continue;
-        const WorkDifference other = work_difference(first->work, group.ranks.front()->work);
-        if (!other.text.empty()) out.incomparable = fmt::format("other work: {}: {}", group.sums.name, other.text);
-      }
+    for (const RunGroup* group : usable) {
+      if (options_.different_work || !out.incomparable.empty()) return;
+      const WorkDifference other = work_difference(usable.front()->ranks.front()->work, group->ranks.front()->work);
+      if (!other.text.empty()) out.incomparable = fmt::format("other work: {}: {}", group->sums.name, other.text);
     }
   }
 
