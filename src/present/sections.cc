@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/text/amounts.h"
-#include "compare/host_changes.h"
+#include "compare/table_changes.h"
 #include "present/cells.h"
 #include "present/gate.h"
 #include "present/words.h"

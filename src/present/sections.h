@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "compare/comparison.h"
-#include "compare/findings.h"
-#include "compare/host_changes.h"
 #include "compare/reasons.h"
+#include "compare/table_changes.h"
 #include "present/cells.h"
 
 namespace tracedb {

@@ -7,7 +7,7 @@
 
 #include "base/files/small_file.h"
 #include "base/text/amounts.h"
-#include "compare/findings.h"
+#include "compare/table_changes.h"
 #include "passes/tables/pass_tables.h"
 #include "passes/work/device_peaks.h"
 #include "report/escape.h"

@@ -1,4 +1,4 @@
-#include "compare/host_changes.h"
+#include "compare/table_changes.h"
 
 #include <fmt/format.h>
 
@@ -13,6 +13,7 @@
 #include "base/unknown.h"
 #include "compare/trace/recording.h"
 #include "passes/columns/event_columns.h"
+#include "passes/tables/pass_tables.h"
 
 namespace tracedb {
 namespace {
@@ -280,6 +281,16 @@ std::vector<MemoryChange> memory_changes(const std::vector<MemoryPeak>& baseline
     for (auto& [name, change] : by_operator) out.push_back(std::move(change));
     std::ranges::stable_sort(out.begin() + first, out.end(), std::ranges::greater{},
                              [](const MemoryChange& change) { return std::abs(change.candidate - change.baseline); });
+  }
+  return out;
+}
+
+std::vector<TraceFinding> findings_of(Database& database, bool beside_ledger) {
+  std::vector<TraceFinding> out;
+  Statement rows(database, report_script("findings"));
+  if (beside_ledger) rows.bind(1, std::int64_t{1});
+  while (rows.step()) {
+    out.push_back({std::string(rows.text(0)), rows.real(1), rows.int64(3) != 0, std::string(rows.text(4))});
   }
   return out;
 }

@@ -1,5 +1,6 @@
-// What the hosts of two traces asked for: framework operators by name, which one side adds or lacks, which run more
-// often, or longer; by shape, how near both come to the peaks of their devices; and the memory that was allocated.
+// What the tables of two traces say beside their steps: framework operators by name, which one side adds or lacks,
+// which run more often, or longer; by shape, how near both come to the peaks of their devices; the memory that was
+// allocated; and what stands out in either.
 #pragma once
 
 #include <algorithm>
@@ -104,5 +105,19 @@ struct MemoryChange {
 // Devices of a number that both sides have, or the only one of each side.
 std::vector<MemoryChange> memory_changes(const std::vector<MemoryPeak>& baseline,
                                          const std::vector<MemoryPeak>& candidate);
+
+// What stands out in where a trace spends its time: the report `findings` (schema/reports/findings.sql) for those that
+// say it in words beside something else.
+
+struct TraceFinding {
+  std::string name;  // "data_loader"; schema/reports/findings.sql has them
+  double share_pct = 0;
+  bool stands_out = false;
+  std::string text;  // "input bound: 22.9 % of the step waits for the data loader"
+};
+
+// What stands out first. The database has the pass tables of a workload (passes/tables/pass_tables.h).
+// `beside_ledger`: without what a ledger of steps says, too.
+std::vector<TraceFinding> findings_of(Database& database, bool beside_ledger = false);
 
 }  // namespace tracedb
