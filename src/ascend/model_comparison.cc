@@ -1,10 +1,21 @@
 #include "ascend/model_comparison.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
+#include "base/error.h"
+#include "base/failure.h"
+#include "base/files/input_file.h"
+#include "base/python/json.h"
+#include "base/stream/csv_reader.h"
+#include "base/text/characters.h"
+#include "base/text/json_text.h"
+#include "base/text/regular_expression.h"
 #include "base/unknown.h"
 
 namespace tracedb {
@@ -104,6 +115,235 @@ ModelRow row_of(const OperatorKey& key, const Sums& sums, double passes) {
   return row;
 }
 
+// ---- the side of the model
+
+constexpr std::int64_t kUnknownDuration = -1;
+
+struct Process {
+  std::optional<std::int64_t> pid;
+  std::string name;
+  std::size_t slices = 0;
+};
+using Processes = std::map<std::uint32_t, Process>;  // by id
+
+struct Slice {
+  std::uint32_t name;
+  std::uint32_t process;
+  std::int64_t ns;
+};
+
+Processes read_processes(const Index& index) {
+  Processes out;
+  Statement rows(index.database(), "SELECT id, pid, name FROM process ORDER BY id");
+  while (rows.step()) {
+    out[rows.id(0)] = {rows.integer(1), std::string(rows.text(2))};
+  }
+  return out;
+}
+
+// Slice i has id i + 1.
+std::vector<Slice> read_slices(const Index& index, Processes& processes) {
+  std::vector<Slice> out;
+  Statement rows(index.database(), "SELECT name_id, process_id, dur FROM slice ORDER BY id");
+  while (rows.step()) {
+    const std::int64_t ns = rows.is_null(2) || rows.int64(2) < 0 ? kUnknownDuration : rows.int64(2);
+    out.push_back({rows.id(0), rows.id(1), ns});
+    ++processes[out.back().process].slices;
+  }
+  return out;
+}
+
+std::string described(const Process& process) {
+  const std::string pid = process.pid ? std::to_string(*process.pid) : "?";
+  return process.name.empty() ? pid : fmt::format("{} ({})", pid, process.name);
+}
+
+std::uint32_t model_process(const Index& index, const Processes& processes, const ModelSideOptions& options) {
+  const RegularExpression pattern(options.process_pattern);
+  if (!pattern.fault().empty()) throw Error(ErrorCode::kUsage, fmt::format("--model-process: {}", pattern.fault()));
+  std::vector<std::uint32_t> fit, all;
+  for (const auto& [id, process] : processes) {
+    if (process.slices == 0) continue;
+    all.push_back(id);
+    const bool fits = options.pid ? process.pid == options.pid : pattern.is_in(process.name);
+    if (fits) fit.push_back(id);
+  }
+  if (all.empty()) {
+    throw Error(ErrorCode::kInput,
+                fmt::format("{}: no slices: this is no trace of a performance model", printable_path(index.path())));
+  }
+  if (fit.size() == 1) return fit[0];
+  if (fit.empty() && !options.pid && all.size() == 1) return all[0];
+  std::string names;
+  for (const std::uint32_t id : fit.empty() ? all : fit) {
+    names += (names.empty() ? "" : ", ") + described(processes.at(id));
+  }
+  throw Error(
+      ErrorCode::kInput,
+      fmt::format("{}: {} the model: {}; choose with --model-process or --model-pid", printable_path(index.path()),
+                  fit.empty() ? "no process is named as" : "several processes may be", names));
+}
+
+struct Part {
+  std::string type;
+  std::int64_t ns;
+};
+
+// nullopt: no list of pairs of a name and a duration in microseconds.
+std::optional<std::vector<Part>> parts_in(const std::string& text) {
+  using python::Kind;
+  constexpr double kLongest = 1e15;  // microseconds
+  const auto literal = python::parse_literal(text);
+  if (!literal || !literal->is_sequence()) return std::nullopt;
+  std::vector<Part> parts;
+  for (const python::Value& pair : literal->items) {
+    if (!pair.is_sequence() || pair.items.size() != 2 || pair.items[0].kind != Kind::kText) return std::nullopt;
+    const python::Value& us = pair.items[1];
+    if (us.kind != Kind::kFloat || !(us.number >= 0) || us.number > kLongest) return std::nullopt;
+    parts.push_back({pair.items[0].text, std::llround(us.number * 1000)});
+  }
+  return parts;
+}
+
+// What args say that counts here.
+struct Arguments {
+  std::string kernel_type, source, shapes, parts;
+};
+
+Arguments arguments_of(std::string_view object, KeyBy key) {
+  Arguments out;
+  for (const auto& [name, value] : json_members(object)) {
+    if (name == "kernel_type") out.kernel_type = text_of_json(value);
+    if (name == "source") out.source = text_of_json(value);
+    if (name == "sub_kernel_durations") out.parts = text_of_json(value);
+    if (name == "simulation_shapes" && key == KeyBy::kTypeAndShapes) out.shapes = text_of_json(value);
+  }
+  if (trim_space(out.kernel_type) == "?") out.kernel_type.clear();
+  return out;
+}
+
+struct Operator {
+  std::string name;
+  bool zero_cost = false;
+  bool reduces = false;  // an all_reduce is part of it
+  std::string miss_type;
+};
+
+class Reader {
+ public:
+  Reader(const Index& index, const OpMapping& mapping, KeyBy key) : index_(index), mapping_(mapping), key_(key) {}
+
+  void add(const Slice& slice, const Arguments& arguments) {
+    const Operator& op = operator_of(slice.name);
+    const std::int64_t ns = std::max<std::int64_t>(slice.ns, 0);
+    ++side_.events;
+    side_.unknown_duration_events += slice.ns == kUnknownDuration ? 1 : 0;
+    side_.zero_duration_events += slice.ns == 0 ? 1 : 0;
+    if (op.zero_cost) {
+      ++side_.zero_cost_events;
+      side_.zero_cost_ns = saturating_add(side_.zero_cost_ns, ns);
+    } else if (const std::vector<std::string>& names = names_of(arguments.kernel_type); !names.empty()) {
+      add_hit(op, ns, arguments, names);
+    } else {
+      ModelTotal& total = touch({op.miss_type, shapes_of(arguments)}, op, ns);
+      total.miss_ns = saturating_add(total.miss_ns, ns);
+      ++total.misses;
+      total.sources.insert("");
+    }
+  }
+
+  void add_measured(std::int64_t ns) { side_.measured_ns = saturating_add(side_.measured_ns, ns); }
+  [[nodiscard]] ModelSide take() { return std::move(side_); }
+
+ private:
+  const Operator& operator_of(std::uint32_t name) {
+    const auto [entry, is_new] = operators_.try_emplace(name);
+    Operator& op = entry->second;
+    if (!is_new) return op;
+    Statement row(index_.database(), "SELECT value FROM string WHERE id = ?");
+    row.bind(1, static_cast<std::int64_t>(name));
+    const std::string full = name != 0 && row.step() ? std::string(row.text(0)) : "[no name]";
+    const OpMappingEntry* found = mapping_.find(full);
+    op.name = short_op_name(full);
+    op.zero_cost = found != nullptr && found->zero_cost;
+    op.reduces = ascii_lower(full).find("all_reduce") != std::string::npos;
+    op.miss_type = found == nullptr || found->kernel_type.empty() ? op.name : found->kernel_type;
+    return op;
+  }
+
+  const std::vector<std::string>& names_of(const std::string& kernel_type) {
+    const auto [entry, is_new] = names_.try_emplace(kernel_type);
+    if (is_new) entry->second = kernel_types_in(kernel_type);
+    return entry->second;
+  }
+
+  // nullptr: the event does not say.
+  const std::vector<Part>* parts_of(const std::string& text) {
+    if (text.empty()) return nullptr;
+    const auto [entry, is_new] = parts_.try_emplace(text);
+    if (is_new) entry->second = parts_in(text);
+    if (!entry->second) ++side_.unreadable_parts;
+    return entry->second && !entry->second->empty() ? &*entry->second : nullptr;
+  }
+
+  std::string shapes_of(const Arguments& arguments) {
+    if (key_ == KeyBy::kType || arguments.shapes.empty()) return {};
+    const auto [entry, is_new] = shapes_.try_emplace(arguments.shapes);
+    if (is_new) entry->second = normalized_shapes(arguments.shapes);
+    return entry->second;
+  }
+
+  ModelTotal& touch(const OperatorKey& key, const Operator& op, std::int64_t ns) {
+    ModelTotal& total = side_.totals[key];
+    std::int64_t& function = total.functions[op.name];
+    function = saturating_add(function, ns);
+    return total;
+  }
+
+  ModelTotal& hit(const OperatorKey& key, const Operator& op, std::int64_t ns, const std::string& source) {
+    ModelTotal& total = touch(key, op, ns);
+    total.hit_ns = saturating_add(total.hit_ns, ns);
+    ++total.hits;
+    total.sources.insert(source);
+    return total;
+  }
+
+  void add_hit(const Operator& op, std::int64_t ns, const Arguments& arguments, const std::vector<std::string>& names) {
+    const std::string shapes = shapes_of(arguments);
+    if (const std::vector<Part>* parts = parts_of(arguments.parts)) {
+      std::int64_t rest = ns;
+      for (const Part& part : *parts) {
+        hit({part.type, shapes}, op, part.ns, arguments.source);
+        rest = saturating_add(rest, -part.ns);
+      }
+      side_.residual_ns = saturating_add(side_.residual_ns, rest);
+      return;
+    }
+    const auto count = static_cast<std::int64_t>(names.size());
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t part = ns / count + (i < ns % count ? 1 : 0);  // the parts add up
+      ModelTotal& total = hit({names[static_cast<std::size_t>(i)], shapes}, op, part, arguments.source);
+      if (count > 1) total.estimated_ns = saturating_add(total.estimated_ns, part);
+    }
+    if (!op.reduces || std::ranges::find(names, kAllReduceKernel) != names.end()) return;
+    ++hit({std::string(kAllReduceKernel), shapes}, op, 0, arguments.source).untimed;
+  }
+
+  const Index& index_;
+  const OpMapping& mapping_;
+  KeyBy key_;
+  ModelSide side_;
+  std::unordered_map<std::uint32_t, Operator> operators_;
+  std::unordered_map<std::string, std::vector<std::string>> names_;
+  std::unordered_map<std::string, std::optional<std::vector<Part>>> parts_;
+  std::unordered_map<std::string, std::string> shapes_;
+};
+
+bool counts_for_m6(const Slice& slice, const Arguments& arguments) {
+  return slice.ns > 0 && !arguments.kernel_type.empty() &&
+         (arguments.source == "MEASURED" || arguments.source == "INTERPOLATED");
+}
+
 }  // namespace
 
 std::string_view to_string(ModelStatus status) {
@@ -151,6 +391,58 @@ std::vector<const ModelRow*> rows_beyond(const ModelComparison& comparison, doub
   for (const ModelRow& row : comparison.rows) consider(row);
   if (!comparison.rows.empty()) consider(comparison.total);
   return out;
+}
+
+ModelSide read_model_side(const Index& index, const OpMapping& mapping, const ModelSideOptions& options) {
+  Processes processes = read_processes(index);
+  const std::vector<Slice> slices = read_slices(index, processes);
+  const std::uint32_t process = model_process(index, processes, options);
+  Reader reader(index, mapping, options.key);
+  std::vector<bool> added(slices.size());
+  Statement rows(index.database(), "SELECT event_id, args FROM event_argument WHERE event_table = 'slice'");
+  while (rows.step()) {
+    const std::uint32_t id = rows.id(0);
+    if (id == 0 || id > slices.size() || added[id - 1]) continue;
+    const Slice& slice = slices[id - 1];
+    const Arguments arguments = arguments_of(rows.text(1), options.key);
+    added[id - 1] = true;
+    if (counts_for_m6(slice, arguments)) reader.add_measured(slice.ns);
+    if (slice.process == process) reader.add(slice, arguments);
+  }
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    if (!added[i] && slices[i].process == process) reader.add(slices[i], {});
+  }
+  ModelSide side = reader.take();
+  side.process = described(processes.at(process));
+  return side;
+}
+
+std::string normalized_shapes(std::string_view text) {
+  std::string bare(trim_space(text));
+  std::erase(bare, ' ');
+  std::erase(bare, '"');
+  if (!bare.starts_with('[')) return bare;
+  const auto literal = python::parse_literal(bare);
+  if (!literal) return bare;
+  std::string out;
+  for (const python::Value& shape : literal->items) {
+    if (&shape != literal->items.data()) out += ';';
+    for (const python::Value& extent : shape.items) {
+      out += (&extent == shape.items.data() ? "" : ",") + fmt::format("{:.0f}", extent.number);
+    }
+  }
+  return out;
+}
+
+std::string text_of_json(std::string_view value) {
+  if (value == "null") return {};
+  if (!value.starts_with('"')) return std::string(value);
+  const std::string_view inside = value.substr(1, value.size() - 2);
+  if (inside.find('\\') == std::string_view::npos) return std::string(inside);
+  std::string text(inside);
+  // What is no JSON stays as it is.
+  static_cast<void>(catch_error([&] { text = python::read_json(std::string(value), "").text; }));
+  return text;
 }
 
 }  // namespace tracedb

@@ -1,5 +1,3 @@
-#include "ascend/profile_side.h"
-
 #include <algorithm>
 #include <span>
 #include <tuple>
@@ -7,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "ascend/model_comparison.h"
 #include "base/stream/byte_source.h"
 #include "base/stream/csv_reader.h"
 #include "base/text/decimal.h"

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "ascend/model_comparison.h"
-#include "ascend/model_side.h"
 #include "ascend/op_mapping.h"
 #include "base/error.h"
 #include "base/text/json_text.h"

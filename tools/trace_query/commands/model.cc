@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "ascend/model_comparison.h"
 #include "ascend/msmodeling/op_comparison.h"
-#include "ascend/profile_side.h"
 #include "base/error.h"
 #include "base/failure.h"
 #include "base/files/input_file.h"
