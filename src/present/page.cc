@@ -1,5 +1,3 @@
-#include "present/page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

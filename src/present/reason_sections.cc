@@ -3,7 +3,6 @@
 
 #include "compare/reasons.h"
 #include "present/cells.h"
-#include "present/page.h"
 #include "present/sections.h"
 #include "present/words.h"
 #include "report/sql_report.h"

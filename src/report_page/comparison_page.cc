@@ -7,7 +7,6 @@
 
 #include "base/text/amounts.h"
 #include "present/cells.h"
-#include "present/page.h"
 #include "present/words.h"
 #include "report_page/html/safe_text.h"
 
