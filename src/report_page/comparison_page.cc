@@ -1,5 +1,3 @@
-#include "report_page/comparison_page.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,6 +7,7 @@
 #include "present/cells.h"
 #include "present/words.h"
 #include "report_page/html/safe_text.h"
+#include "report_page/pages.h"
 
 namespace tracedb {
 namespace {

@@ -1,5 +1,3 @@
-#include "report_page/trace_page.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,6 +25,7 @@
 #include "present/words.h"
 #include "report/escape.h"
 #include "report_page/html/safe_text.h"
+#include "report_page/pages.h"
 
 namespace tracedb {
 namespace {

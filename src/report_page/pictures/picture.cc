@@ -9,12 +9,6 @@
 #include "sql/scripts.h"
 
 namespace tracedb {
-namespace {
-
-constexpr std::size_t kMostDevices = 4;
-
-}  // namespace
-
 const std::string& PictureInput::kernel(NameId name) const {
   const KernelNameEntry& entry = kernel_names.entries()[name];
   return entry.short_name.empty() ? entry.name : entry.short_name;
@@ -62,6 +56,7 @@ std::int64_t SharedOut::next(std::int64_t sum) {
 }
 
 Pictures memory_curves(const PictureInput& in) {
+  constexpr std::size_t kMostDevices = 4;
   Pictures out;
   Statement rows(in.indexes.front()->database(), script("pictures/memory_curve"));
   DataWriter data;

@@ -13,7 +13,7 @@
 #include "present/gate.h"
 #include "present/sections.h"
 #include "present/words.h"
-#include "report_page/comparison_page.h"
+#include "report_page/pages.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/compare/compare_request.h"
 #include "trace_query/commands/compare/compare_sets.h"

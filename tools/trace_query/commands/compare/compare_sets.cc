@@ -17,7 +17,7 @@
 #include "present/baseline_file.h"
 #include "present/page_text.h"
 #include "present/set_sections.h"
-#include "report_page/comparison_page.h"
+#include "report_page/pages.h"
 #include "shared/option_parsing.h"
 #include "trace_query/commands/compare/compare_request.h"
 #include "trace_query/commands/compare/found_runs.h"
