@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include "base/statistics.h"
-#include "compare/runs/run_levels.h"
 #include "compare/runs/set_statistics.h"
 
 namespace tracedb {
