@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 
 #include "compare/align/layer_templates.h"
@@ -113,22 +114,26 @@ std::vector<LaneLink> links_of(const GroupComparison& group, const AlignedSegmen
   return out;
 }
 
-void write_links(DataWriter& data, const std::vector<LaneLink>& links) {
-  data.key("links").open('[');
+// Of the kernels of the first of some layers that have the same ones.
+Picture lane_picture(const PictureInput& in, const GroupComparison& group, const std::vector<std::int32_t>& layers,
+                     std::initializer_list<const LaneKernels*> sides, const std::vector<LaneLink>& links) {
+  const LayerStacks& stacks = in.traces.front()->layers.stacks;
+  const std::string layer = layer_label(layers.front(), stacks);
+  DataWriter data;
+  data.member("phase", phase_of(group)).member("layer", layer).key("sides").open('[');
+  for (const LaneKernels* side : sides) side->write(data);
+  data.close(']').key("links").open('[');
   for (const LaneLink& link : links) {
     data.open('{').member("a", link.a).member("b", link.b).member("kind", link.kind);
     data.member("confidence", link.confidence).close('}');
   }
   data.close(']');
-}
-
-Picture lane_picture(const PictureInput& in, const GroupComparison& group, const std::string& layers,
-                     const std::string& layer, std::string data) {
-  return {id_of("lanes", group), "lanes", fmt::format("One layer of {}, kernel by kernel", unit_words(in, group)),
-          fmt::format(
-              "Layer {} as it ran in one step, to scale; it stands for layers {}, which have the same kernels.{}",
-              layer, layers, in.compares() ? " Bands join kernels that do the same work; brackets are fusions." : ""),
-          std::move(data)};
+  return {
+      id_of("lanes", group), "lanes", fmt::format("One layer of {}, kernel by kernel", unit_words(in, group)),
+      fmt::format("Layer {} as it ran in one step, to scale; it stands for layers {}, which have the same kernels.{}",
+                  layer, layers_label(layers, stacks),
+                  in.compares() ? " Bands join kernels that do the same work; brackets are fusions." : ""),
+      data.take()};
 }
 
 // The layers that take most time and have the same kernels.
@@ -156,15 +161,7 @@ std::optional<Picture> compared_lanes(const PictureInput& in, const GroupCompari
   a.choose_step();
   b.choose_step();
   if (std::max(a.size(), b.size()) > kMostKernelsOfLane) return std::nullopt;
-  const LayerStacks& stacks = in.traces[0]->layers.stacks;
-  const std::string layer = layer_label(segment->layers.front(), stacks);
-  DataWriter data;
-  data.member("phase", phase_of(group)).member("layer", layer).key("sides").open('[');
-  a.write(data);
-  b.write(data);
-  data.close(']');
-  write_links(data, links_of(group, *segment, a, b));
-  return lane_picture(in, group, layers_label(segment->layers, stacks), layer, data.take());
+  return lane_picture(in, group, segment->layers, {&a, &b}, links_of(group, *segment, a, b));
 }
 
 std::optional<Picture> lanes_of_one(const PictureInput& in, const GroupComparison& group) {
@@ -186,17 +183,12 @@ std::optional<Picture> lanes_of_one(const PictureInput& in, const GroupCompariso
     return std::pair(x.second.first, y.second.second) < std::pair(y.second.first, x.second.second);
   });
   if (most == alike.end() || most->first.size() > kMostKernelsOfLane) return std::nullopt;
-  const std::int32_t layer = most->second.second.front();
+  const std::vector<std::int32_t>& layers = most->second.second;
   LaneKernels kernels(in, group, side.trace);
-  for (const TemplateKernel& kernel : templates.at(layer).kernels) kernels.add(kernel.example);
+  for (const TemplateKernel& kernel : templates.at(layers.front()).kernels) kernels.add(kernel.example);
   kernels.choose_step();
   if (in.roles_of) kernels.find_roles();
-  const LayerStacks& stacks = side.trace.layers.stacks;
-  DataWriter data;
-  data.member("phase", phase_of(group)).member("layer", layer_label(layer, stacks)).key("sides").open('[');
-  kernels.write(data);
-  data.close(']').key("links").open('[').close(']');
-  return lane_picture(in, group, layers_label(most->second.second, stacks), layer_label(layer, stacks), data.take());
+  return lane_picture(in, group, layers, {&kernels}, {});
 }
 
 }  // namespace
