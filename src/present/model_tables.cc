@@ -118,34 +118,6 @@ TimeUnit common_unit(const ModelComparison& comparison) {
                                 static_cast<double>(comparison.total.profile_ns), comparison.busy_ns}));
 }
 
-// One unit of time for all of them.
-class Facts {
- public:
-  Facts(Language language, TimeUnit unit) : language_(language), unit_(unit) {
-    out_.columns = {{"item", in(language, {"Item", "项目"}), Unit::kText, OthersAggregate::kLabel},
-                    {"value", in(language, {"Value", "值"}), Unit::kText, OthersAggregate::kNone, Fit::kWrapped}};
-    out_.whole = true;
-  }
-
-  void add(const Words& item, std::string value) { out_.rows.push_back({in(language_, item), std::move(value)}); }
-  void add_time(const Words& item, double ns, std::int64_t count, const Words& what) {
-    if (count == 0 && ns == 0) return;
-    add(item, fmt::format("{} ({} {})", time(ns), count, in(language_, what)));
-  }
-  void add_count(const Words& item, std::int64_t count) {
-    if (count != 0) add(item, std::to_string(count));
-  }
-  [[nodiscard]] std::string time(double ns) const {
-    return fact_text(static_cast<std::int64_t>(std::llround(ns)), Unit::kTime, unit_);
-  }
-  Report take() { return std::move(out_); }
-
- private:
-  Language language_;
-  TimeUnit unit_;
-  Report out_;
-};
-
 // Sum of the errors of all rows, of either sign, which cancel each other in that of the total.
 std::optional<double> errors_percent(const ModelComparison& comparison) {
   double off = 0;
@@ -247,44 +219,49 @@ Report model_operators(const ModelScenario& scenario, ModelBy by, Language langu
 
 Report model_facts(const ModelScenario& scenario, Language language) {
   const ModelComparison& comparison = scenario.comparison;
+  const ModelRow& total = comparison.total;
   const ModelSide& model = scenario.model_side;
   const ProfileSide& profile = scenario.profile_side;
-  Facts facts(language, common_unit(comparison));
-  facts.add({"model", "模型"}, fmt::format("{}, {}", scenario.model, model.process));
-  facts.add({"profile", "实测"}, scenario.profile);
-  facts.add(
-      {"passes in the profile", "实测前向次数"},
+  Report out{{{"item", in(language, {"Item", "项目"}), Unit::kText, OthersAggregate::kLabel},
+              {"value", in(language, {"Value", "值"}), Unit::kText, OthersAggregate::kNone, Fit::kWrapped}},
+             {}};
+  out.whole = true;
+  const auto add = [&](const Words& item, std::string value) {
+    out.rows.push_back({in(language, item), std::move(value)});
+  };
+  const auto time = [unit = common_unit(comparison)](std::int64_t ns) { return fact_text(ns, Unit::kTime, unit); };
+  const auto add_time = [&](const Words& item, std::int64_t ns, std::int64_t count, const Words& what) {
+    if (count != 0 || ns != 0) add(item, fmt::format("{} ({} {})", time(ns), count, in(language, what)));
+  };
+  const auto add_count = [&](const Words& item, std::int64_t count) {
+    if (count != 0) add(item, std::to_string(count));
+  };
+  add({"model", "模型"}, fmt::format("{}, {}", scenario.model, model.process));
+  add({"profile", "实测"}, scenario.profile);
+  add({"passes in the profile", "实测前向次数"},
       fmt::format("{:g}{}", scenario.passes,
                   scenario.passes_assumed ? in(language, {" (assumed; --passes N)", "（假定；--passes N）"}) : ""));
-  facts.add_time({"model time", "模型总耗时"}, static_cast<double>(comparison.total.model_ns),
-                 comparison.total.model_count, {"kernels", "个算子"});
-  facts.add_time({"of it, found in measurements", "其中命中"}, static_cast<double>(comparison.total.hit_ns),
-                 comparison.total.hits, {"kernels", "个算子"});
-  if (comparison.total.estimated_ns != 0) {
-    facts.add({"of it, in equal parts of an operator", "其中均分"},
-              facts.time(static_cast<double>(comparison.total.estimated_ns)));
-  }
-  facts.add_time({"profile time per pass", "实测单次耗时"}, static_cast<double>(comparison.total.profile_ns),
-                 profile.kernels - profile.duplicates - profile.aicpu, {"kernels in all", "个算子（总计）"});
-  facts.add({"busy per pass", "实测单次占用"}, facts.time(comparison.busy_ns));
-  facts.add({"error", "误差"}, percent(comparison.total.error_percent));
+  add_time({"model time", "模型总耗时"}, total.model_ns, total.model_count, {"kernels", "个算子"});
+  add_time({"of it, found in measurements", "其中命中"}, total.hit_ns, total.hits, {"kernels", "个算子"});
+  if (total.estimated_ns != 0) add({"of it, in equal parts of an operator", "其中均分"}, time(total.estimated_ns));
+  add_time({"profile time per pass", "实测单次耗时"}, total.profile_ns,
+           profile.kernels - profile.duplicates - profile.aicpu, {"kernels in all", "个算子（总计）"});
+  add({"busy per pass", "实测单次占用"}, time(std::llround(comparison.busy_ns)));
+  add({"error", "误差"}, percent(total.error_percent));
   if (const auto errors = errors_percent(comparison)) {
-    facts.add({"sum of the errors of all rows", "各行误差绝对值之和"}, fmt::format("{:.1f} %", *errors));
+    add({"sum of the errors of all rows", "各行误差绝对值之和"}, fmt::format("{:.1f} %", *errors));
   }
-  facts.add({"M6", "M6"}, comparison.m6 ? fmt::format("{:.3f}", *comparison.m6) : "-");
-  facts.add_time({"left out: operators that cost nothing", "未计入：零开销算子"},
-                 static_cast<double>(model.zero_cost_ns), model.zero_cost_events, {"events", "个事件"});
-  facts.add_time({"left out: duplicates of collectives", "未计入：重复的通信算子"},
-                 static_cast<double>(profile.duplicate_ns), profile.duplicates, {"kernels", "个算子"});
-  facts.add_time({"left out: kernels of the AI CPU", "未计入：AICPU 算子"}, static_cast<double>(profile.aicpu_ns),
-                 profile.aicpu, {"kernels", "个算子"});
-  if (model.residual_ns != 0) {
-    facts.add({"operators minus their kernels", "算子与子算子之差"},
-              facts.time(static_cast<double>(model.residual_ns)));
-  }
-  facts.add_count({"collectives without a duration", "无耗时的通信算子"}, comparison.total.untimed);
-  facts.add_count({"model events of 0 us", "耗时为 0 的模型事件"}, model.zero_duration_events);
-  return facts.take();
+  add({"M6", "M6"}, comparison.m6 ? fmt::format("{:.3f}", *comparison.m6) : "-");
+  add_time({"left out: operators that cost nothing", "未计入：零开销算子"}, model.zero_cost_ns, model.zero_cost_events,
+           {"events", "个事件"});
+  add_time({"left out: duplicates of collectives", "未计入：重复的通信算子"}, profile.duplicate_ns, profile.duplicates,
+           {"kernels", "个算子"});
+  add_time({"left out: kernels of the AI CPU", "未计入：AICPU 算子"}, profile.aicpu_ns, profile.aicpu,
+           {"kernels", "个算子"});
+  if (model.residual_ns != 0) add({"operators minus their kernels", "算子与子算子之差"}, time(model.residual_ns));
+  add_count({"collectives without a duration", "无耗时的通信算子"}, total.untimed);
+  add_count({"model events of 0 us", "耗时为 0 的模型事件"}, model.zero_duration_events);
+  return out;
 }
 
 Report model_summary(std::span<const ModelScenario> scenarios) {
