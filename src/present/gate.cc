@@ -130,22 +130,22 @@ class Judge {
 };
 
 struct GateLine {
-  std::string trace, phase, measure;
-  Cell limit, percent;
-  std::string outcome, reason;
+  std::string trace;
+  double limit;
+  const GateFinding& finding;
 };
 
-const Fields<GateLine> kGateFields =
-    DeclaredFields<GateLine>{"compare_gate",
-                             {
-                                 {"trace", &GateLine::trace},
-                                 {"phase", &GateLine::phase},
-                                 {"metric", [](const auto& line) { return text_cell(line.measure); }},
-                                 {"limit_pct", &GateLine::limit},
-                                 {"change_pct", &GateLine::percent},
-                                 {"outcome", &GateLine::outcome},
-                                 {"reason", [](const auto& line) { return text_cell(line.reason); }},
-                             }};
+const Fields<GateLine> kGateFields = DeclaredFields<GateLine>{
+    "compare_gate",
+    {
+        {"trace", &GateLine::trace},
+        {"phase", [](const auto& line) { return line.finding.phase; }},
+        {"metric", [](const auto& line) { return text_cell(line.finding.measure); }},
+        {"limit_pct", &GateLine::limit},
+        {"change_pct", [](const auto& line) { return known_cell(line.finding.percent); }},
+        {"outcome", [](const auto& line) { return std::string(to_string(line.finding.outcome)); }},
+        {"reason", [](const auto& line) { return text_cell(line.finding.reason); }},
+    }};
 
 }  // namespace
 
@@ -231,14 +231,11 @@ std::vector<Column> gate_columns() { return columns_of(kGateFields); }
 
 Report gate_report(const GateResult& result, const std::string& trace) {
   Report out{gate_columns(), {}, {}, true};
-  for (const GateFinding& finding : result.findings) {
-    out.rows.push_back(
-        row_of(kGateFields, {trace, finding.phase, finding.measure, result.gate.percent, known_cell(finding.percent),
-                             std::string(to_string(finding.outcome)), finding.reason}));
-  }
-  const std::string_view whole = result.failed() ? "fail" : to_string(result.outcome());
-  out.rows.push_back(
-      row_of(kGateFields, {trace, "[all]", "", result.gate.percent, Cell{}, std::string(whole), result.because()}));
+  const auto add = [&](const GateFinding& finding) {
+    out.rows.push_back(row_of(kGateFields, {trace, result.gate.percent, finding}));
+  };
+  std::ranges::for_each(result.findings, add);
+  add({"[all]", "", std::nullopt, result.failed() ? GateOutcome::kFail : result.outcome(), result.because()});
   return out;
 }
 
