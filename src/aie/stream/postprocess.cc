@@ -391,65 +391,55 @@ const Value& member(const Value& dict, std::string_view key) {
   return found == nullptr ? kNone : *found;
 }
 
-class Events {
- public:
-  void add(const Value& event) {
-    const Value& name = member(event, "name");
-    const Value& phase = member(event, "ph");
-    if (name.is_text("process_name") && phase.is_text("M")) return set_name(event);
-    std::vector<Cycles> ProcessEvents::*list = list_of(name, phase);
-    if (list == nullptr) return;
-    ProcessEvents& process = process_of(event);
-    (process.*list).push_back(cycles_of(event.find("ts")));
-  }
-
-  std::vector<ProcessEvents> take() {
-    for (ProcessEvents& process : processes_) {
-      for (std::vector<Cycles>* list : {&process.starts, &process.ends, &process.stall_begins, &process.stall_ends}) {
-        std::sort(list->begin(), list->end());
-      }
-    }
-    return std::move(processes_);
-  }
-
- private:
-  static std::vector<Cycles> ProcessEvents::*list_of(const Value& name, const Value& phase) {
-    if (name.is_text("INSTR_EVENT_0") && phase.is_text("B")) return &ProcessEvents::starts;
-    if (name.is_text("INSTR_EVENT_1") && phase.is_text("E")) return &ProcessEvents::ends;
-    if (name.is_text("LOCK_STALL") && phase.is_text("B")) return &ProcessEvents::stall_begins;
-    if (name.is_text("LOCK_STALL") && phase.is_text("E")) return &ProcessEvents::stall_ends;
-    return nullptr;
-  }
-
-  void set_name(const Value& event) {
-    const Value* args = event.find("args");
-    if (args != nullptr && args->kind != Kind::kDict) throw Error(ErrorCode::kInput, "its args are no JSON object");
-    const Value& name = member(member(event, "args"), "name");
-    if (name.kind != Kind::kText && name.is_true()) throw Error(ErrorCode::kInput, "the name of a process is no text");
-    process_of(event).name = name.text;
-  }
-
-  ProcessEvents& process_of(const Value& event) {
-    const Value& pid = member(event, "pid");
-    if (pid.kind == Kind::kList || pid.kind == Kind::kDict)
-      throw Error(ErrorCode::kInput, "its pid is no number or text");
-    const auto [entry, is_new] = positions_.try_emplace(key_of(pid), processes_.size());
-    if (is_new) processes_.emplace_back().pid = pid;
-    return processes_[entry->second];
-  }
-
-  std::vector<ProcessEvents> processes_;
-  std::unordered_map<std::string, std::size_t> positions_;
+struct TimesOf {
+  std::string_view event, phase;
+  std::vector<Cycles> ProcessEvents::*times;
 };
+constexpr TimesOf kTimes[] = {{"INSTR_EVENT_0", "B", &ProcessEvents::starts},
+                              {"INSTR_EVENT_1", "E", &ProcessEvents::ends},
+                              {"LOCK_STALL", "B", &ProcessEvents::stall_begins},
+                              {"LOCK_STALL", "E", &ProcessEvents::stall_ends}};
+
+std::string process_name(const Value& event) {
+  const Value* args = event.find("args");
+  if (args != nullptr && args->kind != Kind::kDict) throw Error(ErrorCode::kInput, "its args are no JSON object");
+  const Value& name = member(member(event, "args"), "name");
+  if (name.kind != Kind::kText && name.is_true()) throw Error(ErrorCode::kInput, "the name of a process is no text");
+  return name.text;
+}
 
 // The processes with a name or an event of these kinds, in the order in which they first had one. Throws
 // Error{kInput}: no list of such events, or a time beyond 1e18.
 std::vector<ProcessEvents> read_trace_events(const std::string& file) {
-  Events events;
+  std::vector<ProcessEvents> processes;
+  std::unordered_map<std::string, std::size_t> positions;  // by key of their pid
+  const auto process_of = [&](const Value& event) -> ProcessEvents& {
+    const Value& pid = member(event, "pid");
+    if (pid.kind == Kind::kList || pid.kind == Kind::kDict)
+      throw Error(ErrorCode::kInput, "its pid is no number or text");
+    const auto [entry, is_new] = positions.try_emplace(key_of(pid), processes.size());
+    if (is_new) processes.emplace_back().pid = pid;
+    return processes[entry->second];
+  };
+  const auto add = [&](const Value& event) {
+    const Value& name = member(event, "name");
+    const Value& phase = member(event, "ph");
+    if (name.is_text("process_name") && phase.is_text("M")) {
+      std::string own = process_name(event);
+      process_of(event).name = std::move(own);
+    }
+    for (const TimesOf& of : kTimes) {
+      if (!name.is_text(of.event) || !phase.is_text(of.phase)) continue;
+      ProcessEvents& process = process_of(event);
+      (process.*of.times).push_back(cycles_of(event.find("ts")));
+    }
+  };
   const std::string name = printable_path(file);
-  require_list(python::read_json_file(file, python::numbered_events(name, [&](const Value& e) { events.add(e); })),
-               name);
-  return events.take();
+  require_list(python::read_json_file(file, python::numbered_events(name, add)), name);
+  for (ProcessEvents& process : processes) {
+    for (const TimesOf& of : kTimes) std::ranges::sort(process.*of.times);
+  }
+  return processes;
 }
 
 }  // namespace
