@@ -1,6 +1,7 @@
 #include "ascend/msmodeling/op_comparison.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +9,8 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
+#include <span>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -197,31 +197,20 @@ ComparisonRow row_of(const std::string& type, const ModelTotal* model, const Pro
   row.profile_us = rounded(profile_us);
   row.profile_count = std::nearbyint(count);
   if (model == nullptr) return row;
-  for (std::size_t i = 0; i < std::min(kFunctionsShown, model->functions.size()); ++i) {
-    row.functions += (i == 0 ? "" : ", ") + model->functions[i];
-  }
+  const std::span<const std::string> functions = model->functions;
+  row.functions = fmt::format("{}", fmt::join(functions.first(std::min(kFunctionsShown, functions.size())), ", "));
   return row;
-}
-
-// max(a, b)
-double sort_key(const ComparisonRow& row) {
-  return row.profile_us.value > row.model_us.value ? row.profile_us.value : row.model_us.value;
 }
 
 // `passes`: n_forward_passes of the m6 file. Longest first.
 std::vector<ComparisonRow> compare(const ModelTotals& model, const ProfileTotals& profile, double passes) {
-  std::set<std::string> types;
-  for (const auto& [type, total] : model) types.insert(type);
-  for (const auto& [type, total] : profile) types.insert(type);
+  std::map<std::string, std::pair<const ModelTotal*, const ProfileTotal*>> types;
+  for (const auto& [type, total] : model) types[type].first = &total;
+  for (const auto& [type, total] : profile) types[type].second = &total;
   std::vector<ComparisonRow> rows;
-  for (const std::string& type : types) {
-    const auto modelled = model.find(type);
-    const auto measured = profile.find(type);
-    rows.push_back(row_of(type, modelled == model.end() ? nullptr : &modelled->second,
-                          measured == profile.end() ? nullptr : &measured->second, passes));
-  }
-  std::ranges::stable_sort(rows,
-                           [](const ComparisonRow& a, const ComparisonRow& b) { return sort_key(a) > sort_key(b); });
+  for (const auto& [type, totals] : types) rows.push_back(row_of(type, totals.first, totals.second, passes));
+  std::ranges::stable_sort(rows, std::ranges::greater(),
+                           [](const ComparisonRow& row) { return std::max(row.model_us.value, row.profile_us.value); });
   return rows;
 }
 
@@ -268,11 +257,11 @@ std::string model_pid(const EventLoop& for_each, const std::string& path, std::o
     if (has_text(event, "ph", "X")) pids.try_emplace(key_of(pid_of(event)), str(pid_of(event)));
   });
   if (pids.size() != 1) {
-    std::string found;
-    for (const auto& [key, pid] : pids) found += (found.empty() ? "" : ", ") + pid;
+    std::vector<std::string> found;
+    for (const auto& [key, pid] : pids) found.push_back(pid);
     throw Error(ErrorCode::kInput,
                 fmt::format("{}: no process is named as profiling or empirical, and slices have {} pids: {}",
-                            printable_path(path), pids.size(), found));
+                            printable_path(path), pids.size(), fmt::join(found, ", ")));
   }
   const auto& [key, pid] = *pids.begin();
   warnings << fmt::format("Warning: profiling PID not found by name in {}, using sole PID {}\n", path, pid);
@@ -381,62 +370,10 @@ ModelTotals read_model(const std::string& path, const OpMapping& mapping, std::o
   return reader.take();
 }
 
-class TableRow {
- public:
-  TableRow(const std::string& path, const CsvHeader& header, const CsvRecord& record)
-      : path_(path), header_(header), record_(record) {}
-
-  // Without white space; `otherwise` where the table has no such column.
-  [[nodiscard]] std::string_view text(std::string_view name, std::string_view otherwise) const {
-    const auto column = header_.find({name});
-    const auto text = column ? record_.field(*column) : std::optional(otherwise);
-    if (!text) refuse(fmt::format("no cell for the column '{}'", name));
-    return trim_space(*text);
-  }
-
-  [[nodiscard]] double number(std::string_view name) const {
-    const std::string_view cell = text(name, "0");
-    const auto value = parse_double(cell);
-    if (!value) refuse(fmt::format("{} '{}' is no number", name, valid_utf8(cell).text));
-    return *value;
-  }
-
-  [[noreturn]] void refuse(std::string_view what) const {
-    throw Error(ErrorCode::kInput, fmt::format("{}, line {}: {}", printable_path(path_), record_.line, what));
-  }
-
- private:
-  const std::string& path_;
-  const CsvHeader& header_;
-  const CsvRecord& record_;
-};
-
 // int(float(text)), a double for want of limits; 0 where it is no number.
 double start_key(std::string_view text) {
   return std::trunc(parse_double(text).value_or(0)) + 0.0;  // one zero
 }
-
-class Collectives {
- public:
-  void add(double start, std::string_view type, double us) {
-    const auto [entry, is_new] = by_start_[start].try_emplace(std::string(type), groups_.size());
-    if (is_new) groups_.emplace_back(type, 0);
-    double& longest = groups_[entry->second].second;
-    if (us > longest) longest = us;
-  }
-
-  void add_to(ProfileTotals& totals) const {
-    for (const auto& [type, us] : groups_) {
-      ProfileTotal& total = totals[type];
-      total.us += us;
-      ++total.count;
-    }
-  }
-
- private:
-  std::unordered_map<double, std::unordered_map<std::string, std::size_t>> by_start_;
-  std::vector<std::pair<std::string, double>> groups_;  // in the order of their first rows
-};
 
 // Rows of collectives ("hcom_...") of one type that start in the same microsecond, as a binary64 has it, are one: the
 // longest.
@@ -447,23 +384,42 @@ ProfileTotals read_profile(const std::string& path) {
   ProfileTotals totals;
   if (!reader.next(record)) return totals;
   const CsvHeader header(record.fields);
-  Collectives collectives;
+  std::map<std::pair<double, std::string>, std::size_t> known;  // by start and type: which of the collectives
+  std::vector<std::pair<std::string, double>> collectives;      // types and times, in the order of their first rows
+  const auto error = [&](std::string_view what) {
+    return Error(ErrorCode::kInput, fmt::format("{}, line {}: {}", printable_path(path), record.line, what));
+  };
+  // Without white space; `otherwise` where the table has no such column.
+  const auto cell = [&](std::string_view name, std::string_view otherwise) {
+    const auto column = header.find({name});
+    const auto text = column ? record.field(*column) : std::optional(otherwise);
+    if (!text) throw error(fmt::format("no cell for the column '{}'", name));
+    return trim_space(*text);
+  };
+  const auto add = [&](const std::string& type, double us) {
+    ProfileTotal& total = totals[type];
+    total.us += us;
+    ++total.count;
+  };
   while (reader.next(record)) {
     if (record.fields.empty()) continue;
-    const TableRow row(path, header, record);
-    const std::string_view type = row.text("Type", "");
+    const std::string type(cell("Type", ""));
     if (type.empty()) continue;
-    if (valid_utf8(type).replaced > 0) row.refuse("the type is no UTF-8");
-    const double us = row.number("Duration(us)");
+    if (valid_utf8(type).replaced > 0) throw error("the type is no UTF-8");
+    const std::string_view duration = cell("Duration(us)", "0");
+    const auto us = parse_double(duration);
+    if (!us) throw error(fmt::format("Duration(us) '{}' is no number", valid_utf8(duration).text));
     if (type.starts_with("hcom_")) {
-      collectives.add(start_key(row.text("Start Time(us)", "0")), type, us);
+      const double start = start_key(cell("Start Time(us)", "0"));
+      const auto [entry, is_new] = known.try_emplace({start, type}, collectives.size());
+      if (is_new) collectives.emplace_back(type, 0);
+      double& longest = collectives[entry->second].second;
+      longest = std::max(longest, *us);
     } else if (!type.ends_with("AicpuKernel")) {
-      ProfileTotal& total = totals[std::string(type)];
-      total.us += us;
-      ++total.count;
+      add(type, *us);
     }
   }
-  collectives.add_to(totals);
+  for (const auto& [type, us] : collectives) add(type, us);
   return totals;
 }
 
