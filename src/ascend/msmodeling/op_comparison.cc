@@ -289,66 +289,51 @@ std::vector<SubKernel> sub_kernels_of(const Value* given) {
   return out;
 }
 
-class ModelReader {
- public:
-  explicit ModelReader(const OpMapping& mapping) : mapping_(mapping) {}
+double duration(const Value* dur) {
+  if (dur != nullptr && !dur->is_number()) refuse("its dur is no number");
+  return dur == nullptr ? 0 : dur->number;
+}
 
-  void add(const Value& event) {
-    const Value* name = event.find("name");
-    if (name == nullptr || name->kind != Kind::kText) refuse("its name is no text");
-    const std::string& op = name->text;
-    const Value* dur = event.find("dur");
-    const OpMappingEntry* entry = mapping_.find(op);
-    if (entry != nullptr && entry->zero_cost) return;
-    const Value* kernel = argument(event, "kernel_type");
-    if (kernel != nullptr && kernel->is_true() && !kernel->is_text("?")) {
-      if (kernel->kind == Kind::kList || kernel->kind == Kind::kDict) refuse("its kernel_type is no text");
-      add_hit(op, str(*kernel), dur, argument(event, "sub_kernel_durations"));
-    } else {
-      const std::string& type = entry == nullptr || entry->kernel_type.empty() ? op : entry->kernel_type;
-      ModelTotal& total = touch(type, op);
-      ++total.misses;
-      total.us += duration(dur);
-    }
-  }
+ModelTotal& touch(ModelTotals& totals, std::string_view type, std::string_view op) {
+  ModelTotal& total = totals[std::string(type)];
+  const std::string function = short_op_name(op);
+  std::vector<std::string>& all = total.functions;
+  if (std::ranges::find(all, function) == all.end()) all.push_back(function);
+  return total;
+}
 
-  [[nodiscard]] ModelTotals take() { return std::move(totals_); }
-
- private:
-  static double duration(const Value* dur) {
-    if (dur != nullptr && !dur->is_number()) refuse("its dur is no number");
-    return dur == nullptr ? 0 : dur->number;
-  }
-
-  ModelTotal& touch(std::string_view type, std::string_view op) {
-    ModelTotal& total = totals_[std::string(type)];
-    const std::string function = short_op_name(op);
-    std::vector<std::string>& all = total.functions;
-    if (std::ranges::find(all, function) == all.end()) all.push_back(function);
-    return total;
-  }
-
-  void hit(std::string_view type, std::string_view op, double us) {
-    ModelTotal& total = touch(type, op);
+void add_hit(const std::string& op, const std::string& kernel, const Value& event, ModelTotals& totals) {
+  const auto hit = [&](std::string_view type, double us) {
+    ModelTotal& total = touch(totals, type, op);
     ++total.hits;
     total.us += us;
-  }
+  };
+  const std::vector<SubKernel> parts = sub_kernels_of(argument(event, "sub_kernel_durations"));
+  for (const SubKernel& part : parts) hit(part.name, part.us);
+  if (!parts.empty()) return;
+  const std::vector<std::string> names = kernel_types_in(kernel);
+  const double each = names.empty() ? 0 : duration(event.find("dur")) / static_cast<double>(names.size());
+  for (const std::string& name : names) hit(name, each);
+  const bool counts_all_reduce = ascii_lower(op).find("all_reduce") != std::string::npos &&
+                                 std::ranges::find(names, kAllReduceKernel) == names.end();
+  if (counts_all_reduce) hit(kAllReduceKernel, 0);
+}
 
-  void add_hit(const std::string& op, const std::string& kernel, const Value* dur, const Value* sub_kernels) {
-    const std::vector<SubKernel> parts = sub_kernels_of(sub_kernels);
-    for (const SubKernel& part : parts) hit(part.name, op, part.us);
-    if (!parts.empty()) return;
-    const std::vector<std::string> names = kernel_types_in(kernel);
-    const double each = names.empty() ? 0 : duration(dur) / static_cast<double>(names.size());
-    for (const std::string& name : names) hit(name, op, each);
-    const bool counts_all_reduce = ascii_lower(op).find("all_reduce") != std::string::npos &&
-                                   std::ranges::find(names, kAllReduceKernel) == names.end();
-    if (counts_all_reduce) hit(kAllReduceKernel, op, 0);
+void add_event(const Value& event, const OpMapping& mapping, ModelTotals& totals) {
+  const Value* name = event.find("name");
+  if (name == nullptr || name->kind != Kind::kText) refuse("its name is no text");
+  const std::string& op = name->text;
+  const OpMappingEntry* entry = mapping.find(op);
+  if (entry != nullptr && entry->zero_cost) return;
+  const Value* kernel = argument(event, "kernel_type");
+  if (kernel != nullptr && kernel->is_true() && !kernel->is_text("?")) {
+    if (kernel->kind == Kind::kList || kernel->kind == Kind::kDict) refuse("its kernel_type is no text");
+    return add_hit(op, str(*kernel), event, totals);
   }
-
-  const OpMapping& mapping_;
-  ModelTotals totals_;
-};
+  ModelTotal& total = touch(totals, entry == nullptr || entry->kernel_type.empty() ? op : entry->kernel_type, op);
+  ++total.misses;
+  total.us += duration(event.find("dur"));
+}
 
 // `warnings`: what the original prints to standard error.
 ModelTotals read_model(const std::string& path, const OpMapping& mapping, std::ostream& warnings) {
@@ -361,13 +346,13 @@ ModelTotals read_model(const std::string& path, const OpMapping& mapping, std::o
     std::for_each(events.items.begin(), events.items.end(), numbered_events(printable_path(path), visit));
   };
   const std::string pid = model_pid(for_each, path, warnings);
-  ModelReader reader(mapping);
+  ModelTotals totals;
   for_each([&](const Value& event) {
     if (!has_text(event, "ph", "X")) return;
     const Value* own = event.find("pid");
-    if (key_of(own == nullptr ? Value() : *own) == pid) reader.add(event);
+    if (key_of(own == nullptr ? Value() : *own) == pid) add_event(event, mapping, totals);
   });
-  return reader.take();
+  return totals;
 }
 
 // int(float(text)), a double for want of limits; 0 where it is no number.
