@@ -30,87 +30,23 @@ bool says(const Index& index, const char* key) {
 
 bool holds(const Index& index, const char* sql) { return index.database().query_int64(sql).value_or(0) != 0; }
 
-class GapFinder {
- public:
-  GapFinder(const Index& index, const EventTables& events, const StepSet& set, const StepWork& work,
-            const StepPeriods& periods)
-      : set_(set),
-        work_(work),
-        periods_(periods),
-        kernel_ts_(events.kernels.int64s("ts")),
-        memory_ts_(events.memory.int64s("ts")),
-        python_(index.database(), "python_call", std::span(&kStart, 1)),
-        operators_(events.operators.int64s("ts")),
-        kernel_launch_(index.database(),
-                       "SELECT r.ts FROM kernel k JOIN runtime_call r ON r.id = k.launch_id WHERE k.id = ?"),
-        memory_launch_(index.database(),
-                       "SELECT r.ts FROM memory_op m JOIN runtime_call r ON r.id = m.launch_id WHERE m.id = ?") {}
-
-  RecordedGaps run(const Recording& recording) {
-    const std::vector<DeviceStep>& steps = work_.steps;
-    RecordedGaps out{recording, std::vector<std::int64_t>(steps.size(), 0), std::vector<std::int64_t>(steps.size(), 0)};
-    const std::vector<std::size_t> next = next_steps(work_);
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      const bool is_followed = next[i] != i && periods_.to_next(i) != kUnknownValue && steps[i].between > 0;
-      if (is_followed && is_hosts(i, steps[next[i]])) out.waiting[i] = steps[i].between;
-    }
-    count_calls(out);
-    return out;
+// By device step: whether its kind, or its transition to another, is bound by the host: has a gap that matters, and so
+// may have other steps of it.
+std::vector<bool> bound_by_host(std::span<const std::int64_t> waiting, const StepSet& set, const StepWork& work,
+                                const StepPeriods& periods) {
+  std::set<std::pair<StepKind, StepKind>> bound;
+  const auto kind_of = [&](std::size_t step) {
+    const StepKind own = set.steps[work.steps[step].step - 1].info.kind;
+    return std::pair(own, periods.within_kind[step] != kUnknownValue ? own : periods.transitions[step].to);
+  };
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    const HostWaits own{.waiting = waiting[i], .periods = periods.to_next(i)};
+    if (own.bound()) bound.insert(kind_of(i));
   }
-
- private:
-  [[nodiscard]] std::int64_t begin_of_gap(std::size_t step) const {
-    return saturating_add(work_.steps[step].first, work_.steps[step].taken);
-  }
-  std::int64_t calls_in_gap(std::size_t step) {
-    const std::int64_t begin = begin_of_gap(step);
-    const std::int64_t end = saturating_add(work_.steps[step].first + work_.steps[step].wait, periods_.to_next(step));
-    const std::size_t before = python_.rows_before(begin);
-    const auto python = static_cast<std::int64_t>(python_.rows_before(end) - before);
-    return python + (std::ranges::lower_bound(operators_, end) - std::ranges::lower_bound(operators_, begin));
-  }
-
-  bool is_hosts(std::size_t step, const DeviceStep& next) {
-    const std::optional<std::int64_t> launch = launch_of_first(next);
-    return launch ? *launch > begin_of_gap(step) : calls_in_gap(step) > 0;
-  }
-
-  std::optional<std::int64_t> launch_of_first(const DeviceStep& step) {
-    const std::uint32_t kernel = work_.kernel_rows[step.begin];
-    const bool copies = step.memory_begin < step.memory_end;
-    const std::uint32_t memory = copies ? work_.memory_rows[step.memory_begin] : 0;
-    const bool copy_first = copies && memory_ts_[memory] < kernel_ts_[kernel];
-    Statement& launch = copy_first ? memory_launch_ : kernel_launch_;
-    launch.reset();
-    launch.bind(1, std::int64_t{copy_first ? memory : kernel} + 1);
-    return launch.step() ? std::optional(launch.int64(0)) : std::nullopt;
-  }
-
-  // For step kinds, and transitions between them, that are bound by the host.
-  void count_calls(RecordedGaps& out) {
-    std::set<std::pair<StepKind, StepKind>> bound;  // which have a gap that matters, and so may some of their steps
-    const auto kind_of = [&](std::size_t step) {
-      const StepKind own = set_.steps[work_.steps[step].step - 1].info.kind;
-      return std::pair(own, periods_.within_kind[step] != kUnknownValue ? own : periods_.transitions[step].to);
-    };
-    for (std::size_t i = 0; i < work_.steps.size(); ++i) {
-      const HostWaits own{.waiting = out.waiting[i], .periods = periods_.to_next(i)};
-      if (own.waiting > 0 && own.bound()) bound.insert(kind_of(i));
-    }
-    for (std::size_t i = 0; i < work_.steps.size(); ++i) {
-      if (out.waiting[i] > 0 && bound.contains(kind_of(i))) out.calls[i] = calls_in_gap(i);
-    }
-  }
-
-  const StepSet& set_;
-  const StepWork& work_;
-  const StepPeriods& periods_;
-  std::span<const std::int64_t> kernel_ts_, memory_ts_;
-  static constexpr ScanColumn kStart{"ts"};
-  BlockReader python_;
-  std::span<const std::int64_t> operators_;  // start times
-  Statement kernel_launch_, memory_launch_;
-};
+  std::vector<bool> out;
+  for (std::size_t i = 0; i < waiting.size(); ++i) out.push_back(waiting[i] > 0 && bound.contains(kind_of(i)));
+  return out;
+}
 
 using Operand = std::vector<std::int64_t>;
 
@@ -158,7 +94,45 @@ RecordedGaps recorded_gaps(const Index& index, const EventTables& events, const 
                            const StepPeriods& periods) {
   const Recording recording = recording_of(index);
   if (!recording.any()) return {recording, {}, {}};
-  return GapFinder(index, events, set, work, periods).run(recording);
+  const std::vector<DeviceStep>& steps = work.steps;
+  static constexpr ScanColumn kStart{"ts"};
+  BlockReader python(index.database(), "python_call", std::span(&kStart, 1));
+  const auto kernels = events.kernels.int64s("ts"), memory = events.memory.int64s("ts"),
+             operators = events.operators.int64s("ts");
+  Statement kernel_launch(index.database(),
+                          "SELECT r.ts FROM kernel k JOIN runtime_call r ON r.id = k.launch_id WHERE k.id = ?");
+  Statement memory_launch(index.database(),
+                          "SELECT r.ts FROM memory_op m JOIN runtime_call r ON r.id = m.launch_id WHERE m.id = ?");
+  const auto begin_of_gap = [&](std::size_t step) { return saturating_add(steps[step].first, steps[step].taken); };
+  const auto calls_in_gap = [&](std::size_t step) {
+    const std::int64_t begin = begin_of_gap(step);
+    const std::int64_t end = saturating_add(steps[step].first + steps[step].wait, periods.to_next(step));
+    const std::size_t before = python.rows_before(begin);
+    return static_cast<std::int64_t>(python.rows_before(end) - before) +
+           (std::ranges::lower_bound(operators, end) - std::ranges::lower_bound(operators, begin));
+  };
+  const auto launch_of_first = [&](const DeviceStep& step) {
+    const std::uint32_t kernel = work.kernel_rows[step.begin];
+    const bool copies = step.memory_begin < step.memory_end;
+    const std::uint32_t copy = copies ? work.memory_rows[step.memory_begin] : 0;
+    const bool copy_first = copies && memory[copy] < kernels[kernel];
+    Statement& launch = copy_first ? memory_launch : kernel_launch;
+    launch.reset();
+    launch.bind(1, std::int64_t{copy_first ? copy : kernel} + 1);
+    return launch.step() ? std::optional(launch.int64(0)) : std::nullopt;
+  };
+  RecordedGaps out{recording, std::vector<std::int64_t>(steps.size(), 0), std::vector<std::int64_t>(steps.size(), 0)};
+  const std::vector<std::size_t> next = next_steps(work);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (next[i] == i || periods.to_next(i) == kUnknownValue || steps[i].between <= 0) continue;
+    const std::optional<std::int64_t> launch = launch_of_first(steps[next[i]]);
+    if (launch ? *launch > begin_of_gap(i) : calls_in_gap(i) > 0) out.waiting[i] = steps[i].between;
+  }
+  const std::vector<bool> is_bound = bound_by_host(out.waiting, set, work, periods);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (is_bound[i]) out.calls[i] = calls_in_gap(i);
+  }
+  return out;
 }
 
 bool HostWaits::bound() const { return waiting > 0 && share() >= kBound; }
