@@ -17,7 +17,6 @@
 #include "compare/same_kernels.h"
 #include "compare/steps/step_groups.h"
 #include "compare/steps/step_metrics.h"
-#include "compare/steps/work_facts.h"
 #include "compare/work_sums.h"
 
 namespace tracedb {

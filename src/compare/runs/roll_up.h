@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compare/runs/set_comparison.h"
-#include "compare/steps/work_facts.h"
+#include "compare/steps/step_groups.h"
 #include "compare/trace/compared_trace.h"
 #include "index/index.h"
 
