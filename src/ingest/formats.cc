@@ -12,52 +12,134 @@
 #include "base/files/file_descriptor.h"
 #include "base/files/input_file.h"
 #include "base/stream/compressed_source.h"
+#include "base/text/characters.h"
 #include "ingest/ascend/database.h"
 #include "ingest/ascend/kernel_csv.h"
 #include "ingest/nsys/database.h"
-#include "ingest/pipeline.h"
-#include "ingest/read/format_signs.h"
+#include "ingest/read/json_chunks.h"
+#include "ingest/read/json_shape.h"
 #include "ingest/rocm/databases.h"
 #include "ingest/rocm/rocprof_json.h"
 #include "ingest/rows/source_rows.h"
-#include "ingest/xla/xla_json.h"
-#include "ingest/xla/xplane.h"
+#include "ingest/xla/readers.h"
 #include "sql/source_database.h"
 
 namespace tracedb {
-
-class FileHead {
- public:
-  FileHead(std::string_view bytes, const std::filesystem::path& file) : bytes_(bytes), file_(file) {}
-
-  [[nodiscard]] std::string_view bytes() const { return bytes_; }
-  [[nodiscard]] std::string_view name() const { return file_.native(); }
-  // Empty if the file cannot be opened as a database; a compressed one cannot.
-  [[nodiscard]] const std::vector<std::string>& tables() const {
-    if (!tables_) tables_ = begins_as_sqlite(bytes_) ? table_names(file_) : std::vector<std::string>();
-    return *tables_;
-  }
-
- private:
-  std::string_view bytes_;
-  const std::filesystem::path& file_;
-  mutable std::optional<std::vector<std::string>> tables_;
-};
-
 namespace {
 
 using std::string_view_literals::operator""sv;  // NOLINT(misc-unused-using-decls): used by the literals below
 
-using Sniff = bool (*)(const FileHead& head);
-bool never(const FileHead&) { return false; }
-bool always(const FileHead&) { return true; }
-template <bool (*sign)(std::string_view)>
-bool by_bytes(const FileHead& head) {
-  return sign(head.bytes());
+// How formats begin, by the magic numbers of their specifications and, of text formats, by the first keys and columns
+// that their writers put out. `head`: after decompression of gzip and zstd.
+
+std::string_view without_space(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
 }
-template <bool (*sign)(const std::vector<std::string>&)>
-bool by_tables(const FileHead& head) {
-  return sign(head.tables());
+
+// The text behind `opening`, white space between its characters aside: after("[ {\"file\"", "[{") is "\"file\"".
+std::string_view after(std::string_view head, std::string_view opening) {
+  for (const char c : opening) {
+    head = without_space(head);
+    if (!head.starts_with(c)) return {};
+    head.remove_prefix(1);
+  }
+  return without_space(head);
+}
+
+// Two whole events with a comma between them: one alone is also the sample of an issue, in a report.
+bool holds_two_events(std::string_view text) {
+  const EventSearch first = find_event(text, 0, More::kNo);
+  if (!first.found() || behind_event(text, first.end) != Behind::kSeparator) return false;
+  const EventSearch second = find_event(text, first.end, More::kNo);
+  return second.found() &&
+         text.substr(first.end, second.at - first.end).find_first_not_of(", \t\r\n") == std::string::npos;
+}
+
+bool begins_as_sqlite(std::string_view head) { return head.starts_with("SQLite format 3\0"sv); }
+// SQLite that names tables of rocmProfileData.
+bool begins_as_rpd(std::string_view head) { return begins_as_sqlite(head) && contains(head, "rocpd_"); }
+// SQLite that names tables of an Nsight Systems export.
+bool begins_as_nsys_sqlite(std::string_view head) {
+  return begins_as_sqlite(head) && (contains(head, "CUPTI_ACTIVITY_KIND_") || contains(head, "TARGET_INFO_SYSTEM_ENV"));
+}
+// SQLite that names tables of Ascend's profiler.
+bool begins_as_ascend_database(std::string_view head) {
+  return begins_as_sqlite(head) && (contains(head, "CANN_API") || contains(head, "RANK_DEVICE_MAP"));
+}
+
+bool begins_as_rocprof_json(std::string_view head) {
+  if (after(head, "{").starts_with("\"rocprofiler-sdk-tool\"")) return true;
+  // The head may be damaged: its agents and symbols follow.
+  return !contains(head, "\"traceEvents\"") &&
+         (contains(head, "\"logical_node_type_id\"") || contains(head, "\"formatted_kernel_name\""));
+}
+// An array of events in which a process is the trace of a tile of an AI Engine: "core_trace for tile2,1".
+bool begins_as_aie_trace(std::string_view head) {
+  if (without_space(head).starts_with('{') || !contains(head, "\"process_name\"")) return false;  // or damaged
+  // As mlir-aie's parse.py names the four kinds of tiles, its core also without a place.
+  constexpr std::array kProcesses = {"core_trace"sv, "mem_trace for "sv, "memtile_trace for "sv, "shim_trace for "sv,
+                                     "intfc_trace for "sv};
+  return std::ranges::any_of(kProcesses, [&](std::string_view process) { return contains(head, process); });
+}
+// What lists the graphs that were captured: an array of {"file": "...", "batch_size": 32, "mode": "FULL"}.
+bool begins_as_capture_list(std::string_view head) {
+  const std::string_view first = after(head, "[{");
+  return first.starts_with("\"file\"") && contains(first.substr(0, first.find('}')), "\"batch_size\"");
+}
+
+bool begins_as_zip(std::string_view head) { return head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06"); }
+bool begins_as_xz(std::string_view head) {
+  return head.starts_with(
+      "\xFD"
+      "7zXZ\0"sv);
+}
+bool begins_as_bzip2(std::string_view head) {
+  return head.starts_with("BZh") && contains(head.substr(0, 10), "1AY&SY");
+}
+bool begins_as_lz4(std::string_view head) { return head.starts_with("\x04\x22\x4D\x18"); }
+bool begins_as_7zip(std::string_view head) { return head.starts_with("7z\xBC\xAF\x27\x1C"); }
+bool begins_as_tar(std::string_view head) {
+  constexpr std::size_t kMagicAt = 257;
+  return head.size() > kMagicAt + 5 && head.substr(kMagicAt, 5) == "ustar";
+}
+// By gzip or zstd: what decompressed to this was compressed twice.
+bool begins_as_compressed(std::string_view head) { return is_gzip(head) || is_zstd(head); }
+
+// A protobuf message that begins with a plane, as JAX and TensorFlow write it. The message in field 1: {1: id, 2: name
+// of a plane}.
+bool begins_as_xspace(std::string_view head) {
+  const std::string_view begin = head.substr(0, 48);
+  return begin.starts_with('\x0a') &&
+         (contains(begin, "/host:") || contains(begin, "/device:") || contains(begin, "Task Environment"));
+}
+// One that begins with a type and its unit: {1: type, 2: unit}.
+bool begins_as_pprof(std::string_view head) {
+  const std::string_view begin = head.substr(0, 24);
+  const bool numbers = begin.size() > 8 && begin[1] >= 4 && begin[1] <= 6 && begin[2] == '\x08';
+  return begin.starts_with('\x0a') && numbers && contains(begin.substr(4, 3), "\x10");
+}
+// A protobuf message that holds messages, as the traces of Perfetto: field 1 with a length.
+bool begins_as_perfetto(std::string_view head) {
+  if (!head.starts_with('\x0a')) return false;
+  const std::string_view begin = head.substr(0, 64);
+  return std::ranges::any_of(begin, [](char c) { return c != '\n' && c != '\r' && c != '\t' && c >= 0 && c < ' '; });
+}
+bool begins_as_pickle(std::string_view head) {
+  return head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
+}
+
+bool begins_as_git_lfs(std::string_view head) { return without_space(head).starts_with("version https://git-lfs"); }
+bool begins_as_markup(std::string_view head) { return without_space(head).starts_with('<'); }
+
+// A line of column names, the first ones in the order profilers write them.
+bool begins_as_kernel_table(std::string_view head) {
+  const std::string_view line = without_space(head);
+  const std::string_view first = line.substr(0, line.find_first_of("\r\n"));
+  return !first.starts_with('{') && !first.starts_with('[') && std::ranges::count(first, ',') >= 3 &&
+         (contains(first, "Duration") || contains(first, "duration") || contains(first, "Kernel"));
 }
 
 // `position`: how far reading got, where the source is not what is read.
@@ -70,7 +152,7 @@ RowSink row_sink(const TraceInput& input, const IngestOptions& options, TraceSto
           }};
 }
 
-// Of a format that is a table, read front to back.
+// Of a format that is read front to back.
 template <void (*read)(ByteSource&, RowSink&, TraceFacts&)>
 void read_rows(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
   RowSink sink = row_sink(input, options, store);
@@ -118,7 +200,7 @@ void read_xplane(const TraceInput& input, const IngestOptions& options, TraceSto
   const auto read_all = [&](const ProtoFile::Read& read, std::uint64_t size) {
     facts.bytes = size;
     ProtoFile file(read, size);
-    store.derived_rows = read_xspace(file, printable_path(input.file), sink, facts);
+    read_xspace(file, printable_path(input.file), sink, facts);
   };
   std::error_code error;
   std::string magic(4, '\0');
@@ -132,7 +214,7 @@ void read_xplane(const TraceInput& input, const IngestOptions& options, TraceSto
     };
     read_all(read, own->size());
   } else {
-    const TempFile copy = spooled(input.source, store.spool(1).directory);
+    const TempFile copy = spooled(input.source, sink.spool_directory());
     const auto read = [&](std::uint64_t at, char* into, std::size_t size) {
       const auto there =
           static_cast<std::size_t>(std::min<std::uint64_t>(size, copy.size() - std::min(at, copy.size())));
@@ -141,14 +223,6 @@ void read_xplane(const TraceInput& input, const IngestOptions& options, TraceSto
     };
     read_all(read, copy.size());
   }
-  store.operators_by_external_id = true;
-  sink.finish();
-}
-
-void read_xla_trace(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts) {
-  RowSink sink = row_sink(input, options, store);
-  store.derived_rows = read_xla_json(input.source, store.spool(1).directory, sink, facts);
-  store.operators_by_external_id = true;
   sink.finish();
 }
 
@@ -164,81 +238,79 @@ constexpr std::string_view kDatabase =
     "wrote it";
 constexpr std::string_view kUnpack = "unpack it, and give the trace that is in it";
 
+using Sign = bool (*)(std::string_view head);
 // A recording, or an archive that may hold one.
-constexpr TraceFormat recording(std::string_view name, Sniff sniff, std::string_view advice) {
-  return {.name = name, .sniff = sniff, .advice = advice};
+constexpr TraceFormat recording(std::string_view name, Sign sign, std::string_view advice) {
+  return {.name = name, .by_bytes = sign, .advice = advice};
+}
+// A recording, if it is no damaged JSON trace, which may begin like it.
+constexpr TraceFormat doubtful(std::string_view name, Sign sign, std::string_view advice) {
+  return {.name = name, .by_bytes = sign, .advice = advice, .certain = false};
 }
 // Told by the end of its name.
 constexpr TraceFormat named(std::string_view name, std::span<const std::string_view> extensions,
                             std::string_view advice) {
-  return {.name = name, .sniff = never, .advice = advice, .extensions = extensions};
+  return {.name = name, .advice = advice, .extensions = extensions};
 }
 
 constexpr std::array kFormats = {
-    TraceFormat{
-        .name = "ascend-db", .sniff = by_tables<is_ascend_database>, .read = read_database<read_ascend_database>},
-    TraceFormat{.name = "nsys-sqlite", .sniff = by_tables<is_nsys_database>, .read = read_database<read_nsys_database>},
-    TraceFormat{.name = "rpd", .sniff = by_tables<is_rpd_database>, .read = read_database<read_rpd_database>},
-    TraceFormat{.name = "rocpd", .sniff = by_tables<is_rocpd_database>, .read = read_database<read_rocpd_database>},
-    recording("an RPD database of rocmProfileData or rocprofv3", by_bytes<begins_as_rpd>, kDatabase),
-    recording("an Nsight Systems SQLite export", by_bytes<begins_as_nsys_sqlite>, kDatabase),
-    recording("a database of Ascend's profiler", by_bytes<begins_as_ascend_database>, kDatabase),
-    recording("an SQLite database that is not a tracedb index", by_bytes<begins_as_sqlite>,
+    TraceFormat{.name = "ascend-db", .by_tables = is_ascend_database, .read = read_database<read_ascend_database>},
+    TraceFormat{.name = "nsys-sqlite", .by_tables = is_nsys_database, .read = read_database<read_nsys_database>},
+    TraceFormat{.name = "rpd", .by_tables = is_rpd_database, .read = read_database<read_rpd_database>},
+    TraceFormat{.name = "rocpd", .by_tables = is_rocpd_database, .read = read_database<read_rocpd_database>},
+    recording("an RPD database of rocmProfileData or rocprofv3", begins_as_rpd, kDatabase),
+    recording("an Nsight Systems SQLite export", begins_as_nsys_sqlite, kDatabase),
+    recording("a database of Ascend's profiler", begins_as_ascend_database, kDatabase),
+    recording("an SQLite database that is not a tracedb index", begins_as_sqlite,
               "give the trace itself, whole, or the index that trace-ingest made of it"),
-    TraceFormat{.name = "xplane", .sniff = by_bytes<begins_as_xspace>, .read = read_xplane, .extensions = kXplane},
+    TraceFormat{.name = "xplane", .by_bytes = begins_as_xspace, .read = read_xplane, .extensions = kXplane},
     named("a JAX profile beyond 2 GiB (XSpace in Riegeli records)", kRiegeli,
           "profile fewer steps, so that JAX writes an xplane.pb, or turn its Python tracer off"),
     named("an Nsight Systems report", kNsys,
           "'nsys export --type sqlite' makes a database of it, which can be read here"),
     named("an Nsight Compute report", kNcu, "'ncu --import' reads it"),
-    TraceFormat{.name = "rocprofv3-json", .sniff = by_bytes<begins_as_rocprof_json>, .read = read_rocprof},
-    recording("a list of captured graphs (execution_details.json)", by_bytes<begins_as_capture_list>,
+    TraceFormat{.name = "rocprofv3-json", .by_bytes = begins_as_rocprof_json, .read = read_rocprof},
+    recording("a list of captured graphs (execution_details.json)", begins_as_capture_list,
               "give the trace it lies beside, and with --capture the trace that it names"),
-    recording("a zip archive", by_bytes<begins_as_zip>, kUnpack),
-    recording("a 7-Zip archive", by_bytes<begins_as_7zip>, kUnpack),
-    recording("a tar archive", by_bytes<begins_as_tar>, kUnpack),
-    recording("compressed by xz", by_bytes<begins_as_xz>, kDecompress),
-    recording("compressed by bzip2", by_bytes<begins_as_bzip2>, kDecompress),
-    recording("compressed by lz4", by_bytes<begins_as_lz4>, kDecompress),
-    recording("compressed twice", by_bytes<begins_as_compressed>, "decompress it once"),
-    TraceFormat{.name = "a Python pickle",
-                .sniff = by_bytes<begins_as_pickle>,
-                .advice = "docs.pytorch.org/memory_viz reads memory snapshots; give the profiler's trace here",
-                .certain = false},
-    TraceFormat{.name = "a pprof profile, as JAX writes for the memory of its devices",
-                .sniff = by_bytes<begins_as_pprof>,
-                .advice = "'go tool pprof' reads it; jax.profiler.trace records an xplane.pb, which can be read here",
-                .certain = false},
-    TraceFormat{.name = "a Perfetto trace (protobuf)",
-                .sniff = by_bytes<begins_as_perfetto>,
-                .advice = "ui.perfetto.dev and trace_processor read it; traceconv json makes a JSON trace of it",
-                .certain = false},
+    recording("a zip archive", begins_as_zip, kUnpack),
+    recording("a 7-Zip archive", begins_as_7zip, kUnpack),
+    recording("a tar archive", begins_as_tar, kUnpack),
+    recording("compressed by xz", begins_as_xz, kDecompress),
+    recording("compressed by bzip2", begins_as_bzip2, kDecompress),
+    recording("compressed by lz4", begins_as_lz4, kDecompress),
+    recording("compressed twice", begins_as_compressed, "decompress it once"),
+    doubtful("a Python pickle", begins_as_pickle,
+             "docs.pytorch.org/memory_viz reads memory snapshots; give the profiler's trace here"),
+    doubtful("a pprof profile, as JAX writes for the memory of its devices", begins_as_pprof,
+             "'go tool pprof' reads it; jax.profiler.trace records an xplane.pb, which can be read here"),
+    doubtful("a Perfetto trace (protobuf)", begins_as_perfetto,
+             "ui.perfetto.dev and trace_processor read it; traceconv json makes a JSON trace of it"),
     TraceFormat{.name = "a git-lfs pointer, not the file itself",
-                .sniff = by_bytes<begins_as_git_lfs>,
+                .by_bytes = begins_as_git_lfs,
                 .advice = "run 'git lfs pull'",
                 .irreplaceable = false},
     TraceFormat{.name = "an HTML or XML page, not a trace",
-                .sniff = by_bytes<begins_as_markup>,
+                .by_bytes = begins_as_markup,
                 .advice = "download the file itself",
                 .irreplaceable = false,
                 .certain = false},
     TraceFormat{.name = "ascend-kernel-csv",
-                .sniff = by_bytes<begins_as_ascend_kernel_csv>,
+                .by_bytes = begins_as_ascend_kernel_csv,
                 .read = read_rows<read_ascend_kernel_csv>},
     TraceFormat{.name = "a CSV table",
-                .sniff = by_bytes<begins_as_kernel_table>,
+                .by_bytes = begins_as_kernel_table,
                 .advice = "kernel tables of Ascend's profilers have columns Type, Start Time(us) and Duration(us); "
                           "give one of these, or the trace it was made from",
                 .irreplaceable = false,
                 .certain = false,
                 .extensions = kCsv},
-    TraceFormat{.name = "xla-json", .sniff = by_bytes<begins_as_xla_json>, .read = read_xla_trace},
-    TraceFormat{.name = "aie", .sniff = by_bytes<begins_as_aie_trace>, .read = read_aie},
+    TraceFormat{.name = "xla-json", .by_bytes = begins_as_xla_json, .read = read_rows<read_xla_json>},
+    TraceFormat{.name = "aie", .by_bytes = begins_as_aie_trace, .read = read_aie},
     // Distinguished from the last line by the names of processes, which may be anywhere in it; the second one by any
     // sign of another program (ingest.h).
-    TraceFormat{.name = "ascend-trace-view", .sniff = never, .read = read_kineto},
-    TraceFormat{.name = "chrome-json", .sniff = never, .read = read_kineto},
-    TraceFormat{.name = "kineto", .sniff = always, .read = read_kineto},
+    TraceFormat{.name = "ascend-trace-view", .read = read_kineto},
+    TraceFormat{.name = "chrome-json", .read = read_kineto},
+    TraceFormat{.name = "kineto", .read = read_kineto},
 };
 
 bool has_extension(const TraceFormat& format, std::string_view name) {
@@ -263,12 +335,30 @@ std::string refusal(const TraceFormat& format) { return fmt::format("{}: {}", fo
 
 }  // namespace
 
+bool begins_as_trace(std::string_view head) {
+  const std::unique_ptr<ByteSource> source = memory_byte_source(head);
+  JsonChunks chunks(*source, "", head.size());
+  Chunk chunk;
+  bool found = false;
+  static_cast<void>(catch_error([&] {
+    if (!chunks.next(chunk)) return;
+    const std::string_view begin = without_space(head);
+    if (begin.starts_with('[')) found = find_event(chunk.elements(), 0, More::kNo).found();
+    if (!begin.starts_with('[') && !begin.starts_with('{')) found = holds_two_events(head);
+  }));
+  return found || chunks.names_trace();
+}
+
 std::span<const TraceFormat> trace_formats() { return kFormats; }
 
 const TraceFormat& trace_format(std::string_view head, const std::filesystem::path& file) {
-  const FileHead begin(head, file);
-  return *std::ranges::find_if(
-      kFormats, [&](const TraceFormat& format) { return has_extension(format, begin.name()) || format.sniff(begin); });
+  // None where it cannot be opened as a database; a compressed one cannot.
+  const std::vector<std::string> tables = begins_as_sqlite(head) ? table_names(file) : std::vector<std::string>();
+  const auto found = std::ranges::find_if(kFormats, [&](const TraceFormat& format) {
+    return has_extension(format, file.native()) || (format.by_tables != nullptr && format.by_tables(tables)) ||
+           (format.by_bytes != nullptr && format.by_bytes(head));
+  });
+  return found == kFormats.end() ? kFormats.back() : *found;
 }
 
 bool is_readable_trace(const std::filesystem::path& file) {

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/stream/byte_source.h"
 #include "ingest/ingest.h"
@@ -33,11 +34,17 @@ struct TraceInput {
 // Error{kInput} for a file in which there is nothing of the format, Error{kInterrupted}.
 using ReadTrace = void (*)(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts);
 
-class FileHead;  // how a file begins, and the tables in it where it is a database
+// Chunks are cut under a lock, parsed by several workers at once and taken into the store in file order, so that the
+// store is the same for any number of workers.
+void read_kineto(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts);
+// The same for traces of AI Engine tiles: an array of B and E events whose times are cycles.
+void read_aie(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts);
 
 struct TraceFormat {
   std::string_view name;  // meta.format of what is read; else what it is: "a zip archive"
-  bool (*sniff)(const FileHead& head);
+  // Null: that says nothing of it. `head`: as trace_format() has it; `tables`: of a file that is a database.
+  bool (*by_bytes)(std::string_view head) = nullptr;
+  bool (*by_tables)(const std::vector<std::string>& tables) = nullptr;
   ReadTrace read = nullptr;      // null: recognised, but not read
   std::string_view advice = {};  // without `read`: what reads it, or what to do
   bool irreplaceable = true;     // a recording, or an archive that may hold one: no output replaces it
@@ -70,6 +77,10 @@ OpenedFormat open_format(const std::filesystem::path& file, const std::atomic<bo
 // Throws the same Error for a regular file whose format is recognised, but not read. Other failures are for the reader
 // to tell.
 void refuse_unreadable(const std::filesystem::path& file);
+
+// Whether the JSON reader finds events in it, or the keys of a trace: under "traceEvents", in a bare array, or behind
+// damage.
+bool begins_as_trace(std::string_view head);
 
 // Up to kFormatHead bytes of what the file holds. Throws Error{kInput}.
 std::string read_head(const std::filesystem::path& file);

@@ -11,7 +11,6 @@
 #include "index/leftovers.h"
 #include "index/locate.h"
 #include "ingest/formats.h"
-#include "ingest/read/format_signs.h"
 #include "trace/event_names.h"
 
 namespace tracedb {

@@ -1,5 +1,3 @@
-#include "ingest/pipeline.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "base/parallel.h"
 #include "base/scope_exit.h"
 #include "ingest/ascend/tasks.h"
+#include "ingest/formats.h"
 #include "ingest/kineto/chunk_parser.h"
 #include "ingest/read/json_chunks.h"
 

@@ -14,8 +14,8 @@
 #include "base/stream/content_hash.h"
 #include "fuzz_input.h"
 #include "index_outcome.h"
+#include "ingest/formats.h"
 #include "ingest/ingest.h"
-#include "ingest/pipeline.h"
 #include "store_text.h"
 #include "support/temp_directory.h"
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -84,7 +85,11 @@ class RowSink {
   void add_instant(std::string_view category, std::int64_t ts, std::string_view name, std::uint32_t track);
   // Text as it is stored: what is no UTF-8, and NUL, is U+FFFD, with an issue.
   std::string storable(std::string_view text, std::int64_t offset = -1);
-  void find_operators_by_flow() { store_.operators_by_flow = true; }  // see TraceStore
+  // See TraceStore.
+  void find_operators_by_flow() { store_.operators_by_flow = true; }
+  void find_operators_by_external_id() { store_.operators_by_external_id = true; }
+  void count_derived(std::uint64_t rows) { store_.derived_rows += rows; }
+  [[nodiscard]] std::filesystem::path spool_directory() const { return store_.spool(1).directory; }
   void name_process(const TrackKey& pid, std::string_view name);
   void name_thread(const TrackKey& pid, const TrackKey& tid, std::string_view name);
 

@@ -1,5 +1,3 @@
-#include "ingest/xla/xla_json.h"
-
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -16,6 +14,7 @@
 #include "ingest/kineto/event_fields.h"
 #include "ingest/read/json_shape.h"
 #include "ingest/read/json_walk.h"
+#include "ingest/xla/readers.h"
 #include "ingest/xla/xla_rows.h"
 
 namespace tracedb {
@@ -24,10 +23,14 @@ namespace {
 // Events stand in any order, so that those of a line are put aside until all are known.
 class XlaJson {
  public:
-  XlaJson(ByteSource& source, const std::filesystem::path& directory, RowSink& sink, TraceFacts& facts)
-      : walk_(source), sink_(sink), facts_(facts), rows_(std::in_place, sink, facts, nullptr), aside_(directory) {}
+  XlaJson(ByteSource& source, RowSink& sink, TraceFacts& facts)
+      : walk_(source),
+        sink_(sink),
+        facts_(facts),
+        rows_(std::in_place, sink, facts, nullptr),
+        aside_(sink.spool_directory()) {}
 
-  std::uint64_t run() {
+  void run() {
     std::string key;
     if (!walk_.enter('{')) walk_.break_off();
     while (walk_.next_member(key)) {
@@ -55,7 +58,6 @@ class XlaJson {
     if (events_ >= kLimit && events_ <= kLimit + kOrSo) {
       sink_.issue(IssueKind::kEventLimit, -1, "the xplane.pb beside it has all events", 1);
     }
-    return derived_rows_;
   }
 
  private:
@@ -245,7 +247,6 @@ class XlaJson {
 
   void begin_host(const std::string& host) {
     rows_->finish();
-    derived_rows_ += rows_->derived_rows();
     rows_.emplace(sink_, facts_, nullptr, host, rows_->last_external_id());
   }
 
@@ -259,7 +260,6 @@ class XlaJson {
   TempFile aside_;
   std::string buffer_;  // what is to be put there, or what is there from buffer_at_ on
   std::uint64_t buffer_at_ = 0;
-  std::uint64_t derived_rows_ = 0;
   std::deque<std::string> texts_;  // of the event at hand
   std::uint64_t events_ = 0;
 };
@@ -272,9 +272,6 @@ bool begins_as_xla_json(std::string_view head) {
   return has("/device:GPU:") || has("/device:TPU:") || has("/device:CUSTOM:") || has("\"/host:CPU\"");
 }
 
-std::uint64_t read_xla_json(ByteSource& source, const std::filesystem::path& directory, RowSink& sink,
-                            TraceFacts& facts) {
-  return XlaJson(source, directory, sink, facts).run();
-}
+void read_xla_json(ByteSource& source, RowSink& sink, TraceFacts& facts) { XlaJson(source, sink, facts).run(); }
 
 }  // namespace tracedb

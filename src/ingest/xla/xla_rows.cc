@@ -327,7 +327,6 @@ void XlaRows::add_operator(const Op& op, const TimeSpan& span, std::uint32_t tra
   record.shape = op.shape;
   record.stack = op.stack;
   sink_.add(record);
-  ++derived_rows_;
 }
 
 void XlaRows::memory_event(const XlaEvent& event) {
@@ -450,7 +449,9 @@ void XlaRows::add_operators() {
   TimeSpan open{};
   std::vector<std::uint32_t> launched;  // names of its kernels: one that comes again is of the next run
   const auto close = [&] {
-    if (open_op != 0) add_operator(ops_[open_op], open, open_track, kUnknownValue);
+    if (open_op == 0) return;
+    add_operator(ops_[open_op], open, open_track, kUnknownValue);
+    sink_.count_derived(1);
     open_op = 0;
   };
   for (const Call& call : calls_) {
@@ -478,8 +479,7 @@ void XlaRows::add_operators() {
   close();
   for (const NamedSpan& span : spans_) {
     if (span.op != 0) {
-      add_operator(ops_[span.op], {span.ts, span.dur}, span.track, kUnknownValue);
-      --derived_rows_;  // it is the event itself
+      add_operator(ops_[span.op], {span.ts, span.dur}, span.track, kUnknownValue);  // it is the event itself
     } else {
       auto record = record_of<SliceRecord>({span.ts, span.dur}, span.name, span.track);
       record.category = sink_.text("traceme");
@@ -542,6 +542,7 @@ void XlaRows::add_handoffs() {
 }
 
 void XlaRows::finish() {
+  sink_.find_operators_by_external_id();
   std::ranges::stable_sort(work_, {}, &DeviceWork::correlation);
   for (const DeviceStep& step : device_steps_) {
     if (host_steps_) {

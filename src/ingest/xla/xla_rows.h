@@ -117,7 +117,6 @@ class XlaRows {
   void end_plane();
   void finish();
 
-  [[nodiscard]] std::uint64_t derived_rows() const { return derived_rows_; }
   [[nodiscard]] std::int64_t last_external_id() const { return last_external_id_; }
 
  private:
@@ -228,7 +227,6 @@ class XlaRows {
   std::map<std::int64_t, std::int64_t> devices_of_runs_;  // the first device by run
   bool host_steps_ = false, tpu_steps_ = false;
   std::unordered_set<std::uint32_t> op_names_;  // text ids of the names of operations that ran
-  std::uint64_t derived_rows_ = 0;
   std::int64_t last_external_id_;
 };
 

@@ -11,7 +11,7 @@ namespace tracedb {
 // What any stream of the device does in the time of a step is of the step.
 void XlaRows::on_each(const std::vector<std::uint32_t>& streams, const std::function<void(std::uint32_t)>& add) {
   std::ranges::for_each(streams, add);
-  derived_rows_ += streams.size() - 1;
+  sink_.count_derived(streams.size() - 1);
 }
 
 void XlaRows::add_device_step(const DeviceStep& step) {
@@ -88,6 +88,7 @@ void XlaRows::add_tpu_ops() {
     record.collective = collective_of(ops_[event.op].hlo);
     sink_.add(record);
     add_operator(ops_[event.op], {event.ts, event.dur}, track_, last_external_id_);
+    sink_.count_derived(1);
   }
   tpu_events_.clear();
 }

@@ -1,5 +1,3 @@
-#include "ingest/xla/xplane.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "base/text/json_text.h"
 #include "base/unknown.h"
 #include "ingest/rows/source_rows.h"
+#include "ingest/xla/readers.h"
 #include "ingest/xla/xla_names.h"
 #include "ingest/xla/xla_rows.h"
 
@@ -87,7 +86,7 @@ class XSpaceReader {
   XSpaceReader(ProtoFile& file, std::string name, RowSink& sink, TraceFacts& facts)
       : file_(file), name_(std::move(name)), sink_(sink), facts_(facts), hlo_(file), rows_(sink, facts, &hlo_) {}
 
-  std::uint64_t run() {
+  void run() {
     find_planes();
     if (planes_.empty()) refuse();
     const auto order = [](const Place& place) {
@@ -99,7 +98,6 @@ class XSpaceReader {
     std::ranges::stable_sort(planes_, {}, order);
     for (const Place& place : planes_) read_plane(place);
     rows_.finish();
-    return rows_.derived_rows();
   }
 
  private:
@@ -446,8 +444,8 @@ class XSpaceReader {
 
 }  // namespace
 
-std::uint64_t read_xspace(ProtoFile& file, const std::string& name, RowSink& sink, TraceFacts& facts) {
-  return XSpaceReader(file, name, sink, facts).run();
+void read_xspace(ProtoFile& file, const std::string& name, RowSink& sink, TraceFacts& facts) {
+  XSpaceReader(file, name, sink, facts).run();
 }
 
 }  // namespace tracedb
