@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <protozero/pbf_reader.hpp>
-#include <set>
 
 #include "base/statistics.h"
 #include "base/text/json_text.h"
@@ -48,22 +46,19 @@ HloShape shape_of(protozero::data_view view, int depth = 0) {
   std::vector<std::int64_t> dims;
   std::string parts;
   bool tuple = false;
-  protozero::pbf_reader shape(view);
-  while (shape.next()) {
-    if (shape.tag() == 2) {
-      const auto type = static_cast<std::uint64_t>(shape.get_enum());
+  read_fields(protozero::pbf_reader(view), [&](std::uint32_t field, protozero::pbf_reader& value) {
+    if (field == 2) {
+      const auto type = static_cast<std::uint64_t>(value.get_enum());
       tuple = kTypes.size() > type && kTypes[type] == "tuple";
       out.type = type_name(type);
-    } else if (shape.tag() == 3) {
-      append_integers(shape, dims);
-    } else if (shape.tag() == 4 && depth < kDeepest) {
-      const HloShape part = shape_of(shape.get_view(), depth + 1);
+    }
+    if (field == 3) append_integers(value, dims);
+    if (field == 4 && depth < kDeepest) {
+      const HloShape part = shape_of(value.get_view(), depth + 1);
       parts += (parts.empty() ? "" : ", ") + part.text;
       out.elements = part.elements;
-    } else {
-      shape.skip();
     }
-  }
+  });
   for (const std::int64_t side : dims) {
     if (__builtin_mul_overflow(out.elements, side, &out.elements)) out.elements = 0;
   }
@@ -81,61 +76,25 @@ struct HloInstruction {
   std::vector<std::uint64_t> operands, called;  // ids
 };
 
-void read_metadata(protozero::pbf_reader metadata, HloInstruction& out) {
-  while (metadata.next()) {
-    switch (metadata.tag()) {
-      case 2:
-        out.op_name = metadata.get_string();
-        break;
-      case 3:
-        out.source_file = metadata.get_string();
-        break;
-      case 4:
-        out.source_line = metadata.get_int64();
-        break;
-      case 15:
-        out.frame = static_cast<std::uint64_t>(metadata.get_int64());
-        break;
-      default:
-        metadata.skip();
-    }
-  }
-}
-
 // Throws protozero::exception for what is damaged.
 HloInstruction instruction_of(std::string_view bytes) {
   HloInstruction out;
-  protozero::pbf_reader reader(protozero::data_view(bytes.data(), bytes.size()));
-  while (reader.next()) {
-    switch (reader.tag()) {
-      case 1:
-        out.name = reader.get_string();
-        break;
-      case 2:
-        out.opcode = reader.get_string();
-        break;
-      case 3:
-        out.shape = shape_of(reader.get_view());
-        break;
-      case 7:
-        read_metadata(reader.get_message(), out);
-        break;
-      case 28:
-        out.target = reader.get_string();
-        break;
-      case 35:
-        out.id = static_cast<std::uint64_t>(reader.get_int64());
-        break;
-      case 36:
-        append_integers(reader, out.operands);
-        break;
-      case 38:
-        append_integers(reader, out.called);
-        break;
-      default:
-        reader.skip();
-    }
-  }
+  const auto read_metadata = [&](std::uint32_t field, protozero::pbf_reader& value) {
+    if (field == 2) out.op_name = value.get_string();
+    if (field == 3) out.source_file = value.get_string();
+    if (field == 4) out.source_line = value.get_int64();
+    if (field == 15) out.frame = static_cast<std::uint64_t>(value.get_int64());
+  };
+  read_fields(reader_of(bytes), [&](std::uint32_t field, protozero::pbf_reader& value) {
+    if (field == 1) out.name = value.get_string();
+    if (field == 2) out.opcode = value.get_string();
+    if (field == 3) out.shape = shape_of(value.get_view());
+    if (field == 7) read_fields(value.get_message(), read_metadata);
+    if (field == 28) out.target = value.get_string();
+    if (field == 35) out.id = static_cast<std::uint64_t>(value.get_int64());
+    if (field == 36) append_integers(value, out.operands);
+    if (field == 38) append_integers(value, out.called);
+  });
   return out;
 }
 
@@ -154,39 +113,23 @@ struct FrameIndex {
   std::vector<Numbers> frames;     // location, parent
 };
 
-FrameIndex::Numbers numbers_of(protozero::pbf_reader reader) {
+FrameIndex::Numbers numbers_of(protozero::pbf_reader message) {
   FrameIndex::Numbers out{};
-  while (reader.next()) {
-    if (reader.tag() < out.size() && reader.wire_type() == protozero::pbf_wire_type::varint) {
-      out[reader.tag()] = static_cast<std::uint64_t>(reader.get_int64());
-    } else {
-      reader.skip();
-    }
-  }
+  read_fields(message, [&](std::uint32_t field, protozero::pbf_reader& value) {
+    const bool is_number = value.wire_type() == protozero::pbf_wire_type::varint;
+    if (field < out.size() && is_number) out[field] = static_cast<std::uint64_t>(value.get_int64());
+  });
   return out;
 }
 
 FrameIndex frame_index(std::string_view bytes) {
   FrameIndex out;
-  protozero::pbf_reader reader(protozero::data_view(bytes.data(), bytes.size()));
-  while (reader.next()) {
-    switch (reader.tag()) {
-      case 1:
-        out.files.push_back(reader.get_string());
-        break;
-      case 2:
-        out.functions.push_back(reader.get_string());
-        break;
-      case 3:
-        out.locations.push_back(numbers_of(reader.get_message()));
-        break;
-      case 4:
-        out.frames.push_back(numbers_of(reader.get_message()));
-        break;
-      default:
-        reader.skip();
-    }
-  }
+  read_fields(reader_of(bytes), [&](std::uint32_t field, protozero::pbf_reader& value) {
+    if (field == 1) out.files.push_back(value.get_string());
+    if (field == 2) out.functions.push_back(value.get_string());
+    if (field == 3) out.locations.push_back(numbers_of(value.get_message()));
+    if (field == 4) out.frames.push_back(numbers_of(value.get_message()));
+  });
   return out;
 }
 
@@ -204,32 +147,32 @@ std::string_view unwrapped(std::string_view part) {
 }  // namespace
 
 std::vector<std::string> scopes_of(std::string_view op_name) {
-  static const std::set<std::string_view> kAdded = {"",
-                                                    "while",
-                                                    "body",
-                                                    "cond",
-                                                    "scan",
-                                                    "main",
-                                                    "checkpoint",
-                                                    "remat",
-                                                    "remat2",
-                                                    "pjit",
-                                                    "closed_call",
-                                                    "core_call",
-                                                    "rematted_computation",
-                                                    "custom_jvp_call",
-                                                    "custom_vjp_call",
-                                                    "custom_vjp_call_jaxpr",
-                                                    "shard_map",
-                                                    "xla_call",
-                                                    "branch_0_fun",
-                                                    "branch_1_fun",
-                                                    "true_fun",
-                                                    "false_fun"};
+  constexpr std::string_view kAdded[] = {"",
+                                         "while",
+                                         "body",
+                                         "cond",
+                                         "scan",
+                                         "main",
+                                         "checkpoint",
+                                         "remat",
+                                         "remat2",
+                                         "pjit",
+                                         "closed_call",
+                                         "core_call",
+                                         "rematted_computation",
+                                         "custom_jvp_call",
+                                         "custom_vjp_call",
+                                         "custom_vjp_call_jaxpr",
+                                         "shard_map",
+                                         "xla_call",
+                                         "branch_0_fun",
+                                         "branch_1_fun",
+                                         "true_fun",
+                                         "false_fun"};
   std::vector<std::string> out;
   for (std::size_t begin = 0, end = 0; (end = op_name.find('/', begin)) != std::string_view::npos; begin = end + 1) {
     const std::string_view scope = unwrapped(op_name.substr(begin, end - begin));
-    if (!kAdded.contains(scope)) out.emplace_back(scope);
+    if (std::ranges::find(kAdded, scope) == std::end(kAdded)) out.emplace_back(scope);
   }
   return out;
 }

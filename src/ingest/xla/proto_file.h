@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <protozero/exception.hpp>
+#include <protozero/pbf_reader.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,21 @@ bool decodes(Decode decode) {
     return false;
   }
   return true;
+}
+
+inline protozero::pbf_reader reader_of(std::string_view bytes) {
+  return protozero::pbf_reader(protozero::data_view(bytes.data(), bytes.size()));
+}
+
+// Calls take(number, value) for each field of a message; a value that it does not read is passed over. Throws
+// protozero::exception where the message is damaged.
+template <class Take>
+void read_fields(protozero::pbf_reader message, Take take) {
+  while (message.next()) {
+    const char* const value = message.data().data();
+    take(message.tag(), message);
+    if (message.data().data() == value) message.skip();
+  }
 }
 
 // Bytes of the file.

@@ -19,44 +19,40 @@ namespace {
 
 using std::string_view_literals::operator""sv;  // NOLINT(misc-unused-using-decls): used by the literals below
 
-struct NamedStat {
-  std::string_view name;
-  XlaStat stat;
-};
-constexpr NamedStat kStats[] = {
-    {"correlation_id", XlaStat::kCorrelation},
-    {"kernel_details", XlaStat::kKernelDetails},
-    {"memcpy_details", XlaStat::kCopyDetails},
-    {"memset_details", XlaStat::kFillDetails},
-    {"hlo_op", XlaStat::kHloOp},
-    {"hlo_module", XlaStat::kHloModule},
-    {"program_id", XlaStat::kProgram},
-    {"name", XlaStat::kName},
-    {"tf_op", XlaStat::kTfOp},
-    {"step_num", XlaStat::kStep},
-    {"_pt", XlaStat::kProducerType},
-    {"_p", XlaStat::kProducer},
-    {"_ct", XlaStat::kConsumerType},
-    {"_c", XlaStat::kConsumer},
-    {"run_id", XlaStat::kRun},
-    {"device_ordinal", XlaStat::kOrdinal},
-    {"hlo_category", XlaStat::kHloCategory},
-    {"flops", XlaStat::kFlops},
-    {"bytes_accessed", XlaStat::kBytesAccessed},
-    {"source", XlaStat::kSource},
-    {"shape_with_layout", XlaStat::kShape},
-    {"allocator_name", XlaStat::kAllocator},
-    {"bytes_allocated", XlaStat::kBytesAllocated},
-    {"bytes_reserved", XlaStat::kBytesReserved},
-    {"peak_bytes_in_use", XlaStat::kPeakBytes},
-    {"theoretical_occupancy_pct", XlaStat::kOccupancy},
-};
+// In the order of XlaStat, without kNone.
+constexpr std::string_view kStats[] = {"correlation_id",
+                                       "kernel_details",
+                                       "memcpy_details",
+                                       "memset_details",
+                                       "hlo_op",
+                                       "hlo_module",
+                                       "program_id",
+                                       "name",
+                                       "tf_op",
+                                       "step_num",
+                                       "_pt",
+                                       "_p",
+                                       "_ct",
+                                       "_c",
+                                       "run_id",
+                                       "device_ordinal",
+                                       "hlo_category",
+                                       "flops",
+                                       "bytes_accessed",
+                                       "source",
+                                       "shape_with_layout",
+                                       "allocator_name",
+                                       "bytes_allocated",
+                                       "bytes_reserved",
+                                       "peak_bytes_in_use",
+                                       "theoretical_occupancy_pct"};
+static_assert(std::size(kStats) + 1 == static_cast<std::size_t>(XlaStat::kCount));
 
 }  // namespace
 
 XlaStat xla_stat(std::string_view name) {
-  const auto* const found = std::ranges::find(kStats, name, &NamedStat::name);
-  return found == std::end(kStats) ? XlaStat::kNone : found->stat;
+  const auto* const found = std::ranges::find(kStats, name);
+  return found == std::end(kStats) ? XlaStat::kNone : static_cast<XlaStat>(found - std::begin(kStats) + 1);
 }
 
 std::int64_t XlaEvent::number(XlaStat stat) const {

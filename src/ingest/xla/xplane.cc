@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <protozero/pbf_reader.hpp>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -29,9 +28,6 @@ struct LineField {
 
 constexpr std::int64_t kUnixTime = 1'000'000'000'000'000'000;  // from here on a time of a line is one since 1970
 
-protozero::pbf_reader reader_of(std::string_view bytes) {
-  return protozero::pbf_reader(protozero::data_view(bytes.data(), bytes.size()));
-}
 std::string_view view_of(protozero::data_view view) { return {view.data(), view.size()}; }
 
 // Ids of one plane to positions: small ones through a list.
@@ -301,34 +297,19 @@ class XSpaceReader {
     stat = XlaStat::kNone;
     value = {};
     last_stat_ = {};
-    const bool whole = decodes([&] {
-      protozero::pbf_reader reader = reader_of(bytes);
-      while (reader.next()) {
-        switch (reader.tag()) {
-          case 1:
-            if (const auto at = stat_at_.find(static_cast<std::uint64_t>(reader.get_int64()))) {
-              stat = stats_[*at].stat;
-              last_stat_ = stats_[*at].name;
-            }
-            break;
-          case 2:
-            value.real = reader.get_double();
-            break;
-          case 3:
-          case 4:
-            value.number = reader.get_int64();
-            break;
-          case 5:
-            value.text = view_of(reader.get_view());
-            break;
-          case 7:
-            if (const auto at = stat_at_.find(reader.get_uint64())) value.text = stats_[*at].name;
-            break;
-          default:
-            reader.skip();
-        }
+    const auto take = [&](std::uint32_t field, protozero::pbf_reader& own) {
+      if (field == 1) {
+        const auto at = stat_at_.find(static_cast<std::uint64_t>(own.get_int64()));
+        if (at) stat = stats_[*at].stat;
+        if (at) last_stat_ = stats_[*at].name;
       }
-    });
+      if (field == 2) value.real = own.get_double();
+      if (field == 3 || field == 4) value.number = own.get_int64();
+      if (field == 5) value.text = view_of(own.get_view());
+      if (field != 7) return;
+      if (const auto at = stat_at_.find(own.get_uint64())) value.text = stats_[*at].name;
+    };
+    const bool whole = decodes([&] { read_fields(reader_of(bytes), take); });
     return whole && !last_stat_.empty();
   }
 
@@ -364,32 +345,14 @@ class XSpaceReader {
     event_.given = 0;
     event_.has_stats = false;
     event_.dur_ps = 0;
-    const bool whole = decodes([&] {
-      protozero::pbf_reader reader = reader_of(file_.bytes(range));
-      while (reader.next()) {
-        switch (reader.tag()) {
-          case 1:
-            id = static_cast<std::uint64_t>(reader.get_int64());
-            break;
-          case 2:
-            offset = reader.get_int64();
-            break;
-          case 3:
-            event_.dur_ps = reader.get_int64();
-            break;
-          case 4:
-            add_stat(view_of(reader.get_view()));
-            break;
-          case 5:
-            timed = false;
-            reader.skip();
-            break;
-          default:
-            reader.skip();
-        }
-      }
-    });
-    if (!whole) {
+    const auto take = [&](std::uint32_t field, protozero::pbf_reader& value) {
+      if (field == 1) id = static_cast<std::uint64_t>(value.get_int64());
+      if (field == 2) offset = value.get_int64();
+      if (field == 3) event_.dur_ps = value.get_int64();
+      if (field == 4) add_stat(view_of(value.get_view()));
+      timed = timed && field != 5;
+    };
+    if (!decodes([&] { read_fields(reader_of(file_.bytes(range)), take); })) {
       sink_.issue(IssueKind::kMalformedRow, static_cast<std::int64_t>(range.begin), line.name);
       return rows_.skip(SkipReason::kMalformed);
     }
