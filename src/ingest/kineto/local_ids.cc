@@ -183,9 +183,7 @@ std::uint32_t LocalIds::wide_number(std::string_view text, const RawEvent& event
     event.issue(IssueKind::kBadNumber, text);
     return 0;
   }
-  const Interner::Entry entry = numbers_.intern(decimal);
-  if (entry.is_new) event.batch.numbers.push_back(std::move(decimal));
-  return entry.id;
+  return numbers_.id_of(decimal, [&] { event.batch.numbers.push_back(decimal); });
 }
 
 EventId LocalIds::event_id(const RawEvent& event) {
@@ -200,21 +198,17 @@ std::uint32_t LocalIds::scope(const RawEvent& event) {
   if (!local && !event.gives(EventField::kScope)) return 0;
   key_.assign(event.gives(EventField::kScope) ? raw_string(event[EventField::kScope]) : std::string_view());
   key_.append("\n").append(local ? number_text(event[EventField::kPid]) : std::string_view());
-  const Interner::Entry entry = scopes_.intern(key_);
-  if (entry.is_new) event.batch.scopes.push_back(key_);
-  return entry.id;
+  return scopes_.id_of(key_, [&] { event.batch.scopes.push_back(key_); });
 }
 
 std::uint32_t LocalIds::other_thread(const RawEvent& event) {
   const std::string_view pid = event[EventField::kPid];
   const std::string_view tid = event[EventField::kTid];
   key_.assign(pid).append("\n").append(tid);
-  const Interner::Entry entry = threads_.intern(key_);
-  if (entry.is_new) event.batch.threads.push_back({track_key(pid), track_key(tid)});
   last_pid_ = pid;
   last_tid_ = tid;
-  last_thread_ = entry.id;
-  return entry.id;
+  last_thread_ = threads_.id_of(key_, [&] { event.batch.threads.push_back({track_key(pid), track_key(tid)}); });
+  return last_thread_;
 }
 
 std::uint32_t LocalIds::stream(const RawEvent& event) {
@@ -226,13 +220,11 @@ std::uint32_t LocalIds::stream(const RawEvent& event) {
   const std::array given{device, stream, pid, tid};
   if (last_stream_ != 0 && std::equal(given.begin(), given.end(), last_stream_tokens_.begin())) return last_stream_;
   key_.assign(device).append("\n").append(stream).append("\n").append(pid).append("\n").append(tid);
-  const Interner::Entry entry = streams_.intern(key_);
-  if (entry.is_new) {
-    event.batch.streams.push_back({{track_key(device), stream_key(stream)}, {track_key(pid), track_key(tid)}});
-  }
   last_stream_tokens_ = {std::string(device), std::string(stream), std::string(pid), std::string(tid)};
-  last_stream_ = entry.id;
-  return entry.id;
+  last_stream_ = streams_.id_of(key_, [&] {
+    event.batch.streams.push_back({{track_key(device), stream_key(stream)}, {track_key(pid), track_key(tid)}});
+  });
+  return last_stream_;
 }
 
 std::uint32_t LocalIds::launch_config(const RawEvent& event) {
@@ -243,15 +235,14 @@ std::uint32_t LocalIds::launch_config(const RawEvent& event) {
   if (key_.size() == kFields.size()) return 0;
   const std::int64_t registers = event.integer(EventField::kRegisters);
   const std::int64_t shared_memory = event.integer(EventField::kSharedMemory);
-  const Interner::Entry entry = configs_.intern(key_);
-  if (!entry.is_new) return entry.id;
-  const auto grid = triple(event[EventField::kGrid]);
-  const auto block = triple(event[EventField::kBlock]);
-  event.batch.configs.push_back(
-      {{grid[0], grid[1], grid[2], block[0], block[1], block[2], registers, shared_memory},
-       {rate_of(event[EventField::kOccupancy]), rate_of(event[EventField::kTheoreticalOccupancy]),
-        rate_of(event[EventField::kBlocksPerSm]), rate_of(event[EventField::kWarpsPerSm])}});
-  return entry.id;
+  return configs_.id_of(key_, [&] {
+    const auto grid = triple(event[EventField::kGrid]);
+    const auto block = triple(event[EventField::kBlock]);
+    event.batch.configs.push_back(
+        {{grid[0], grid[1], grid[2], block[0], block[1], block[2], registers, shared_memory},
+         {rate_of(event[EventField::kOccupancy]), rate_of(event[EventField::kTheoreticalOccupancy]),
+          rate_of(event[EventField::kBlocksPerSm]), rate_of(event[EventField::kWarpsPerSm])}});
+  });
 }
 
 std::uint32_t LocalIds::shape(const RawEvent& event) {
@@ -262,13 +253,11 @@ std::uint32_t LocalIds::shape(const RawEvent& event) {
   if (std::ranges::none_of(kFields, has) && detail.empty()) return 0;
   join_tokens(event.fields, kFields, key_);
   key_.append(detail);
-  const Interner::Entry entry = shapes_.intern(key_);
-  if (entry.is_new) {
+  return shapes_.id_of(key_, [&] {
     const auto given = [&](EventField field) { return has(field) ? minify(event[field]) : std::string(); };
     event.batch.shapes.push_back({given(EventField::kInputDims), given(EventField::kInputTypes),
                                   given(EventField::kInputStrides), given(EventField::kConcreteInputs), detail});
-  }
-  return entry.id;
+  });
 }
 
 }  // namespace tracedb

@@ -69,17 +69,13 @@ std::uint32_t RowSink::thread(const TrackKey& pid, const TrackKey& tid) {
   key_.clear();
   append_key(key_, pid);
   append_key(key_, tid);
-  const Interner::Entry entry = threads_.intern(key_);
-  if (entry.is_new) batch_.threads.push_back({pid, tid});
-  return entry.id;
+  return threads_.id_of(key_, [&] { batch_.threads.push_back({pid, tid}); });
 }
 
 std::uint32_t RowSink::stream(const TrackKey& device, const TrackKey& number, const TrackKey& process) {
   key_.clear();
   for (const TrackKey* key : {&device, &number, &process}) append_key(key_, *key);
-  const Interner::Entry entry = streams_.intern(key_);
-  if (entry.is_new) batch_.streams.push_back({{device, number}, {device, number}, process});
-  return entry.id;
+  return streams_.id_of(key_, [&] { batch_.streams.push_back({{device, number}, {device, number}, process}); });
 }
 
 std::uint32_t RowSink::config(const LaunchConfig& config) {
@@ -99,10 +95,8 @@ std::uint32_t RowSink::shape(const ShapeDefinition& shape) {
 
 std::uint32_t RowSink::stack(const std::vector<std::uint32_t>& frames) {
   if (frames.empty()) return 0;
-  const Interner::Entry entry =
-      paths_.intern({reinterpret_cast<const char*>(frames.data()), frames.size() * sizeof(std::uint32_t)});
-  if (entry.is_new) batch_.stacks.push_back(frames);
-  return entry.id;
+  return paths_.id_of({reinterpret_cast<const char*>(frames.data()), frames.size() * sizeof(std::uint32_t)},
+                      [&] { batch_.stacks.push_back(frames); });
 }
 
 std::uint32_t RowSink::collective(const CollectiveRecord& record) {

@@ -54,9 +54,7 @@ class RowSink {
   // `key`: bytes that are equal exactly for equal configurations; `make` is asked for those that are new.
   template <class Make>
   std::uint32_t config(std::string_view key, Make make) {
-    const Interner::Entry entry = configs_.intern(key);
-    if (entry.is_new) batch_.configs.push_back(make());
-    return entry.id;
+    return configs_.id_of(key, [&] { batch_.configs.push_back(make()); });
   }
   std::uint32_t config(const LaunchConfig& config);
   std::uint32_t shape(const ShapeDefinition& shape);

@@ -146,6 +146,13 @@ class Interner {
   };
 
   Entry intern(std::string_view bytes);
+  // Its number; on_new() is called for bytes that are new.
+  template <class OnNew>
+  std::uint32_t id_of(std::string_view bytes, OnNew on_new) {
+    const Entry entry = intern(bytes);
+    if (entry.is_new) on_new();
+    return entry.id;
+  }
   void forget_last();  // the newest number; it will be given again
   [[nodiscard]] std::string_view text(std::uint32_t id) const { return texts_[id - 1]; }
   [[nodiscard]] std::size_t size() const { return texts_.size(); }

@@ -477,37 +477,32 @@ void TraceStore::apply(const MetadataRecord& record) {
 }
 
 std::uint32_t TraceStore::process_id(const TrackKey& pid) {
-  const Interner::Entry entry = process_keys_.intern(key_text(pid));
-  if (entry.is_new) processes.push_back({pid, {}, {}});
-  return entry.id;
+  return process_keys_.id_of(key_text(pid), [&] { processes.push_back({pid, {}, {}}); });
 }
 
 std::uint32_t TraceStore::thread_id(const TrackKey& pid, const TrackKey& tid) {
   const std::uint32_t process = process_id(pid);
-  const Interner::Entry entry = thread_keys_.intern(fmt::format("{}\n{}", process, key_text(tid)));
-  if (entry.is_new) threads.push_back({process, tid, {}});
-  return entry.id;
+  return thread_keys_.id_of(fmt::format("{}\n{}", process, key_text(tid)), [&] {
+    threads.push_back({process, tid, {}});
+  });
 }
 
 std::uint32_t TraceStore::stream_id(const TrackKey& device, const TrackKey& number) {
-  const Interner::Entry owner = device_keys_.intern(key_text(device));
-  if (owner.is_new) devices.push_back(device);
-  const Interner::Entry entry = stream_keys_.intern(fmt::format("{}\n{}", owner.id, key_text(number)));
-  if (entry.is_new) streams.push_back({owner.id, number, 0, false});
-  return entry.id;
+  const std::uint32_t owner = device_keys_.id_of(key_text(device), [&] { devices.push_back(device); });
+  return stream_keys_.id_of(fmt::format("{}\n{}", owner, key_text(number)), [&] {
+    streams.push_back({owner, number, 0, false});
+  });
 }
 
 std::uint32_t TraceStore::config_id(const LaunchConfig& config) {
-  const Interner::Entry entry = config_keys_.intern({reinterpret_cast<const char*>(&config), sizeof(config)});
-  if (entry.is_new) configs.push_back(config);
-  return entry.id;
+  return config_keys_.id_of({reinterpret_cast<const char*>(&config), sizeof(config)},
+                            [&] { configs.push_back(config); });
 }
 
 std::uint32_t TraceStore::shape_id(const ShapeDefinition& shape) {
-  const Interner::Entry entry = shape_keys_.intern(
-      fmt::format("{}\n{}\n{}\n{}\n{}", shape.dims, shape.types, shape.strides, shape.concrete_inputs, shape.detail));
-  if (entry.is_new) shapes.push_back(shape);
-  return entry.id;
+  return shape_keys_.id_of(
+      fmt::format("{}\n{}\n{}\n{}\n{}", shape.dims, shape.types, shape.strides, shape.concrete_inputs, shape.detail),
+      [&] { shapes.push_back(shape); });
 }
 
 }  // namespace tracedb
