@@ -267,10 +267,6 @@ void pair_slices(TraceStore& store) {
   tiles.finish();
 }
 
-SpoolOptions spool_share(const StoreOptions& options, unsigned share) {
-  return {options.spool_directory, options.memory_bytes / 64 * share};
-}
-
 }  // namespace
 
 bool ByPair::group_before(const SliceEndpointRecord& a, const SliceEndpointRecord& b) {
@@ -285,24 +281,6 @@ bool ByPair::group_before(const SliceEndpointRecord& a, const SliceEndpointRecor
 std::string track_text(const TrackKey& pid, const TrackKey& tid) {
   return fmt::format("{}\n{}", key_text(pid), key_text(tid));
 }
-
-TraceStore::TraceStore(const StoreOptions& options)
-    : args(options.spool_directory),
-      python(spool_share(options, 16)),
-      operators(spool_share(options, 8)),
-      calls(spool_share(options, 6)),
-      device_events(spool_share(options, 16)),
-      annotations(spool_share(options, 2)),
-      slices(spool_share(options, 2)),
-      tasks(spool_share(options, 2)),
-      endpoints(spool_share(options, 2)),
-      instants(spool_share(options, 2)),
-      counters(spool_share(options, 2)),
-      flows(spool_share(options, 6)),
-      handoffs(spool_share(options, 2)),
-      options_(options) {}
-
-SpoolOptions TraceStore::spool(unsigned share) const { return spool_share(options_, share); }
 
 void TraceStore::add(EventBatch& batch) {
   if (batch.worker >= workers_.size()) workers_.resize(batch.worker + 1);

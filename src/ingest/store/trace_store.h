@@ -10,6 +10,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/unknown.h"
@@ -85,8 +86,10 @@ struct WorkerIds {
 };
 
 class TraceStore {
+  StoreOptions options_;  // goes first: sorters are made by them
+
  public:
-  explicit TraceStore(const StoreOptions& options);
+  explicit TraceStore(StoreOptions options) : options_(std::move(options)) {}
 
   void add(EventBatch& batch);  // the batch's records are rewritten on the way
   void count(const CallRecord& call);
@@ -106,20 +109,20 @@ class TraceStore {
   std::vector<ShapeDefinition> shapes;
   std::vector<std::vector<std::uint32_t>> stacks;
   std::vector<CollectiveRecord> collectives;
-  TextSpool args;
+  TextSpool args{options_.spool_directory};
 
-  ExternalSorter<PythonRecord, ByTime> python;
-  ExternalSorter<OperatorRecord, ByTime> operators;
-  ExternalSorter<CallRecord, ByTime> calls;
-  ExternalSorter<DeviceRecord, ByTimestamp> device_events;
-  ExternalSorter<AnnotationRecord, ByTime> annotations;
-  ExternalSorter<SliceRecord, ByTime> slices;
-  ExternalSorter<TaskRecord, ByTime> tasks;               // until they are placed
-  ExternalSorter<SliceEndpointRecord, ByPair> endpoints;  // until finish()
-  ExternalSorter<InstantRecord, ByTimestamp> instants;
-  ExternalSorter<CounterRecord, ByTimestamp> counters;
-  ExternalSorter<FlowRecord, ByFlow> flows;
-  ExternalSorter<HandoffRecord, ByTimestamp> handoffs;
+  ExternalSorter<PythonRecord, ByTime> python{spool(16)};
+  ExternalSorter<OperatorRecord, ByTime> operators{spool(8)};
+  ExternalSorter<CallRecord, ByTime> calls{spool(6)};
+  ExternalSorter<DeviceRecord, ByTimestamp> device_events{spool(16)};
+  ExternalSorter<AnnotationRecord, ByTime> annotations{spool(2)};
+  ExternalSorter<SliceRecord, ByTime> slices{spool(2)};
+  ExternalSorter<TaskRecord, ByTime> tasks{spool(2)};               // until they are placed
+  ExternalSorter<SliceEndpointRecord, ByPair> endpoints{spool(2)};  // until finish()
+  ExternalSorter<InstantRecord, ByTimestamp> instants{spool(2)};
+  ExternalSorter<CounterRecord, ByTimestamp> counters{spool(2)};
+  ExternalSorter<FlowRecord, ByFlow> flows{spool(6)};
+  ExternalSorter<HandoffRecord, ByTimestamp> handoffs{spool(2)};
   std::vector<FlowEnd> backward_flow_ends;  // of category `fwdbwd`: from a forward operator to its backward one
 
   bool operators_by_external_id = false;  // of device events, before all others
@@ -140,7 +143,9 @@ class TraceStore {
   EventCount& kind(std::uint32_t category, std::string_view ph);
   std::uint32_t stream_id(const TrackKey& device, const TrackKey& number);
   std::uint32_t config_id(const LaunchConfig& config);
-  [[nodiscard]] SpoolOptions spool(unsigned share) const;  // share: part of 64 of the memory
+  [[nodiscard]] SpoolOptions spool(unsigned share) const {  // share: part of 64 of the memory
+    return {options_.spool_directory, options_.memory_bytes / 64 * share};
+  }
 
  private:
   void define(const EventBatch& batch, WorkerIds& ids);
@@ -154,7 +159,6 @@ class TraceStore {
   std::uint32_t thread_id(const TrackKey& pid, const TrackKey& tid);
   std::uint32_t shape_id(const ShapeDefinition& shape);
 
-  StoreOptions options_;
   std::vector<WorkerIds> workers_;
   Interner scope_keys_, process_keys_, thread_keys_, device_keys_, stream_keys_, config_keys_, shape_keys_;
   // Latest metadata of each kind and track, in order of first appearance. Applied at the end: names must not influence
