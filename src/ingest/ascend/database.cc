@@ -1,5 +1,3 @@
-#include "ingest/ascend/database.h"
-
 #include <algorithm>
 #include <array>
 #include <set>
@@ -9,6 +7,7 @@
 
 #include "base/text/json_text.h"
 #include "base/unknown.h"
+#include "ingest/ascend/readers.h"
 #include "ingest/ascend/tasks.h"
 #include "trace/step_grammar.h"
 

@@ -1,5 +1,3 @@
-#include "ingest/ascend/kernel_csv.h"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -12,6 +10,7 @@
 #include "base/text/decimal.h"
 #include "base/text/json_text.h"
 #include "base/unknown.h"
+#include "ingest/ascend/readers.h"
 #include "ingest/ascend/tasks.h"
 
 namespace tracedb {

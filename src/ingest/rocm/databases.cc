@@ -1,5 +1,3 @@
-#include "ingest/rocm/databases.h"
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -9,6 +7,7 @@
 #include "base/text/decimal.h"
 #include "base/text/json_text.h"
 #include "base/unknown.h"
+#include "ingest/rocm/readers.h"
 #include "ingest/rocm/rocprof_records.h"
 
 namespace tracedb {

@@ -1,5 +1,3 @@
-#include "ingest/rocm/rocprof_json.h"
-
 #include <simdjson.h>
 
 #include <array>
@@ -13,6 +11,7 @@
 #include "base/unknown.h"
 #include "ingest/read/json_shape.h"
 #include "ingest/read/json_walk.h"
+#include "ingest/rocm/readers.h"
 #include "ingest/rocm/rocprof_records.h"
 #include "ingest/rows/source_rows.h"
 

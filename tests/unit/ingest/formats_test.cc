@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/stream/byte_source.h"
-#include "ingest/ascend/kernel_csv.h"
+#include "ingest/ascend/readers.h"
 #include "ingest/ascend/tasks.h"
 #include "ingest/nsys/database.h"
 #include "ingest/output_guard.h"

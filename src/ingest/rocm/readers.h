@@ -1,3 +1,16 @@
+// Readers of what AMD's profilers write, and what tells their files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/stream/byte_source.h"
+#include "ingest/read/trace_header.h"
+#include "ingest/rows/row_sink.h"
+#include "ingest/rows/source_rows.h"
+
+namespace tracedb {
+
 // Databases of AMD's profilers.
 //
 // Those of rocprofv3 (--output-format rocpd), by their tables; times are integer nanoseconds. The names of
@@ -21,14 +34,6 @@
 //   rocpd_monitor   counters of the device
 //
 // Schema: rocmProfileData, rocpd_python/rocpd/schema_data/tableSchema.cmd.
-#pragma once
-
-#include <string>
-#include <vector>
-
-#include "ingest/rows/source_rows.h"
-
-namespace tracedb {
 
 // Whether a database with these tables is one.
 bool is_rocpd_database(const std::vector<std::string>& tables);
@@ -37,5 +42,18 @@ void read_rocpd_database(SourceTables& tables, RowSink& sink, TraceFacts& facts)
 
 bool is_rpd_database(const std::vector<std::string>& tables);
 void read_rpd_database(SourceTables& tables, RowSink& sink, TraceFacts& facts);
+
+// The JSON files of rocprofv3 (--output-format json), "rocprofiler-sdk-tool": one object for each process, of which are
+// read
+//
+//   metadata, agents, kernel_symbols, strings   what the records name by number
+//   buffer_records   kernel_dispatch: kernels; memory_copy: copies; hip_api, hsa_api: calls; marker_api: roctx ranges
+//                    (annotations) and marks (instants); records of other lists that have times: slices
+//
+// Times are integer nanoseconds. Counters of kernels (callback_records) and samples of program counters have no place
+// in an index: they are counted as skipped. In front of the records stand the names; a kernel without one is an issue.
+
+// false: there are no lists of records in it.
+bool read_rocprof_json(ByteSource& source, RowSink& sink, TraceFacts& facts);
 
 }  // namespace tracedb
