@@ -101,7 +101,7 @@ class AscendDatabase {
     const std::uint32_t thread = sink_.thread(global.pid, global.tid);
     const std::string_view name = strings_.of(row.id(3));
     const std::string_view type = api_types_.of(row.id(9), "op");
-    if (type == "trace") return add_python_call(span, name, thread, kind);
+    if (type == "trace") return sink_.add_python_call(kind, span, name, thread);
     if (type == "queue") return sink_.add_slice("queue", span, name, thread);
     if (type == "mstx" || is_mark_among_operators(name)) return add_annotation(span, name, thread);
     auto record = record_of<OperatorRecord>(span, sink_.text(name), thread);
@@ -117,13 +117,6 @@ class AscendDatabase {
   std::uint32_t shape(std::string_view dims, std::string_view types) {
     if (dims.empty() && types.empty()) return 0;
     return sink_.shape({dims.empty() ? "" : quote_json(dims), types.empty() ? "" : quote_json(types), {}, {}});
-  }
-
-  void add_python_call(const TimeSpan& span, std::string_view name, std::uint32_t thread, RowSink::Kind kind) {
-    if (!sink_.keeps_python_calls()) return sink_.skip(kind, SkipReason::kOption);
-    auto record = record_of<PythonRecord>(span, sink_.text(name), thread);
-    record.python_id = record.parent_id = kNoPythonId;
-    sink_.add(record);
   }
 
   void add_annotation(const TimeSpan& span, std::string_view name, std::uint32_t thread) {

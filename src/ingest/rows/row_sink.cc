@@ -114,6 +114,13 @@ void RowSink::add_annotation(const TimeSpan& span, std::string_view name, std::u
   add(record_of<AnnotationRecord>(span, text(name), track));
 }
 
+void RowSink::add_python_call(Kind kind, const TimeSpan& span, std::string_view name, std::uint32_t track) {
+  if (python_calls_ == PythonCalls::kOmit) return skip(kind, SkipReason::kOption);
+  auto record = record_of<PythonRecord>(span, text(name), track);
+  record.python_id = record.parent_id = kNoPythonId;
+  add(record);
+}
+
 void RowSink::add_device_step(const TimeSpan& span, std::int64_t number, std::uint32_t stream) {
   auto record = record_of<AnnotationRecord>(span, text(fmt::format("ProfilerStep#{}", number)), stream);
   record.external_id = number;

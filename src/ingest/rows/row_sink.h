@@ -60,7 +60,6 @@ class RowSink {
   std::uint32_t shape(const ShapeDefinition& shape);
   // A call path of an operator itself, for OperatorRecord::stack: ids of the frames' names, outermost first. 0: none.
   std::uint32_t stack(const std::vector<std::uint32_t>& frames);
-  [[nodiscard]] bool keeps_python_calls() const { return python_calls_ == PythonCalls::kKeep; }
   // For DeviceRecord::collective of the next record.
   std::uint32_t collective(const CollectiveRecord& record);
 
@@ -78,6 +77,8 @@ class RowSink {
   // Records of which no more is known. `track`: of thread() or stream().
   void add_call(const TimeSpan& span, std::string_view name, std::uint32_t track, std::int64_t correlation);
   void add_annotation(const TimeSpan& span, std::string_view name, std::uint32_t track);
+  // Of no number. Skips the row, which is one of `kind`, where such calls are left out.
+  void add_python_call(Kind kind, const TimeSpan& span, std::string_view name, std::uint32_t track);
   void add_device_step(const TimeSpan& span, std::int64_t number, std::uint32_t stream);
   void add_slice(std::string_view category, const TimeSpan& span, std::string_view name, std::uint32_t track);
   void add_instant(std::string_view category, std::int64_t ts, std::string_view name, std::uint32_t track);

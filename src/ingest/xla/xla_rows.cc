@@ -361,10 +361,7 @@ void XlaRows::host_event(const XlaEvent& event) {
   }
   if (event.name.starts_with('$')) {
     count(Counted::kPython);
-    if (!sink_.keeps_python_calls()) return sink_.skip(kind(Counted::kPython), SkipReason::kOption);
-    auto record = record_of<PythonRecord>(span, sink_.text(python_name(event.name.substr(1))), track_);
-    record.python_id = record.parent_id = kNoPythonId;
-    return sink_.add(record);
+    return sink_.add_python_call(kind(Counted::kPython), span, python_name(event.name.substr(1)), track_);
   }
   if (const std::int64_t step = event.number(XlaStat::kStep); step != kUnknownValue) {
     count(Counted::kAnnotation);
