@@ -21,26 +21,6 @@ namespace {
 
 using BatchPointer = std::unique_ptr<EventBatch>;
 
-// Batches that were taken into the store, to be filled again: no allocation in the steady state.
-class BatchPool {
- public:
-  BatchPointer take() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<EventBatch>();
-    BatchPointer batch = std::move(free_.back());
-    free_.pop_back();
-    return batch;
-  }
-  void give(BatchPointer batch) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(batch));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<BatchPointer> free_;
-};
-
 class Readers {
  public:
   Readers(JsonChunks& chunks, const ByteSource& source, const IngestOptions& options, unsigned workers)
@@ -57,7 +37,7 @@ class Readers {
         sequence = next_++;
         consumed_ = source_.consumed();
       }
-      BatchPointer batch = pool_.take();
+      BatchPointer batch = next_batch();
       parser.parse(chunk, *batch);
       batch->end = chunk.offset + chunk.elements().size();
       if (!queue_.push(sequence, std::move(batch))) return;
@@ -70,15 +50,28 @@ class Readers {
 
   void cancel() { queue_.cancel(); }
   std::optional<BatchPointer> next() { return queue_.pop(); }
-  void recycle(BatchPointer batch) { pool_.give(std::move(batch)); }
+  // Takes a batch back, to be filled again: no allocation in the steady state.
+  void recycle(BatchPointer batch) {
+    const std::lock_guard lock(pool_mutex_);
+    pool_.push_back(std::move(batch));
+  }
   [[nodiscard]] std::uint64_t consumed() const { return consumed_; }
 
  private:
+  BatchPointer next_batch() {
+    const std::lock_guard lock(pool_mutex_);
+    if (pool_.empty()) return std::make_unique<EventBatch>();
+    BatchPointer batch = std::move(pool_.back());
+    pool_.pop_back();
+    return batch;
+  }
+
   JsonChunks& chunks_;
   const ByteSource& source_;
   const IngestOptions& options_;
   OrderedQueue<BatchPointer> queue_;
-  BatchPool pool_;
+  std::mutex pool_mutex_;
+  std::vector<BatchPointer> pool_;
   std::mutex mutex_;
   std::uint64_t next_ = 0;
   std::atomic<unsigned> running_;
