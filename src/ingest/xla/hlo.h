@@ -40,7 +40,6 @@ class HloModules {
   // What the program says of the operation, else only what is given. Where the trace does not give the program, it is
   // the only one of that module.
   HloOp find(std::uint64_t program, std::string_view module, std::string_view op);
-  [[nodiscard]] bool has_programs() const { return !modules_.empty(); }
 
  private:
   struct Module {
