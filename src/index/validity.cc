@@ -20,7 +20,7 @@
 #include "base/stream/content_hash.h"
 #include "index/leftovers.h"
 #include "index/locate.h"
-#include "sql/meta_update.h"
+#include "sql/safety.h"
 
 namespace tracedb {
 namespace {

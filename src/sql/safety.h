@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sql/database.h"
 
@@ -37,5 +40,9 @@ class SqlGuard {
   Database& database_;
   mutable std::set<std::string> used_;  // filled while it lives, also where it is const
 };
+
+// Updates existing meta rows of an index that is not published yet, without a journal: a failure leaves the file
+// useless. False when it could not be written; never throws for that.
+bool update_meta(const std::filesystem::path& index, const std::vector<std::pair<std::string, std::string>>& values);
 
 }  // namespace tracedb

@@ -20,7 +20,7 @@
 #include "index/validity.h"
 #include "index/verify.h"
 #include "report/sql_report.h"
-#include "sql/meta_update.h"
+#include "sql/safety.h"
 #include "support/asked_passes.h"
 #include "support/places.h"
 #include "support/refused.h"
