@@ -40,7 +40,7 @@ struct ColumnSource {
 };
 
 // The row ids are 1, 2, 3 ... `view`: a view of the rows of the table alone,
-// with its columns under their names and perhaps more; "": none (group_columns.h).
+// with its columns under their names and perhaps more; "": none (user_sql.cc).
 void add_column_table(Database& database, std::string_view name, std::span<const TableColumn> columns,
                       ColumnSource source, std::string_view view = {});
 
@@ -58,7 +58,7 @@ struct ColumnTerm {
 // SQLite says of this many columns whether they are used.
 inline constexpr std::size_t kUsedColumns = 63;
 
-// Hidden columns behind those declared, for group_columns.h.
+// Hidden columns behind those declared, for user_sql.cc.
 inline constexpr std::size_t kSpareColumns = 4;
 std::string spare_name(std::size_t number);
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sql/database.h"
 
@@ -58,5 +59,10 @@ class UserSql {
 // 'dur'?" for another name that does not exist, of a table, of a column of the tables that the statement names, or of a
 // function; else nothing.
 std::string name_hint(Database& database, std::string_view statement, std::string_view message);
+
+// The words of SQL text, as SQLite tells them apart: words, numbers, texts and names in quotes, and signs, as parts of
+// the statement; white space and comments are left out. A quote within a text, which is written twice, ends one and
+// begins another.
+std::vector<std::string_view> sql_tokens(std::string_view statement);
 
 }  // namespace tracedb

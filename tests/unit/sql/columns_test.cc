@@ -318,7 +318,7 @@ const std::vector<std::string> kUnordered = {
     "WITH w AS MATERIALIZED (SELECT name, sum(dur) s FROM @ GROUP BY name) SELECT count(*), sum(s) FROM w",
 };
 
-// Groups that come from a spare column (group_columns.h).
+// Groups that come from a spare column (user_sql.cc).
 const std::vector<std::string> kGrouped = {
     "SELECT dur/10, count(*) FROM @ GROUP BY 1",
     "SELECT dur / 10 AS tens, count(*), sum(dur), min(ts), max(ts) FROM @ GROUP BY tens",

@@ -21,7 +21,6 @@
 #include "shared/option_parsing.h"
 #include "sql/database.h"
 #include "sql/safety.h"
-#include "sql/tokens.h"
 #include "sql/user/functions.h"
 #include "sql/user/schema_text.h"
 #include "sql/user/user_sql.h"
