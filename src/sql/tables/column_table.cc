@@ -12,7 +12,6 @@
 
 #include "base/failure.h"
 #include "base/unknown.h"
-#include "sql/tables/database_set.h"
 #include "sql/tables/row_batch.h"
 #include "sql/tables/table_module.h"
 

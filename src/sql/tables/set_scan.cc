@@ -1,13 +1,9 @@
 #include "sql/tables/set_scan.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <sstream>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -61,121 +57,6 @@ void bind(Statement& statement, const std::vector<SqlValue>& values) {
     std::visit(bind_one, value);
   }
 }
-
-constexpr std::size_t kLongestPattern = 1000;  // as for the statement itself
-constexpr std::size_t kMostValues = 1000;      // of IN; more are left to the statement
-
-constexpr std::array<PassedComparison, 12> kComparisons = {{
-    {SQLITE_INDEX_CONSTRAINT_EQ, "=", true, 0.05},
-    {SQLITE_INDEX_CONSTRAINT_LT, "<", true, 0.5},
-    {SQLITE_INDEX_CONSTRAINT_LE, "<=", true, 0.5},
-    {SQLITE_INDEX_CONSTRAINT_GT, ">", true, 0.5},
-    {SQLITE_INDEX_CONSTRAINT_GE, ">=", true, 0.5},
-    {SQLITE_INDEX_CONSTRAINT_NE, "!=", false, 0.9},
-    {SQLITE_INDEX_CONSTRAINT_IS, "IS", false, 0.05},
-    {SQLITE_INDEX_CONSTRAINT_ISNOT, "IS NOT", false, 0.9},
-    {SQLITE_INDEX_CONSTRAINT_LIKE, "LIKE", false, 0.25},
-    {SQLITE_INDEX_CONSTRAINT_GLOB, "GLOB", false, 0.25},
-    {SQLITE_INDEX_CONSTRAINT_ISNULL, "IS NULL", false, 0.5},
-    {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, "IS NOT NULL", false, 0.9},
-}};
-
-// nullopt: more than are passed on.
-std::optional<std::vector<SqlValue>> values_of(sqlite3_value* value, bool is_list) {
-  if (!is_list) return std::vector{to_sql_value(value)};
-  std::vector<SqlValue> out;
-  sqlite3_value* one = nullptr;
-  for (int code = sqlite3_vtab_in_first(value, &one); code == SQLITE_OK && one != nullptr;
-       code = sqlite3_vtab_in_next(value, &one)) {
-    if (out.size() == kMostValues) return std::nullopt;
-    out.push_back(to_sql_value(one));
-  }
-  return out;
-}
-
-// The statement of a plan.
-class QueryMaker {
- public:
-  QueryMaker(const SetSource& source, const SetTable& table, const char* plan, sqlite3_value** values)
-      : source_(source), table_(table), lines_(plan) {
-    std::string columns, order, line;
-    std::getline(lines_, columns);
-    std::getline(lines_, order);
-    for (std::size_t i = 0; std::getline(lines_, line); ++i) add_condition(line, values[i]);
-    select(columns);
-    out_.query.sql += where_ + order_by(order);
-  }
-
-  MemberQuery take() { return std::move(out_); }
-
- private:
-  [[nodiscard]] std::string from() const { return table_.source.empty() ? quoted_name(table_.name) : table_.source; }
-
-  void select(const std::string& line) {
-    std::istringstream words(line);
-    std::string kind, list;
-    words >> kind;
-    out_.places.assign(table_.columns.size(), -1);
-    for (std::size_t column = 0; words >> column;) {
-      out_.places[column] = static_cast<int>(out_.query.columns++);
-      list += (list.empty() ? "" : ", ") + quoted_name(table_.columns[column].name);
-    }
-    out_.query.sql = fmt::format("SELECT {}{} FROM {}", kind == "distinct" && !list.empty() ? "DISTINCT " : "",
-                                 list.empty() ? "count(*)" : list, from());
-  }
-
-  [[nodiscard]] std::string order_by(const std::string& line) const {
-    std::istringstream words(line);
-    std::string out;
-    char direction = '+';
-    for (std::size_t column = 0; words >> direction >> column;) {
-      out += fmt::format("{}{}{}", out.empty() ? " ORDER BY " : ", ", quoted_name(table_.columns[column].name),
-                         direction == '-' ? " DESC" : "");
-    }
-    return out;
-  }
-
-  void add_condition(const std::string& line, sqlite3_value* value) {
-    std::istringstream words(line);
-    std::size_t column = 0;
-    int code = 0, is_list = 0;
-    words >> column >> code >> is_list;
-    const PassedComparison& comparison = *find_comparison(static_cast<unsigned char>(code));
-    auto values = values_of(value, is_list != 0);
-    if (!values) return;
-    if (column < source_.labels()) {
-      out_.query.conditions.push_back({column, comparison.sql, std::move(*values)});
-    } else {
-      add_comparison(quoted_name(table_.columns[column - source_.labels()].name), comparison, value, *values,
-                     is_list != 0);
-    }
-  }
-
-  void add_comparison(const std::string& name, const PassedComparison& comparison, sqlite3_value* value,
-                      std::vector<SqlValue>& values, bool is_list) {
-    if (comparison.sql.ends_with("NULL")) {
-      add_term(fmt::format("{} {}", name, comparison.sql));
-      return;
-    }
-    const bool is_pattern = comparison.sql == "LIKE" || comparison.sql == "GLOB";
-    if (is_pattern && static_cast<std::size_t>(sqlite3_value_bytes(value)) > kLongestPattern) return;
-    std::vector<std::string> marks;
-    for (SqlValue& one : values) {
-      out_.query.values.push_back(std::move(one));
-      marks.push_back(fmt::format("?{}", out_.query.values.size()));
-    }
-    add_term(is_list ? fmt::format("{} IN ({})", name, fmt::join(marks, ", "))
-                     : fmt::format("{} {} {}", name, comparison.sql, marks[0]));
-  }
-
-  void add_term(const std::string& term) { where_ += (where_.empty() ? " WHERE " : " AND ") + term; }
-
-  const SetSource& source_;
-  const SetTable& table_;
-  std::istringstream lines_;
-  MemberQuery out_;
-  std::string where_;
-};
 
 }  // namespace
 
@@ -352,20 +233,5 @@ void SetScan::read(std::size_t member) {
 void SetScan::work() {
   while (const auto member = claim()) end(*member, catch_error([&] { read(*member); }));
 }
-
-const PassedComparison* find_comparison(unsigned char code) {
-  const auto* const found = std::ranges::find(kComparisons, code, &PassedComparison::code);
-  return found == kComparisons.end() ? nullptr : found;
-}
-
-MemberQuery make_query(const SetSource& source, const SetTable& table, const char* plan, sqlite3_value** values) {
-  return QueryMaker(source, table, plan, values).take();
-}
-
-void pass_conditions(const Database& database, bool passes) {
-  for (SetSource* const source : database.sources<SetSource>()) source->passes_conditions = passes;
-}
-
-bool has_sets(const Database& database) { return !database.sources<SetSource>().empty(); }
 
 }  // namespace tracedb

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "sql/tables/database_set.h"
 #include "sql/tables/row_batch.h"
 #include "sql/tables/set_table.h"
 
@@ -87,39 +86,5 @@ class SetScan {
   std::atomic<bool> stopped_ = false;
   std::deque<Task> tasks_;
 };
-
-// What the members of a set are asked for a statement on a table of all of them.
-
-// Tables of one module of SQLite, by their names.
-struct SetSource {
-  Database& database;
-  DatabaseSet& set;
-  std::map<std::string, SetTable, std::less<>> tables;
-  bool passes_conditions = true;  // to the members; false: they give all rows, always in the same order
-  [[nodiscard]] std::size_t labels() const { return set.label_columns().size(); }
-};
-
-inline void forget(const SetSource& source) { source.database.forget(&source); }
-
-// Whether the tables of sets of a connection pass conditions on. SQLite answers `a OR b` by two scans and leaves out
-// rows of the second whose row id it has seen; a row has no id that is the same in scans with different conditions.
-void pass_conditions(const Database& database, bool passes);
-bool has_sets(const Database& database);
-
-struct PassedComparison {
-  unsigned char code;  // SQLITE_INDEX_CONSTRAINT_EQ ...
-  std::string_view sql;
-  bool on_labels;
-  double left;  // share of the rows
-};
-const PassedComparison* find_comparison(unsigned char code);  // null: none that is passed on
-
-struct MemberQuery {
-  SetQuery query;
-  std::vector<int> places;  // of the columns behind the labels in its rows; -1: not read
-};
-
-// `plan`: as best_index() of set_table.cc writes it.
-MemberQuery make_query(const SetSource& source, const SetTable& table, const char* plan, sqlite3_value** values);
 
 }  // namespace tracedb

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <memory>
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <sstream>
 #include <utility>
 
 #include "sql/tables/set_scan.h"
@@ -13,14 +17,18 @@ namespace tracedb {
 namespace {
 
 constexpr double kScanCost = 1e6, kMemberCost = 1e3, kLookupCost = 10;
+constexpr std::size_t kLongestPattern = 1000;  // as for the statement itself
+constexpr std::size_t kMostValues = 1000;      // of IN; more are left to the statement
 
-std::string declaration_of(const SetSource& source, const SetTable& table) {
-  std::vector<std::string> list;
-  for (const auto& label : source.set.label_columns())
-    list.push_back(quoted_name(label.name) + ' ' + std::string(label.type));
-  for (const auto& column : table.columns) list.push_back(quoted_name(column.name) + ' ' + column.type);
-  return fmt::format("CREATE TABLE t ({})", fmt::join(list, ", "));
-}
+// Tables of one module of SQLite, by their names.
+struct SetSource {
+  Database& database;
+  DatabaseSet& set;
+  std::map<std::string, SetTable, std::less<>> tables;
+  bool passes_conditions = true;  // to the members; false: they give all rows, always in the same order
+};
+
+void forget(const SetSource& source) { source.database.forget(&source); }
 
 struct TableOfSet : VirtualTable<SetSource> {
   TableOfSet(SetSource& from, const SetTable& of) : VirtualTable(from), table(of) {}
@@ -28,12 +36,40 @@ struct TableOfSet : VirtualTable<SetSource> {
     const auto found = from.tables.find(name);
     return found == from.tables.end() ? nullptr : std::make_unique<TableOfSet>(from, found->second);
   }
-  [[nodiscard]] std::string declaration() const { return declaration_of(source, table); }
+  [[nodiscard]] std::string declaration() const;
   int plan(sqlite3_index_info& info);
-  [[nodiscard]] std::size_t labels() const { return source.labels(); }
+  [[nodiscard]] std::size_t labels() const { return source.set.label_columns().size(); }
 
   const SetTable& table;
 };
+
+struct PassedComparison {
+  unsigned char code;  // SQLITE_INDEX_CONSTRAINT_EQ ...
+  std::string_view sql;
+  bool on_labels;
+  double left;  // share of the rows
+};
+
+constexpr std::array<PassedComparison, 12> kComparisons = {{
+    {SQLITE_INDEX_CONSTRAINT_EQ, "=", true, 0.05},
+    {SQLITE_INDEX_CONSTRAINT_LT, "<", true, 0.5},
+    {SQLITE_INDEX_CONSTRAINT_LE, "<=", true, 0.5},
+    {SQLITE_INDEX_CONSTRAINT_GT, ">", true, 0.5},
+    {SQLITE_INDEX_CONSTRAINT_GE, ">=", true, 0.5},
+    {SQLITE_INDEX_CONSTRAINT_NE, "!=", false, 0.9},
+    {SQLITE_INDEX_CONSTRAINT_IS, "IS", false, 0.05},
+    {SQLITE_INDEX_CONSTRAINT_ISNOT, "IS NOT", false, 0.9},
+    {SQLITE_INDEX_CONSTRAINT_LIKE, "LIKE", false, 0.25},
+    {SQLITE_INDEX_CONSTRAINT_GLOB, "GLOB", false, 0.25},
+    {SQLITE_INDEX_CONSTRAINT_ISNULL, "IS NULL", false, 0.5},
+    {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, "IS NOT NULL", false, 0.9},
+}};
+
+// Null: none that is passed on.
+const PassedComparison* find_comparison(unsigned char code) {
+  const auto* const found = std::ranges::find(kComparisons, code, &PassedComparison::code);
+  return found == kComparisons.end() ? nullptr : found;
+}
 
 // The plan as text, which SQLite keeps with the statement. First line: "distinct" or "all", then the columns read;
 // second line: the columns by which the rows of a member come in order, each after a plus or, where they fall, a minus;
@@ -106,15 +142,119 @@ class SetPlan {
   bool is_lookup_ = false;
 };
 
+std::string TableOfSet::declaration() const {
+  std::vector<std::string> list;
+  for (const auto& label : source.set.label_columns())
+    list.push_back(quoted_name(label.name) + ' ' + std::string(label.type));
+  for (const auto& column : table.columns) list.push_back(quoted_name(column.name) + ' ' + column.type);
+  return fmt::format("CREATE TABLE t ({})", fmt::join(list, ", "));
+}
+
 int TableOfSet::plan(sqlite3_index_info& info) {
   const SetPlan made(*this, info);
   return SQLITE_OK;
 }
 
+// nullopt: more than are passed on.
+std::optional<std::vector<SqlValue>> values_of(sqlite3_value* value, bool is_list) {
+  if (!is_list) return std::vector{to_sql_value(value)};
+  std::vector<SqlValue> out;
+  sqlite3_value* one = nullptr;
+  for (int code = sqlite3_vtab_in_first(value, &one); code == SQLITE_OK && one != nullptr;
+       code = sqlite3_vtab_in_next(value, &one)) {
+    if (out.size() == kMostValues) return std::nullopt;
+    out.push_back(to_sql_value(one));
+  }
+  return out;
+}
+
+// What the members are asked for a statement whose plan SetPlan wrote.
+class MemberQuery {
+ public:
+  MemberQuery(const TableOfSet& of, const char* plan, std::span<sqlite3_value*> values)
+      : labels_(of.labels()), table_(of.table) {
+    std::istringstream lines(plan);
+    std::string columns, order, line;
+    std::getline(lines, columns);
+    std::getline(lines, order);
+    for (std::size_t i = 0; std::getline(lines, line); ++i) add_condition(line, values[i]);
+    select(columns);
+    query.sql += where_ + order_by(order);
+  }
+
+  SetQuery query;
+  std::vector<int> places;  // of the columns behind the labels in its rows; -1: not read
+
+ private:
+  [[nodiscard]] std::string from() const { return table_.source.empty() ? quoted_name(table_.name) : table_.source; }
+
+  void select(const std::string& line) {
+    std::istringstream words(line);
+    std::string kind, list;
+    words >> kind;
+    places.assign(table_.columns.size(), -1);
+    for (std::size_t column = 0; words >> column;) {
+      places[column] = static_cast<int>(query.columns++);
+      list += (list.empty() ? "" : ", ") + quoted_name(table_.columns[column].name);
+    }
+    query.sql = fmt::format("SELECT {}{} FROM {}", kind == "distinct" && !list.empty() ? "DISTINCT " : "",
+                            list.empty() ? "count(*)" : list, from());
+  }
+
+  [[nodiscard]] std::string order_by(const std::string& line) const {
+    std::istringstream words(line);
+    std::string out;
+    char direction = '+';
+    for (std::size_t column = 0; words >> direction >> column;) {
+      out += fmt::format("{}{}{}", out.empty() ? " ORDER BY " : ", ", quoted_name(table_.columns[column].name),
+                         direction == '-' ? " DESC" : "");
+    }
+    return out;
+  }
+
+  void add_condition(const std::string& line, sqlite3_value* value) {
+    std::istringstream words(line);
+    std::size_t column = 0;
+    int code = 0, is_list = 0;
+    words >> column >> code >> is_list;
+    const PassedComparison& comparison = *find_comparison(static_cast<unsigned char>(code));
+    auto values = values_of(value, is_list != 0);
+    if (!values) return;
+    if (column < labels_) {
+      query.conditions.push_back({column, comparison.sql, std::move(*values)});
+    } else {
+      add_comparison(quoted_name(table_.columns[column - labels_].name), comparison, value, *values, is_list != 0);
+    }
+  }
+
+  void add_comparison(const std::string& name, const PassedComparison& comparison, sqlite3_value* value,
+                      std::vector<SqlValue>& values, bool is_list) {
+    if (comparison.sql.ends_with("NULL")) {
+      add_term(fmt::format("{} {}", name, comparison.sql));
+      return;
+    }
+    const bool is_pattern = comparison.sql == "LIKE" || comparison.sql == "GLOB";
+    if (is_pattern && static_cast<std::size_t>(sqlite3_value_bytes(value)) > kLongestPattern) return;
+    std::vector<std::string> marks;
+    for (SqlValue& one : values) {
+      query.values.push_back(std::move(one));
+      marks.push_back(fmt::format("?{}", query.values.size()));
+    }
+    add_term(is_list ? fmt::format("{} IN ({})", name, fmt::join(marks, ", "))
+                     : fmt::format("{} {} {}", name, comparison.sql, marks[0]));
+  }
+
+  void add_term(const std::string& term) { where_ += (where_.empty() ? " WHERE " : " AND ") + term; }
+
+  const std::size_t labels_;
+  const SetTable& table_;
+  std::string where_;
+};
+
 class SetCursor : public VirtualCursor {
  public:
   void first(TableOfSet& table, int, const char* plan, std::span<sqlite3_value*> values) {
-    MemberQuery made = make_query(table.source, table.table, plan, values.data());
+    MemberQuery made(table, plan, values);
     places_ = std::move(made.places);
     scan_.reset();
     scan_.emplace(table.source.set, std::move(made.query));
@@ -189,5 +329,11 @@ void add_schema(Database& database, DatabaseSet& set, const std::string& name, s
   add_module(database, module, kTableOfSchema, std::move(source));
   database.execute(fmt::format("PRAGMA query_only=OFF; {} PRAGMA query_only=ON", sql));
 }
+
+void pass_conditions(const Database& database, bool passes) {
+  for (SetSource* const source : database.sources<SetSource>()) source->passes_conditions = passes;
+}
+
+bool has_sets(const Database& database) { return !database.sources<SetSource>().empty(); }
 
 }  // namespace tracedb

@@ -15,7 +15,7 @@
 #include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "sql/tables/column_table.h"
-#include "sql/tables/set_scan.h"
+#include "sql/tables/set_table.h"
 
 namespace tracedb {
 
