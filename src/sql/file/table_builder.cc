@@ -134,21 +134,18 @@ void TableBuilder::add_cell(std::size_t payload) {
   rows_ = row;
 }
 
-void TableBuilder::clear_gap(std::size_t header) {
-  const std::size_t begin = header + cells_ * kPointer;
-  std::memset(&page_[0] + begin, 0, content_ - begin);
-}
-
-void TableBuilder::write_leaf_header() {
-  std::memset(page_.data(), 0, kLeafHeader);
-  page_[0] = kLeafPage;
+// Of the open page, whose cells are there; between them and where they are listed it is zero.
+void TableBuilder::write_header(std::byte kind, std::size_t size) {
+  std::memset(page_.data(), 0, size);
+  page_[0] = kind;
   put_big16(&page_[3], cells_);
   put_big16(&page_[5], content_);
-  clear_gap(kLeafHeader);
+  const std::size_t gap = size + cells_ * kPointer;
+  std::memset(&page_[0] + gap, 0, content_ - gap);
 }
 
 void TableBuilder::close_leaf() {
-  write_leaf_header();
+  write_header(kLeafPage, kLeafHeader);
   leaves_.push_back({file_.append(page_), rows_});
   cells_ = 0;
   content_ = file_.usable_size();
@@ -166,12 +163,8 @@ void TableBuilder::write_interior(std::span<const Child> children) {
     put_big16(&page_[kInteriorHeader + cells_ * kPointer], content_);
     ++cells_;
   }
-  std::memset(page_.data(), 0, kInteriorHeader);
-  page_[0] = kInteriorPage;
-  put_big16(&page_[3], cells_);
-  put_big16(&page_[5], content_);
+  write_header(kInteriorPage, kInteriorHeader);
   put_big32(&page_[8], children.back().page);
-  clear_gap(kInteriorHeader);
 }
 
 // How many of `children` fit on one page.
@@ -204,7 +197,7 @@ std::vector<TableBuilder::Child> TableBuilder::write_level(std::span<const Child
 void TableBuilder::finish() {
   if (rows_ == 0) return;
   if (leaves_.empty()) {
-    write_leaf_header();
+    write_header(kLeafPage, kLeafHeader);
   } else {
     close_leaf();
     std::vector<Child> level = std::move(leaves_);

@@ -58,9 +58,8 @@ class TableBuilder {
   std::byte* put_choice(std::size_t column, std::int64_t cell, std::byte& type, std::byte* body) const;
   static std::byte* put_text(std::string_view text, std::byte& type, std::byte* body);
   void add_cell(std::size_t payload);
-  void clear_gap(std::size_t header);
   void close_leaf();
-  void write_leaf_header();
+  void write_header(std::byte kind, std::size_t size);
   void write_interior(std::span<const Child> children);
   [[nodiscard]] std::size_t interior_room(std::span<const Child> children) const;
   std::vector<Child> write_level(std::span<const Child> children);
