@@ -3,12 +3,10 @@
 #ifndef TRACEDB_STATIC
 #include <dlfcn.h>
 #endif
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
 #include <numeric>
 #include <span>
 #include <system_error>
@@ -17,6 +15,7 @@
 #include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/files/partial_file.h"
+#include "base/text/amounts.h"
 #include "base/unknown.h"
 #include "passes/sql/event_rows.h"
 #include "sql/database.h"
@@ -179,7 +178,6 @@ class DuckDatabase {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 constexpr const char* kFunction = "trace_kernels";
 
 // Behind trace_id, rank, ts_ns and dur_ns: of the view kernels, and of the kernel's row in launch_config.
@@ -405,11 +403,10 @@ fs::path target_of(const fs::path& target, const std::string& night, const std::
 }  // namespace
 
 std::string night_of(const Index& index) {
-  const std::time_t seconds = index.meta_int64("base_time_ns").value_or(0) / kNsPerSecond;
-  constexpr std::time_t kEarliest = 978'307'200;  // 2001-01-01: what is earlier counts from somewhere else
-  std::tm date{};
-  if (seconds < kEarliest || ::gmtime_r(&seconds, &date) == nullptr) return "unknown";
-  return fmt::format("{:%Y-%m-%d}", date);
+  constexpr std::int64_t kEarliest = 978'307'200'000'000'000;  // 2001: what is earlier counts from somewhere else
+  constexpr std::size_t kDate = 10;                            // the first characters of a moment
+  const std::int64_t begin = index.meta_int64("base_time_ns").value_or(0);
+  return begin < kEarliest ? "unknown" : moment_text(begin).substr(0, kDate);
 }
 
 std::string path_word(const std::string& text) {
