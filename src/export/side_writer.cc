@@ -121,6 +121,34 @@ std::string_view call_category(std::string_view name) {
   return name.starts_with("cu") && !name.starts_with("cuda") ? "cuda_driver" : "cuda_runtime";
 }
 
+std::string host_category(HostKind kind, const Statement& row) {
+  if (kind == kSliceEvent) return std::string(row.text(2));
+  return std::string(kind == kCallEvent ? call_category(row.text(1)) : kHostTables[kind].category);
+}
+
+// By thread and path: the parents of those that follow, where they are in the window.
+using LastCalls = std::unordered_map<std::uint64_t, std::int64_t>;
+
+void add_host_args(HostKind kind, std::uint32_t id, const Statement& row, LastCalls& last_calls, JsonWriter& args) {
+  if (kind == kPythonEvent) {
+    const std::uint64_t thread = std::uint64_t{row.id(0)} << 32U;
+    args.member("Python id", id);
+    if (row.is_null(3)) {
+      args.key("Python parent id").json("null");
+    } else if (const auto around = last_calls.find(thread | row.id(3)); around != last_calls.end()) {
+      args.member("Python parent id", around->second);
+    }
+    last_calls[thread | row.id(2)] = id;
+  }
+  if (kind == kSliceEvent || kind == kPythonEvent) return;
+  add_number(args, "External id", row, 2);
+  if (kind == kCallEvent) add_number(args, "correlation", row, 3);
+  if (kind != kOperatorEvent) return;
+  add_number(args, "Sequence number", row, 3);
+  constexpr std::string_view kShapes[] = {"Input Dims", "Input type", "Input Strides", "Concrete Inputs"};
+  for (int i = 0; i < 4; ++i) add_json(args, kShapes[i], row, 4 + i);
+}
+
 // What the passes find, above the streams of each device: steps, layers, roles, and why the device was idle.
 
 // Kernels of one device that follow each other and have something in common.
@@ -129,6 +157,8 @@ struct MarkRun {
   std::uint32_t row = 0, kernels = 0;  // the first, and how many
   std::int64_t ts = 0, end = 0;
 };
+
+using DeviceRuns = std::map<std::uint32_t, std::vector<MarkRun>>;
 
 // To those of its device. The last `open` runs may take turns, as where the communication of one layer runs beside the
 // computation of the next.
@@ -279,52 +309,6 @@ void SideWriter::end_flow(std::uint32_t launch, const EventTrack& track, std::in
   ++file_.counts.flows;
 }
 
-// One row at a time, by kind and id.
-class SideWriter::HostRows {
- public:
-  explicit HostRows(Database& database) {
-    for (const HostTable& table : kHostTables) rows_.emplace_back(database, table.row);
-  }
-
-  // Null: there is no such row.
-  const Statement* find(HostKind kind, std::uint32_t id) {
-    Statement& row = rows_[kind];
-    row.reset();
-    row.bind(1, std::int64_t{id});
-    return row.step() ? &row : nullptr;
-  }
-
-  static std::string category(HostKind kind, const Statement& row) {
-    if (kind == kSliceEvent) return std::string(row.text(2));
-    return std::string(kind == kCallEvent ? call_category(row.text(1)) : kHostTables[kind].category);
-  }
-
-  void add_args(HostKind kind, std::uint32_t id, const Statement& row, JsonWriter& args) {
-    if (kind == kPythonEvent) {
-      const std::uint64_t thread = std::uint64_t{row.id(0)} << 32U;
-      args.member("Python id", id);
-      if (row.is_null(3)) {
-        args.key("Python parent id").json("null");
-      } else if (const auto around = last_calls_.find(thread | row.id(3)); around != last_calls_.end()) {
-        args.member("Python parent id", around->second);
-      }
-      last_calls_[thread | row.id(2)] = id;
-    }
-    if (kind == kSliceEvent || kind == kPythonEvent) return;
-    add_number(args, "External id", row, 2);
-    if (kind == kCallEvent) add_number(args, "correlation", row, 3);
-    if (kind != kOperatorEvent) return;
-    add_number(args, "Sequence number", row, 3);
-    constexpr std::string_view kShapes[] = {"Input Dims", "Input type", "Input Strides", "Concrete Inputs"};
-    for (int i = 0; i < 4; ++i) add_json(args, kShapes[i], row, 4 + i);
-  }
-
- private:
-  std::deque<Statement> rows_;  // by kind
-  // By thread and path: the parents of those that follow, where they are in the window.
-  std::unordered_map<std::uint64_t, std::int64_t> last_calls_;
-};
-
 std::vector<SideWriter::HostEvent> SideWriter::find_host_events() const {
   std::vector<HostEvent> found;
   for (std::uint32_t kind = 0; kind < kHostKinds; ++kind) {
@@ -363,21 +347,24 @@ RangeCounters range_counters(Database& database, std::int64_t from, std::int64_t
 }  // namespace
 
 void SideWriter::write_host_events() {
-  HostRows rows(database_);
+  std::deque<Statement> rows;  // by kind: the one of an id
+  for (const HostTable& table : kHostTables) rows.emplace_back(database_, table.row);
+  LastCalls last_calls;
   const RangeCounters counters = range_counters(database_, window_.hull().begin, window_.hull().end);
   for (const HostEvent& event : find_host_events()) {
     const auto kind = static_cast<HostKind>(event.kind);
-    const Statement* row = rows.find(kind, event.id);
-    if (row == nullptr) continue;
-    const std::string category = rows.category(kind, *row);
+    Statement& row = rows[kind];
+    row.reset();
+    if (!row.bind(1, std::int64_t{event.id}).step()) continue;
+    const std::string category = host_category(kind, row);
     if (category == kMarkCategory) continue;
     JsonWriter args;
-    rows.add_args(kind, event.id, *row, args);
-    const std::string name(row->text(1));
+    add_host_args(kind, event.id, row, last_calls, args);
+    const std::string name(row.text(1));
     if (const auto found = counters.find({event.ts, name}); found != counters.end() && category == kRangeCategory) {
       for (const auto& [metric, value] : found->second) args.member(metric, value);
     }
-    TraceSlice slice{tracks_.thread(row->id(0)), category, name};
+    TraceSlice slice{tracks_.thread(row.id(0)), category, name};
     clip(slice, event.ts, event.end, args);
     file_.events.slice(slice, args);
     ++file_.counts.host_events;
@@ -432,93 +419,71 @@ void SideWriter::write_counters() {
   flush();
 }
 
-class SideWriter::Marks {
- public:
-  explicit Marks(SideWriter& side) : side_(side) {}
-
-  void write_kernel_marks() {
-    find_runs();
-    const StepSet& steps = side_.workload_.steps();
-    const LayerSet& layers = side_.workload_.layers();
-    const KernelRoles& roles = side_.workload_.roles();
-    write(MarkTrack::kSteps, steps_, [&](const MarkRun& run) {
-      const std::uint32_t step = steps.of_kernel[run.row] - 1;
-      return fmt::format("step {} ({})", step, to_string(steps.steps[step].info.kind));
-    });
-    write(MarkTrack::kLayers, layers_,
-          [&](const MarkRun& run) { return "layer " + layer_label(layers.of_kernel[run.row], layers.stacks); });
-    write(MarkTrack::kRoles, roles_,
-          [&](const MarkRun& run) { return std::string(to_string(roles.of(run.row).role)); });
+void SideWriter::write_kernel_marks() {
+  const EventColumns& kernels = workload_.events().kernels;
+  const auto ts = kernels.int64s("ts");
+  const auto dur = kernels.int64s("dur");
+  const auto stream = kernels.ids("stream_id");
+  const StepSet& steps = workload_.steps();
+  const LayerSet& layers = workload_.layers();
+  const KernelRoles& roles = workload_.roles();
+  DeviceRuns step_runs, layer_runs, role_runs;
+  for (const std::uint32_t row : window_.kernels) {
+    const std::uint32_t device = tracks_.device_of(stream[row]);
+    const std::uint32_t step = steps.of_kernel.empty() ? 0 : steps.of_kernel[row];
+    const std::int32_t layer = layers.of_kernel.empty() ? kNoLayer : layers.of_kernel[row];
+    const Role role = roles.of(row).role;
+    MarkRun kernel{step, row, 1, ts[row], saturating_add(ts[row], duration_or_zero(dur[row]))};
+    if (step != 0) add_mark(step_runs[device], kTakeTurns, kernel);
+    kernel.key = std::uint64_t{step} << 32U | static_cast<std::uint32_t>(layer);
+    if (layer != kNoLayer) add_mark(layer_runs[device], kTakeTurns, kernel);
+    kernel.key = static_cast<std::uint64_t>(role);
+    // A kernel without a role ends a run.
+    add_mark(role_runs[device], 1, kernel);
   }
-
-  void write_idle() {
-    const DeviceColumns columns(side_.workload_.events(), LaneBy::kDevice);
-    const GapSteps steps(side_.workload_);
-    TimelineOptions options;
-    options.window = {std::max<std::int64_t>(side_.window_.hull().begin, 0), side_.window_.hull().end};
-    for (const Gap& gap : gaps_in_order(columns.work(), launch_calls(side_.workload_.events().calls), options).listed) {
-      const std::int64_t end = gap.ts + gap.dur;
-      if (!side_.window_.touches(gap.ts, end)) continue;
-      JsonWriter args;
-      args.member("before", event_name(side_.database_, gap.before))
-          .member("next", event_name(side_.database_, gap.after));
-      if (const auto between = steps.is_between(gap)) args.key("between steps").json(*between ? "true" : "false");
-      write_mark(columns.lane_id(gap.lane), MarkTrack::kIdle, {0, 0, 0, gap.ts, end}, to_string(gap.cause), args);
-    }
+  for (auto& [device, runs] : role_runs) {
+    std::erase_if(runs, [](const MarkRun& run) { return run.key == static_cast<std::uint64_t>(Role::kNone); });
   }
-
- private:
-  using DeviceRuns = std::map<std::uint32_t, std::vector<MarkRun>>;
-
-  void find_runs() {
-    const EventColumns& kernels = side_.workload_.events().kernels;
-    const auto ts = kernels.int64s("ts");
-    const auto dur = kernels.int64s("dur");
-    const auto stream = kernels.ids("stream_id");
-    const StepSet& steps = side_.workload_.steps();
-    const LayerSet& layers = side_.workload_.layers();
-    const KernelRoles& roles = side_.workload_.roles();
-    for (const std::uint32_t row : side_.window_.kernels) {
-      const std::uint32_t device = side_.tracks_.device_of(stream[row]);
-      const std::uint32_t step = steps.of_kernel.empty() ? 0 : steps.of_kernel[row];
-      const std::int32_t layer = layers.of_kernel.empty() ? kNoLayer : layers.of_kernel[row];
-      const Role role = roles.of(row).role;
-      MarkRun kernel{step, row, 1, ts[row], saturating_add(ts[row], duration_or_zero(dur[row]))};
-      if (step != 0) add_mark(steps_[device], kTakeTurns, kernel);
-      kernel.key = std::uint64_t{step} << 32U | static_cast<std::uint32_t>(layer);
-      if (layer != kNoLayer) add_mark(layers_[device], kTakeTurns, kernel);
-      kernel.key = static_cast<std::uint64_t>(role);
-      // A kernel without a role ends a run.
-      add_mark(roles_[device], 1, kernel);
-    }
-    for (auto& [device, runs] : roles_) {
-      std::erase_if(runs, [](const MarkRun& run) { return run.key == static_cast<std::uint64_t>(Role::kNone); });
-    }
-  }
-
-  template <class Name>
-  void write(MarkTrack track, const DeviceRuns& all, Name name) {
+  const auto write = [&](MarkTrack track, const DeviceRuns& all, auto name) {
     for (const auto& [device, runs] : all) {
       for (const MarkRun& run : runs) {
-        write_mark(device, track, run, name(run), JsonWriter().member("kernels", run.kernels));
+        write_mark(device, track, {run.ts, run.end}, name(run.row), JsonWriter().member("kernels", run.kernels));
       }
     }
-  }
+  };
+  write(MarkTrack::kSteps, step_runs, [&](std::uint32_t row) {
+    const std::uint32_t step = steps.of_kernel[row] - 1;
+    return fmt::format("step {} ({})", step, to_string(steps.steps[step].info.kind));
+  });
+  write(MarkTrack::kLayers, layer_runs,
+        [&](std::uint32_t row) { return "layer " + layer_label(layers.of_kernel[row], layers.stacks); });
+  write(MarkTrack::kRoles, role_runs, [&](std::uint32_t row) { return std::string(to_string(roles.of(row).role)); });
+}
 
-  void write_mark(std::uint32_t device, MarkTrack track, const MarkRun& run, std::string_view name,
-                  const JsonWriter& args) {
-    const EventTrack place = side_.tracks_.mark(device, track, run.ts, run.end);
-    side_.file_.events.slice({place, kMarkCategory, name, side_.shifted(run.ts), run.end - run.ts}, args);
+void SideWriter::write_idle() {
+  const DeviceColumns columns(workload_.events(), LaneBy::kDevice);
+  const GapSteps steps(workload_);
+  TimelineOptions options;
+  options.window = {std::max<std::int64_t>(window_.hull().begin, 0), window_.hull().end};
+  for (const Gap& gap : gaps_in_order(columns.work(), launch_calls(workload_.events().calls), options).listed) {
+    const Extent idle{gap.ts, gap.ts + gap.dur};
+    if (!window_.touches(idle.begin, idle.end)) continue;
+    JsonWriter args;
+    args.member("before", event_name(database_, gap.before)).member("next", event_name(database_, gap.after));
+    if (const auto between = steps.is_between(gap)) args.key("between steps").json(*between ? "true" : "false");
+    write_mark(columns.lane_id(gap.lane), MarkTrack::kIdle, idle, to_string(gap.cause), args);
   }
+}
 
-  SideWriter& side_;
-  DeviceRuns steps_, layers_, roles_;
-};
+void SideWriter::write_mark(std::uint32_t device, MarkTrack track, const Extent& time, std::string_view name,
+                            const JsonWriter& args) {
+  const EventTrack place = tracks_.mark(device, track, time.begin, time.end);
+  file_.events.slice({place, kMarkCategory, name, shifted(time.begin), time.end - time.begin}, args);
+}
 
 void SideWriter::write_marks() {
-  Marks marks(*this);
-  if (!window_.kernels.empty()) marks.write_kernel_marks();
-  marks.write_idle();
+  if (!window_.kernels.empty()) write_kernel_marks();
+  write_idle();
 }
 
 }  // namespace tracedb

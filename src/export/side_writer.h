@@ -48,8 +48,6 @@ class SideWriter {
     std::int64_t ts, end;  // within the trace; end < ts: unknown
     std::uint32_t kind, id;
   };
-  class HostRows;
-  class Marks;
 
   // Added to every time of the trace.
   [[nodiscard]] std::int64_t shifted(std::int64_t ts) const { return ts + shift_; }
@@ -61,6 +59,11 @@ class SideWriter {
   [[nodiscard]] std::vector<HostEvent> find_host_events() const;
   void write_gpu_annotations();
   void write_instants();
+  // Of steps, layers and roles.
+  void write_kernel_marks();
+  void write_idle();
+  void write_mark(std::uint32_t device, MarkTrack track, const Extent& time, std::string_view name,
+                  const JsonWriter& args);
   void write_counters();
   void place_device_events();
   // A kernel's or copy's slice, which `row` selects, with what describe(arguments) adds, and the end of its flow.
