@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -26,48 +25,64 @@
 namespace tracedb {
 namespace {
 
-// The sections of a comparison as tables whose rows are made one at a time: there may be millions of pairs.
+// Rows are made one at a time: there may be millions of pairs.
 using RowSink = std::function<void(Row)>;
+
+struct WaferResult {
+  const wafer::Trace &baseline, &candidate;
+  wafer::Comparison comparison;
+  wafer::PhaseFilter phase;
+};
 
 struct WaferTable {
   std::string_view section;  // of --section; one section may have several tables
   std::string_view key;      // in JSON
   std::string_view title;
-  std::function<void(const RowSink&)> produce;
+  void (*produce)(const WaferResult& result, const RowSink& sink);
   std::vector<std::string_view> essential = {};  // keys of the columns that are worth the width of a page; none: all
-  std::vector<Column> columns = {};
+  std::vector<Column> columns = declared_columns(fmt::format("wafer_{}", key));
 };
 
-// Borrowed by the tables.
-struct WaferResult {
-  wafer::Trace baseline, candidate;
-  wafer::Comparison comparison;
-  wafer::PhaseFilter phase;
+// The AMD trace first, as that tool has them.
+struct TwoTraces {
+  std::vector<OpenedTrace> opened;
+  std::vector<std::string> names, notes;
 };
 
-constexpr std::string_view kWaferSections[] = {"summary", "operations",   "layers",  "alignment",
-                                               "fusion",  "same-kernels", "warnings"};
-
-struct WaferRequest {
-  std::set<std::string, std::less<>> sections;
-  wafer::PhaseFilter phase;
-};
-
-WaferRequest parse_request(const CommandLine& line) {
-  WaferRequest out;
-  out.phase = line.choice<wafer::PhaseFilter>(
-      "phase", {{"all", std::nullopt}, {"prefill", wafer::Phase::kPrefill}, {"decode", wafer::Phase::kDecode}},
-      "with --method wafer there are all, prefill and decode");
-  const std::vector<std::string> known(std::begin(kWaferSections), std::end(kWaferSections));
-  for (const std::string& section : line.names("section")) {
-    if (std::ranges::find(known, section) == known.end()) {
-      throw usage_error("--section {}: with --method wafer there are {}{}", section, fmt::join(known, ", "),
-                        did_you_mean(section, known));
-    }
-    out.sections.insert(section);
+TwoTraces open_both(const CommandLine& line) {
+  TwoTraces out{{}, line.inputs(), {}};
+  if (out.names.size() != 2)
+    throw usage_error("compare --method wafer: {} traces given, it compares two", out.names.size());
+  for (const std::string& input : out.names) {
+    const OpenedTrace& opened = out.opened.emplace_back(open_trace(input, line));
+    for (const std::string& note : opened.notes) out.notes.push_back(fmt::format("{}: {}", input, note));
+    if (wafer::is_comparable(opened.index)) continue;
+    throw usage_error("compare --method wafer: {}: its vendor is {}, and that tool knows AMD and NVIDIA",
+                      printable_path(input), opened.index.meta("vendor").value_or("unknown"));
   }
-  if (out.sections.empty()) out.sections.insert(known.begin(), known.end());
+  if (wafer::is_swapped(wafer::platform_of(out.opened[0].index), wafer::platform_of(out.opened[1].index))) {
+    std::ranges::reverse(out.names);
+    std::ranges::reverse(out.opened);
+    out.notes.push_back(fmt::format("as in that tool, the AMD trace comes first: the baseline is {}", out.names[0]));
+  }
   return out;
+}
+
+void add_notes(const WaferResult& result, std::vector<std::string>& notes) {
+  const auto add = [&](const wafer::Trace& trace, std::int64_t kernels, const char* side) {
+    if (trace.kernels.empty()) {
+      notes.push_back(fmt::format("the {} has no kernels", side));
+    } else if (kernels == 0) {
+      notes.push_back(fmt::format("no kernel of the {} is of phase {}", side, to_string(*result.phase)));
+    }
+  };
+  add(result.baseline, result.comparison.first.kernels, "baseline");
+  add(result.candidate, result.comparison.second.kernels, "candidate");
+  if (result.baseline.platform != wafer::Platform::kAmd || result.candidate.platform != wafer::Platform::kNvidia) {
+    notes.emplace_back(
+        "as in that tool, alignment and fusion treat the baseline as AMD and the candidate as NVIDIA, even if they are "
+        "not: a trace may differ from itself");
+  }
 }
 
 // Of facts, the first ones are not the most important.
@@ -83,10 +98,10 @@ void add_to_others(const Column& column, const Cell& cell, Cell& sum) {
 }
 
 // Gives the first rows to `sink`, and one that sums up the rest. Returns how many rows there were.
-std::size_t give_rows(const WaferTable& table, std::size_t limit, const RowSink& sink) {
+std::size_t give_rows(const WaferResult& result, const WaferTable& table, std::size_t limit, const RowSink& sink) {
   std::size_t rows = 0;
   Row others(table.columns.size());
-  table.produce([&](Row row) {
+  table.produce(result, [&](Row row) {
     if (++rows <= limit || limit == 0) return sink(std::move(row));
     for (std::size_t i = 0; i < row.size(); ++i) add_to_others(table.columns[i], row[i], others[i]);
   });
@@ -123,8 +138,8 @@ std::vector<Value> pick(const std::vector<Value>& values, const std::vector<std:
   return out;
 }
 
-void print_table(const WaferTable& table, const std::vector<std::string>& inputs, const CommandLine& line,
-                 Output& output) {
+void print_table(const WaferResult& result, const WaferTable& table, const std::vector<std::string>& inputs,
+                 const CommandLine& line, Output& output) {
   const auto renderer = output.renderer();
   const std::vector<std::size_t> places = shown_columns(table, line);
   std::vector<Column> columns = pick(table.columns, places);
@@ -132,7 +147,7 @@ void print_table(const WaferTable& table, const std::vector<std::string>& inputs
   if (named) columns.insert(columns.begin(), {"section", "Section", Unit::kText, OthersAggregate::kNone});
   output.separate(std::string(table.title));
   renderer->begin({"compare-wafer", inputs}, columns);
-  const std::size_t rows = give_rows(table, limit_of(table, line), [&](const Row& all) {
+  const std::size_t rows = give_rows(result, table, limit_of(table, line), [&](const Row& all) {
     Row row = pick(all, places);
     if (named) row.insert(row.begin(), std::string(table.key));
     renderer->row(row);
@@ -153,10 +168,9 @@ std::string units_of(const std::vector<WaferTable>& tables) {
   return fmt::format("{}", fmt::join(units, ", "));
 }
 
-void print_document(const std::vector<WaferTable>& tables, const std::vector<std::string>& inputs,
-                    const std::vector<std::string>& notes, const CommandLine& line, Output& output) {
-  std::ostream& out = output.stream();
-  out << "{\"schema\": \"tracedb.compare-wafer/1\",\n \"inputs\": " << json_list(inputs) << ",\n \"units\": {"
+void print_document(const WaferResult& result, const std::vector<WaferTable>& tables, const TwoTraces& both,
+                    const CommandLine& line, std::ostream& out) {
+  out << "{\"schema\": \"tracedb.compare-wafer/1\",\n \"inputs\": " << json_list(both.names) << ",\n \"units\": {"
       << units_of(tables) << "},\n \"sections\": {";
   const char* separator = "\n  ";
   for (const WaferTable& table : tables) {
@@ -164,7 +178,7 @@ void print_document(const std::vector<WaferTable>& tables, const std::vector<std
     separator = ",\n  ";
     const char* row_separator = "\n   ";
     const JsonObjects objects(table.columns);
-    give_rows(table, limit_of(table, line), [&](const Row& row) {
+    give_rows(result, table, limit_of(table, line), [&](const Row& row) {
       std::string text = row_separator;
       objects.append(text, row);
       out << text;
@@ -172,55 +186,7 @@ void print_document(const std::vector<WaferTable>& tables, const std::vector<std
     });
     out << ']';
   }
-  out << "\n },\n \"warnings\": " << json_list(notes) << "}\n";
-}
-
-std::vector<std::string> notes_of(const WaferResult& result) {
-  std::vector<std::string> notes;
-  const auto add = [&](const wafer::Trace& trace, std::int64_t kernels, const char* side) {
-    if (trace.kernels.empty()) {
-      notes.push_back(fmt::format("the {} has no kernels", side));
-    } else if (kernels == 0) {
-      notes.push_back(fmt::format("no kernel of the {} is of phase {}", side, to_string(*result.phase)));
-    }
-  };
-  add(result.baseline, result.comparison.first.kernels, "baseline");
-  add(result.candidate, result.comparison.second.kernels, "candidate");
-  if (result.baseline.platform != wafer::Platform::kAmd || result.candidate.platform != wafer::Platform::kNvidia) {
-    notes.emplace_back(
-        "as in that tool, alignment and fusion treat the baseline as AMD and the candidate as NVIDIA, even if they are "
-        "not: a trace may differ from itself");
-  }
-  return notes;
-}
-
-struct TwoTraces {
-  std::vector<OpenedTrace> opened;  // as given
-  std::array<const Index*, 2> indexes;
-  std::vector<std::string> names;
-  std::vector<std::string> notes;
-};
-
-TwoTraces open_both(const CommandLine& line) {
-  const auto& inputs = line.inputs();
-  if (inputs.size() != 2) throw usage_error("compare --method wafer: {} traces given, it compares two", inputs.size());
-  TwoTraces out;
-  out.opened.reserve(inputs.size());
-  for (const std::string& input : inputs) {
-    out.names.push_back(input);
-    out.opened.push_back(open_trace(input, line));
-    for (const std::string& note : out.opened.back().notes) out.notes.push_back(fmt::format("{}: {}", input, note));
-    if (wafer::is_comparable(out.opened.back().index)) continue;
-    throw usage_error("compare --method wafer: {}: its vendor is {}, and that tool knows AMD and NVIDIA",
-                      printable_path(input), out.opened.back().index.meta("vendor").value_or("unknown"));
-  }
-  out.indexes = {&out.opened[0].index, &out.opened[1].index};
-  if (wafer::is_swapped(wafer::platform_of(*out.indexes[0]), wafer::platform_of(*out.indexes[1]))) {
-    std::swap(out.names[0], out.names[1]);
-    std::swap(out.indexes[0], out.indexes[1]);
-    out.notes.push_back(fmt::format("as in that tool, the AMD trace comes first: the baseline is {}", out.names[0]));
-  }
-  return out;
+  out << "\n },\n \"warnings\": " << json_list(both.notes) << "}\n";
 }
 
 using wafer::mean;
@@ -235,59 +201,45 @@ double ratio_of(double first, double second) {
   return second == 0 ? std::numeric_limits<double>::infinity() : first / second;
 }
 
-WaferTable operations(const WaferResult& result) {
-  WaferTable table{"operations", "operations", "Operations both have", {}};
-  table.essential = {"operation", "baseline_count", "candidate_count", "baseline_total", "candidate_total", "ratio",
-                     "gap",       "status"};
-  table.produce = [&result](const RowSink& sink) {
-    for (const wafer::OperationRecord& record : result.comparison.operations) {
-      const auto& [first, second] = std::tie(record.first, record.second);
-      const bool decode = first.decode || second.decode;
-      const bool prefill = first.prefill || second.prefill;
-      sink({record.operation, first.count, second.count, mean(first.total, first.count),
-            mean(second.total, second.count), first.total, second.total, record.ratio, record.gap,
-            text_of(to_string(record.status)), std::string(decode ? prefill ? "decode, prefill" : "decode" : "prefill"),
-            first.pattern, second.pattern, known_text(first.cpu_op), known_text(second.cpu_op)});
+void operations(const WaferResult& result, const RowSink& sink) {
+  for (const wafer::OperationRecord& record : result.comparison.operations) {
+    const auto& [first, second] = std::tie(record.first, record.second);
+    const bool decode = first.decode || second.decode;
+    const bool prefill = first.prefill || second.prefill;
+    sink({record.operation, first.count, second.count, mean(first.total, first.count), mean(second.total, second.count),
+          first.total, second.total, record.ratio, record.gap, text_of(to_string(record.status)),
+          std::string(decode ? prefill ? "decode, prefill" : "decode" : "prefill"), first.pattern, second.pattern,
+          known_text(first.cpu_op), known_text(second.cpu_op)});
+  }
+}
+
+void operation_kernels(const WaferResult& result, const RowSink& sink) {
+  for (const wafer::OperationRecord& record : result.comparison.operations) {
+    for (const Side side : {Side::kFirst, Side::kSecond}) {
+      const bool first = side == Side::kFirst;
+      const wafer::Trace& trace = first ? result.baseline : result.candidate;
+      for (const wafer::NameTotal& kernel : (first ? record.first : record.second).kernels) {
+        sink({record.operation, name_of(side), kernel.total, kernel.count, mean(kernel.total, kernel.count),
+              trace.names[kernel.name].text});
+      }
     }
-  };
-  return table;
+  }
 }
 
-WaferTable operation_kernels(const WaferResult& result) {
-  return {"operations", "operation_kernels", "Their kernels", [&result](const RowSink& sink) {
-            for (const wafer::OperationRecord& record : result.comparison.operations) {
-              for (const Side side : {Side::kFirst, Side::kSecond}) {
-                const bool first = side == Side::kFirst;
-                const wafer::Trace& trace = first ? result.baseline : result.candidate;
-                for (const wafer::NameTotal& kernel : (first ? record.first : record.second).kernels) {
-                  sink({record.operation, name_of(side), kernel.total, kernel.count, mean(kernel.total, kernel.count),
-                        trace.names[kernel.name].text});
-                }
-              }
-            }
-          }};
+void layers(const WaferResult& result, const RowSink& sink) {
+  for (const wafer::LayerRecord& record : result.comparison.layers) {
+    sink({count_of(record.layer), text_of(to_string(record.status)), record.first.kernels, record.second.kernels,
+          record.first.total, record.second.total, record.ratio, record.gap, count_of(record.in_both ? 1 : 0)});
+  }
 }
 
-WaferTable layers(const WaferResult& result) {
-  return {
-      "layers", "layers", "Layers by correlation", [&result](const RowSink& sink) {
-        for (const wafer::LayerRecord& record : result.comparison.layers) {
-          sink({count_of(record.layer), text_of(to_string(record.status)), record.first.kernels, record.second.kernels,
-                record.first.total, record.second.total, record.ratio, record.gap, count_of(record.in_both ? 1 : 0)});
-        }
-      }};
-}
-
-WaferTable aligned_layers(const WaferResult& result) {
-  return {"alignment", "aligned_layers", "Layers by attention kernels", [&result](const RowSink& sink) {
-            std::size_t number = 0;
-            for (const wafer::AlignedLayer& layer : result.comparison.alignment.layers) {
-              const double ratio =
-                  ratio_of(static_cast<double>(layer.first_total), static_cast<double>(layer.second_total));
-              sink({count_of(number++), count_of(layer.pairs.size()), layer.first_total, layer.second_total, ratio,
-                    layer.first_total - layer.second_total});
-            }
-          }};
+void aligned_layers(const WaferResult& result, const RowSink& sink) {
+  std::size_t number = 0;
+  for (const wafer::AlignedLayer& layer : result.comparison.alignment.layers) {
+    const double ratio = ratio_of(static_cast<double>(layer.first_total), static_cast<double>(layer.second_total));
+    sink({count_of(number++), count_of(layer.pairs.size()), layer.first_total, layer.second_total, ratio,
+          layer.first_total - layer.second_total});
+  }
 }
 
 const wafer::KernelName& name_at(const wafer::Trace& trace, const wafer::PairSide& side) {
@@ -323,117 +275,130 @@ Row pair_row(const WaferResult& result, std::size_t layer, const wafer::KernelPa
           known_text(second.text)};
 }
 
-WaferTable pairs(const WaferResult& result) {
-  WaferTable table{"alignment", "pairs", "Pairs of kernels by operation and position", {}};
-  table.essential = {"layer", "position", "operation", "ratio", "gap", "baseline_kernel", "candidate_kernel"};
-  table.produce = [&result](const RowSink& sink) {
-    for (std::size_t layer = 0; layer < result.comparison.alignment.layers.size(); ++layer) {
-      for (const wafer::KernelPair& pair : result.comparison.alignment.layers[layer].pairs) {
-        sink(pair_row(result, layer, pair));
-      }
+void pairs(const WaferResult& result, const RowSink& sink) {
+  for (std::size_t layer = 0; layer < result.comparison.alignment.layers.size(); ++layer) {
+    for (const wafer::KernelPair& pair : result.comparison.alignment.layers[layer].pairs) {
+      sink(pair_row(result, layer, pair));
     }
-  };
-  return table;
-}
-
-WaferTable fusion(const WaferResult& result) {
-  return {"fusion", "fusion", "Fusion findings", [&result](const RowSink& sink) {
-            for (const wafer::Fusion& found : result.comparison.fusions) {
-              sink({found.type, name_of(found.fused_by), found.count, found.confidence, name_of(other(found.fused_by)),
-                    fmt::format("{}", fmt::join(found.unfused, " > ")), found.fused_kernel});
-            }
-          }};
-}
-
-WaferTable same_kernels(const WaferResult& result) {
-  WaferTable table{"same-kernels", "same_kernels", "Pairs of the same kernel", {}};
-  table.produce = [&result](const RowSink& sink) {
-    for (const wafer::SameKernel& same : result.comparison.same_kernels.kernels) {
-      const auto& [first, second] = std::tie(same.pair.first, same.pair.second);
-      const double first_avg = mean(first.total, first.count);
-      const double second_avg = mean(second.total, second.count);
-      sink({count_of(same.layer), result.comparison.alignment.ops[same.pair.op], std::int64_t{first.count},
-            std::int64_t{second.count}, first_avg, second_avg, wafer::ratio_of(same.pair), first_avg - second_avg,
-            name_at(result.baseline, first).text});
-    }
-  };
-  return table;
-}
-
-WaferTable warnings(const WaferResult& result) {
-  return {"warnings", "warnings", "Its warnings", [&result](const RowSink& sink) {
-            for (const wafer::Warning& warning : result.comparison.warnings) {
-              sink({text_of(warning.code), text_of(warning.severity), text_of(warning.message)});
-            }
-          }};
-}
-
-WaferTable summary(const WaferResult& result) {
-  return {"summary", "summary", "Summary", [&result](const RowSink& sink) {
-            const wafer::Comparison& all = result.comparison;
-            const wafer::SameKernels& same = all.same_kernels;
-            const auto both = [&](const char* item, Cell first, Cell second) {
-              sink({std::string(item), std::move(first), std::move(second)});
-            };
-            const auto common = [&](const char* item, const Cell& value) { both(item, value, value); };
-            const auto milliseconds = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
-            const std::string phase(result.phase ? to_string(*result.phase) : "all");
-            const wafer::Device &a = result.baseline.device, &b = result.candidate.device;
-            const auto platform = [](const wafer::Trace& trace) {
-              return std::string(trace.platform == wafer::Platform::kAmd ? "AMD" : "NVIDIA");
-            };
-            both("platform", platform(result.baseline), platform(result.candidate));
-            both("device", a.name, b.name);
-            both("compute capability", a.compute_capability, b.compute_capability);
-            both("memory (GiB)", a.total_memory_gb, b.total_memory_gb);
-            both("multiprocessors", a.sm_count, b.sm_count);
-            both("warp size", a.warp_size, b.warp_size);
-            both("threads per block", a.max_threads_per_block, b.max_threads_per_block);
-            both("shared memory per block (KiB)", a.shared_mem_per_block_kb, b.shared_mem_per_block_kb);
-            common("phase", phase);
-            both("kernels", all.first.kernels, all.second.kernels);
-            both("kernel time (ms)", milliseconds(all.first.total), milliseconds(all.second.total));
-            both("correlations in layers", count_of(all.first.layers), count_of(all.second.layers));
-            common("architecture", text_of(to_string(all.architecture)));
-            both("forward passes", count_of(all.alignment.passes.all), Cell());
-            both("passes of prefill", count_of(all.alignment.passes.prefill), Cell());
-            both("passes of decode", count_of(all.alignment.passes.decode), Cell());
-            common("aligned layers", count_of(all.alignment.layers.size()));
-            common("same kernels", count_of(same.kernels.size()));
-            common("average ratio of same kernels", same.average_ratio);
-            both("same kernels faster here", same.first_faster, same.second_faster);
-          }};
-}
-
-std::vector<WaferTable> wafer_tables(const WaferResult& result) {
-  std::vector<WaferTable> tables;
-  for (const auto make :
-       {summary, operations, operation_kernels, layers, aligned_layers, pairs, fusion, same_kernels, warnings}) {
-    tables.push_back(make(result));
-    tables.back().columns = declared_columns(fmt::format("wafer_{}", tables.back().key));
   }
+}
+
+void fusion(const WaferResult& result, const RowSink& sink) {
+  for (const wafer::Fusion& found : result.comparison.fusions) {
+    sink({found.type, name_of(found.fused_by), found.count, found.confidence, name_of(other(found.fused_by)),
+          fmt::format("{}", fmt::join(found.unfused, " > ")), found.fused_kernel});
+  }
+}
+
+void same_kernels(const WaferResult& result, const RowSink& sink) {
+  for (const wafer::SameKernel& same : result.comparison.same_kernels.kernels) {
+    const auto& [first, second] = std::tie(same.pair.first, same.pair.second);
+    const double first_avg = mean(first.total, first.count);
+    const double second_avg = mean(second.total, second.count);
+    sink({count_of(same.layer), result.comparison.alignment.ops[same.pair.op], std::int64_t{first.count},
+          std::int64_t{second.count}, first_avg, second_avg, wafer::ratio_of(same.pair), first_avg - second_avg,
+          name_at(result.baseline, first).text});
+  }
+}
+
+void warnings(const WaferResult& result, const RowSink& sink) {
+  for (const wafer::Warning& warning : result.comparison.warnings) {
+    sink({text_of(warning.code), text_of(warning.severity), text_of(warning.message)});
+  }
+}
+
+void summary(const WaferResult& result, const RowSink& sink) {
+  const wafer::Comparison& all = result.comparison;
+  const wafer::SameKernels& same = all.same_kernels;
+  const auto both = [&](const char* item, Cell first, Cell second) {
+    sink({std::string(item), std::move(first), std::move(second)});
+  };
+  const auto common = [&](const char* item, const Cell& value) { both(item, value, value); };
+  const auto milliseconds = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
+  const std::string phase(result.phase ? to_string(*result.phase) : "all");
+  const wafer::Device &a = result.baseline.device, &b = result.candidate.device;
+  const auto platform = [](const wafer::Trace& trace) {
+    return std::string(trace.platform == wafer::Platform::kAmd ? "AMD" : "NVIDIA");
+  };
+  both("platform", platform(result.baseline), platform(result.candidate));
+  both("device", a.name, b.name);
+  both("compute capability", a.compute_capability, b.compute_capability);
+  both("memory (GiB)", a.total_memory_gb, b.total_memory_gb);
+  both("multiprocessors", a.sm_count, b.sm_count);
+  both("warp size", a.warp_size, b.warp_size);
+  both("threads per block", a.max_threads_per_block, b.max_threads_per_block);
+  both("shared memory per block (KiB)", a.shared_mem_per_block_kb, b.shared_mem_per_block_kb);
+  common("phase", phase);
+  both("kernels", all.first.kernels, all.second.kernels);
+  both("kernel time (ms)", milliseconds(all.first.total), milliseconds(all.second.total));
+  both("correlations in layers", count_of(all.first.layers), count_of(all.second.layers));
+  common("architecture", text_of(to_string(all.architecture)));
+  both("forward passes", count_of(all.alignment.passes.all), Cell());
+  both("passes of prefill", count_of(all.alignment.passes.prefill), Cell());
+  both("passes of decode", count_of(all.alignment.passes.decode), Cell());
+  common("aligned layers", count_of(all.alignment.layers.size()));
+  common("same kernels", count_of(same.kernels.size()));
+  common("average ratio of same kernels", same.average_ratio);
+  both("same kernels faster here", same.first_faster, same.second_faster);
+}
+
+std::vector<WaferTable> wafer_tables() {
+  return {{"summary", "summary", "Summary", summary},
+          {"operations",
+           "operations",
+           "Operations both have",
+           operations,
+           {"operation", "baseline_count", "candidate_count", "baseline_total", "candidate_total", "ratio", "gap",
+            "status"}},
+          {"operations", "operation_kernels", "Their kernels", operation_kernels},
+          {"layers", "layers", "Layers by correlation", layers},
+          {"alignment", "aligned_layers", "Layers by attention kernels", aligned_layers},
+          {"alignment",
+           "pairs",
+           "Pairs of kernels by operation and position",
+           pairs,
+           {"layer", "position", "operation", "ratio", "gap", "baseline_kernel", "candidate_kernel"}},
+          {"fusion", "fusion", "Fusion findings", fusion},
+          {"same-kernels", "same_kernels", "Pairs of the same kernel", same_kernels},
+          {"warnings", "warnings", "Its warnings", warnings}};
+}
+
+// Those of --section; none: all.
+std::vector<WaferTable> requested_tables(const CommandLine& line) {
+  std::vector<WaferTable> tables = wafer_tables();
+  std::vector<std::string> known;
+  for (const WaferTable& table : tables) {
+    if (known.empty() || known.back() != table.section) known.emplace_back(table.section);
+  }
+  const std::vector<std::string> asked = line.names("section");
+  for (const std::string& section : asked) {
+    if (std::ranges::find(known, section) != known.end()) continue;
+    throw usage_error("--section {}: with --method wafer there are {}{}", section, fmt::join(known, ", "),
+                      did_you_mean(section, known));
+  }
+  std::erase_if(tables, [&](const WaferTable& table) {
+    return !asked.empty() && std::ranges::find(asked, table.section) == asked.end();
+  });
   return tables;
 }
 
 }  // namespace
 
 int run_wafer_comparison(const CommandLine& line) {
-  const WaferRequest request = parse_request(line);
+  const auto phase = line.choice<wafer::PhaseFilter>(
+      "phase", {{"all", std::nullopt}, {"prefill", wafer::Phase::kPrefill}, {"decode", wafer::Phase::kDecode}},
+      "with --method wafer there are all, prefill and decode");
+  const std::vector<WaferTable> tables = requested_tables(line);
   Output output(line);
   TwoTraces both = open_both(line);
-  WaferResult result{wafer::read_trace(*both.indexes[0], wafer::Side::kFirst),
-                     wafer::read_trace(*both.indexes[1], wafer::Side::kSecond),
-                     {},
-                     request.phase};
-  result.comparison = wafer::compare(result.baseline, result.candidate, request.phase);
-  const std::vector<std::string> notes = notes_of(result);
-  both.notes.insert(both.notes.end(), notes.begin(), notes.end());
-  std::vector<WaferTable> tables = wafer_tables(result);
-  std::erase_if(tables, [&](const WaferTable& table) { return !request.sections.contains(table.section); });
+  const wafer::Trace baseline = wafer::read_trace(both.opened[0].index, wafer::Side::kFirst);
+  const wafer::Trace candidate = wafer::read_trace(both.opened[1].index, wafer::Side::kSecond);
+  const WaferResult result{baseline, candidate, wafer::compare(baseline, candidate, phase), phase};
+  add_notes(result, both.notes);
   if (line.renderer().name == "json") {
-    print_document(tables, both.names, both.notes, line, output);
+    print_document(result, tables, both, line, output.stream());
   } else {
-    for (const WaferTable& table : tables) print_table(table, both.names, line, output);
+    for (const WaferTable& table : tables) print_table(result, table, both.names, line, output);
   }
   for (const std::string& note : both.notes) output.note(note);
   output.finish();
