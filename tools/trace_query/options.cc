@@ -19,9 +19,8 @@
 #include "compare/runs/roll_up.h"
 #include "index/locate.h"
 #include "shared/option_parsing.h"
-#include "trace_query/completion.h"
+#include "trace_query/help.h"
 #include "trace_query/limits.h"
-#include "trace_query/manual.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
 
