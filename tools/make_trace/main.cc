@@ -11,7 +11,7 @@
 #include "make_trace/other_traces.h"
 #include "make_trace/random.h"
 #include "make_trace/trace_writer.h"
-#include "shared/manual_page.h"
+#include "shared/help_text.h"
 
 namespace tracedb {
 namespace {

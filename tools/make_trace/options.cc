@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "make_trace/model.h"
-#include "shared/manual_page.h"
+#include "shared/help_text.h"
 
 namespace tracedb {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "make_trace/option_table.h"
-#include "shared/word_completion.h"
+#include "shared/help_text.h"
 
 namespace tracedb {
 

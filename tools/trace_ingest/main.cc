@@ -25,12 +25,11 @@
 #include "ingest/ingest.h"
 #include "ingest/trace_list.h"
 #include "report/escape.h"
-#include "shared/manual_page.h"
+#include "shared/help_text.h"
 #include "shared/option_parsing.h"
 #include "shared/process_signals.h"
 #include "shared/progress.h"
 #include "shared/usage_error.h"
-#include "shared/word_completion.h"
 #include "trace_ingest/housekeeping.h"
 #include "trace_ingest/summary.h"
 

@@ -8,8 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "shared/manual_page.h"
-#include "shared/word_completion.h"
+#include "shared/help_text.h"
 #include "trace_query/command.h"
 
 namespace tracedb {
