@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,9 +29,6 @@ struct KernelKind {
 };
 
 std::string_view kernels_table();  // kernels.tsv
-
-// Other spellings of a role come behind its usual names.
-std::span<const KernelKind> kernel_catalogue();
 
 // Under the usual names. nullptr when no kernel has this role.
 const KernelKind* find_kernel(std::string_view role);
