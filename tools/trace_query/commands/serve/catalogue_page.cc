@@ -1,5 +1,4 @@
-#include "trace_query/commands/serve/catalogue_page.h"
-
+// The first page, and series over time: see view_parts.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +13,6 @@
 #include "present/page_text.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/served/served_page.h"
-#include "trace_query/commands/serve/answers.h"
 #include "trace_query/commands/serve/view_parts.h"
 
 namespace tracedb {

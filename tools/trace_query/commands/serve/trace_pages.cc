@@ -17,8 +17,6 @@
 #include "shared/usage_error.h"
 #include "sql/database.h"
 #include "trace_query/command.h"
-#include "trace_query/commands/serve/answers.h"
-#include "trace_query/commands/serve/catalogue_page.h"
 #include "trace_query/commands/serve/view_parts.h"
 
 namespace tracedb {

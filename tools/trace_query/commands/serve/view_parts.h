@@ -1,17 +1,46 @@
-// What views of traces share: options that a query may name, addresses, forms, and where cells of tables lead to.
+// What views of traces share: answers as tables, options that a query may name, addresses, forms, and where cells of
+// tables lead to.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/python/json.h"
+#include "report/sql_report.h"
 #include "report_page/html/html_table.h"
 #include "trace_query/child/index_names.h"
-#include "trace_query/commands/serve/answers.h"
 #include "trace_query/commands/serve/http_request.h"
 
 namespace tracedb {
+
+// What a process printed as JSON, as tables for a page.
+
+struct AnsweredTable {
+  std::string section;      // "": the only one
+  Report report;            // columns as the command declares them, where it does
+  std::int64_t total = -1;  // rows of all pages, without those of sums; negative: not told
+};
+
+struct Answered {
+  std::vector<std::string> sentences, warnings;
+  std::vector<AnsweredTable> tables;
+};
+// Throws Error{kInput}: it is no such document.
+Answered read_answer(const std::string& printed, std::string_view command);
+
+// Rows of sums, which are behind those of each page, become the footer: of a page from `offset` on, of `most` rows.
+void part_sums(AnsweredTable& table, std::size_t offset, std::size_t most);
+
+std::vector<std::string> answer_warnings(const python::Value& document);
+
+// Cells by key, for pages that look at them.
+std::string text_at(const python::Value& row, std::string_view key);
+double number_at(const python::Value& row, std::string_view key);  // NaN where it is not known
+// The rows of a document, of one of its sections.
+std::vector<python::Value> rows_of(const python::Value& document, std::string_view section = "");
 
 using Words = std::vector<std::string>;                           // of a command line
 using Params = std::vector<std::pair<std::string, std::string>>;  // of a query
@@ -46,5 +75,17 @@ TableLinks links_of(const HttpRequest& request, const std::string& root, const I
 
 // A section that is one of several goes on at its own page.
 std::string pages_html(const HttpRequest& request, const AnsweredTable& table, bool is_of_several);
+
+// The first page: all traces, those that became slower first; and series over time. Both from what `ls` and `trend`
+// print as JSON. Pure.
+
+inline constexpr std::size_t kRowsOfPage = 100;
+
+// SQL over the columns of `ls`, where the filter is SQL; "" where it is words, which every row shown must have.
+std::string catalogue_where(const std::string& filter);
+
+std::string catalogue_html(const std::string& list, const std::string& trend, const HttpRequest& request);
+
+std::string trend_html(const std::string& trend);
 
 }  // namespace tracedb
