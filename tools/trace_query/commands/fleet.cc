@@ -32,7 +32,7 @@
 #include "sql/tables/table_function.h"
 #include "sql/user/user_sql.h"
 #include "trace_query/command.h"
-#include "trace_query/commands/compare/compare_request.h"
+#include "trace_query/commands/compare/compare_parts.h"
 #include "trace_query/limits.h"
 #include "trace_query/open.h"
 #include "trace_query/options.h"

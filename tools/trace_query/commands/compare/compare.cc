@@ -10,17 +10,11 @@
 #include "base/text/amounts.h"
 #include "present/baseline_file.h"
 #include "present/cells.h"
-#include "present/gate.h"
-#include "present/sections.h"
 #include "present/words.h"
 #include "report_page/pages.h"
 #include "trace_query/command.h"
-#include "trace_query/commands/compare/compare_request.h"
-#include "trace_query/commands/compare/compare_sets.h"
-#include "trace_query/commands/compare/compare_wafer.h"
+#include "trace_query/commands/compare/compare_parts.h"
 #include "trace_query/open.h"
-#include "trace_query/output.h"
-#include "trace_query/report_shapes.h"
 #include "trace_query/workload.h"
 
 namespace tracedb {

@@ -1,11 +1,10 @@
-#include "trace_query/commands/compare/compare_request.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
 
 #include "base/text/closest_name.h"
 #include "base/text/decimal.h"
+#include "trace_query/commands/compare/compare_parts.h"
 #include "trace_query/open.h"
 
 namespace tracedb {

@@ -1,5 +1,3 @@
-#include "trace_query/commands/compare/compare_sets.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,13 +14,10 @@
 #include "compare/runs/run_sets.h"
 #include "present/baseline_file.h"
 #include "present/page_text.h"
-#include "present/set_sections.h"
 #include "report_page/pages.h"
 #include "shared/option_parsing.h"
-#include "trace_query/commands/compare/compare_request.h"
-#include "trace_query/commands/compare/found_runs.h"
+#include "trace_query/commands/compare/compare_parts.h"
 #include "trace_query/open.h"
-#include "trace_query/output.h"
 #include "trace_query/workload.h"
 
 namespace tracedb {

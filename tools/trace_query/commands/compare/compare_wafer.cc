@@ -1,5 +1,3 @@
-#include "trace_query/commands/compare/compare_wafer.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -19,8 +17,8 @@
 #include "compare/wafer/comparison.h"
 #include "report/json_text.h"
 #include "report/table.h"
+#include "trace_query/commands/compare/compare_parts.h"
 #include "trace_query/open.h"
-#include "trace_query/output.h"
 
 namespace tracedb {
 namespace {

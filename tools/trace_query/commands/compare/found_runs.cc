@@ -1,5 +1,3 @@
-#include "trace_query/commands/compare/found_runs.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fnmatch.h>
@@ -16,6 +14,7 @@
 #include "index/locate.h"
 #include "present/baseline_file.h"
 #include "ranks/job_analysis.h"
+#include "trace_query/commands/compare/compare_parts.h"
 #include "trace_query/open.h"
 #include "trace_query/workload.h"
 
