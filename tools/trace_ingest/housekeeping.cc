@@ -16,8 +16,7 @@
 #include "ingest/trace_list.h"
 #include "ingest/upgrade.h"
 #include "report/escape.h"
-#include "shared/process_signals.h"
-#include "shared/progress.h"
+#include "shared/terminal.h"
 #include "shared/usage_error.h"
 #include "trace_ingest/summary.h"
 

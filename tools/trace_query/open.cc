@@ -31,8 +31,7 @@
 #include "ingest/trace_list.h"
 #include "report/escape.h"
 #include "shared/option_parsing.h"
-#include "shared/process_signals.h"
-#include "shared/progress.h"
+#include "shared/terminal.h"
 #include "trace_query/limits.h"
 
 namespace tracedb {

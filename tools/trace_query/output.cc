@@ -19,7 +19,7 @@
 #include "base/files/small_file.h"
 #include "base/text/amounts.h"
 #include "report/escape.h"
-#include "shared/progress.h"
+#include "shared/terminal.h"
 #include "trace/display_name.h"
 
 namespace tracedb {

@@ -1,8 +1,7 @@
-// Shows the progress of ingest on standard error: a line that is redrawn on a terminal, otherwise a line at intervals.
-// Bytes, MB/s, events/s and the time left, of one trace or of all together; of several also how many are done and which
-// are being read. Lines continue while no data arrives, to show that the program is alive.
+// The programs and the terminal they run on: signals, progress, the width of a line.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -18,6 +17,28 @@
 #include "ingest/ingest.h"
 
 namespace tracedb {
+
+// ---- signals. The first SIGINT, SIGTERM or SIGHUP requests an orderly end: it sets a flag that the library checks.
+// The second one ends the process at once.
+
+// Those three from now on, unless they were ignored from the start (nohup). SIGXFSZ becomes a write error.
+void catch_ending_signals();
+
+// They end the process from now on; at once if one of them came meanwhile.
+void release_ending_signals();
+
+const std::atomic<bool>& end_requested();
+
+// 128 + the number of the signal that came, else 130.
+int signal_exit_code();
+
+// Where nothing can be thrown any more, this line says so, and the exit code is that of resources that ran out. To be
+// called first in main(); `line` must stay.
+void install_out_of_memory_handler(const char* line);
+
+// ---- progress of ingest on standard error: a line that is redrawn on a terminal, otherwise a line at intervals.
+// Bytes, MB/s, events/s and the time left, of one trace or of all together; of several also how many are done and which
+// are being read. Lines continue while no data arrives, to show that the program is alive.
 
 enum class ProgressMode { kAuto, kAlways, kNever };
 
@@ -73,8 +94,6 @@ class ProgressLine {
   std::map<std::filesystem::path, IngestProgress> running_;
   Clock::time_point start_ = Clock::now(), last_ = start_;
 };
-
-// The terminal that a program writes to.
 
 // Characters in a line of a table or of progress: $TRACEDB_COLUMNS or $COLUMNS, where they are numbers, else what the
 // terminal behind the file descriptor says; nullopt: it is none.
