@@ -30,7 +30,6 @@
 #include "shared/terminal.h"
 #include "shared/usage_error.h"
 #include "trace_ingest/housekeeping.h"
-#include "trace_ingest/summary.h"
 
 namespace tracedb {
 namespace {
