@@ -29,6 +29,13 @@ enum class OptionGroup {
   kInput,      // --no-ingest, and kFiles
   kFiles,      // --files-from: all arguments are traces, indexes and folders of them
   kNoIngest,   // --no-ingest
+  kTimeline,   // --per-stream --kernel-wait; these and what follows are among the command's own options
+  kMicroIdle,  // --micro-idle
+  kSteady,     // --steady
+  kSequences,  // --length --least
+  kByFrames,   // --by module, function
+  kFrames,     // --own --modules --each-module
+  kCallTree,   // these and --all-frames
   kServer,     // in place of kLimits: each question to it is a process with its own
   kLimits,     // --timeout --max-memory --read-only, which every other command has
   kEvery,      // --quiet --help, which every command has

@@ -106,6 +106,21 @@ constexpr SharedOption kSharedOptions[] = {
      "read more names of traces, indexes and folders from this file, one a line or separated by NUL; -: standard "
      "input"},
     {kNoIngest, "no-ingest", "never build an index: a trace without a valid one is an error", OptionKind::kFlag},
+    {kTimeline, "per-stream", "a row for each stream instead of each device", OptionKind::kFlag},
+    {kTimeline, "kernel-wait",
+     "gaps below this time before work that was already launched are kernel_wait (default: 2us)"},
+    {kMicroIdle, "micro-idle", "gaps below this time are micro idle (default: 10us)"},
+    {kSteady, "steady", "only the longest run of steps whose decode batch is within 5 % of the largest",
+     OptionKind::kFlag},
+    {kSequences, "length", "kernels in a sequence: 2 to 64 (default 3)"},
+    {kSequences, "least", "only sequences seen at least this often (default 2)"},
+    {kByFrames, "by",
+     "module: by class of nn.Module; function (or line): by function of your own code, with the line where it begins; "
+     "your own is that of --own or, without it, all files but those of Python, torch, triton, numpy and the like"},
+    {kFrames, "own", "only frames of these files, GLOBs: 'vllm/*,train.py'", OptionKind::kList},
+    {kFrames, "modules", "only nn.Module frames, those of one class and caller together: Layer_*", OptionKind::kFlag},
+    {kFrames, "each-module", "only nn.Module frames, one by one", OptionKind::kFlag},
+    {kCallTree, "all-frames", "also frames that only call one other frame", OptionKind::kFlag},
     {kLimits, "timeout",
      "give up after this many seconds, not counting those to build an index (default: 600; 0: never)"},
     {kLimits, "max-memory",
@@ -117,6 +132,8 @@ constexpr SharedOption kSharedOptions[] = {
     {kEvery, "quiet,q", "no notes on standard error", OptionKind::kFlag},
     {kEvery, "help,h", "show this help", OptionKind::kFlag},
 };
+
+bool is_own(OptionGroup group) { return group >= kTimeline && group <= kCallTree; }
 
 bool selects(OptionGroup group) {
   return group == kPlaces || group == kSelection || group == kLayers || group == kSteps || group == kCapture ||
@@ -212,6 +229,7 @@ struct CommandLine::Options {
   void add_group(OptionGroup group) {
     if (group == kPage) formats += fmt::format(", {} (one page to look at and to hand on)", kPageFormat);
     if (group == kSelection) add_group(kPlaces);
+    if (group == kCallTree) add_group(kFrames);
     if (group == kInput) {
       add_group(kFiles);
       add_group(kNoIngest);
@@ -224,7 +242,8 @@ struct CommandLine::Options {
       }
     }
     for (const SharedOption& option : kSharedOptions) {
-      if (option.group == group) add(selects(group) ? selection : common, option.names, option.kind, option.help);
+      if (option.group != group) continue;
+      add(is_own(group) ? own : selects(group) ? selection : common, option.names, option.kind, option.help);
     }
   }
 
@@ -250,6 +269,10 @@ CommandLine::CommandLine(const Command& command, const std::vector<OptionGroup>&
   if (std::ranges::find(groups, kServer) == groups.end()) options_->add_group(kLimits);
   options_->add_group(kEvery);
   has_page_ = std::ranges::find(groups, kPage) != groups.end();
+}
+
+void CommandLine::add(std::initializer_list<OptionGroup> groups) {
+  for (const OptionGroup group : groups) options_->add_group(group);
 }
 
 void CommandLine::add(const char* names, OptionKind kind, const char* help) {

@@ -54,6 +54,8 @@ class CommandLine {
   void add(const char* names, OptionKind kind, const char* help);
   void add(const char* names, const char* help) { add(names, OptionKind::kValue, help); }
 
+  void add(std::initializer_list<OptionGroup> groups);  // behind what was added before
+
   // Text for the end of the help.
   void add_help(std::string text) { more_help_ = std::move(text); }
 

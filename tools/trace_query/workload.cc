@@ -197,43 +197,6 @@ std::vector<std::string> RequestedWorkload::provenance() const {
   return out;
 }
 
-void add_timeline_options(CommandLine& line) {
-  line.add("per-stream", OptionKind::kFlag, "a row for each stream instead of each device");
-  line.add("kernel-wait", "gaps below this time before work that was already launched are kernel_wait (default: 2us)");
-}
-
-void add_micro_idle(CommandLine& line) {
-  line.add("micro-idle", "gaps below this time are micro idle (default: 10us)");
-}
-
-void add_steady(CommandLine& line) {
-  line.add("steady", OptionKind::kFlag,
-           "only the longest run of steps whose decode batch is within 5 % of the largest");
-}
-
-void add_sequence_options(CommandLine& line) {
-  line.add("length", "kernels in a sequence: 2 to 64 (default 3)");
-  line.add("least", "only sequences seen at least this often (default 2)");
-}
-
-void add_by_frames(CommandLine& line) {
-  line.add(
-      "by",
-      "module: by class of nn.Module; function (or line): by function of your own code, with the line where it begins; "
-      "your own is that of --own or, without it, all files but those of Python, torch, triton, numpy and the like");
-}
-
-void add_frame_options(CommandLine& line) {
-  line.add("own", OptionKind::kList, "only frames of these files, GLOBs: 'vllm/*,train.py'");
-  line.add("modules", OptionKind::kFlag, "only nn.Module frames, those of one class and caller together: Layer_*");
-  line.add("each-module", OptionKind::kFlag, "only nn.Module frames, one by one");
-}
-
-void add_call_tree_options(CommandLine& line) {
-  add_frame_options(line);
-  line.add("all-frames", OptionKind::kFlag, "also frames that only call one other frame");
-}
-
 PassOptions requested_pass_options(const CommandLine& line) {
   constexpr std::int64_t kLongestSequence = 64;
   PassOptions options;

@@ -48,14 +48,6 @@ class RequestedWorkload {
   std::optional<CaptureSource> capture_;
 };
 
-// Options of single passes, for the commands that have them.
-void add_timeline_options(CommandLine& line);   // --per-stream --kernel-wait
-void add_micro_idle(CommandLine& line);         // --micro-idle
-void add_steady(CommandLine& line);             // --steady
-void add_sequence_options(CommandLine& line);   // --length --least
-void add_frame_options(CommandLine& line);      // --own --modules --each-module
-void add_call_tree_options(CommandLine& line);  // these and --all-frames
-void add_by_frames(CommandLine& line);          // --by module, line
 // "12345", "12345ns", "1.5us", "250ms", "2s" -> ns. Error{kUsage} for anything else.
 std::int64_t parse_time(const std::string& text);
 

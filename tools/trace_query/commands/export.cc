@@ -246,8 +246,7 @@ int run(const Command& command, std::span<const std::string> args) {
   line.add("queues", OptionKind::kFlag,
            "perfetto: also what waits in each stream, and the rate of copies, as counters");
   line.add("top-gaps", "perfetto: only around the N longest times at which a device ran nothing");
-  add_by_frames(line);
-  add_frame_options(line);
+  line.add({OptionGroup::kByFrames, OptionGroup::kFrames});
   line.add("night", "parquet: of the folder night=.. below that of -o (default: the trace's date)");
   line.add("job", "parquet: of the folder job=.. in it (default: the name of the trace's folder)");
   line.add("replay", "a Python program that runs this operator in PyTorch, with the arguments it had in the trace");

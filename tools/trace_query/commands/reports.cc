@@ -69,11 +69,6 @@ void shorten_hosts(Report& report) {
   }
 }
 
-void add_lane_options(CommandLine& line) {
-  add_timeline_options(line);
-  add_micro_idle(line);
-}
-
 void finish_timeline(const CommandLine& line, Workload& workload, TraceReport& result) {
   result.warnings = workload.selection_notes();
   const Index& index = workload.index();
@@ -91,7 +86,7 @@ void finish_timeline(const CommandLine& line, Workload& workload, TraceReport& r
 }
 
 void add_gap_options(CommandLine& line) {
-  add_timeline_options(line);
+  line.add({kTimeline});
   line.add("min-dur", "only gaps of at least this time: 100us; the shorter ones are one row");
 }
 
@@ -187,8 +182,7 @@ int run_stacks(const Command& command, std::span<const std::string> args) {
   line.add("view",
            "tree: from the outermost frame in (default); callers: from the launching frame out; flat: by frame; "
            "collapsed: one line a path, in ns, for flame graph tools");
-  add_by_frames(line);
-  add_call_tree_options(line);
+  line.add({kByFrames, kCallTree});
   if (!line.parse(args)) return 0;
   PassOptions options = requested_pass_options(line);
   const std::optional<CallTreeView> view = requested_view(line);
@@ -300,7 +294,6 @@ void finish_comms(const CommandLine&, Workload& workload, TraceReport& result) {
 }
 
 void add_sequence_choices(CommandLine& line) {
-  add_sequence_options(line);
   line.add("by", "name: by short name (default); op: by operation class");
 }
 
@@ -388,6 +381,7 @@ std::vector<Command> report_commands() {
   const std::vector<OptionGroup> of_layers = {kSelection, kLayers, kSteps,   kCapture, kRules,
                                               kRows,      kOutput, kExplain, kInput};
   const std::vector<OptionGroup> of_steps = {kSteps, kRules, kRows, kOutput, kExplain, kInput};
+  const std::vector<OptionGroup> of_phases = {kSteps, kRules, kRows, kOutput, kExplain, kInput, kSteady};
   const std::vector<OptionGroup> usual = {kSelection, kSteps, kRules, kRows, kOutput, kExplain, kInput};
   std::vector<Command> out = {
       table_command(
@@ -412,12 +406,12 @@ std::vector<Command> report_commands() {
                       "a row for each name and launch configuration: grid, block, registers, occupancy, matrix units"}},
                     of_layers, finish_kernels, nullptr, prepare_kernels),
       table_command("phases", "steps by kind: prefill, decode, mixed, train, ...", "  trace-query phases trace.json.gz",
-                    {{"", "phases"}}, of_steps, finish_phases, add_steady),
+                    {{"", "phases"}}, of_phases, finish_phases),
       table_command("steps", "the steps of the workload: kind, requests, tokens, time on host and device",
                     "  trace-query steps trace.json.gz\n"
                     "  trace-query steps trace.json.gz --steady --csv\n"
                     "  trace-query steps trace.json.gz --step-regex '^iter_(?<kind>[a-z]+)_(?<context>[0-9]+)'",
-                    {{"", "steps"}}, of_steps, finish_steps, add_steady),
+                    {{"", "steps"}}, of_phases, finish_steps),
       table_command(
           "layers", "kernel time by layer of the model, head and tail of each step",
           "  trace-query layers trace.json.gz --phase decode\n"
@@ -430,11 +424,12 @@ std::vector<Command> report_commands() {
            {"--per-role", "layer_roles", "a row for each role of each layer: qkv_proj, o_proj, gate_up, down ..."},
            by_pass("layers_by_pass")},
           of_layers, finish_layers),
-      table_command("timeline",
-                    "busy and idle time of each device: computation, communication, copies, causes of idling",
-                    "  trace-query timeline trace.json.gz\n"
-                    "  trace-query timeline trace.json.gz --from 1.2s --to 1.3s --per-stream",
-                    {{"", "timeline"}}, usual, finish_timeline, add_lane_options),
+      table_command(
+          "timeline", "busy and idle time of each device: computation, communication, copies, causes of idling",
+          "  trace-query timeline trace.json.gz\n"
+          "  trace-query timeline trace.json.gz --from 1.2s --to 1.3s --per-stream",
+          {{"", "timeline"}}, {kSelection, kSteps, kRules, kRows, kOutput, kExplain, kInput, kTimeline, kMicroIdle},
+          finish_timeline),
       table_command("gaps", "times at which a device ran nothing: cause, neighbours, and where the host was",
                     "  trace-query gaps trace.json.gz --min-dur 100us\n"
                     "  trace-query gaps trace.json.gz --each --limit 10\n"
@@ -479,8 +474,8 @@ std::vector<Command> report_commands() {
       table_command("sequences", "sequences of kernels that repeat",
                     "  trace-query sequences trace.json.gz --length 4\n"
                     "  trace-query sequences trace.json.gz --by op --phase decode",
-                    {{"", "sequences"}}, {kSelection, kRules, kRows, kOutput, kExplain, kInput}, finish_sequences,
-                    add_sequence_choices, prepare_sequences),
+                    {{"", "sequences"}}, {kSelection, kRules, kRows, kOutput, kExplain, kInput, kSequences},
+                    finish_sequences, add_sequence_choices, prepare_sequences),
       table_command("warnings", "what makes answers about this trace less certain, how much it affects, what to do",
                     "  trace-query warnings trace.json.gz", {{"", "warnings"}}, of_steps, finish_warnings)};
   std::vector<Command> of_operators = operator_commands();

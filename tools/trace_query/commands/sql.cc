@@ -334,11 +334,8 @@ void add_sql_options(CommandLine& line) {
   line.add("limit,n", "print N rows of each statement; 0: all (default: 30 for a table on standard output, else 0)");
   line.add("threads", "indexes read at the same time for the tables of all: 1 to 8 (default: one for each core)");
   line.add("max-rows", "stop after N rows of each statement; 0 (default): all");
-  add_timeline_options(line);
-  add_micro_idle(line);
-  add_steady(line);
-  add_sequence_options(line);
-  add_call_tree_options(line);
+  line.add({OptionGroup::kTimeline, OptionGroup::kMicroIdle, OptionGroup::kSteady, OptionGroup::kSequences,
+            OptionGroup::kCallTree});
   line.add_help(std::string(kHelpOnIndexes) + help_on_tables() + help_on_functions());
 }
 
