@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -139,10 +138,7 @@ std::string IndexNames::path_of(const std::string& name) const {
   if (parts.size() == 1) return paths_.at(parts.front());
   constexpr std::size_t kMostNamed = 3;
   if (parts.empty()) parts = closest_first(wanted, std::move(all));
-  const std::size_t more = parts.size() - std::min(parts.size(), kMostNamed);
-  parts.resize(parts.size() - more);
-  throw usage_error("no single index '{}': {}{}; the list of indexes has all", name, fmt::join(parts, ", "),
-                    more > 0 ? fmt::format(" and {} more", more) : "");
+  throw usage_error("no single index '{}': {}; the list of indexes has all", name, first_names(parts, kMostNamed));
 }
 
 std::string IndexNames::folder_of(const std::string& name) const {

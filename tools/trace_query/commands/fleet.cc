@@ -178,12 +178,7 @@ std::size_t count_not_indexed(const std::vector<CatalogueEntry>& entries) {
   }));
 }
 
-std::string first_of(const std::vector<std::string>& names) {
-  constexpr std::size_t kMostNamed = 5;
-  const std::size_t more = names.size() - std::min(names.size(), kMostNamed);
-  return fmt::format("{}{}", fmt::join(std::span(names).first(names.size() - more), ", "),
-                     more > 0 ? fmt::format(" and {} more", more) : "");
-}
+constexpr std::size_t kMostNamed = 5;  // traces, in a note
 
 void add_out_of_date(const std::vector<CatalogueEntry>& entries, std::string_view outcome,
                      std::vector<std::string>& notes) {
@@ -193,7 +188,8 @@ void add_out_of_date(const std::vector<CatalogueEntry>& entries, std::string_vie
   }
   if (names.empty()) return;
   notes.push_back(fmt::format("{} out of date{} ({}): run trace-ingest on the folder",
-                              counted(names.size(), "index is", "indexes are"), outcome, first_of(names)));
+                              counted(names.size(), "index is", "indexes are"), outcome,
+                              first_names(names, kMostNamed)));
 }
 
 void add_catalogue_notes(const std::vector<CatalogueEntry>& entries, std::vector<std::string>& notes) {
@@ -464,7 +460,8 @@ void drop_copies(std::vector<CatalogueEntry>& entries, std::vector<std::string>&
   });
   if (!copies.empty())
     notes.push_back(fmt::format("{} of another, which counts once: {}",
-                                counted(copies.size(), "trace is a copy", "traces are copies"), first_of(copies)));
+                                counted(copies.size(), "trace is a copy", "traces are copies"),
+                                first_names(copies, kMostNamed)));
 }
 
 // Of the steps of a phase in the mean; 0: it is not known of all ranks. Period and span grow by it as kernels do.

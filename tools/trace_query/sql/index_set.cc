@@ -293,12 +293,9 @@ std::vector<std::string> IndexSet::take_notes() {
   }
   std::vector<std::string> out;
   for (const auto& [note, members] : std::exchange(notes_, {})) {
-    std::string who;
-    for (std::size_t i = 0; i < std::min(members.size(), kNamed); ++i) {
-      who += (who.empty() ? "" : ", ") + names_[members[i]];
-    }
-    if (members.size() > kNamed) who += fmt::format(" and {} more", members.size() - kNamed);
-    out.push_back(inputs_.size() == 1 ? note : fmt::format("{}: {}", who, note));
+    std::vector<std::string> who;
+    for (const std::size_t member : members) who.push_back(names_[member]);
+    out.push_back(inputs_.size() == 1 ? note : fmt::format("{}: {}", first_names(who, kNamed), note));
   }
   return out;
 }
