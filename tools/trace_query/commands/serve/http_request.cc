@@ -7,6 +7,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <charconv>
 
+#include "base/text/characters.h"
 #include "base/text/split.h"
 
 namespace tracedb {
@@ -27,8 +28,7 @@ bool is_own_host(std::string_view host) {
   for (const std::string_view own : {"127.0.0.1", "localhost", "[::1]"}) {
     if (!host.starts_with(own)) continue;
     const std::string_view port = host.substr(own.size());
-    const bool digits = port.size() > 1 && port.front() == ':' &&
-                        std::ranges::all_of(port.substr(1), [](char c) { return c >= '0' && c <= '9'; });
+    const bool digits = port.size() > 1 && port.front() == ':' && std::ranges::all_of(port.substr(1), is_ascii_digit);
     if (port.empty() || digits) return true;
   }
   return false;
@@ -42,13 +42,14 @@ bool is_equal(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
+bool is_plain(char c) {
+  return is_ascii_letter(c) || is_ascii_digit(c) || c == '-' || c == '_' || c == '.' || c == '/';
+}
+
 // Names of routes need no more, so that nothing can be hidden in them.
 bool is_plain_path(std::string_view path) {
-  const bool known = std::ranges::all_of(path, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-           c == '.' || c == '/';
-  });
-  return known && path.find("..") == std::string_view::npos && path.find("//") == std::string_view::npos;
+  return std::ranges::all_of(path, is_plain) && path.find("..") == std::string_view::npos &&
+         path.find("//") == std::string_view::npos;
 }
 
 bool takes_gzip(std::string_view encodings) {
@@ -163,9 +164,7 @@ std::vector<std::string> HttpRequest::all(std::string_view name) const {
 std::string url_text(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                       c == '_' || c == '.' || c == '/';
-    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    out += is_plain(c) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return out;
 }
