@@ -399,12 +399,15 @@ std::optional<std::int64_t> CommandLine::number(const std::string& name) const {
   return parsed;
 }
 
-std::optional<double> CommandLine::percent(const std::string& name, double most) const {
+std::optional<double> CommandLine::percent(const std::string& name, double least, double most,
+                                           std::string_view range) const {
   const auto given = text(name);
   if (!given) return std::nullopt;
-  const auto value = parse_double(*given);
-  if (value && *value >= 0 && *value <= most) return value;
-  throw usage_error("--{} {}: give percent", name, *given);
+  std::string_view number = *given;
+  while (number.ends_with('%') || number.ends_with(' ')) number.remove_suffix(1);
+  const auto value = parse_double(number);
+  if (value && *value >= least && *value <= most) return value;
+  throw usage_error("--{} {}: give percent{}", name, *given, range);
 }
 
 void CommandLine::refuse(std::initializer_list<const char*> names, std::string_view text) const {

@@ -72,8 +72,10 @@ class CommandLine {
   [[nodiscard]] std::optional<std::string> setting(const std::string& name, const char* variable) const;
   [[nodiscard]] std::vector<std::string> words(const std::string& name) const;  // what was given, of either kind
   [[nodiscard]] std::vector<std::string> names(const std::string& name) const;  // of a list, also separated by commas
-  [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;                // not negative
-  [[nodiscard]] std::optional<double> percent(const std::string& name, double most = 1e9) const;  // not negative
+  [[nodiscard]] std::optional<std::int64_t> number(const std::string& name) const;  // not negative
+  // "5", "5%", "5 %" from `least` to `most`; `range` says so in the error.
+  [[nodiscard]] std::optional<double> percent(const std::string& name, double least = 0, double most = 1e9,
+                                              std::string_view range = "") const;
   // What the word of an option stands for, the first where none is given. Error{kUsage} for another word: `choices`
   // says which there are.
   template <class Value>

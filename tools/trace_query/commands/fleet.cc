@@ -282,7 +282,7 @@ TrendRequest trend_request(const CommandLine& line) {
   out.metric = metric_of(line);
   if (const auto phase = line.text("phase")) out.trend.phase = known_phase(*phase);
   constexpr double kLeastRate = 0.1, kMostRate = 20;  // percent; fewer orders are tried than would show a lower one
-  if (const auto rate = line.percent("rate", kMostRate)) {
+  if (const auto rate = line.percent("rate", 0, kMostRate)) {
     if (*rate < kLeastRate) throw usage_error("--rate: 0.1 to 20 percent");
     out.trend.changes.rate = *rate / 100;
   }

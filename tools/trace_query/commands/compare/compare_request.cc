@@ -48,13 +48,7 @@ std::vector<const Section*> requested_sections(const CommandLine& line) {
   return sections;
 }
 
-// "5", "5%", "5 %".
-Gate requested_gate(const CommandLine& line, const std::string& text) {
-  std::string_view number = text;
-  if (number.ends_with('%')) number.remove_suffix(1);
-  while (number.ends_with(' ')) number.remove_suffix(1);
-  const auto percent = parse_double(number);
-  if (!percent || *percent < 0) throw usage_error("--gate {}: give percent", text);
+Gate requested_gate(const CommandLine& line, double percent) {
   const bool fails = inconclusive_fails(line);
   const auto metric = line.choice<std::optional<StepMetric>>("gate-metric",
                                                              {{"worse", std::nullopt},
@@ -63,7 +57,7 @@ Gate requested_gate(const CommandLine& line, const std::string& text) {
                                                               {"period", StepMetric::kPeriod},
                                                               {"kernel_time", StepMetric::kKernelTime}},
                                                              "use worse, span, busy, period and kernel_time");
-  return {*percent, metric, fails, line.has("gate-inconclusive") && !fails};
+  return {percent, metric, fails, line.has("gate-inconclusive") && !fails};
 }
 
 }  // namespace
@@ -122,15 +116,10 @@ CompareRequest parse_compare_request(const CommandLine& line) {
                                          {"layer,role", LedgerBy::kLayerRole}},
                                         "there are op, class, role, layer, 'layer,op', 'layer,role' and kernel");
   out.options.plain_classes = line.text("by") == "class";
-  if (const auto text = line.text("min-confidence")) {
-    const std::optional<double> percent = parse_double(*text);
-    if (!percent || *percent < 0 || *percent > 100) {
-      throw usage_error("--min-confidence {}: give percent, 0 to 100", *text);
-    }
+  if (const auto percent = line.percent("min-confidence", 0, 100, ", 0 to 100"))
     out.options.least_confidence = *percent / 100;
-  }
-  if (const auto text = line.text("gate")) {
-    out.gate = requested_gate(line, *text);
+  if (const auto percent = line.percent("gate")) {
+    out.gate = requested_gate(line, *percent);
     out.options.rule.least_change = out.gate->percent / 100;
   } else {
     line.refuse({"gate-metric", "gate-inconclusive"}, "--{} needs --gate");

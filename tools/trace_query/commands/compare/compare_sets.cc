@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "base/files/input_file.h"
 #include "base/text/amounts.h"
-#include "base/text/decimal.h"
 #include "compare/comparison.h"
 #include "compare/runs/run_sets.h"
 #include "present/baseline_file.h"
@@ -37,19 +37,11 @@ struct SetsRequest {
   CompareOptions phases;  // --phase
 };
 
-double percent_of(const std::string& text) {
-  std::string_view number = text;
-  while (number.ends_with('%') || number.ends_with(' ')) number.remove_suffix(1);
-  const auto percent = parse_double(number);
-  if (!percent || *percent <= 0) throw usage_error("--gate {}: give percent, more than 0 for sets of runs", text);
-  return *percent;
-}
-
 void read_gate(const CommandLine& line, SetsRequest& out) {
-  const auto text = line.text("gate");
-  if (!text) return line.refuse({"gate-metric", "gate-inconclusive", "gate-strict"}, "--{} needs --gate");
+  const auto percent = line.percent("gate", std::numeric_limits<double>::min(), 1e9, ", more than 0 for sets of runs");
+  if (!percent) return line.refuse({"gate-metric", "gate-inconclusive", "gate-strict"}, "--{} needs --gate");
   const bool fails = inconclusive_fails(line);
-  out.gate = Gate{percent_of(*text), {}, fails, line.has("gate-inconclusive") && !fails};
+  out.gate = Gate{*percent, {}, fails, line.has("gate-inconclusive") && !fails};
   out.options.budget_pct = out.gate->percent;
   out.options.gate_strict = line.has("gate-strict");
   out.options.gate_metric =
