@@ -1,5 +1,5 @@
 // A server of the Model Context Protocol on standard input and output: both its generations, message by message. Every
-// question is a process of its own (child/question.h), so that limits are the question's and not the server's.
+// question is a process of its own (child/child.h), so that limits are the question's and not the server's.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@
 #include "base/version.h"
 #include "report/escape.h"
 #include "report/json_text.h"
-#include "trace_query/child/question.h"
+#include "trace_query/child/child.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/mcp/mcp_message.h"
 #include "trace_query/commands/mcp/mcp_tools.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/python/json.h"
-#include "trace_query/child/index_names.h"
+#include "trace_query/child/child.h"
 
 namespace tracedb {
 

@@ -1,4 +1,4 @@
-// A server of HTTP/1.1 on loopback: one thread that waits in poll(). Every question is a process (child/question.h), so
+// A server of HTTP/1.1 on loopback: one thread that waits in poll(). Every question is a process (child/child.h), so
 // that a slow or endless one holds nobody up; connections and questions are bounded in number, size and time.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/files/file_descriptor.h"
-#include "trace_query/child/question.h"
+#include "trace_query/child/child.h"
 #include "trace_query/commands/serve/http_request.h"
 
 namespace tracedb {

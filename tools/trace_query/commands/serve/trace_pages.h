@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "trace_query/child/index_names.h"
+#include "trace_query/child/child.h"
 #include "trace_query/commands/serve/http_server.h"
 
 namespace tracedb {

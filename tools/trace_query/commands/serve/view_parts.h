@@ -11,7 +11,7 @@
 #include "base/python/json.h"
 #include "report/sql_report.h"
 #include "report_page/html/html_table.h"
-#include "trace_query/child/index_names.h"
+#include "trace_query/child/child.h"
 #include "trace_query/commands/serve/http_request.h"
 
 namespace tracedb {
