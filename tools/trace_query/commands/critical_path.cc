@@ -8,7 +8,6 @@
 #include "base/text/amounts.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
-#include "trace_query/workload.h"
 
 namespace tracedb {
 namespace {

@@ -38,7 +38,7 @@
 #include "trace_query/options.h"
 #include "trace_query/output.h"
 #include "trace_query/report_shapes.h"
-#include "trace_query/workload.h"
+#include "trace_query/run.h"
 
 namespace tracedb {
 namespace {

@@ -7,7 +7,6 @@
 #include "trace/format_holds.h"
 #include "trace_query/command.h"
 #include "trace_query/run.h"
-#include "trace_query/workload.h"
 
 namespace tracedb {
 namespace {

@@ -9,7 +9,7 @@
 #include "report_page/pages.h"
 #include "trace_query/command.h"
 #include "trace_query/output.h"
-#include "trace_query/workload.h"
+#include "trace_query/run.h"
 
 namespace tracedb {
 namespace {

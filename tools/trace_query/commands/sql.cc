@@ -26,8 +26,8 @@
 #include "sql/user/user_sql.h"
 #include "trace_query/command.h"
 #include "trace_query/output.h"
+#include "trace_query/run.h"
 #include "trace_query/sql/index_set.h"
-#include "trace_query/workload.h"
 
 namespace tracedb {
 namespace {

@@ -19,7 +19,7 @@
 #include "sql/tables/set_table.h"
 #include "trace_query/open.h"
 #include "trace_query/options.h"
-#include "trace_query/workload.h"
+#include "trace_query/run.h"
 
 namespace tracedb {
 

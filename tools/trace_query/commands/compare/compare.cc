@@ -15,7 +15,7 @@
 #include "trace_query/command.h"
 #include "trace_query/commands/compare/compare_parts.h"
 #include "trace_query/open.h"
-#include "trace_query/workload.h"
+#include "trace_query/run.h"
 
 namespace tracedb {
 namespace {

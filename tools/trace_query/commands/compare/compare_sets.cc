@@ -18,7 +18,7 @@
 #include "shared/option_parsing.h"
 #include "trace_query/commands/compare/compare_parts.h"
 #include "trace_query/open.h"
-#include "trace_query/workload.h"
+#include "trace_query/run.h"
 
 namespace tracedb {
 namespace {

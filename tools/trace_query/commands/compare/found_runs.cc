@@ -16,7 +16,7 @@
 #include "ranks/job_analysis.h"
 #include "trace_query/commands/compare/compare_parts.h"
 #include "trace_query/open.h"
-#include "trace_query/workload.h"
+#include "trace_query/run.h"
 
 namespace tracedb {
 namespace {
