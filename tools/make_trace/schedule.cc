@@ -1,9 +1,8 @@
-#include "make_trace/schedule.h"
-
 #include <algorithm>
 #include <limits>
 
 #include "make_trace/random.h"
+#include "make_trace/trace_writer.h"
 
 namespace tracedb {
 namespace {
