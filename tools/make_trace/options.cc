@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include "make_trace/model.h"
-#include "shared/help_text.h"
 
 namespace tracedb {
 namespace {

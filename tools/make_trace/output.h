@@ -4,8 +4,6 @@
 // And the JSON of ground truths, whose texts have no characters that need escaping.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <concepts>
 #include <cstdint>

@@ -1,7 +1,6 @@
 #include "make_trace/trace_writer.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "make_trace/random.h"
 

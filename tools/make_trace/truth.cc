@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 
-#include "base/time_cover.h"
 #include "make_trace/trace_writer.h"
 
 namespace tracedb {

@@ -1,6 +1,5 @@
 // The commands about many traces: `ls` and `trend`.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "base/files/input_file.h"
 #include "base/text/amounts.h"

@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/files/input_file.h"
 #include "base/text/amounts.h"

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <span>
-#include <vector>
 
 #include "base/text/amounts.h"
 #include "base/text/characters.h"
