@@ -47,6 +47,10 @@ class HttpPages {
 
 inline constexpr int kQuestionSeconds = 20;  // for one
 
+// Which view a path is, the commands that answer it, and the page that shows the answer. `perfetto`: the address of its
+// page, "https://ui.perfetto.dev".
+std::unique_ptr<HttpPages> trace_pages(IndexNames names, std::string perfetto);
+
 // Until SIGINT, SIGTERM or SIGHUP; then all that runs has ended. `listeners` are bound sockets.
 void serve_http(std::vector<FileDescriptor> listeners, const std::string& token, HttpPages& pages);
 

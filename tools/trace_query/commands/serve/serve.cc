@@ -21,7 +21,7 @@
 #include "base/files/input_file.h"
 #include "base/scope_exit.h"
 #include "trace_query/command.h"
-#include "trace_query/commands/serve/trace_pages.h"
+#include "trace_query/commands/serve/http_server.h"
 #include "trace_query/options.h"
 
 namespace tracedb {

@@ -1,5 +1,4 @@
-#include "trace_query/commands/serve/trace_pages.h"
-
+// The views of `serve`: see http_server.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include "shared/usage_error.h"
 #include "sql/database.h"
 #include "trace_query/command.h"
+#include "trace_query/commands/serve/http_server.h"
 #include "trace_query/commands/serve/view_parts.h"
 
 namespace tracedb {
