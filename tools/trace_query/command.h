@@ -11,7 +11,7 @@ namespace tracedb {
 
 class CommandLine;
 class Workload;
-struct PassOptions;
+struct PassReport;
 struct ReportShape;
 struct TraceReport;
 
@@ -43,9 +43,9 @@ enum class OptionGroup {
 
 // One of the tables of a command: a report (passes/tables/pass_tables.h) and the option that chooses it.
 struct CommandTable {
-  std::string_view option;  // "--per-op", "--by role", "--short 10us"; "": the usual one
-  std::string_view report;  // "layer_ops"
-  std::string_view help = {};
+  std::string_view option;     // "--per-op", "--by role", "--short 10us"; "": the usual one
+  std::string_view report;     // "layer_ops"
+  std::string_view help = {};  // of that option; "": the command adds it itself
 };
 
 struct Command {
@@ -61,11 +61,13 @@ struct Command {
   // Where they are not all: tables that are made otherwise.
   std::vector<ReportShape> (*shapes)(std::string_view command) = nullptr;
   std::string_view json = {};  // name of the report in JSON; "": the command's
+  [[nodiscard]] std::string_view json_name() const { return json.empty() ? name : json; }
 
   // Of a table_command().
   std::vector<OptionGroup> groups = {};
   void (*add_options)(CommandLine& line) = nullptr;
-  void (*prepare)(const CommandLine& line, PassOptions& options) = nullptr;
+  // Error{kUsage}; may change the options and parameters of the passes.
+  void (*prepare)(const CommandLine& line, PassReport& report) = nullptr;
   // Says what the reader must know; may change the table.
   void (*finish)(const CommandLine& line, Workload& workload, TraceReport& report) = nullptr;
 };

@@ -113,8 +113,8 @@ std::vector<ReportShape> shapes_of_command(std::string_view name) {
   if (command == nullptr) return {};
   std::vector<ReportShape> shapes;
   for (const CommandTable& table : command->tables) {
-    shapes.push_back({command->name, command->json.empty() ? command->name : command->json, std::string(table.option),
-                      false, report_columns(report_script(table.report))});
+    shapes.push_back({command->name, command->json_name(), std::string(table.option), false,
+                      report_columns(report_script(table.report))});
   }
   if (command->shapes != nullptr) shapes = command->shapes(command->name);
   return shapes;

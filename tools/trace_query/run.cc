@@ -169,7 +169,7 @@ void explain(Output& output, const CommandLine& line, const PassReport& report, 
              const Index& index) {
   const std::string_view sql = report_script(report.script);
   std::ostream& out = output.stream();
-  out << fmt::format("-- {} of {}\n", report.name, printable_path(index.path()));
+  out << fmt::format("-- {} of {}\n", line.command().json_name(), printable_path(index.path()));
   out << fmt::format("-- made from {} (xxh3-128 {})\n", printable_path(index.meta("source_path").value_or("?")),
                      index.meta("source_hash").value_or("?"));
   out << fmt::format("-- selection: {}\n", selection_text(line));
@@ -192,10 +192,11 @@ std::pair<std::string, std::string> option_of(const CommandTable& table) {
 void add_table_options(CommandLine& line, std::span<const CommandTable> tables) {
   std::string parts;  // of --by
   for (const CommandTable& table : tables) {
+    if (table.help.empty()) continue;
     const auto [name, value] = option_of(table);
     if (name == "by") {
       parts += fmt::format("{}{}: {}", parts.empty() ? "" : ";\n", value, table.help);
-    } else if (!name.empty()) {
+    } else {
       line.add(name.c_str(), value.empty() ? OptionKind::kFlag : OptionKind::kValue, std::string(table.help).c_str());
     }
   }
@@ -226,15 +227,10 @@ int run_table(const Command& command, std::span<const std::string> args) {
   add_table_options(line, command.tables);
   if (command.add_options != nullptr) command.add_options(line);
   if (!line.parse(args)) return 0;
-  const CommandTable& table = chosen_table(line, command.tables);
-  PassOptions options = requested_pass_options(line);
-  if (command.prepare != nullptr) command.prepare(line, options);
-  return run_pass_reports(line,
-                          {std::string(command.name),
-                           std::string(table.report),
-                           options,
-                           {{"steady", std::int64_t{line.has("steady")}}},
-                           [&](Workload& workload, TraceReport& result) { command.finish(line, workload, result); }});
+  PassReport report{{}, requested_pass_options(line), {{"steady", std::int64_t{line.has("steady")}}}, command.finish};
+  if (command.prepare != nullptr) command.prepare(line, report);
+  report.script = chosen_table(line, command.tables).report;
+  return run_pass_reports(line, report);
 }
 
 }  // namespace
@@ -356,10 +352,10 @@ int run_pass_reports(const CommandLine& line, const PassReport& report) {
     Workload workload = requested.of(trace.index);
     add_pass_tables(workload, report.options);
     TraceReport result{run_report(trace.index.database(), report_script(report.script), report.parameters), {}};
-    report.finish(workload, result);
+    report.finish(line, workload, result);
     return result;
   };
-  return run_trace_reports(line, report.name, make);
+  return run_trace_reports(line, std::string(line.command().json_name()), make);
 }
 
 Command table_command(std::string_view name, std::string_view summary, std::string example,

@@ -67,14 +67,11 @@ int run_trace_reports(const CommandLine& line, const std::string& name,
 
 // A report whose script selects from tables of the passes.
 struct PassReport {
-  // Says what the reader must know; may change the table.
-  using Finish = std::function<void(Workload&, TraceReport&)>;
-
-  std::string name;    // in JSON
   std::string script;  // "kernels_by_pass": its name in passes/tables/pass_tables.h
   PassOptions options;
   Parameters parameters;
-  Finish finish;
+  // Says what the reader must know; may change the table.
+  std::function<void(const CommandLine&, Workload&, TraceReport&)> finish;
 };
 
 // Prints it for each input under the options of the command line or, with --explain, what it is made of.

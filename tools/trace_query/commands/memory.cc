@@ -111,9 +111,7 @@ int run_memory(const Command& command, std::span<const std::string> args) {
                        : at                ? "memory_at"
                        : by                ? "memory_by"
                                            : "memory";
-  return run_pass_reports(line,
-                          {"memory", script, requested_pass_options(line), parameters,
-                           [&](Workload& workload, TraceReport& result) { finish_memory(line, workload, result); }});
+  return run_pass_reports(line, {script, requested_pass_options(line), parameters, finish_memory});
 }
 
 }  // namespace

@@ -54,13 +54,14 @@ void add_backward(CommandLine& line) {
 }
 
 // In the other tables of operators there is no module that it could change.
-void prepare_operators(const CommandLine& line, PassOptions&) {
+void prepare_operators(const CommandLine& line, PassReport&) {
   if (line.has("backward") && line.text("by") != "module") {
     throw usage_error("--backward needs --by module: it changes nothing else here");
   }
 }
 
-void finish_counters(Workload& workload, TraceReport& result) {
+void finish_counters(const CommandLine& line, Workload& workload, TraceReport& result) {
+  if (line.has("by")) drop_column(result.report, "kernel");
   Statement kept(workload.index().database(),
                  "SELECT (SELECT count(*) FROM slice s JOIN string c ON c.id = s.category_id WHERE c.value = "
                  "'cuda_profiler_range'), (SELECT count(*) FROM runtime_call WHERE kind = 'launch')");
@@ -114,18 +115,12 @@ void finish_recompute(const CommandLine&, Workload& workload, TraceReport& resul
                  : fmt::format("without Python stacks only that by CheckpointFunctionBackward shows: {}", advice)));
 }
 
-int run_counters(const Command& command, std::span<const std::string> args) {
-  CommandLine line(command, {kRows, kOutput, kInput});
-  line.add("by", "operator: all kernels of an operator in one row");
-  if (!line.parse(args)) return 0;
+void add_by_operator(CommandLine& line) { line.add("by", "operator: all kernels of an operator in one row"); }
+
+void prepare_counters(const CommandLine& line, PassReport& report) {
   const std::optional<std::string> by = line.text("by");
   if (by && *by != "operator") throw usage_error("--by {}: there is operator", *by);
-  const Parameters parameters = {{"by", by ? Cell(*by) : Cell()}};
-  return run_pass_reports(line, {"counters", "counters", requested_pass_options(line), parameters,
-                                 [&](Workload& workload, TraceReport& result) {
-                                   finish_counters(workload, result);
-                                   if (by) drop_column(result.report, "kernel");
-                                 }});
+  report.parameters["by"] = known_cell(by);
 }
 
 void finish_modules(const CommandLine& line, Workload& workload, TraceReport& result) {
@@ -165,8 +160,8 @@ std::vector<DevicePeaks> own_peaks(const CommandLine& line) {
   return path ? parse_device_peaks(read_small_file(*path), *path) : std::vector<DevicePeaks>{};
 }
 
-void prepare_work(const CommandLine& line, PassOptions& options) {
-  options.own_peaks = std::make_shared<const std::vector<DevicePeaks>>(own_peaks(line));
+void prepare_work(const CommandLine& line, PassReport& report) {
+  report.options.own_peaks = std::make_shared<const std::vector<DevicePeaks>>(own_peaks(line));
 }
 
 std::string peaks_note(const Index& index, const DevicePeaks* peaks) {
@@ -375,9 +370,7 @@ void finish_path(const CommandLine& line, Workload& workload, TraceReport& resul
   }
 }
 
-int run_critical_path(const Command& command, std::span<const std::string> args) {
-  using enum OptionGroup;
-  CommandLine line(command, {kPlaces, kSteps, kRules, kRows, kOutput, kExplain, kInput});
+void add_path_options(CommandLine& line) {
   line.add("by", "kind, class, name, operator, module, step, device: sums of the path (kind)");
   line.add("parts", OptionKind::kFlag, "the parts of the path in order of time");
   line.add("slack", OptionKind::kFlag, "how much longer each kernel and copy may take alone");
@@ -385,27 +378,20 @@ int run_critical_path(const Command& command, std::span<const std::string> args)
            "WHAT:FACTOR: how long it would be if an operation class, kernel (GLOB), operator (GLOB), comm, launch "
            "(delays) or host took that part of its time; may be given several times");
   line.add("wait", "a start that much behind all that is recorded must have waited for more (10us)");
-  if (!line.parse(args)) return 0;
-  const std::optional<std::string> by = line.text("by");
-  if (by && std::ranges::find(kPathParts, *by) == std::end(kPathParts)) {
-    throw usage_error("--by {}: there are {}", *by, fmt::join(kPathParts, ", "));
+}
+
+void prepare_path(const CommandLine& line, PassReport& report) {
+  const std::string by = line.text("by").value_or("kind");
+  if (std::ranges::find(kPathParts, by) == std::end(kPathParts)) {
+    throw usage_error("--by {}: there are {}", by, fmt::join(kPathParts, ", "));
   }
   if (line.has("device") || line.has("stream")) {
     throw usage_error("a path leads through all devices and streams: select it by --step, --phase, --from, --to");
   }
-  if (int{line.has("parts")} + int{line.has("slack")} + int{line.has("what-if")} + int{by.has_value()} > 1) {
+  if (int{line.has("parts")} + int{line.has("slack")} + int{line.has("what-if")} + int{line.has("by")} > 1) {
     throw usage_error("--parts, --slack, --what-if and --by: give one");
   }
-  const char* script = line.has("parts")     ? "critical_path_parts"
-                       : line.has("slack")   ? "path_slack"
-                       : line.has("what-if") ? "path_what_if"
-                                             : "critical_path";
-  return run_pass_reports(line,
-                          {"critical-path",
-                           script,
-                           requested_pass_options(line),
-                           {{"by", by.value_or("kind")}},
-                           [&](Workload& workload, TraceReport& result) { finish_path(line, workload, result); }});
+  report.parameters["by"] = by;
 }
 
 }  // namespace
@@ -442,13 +428,10 @@ std::vector<Command> operator_commands() {
       table_command("recompute", "forward work that the backward pass repeats (activation checkpointing), by operator",
                     "  trace-query recompute training.json.gz", {{"", "recompute"}}, {kRows, kOutput, kInput},
                     finish_recompute),
-      {"counters",
-       "what hardware counters counted (CUPTI's ranges), by kernel and operator",
-       "counters [options] TRACE|INDEX...",
-       "  trace-query counters trace.json.gz\n"
-       "  trace-query counters trace.json.gz --by operator --csv",
-       run_counters,
-       {{"", "counters"}}},
+      table_command("counters", "what hardware counters counted (CUPTI's ranges), by kernel and operator",
+                    "  trace-query counters trace.json.gz\n"
+                    "  trace-query counters trace.json.gz --by operator --csv",
+                    {{"", "counters"}}, {kRows, kOutput, kInput}, finish_counters, add_by_operator, prepare_counters),
       table_command("breakdown", "where the time of a step goes: device, runtime calls, data loader, operators, other",
                     "  trace-query breakdown trace.json.gz\n"
                     "  trace-query breakdown trace.json.gz --by phase --columns phase,steps,length,busy_pct",
@@ -460,19 +443,18 @@ std::vector<Command> operator_commands() {
 }
 
 Command critical_path_command() {
-  return {
+  return table_command(
       "critical-path",
       "what a step, or the trace, waited for from its end back to its start; slack; what other durations would bring",
-      "critical-path [options] TRACE|INDEX...",
       "  trace-query critical-path trace.json.gz\n"
       "  trace-query critical-path trace.json.gz --step 3 --by name --limit 20\n"
       "  trace-query critical-path trace.json.gz --step 3 --parts\n"
       "  trace-query critical-path trace.json.gz --what-if dense_gemm:0.8 --what-if comm:0",
-      run_critical_path,
       {{"", "critical_path"},
-       {"--parts", "critical_path_parts", "its parts in order of time"},
-       {"--slack", "path_slack", "how much longer each kernel and copy may take alone"},
-       {"--what-if comm:0", "path_what_if", "other durations"}}};
+       {"--parts", "critical_path_parts"},
+       {"--slack", "path_slack"},
+       {"--what-if comm:0", "path_what_if"}},
+      {kPlaces, kSteps, kRules, kRows, kOutput, kExplain, kInput}, finish_path, add_path_options, prepare_path);
 }
 
 }  // namespace tracedb

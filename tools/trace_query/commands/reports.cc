@@ -91,10 +91,10 @@ void add_gap_options(CommandLine& line) {
 }
 
 // The longest are not the first in another order.
-void prepare_gaps(const CommandLine& line, PassOptions& options) {
+void prepare_gaps(const CommandLine& line, PassReport& report) {
   const bool needs_all =
       line.has("sort") || line.has("offset") || line.has("total") || line.renderer().name == "compact";
-  options.most_gaps = needs_all ? 0 : row_limit(line);
+  report.options.most_gaps = needs_all ? 0 : row_limit(line);
 }
 
 void finish_gaps(const CommandLine& line, Workload& workload, TraceReport& result) {
@@ -192,8 +192,8 @@ int run_stacks(const Command& command, std::span<const std::string> args) {
   const bool human = line.for_people();
   const Parameters parameters = {{"indent", std::int64_t{human ? 2 : 0}}};
   return run_pass_reports(
-      line, {"stacks", "stacks", options, parameters,
-             [human, frames = options.frames](Workload& workload, TraceReport& result) {
+      line, {"stacks", options, parameters,
+             [human, frames = options.frames](const CommandLine&, Workload& workload, TraceReport& result) {
                Database& database = workload.index().database();
                const bool any_stack =
                    database.query_int64("SELECT 1 FROM temp.call_tree WHERE frame <> '[no stack]' LIMIT 1").has_value();
@@ -235,7 +235,7 @@ void explain_empty(Workload& workload, TraceReport& result, std::string_view any
 
 constexpr std::string_view kAnyKernel = "SELECT id FROM kernel LIMIT 1";
 
-void prepare_kernels(const CommandLine& line, PassOptions&) {
+void prepare_kernels(const CommandLine& line, PassReport&) {
   if (line.has("capture") && !line.has("layer") && !is_by(line, "role")) {
     throw usage_error("{}: --capture needs --layer: it changes nothing else here", line.command().name);
   }
@@ -297,11 +297,11 @@ void add_sequence_choices(CommandLine& line) {
   line.add("by", "name: by short name (default); op: by operation class");
 }
 
-void prepare_sequences(const CommandLine& line, PassOptions& options) {
-  options.sequences_by_op = line.choice<bool>("by", {{"name", false}, {"op", true}}, "there are name and op");
+void prepare_sequences(const CommandLine& line, PassReport& report) {
+  report.options.sequences_by_op = line.choice<bool>("by", {{"name", false}, {"op", true}}, "there are name and op");
   if (line.for_people() && !line.has("wide")) {
     constexpr std::size_t kReadable = 40;  // letters of one kernel's name, in a table for a terminal
-    options.sequence_name = [](const std::string& name) { return shorten_middle(name, kReadable); };
+    report.options.sequence_name = [](const std::string& name) { return shorten_middle(name, kReadable); };
   }
 }
 

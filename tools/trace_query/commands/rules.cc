@@ -20,11 +20,11 @@ constexpr std::string_view kRulesSuffix = ".rules";
 int show(const CommandLine& line) {
   Parameters selection;
   if (const auto wanted = line.text("class")) selection["class"] = *wanted;
-  const auto finish = [&](Workload&, TraceReport& result) {
+  const auto finish = [&](const CommandLine&, Workload&, TraceReport& result) {
     if (!result.report.rows.empty()) return;
     result.warnings = {selection.empty() ? "the trace has no kernels" : "no kernel has this class"};
   };
-  return run_pass_reports(line, {"rules_show", "rules_show", {}, selection, finish});
+  return run_pass_reports(line, {"rules_show", {}, selection, finish});
 }
 
 int list(const CommandLine& line) {
