@@ -24,7 +24,6 @@
 #include "trace_query/command.h"
 #include "trace_query/help.h"
 #include "trace_query/limits.h"
-#include "trace_query/report_shapes.h"
 
 namespace tracedb {
 namespace {

@@ -11,10 +11,10 @@
 #include "shared/help_text.h"
 #include "shared/option_parsing.h"
 #include "trace_query/command.h"
+#include "trace_query/help.h"
 #include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
-#include "trace_query/report_shapes.h"
 
 namespace tracedb {
 namespace {

@@ -32,11 +32,11 @@
 #include "sql/user/user_sql.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/compare/compare_parts.h"
+#include "trace_query/help.h"
 #include "trace_query/limits.h"
 #include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
-#include "trace_query/report_shapes.h"
 #include "trace_query/run.h"
 
 namespace tracedb {

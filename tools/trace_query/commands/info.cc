@@ -12,6 +12,7 @@
 #include "passes/tables/name_order.h"
 #include "report/cell_text.h"
 #include "trace_query/command.h"
+#include "trace_query/help.h"
 #include "trace_query/run.h"
 
 namespace tracedb {

@@ -25,10 +25,10 @@
 #include "report/cell_text.h"
 #include "report/escape.h"
 #include "trace_query/command.h"
+#include "trace_query/help.h"
 #include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
-#include "trace_query/report_shapes.h"
 
 namespace tracedb {
 namespace {

@@ -14,10 +14,10 @@
 #include "report/sql_report.h"
 #include "report_page/html/safe_text.h"
 #include "trace_query/command.h"
+#include "trace_query/help.h"
 #include "trace_query/open.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
-#include "trace_query/report_shapes.h"
 #include "trace_query/run.h"
 
 namespace tracedb {

@@ -11,9 +11,9 @@
 #include "sql/user/functions.h"
 #include "sql/user/schema_text.h"
 #include "trace_query/command.h"
+#include "trace_query/help.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
-#include "trace_query/report_shapes.h"
 #include "trace_query/sql/index_set.h"
 
 namespace tracedb {

@@ -7,10 +7,10 @@
 #include "index/validity.h"
 #include "ingest/formats.h"
 #include "trace_query/command.h"
+#include "trace_query/help.h"
 #include "trace_query/limits.h"
 #include "trace_query/open.h"
 #include "trace_query/output.h"
-#include "trace_query/report_shapes.h"
 
 namespace tracedb {
 namespace {

@@ -10,9 +10,9 @@
 #include "present/gate.h"
 #include "present/sections.h"
 #include "present/set_sections.h"
+#include "trace_query/help.h"
 #include "trace_query/options.h"
 #include "trace_query/output.h"
-#include "trace_query/report_shapes.h"
 
 namespace tracedb {
 

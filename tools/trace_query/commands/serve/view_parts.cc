@@ -12,7 +12,7 @@
 #include "report/escape.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/served/served_page.h"
-#include "trace_query/report_shapes.h"
+#include "trace_query/help.h"
 
 namespace tracedb {
 namespace {
