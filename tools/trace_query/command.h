@@ -66,7 +66,7 @@ struct Command {
   // Of a table_command().
   std::vector<OptionGroup> groups = {};
   void (*add_options)(CommandLine& line) = nullptr;
-  // Error{kUsage}; may change the options and parameters of the passes.
+  // Error{kUsage}; may change the options and parameters of the passes, and choose the table.
   void (*prepare)(const CommandLine& line, PassReport& report) = nullptr;
   // Says what the reader must know; may change the table.
   void (*finish)(const CommandLine& line, Workload& workload, TraceReport& report) = nullptr;

@@ -229,7 +229,7 @@ int run_table(const Command& command, std::span<const std::string> args) {
   if (!line.parse(args)) return 0;
   PassReport report{{}, requested_pass_options(line), {{"steady", std::int64_t{line.has("steady")}}}, command.finish};
   if (command.prepare != nullptr) command.prepare(line, report);
-  report.script = chosen_table(line, command.tables).report;
+  if (report.script.empty()) report.script = chosen_table(line, command.tables).report;
   return run_pass_reports(line, report);
 }
 
