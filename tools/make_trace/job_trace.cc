@@ -4,8 +4,7 @@
 #include <numeric>
 
 #include "base/text/split.h"
-#include "make_trace/option_table.h"
-#include "make_trace/other_traces.h"
+#include "make_trace/options.h"
 #include "make_trace/output.h"
 #include "make_trace/random.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/text/amounts.h"
 #include "make_trace/options.h"
-#include "make_trace/other_traces.h"
 #include "make_trace/random.h"
 #include "make_trace/trace_writer.h"
 #include "shared/help_text.h"

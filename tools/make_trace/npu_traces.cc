@@ -6,8 +6,7 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "make_trace/option_table.h"
-#include "make_trace/other_traces.h"
+#include "make_trace/options.h"
 #include "make_trace/output.h"
 #include "make_trace/random.h"
 

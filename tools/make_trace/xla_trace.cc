@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "make_trace/options.h"
-#include "make_trace/other_traces.h"
 #include "make_trace/output.h"
 #include "make_trace/random.h"
 
