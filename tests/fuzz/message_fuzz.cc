@@ -7,7 +7,7 @@
 
 #include "base/python/json.h"
 #include "fuzz_input.h"
-#include "trace_query/commands/mcp/mcp_message.h"
+#include "trace_query/commands/mcp/mcp_parts.h"
 
 namespace tracedb {
 namespace {

@@ -22,8 +22,7 @@
 #include "report/json_text.h"
 #include "trace_query/child/child.h"
 #include "trace_query/command.h"
-#include "trace_query/commands/mcp/mcp_message.h"
-#include "trace_query/commands/mcp/mcp_tools.h"
+#include "trace_query/commands/mcp/mcp_parts.h"
 #include "trace_query/options.h"
 
 namespace tracedb {

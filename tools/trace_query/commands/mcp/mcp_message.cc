@@ -1,9 +1,8 @@
-#include "trace_query/commands/mcp/mcp_message.h"
-
 #include <utility>
 
 #include "base/failure.h"
 #include "report/json_text.h"
+#include "trace_query/commands/mcp/mcp_parts.h"
 
 namespace tracedb {
 namespace {

@@ -1,5 +1,3 @@
-#include "trace_query/commands/mcp/mcp_tools.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "shared/usage_error.h"
 #include "sql/user/schema_text.h"
 #include "trace_query/command.h"
+#include "trace_query/commands/mcp/mcp_parts.h"
 
 namespace tracedb {
 namespace {
