@@ -122,13 +122,7 @@ void add_functions(Report& report, const std::string& only) {
 
 std::vector<std::string> schema_object_names() {
   std::vector<std::string> known;
-  for (const char* part : {"core", "packed", "views", "sql_views"}) {
-    for (const auto& [place, comment] : schema_comments(script(part))) known.push_back(place.first);
-  }
-  for (const PassTable& table : pass_tables()) known.emplace_back(table.name);
-  for (const SqlFunctionHelp& help : all_functions()) known.emplace_back(help.name);
-  known.emplace_back(packed_functions_help().name);
-  for (const ReportShape& shape : report_shapes()) known.push_back(object_of(shape));
+  for (const Row& row : schema_objects("", nullptr).rows) known.push_back(std::get<std::string>(row[1]));
   return known;
 }
 
