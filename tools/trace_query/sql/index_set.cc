@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <ctime>
 #include <iostream>
 #include <thread>
 
 #include "base/failure.h"
+#include "base/text/amounts.h"
 #include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "index/index.h"
@@ -57,12 +57,10 @@ std::string free_letter(std::size_t input, const std::set<std::string>& taken) {
 
 // As UTC to the second; NULL for a clock that does not count from 1970.
 SqlValue date_text(const std::optional<std::int64_t>& nanoseconds) {
-  constexpr std::int64_t kSecond = 1'000'000'000, kYear2000 = 946'684'800;
-  const std::time_t seconds = nanoseconds.value_or(0) / kSecond;
-  std::tm date{};
-  if (seconds < kYear2000 || ::gmtime_r(&seconds, &date) == nullptr) return std::monostate();
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", date.tm_year + 1900, date.tm_mon + 1, date.tm_mday,
-                     date.tm_hour, date.tm_min, date.tm_sec);
+  constexpr std::int64_t kYear2000 = 946'684'800'000'000'000;
+  if (nanoseconds.value_or(0) < kYear2000) return std::monostate();
+  const std::string text = moment_text(*nanoseconds);  // "2025-05-14 06:27:24.851617869 UTC"
+  return text.substr(0, 10) + "T" + text.substr(11, 8) + "Z";
 }
 
 std::optional<std::string> meta(Database& database, std::string_view key) {
