@@ -310,8 +310,12 @@ unsigned count_option(const po::variables_map& values, const char* name) {
   return static_cast<unsigned>(parse_whole(std::string("--") + name, text(values, name), 1, kMost));
 }
 
-// Which traces, and what is printed about them.
-void parse_batch(const po::variables_map& values, IngestCommand& command) {
+IngestCommand parse(const po::variables_map& values) {
+  IngestCommand command;
+  command.ingest.output = text(values, "output");
+  command.ingest.index_directory = text(values, "index-dir");
+  command.ingest.cancel = &end_requested();
+  command.ingest.summary = stored_summary;
   for (const std::string& trace : texts(values, "trace")) command.traces.emplace_back(trace);
   command.files_from = text(values, "files-from");
   command.globs = texts(values, "include");
@@ -324,15 +328,6 @@ void parse_batch(const po::variables_map& values, IngestCommand& command) {
   if (command.ingest.fail_fast && has(values, "keep-going")) {
     throw usage_error("--keep-going and --fail-fast exclude each other");
   }
-}
-
-IngestCommand parse(const po::variables_map& values) {
-  IngestCommand command;
-  command.ingest.output = text(values, "output");
-  command.ingest.index_directory = text(values, "index-dir");
-  command.ingest.cancel = &end_requested();
-  command.ingest.summary = stored_summary;
-  parse_batch(values, command);
   command.verbose = has(values, "verbose");
   command.ingest.force = has(values, "force");
   command.ingest.full_check = has(values, "verify");

@@ -22,13 +22,6 @@ namespace {
 using enum OptionGroup;
 using Notes = std::vector<std::string>;
 
-void finish_operators(const CommandLine&, Workload& workload, TraceReport& result) {
-  result.warnings = workload.selection_notes();
-  const bool any = workload.index().database().query_int64("SELECT EXISTS (SELECT 1 FROM cpu_op)") == 1;
-  if (!any) result.warnings.emplace_back("the trace records no operators: profile the CPU, too");
-  if (any && result.report.rows.empty()) result.warnings.emplace_back("no operator matches the selection");
-}
-
 void finish_breakdown(const CommandLine& line, Workload& workload, TraceReport& result) {
   append(result.warnings, workload.steps().notes);
   append(result.warnings, workload.missing_notes());
@@ -85,8 +78,11 @@ void finish_counters(const CommandLine& line, Workload& workload, TraceReport& r
   }
 }
 
-void finish_operators_of(const CommandLine& line, Workload& workload, TraceReport& result) {
-  finish_operators(line, workload, result);
+void finish_operators(const CommandLine& line, Workload& workload, TraceReport& result) {
+  result.warnings = workload.selection_notes();
+  const bool any = workload.index().database().query_int64("SELECT EXISTS (SELECT 1 FROM cpu_op)") == 1;
+  if (!any) result.warnings.emplace_back("the trace records no operators: profile the CPU, too");
+  if (any && result.report.rows.empty()) result.warnings.emplace_back("no operator matches the selection");
   if (!line.has("generated")) return;
   if (!workload.selection().empty())
     result.warnings.emplace_back("--generated is of the whole trace, whatever is selected");
@@ -514,7 +510,7 @@ std::vector<Command> operator_commands() {
                      {"--by module", "operator_modules", "a row for each name and class of nn.Module around it"},
                      {"--tree", "operator_tree", "each operator by itself, below those that call it"},
                      {"--generated", "operators_generated", "generated kernels (Triton): source, warps, stages"}},
-                    of_layers, finish_operators_of, add_backward, prepare_operators),
+                    of_layers, finish_operators, add_backward, prepare_operators),
       table_command("modules", "time of nn.Modules on the host, and of what they launch on the device, by class",
                     "  trace-query modules trace.json.gz\n"
                     "  trace-query modules trace.json.gz --tree --limit 50\n"

@@ -350,12 +350,6 @@ std::string sql_text(const CommandLine& line, const Request& request) {
   throw usage_error("sql: no SQL given; usage: trace-query {}", line.command().usage);
 }
 
-std::vector<std::string> paths_of(const std::vector<SqlInput>& inputs) {
-  std::vector<std::string> paths;
-  for (const SqlInput& input : inputs) paths.push_back(input.path);
-  return paths;
-}
-
 SqlLimits limits(const CommandLine& line) {
   SqlLimits limits;
   if (const auto size = line.text("max-memory"); size && *size != "0") {
@@ -416,7 +410,9 @@ int run_sql(const Command& command, std::span<const std::string> args) {
   std::vector<std::string> notes;
   std::vector<SqlInput> inputs = find_sql_inputs(asked.inputs, line.text("files-from"), notes);
   for (const std::string& one : notes) note(line, one);
-  line.set_inputs(paths_of(inputs));
+  std::vector<std::string> paths;
+  for (const SqlInput& input : inputs) paths.push_back(input.path);
+  line.set_inputs(std::move(paths));
   static_cast<void>(line.inputs());  // there must be one
   const bool is_shell = is_for_shell(line, asked);
   const std::string sql = is_shell ? "" : sql_text(line, asked);
