@@ -1,7 +1,6 @@
 #include "aie/tile.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <unordered_map>
@@ -34,89 +33,114 @@ struct Event {
   bool lone_end;
 };
 
-constexpr Cycles kOpen = std::numeric_limits<Cycles>::max();  // the end of a stall without one
+// Of a tile, while it is read.
+struct Times {
+  std::vector<Cycles> edges;                                // of all events
+  std::vector<Cycles> core;                                 // marks of kernels, and begins of what the core is in
+  std::vector<std::pair<std::size_t, Cycles>> open_stalls;  // Activity and begin of those without an end
+};
 
-using Names = std::unordered_map<std::int64_t, Name>;
-
-Names read_names(Database& database, const Marks& marks) {
-  const auto is_mark = [](const Mark& mark, TileEvent usual, std::string_view name) {
-    return mark.name.empty() ? tile_event(name) == usual : mark.name == name;
-  };
-  Names out;
-  Statement rows(database, script("aie/names"));
-  while (rows.step()) {
-    const std::string_view text = rows.text(1);
-    out[rows.int64(0)] = {is_mark(marks.start, TileEvent::kKernelStart, text),
-                          is_mark(marks.end, TileEvent::kKernelEnd, text), activity_of(tile_event(text))};
+class Tiles {
+ public:
+  Tiles(Database& database, const Marks& marks) : marks_(marks) {
+    read_names(database);
+    read_processes(database);
   }
-  return out;
-}
 
-// Tiles that have only their names, and by process which of them it is.
-std::map<std::int64_t, std::size_t> read_processes(Database& database, std::vector<Tile>& tiles) {
-  std::map<std::int64_t, std::size_t> positions;
-  std::vector<std::pair<std::string, std::string>> cores;
-  Statement rows(database, script("aie/processes"));
-  while (rows.step()) {
-    if (!is_core_process(rows.text(1))) continue;
-    positions[rows.int64(0)] = cores.size();
-    cores.emplace_back(rows.text(1), rows.text(2));
+  std::vector<Tile> read(Database& database, Cycles base) {
+    Statement rows(database, script("aie/events"));
+    while (rows.step()) {
+      const auto tile = positions_.find(rows.int64(0));
+      if (tile == positions_.end()) continue;
+      const auto name = names_.find(rows.int64(1));
+      Event event{rows.int64(2) + base, std::nullopt, rows.int64(4) != 0};
+      if (!rows.is_null(3)) event.dur = rows.int64(3);
+      add(tiles_[tile->second], times_[tile->second], name == names_.end() ? Name() : name->second, event);
+    }
+    for (std::size_t i = 0; i < tiles_.size(); ++i) finish(tiles_[i], times_[i]);
+    return std::move(tiles_);
   }
-  std::vector<TileProcess> processes;
-  for (const auto& [name, pid] : cores) processes.push_back({name, pid});
-  for (std::string& label : tile_labels(processes)) tiles.emplace_back().name = std::move(label);
-  return positions;
-}
 
-// `times`: of all edges.
-void add(Tile& tile, std::vector<Cycles>& times, const Name& name, const Event& event, const Marks& marks) {
-  ++tile.events;
-  times.push_back(event.ts);
-  if (event.dur) times.push_back(event.ts + *event.dur);
-  const auto mark = [&](bool at_end, std::vector<Cycles>& edges) {
-    if (at_end == event.lone_end) edges.push_back(event.ts);
-    if (at_end && event.dur) edges.push_back(event.ts + *event.dur);
-  };
-  if (name.starts) mark(marks.start.at_end, tile.starts);
-  if (name.ends) mark(marks.end.at_end, tile.ends);
-  if (!name.activity) return;
-  const bool locks = *name.activity == static_cast<std::size_t>(Activity::kLockStall);
-  if (!event.dur && locks && !event.lone_end) tile.lock_stalls.push_back({event.ts, kOpen});
-  if (!event.dur) return;
-  tile.traced[*name.activity] = true;
-  tile.in[*name.activity] += *event.dur;
-  if (locks) tile.lock_stalls.push_back({event.ts, event.ts + *event.dur});
-}
-
-// A stall whose end is lost ended when the next kernel or stall began at the latest; without either, it is the last.
-void close_stalls(Tile& tile) {
-  std::vector<Span>& stalls = tile.lock_stalls;
-  for (std::size_t i = 0; i < stalls.size(); ++i) {
-    if (stalls[i].end != kOpen) continue;
-    const auto kernel = std::ranges::lower_bound(tile.starts, stalls[i].start);
-    if (kernel != tile.starts.end()) stalls[i].end = *kernel;
-    if (i + 1 < stalls.size()) stalls[i].end = std::min(stalls[i].end, stalls[i + 1].start);
-    if (stalls[i].end == kOpen) continue;
-    constexpr auto kLock = static_cast<std::size_t>(Activity::kLockStall);
-    ++tile.lost_stall_ends;
-    tile.traced[kLock] = true;
-    tile.in[kLock] += stalls[i].duration();
+ private:
+  void read_names(Database& database) {
+    const auto is_mark = [](const Mark& mark, TileEvent usual, std::string_view name) {
+      return mark.name.empty() ? tile_event(name) == usual : mark.name == name;
+    };
+    Statement rows(database, script("aie/names"));
+    while (rows.step()) {
+      const std::string_view text = rows.text(1);
+      names_[rows.int64(0)] = {is_mark(marks_.start, TileEvent::kKernelStart, text),
+                               is_mark(marks_.end, TileEvent::kKernelEnd, text), activity_of(tile_event(text))};
+    }
   }
-  std::erase_if(stalls, [](const Span& stall) { return stall.end == kOpen; });
-}
 
-void finish(Tile& tile, std::vector<Cycles>& times) {
-  std::ranges::sort(tile.starts);
-  std::ranges::sort(tile.ends);
-  std::ranges::sort(tile.lock_stalls, {}, &Span::start);
-  close_stalls(tile);
-  if (times.empty()) return;
-  std::ranges::sort(times);
-  tile.window = Span{times.front(), times.back()};
-  for (std::size_t i = 1; i < times.size(); ++i) {
-    tile.longest_silence = std::max(tile.longest_silence, times[i] - times[i - 1]);
+  void read_processes(Database& database) {
+    std::vector<std::pair<std::string, std::string>> cores;
+    Statement rows(database, script("aie/processes"));
+    while (rows.step()) {
+      if (!is_core_process(rows.text(1))) continue;
+      positions_[rows.int64(0)] = cores.size();
+      cores.emplace_back(rows.text(1), rows.text(2));
+    }
+    std::vector<TileProcess> processes;
+    for (const auto& [name, pid] : cores) processes.push_back({name, pid});
+    for (std::string& label : tile_labels(processes)) tiles_.emplace_back().name = std::move(label);
+    times_.resize(tiles_.size());
   }
-}
+
+  void add(Tile& tile, Times& times, const Name& name, const Event& event) const {
+    ++tile.events;
+    times.edges.push_back(event.ts);
+    if (event.dur) times.edges.push_back(event.ts + *event.dur);
+    if (name.starts || name.ends || name.activity) times.core.push_back(event.ts);
+    const auto mark = [&](bool at_end, std::vector<Cycles>& marks) {
+      if (!at_end && !event.lone_end) marks.push_back(event.ts);
+      if (at_end && event.lone_end) marks.push_back(event.ts);
+      if (at_end && event.dur) marks.push_back(event.ts + *event.dur);
+    };
+    if (name.starts) mark(marks_.start.at_end, tile.starts);
+    if (name.ends) mark(marks_.end.at_end, tile.ends);
+    if (!name.activity) return;
+    const auto vector = static_cast<std::size_t>(Activity::kVector);
+    if (event.dur)
+      spend(tile, *name.activity, {event.ts, event.ts + *event.dur});
+    else if (!event.lone_end && *name.activity != vector)
+      times.open_stalls.emplace_back(*name.activity, event.ts);
+  }
+
+  static void spend(Tile& tile, std::size_t activity, Span span) {
+    tile.traced[activity] = true;
+    tile.in[activity] += span.duration();
+    if (activity == static_cast<std::size_t>(Activity::kLockStall)) tile.lock_stalls.push_back(span);
+  }
+
+  static void finish(Tile& tile, Times& times) {
+    std::ranges::sort(tile.starts);
+    std::ranges::sort(tile.ends);
+    if (times.edges.empty()) return;
+    std::ranges::sort(times.edges);
+    std::ranges::sort(times.core);
+    tile.window = Span{times.edges.front(), times.edges.back()};
+    for (std::size_t i = 1; i < times.edges.size(); ++i) {
+      tile.longest_silence = std::max(tile.longest_silence, times.edges[i] - times.edges[i - 1]);
+    }
+    for (const auto& [activity, begin] : times.open_stalls) {
+      const auto next = std::ranges::upper_bound(times.core, begin);
+      const Span stall{begin, next == times.core.end() ? tile.window->end : *next};
+      if (next == times.core.end())
+        tile.last_stall = stall.duration();
+      else
+        ++tile.lost_stall_ends;
+      spend(tile, activity, stall);
+    }
+  }
+
+  const Marks& marks_;
+  std::unordered_map<std::int64_t, Name> names_;
+  std::map<std::int64_t, std::size_t> positions_;  // of cores, by process
+  std::vector<Tile> tiles_;
+  std::vector<Times> times_;  // by tile
+};
 
 // The ends of the stalls that are long enough, ascending.
 std::vector<Cycles> stall_boundaries(const Tile& tile, double least) {
@@ -209,23 +233,7 @@ void label(std::vector<Iteration>& iterations, const KernelOptions& options) {
 }  // namespace
 
 std::vector<Tile> read_tiles(const Index& index, const Marks& marks) {
-  Database& database = index.database();
-  const Cycles base = index.meta_int64("base_time_ns").value_or(0);
-  const Names names = read_names(database, marks);
-  std::vector<Tile> tiles;
-  const auto positions = read_processes(database, tiles);
-  std::vector<std::vector<Cycles>> times(tiles.size());
-  Statement rows(database, script("aie/events"));
-  while (rows.step()) {
-    const auto tile = positions.find(rows.int64(0));
-    if (tile == positions.end()) continue;
-    const auto name = names.find(rows.int64(1));
-    Event event{rows.int64(2) + base, std::nullopt, rows.int64(4) != 0};
-    if (!rows.is_null(3)) event.dur = rows.int64(3);
-    add(tiles[tile->second], times[tile->second], name == names.end() ? Name() : name->second, event, marks);
-  }
-  for (std::size_t i = 0; i < tiles.size(); ++i) finish(tiles[i], times[i]);
-  return tiles;
+  return Tiles(index.database(), marks).read(index.database(), index.meta_int64("base_time_ns").value_or(0));
 }
 
 std::string_view to_text(Phase phase) {

@@ -25,10 +25,11 @@ enum class Activity : std::size_t { kLockStall, kStreamStall, kMemoryStall, kCas
 inline constexpr std::size_t kActivities = 5;
 
 struct Tile {
-  std::string name;                        // unique within the trace
-  std::vector<Cycles> starts, ends;        // marks of kernels, sorted
-  std::vector<Span> lock_stalls;           // by start
-  std::int64_t lost_stall_ends = 0;        // of these, until the next kernel or stall begins
+  std::string name;                  // unique within the trace
+  std::vector<Cycles> starts, ends;  // marks of kernels, sorted
+  std::vector<Span> lock_stalls;
+  std::int64_t lost_stall_ends = 0;        // of stalls of all kinds, taken to end when the core does something else
+  std::optional<Cycles> last_stall;        // without an end, in which the core stays until the last event
   std::array<Cycles, kActivities> in{};    // time spent in each
   std::array<bool, kActivities> traced{};  // whether the trace has an event of it whose length is known or taken
   std::optional<Span> window;              // from the first event to the last

@@ -230,8 +230,12 @@ std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOp
                                 options.warmup + *options.measured));
     }
     if (tile.lost_stall_ends > 0) {
-      out.push_back(fmt::format("{}: {} without an end, taken to last until the next kernel or stall", tile.name,
-                                counted(tile.lost_stall_ends, "lock stall")));
+      out.push_back(fmt::format("{}: {} without an end, taken to last until the core does something else", tile.name,
+                                counted(tile.lost_stall_ends, "stall")));
+    }
+    if (tile.last_stall) {
+      out.push_back(fmt::format("{}: the last stall has no end, taken to last until the last event, {} later",
+                                tile.name, counted(*tile.last_stall, "cycle")));
     }
     if (tile.longest_silence > kLostSync) {
       out.push_back(fmt::format("{}: no event for {} cycles: the trace may have lost sync packets there", tile.name,
