@@ -22,7 +22,7 @@
 -- column: tiles | Tiles | count |  | 5 | tiles that measured it
 -- column: runtime | Runtime (cycles) | count |  | 8 | longest span of a tile, in cycles
 -- column: wall | Wall | count |  | 7 | cycles from the first start to the last end on any tile
--- column: gmacs_per_second | GMAC/s | ratio |  | 6 | 10^9 multiply-accumulates per second of all cores
+-- column: gmacs_per_second | GMAC/s | ratio |  | 6 | 10^9 multiply-accumulates per second of all cores shown
 -- column: utilisation_pct | Utilisation (%) | percent |  | 8 | that as a share of the peak
 
 -- table: aie_tiles

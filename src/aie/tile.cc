@@ -236,6 +236,15 @@ std::vector<Tile> read_tiles(const Index& index, const Marks& marks) {
   return Tiles(index.database(), marks).read(index.database(), index.meta_int64("base_time_ns").value_or(0));
 }
 
+std::optional<Span> window_of(const std::vector<Tile>& tiles) {
+  std::optional<Span> out;
+  for (const Tile& tile : tiles) {
+    if (!tile.window) continue;
+    out = out ? Span{std::min(out->start, tile.window->start), std::max(out->end, tile.window->end)} : *tile.window;
+  }
+  return out;
+}
+
 std::string_view to_text(Phase phase) {
   constexpr std::string_view kNames[] = {"warmup", "perf", "extra"};
   return kNames[static_cast<std::size_t>(phase)];

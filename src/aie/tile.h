@@ -49,6 +49,8 @@ struct Marks {
 
 // The cores of the trace, in order of their first event. Empty where it has none.
 std::vector<Tile> read_tiles(const Index& index, const Marks& marks);
+// From the first event of any to the last.
+std::optional<Span> window_of(const std::vector<Tile>& tiles);
 
 // Where one iteration ends and the next begins.
 struct Boundaries {

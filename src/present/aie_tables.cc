@@ -75,16 +75,7 @@ Rates rates_of(const aie::Work& work, std::int64_t sharing, std::int64_t cores, 
   return {true, aie::gmacs_per_second(work, macs, part.cycles), aie::utilisation_pct(work, macs, part.cycles, cores)};
 }
 
-std::optional<Span> window_of(const AieTrace& trace) {
-  std::optional<Span> out;
-  for (const Tile& tile : trace.tiles) {
-    if (!tile.window) continue;
-    out = out ? Span{std::min(out->start, tile.window->start), std::max(out->end, tile.window->end)} : *tile.window;
-  }
-  return out;
-}
-
-Row tile_row(const AieTrace& trace, std::size_t at, const aie::Work& work, const std::optional<Span>& window) {
+Row tile_row(const AieTrace& trace, std::size_t at, const aie::Work& work) {
   const Tile& tile = trace.tiles[at];
   const TileKernels& kernels = trace.kernels[at];
   const bool any = kernels.durations.has_value();
@@ -109,7 +100,7 @@ Row tile_row(const AieTrace& trace, std::size_t at, const aie::Work& work, const
   row.push_back(rates.utilisation_cell());
   row.push_back(if_known(tile.window.has_value(), own.start));
   row.push_back(if_known(tile.window.has_value(), own.end));
-  row.push_back(share_of(own.duration(), window.value_or(Span{0, 0}).duration()));
+  row.push_back(share_of(own.duration(), trace.window.value_or(Span{0, 0}).duration()));
   return row;
 }
 
@@ -146,7 +137,7 @@ void add_system(Report& out, const AieTrace& trace, const aie::Work& work, std::
   double rate_sum = 0;
   for (const aie::SystemIteration& iteration : iterations) {
     const Measured one = iteration.whole ? Measured{1, iteration.runtime} : Measured{};
-    const Rates rates = rates_of(work, trace.cores, trace.cores, one);
+    const Rates rates = rates_of(work, trace.cores, trace.shown_cores, one);
     add_row(out, trace,
             {std::to_string(iteration.index), iteration.tiles, iteration.runtime, iteration.wall, rates.gmacs_cell(),
              rates.utilisation_cell()});
@@ -156,7 +147,7 @@ void add_system(Report& out, const AieTrace& trace, const aie::Work& work, std::
     rate_sum += rates.gmacs;
   }
   const auto count = static_cast<double>(iterations.size());
-  const Rates rates = rates_of(work, trace.cores, trace.cores, known);
+  const Rates rates = rates_of(work, trace.cores, trace.shown_cores, known);
   add_row(out, trace,
           {std::string("mean"), Cell(), static_cast<double>(runtime) / count, static_cast<double>(wall) / count,
            if_known(rates.known, rate_sum / static_cast<double>(known.iterations)), Cell()});
@@ -168,8 +159,7 @@ void add_system(Report& out, const AieTrace& trace, const aie::Work& work, std::
 Report aie_tiles(const std::vector<AieTrace>& traces, const aie::Work& work) {
   Report out = report(traces, "aie_tiles");
   for (const AieTrace& trace : traces) {
-    const std::optional<Span> window = window_of(trace);
-    for (std::size_t i = 0; i < trace.tiles.size(); ++i) add_row(out, trace, tile_row(trace, i, work, window));
+    for (std::size_t i = 0; i < trace.tiles.size(); ++i) add_row(out, trace, tile_row(trace, i, work));
   }
   return out;
 }

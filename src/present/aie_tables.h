@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ struct AieTrace {
   std::vector<aie::Tile> tiles;
   std::vector<aie::TileKernels> kernels;  // of each tile
   std::int64_t cores = 0;                 // that share the work
+  std::int64_t shown_cores = 0;           // of these
+  std::optional<aie::Span> window;        // of all tiles, not only of `tiles`
 };
 
 // Tables of several traces: one row for each tile, for each iteration of each tile, for each iteration of the array.

@@ -132,6 +132,19 @@ def check_hang(folder):
     require("1 stall without an end" in said, said)
 
 
+def check_one_tile(folder):
+    """What is said of a tile does not depend on which others are shown."""
+    trace, _ = make(folder, [])
+    work = ("--work", "48128")
+    events = json.loads(trace.read_text())
+    trace.write_text(json.dumps(without(events, 1, lambda ts: ts < max(event["ts"] for event in events if "ts" in event) / 2)))
+    whole, one = ours(trace, *work), ours(trace, *work, "--tile", "tile2,1")
+    for section in ("tiles", "iterations"):
+        equal(one[section], [row for row in whole[section] if row["tile"] == "tile2,1"], section)
+    require(one["tiles"][0]["coverage_pct"] < 60, one["tiles"])
+    equal(one["system"][-1]["gmacs_per_second"], one["tiles"][0]["gmacs_per_second"], "rate of the one that is shown")
+
+
 def check_index(folder):
     """The normal reports and SQL know the tiles; the index is the same for any number of threads, and adds up."""
     trace, truth = make(folder, ["--lose-ends", "2", "--lose-starts", "1"])
@@ -259,6 +272,6 @@ def check_speedscope(folder):
 def main(cases, _):
     for name, (options, misled, iterations) in CASES.items():
         cases.run_apart(name, check, options, misled, iterations)
-    for function in (check_same_name, check_short_stalls, check_lost_boundary, check_hang,
+    for function in (check_same_name, check_short_stalls, check_lost_boundary, check_hang, check_one_tile,
                      check_index, check_options, check_bad_input, check_cut, check_model, check_speedscope):
         cases.run_apart(function.__name__, function)

@@ -134,6 +134,20 @@ AieRequest read_request(const CommandLine& line) {
   return out;
 }
 
+// Of the tiles only those that are called like `pattern`; whether that leaves any out. What is known of all stays so.
+bool keep_tiles(AieTrace& trace, const std::string& pattern) {
+  AieTrace kept;
+  for (std::size_t i = 0; i < trace.tiles.size(); ++i) {
+    if (::fnmatch(pattern.c_str(), trace.tiles[i].name.c_str(), 0) != 0) continue;
+    kept.tiles.push_back(std::move(trace.tiles[i]));
+    kept.kernels.push_back(std::move(trace.kernels[i]));
+  }
+  const bool fewer = kept.tiles.size() < trace.tiles.size();
+  trace.tiles = std::move(kept.tiles);
+  trace.kernels = std::move(kept.kernels);
+  return fewer;
+}
+
 AieTrace read_trace(const Index& index, const AieRequest& request, std::vector<std::string>& warnings) {
   AieTrace out;
   if (index.meta("format") != "aie") {
@@ -143,11 +157,11 @@ AieTrace read_trace(const Index& index, const AieRequest& request, std::vector<s
   out.tiles = aie::read_tiles(index, request.marks);
   if (out.tiles.empty()) warnings.emplace_back("the trace has no cores: no process is named core_trace");
   const bool any = !out.tiles.empty();
-  std::erase_if(out.tiles,
-                [&](const aie::Tile& tile) { return ::fnmatch(request.tile.c_str(), tile.name.c_str(), 0) != 0; });
-  if (any && out.tiles.empty()) warnings.push_back(fmt::format("no tile matches --tile {}", request.tile));
   for (const aie::Tile& tile : out.tiles) out.kernels.push_back(find_kernels(tile, request.kernels));
-  out.cores = request.work.cores.value_or(tiles_with_kernels(out.kernels));
+  out.cores = out.shown_cores = request.work.cores.value_or(tiles_with_kernels(out.kernels));
+  out.window = aie::window_of(out.tiles);
+  if (keep_tiles(out, request.tile)) out.shown_cores = tiles_with_kernels(out.kernels);
+  if (any && out.tiles.empty()) warnings.push_back(fmt::format("no tile matches --tile {}", request.tile));
   for (std::string& warning : aie_warnings(out, request.kernels, request.work)) warnings.push_back(std::move(warning));
   return out;
 }
