@@ -194,40 +194,56 @@ std::int64_t count_outliers(TileKernels& found, const KernelOptions& options) {
   return count;
 }
 
-// Those of `own` that are `all`, null for those that it lacks: by number where there are as many, else by the time that
-// they have in common. One that lasts through several of them is none of these: the boundary between them is lost.
-std::vector<const Iteration*> matched(const std::vector<Iteration>& all, const std::vector<Iteration>& own) {
-  std::vector<const Iteration*> found;
+// 0 where one has no kernels, too.
+Cycles overlap(const Iteration& a, const Iteration& b) {
+  const auto one = a.span(), other = b.span();
+  if (!one || !other) return 0;
+  return std::max<Cycles>(0, std::min(one->end, other->end) - std::max(one->start, other->start));
+}
+
+// Those of `own` that have most time in common with each of `all`, null where none has any. One that lasts through
+// several of them is none of these: the boundary between them is lost.
+std::vector<Iteration*> matched_by_time(const std::vector<Iteration>& all, std::vector<Iteration>& own) {
+  std::vector<Iteration*> found;
   std::size_t next = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Iteration* best = nullptr;
+  for (const Iteration& one : all) {
+    std::size_t best = own.size();
     Cycles most = 0;
-    const auto span = all[i].span();
+    const auto span = one.span();
     for (std::size_t at = next; span && at < own.size(); ++at) {
       const auto other = own[at].span();
-      if (!other || other->end <= span->start) continue;
-      if (other->start >= span->end) break;
-      const Cycles common = std::min(span->end, other->end) - std::max(span->start, other->start);
-      if (common > most) best = &own[at];
+      if (other && other->start >= span->end) break;
+      const Cycles common = overlap(one, own[at]);
+      if (common > most) best = at;
       most = std::max(most, common);
     }
-    if (best != nullptr) next = static_cast<std::size_t>(best - own.data());
-    found.push_back(all.size() == own.size() ? &own[i] : best);
+    if (best < own.size()) next = best;
+    found.push_back(best < own.size() ? &own[best] : nullptr);
   }
-  std::vector<const Iteration*> out = found;
+  std::vector<Iteration*> out = found;
   for (std::size_t i = 1; i < found.size(); ++i) {
     if (found[i] == found[i - 1]) out[i] = out[i - 1] = nullptr;
   }
   return out;
 }
 
-void label(std::vector<Iteration>& iterations, const KernelOptions& options) {
-  std::int64_t index = 0;
-  for (Iteration& iteration : iterations) {
-    const std::int64_t number = index++ - options.warmup;
-    const bool behind = options.measured && number >= *options.measured;
-    iteration.phase = number < 0 ? Phase::kWarmup : behind ? Phase::kExtra : Phase::kPerf;
+// Numbers `own` as those of `all` that they are: by number where there are as many, unless the time tells otherwise.
+void number_as(const std::vector<Iteration>& all, std::vector<Iteration>& own) {
+  const std::vector<Iteration*> found = matched_by_time(all, own);
+  const bool apart = std::ranges::all_of(found, [](const Iteration* one) { return one == nullptr; });
+  bool together = all.size() == own.size();
+  for (std::size_t i = 0; i < all.size() && together && !apart; ++i) {
+    together = all[i].kernels.empty() || own[i].kernels.empty() || overlap(all[i], own[i]) > 0;
   }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (Iteration* const one = together ? &own[i] : found[i]) one->number = i;
+  }
+}
+
+Phase phase_of(std::size_t number, const KernelOptions& options) {
+  const std::int64_t measured = static_cast<std::int64_t>(number) - options.warmup;
+  if (measured < 0) return Phase::kWarmup;
+  return options.measured && measured >= *options.measured ? Phase::kExtra : Phase::kPerf;
 }
 
 }  // namespace
@@ -286,8 +302,21 @@ TileKernels find_kernels(const Tile& tile, const KernelOptions& options) {
     out.empty_iterations = static_cast<std::int64_t>(
         std::erase_if(out.iterations, [](const Iteration& iteration) { return iteration.kernels.empty(); }));
   }
-  label(out.iterations, options);
   return out;
+}
+
+void number_iterations(std::vector<TileKernels>& tiles, const KernelOptions& options) {
+  if (tiles.empty()) return;
+  const auto count = [](const TileKernels& tile) { return tile.iterations.size(); };
+  const std::vector<Iteration>& all = std::ranges::max_element(tiles, {}, count)->iterations;
+  for (TileKernels& tile : tiles) {
+    number_as(all, tile.iterations);
+    std::size_t next = 0;  // what one without a number is taken for
+    for (Iteration& iteration : tile.iterations) {
+      next = iteration.number.value_or(next);
+      iteration.phase = phase_of(next++, options);
+    }
+  }
 }
 
 double gmacs_per_second(const Work& work, double macs, Cycles cycles) {
@@ -299,27 +328,22 @@ double utilisation_pct(const Work& work, double macs, Cycles cycles, std::int64_
 }
 
 std::vector<SystemIteration> system_iterations(const std::vector<TileKernels>& tiles, std::int64_t least_tiles) {
-  if (tiles.empty()) return {};
-  const auto count = [](const TileKernels& tile) { return tile.iterations.size(); };
-  const std::vector<Iteration>& all = std::ranges::max_element(tiles, {}, count)->iterations;
-  std::vector<std::vector<const Iteration*>> by_tile;
-  for (const TileKernels& tile : tiles) by_tile.push_back(matched(all, tile.iterations));
-  std::vector<SystemIteration> out;
-  for (std::size_t index = 0; index < all.size(); ++index) {
-    if (all[index].phase != Phase::kPerf) continue;
-    SystemIteration system{index};
-    std::optional<Span> whole;
-    for (const std::vector<const Iteration*>& tile : by_tile) {
-      const std::optional<Span> span = tile[index] == nullptr ? std::nullopt : tile[index]->span();
-      if (!span) continue;
+  std::map<std::size_t, SystemIteration> found;
+  for (const TileKernels& tile : tiles) {
+    for (const Iteration& iteration : tile.iterations) {
+      const std::optional<Span> span = iteration.span();
+      if (!span || !iteration.number || iteration.phase != Phase::kPerf) continue;
+      SystemIteration& system =
+          found.try_emplace(*iteration.number, SystemIteration{*iteration.number, *span}).first->second;
       ++system.tiles;
-      system.whole = system.whole && tile[index]->whole;
+      system.whole = system.whole && iteration.whole;
       system.runtime = std::max(system.runtime, span->duration());
-      whole = whole ? Span{std::min(whole->start, span->start), std::max(whole->end, span->end)} : *span;
+      system.span = {std::min(system.span.start, span->start), std::max(system.span.end, span->end)};
     }
-    if (!whole || system.tiles < least_tiles) continue;
-    system.wall = whole->duration();
-    out.push_back(system);
+  }
+  std::vector<SystemIteration> out;
+  for (const auto& [number, system] : found) {
+    if (system.tiles >= least_tiles) out.push_back(system);
   }
   return out;
 }

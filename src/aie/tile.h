@@ -83,6 +83,8 @@ std::string_view to_text(Phase phase);
 
 struct Iteration {
   std::vector<TileKernel> kernels;
+  // Among those of the tile that has most; unknown: it is at the time of none of them, or of several.
+  std::optional<std::size_t> number;
   Phase phase = Phase::kPerf;
   bool whole = true;  // false: fewer kernels than the rule says, so what it computes is not known
   // Of the first start and the last end; unknown without kernels.
@@ -109,6 +111,9 @@ TileKernels find_kernels(const Tile& tile, const KernelOptions& options);
 
 // Iterations of all tiles together, and rates of work.
 
+// Numbers the iterations of all tiles of a trace, and gives them their phases by these numbers.
+void number_iterations(std::vector<TileKernels>& tiles, const KernelOptions& options);
+
 // What an iteration computes, and what the array could.
 struct Work {
   std::optional<double> macs;  // of all cores in one iteration; unknown: no rates
@@ -123,15 +128,14 @@ double gmacs_per_second(const Work& work, double macs, Cycles cycles);
 double utilisation_pct(const Work& work, double macs, Cycles cycles, std::int64_t cores);
 
 struct SystemIteration {
-  std::size_t index;       // in the tile that has most
+  std::size_t number;
+  Span span;               // from the first start to the last end of any tile
   std::int64_t tiles = 0;  // that have measured it
   bool whole = true;       // on all of these
   Cycles runtime = 0;      // longest span of a tile
-  Cycles wall = 0;         // from the first start to the last end of any tile
 };
 
-// The iterations that at least `least_tiles` of the tiles with kernels have measured: by number, but on tiles that have
-// fewer than others by time.
+// The iterations that at least `least_tiles` of the tiles with kernels have measured, by number.
 std::vector<SystemIteration> system_iterations(const std::vector<TileKernels>& tiles, std::int64_t least_tiles);
 
 std::int64_t tiles_with_kernels(const std::vector<TileKernels>& tiles);

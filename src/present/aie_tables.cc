@@ -139,11 +139,11 @@ void add_system(Report& out, const AieTrace& trace, const aie::Work& work, std::
     const Measured one = iteration.whole ? Measured{1, iteration.runtime} : Measured{};
     const Rates rates = rates_of(work, trace.cores, trace.shown_cores, one);
     add_row(out, trace,
-            {std::to_string(iteration.index), iteration.tiles, iteration.runtime, iteration.wall, rates.gmacs_cell(),
-             rates.utilisation_cell()});
+            {std::to_string(iteration.number), iteration.tiles, iteration.runtime, iteration.span.duration(),
+             rates.gmacs_cell(), rates.utilisation_cell()});
     known = {known.iterations + one.iterations, known.cycles + one.cycles};
     runtime += iteration.runtime;
-    wall += iteration.wall;
+    wall += iteration.span.duration();
     rate_sum += rates.gmacs;
   }
   const auto count = static_cast<double>(iterations.size());
@@ -210,10 +210,13 @@ std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOp
       out.push_back(fmt::format("{}: {} without kernels left out; --keep-empty-iterations keeps them", tile.name,
                                 counted(kernels.empty_iterations, "iteration")));
     }
-    const auto found = static_cast<std::int64_t>(kernels.iterations.size());
-    if (found > 0 && found < most_iterations) {
-      out.push_back(fmt::format("{}: {}, {} on another tile: the system has those that are at the same time", tile.name,
-                                counted(found, "iteration"), most_iterations));
+    const auto found = std::ssize(kernels.iterations);
+    const auto numbered =
+        std::ranges::count_if(kernels.iterations, [](const auto& one) { return one.number.has_value(); });
+    if (found > 0 && (found < most_iterations || numbered < found)) {
+      out.push_back(
+          fmt::format("{}: {}, {} of which at the time of one of the {} on another tile: the system has these",
+                      tile.name, counted(found, "iteration"), numbered, most_iterations));
     }
     if (options.measured && found != options.warmup + *options.measured) {
       out.push_back(fmt::format("{}: {}, expected {}", tile.name, counted(found, "iteration"),

@@ -110,11 +110,28 @@ def check_lost_boundary(folder):
     sections = ours(trace)
     equal([row["iterations"] for row in sections["tiles"]], [5, 4], "iterations")
     equal(sections["system"][:-2], [row for row in whole[:-2] if row["iteration"] not in ("1", "2")], "system")
-    require("4 iterations, 5 on another tile" in run("trace-query", "aie", trace).stderr, "what is left out is said")
+    require("4 iterations, 3 of which at the time of one of the 5 on another" in run("trace-query", "aie", trace).stderr, "what is left out is said")
 
 
 def without(events, pid, is_lost):
     return [event for event in events if event["ph"] == "M" or event["pid"] != pid or not is_lost(event["ts"])]
+
+
+def check_lost_iterations(folder):
+    """Tiles whose recordings begin and end at other iterations have those in common that are at the same time."""
+    trace, _ = make(folder, [])
+    whole = ours(trace)["system"][:5]
+    events = json.loads(trace.read_text())
+    stalls = sorted(event["ts"] for event in events if event["name"] == "LOCK_STALL" and event["pid"] == 0)
+    late = without(events, 0, lambda ts: ts < stalls[0])
+    trace.write_text(json.dumps(late))
+    sections = ours(trace, "--warmup", "1")
+    equal([row["phase"] for row in sections["iterations"]], ["perf"] * 4 + ["warmup"] + ["perf"] * 4, "phases")
+    equal(sections["system"][:-2], whole[1:], "the system without the first iteration, which one tile lacks")
+    trace.write_text(json.dumps(without(late, 1, lambda ts: ts > stalls[-1])))
+    equal([(row["tiles"], row["wall"]) for row in ours(trace)["system"][:-2]], [(2, row["wall"]) for row in whole[1:4]],
+          "the system where each tile lacks another iteration")
+    require("4 iterations, 3 of which" in run("trace-query", "aie", trace).stderr, "what is left out is said")
 
 
 def check_hang(folder):
@@ -135,7 +152,7 @@ def check_hang(folder):
 def check_one_tile(folder):
     """What is said of a tile does not depend on which others are shown."""
     trace, _ = make(folder, [])
-    work = ("--work", "48128")
+    work = ("--work", "48128", "--warmup", "1")
     events = json.loads(trace.read_text())
     trace.write_text(json.dumps(without(events, 1, lambda ts: ts < max(event["ts"] for event in events if "ts" in event) / 2)))
     whole, one = ours(trace, *work), ours(trace, *work, "--tile", "tile2,1")
@@ -272,6 +289,6 @@ def check_speedscope(folder):
 def main(cases, _):
     for name, (options, misled, iterations) in CASES.items():
         cases.run_apart(name, check, options, misled, iterations)
-    for function in (check_same_name, check_short_stalls, check_lost_boundary, check_hang, check_one_tile,
+    for function in (check_same_name, check_short_stalls, check_lost_boundary, check_lost_iterations, check_hang, check_one_tile,
                      check_index, check_options, check_bad_input, check_cut, check_model, check_speedscope):
         cases.run_apart(function.__name__, function)
