@@ -76,11 +76,18 @@ bool begins_as_rocprof_json(std::string_view head) {
 }
 // An array of events in which a process is the trace of a tile of an AI Engine: "core_trace for tile2,1".
 bool begins_as_aie_trace(std::string_view head) {
+  const auto any = [&](const auto& signs) {
+    return std::ranges::any_of(signs, [&](std::string_view sign) { return contains(head, sign); });
+  };
+  // Events and ports of tiles, in new and old spelling; the names of processes may stand further down.
+  constexpr std::array kEvents = {"\"INSTR_EVENT_"sv, "\"LOCK_STALL\""sv, "\"PORT_RUNNING_"sv, "\"LockStall\""sv,
+                                  "\"PortRunning"sv};
+  if (any(kEvents)) return true;
   if (without_space(head).starts_with('{') || !contains(head, "\"process_name\"")) return false;  // or damaged
   // As mlir-aie's parse.py names the four kinds of tiles, its core also without a place.
   constexpr std::array kProcesses = {"core_trace"sv, "mem_trace for "sv, "memtile_trace for "sv, "shim_trace for "sv,
                                      "intfc_trace for "sv};
-  return std::ranges::any_of(kProcesses, [&](std::string_view process) { return contains(head, process); });
+  return any(kProcesses);
 }
 // What lists the graphs that were captured: an array of {"file": "...", "batch_size": 32, "mode": "FULL"}.
 bool begins_as_capture_list(std::string_view head) {

@@ -37,7 +37,7 @@ using ReadTrace = void (*)(const TraceInput& input, const IngestOptions& options
 // Chunks are cut under a lock, parsed by several workers at once and taken into the store in file order, so that the
 // store is the same for any number of workers.
 void read_kineto(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts);
-// The same for traces of AI Engine tiles: an array of B and E events whose times are cycles.
+// The same for traces of AI Engine tiles: events whose times are cycles.
 void read_aie(const TraceInput& input, const IngestOptions& options, TraceStore& store, TraceFacts& facts);
 
 struct TraceFormat {

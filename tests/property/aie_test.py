@@ -162,6 +162,17 @@ def check_one_tile(folder):
     equal(one["system"][-1]["gmacs_per_second"], one["tiles"][0]["gmacs_per_second"], "rate of the one that is shown")
 
 
+def check_forms(folder):
+    """The same trace as an object, and with the names of processes at its end."""
+    trace, _ = make(folder, [])
+    whole, events = ours(trace), json.loads(trace.read_text())
+    for name, document in (("object", {"traceEvents": events}), ("late names", sorted(events, key=lambda event: event["ph"] == "M"))):
+        other = folder / f"{name}.json"
+        other.write_text(json.dumps(document))
+        equal(ours(other), whole, name)
+        equal([row["kind"] for row in rows("issues", other)], [row["kind"] for row in rows("issues", trace)], f"{name}: issues")
+
+
 def check_index(folder):
     """The normal reports and SQL know the tiles; the index is the same for any number of threads, and adds up."""
     trace, truth = make(folder, ["--lose-ends", "2", "--lose-starts", "1"])
@@ -231,7 +242,7 @@ def check_bad_input(folder):
     core = {"name": "process_name", "ph": "M", "pid": 0, "args": {"name": "core_trace for tile2,1"}}
     start = {"name": "INSTR_EVENT_0", "ph": "B", "pid": 0, "tid": 0, "ts": 5}
     require("no cores" in answer("memory", [{**core, "args": {"name": "mem_trace for tile2,1"}}, start]), "no cores")
-    require("not of AI Engine" in answer("other", {"traceEvents": [{**start, "ph": "X", "dur": 1}]}), "other format")
+    require("not of AI Engine" in answer("other", {"traceEvents": [{**start, "name": "a", "ph": "X", "dur": 1}]}), "other format")
     require("no pair among" in answer("unpaired", [core, start]), "no pairs")
     odd = [core, start, {**start, "ts": "x"}, {**start, "name": "INSTR_EVENT_1", "ph": "E", "ts": 1e300}]
     answer("numbers", odd)
@@ -290,5 +301,5 @@ def main(cases, _):
     for name, (options, misled, iterations) in CASES.items():
         cases.run_apart(name, check, options, misled, iterations)
     for function in (check_same_name, check_short_stalls, check_lost_boundary, check_lost_iterations, check_hang, check_one_tile,
-                     check_index, check_options, check_bad_input, check_cut, check_model, check_speedscope):
+                     check_forms, check_index, check_options, check_bad_input, check_cut, check_model, check_speedscope):
         cases.run_apart(function.__name__, function)
