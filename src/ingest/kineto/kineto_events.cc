@@ -248,6 +248,18 @@ void KinetoEvents::add_other(Event& event) {
     record.wait_correlation = known_id(event.integer(EventField::kWaitCorrelation));
   }
   event.batch.slices.push_back(record);
+  if (options_.clock == Clock::kCycles) add_edges(record, event.batch);
+}
+
+void KinetoEvents::add_edges(const SliceRecord& slice, EventBatch& batch) {
+  auto edge = record_of<SliceEndpointRecord>(slice.ts, 0, slice.name, slice.track);
+  edge.kind = PairKind::kTile;
+  edge.ph = 'X';
+  batch.endpoints.push_back(edge);
+  if (slice.dur == kUnknownValue) return;
+  edge.ts += slice.dur;
+  edge.is_end = 1;
+  batch.endpoints.push_back(edge);
 }
 
 void KinetoEvents::add_endpoint(Event& event) {

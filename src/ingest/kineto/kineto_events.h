@@ -54,6 +54,7 @@ class KinetoEvents {
   void add_gpu_annotation(Event& event);
   void add_other(Event& event);
   void add_task(Event& event);
+  static void add_edges(const SliceRecord& slice, EventBatch& batch);  // which may be marks of a kernel of a tile
   void add_endpoint(Event& event);
   void add_instant(Event& event);
   void add_counter(Event& event);

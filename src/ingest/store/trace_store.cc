@@ -159,6 +159,7 @@ class TilePairs {
       ends_.push_back(edge.ts);
       end_name_ = edge.name;
     }
+    if (edge.ph == 'X') return;  // a slice already
     if (edge.is_end == 0) {
       const auto [entry, is_new] = open_.try_emplace(key_of(edge), edge);
       if (is_new) return;

@@ -426,6 +426,16 @@ TEST_CASE("tiles: kernels from the marks of cores, wherever they stand in the fi
   CHECK(index.meta("kernels_from_marks") == "2");
 }
 
+TEST_CASE("tiles: kernels from the marks of whole events, too") {
+  const auto whole = [](std::string_view name, int ts) {
+    return fmt::format(R"({{"name":"{}","ts":{},"dur":1,"ph":"X","pid":0,"tid":1}},)", name, ts);
+  };
+  Ingested index(core(whole("INSTR_EVENT_0", 0) + whole("INSTR_EVENT_1", 99)));
+  CHECK(index.rows(kKernels) == "INSTR_EVENT_0..INSTR_EVENT_1 tile2,1 0 100");
+  CHECK(index.rows(kSlices) == "INSTR_EVENT_0 0 1; INSTR_EVENT_1 99 1");
+  CHECK(index.result().events_stored == 2);
+}
+
 TEST_CASE("tiles: times as text and with a fraction, and those that are none") {
   Ingested index(core(edge('B', "Event0", "\" 7\"") + edge('E', "Event1", "16.6") + edge('E', "Event1", "\"x\"") +
                       edge('B', "Event0", "1e300")));
