@@ -122,7 +122,8 @@ TraceTracks::Lanes& TraceTracks::lanes_of(std::uint32_t stream_id) {
   Stream& stream = element(streams_, stream_id);
   const std::int64_t process = device_process(stream.device);
   if (!stream.lanes) {
-    const std::string name = "stream " + (stream.number ? std::to_string(*stream.number) : stream.text);
+    const std::string known = stream.number ? std::to_string(*stream.number) : stream.text;
+    const std::string name = known.empty() ? "stream" : "stream " + known;
     stream.lanes = Lanes{process, name, stream.number.value_or(stream_id), stream.number, {}, {}};
   }
   return *stream.lanes;
@@ -194,11 +195,10 @@ void TraceTracks::write_lanes(TraceEventWriter& events, const Lanes& lanes) cons
 
 void TraceTracks::write_devices(TraceEventWriter& events) const {
   for (const Device& device : devices_) {
-    const std::string number = device.ordinal ? std::to_string(*device.ordinal) : "";
-    const std::string name = fmt::format("device {}{}{}", number, device.name.empty() ? "" : ": ", device.name);
+    const std::string number = device.ordinal ? fmt::format("device {}", *device.ordinal) : "device";
+    const std::string name = fmt::format("{}{}{}", number, device.name.empty() ? "" : ": ", device.name);
     const std::int64_t sort = device.place * 4 + prefix_.side * 2;
-    if (device.marks)
-      write_process(events, *device.marks, fmt::format("device {}: steps, layers, roles, idle", number), sort);
+    if (device.marks) write_process(events, *device.marks, fmt::format("{}: steps, layers, roles, idle", number), sort);
     if (device.process) write_process(events, *device.process, name, sort + 1);
   }
 }

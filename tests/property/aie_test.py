@@ -173,6 +173,21 @@ def check_forms(folder):
         equal([row["kind"] for row in rows("issues", other)], [row["kind"] for row in rows("issues", trace)], f"{name}: issues")
 
 
+def check_words(folder):
+    """Cycles are called so wherever people read them; nobody waits but the tile; no steps are told of."""
+    slow, _ = make(folder, ["--kernel-cycles", "150"])
+    other = folder / "slow.json"
+    slow.rename(other)
+    trace, _ = make(folder, [])
+    indexes = [ingest(path, path.with_suffix(".tracedb")) for path in (trace, other)]
+    series = run("trace-query", "trend", *indexes, "--metric", "op:other")
+    require("Value (cycles)" in series.stdout and " us" not in series.stdout, series.stdout)
+    require("times are cycles" in run("trace-query", "export", trace, "-o", folder / "w.json").stderr, "cycles in Perfetto")
+    window = json.loads((folder / "w.json").read_text())["traceEvents"]
+    names = [event["args"]["name"] for event in window if event["name"] in ("process_name", "thread_name")]
+    require("device: AI Engine" in names and not any(name.endswith(" ") or " :" in name for name in names), names)
+
+
 def check_index(folder):
     """The normal reports and SQL know the tiles; the index is the same for any number of threads, and adds up."""
     trace, truth = make(folder, ["--lose-ends", "2", "--lose-starts", "1"])
@@ -301,5 +316,5 @@ def main(cases, _):
     for name, (options, misled, iterations) in CASES.items():
         cases.run_apart(name, check, options, misled, iterations)
     for function in (check_same_name, check_short_stalls, check_lost_boundary, check_lost_iterations, check_hang, check_one_tile,
-                     check_forms, check_index, check_options, check_bad_input, check_cut, check_model, check_speedscope):
+                     check_forms, check_words, check_index, check_options, check_bad_input, check_cut, check_model, check_speedscope):
         cases.run_apart(function.__name__, function)

@@ -7,7 +7,7 @@ import shutil
 from urllib.parse import quote_plus, urljoin
 
 from served import Server, links, quoted, skip_without_serve, until
-from trace_cases import equal, ingest, make_trace, require
+from trace_cases import equal, ingest, make_trace, require, run
 
 
 def submitted(server, body, path="sql", **more):
@@ -115,6 +115,20 @@ def check_file_names(folder):
         equal([server.get(html.unescape(link))[0] for link, _ in shown], [200] * len(names), f"{shown}")
 
 
+def check_cycles(folder):
+    """Times of AI Engine tiles are headed as what they count, as in a terminal."""
+    folder.mkdir()
+    for name, length in (("a", 100), ("b", 120)):
+        run("make-trace", "aie", "--kernel-cycles", length, folder / f"{name}.json")
+        ingest(folder / f"{name}.json", folder / f"{name}.tracedb")
+    with Server(folder) as server:
+        for view in ("t/kernels?i=a", "t/timeline?i=a", "c/kernels?a=a&b=b", "k?i=a&name=INSTR_EVENT_0..INSTR_EVENT_1"):
+            body = server.get(view)[2].decode()
+            require("(cycles)" in body and not re.search(r"\((ns|us)\)", body), f"{view}: {re.findall('<th.*?</th>', body, re.S)}")
+        body = server.get("trend?metric=op:other")[2].decode()
+        equal((len(re.findall(r">[\d,]+ cycles</td>", body)), " us<" in body), (2, False), "times of a trend")
+
+
 def main(cases, folder):
     skip_without_serve()
     shown = folder / "shown"
@@ -125,3 +139,4 @@ def main(cases, folder):
     with Server(shown) as server:
         cases.each((check_statements, check_rows, check_tabs, check_errors), server)
     cases.run("file names", check_file_names, folder / "names")
+    cases.run("cycles", check_cycles, folder / "cycles")

@@ -12,6 +12,7 @@
 #include "base/text/decimal.h"
 #include "base/text/regular_expression.h"
 #include "base/text/split.h"
+#include "present/cells.h"
 #include "sql/database.h"
 
 namespace tracedb {
@@ -333,7 +334,7 @@ int run_trace_reports(const CommandLine& line, const std::string& name,
       warnings.insert(warnings.begin(), trace.notes.begin(), trace.notes.end());
       for (std::string& lost : trace.index.database().take_notes()) warnings.push_back(std::move(lost));
       if (trace.index.meta("time_unit") != "cycle") return;
-      warnings.emplace_back("times are cycles: read 1 ns as 1 cycle");
+      warnings.emplace_back(kCyclesNote);
       if (line.for_people()) name_cycles(report->report);
     });
     if (made && report) output.add(name, input, *std::move(report));

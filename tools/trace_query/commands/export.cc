@@ -12,6 +12,7 @@
 #include "export/parquet/kernel_file.h"
 #include "export/replay.h"
 #include "export/window_export.h"
+#include "present/cells.h"
 #include "trace_query/command.h"
 #include "trace_query/help.h"
 #include "trace_query/options.h"
@@ -36,6 +37,8 @@ ExportInputs open_inputs(const CommandLine& line) {
     inputs.traces.push_back(open_trace(path, line));
     const std::string prefix = inputs.paths.size() > 1 ? printable_path(path) + ": " : "";
     for (const std::string& text : inputs.traces.back().notes) note(line, prefix + text);
+    const bool has_unit = line.text("format") == "speedscope";
+    if (!has_unit && inputs.traces.back().index.meta("time_unit") == "cycle") note(line, prefix + kCyclesNote);
   }
   return inputs;
 }

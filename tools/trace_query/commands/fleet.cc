@@ -191,20 +191,15 @@ void add_out_of_date(const std::vector<CatalogueEntry>& entries, std::string_vie
                               first_names(names, kMostNamed)));
 }
 
-void add_catalogue_notes(const std::vector<CatalogueEntry>& entries, std::vector<std::string>& notes) {
-  if (const std::size_t n = count_not_indexed(entries); n > 0) {
-    notes.push_back(counted(n, "trace has", "traces have") + " no index yet: run trace-ingest on the folder");
-  }
-  add_out_of_date(entries, "", notes);
-}
-
 int run_ls(const Command& command, std::span<const std::string> args) {
   CommandLine line(command, {OptionGroup::kRows, OptionGroup::kOutput});
   line.add("where", "only those for which this SQL is true: \"gpu LIKE '%H100%' AND steps > 10\"");
   if (!line.parse(args)) return 0;
   std::vector<std::string> notes;
   const std::vector<CatalogueEntry> entries = read_catalogue(line, notes);
-  add_catalogue_notes(entries, notes);
+  if (const std::size_t n = count_not_indexed(entries); n > 0)
+    notes.push_back(counted(n, "trace has", "traces have") + " no index yet: run trace-ingest on the folder");
+  add_out_of_date(entries, "", notes);
   Report report{declared_columns("ls"), {}};
   for (const CatalogueEntry& entry : entries) report.rows.push_back(catalogue_row(entry));
   Output output(line);
@@ -292,6 +287,8 @@ TrendRequest trend_request(const CommandLine& line) {
   return out;
 }
 
+bool is_of_tiles(const TrendSeries& series) { return series.points.front().run.front()->summary.format == "aie"; }
+
 void add_notes(const std::vector<CatalogueEntry>& entries, const std::vector<TrendSeries>& series,
                const ChangePointOptions& options, std::vector<std::string>& notes) {
   if (const std::size_t unread = count_not_indexed(entries); unread > 0)
@@ -310,11 +307,12 @@ void add_notes(const std::vector<CatalogueEntry>& entries, const std::vector<Tre
   if (undated > 0)
     notes.push_back(counted(undated, "trace has", "traces have") + " no date: placed by the time of the file");
   if (unknown > 0) notes.push_back(counted(unknown, "trace does", "traces do") + " not have the metric");
-  if (few > 0) {
+  if (few > 0)
     notes.push_back(fmt::format("{} too short for a change to be told from noise (fewer than {} runs)",
                                 counted(few, "series is", "series are"), least));
-  }
   if (series.empty()) notes.emplace_back("no index that has it");
+  if (const auto cycles = std::ranges::count_if(series, is_of_tiles); cycles > 0)
+    notes.push_back((cycles == std::ssize(series) ? "" : "of AI Engines ") + std::string(kCyclesNote));
 }
 
 // Of series of one run each, one sentence for all of them.
@@ -324,6 +322,7 @@ Report headlines(const TrendRequest& request, const std::vector<TrendSeries>& se
   Report out{sentence_columns(), {}, {}, true};
   for (const TrendSeries& one : series) {
     if (single > 1 && is_single(one)) continue;
+    const CycleWords cycles(is_of_tiles(one));
     Sentence told = trend_headline(one, request.metric.name);
     told.text.insert(0, one.label + ": ");
     add_sentence(out, one.label, told);
@@ -355,11 +354,13 @@ SetOfPoint sets_by(const CommandLine& line) {
 void print(const CommandLine& line, Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series,
            const std::vector<std::string>& notes) {
   const bool human = line.for_people();
+  const CycleWords cycles(!series.empty() && std::ranges::all_of(series, is_of_tiles));
   for (const std::string& note : notes) output.note(note);
   output.sentences(headlines(request, series), "trend", line.positional());
   const auto add = [&](const char* section, Report report) {
     if (human && series.size() == 1 && !line.has("columns")) drop_column(report, "series");
     if (human && !line.has("columns")) drop_column(report, "index_path");  // of programs
+    if (human && CycleWords::active()) name_cycles(report);
     output.section(std::move(report), {"trend", line.positional(), section});
   };
   if (!human) add("series", trend_series(series, request.metric.name));

@@ -406,6 +406,7 @@ int run_comparison(const CommandLine& line) {
       output.note(notes.back());
     }
   }
+  if (CycleWords::active()) notes.emplace_back(kCyclesNote);
   output.end_sections(notes);
   output.finish();
   return any_failed(results.gates) ? 1 : loop.exit_code();

@@ -322,6 +322,8 @@ std::string catalogue_html(const std::string& list, const std::string& trend, co
 
 std::string trend_html(const std::string& trend) {
   const Value document = python::read_json(trend, "trend");
+  const std::vector<std::string> warnings = answer_warnings(document);
+  const CycleWords cycles(counts_cycles(warnings));
   std::vector<Series> all = read_series(document);
   std::ranges::stable_sort(all, std::greater(), [](const Series& one) {
     return std::isfinite(one.change_pct) ? std::abs(one.change_pct) : -1;
@@ -345,7 +347,7 @@ std::string trend_html(const std::string& trend) {
     }
     out += "</tbody></table></details></section>\n";
   }
-  return out.empty() ? "<p class=\"empty\">No series.</p>\n" : out;
+  return (out.empty() ? "<p class=\"empty\">No series.</p>\n" : out) + paragraphs(warnings, "note");
 }
 
 }  // namespace tracedb

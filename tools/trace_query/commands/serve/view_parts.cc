@@ -9,6 +9,7 @@
 
 #include "base/text/decimal.h"
 #include "base/text/split.h"
+#include "present/cells.h"
 #include "report/escape.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/served/served_page.h"
@@ -143,6 +144,9 @@ Answered read_answer(const std::string& printed, std::string_view command) {
     if (is_table && member.key != "sentences" && member.key != "sections")
       add_tables(member.value.items, document, document, member.key == "rows" ? "" : member.key, shapes, out);
   }
+  if (counts_cycles(out.warnings)) {
+    for (AnsweredTable& table : out.tables) name_cycles(table.report);
+  }
   if (out.tables.size() > 1) {  // it is that of the first
     for (AnsweredTable& table : out.tables) table.total = -1;
   }
@@ -163,6 +167,10 @@ std::vector<std::string> answer_warnings(const Value& document) {
   std::vector<std::string> out;
   for (const Value& one : items_of(document, "warnings")) out.push_back(python::str(one));
   return out;
+}
+
+bool counts_cycles(const std::vector<std::string>& warnings) {
+  return std::ranges::find(warnings, kCyclesNote) != warnings.end();
 }
 
 std::string text_at(const Value& row, std::string_view key) {

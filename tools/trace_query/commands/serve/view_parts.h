@@ -35,6 +35,7 @@ Answered read_answer(const std::string& printed, std::string_view command);
 void part_sums(AnsweredTable& table, std::size_t offset, std::size_t most);
 
 std::vector<std::string> answer_warnings(const python::Value& document);
+bool counts_cycles(const std::vector<std::string>& warnings);  // whether these say that all times are cycles
 
 // Cells by key, for pages that look at them.
 std::string text_at(const python::Value& row, std::string_view key);
