@@ -149,6 +149,7 @@ const Fields<MeasuredChange> kMeasuredChangeFields = DeclaredFields<MeasuredChan
 
 void name_cycles(Report& report) {
   for (Column& column : report.columns) {
+    if (column.key.starts_with("host") && column.head.starts_with("Host")) column.head.replace(0, 4, "Tile");
     if (column.unit != Unit::kTime) continue;
     column.unit = Unit::kCount;
     column.head += " (cycles)";

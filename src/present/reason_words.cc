@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/text/amounts.h"
 #include "present/words.h"
 #include "report/escape.h"
 #include "trace/display_name.h"
@@ -64,6 +65,9 @@ Sentence load_change(const StepGroup& group) {
       {{"baseline", mean_load(group.baseline)}, {"candidate", mean_load(group.candidate)}, {"of", load_of(group)}});
 }
 
+// A trace without steps has nothing between them.
+std::string_view within(const GroupComparison& group) { return group.group.whole_trace ? "" : " within the step"; }
+
 // One sentence about each kind of reason.
 class ReasonWords {
  public:
@@ -108,7 +112,7 @@ class ReasonWords {
       case Cause::kNoStep:
         return told("work of no step, while no step's runs: {times}{interval}", {times_, interval_});
       case Cause::kIdle:
-        return told("idle within the step: {times}{interval}{host}", {times_, interval_, host_});
+        return told(fmt::format("idle{}: {{times}}{{interval}}{{host}}", within(group_)), {times_, interval_, host_});
       case Cause::kCommunication:
         return told("exposed communication{at}: {times}{kernels}{interval}",
                     {at_, times_, {"kernels", kernels("collective|collectives")}, interval_});
@@ -158,7 +162,7 @@ class ReasonWords {
   // Where nothing was recorded, nothing is said.
   [[nodiscard]] Sentence hosts() const {
     if (!reason_.host) return {};
-    return say("host", "; host of {who} in {frame} for {share:.0f%} of it",
+    return say("host", fmt::format("; {} of {{who}} in {{frame}} for {{share:.0f%}} of it", waiting_word()),
                {{"who", change_.change > 0 ? words_.names.candidate : words_.names.baseline},
                 {"frame", host_words(*reason_.host)},
                 {"share", reason_.host->share}});
@@ -313,6 +317,8 @@ std::string host_words(const HostFrame& host) {
       "`{}`", shorten_middle(slash == std::string::npos ? host.frame : host.frame.substr(slash + 1), kLongestPlace));
 }
 
+const char* waiting_word() { return CycleWords::active() ? "tile" : "host"; }
+
 std::string op_words(std::string_view op) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kWords = {
       {{"attention_prefill", "prefill attention"},
@@ -372,7 +378,8 @@ Sentence host_clause(const WordsInput& words, const GroupReasons& group, const R
   const HostWaits& waits = of_candidate ? group.group->candidate.waits : group.group->baseline.waits;
   const Recording& recording = (of_candidate ? words.in.candidate : words.in.baseline).recorded.recording;
   std::vector<Sentence> parts;
-  if (reason.host) parts.push_back(say("host", "host in {frame}", {{"frame", host_words(*reason.host)}}));
+  if (reason.host)
+    parts.push_back(say("host", fmt::format("{} in {{frame}}", waiting_word()), {{"frame", host_words(*reason.host)}}));
   if (reason.cause == Cause::kBetweenSteps && waits.bound() && waits.calls > 0) {
     parts.push_back(say("slowed", "part of it is the recording of {recording}: {calls:count} calls a gap",
                         {{"recording", to_string(recording)}, {"calls", waits.calls_per_gap()}}));
@@ -412,7 +419,7 @@ Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const
     case Cause::kNoStep:
       return told("spends {change:time} {how} in work of no step", {size, more});
     case Cause::kIdle:
-      return told("idles {change:time} {how} within the step{host}", {size, waits, host});
+      return told(fmt::format("idles {{change:time}} {{how}}{}{{host}}", within(*group.group)), {size, waits, host});
     case Cause::kCommunication:
       return told("waits {change:time} {how} for communication{at}", {size, waits, at});
     case Cause::kCopies:
@@ -433,7 +440,7 @@ Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const
                    size,
                    slower});
     case Cause::kConcurrency:
-      return told("runs {how} kernels at once ({change:time})", {{"how", longer ? "fewer" : "more"}, size});
+      return told("its kernels overlap for {change:time} {how}", {size, {"how", longer ? "less" : "more"}});
     case Cause::kOtherSteps:
       return told("has {change:time} {how} work of other steps in its time", {size, more});
     case Cause::kClocks:

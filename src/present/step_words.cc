@@ -148,9 +148,10 @@ Sentence kinds_words(const ComparedTrace& trace, const GroupSide& side, const st
   const TimeRange fast = range_of(trace, side, usual), slow = range_of(trace, side, side.slow);
   const bool stalls = 2 * (idle_of(trace, side.slow) - idle_of(trace, usual)) >= slow.mean - fast.mean;
   const double from = stalls ? fast.mean : 0;
-  const Sentence where = stalls && host ? say("host", ": host in {frame} for {share:.0f%} of it",
-                                              {{"frame", host_words(*host)}, {"share", host->share}})
-                                        : Sentence{};
+  const Sentence where = stalls && host
+                             ? say("host", fmt::format(": {} in {{frame}} for {{share:.0f%}} of it", waiting_word()),
+                                   {{"frame", host_words(*host)}, {"share", host->share}})
+                             : Sentence{};
   return say("kinds", "{fast:count} of {steps:count} steps take {fast_times}, {slow:count} {what} {slow_times}{host}",
              {{"fast", count_steps(trace, usual)},
               {"steps", count_steps(trace, side.device_steps)},

@@ -28,6 +28,7 @@ SideNames side_names(std::string_view baseline_devices, std::string_view candida
 
 // "`llama.py(374): forward`": the end of a path says where it is.
 std::string host_words(const HostFrame& host);
+const char* waiting_word();  // what is there while no kernel runs: "host", of AI Engines "tile"
 
 // A class of kernels as people say it: "GEMM" for dense_gemm, "norm+quantise" for itself; classes of a user's rules
 // have their own names.

@@ -325,7 +325,7 @@ class TraceWords : PageWriter {
     const double part = main.of({host_between_ ? LedgerKind::kBetween : LedgerKind::kIdle});
     const double share = host_ && main.idle() > 0 ? host_->share * part / main.idle() : 0;
     if (share < kMostly) return {};
-    return say("host", " (host in {frame} for {share:.0f%} of it{slowed})",
+    return say("host", fmt::format(" ({} in {{frame}} for {{share:.0f%}} of it{{slowed}})", waiting_word()),
                {{"frame", host_words(*host_)}, {"share", share}, {"slowed", slowed()}});
   }
 
@@ -422,9 +422,10 @@ class TraceWords : PageWriter {
           with(say("report.rest", "{time:time} ({share:.0f%}) in smaller rows{twice}",
                    {{"time", rest},
                     {"share", rest / of.total()},
-                    {"twice", rest < 0
-                                  ? ": kernels that run at once, or in the time of another step, count in full above"
-                                  : ""}}),
+                    {"twice", rest >= 0                    ? ""
+                              : of.group.group.whole_trace ? ": kernels that run at once count in full above"
+                                                           : ": kernels that run at once, or in the time of another "
+                                                             "step, count in full above"}}),
                phase_of(of)),
           "rest:");
     }
@@ -435,7 +436,7 @@ class TraceWords : PageWriter {
   // Of the first group.
   [[nodiscard]] Sentence host_of(const LedgerItem& item) const {
     if (!host_ || item.kind != (host_between_ ? LedgerKind::kBetween : LedgerKind::kIdle)) return {};
-    return say("", "; host in {frame} for {share:.0f%} of it",
+    return say("", fmt::format("; {} in {{frame}} for {{share:.0f%}} of it", waiting_word()),
                {{"frame", host_words(*host_)}, {"share", host_->share}});
   }
 

@@ -186,6 +186,11 @@ def check_words(folder):
     window = json.loads((folder / "w.json").read_text())["traceEvents"]
     names = [event["args"]["name"] for event in window if event["name"] in ("process_name", "thread_name")]
     require("device: AI Engine" in names and not any(name.endswith(" ") or " :" in name for name in names), names)
+    require("Tile (%)" in run("trace-query", "timeline", trace).stdout, "who waits")
+    for words in (("report", trace, "--format", "markdown"), ("compare", trace, other)):
+        text = " ".join(run("trace-query", *words).stdout.replace("\\", "").split())
+        require("tile in `LOCK_STALL`" in text or words[0] == "compare", text)
+        require("host in" not in text and "within the step" not in text and "kernels at once" not in text and "another step" not in text, text)
 
 
 def check_index(folder):

@@ -135,7 +135,7 @@ class Page(Reasons):
               "place")
         told.get("what")
         if not idles:
-            words = {"operation": ("more", "less") if told.has("n") else ("slower", "faster"), "fusion": ("slower", "faster"), "concurrency": ("fewer", "more"),
+            words = {"operation": ("more", "less") if told.has("n") else ("slower", "faster"), "fusion": ("slower", "faster"), "concurrency": ("less", "more"),
                      "between_steps": ("more", "less")}.get(cause, ("longer", "less"))
             equal(told["how"], words[more < 0], "its sign")
         if cause == "operation" and told.has("n"):
