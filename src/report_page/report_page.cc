@@ -207,7 +207,7 @@ constexpr PictureMaker kPictureMakers[] = {
     {operation_pictures, "no operations: there is no device work"},
     {flames, "no flame graph: hardly any kernel has a Python stack with frames of the user's code", kStacks},
     {module_flames, "no flame graph by module: hardly any kernel was launched below a frame of nn.Module", kStacks},
-    {rooflines, "no roofline: no shapes of matrix products were recorded",
+    {rooflines, "no roofline: no operators of matrix products were recorded with shapes",
      " (PyTorch's profiler records them by record_shapes=True)"},
     {memory_curves, "no memory over time: no allocations were read",
      " (PyTorch's profiler records them by profile_memory=True)", true},

@@ -303,6 +303,7 @@ def check_output(folder):
     titles = compare("-q", index, index).stdout
     for title in ("Summary", "Operations both have", "Fusion findings", "Its warnings"):
         require(f"{title}\n" in titles, f"no table {title!r}")
+    equal(compare("-q", "--section", "all", index, index).stdout, titles, "all sections")
     alone = compare("-q", "--section", "alignment", "--limit", "2", index, index).stdout
     require("Summary" not in alone and alone.count("[others]") == 1, f"not one cut table:\n{alone}")
     rows = sections_of("--section", "alignment", index, index)

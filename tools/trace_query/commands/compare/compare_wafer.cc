@@ -367,13 +367,14 @@ std::vector<WaferTable> requested_tables(const CommandLine& line) {
     if (known.empty() || known.back() != table.section) known.emplace_back(table.section);
   }
   const std::vector<std::string> asked = line.names("section");
+  const bool every = asked.empty() || std::ranges::find(asked, "all") != asked.end();
   for (const std::string& section : asked) {
-    if (std::ranges::find(known, section) != known.end()) continue;
-    throw usage_error("--section {}: with --method wafer there are {}{}", section, fmt::join(known, ", "),
+    if (section == "all" || std::ranges::find(known, section) != known.end()) continue;
+    throw usage_error("--section {}: with --method wafer there are {} and all{}", section, fmt::join(known, ", "),
                       did_you_mean(section, known));
   }
   std::erase_if(tables, [&](const WaferTable& table) {
-    return !asked.empty() && std::ranges::find(asked, table.section) == asked.end();
+    return !every && std::ranges::find(asked, table.section) == asked.end();
   });
   return tables;
 }
