@@ -5,7 +5,7 @@ The real level 1 files come with op_statistic.csv, the profiler's own sums by op
 import csv
 import json
 
-from ascend_files import Run, write_csv, write_database, write_trace_view
+from ascend_files import DEVICE, MAIN, PID, Run, micro, write_csv, write_database, write_trace_view
 from report_page import Document
 from trace_cases import (TRACES, equal, ingest, nanoseconds, open_index, read_trace, require, rows, run, skip_without_traces,
                          verify_index)
@@ -96,6 +96,19 @@ def one_run(folder):
     rank = run("trace-query", "sql", "--csv", folder / "ascend_pytorch_profiler_3.db.tracedb",
                "SELECT value FROM meta WHERE key = 'rank'").stdout.split()[1]
     equal(rank, "3", "rank")
+    # Without flows to operators launches are of the step of their process, and calls are on its threads.
+    view = json.loads((folder / "trace_view.json").read_text())
+    wait = {"ph": "X", "name": "AscendCL@aclrtSynchronizeStream", "pid": PID << 10 | 7 << 5 | DEVICE, "tid": MAIN,
+            "ts": micro(base - 390_000), "dur": 5.0, "args": {"level": "acl", "connection_id": 1}}
+    (folder / "no_flows.json").write_text(json.dumps([*(event for event in view if event.get("cat") != "async_npu"), wait]))
+    database = open_index(ingest(folder / "no_flows.json", folder / "no_flows.tracedb"))
+    equal(database.execute("SELECT count(launch_id), count(cpu_op_id), count(step_id) FROM kernel").fetchone(),
+          (len(made.kernels), 0, len(made.kernels)), "kernels with launch, operator and step of a trace without flows to operators")
+    equal(database.execute("SELECT o.ts < c.ts, o.thread_id = c.thread_id FROM runtime_call c JOIN string s ON s.id = c.name_id "
+                           "JOIN cpu_op o ON o.id = c.cpu_op_id WHERE s.value GLOB '*Synchronize*'").fetchall(), [(1, 1)],
+          "a call inside an operator")
+    (breakdown,) = rows("breakdown", folder / "no_flows.tracedb")
+    require(breakdown["computing"] > 0 and breakdown["exposed_comm"] > 0, f"the device is not idle: {breakdown}")
     compared = run("trace-query", "compare", "--section", "kernels", "--csv", folder / "kernel_details.csv",
                    folder / "trace_view.json").stdout
     require("MatMulV2" in compared, "compare of table and trace names no kernel")

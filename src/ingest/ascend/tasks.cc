@@ -65,7 +65,7 @@ class TaskPlacer {
     any_ = any_ || track != TaskTrack::kOther;
     const std::string_view name = text(task.name);
     if (track == TaskTrack::kHost) {
-      const auto call = record_of_task<CallRecord>(task, task.track);
+      const auto call = record_of_task<CallRecord>(task, caller_on(task.track));
       store_.count(call);
       return store_.calls.push(call);
     }
@@ -141,14 +141,26 @@ class TaskPlacer {
     return store_.config_id(config);
   }
 
+  // The profiler packs its process, a layer and the device into the pid: process << 10 | layer << 5 | device.
+  static constexpr std::int64_t kDeviceBits = 31;
+  static constexpr unsigned kProcessShift = 10;
+
+  // The thread of the process itself, where the trace has that process.
+  std::uint32_t caller_on(std::uint32_t track) {
+    if (const std::uint32_t known = store_.caller_on(track); known != track) return known;
+    const ThreadInfo& drawn = store_.threads[track - 1];
+    const TrackKey process{store_.processes[drawn.process - 1].pid.number >> kProcessShift, {}};
+    if (std::ranges::find(store_.processes, process, &ProcessInfo::pid) == store_.processes.end()) return track;
+    const std::uint32_t own = store_.thread_id(process, TrackKey(drawn.tid));
+    return store_.threads[track - 1].caller = own;
+  }
+
   enum class HasNumber : std::uint8_t { kNo, kYes };  // the track's number is that of a stream
 
-  // The profiler packs its process, a layer and the device into the pid: process << 10 | layer << 5 | device.
   std::uint32_t stream_of(const TaskRecord& task, HasNumber has_number) {
     if (streams_.size() < task.track) streams_.resize(task.track);
     std::uint32_t& stream = streams_[task.track - 1];
     if (stream != 0) return stream;
-    constexpr std::int64_t kDeviceBits = 31;
     const ThreadInfo& thread = store_.threads[task.track - 1];
     const TrackKey& pid = store_.processes[thread.process - 1].pid;
     const TrackKey device = pid.number == kUnknownValue ? pid : TrackKey{pid.number & kDeviceBits, {}};

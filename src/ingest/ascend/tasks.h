@@ -47,7 +47,7 @@ inline bool is_hcom(std::string_view name) { return name.starts_with("hcom_"); }
 //
 //   "Ascend Hardware"              kernels, memory operations, and slices for what only orders or waits
 //   "HCCL", "Communication"        collectives (kernels too); their transfers and notifications: slices
-//   "CANN"                         runtime calls, tied to tasks by connection_id
+//   "CANN"                         runtime calls of the process's own threads, tied to tasks by connection_id
 //   any other                      slices
 //
 // Moves the store's tasks to where they belong; true if there were any of Ascend's processes. After

@@ -29,10 +29,6 @@ std::int64_t arrow_id(const EventId& id) {
                                                                      : kUnknownValue;
 }
 
-FlowArrow arrow(const FlowRecord& start, const FlowRecord& end, std::uint32_t stream) {
-  return {arrow_id(end.id), end.ts, stream, start.track, start.ts};
-}
-
 constexpr std::string_view kFlowLetters = "stf";
 
 std::int64_t process_of(const TraceStore& store, std::uint32_t thread) { return store.threads[thread - 1].process; }
@@ -132,8 +128,12 @@ FlowLinks::FlowLinks(const TraceStore& store)
       for_users(store.operators_by_flow || store.handoffs.size() > 0),
       by_start(store.spool(4)),
       origins(store.spool(4)),
-      correlations_(store.correlations),
+      store_(store),
       stream_of_thread_(streams_of_threads(store)) {}
+
+FlowArrow FlowLinks::arrow(const FlowRecord& start, const FlowRecord& end, std::uint32_t stream) const {
+  return {arrow_id(end.id), end.ts, stream, store_.caller_on(start.track), start.ts};
+}
 
 void FlowLinks::add(const std::vector<FlowRecord>& ends) {
   if (ends.size() < 2 || ends.front().id.type == EventIdType::kNone) return;

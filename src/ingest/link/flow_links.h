@@ -59,10 +59,13 @@ class FlowLinks {
   ExternalSorter<FlowOrigin, ByFlowEnd> origins;
 
  private:
-  [[nodiscard]] bool makes_link(const FlowArrow& arrow) const { return needed || !correlations_.has_call(arrow.id); }
+  [[nodiscard]] FlowArrow arrow(const FlowRecord& start, const FlowRecord& end, std::uint32_t stream) const;
+  [[nodiscard]] bool makes_link(const FlowArrow& flow) const {
+    return needed || !store_.correlations.has_call(flow.id);
+  }
   void add_one(const FlowRecord& start, const FlowRecord& end);
 
-  const Correlations& correlations_;
+  const TraceStore& store_;
   std::vector<std::uint32_t> stream_of_thread_;  // by thread id - 1: the stream drawn there; 0: none
   std::vector<FlowRecord> starts_;               // scratch
 };

@@ -49,6 +49,7 @@ struct ThreadInfo {
   TrackKey tid;
   std::string name;
   std::int64_t sort_index = kUnknownValue;
+  std::uint32_t caller = 0;  // the thread whose calls are drawn here, where that is another one; 0: this one
 };
 
 struct StreamInfo {
@@ -141,6 +142,11 @@ class TraceStore {
   [[nodiscard]] bool lacks_all_launches() const { return uncorrelated > 0 || calls.size() == 0; }
   [[nodiscard]] std::uint32_t string_id(std::string_view text) { return strings.intern(text).id; }
   EventCount& kind(std::uint32_t category, std::string_view ph);
+  [[nodiscard]] std::uint32_t caller_on(std::uint32_t thread) const {
+    const std::uint32_t other = threads[thread - 1].caller;
+    return other == 0 ? thread : other;
+  }
+  std::uint32_t thread_id(const TrackKey& pid, const TrackKey& tid);
   std::uint32_t stream_id(const TrackKey& device, const TrackKey& number);
   std::uint32_t config_id(const LaunchConfig& config);
   [[nodiscard]] SpoolOptions spool(unsigned share) const {  // share: part of 64 of the memory
@@ -156,7 +162,6 @@ class TraceStore {
   void keep(const MetadataRecord& record);
   void apply(const MetadataRecord& record);
   std::uint32_t process_id(const TrackKey& pid);
-  std::uint32_t thread_id(const TrackKey& pid, const TrackKey& tid);
   std::uint32_t shape_id(const ShapeDefinition& shape);
 
   std::vector<WorkerIds> workers_;
