@@ -177,6 +177,14 @@ class TaskPlacer {
   bool any_ = false;
 };
 
+// Of a node of a graph, which is its type and a counter; a version ("MatMulV2") has one digit.
+std::string_view without_counter(std::string_view node) {
+  std::size_t end = node.find_last_not_of("0123456789") + 1;
+  if (end == 0 || node[end - 1] == '_') return node;
+  if (node[end - 1] == 'V') ++end;
+  return node.substr(0, end);
+}
+
 }  // namespace
 
 bool is_compute_task(std::string_view task_type, std::string_view name) {
@@ -186,7 +194,8 @@ bool is_compute_task(std::string_view task_type, std::string_view name) {
 }
 
 std::string_view operation_type(std::string_view task_name) {
-  constexpr std::string_view kConversion = "trans_";
+  constexpr std::string_view kConversion = "trans_", kFill = "MemSet";
+  if (task_name.ends_with("_MemSet")) return kFill;
   const std::size_t last = task_name.rfind('_');
   if (task_name.starts_with("aclnn") && std::ranges::count(task_name, '_') >= 2 && last + 1 < task_name.size() &&
       !is_digits(task_name.substr(last + 1))) {
@@ -194,7 +203,7 @@ std::string_view operation_type(std::string_view task_name) {
   }
   const bool converts = task_name.starts_with(kConversion) && last != std::string_view::npos &&
                         last > kConversion.size() && is_digits(task_name.substr(last + 1));
-  return converts ? task_name.substr(kConversion.size(), last - kConversion.size()) : task_name;
+  return converts ? task_name.substr(kConversion.size(), last - kConversion.size()) : without_counter(task_name);
 }
 
 std::string cann_call_name(std::string_view level, std::string_view call) {

@@ -21,8 +21,8 @@ inline bool is_memory_task(std::string_view name) { return name.starts_with("MEM
 // waits, signals or moves data is not.
 bool is_compute_task(std::string_view task_type, std::string_view name);
 
-// The type of the operation where the name of its task tells it ("aclnnMul_MulAiCore_Mul" and "trans_TransData_12");
-// else the name itself ("Conv2D1").
+// The type of the operation where the name of its task tells it ("aclnnMul_MulAiCore_Mul", "trans_TransData_12",
+// "Conv2D1" and "Conv2D1_MemSet"); else the name itself.
 std::string_view operation_type(std::string_view task_name);
 
 // The name of a host call as trace_view.json has it: "Node@launch" for call "launch" of level "node".
