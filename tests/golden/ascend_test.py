@@ -7,8 +7,8 @@ import json
 
 from ascend_files import DEVICE, MAIN, PID, Run, micro, write_csv, write_database, write_trace_view
 from report_page import Document
-from trace_cases import (TRACES, equal, ingest, nanoseconds, open_index, read_trace, require, rows, run, skip_without_traces,
-                         verify_index)
+from trace_cases import (TRACES, edit_database, equal, ingest, nanoseconds, open_index, read_trace, require, rows,
+                         run, skip_without_traces, verify_index)
 
 ASCEND = TRACES / "ascend"
 SUMS = """SELECT n.name, s.n, s.total, s.min, s.max FROM kernel_name_sum s JOIN kernel_name n ON n.id = s.name_id"""
@@ -112,6 +112,20 @@ def one_run(folder):
     require("MatMulV2" in compared, "compare of table and trace names no kernel")
 
 
+def device_of_collectives(folder):
+    """Of several devices the tasks of a collective say which it is on; of no known task it is not known."""
+    path = folder / "two_profiler.db"
+    write_database(Run(seed=7), path)
+    edit_database(path, "CREATE TABLE COMMUNICATION_TASK_INFO (globalTaskId INTEGER, taskType INTEGER, opId INTEGER)",
+                  "INSERT INTO COMMUNICATION_TASK_INFO SELECT 1000 + opId, 0, opId FROM COMMUNICATION_OP WHERE opId <> 39",
+                  "INSERT INTO TASK SELECT startNs, endNs, 4 + (opId = 29), connectionId, 1000 + opId, 1, 0, 0, 9, opId, "
+                  "4294967295 FROM COMMUNICATION_OP WHERE opId <> 39")
+    found = open_index(ingest(path, folder / "two.tracedb")).execute(
+        "SELECT d.ordinal FROM kernel k JOIN stream s ON s.id = k.stream_id JOIN device d ON d.id = s.device_id "
+        "WHERE k.kind = 'comm' ORDER BY k.ts").fetchall()
+    equal(found, [(4,), (4,), (5,), (None,)], "devices of collectives")
+
+
 def one_source_of_a_run(folder):
     """Of a folder that the profiler wrote, one index is made, and one line says of what, and what was left alone."""
     made = Run(seed=5)
@@ -209,7 +223,7 @@ def fed_threads(folder):
 
 
 def main(cases, _):
-    cases.each_apart((one_run, one_source_of_a_run, no_file_beside))
+    cases.each_apart((one_run, device_of_collectives, one_source_of_a_run, no_file_beside))
     if not skip_without_traces(cases, ASCEND):
         for rank in (0, 1):
             cases.run_apart(f"op_statistic of rank {rank}", statistics, rank)

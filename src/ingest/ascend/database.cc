@@ -53,6 +53,10 @@ class AscendDatabase {
     std::uint32_t name, config;
     bool has_times;  // a row of TASK
   };
+  // A task of a collective.
+  struct Communication {
+    std::int64_t type, collective;  // string id of what it does; opId
+  };
 
   // Of what the profiler writes where there is nothing to say, too: 0.
   std::uint32_t known_text(std::string_view text) {
@@ -167,8 +171,8 @@ class AscendDatabase {
   }
 
   void read_communication_info() {
-    tables_.look_up("COMMUNICATION_TASK_INFO", {{"globalTaskId"}, {"taskType"}}, [&](const SourceRow& row) {
-      if (row.id(0) != kUnknownValue) communication_.try_emplace(row.id(0), row.id(1));
+    tables_.look_up("COMMUNICATION_TASK_INFO", {{"globalTaskId"}, {"taskType", "opId"}}, [&](const SourceRow& row) {
+      if (row.id(0) != kUnknownValue) communication_.try_emplace(row.id(0), Communication{row.id(1), row.id(2)});
     });
   }
 
@@ -196,14 +200,15 @@ class AscendDatabase {
     const TrackKey device{row.integer(4), {}};
     const TrackKey stream{row.integer(3), {}};
     if (device.number != kUnknownValue) devices_.insert(device.number);
-    const auto compute = compute_.find(id);
     const std::string_view type = strings_.of(row.id(6));
-    if (compute == compute_.end() && (communication_.contains(id) || !is_memory_task(type))) {
-      const auto communicates = communication_.find(id);
-      const std::string_view name = communicates == communication_.end() ? type : strings_.of(communicates->second);
-      return sink_.add_slice(communicates == communication_.end() ? "task" : "communication task", span, name,
-                             sink_.thread(device, stream));
+    if (const auto part = communication_.find(id); part != communication_.end() && !compute_.contains(id)) {
+      const std::int64_t collective = part->second.collective;
+      if (collective != kUnknownValue) device_of_collective_.try_emplace(collective, device.number);
+      return sink_.add_slice("communication task", span, strings_.of(part->second.type), sink_.thread(device, stream));
     }
+    const auto compute = compute_.find(id);
+    if (compute == compute_.end() && !is_memory_task(type))
+      return sink_.add_slice("task", span, type, sink_.thread(device, stream));
     auto record = record_of<DeviceRecord>(span, 0, sink_.stream(device, stream));
     record.correlation = row.integer(5);
     if (compute == compute_.end()) {
@@ -225,10 +230,10 @@ class AscendDatabase {
   }
 
   void read_collectives() {
-    tables_.read_spans(
-        "COMMUNICATION_OP",
-        {{"startNs", "endNs", "opName", "opType"}, {"connectionId", "groupName", "dataType", "count", "deviceId"}},
-        [&](const SourceRow& row, const TimeSpan& span) { add_collective(row, span); });
+    tables_.read_spans("COMMUNICATION_OP",
+                       {{"startNs", "endNs", "opName", "opType"},
+                        {"connectionId", "groupName", "dataType", "count", "deviceId", "opId"}},
+                       [&](const SourceRow& row, const TimeSpan& span) { add_collective(row, span); });
   }
 
   // The profiler gives a collective no stream: its tasks have one each.
@@ -236,6 +241,8 @@ class AscendDatabase {
     const std::string_view name = strings_.of(row.id(2));
     const std::string_view type = strings_.of(row.id(3));
     TrackKey device{row.integer(8), {}};
+    const auto known = device_of_collective_.find(row.id(9));
+    if (device.number == kUnknownValue && known != device_of_collective_.end()) device.number = known->second;
     if (device.number == kUnknownValue && devices_.size() == 1) device.number = *devices_.begin();
     auto record = record_of<DeviceRecord>(span, sink_.text(type.empty() ? name : type), sink_.stream(device, {}));
     record.correlation = row.integer(4);
@@ -300,9 +307,10 @@ class AscendDatabase {
   SourceTexts strings_, data_types_, api_types_;
   std::unordered_map<std::int64_t, std::vector<std::int64_t>> connections_;
   std::unordered_set<std::int64_t> torch_connections_;
-  std::unordered_map<std::int64_t, Compute> compute_;             // by globalTaskId
-  std::unordered_map<std::int64_t, std::int64_t> communication_;  // the same; string id of what the task does
+  std::unordered_map<std::int64_t, Compute> compute_;  // by globalTaskId
+  std::unordered_map<std::int64_t, Communication> communication_;
   std::unordered_map<std::int64_t, std::int64_t> copied_bytes_;
+  std::unordered_map<std::int64_t, std::int64_t> device_of_collective_;  // by opId
   std::set<std::int64_t> devices_;
   std::set<std::uint32_t> streams_;  // with kernels
   bool has_steps_ = false;
