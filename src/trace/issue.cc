@@ -93,6 +93,9 @@ std::span<const IssueDescription> descriptions() {
        "{n:# kernel is|kernels are} outside every step of a trace that has steps"},
       {kKernelWithoutHlo, "kernel_without_hlo", kInfo,
        "{n:# kernel names|kernels name} no HLO operation: a captured graph, or a library, launches them"},
+      {kUnnamedKernel, "unnamed_kernel", kWarning,
+       "the trace does not record what {n:# kernel computes: named by its type of task|kernels compute: named by their "
+       "types of task}"},
       {kImpossibleConfig, "impossible_config", kInfo,
        "{n:# launch configuration has|launch configurations have} numbers that no device allows, stored as NULL"},
       {kBackwardArrow, "backward_arrow", kWarning,

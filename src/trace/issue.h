@@ -65,6 +65,7 @@ enum class IssueKind {
   kFlowContradictsLaunch,
   kKernelWithoutStep,
   kKernelWithoutHlo,
+  kUnnamedKernel,
   kImpossibleConfig,
   kBackwardArrow,
   kAllocatedTwice,

@@ -7,7 +7,7 @@ import json
 
 from ascend_files import DEVICE, MAIN, PID, Run, micro, write_csv, write_database, write_trace_view
 from report_page import Document
-from trace_cases import (TRACES, edit_database, equal, ingest, nanoseconds, open_index, read_trace, require, rows,
+from trace_cases import (TRACES, edit_database, equal, ingest, issues_of, nanoseconds, open_index, read_trace, require, rows,
                          run, skip_without_traces, verify_index)
 
 ASCEND = TRACES / "ascend"
@@ -110,6 +110,27 @@ def one_run(folder):
     compared = run("trace-query", "compare", "--section", "kernels", "--csv", folder / "kernel_details.csv",
                    folder / "trace_view.json").stdout
     require("MatMulV2" in compared, "compare of table and trace names no kernel")
+
+
+def unnamed_tasks(folder):
+    """Tasks of which no operation is recorded are kernels by their type, but for those that a named one brings along."""
+    made = Run(seed=7)
+    computing = [kernel for kernel in made.kernels if not kernel.collective]
+    changes = {"none": ("DROP TABLE COMPUTE_TASK_INFO",),
+               "half": ("DELETE FROM COMPUTE_TASK_INFO WHERE globalTaskId % 2",),
+               "fill": ("INSERT INTO TASK SELECT startNs - 10, startNs, deviceId, connectionId, 1000, globalPid, taskType, 0, "
+                        "streamId, 1000, modelId FROM TASK LIMIT 1",)}
+    for name, statements in changes.items():
+        path = folder / f"{name}_profiler.db"
+        write_database(made, path)
+        edit_database(path, *statements)
+        index = ingest(path, folder / f"{name}.tracedb")
+        verify_index(index)
+        unnamed = 0 if name == "fill" else sum(name == "none" or place % 2 for place, k in enumerate(made.kernels) if not k.collective)
+        equal(issues_of(index).get("unnamed_kernel", 0), unnamed, f"{name}: kernels without a name")
+        equal(sums(index).get("KERNEL_AICORE", [0])[0], unnamed, f"{name}: named by type")
+        found = open_index(index).execute("SELECT count(*), sum(dur) FROM kernel WHERE kind = 'compute'").fetchone()
+        equal(found, (len(computing), sum(kernel.dur for kernel in computing)), f"{name}: what computes")
 
 
 def device_of_collectives(folder):
@@ -223,7 +244,7 @@ def fed_threads(folder):
 
 
 def main(cases, _):
-    cases.each_apart((one_run, device_of_collectives, one_source_of_a_run, no_file_beside))
+    cases.each_apart((one_run, unnamed_tasks, device_of_collectives, one_source_of_a_run, no_file_beside))
     if not skip_without_traces(cases, ASCEND):
         for rank in (0, 1):
             cases.run_apart(f"op_statistic of rank {rank}", statistics, rank)

@@ -182,7 +182,28 @@ class AscendDatabase {
     });
   }
 
+  // A launch that fills memory for its operation has a task more than operations are recorded.
+  void note_named_launches() {
+    if (compute_.empty()) return;
+    tables_.look_up("TASK", {{"globalTaskId"}, {"connectionId"}}, [&](const SourceRow& row) {
+      if (compute_.contains(row.id(0))) named_launches_.insert(row.id(1));
+    });
+  }
+
+  // Whether a task computes, by its type, and nothing says what. Not so of "AI_CORE": collectives are that, too.
+  [[nodiscard]] bool is_unnamed_kernel(std::int64_t id, std::string_view type, std::int64_t launch) const {
+    const bool on_core = type == "KERNEL_AICORE" || type == "KERNEL_AIVEC" || type.starts_with("MIX_AI");
+    return on_core && id != kUnknownValue && !named_launches_.contains(launch);
+  }
+
+  Compute unnamed_kernel(std::string_view type) {
+    LaunchConfig config = unknown_launch_config();
+    config.task.core = known_text(type);
+    return {config.task.core, sink_.config(config), false};
+  }
+
   void read_tasks() {
+    note_named_launches();
     tables_.read_spans(
         "TASK", {{"startNs", "endNs", "globalTaskId", "streamId"}, {"deviceId", "connectionId", "taskType", "modelId"}},
         [&](const SourceRow& row, const TimeSpan& span) { add_task(row, span); });
@@ -206,7 +227,11 @@ class AscendDatabase {
       if (collective != kUnknownValue) device_of_collective_.try_emplace(collective, device.number);
       return sink_.add_slice("communication task", span, strings_.of(part->second.type), sink_.thread(device, stream));
     }
-    const auto compute = compute_.find(id);
+    auto compute = compute_.find(id);
+    if (compute == compute_.end() && is_unnamed_kernel(id, type, row.integer(5))) {
+      compute = compute_.emplace(id, unnamed_kernel(type)).first;
+      sink_.issue(IssueKind::kUnnamedKernel, -1, type);
+    }
     if (compute == compute_.end() && !is_memory_task(type))
       return sink_.add_slice("task", span, type, sink_.thread(device, stream));
     auto record = record_of<DeviceRecord>(span, 0, sink_.stream(device, stream));
@@ -311,6 +336,7 @@ class AscendDatabase {
   std::unordered_map<std::int64_t, Communication> communication_;
   std::unordered_map<std::int64_t, std::int64_t> copied_bytes_;
   std::unordered_map<std::int64_t, std::int64_t> device_of_collective_;  // by opId
+  std::unordered_set<std::int64_t> named_launches_;                      // connections of tasks of which compute_ knows
   std::set<std::int64_t> devices_;
   std::set<std::uint32_t> streams_;  // with kernels
   bool has_steps_ = false;

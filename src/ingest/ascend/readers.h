@@ -17,7 +17,8 @@ namespace tracedb {
 //
 //   COMPUTE_TASK_INFO, COMMUNICATION_SCHEDULE_TASK_INFO with TASK    kernels, named by the type of the operation
 //   COMMUNICATION_OP                                                 kernels too, one for each collective
-//   other rows of TASK                                               memory operations and slices
+//   other rows of TASK                                               memory operations, slices, and kernels named by
+//                                                                    the type of task where no operation is recorded
 //   CANN_API                                                         runtime calls, tied to tasks by connectionId
 //   PYTORCH_API                                                      operators, python calls, annotations, slices
 //   MSTX_EVENTS                                                      annotations and instants
