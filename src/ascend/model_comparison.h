@@ -81,7 +81,8 @@ std::string text_of_json(std::string_view value);
 // are sums over devices.
 
 enum class DuplicateRule {
-  kWindow,    // start within a window, on another stream, and are not named as different ones
+  kWindow,    // start within a window, on another stream, and are not named as different ones; where the profile has no
+              // streams: have the same start and duration
   kTruncate,  // start within the same microsecond, as msmodeling has it
   kName,      // have the same name and overlap in time
   kNone,      // are none

@@ -31,7 +31,7 @@ class ProfileSums {
   struct Kernel {
     std::uint32_t type = 0;                // as named by name_type()
     std::uint32_t task = 0;                // as described by describe_task(); 0: nothing is known
-    std::uint32_t device = 0, stream = 0;  // device 0: not known
+    std::uint32_t device = 0, stream = 0;  // 0: not known
     std::optional<std::int64_t> start;     // ns; unknown: the kernel is never a duplicate
     std::optional<std::int64_t> ns;
   };
@@ -147,7 +147,9 @@ class ProfileSums {
       case DuplicateRule::kName:
         return task_of(first.task).name == task_of(next.task).name && next.start <= group.end;
       case DuplicateRule::kWindow:
-        return next.start - first.start <= policy_.window_ns && !named_apart(first, next) &&
+        if (named_apart(first, next)) return false;
+        if (next.stream == 0) return next.start == first.start && next.ns == first.ns;
+        return next.start - first.start <= policy_.window_ns &&
                std::ranges::find(group.streams, next.stream) == group.streams.end();
       case DuplicateRule::kNone:
         break;
@@ -307,8 +309,7 @@ class TableReader {
     kernel.task = task_id(name, cell(record, columns.shapes));
     const auto device = cell(record, columns.device);
     kernel.device = device.empty() ? 0 : id_of(devices_, std::string(device)).first;
-    kernel.stream =
-        id_of(streams_, std::string(columns.stream ? record.field(*columns.stream).value_or("") : "")).first;
+    if (columns.stream) kernel.stream = id_of(streams_, std::string(record.field(*columns.stream).value_or(""))).first;
     kernel.start = time(cell(record, columns.start), "timestamp");
     kernel.ns = time(cell(record, columns.duration), "duration");
     if (kernel.ns && *kernel.ns < 0) {
@@ -372,6 +373,19 @@ ProfileSide read_profile_side(const Index& index, KeyBy key, const DuplicatePoli
     const bool known = dur[i] >= 0;
     sums.add({type[i], has_tasks ? tasks[i] : 0, devices[stream[i]], stream[i], ts[i],
               known ? std::optional(dur[i]) : std::nullopt});
+  }
+  // Second rows of collectives: readers.h.
+  constexpr std::uint32_t kOfSlice = std::uint32_t{1} << 31U;  // no configuration has such an id
+  Statement second(
+      index.database(),
+      "SELECT category_id, name_id, s.ts, s.dur, c.value, n.value, d.id FROM slice s JOIN process p ON p.id = "
+      "s.process_id JOIN string c ON c.id = category_id JOIN string n ON n.id = name_id LEFT JOIN device d ON "
+      "d.ordinal = p.pid WHERE c.value GLOB 'hcom_*' ORDER BY s.id");
+  while (second.step()) {
+    sums.name_type(second.id(0), std::string(second.text(4)));
+    sums.describe_task(second.id(1) | kOfSlice, {std::string(second.text(5)), {}});
+    sums.add({second.id(0), second.id(1) | kOfSlice, second.is_null(6) ? 0 : second.id(6), kOfSlice, second.int64(2),
+              second.integer(3)});
   }
   return sums.finish();
 }

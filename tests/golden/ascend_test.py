@@ -112,6 +112,29 @@ def one_run(folder):
     require("MatMulV2" in compared, "compare of table and trace names no kernel")
 
 
+def second_rows(folder):
+    """A collective that the table has on a stream and on none is one kernel, whichever row comes first; so are equal rows
+    of a table without streams."""
+    made = Run(seed=7)
+    write_csv(made, folder / "once_kernel_details.csv")
+    head, *lines = (folder / "once_kernel_details.csv").read_text().split("\n")[:-1]
+    forms = {"behind": [], "before": [], "streamless": []}
+    for line, kernel in zip(lines, made.kernels):
+        twin = line.replace("N/A", "7", 1).replace(kernel.name, "aclnn_hcom_allReduce_")
+        for form, pair in (("behind", (line, twin)), ("before", (twin, line)), ("streamless", (line, line))):
+            forms[form] += pair if kernel.collective else (line,)
+    query = ("SELECT n.name, k.ts, k.dur, t.name, c.group_name, c.sequence FROM kernel k JOIN kernel_name n ON n.id = k.name_id "
+             "LEFT JOIN task_info t ON t.launch_config_id = k.launch_config_id LEFT JOIN collective c ON c.kernel_id = k.id ORDER BY k.ts")
+    once = open_index(ingest(folder / "once_kernel_details.csv", folder / "once.tracedb")).execute(query).fetchall()
+    for form, table in forms.items():
+        text = "\n".join([head, *table, ""])
+        (folder / f"{form}_kernel_details.csv").write_text(text.replace("Stream ID", "Other") if form == "streamless" else text)
+        index = ingest(folder / f"{form}_kernel_details.csv", folder / f"{form}.tracedb")
+        verify_index(index)
+        equal(open_index(index).execute(query).fetchall(), once, f"kernels, second rows {form}")
+        equal(open_index(index).execute("SELECT count(*) FROM slice").fetchone(), (4,), "second rows as slices")
+
+
 def unnamed_tasks(folder):
     """Tasks of which no operation is recorded are kernels by their type, but for those that a named one brings along."""
     made = Run(seed=7)
@@ -244,7 +267,7 @@ def fed_threads(folder):
 
 
 def main(cases, _):
-    cases.each_apart((one_run, unnamed_tasks, device_of_collectives, one_source_of_a_run, no_file_beside))
+    cases.each_apart((one_run, second_rows, unnamed_tasks, device_of_collectives, one_source_of_a_run, no_file_beside))
     if not skip_without_traces(cases, ASCEND):
         for rank in (0, 1):
             cases.run_apart(f"op_statistic of rank {rank}", statistics, rank)

@@ -78,6 +78,15 @@ def check_indexes(folder):
     equal(*compared.values(), "from files and from indexes")
 
 
+def check_second_rows(folder):
+    """A profile without streams has a collective twice where two rows are equal."""
+    write_model(folder / "model.json", [operator("aten.mm", 10, "Add")])
+    rows = [(1, 5), (1, 5), (1, 6), (9, 5)]
+    (folder / "profile.csv").write_text("Type,Start Time(us),Duration(us)\n" + "".join(f"hcom_x_,{start},{dur}\n" for start, dur in rows))
+    _, (summary,), found, _ = compare(folder, "model.json", "profile.csv")
+    equal((summary["duplicate_kernels"], found["hcom_x_"]["profile_count"]), (1, 3), "rows")
+
+
 def check_several_devices(folder):
     """Twice the profile on two devices, from the file and its index: the mean is the profile of one."""
     truth = generate(folder, "--ascend", 300, "--seed", 9, "--passes", 2)
@@ -355,7 +364,7 @@ def check(case, folder):
 def main(cases, folder):
     checks = [(f"generated {' '.join(map(str, options[1::2]))}", check_generated, *options) for options in GENERATED]
     checks += [(function.__name__.removeprefix("check_"), function) for function in (
-        check_other_rows, check_indexes, check_several_devices, check_nested_mapping, check_truncated_microseconds, check_unknown_error, check_bad_cell,
+        check_other_rows, check_indexes, check_second_rows, check_several_devices, check_nested_mapping, check_truncated_microseconds, check_unknown_error, check_bad_cell,
         check_parts, check_m6, check_assumed_passes, check_scenarios, check_table_of_scenarios, check_gate, check_orders, check_formats,
         check_usage)]
     checks += [(f"real {name}", check_real, name, kernels) for name, kernels in (("level1_rank0", 191), ("level1_rank1", 191))]

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/scope_exit.h"
 #include "base/stream/csv_reader.h"
@@ -87,6 +88,7 @@ class KernelCsv {
     } else {
       take_odd_row();
     }
+    for (const Collective& last : collectives_) store(last);
     add_steps();
     facts.complete = complete_;
     facts.vendor = "ascend";
@@ -103,6 +105,15 @@ class KernelCsv {
   };
   struct Interval {
     std::int64_t begin, end;
+  };
+
+  // A row of a collective, until no other can be of the same.
+  struct Collective {
+    DeviceRecord record;
+    CollectiveRecord place;  // in its group
+    std::uint32_t task;      // text: its name
+    std::string device, stream, step;
+    std::int64_t offset;
   };
 
   static std::string_view cell(Cells cells, const std::optional<std::size_t>& column) {
@@ -150,9 +161,14 @@ class KernelCsv {
                                 stream(cell(cells, columns_->device), cell(cells, columns_->stream)));
     record.graph_id_or_bytes = model(cell(cells, columns_->model), offset);
     record.config = config(cells, offset);
-    record.collective = collective(type, name, offset);
+    const std::string_view step = cell(cells, columns_->step);
+    if (is_hcom(type)) {
+      return add_collective({record, place(name, offset), sink_.text(name, offset),
+                             std::string(cell(cells, columns_->device)), std::string(cell(cells, columns_->stream)),
+                             std::string(step), offset});
+    }
     sink_.add(record);
-    note_step(cell(cells, columns_->step), record, offset);
+    note_step(step, record, offset);
   }
 
   static std::optional<std::int64_t> time_in(std::string_view cell) {
@@ -213,15 +229,47 @@ class KernelCsv {
     });
   }
 
-  std::uint32_t collective(std::string_view type, std::string_view name, std::int64_t offset) {
-    if (!is_hcom(type)) return 0;
+  CollectiveRecord place(std::string_view name, std::int64_t offset) {
     CollectiveRecord record;
     if (const auto parts = parse_hcom_name(name)) {
       record.name = sink_.text(parts->operation, offset);
       record.group_name = sink_.text(parts->group, offset);
       record.sequence = parts->sequence;
     }
-    return sink_.collective(record);
+    return record;
+  }
+
+  // Some profilers write a collective on its stream and on none: a kernel once, as long as the longer, and a slice.
+  void add_collective(Collective row) {
+    constexpr std::int64_t kOneStart = 500;  // ns
+    std::erase_if(collectives_, [&](const Collective& earlier) {
+      const bool other = row.record.ts > earlier.record.ts + kOneStart || earlier.record.ts > row.record.ts + kOneStart;
+      if (other) store(earlier);
+      return other;
+    });
+    const auto twin = std::ranges::find_if(collectives_, [&](const Collective& one) { return are_one(one, row); });
+    if (twin == collectives_.end()) return collectives_.push_back(std::move(row));
+    if (twin->place.sequence == kUnknownValue) std::swap(*twin, row);
+    twin->record.dur = std::max(twin->record.dur, row.record.dur);
+    auto second = record_of<SliceRecord>(row.record.ts, row.record.dur, row.task,
+                                         sink_.thread(track_of(row.device), track_of(row.stream)));
+    second.category = row.record.name;
+    sink_.add(second);
+  }
+
+  // Without a column of streams only equal rows are. Names that tell places in groups tell collectives apart.
+  [[nodiscard]] bool are_one(const Collective& a, const Collective& b) const {
+    const bool named = a.place.sequence != kUnknownValue && b.place.sequence != kUnknownValue;
+    if (a.record.name != b.record.name || a.device != b.device || (named && a.task != b.task)) return false;
+    if (columns_->stream) return is_absent(a.stream) != is_absent(b.stream);
+    return a.record.ts == b.record.ts && a.record.dur == b.record.dur;
+  }
+
+  void store(const Collective& row) {
+    DeviceRecord record = row.record;
+    record.collective = sink_.collective(row.place);
+    sink_.add(record);
+    note_step(row.step, record, row.offset);
   }
 
   void note_step(std::string_view cell, const DeviceRecord& record, std::int64_t offset) {
@@ -252,7 +300,8 @@ class KernelCsv {
   RowSink::Kind rows_ = 0;
   bool complete_ = true;
   std::optional<OddRow> odd_;
-  std::string key_;  // scratch
+  std::vector<Collective> collectives_;  // of the last 500 ns
+  std::string key_;                      // scratch
   std::string last_device_, last_number_, last_step_text_;
   std::uint32_t last_stream_ = 0, last_step_stream_ = 0;
   std::map<std::pair<std::int64_t, std::uint32_t>, Interval> steps_;  // by number and stream

@@ -38,8 +38,8 @@ void read_ascend_database(SourceTables& tables, RowSink& sink, TraceFacts& facts
 //
 // A row becomes a kernel, named by the type of its operation (by the task's own name where no type is given, as at
 // level 0); task name, core, block dimensions and shapes go to launch_config and task_info, and a row of a collective
-// to `collective` too. Where rows have a step number, each step becomes an annotation on every stream from its first
-// row to its last.
+// to `collective` too. A second row of a collective is a slice, with the type as its category. Where rows have a step
+// number, each step becomes an annotation on every stream from its first row to its last.
 
 // Whether a file that begins like this has the columns of such a table: a start, a duration, and a name or type.
 bool begins_as_ascend_kernel_csv(std::string_view head);
