@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <unordered_map>
@@ -141,15 +142,33 @@ Processes read_processes(const Index& index) {
   return out;
 }
 
-// Slice i has id i + 1.
-std::vector<Slice> read_slices(const Index& index, Processes& processes) {
-  std::vector<Slice> out;
-  Statement rows(index.database(), "SELECT name_id, process_id, dur FROM slice ORDER BY id");
-  while (rows.step()) {
-    const std::int64_t ns = rows.is_null(2) || rows.int64(2) < 0 ? kUnknownDuration : rows.int64(2);
-    out.push_back({rows.id(0), rows.id(1), ns});
-    ++processes[out.back().process].slices;
+// Where events with a duration are: those with a category that PyTorch's profiler uses have tables of their own.
+struct SliceTable {
+  std::string_view name, process;  // SQL
+};
+constexpr std::string_view kOfThread = "(SELECT process_id FROM thread t WHERE t.id = thread_id)";
+constexpr std::string_view kOfDevice =
+    "(SELECT p.id FROM stream s JOIN device d ON d.id = s.device_id JOIN process p ON p.pid = d.ordinal "
+    "WHERE s.id = stream_id)";
+constexpr std::array kSliceTables = {SliceTable{"slice", "process_id"},   SliceTable{"cpu_op", kOfThread},
+                                     SliceTable{"annotation", kOfThread}, SliceTable{"runtime_call", kOfThread},
+                                     SliceTable{"kernel", kOfDevice},     SliceTable{"memory_op", kOfDevice}};
+
+// By place in kSliceTables; slice i of each has id i + 1.
+using Slices = std::array<std::vector<Slice>, kSliceTables.size()>;
+
+Slices read_slices(const Index& index, Processes& processes) {
+  Slices out;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto& [name, process] = kSliceTables.at(i);
+    Statement rows(index.database(), fmt::format("SELECT name_id, {}, dur FROM {} ORDER BY id", process, name));
+    while (rows.step()) {
+      const std::int64_t ns = rows.is_null(2) || rows.int64(2) < 0 ? kUnknownDuration : rows.int64(2);
+      out.at(i).push_back({rows.id(0), rows.is_null(1) ? 0 : rows.id(1), ns});
+      ++processes[out.at(i).back().process].slices;
+    }
   }
+  processes.erase(0);  // of what is known of none
   return out;
 }
 
@@ -395,22 +414,28 @@ std::vector<const ModelRow*> rows_beyond(const ModelComparison& comparison, doub
 
 ModelSide read_model_side(const Index& index, const OpMapping& mapping, const ModelSideOptions& options) {
   Processes processes = read_processes(index);
-  const std::vector<Slice> slices = read_slices(index, processes);
+  const Slices slices = read_slices(index, processes);
   const std::uint32_t process = model_process(index, processes, options);
   Reader reader(index, mapping, options.key);
-  std::vector<bool> added(slices.size());
-  Statement rows(index.database(), "SELECT event_id, args FROM event_argument WHERE event_table = 'slice'");
+  std::array<std::vector<bool>, kSliceTables.size()> added;
+  for (std::size_t i = 0; i < slices.size(); ++i) added.at(i).resize(slices.at(i).size());
+  Statement rows(index.database(), "SELECT event_table, event_id, args FROM event_argument");
   while (rows.step()) {
-    const std::uint32_t id = rows.id(0);
-    if (id == 0 || id > slices.size() || added[id - 1]) continue;
-    const Slice& slice = slices[id - 1];
-    const Arguments arguments = arguments_of(rows.text(1), options.key);
-    added[id - 1] = true;
+    const auto table = static_cast<std::size_t>(std::ranges::find(kSliceTables, rows.text(0), &SliceTable::name) -
+                                                kSliceTables.begin());
+    const std::uint32_t id = rows.id(1);
+    if (table == slices.size() || id == 0 || id > slices.at(table).size() || added.at(table)[id - 1]) continue;
+    const Slice& slice = slices.at(table)[id - 1];
+    const Arguments arguments = arguments_of(rows.text(2), options.key);
+    added.at(table)[id - 1] = true;
     if (counts_for_m6(slice, arguments)) reader.add_measured(slice.ns);
     if (slice.process == process) reader.add(slice, arguments);
   }
-  for (std::size_t i = 0; i < slices.size(); ++i) {
-    if (!added[i] && slices[i].process == process) reader.add(slices[i], {});
+  for (std::size_t table = 0; table < slices.size(); ++table) {
+    for (std::size_t i = 0; i < slices.at(table).size(); ++i) {
+      const Slice& slice = slices.at(table)[i];
+      if (!added.at(table)[i] && slice.process == process) reader.add(slice, {});
+    }
   }
   ModelSide side = reader.take();
   side.process = described(processes.at(process));

@@ -78,6 +78,20 @@ def check_indexes(folder):
     equal(*compared.values(), "from files and from indexes")
 
 
+def check_categories(folder):
+    """Events count whatever their category, as in the original."""
+    categories = (None, "kernel", "cpu_op", "user_annotation", "cuda_runtime", "gpu_memcpy", "Operator")
+    events = [operator(f"aten.op{place}", 10 + place, "Add" if place % 2 else None) | ({"cat": category} if category else {})
+              for place, category in enumerate(categories)]
+    write_model(folder / "model.json", events)
+    write_profile(folder / "profile.csv", [("Add", 1, 5)])
+    _, (summary,), found, _ = compare(folder, "model.json", "profile.csv")
+    _, wanted, _, _ = original(folder, folder / "model.json", folder / "profile.csv")
+    equal(summary["model_time"], 1000 * sum(event["dur"] for event in events), "time of all events")
+    equal({kind: row["model_time"] for kind, row in found.items()},
+          {kind: 1000 * row["tc_total_us"] for kind, row in wanted.items()}, "as the original")
+
+
 def check_second_rows(folder):
     """A profile without streams has a collective twice where two rows are equal."""
     write_model(folder / "model.json", [operator("aten.mm", 10, "Add")])
@@ -364,7 +378,7 @@ def check(case, folder):
 def main(cases, folder):
     checks = [(f"generated {' '.join(map(str, options[1::2]))}", check_generated, *options) for options in GENERATED]
     checks += [(function.__name__.removeprefix("check_"), function) for function in (
-        check_other_rows, check_indexes, check_second_rows, check_several_devices, check_nested_mapping, check_truncated_microseconds, check_unknown_error, check_bad_cell,
+        check_other_rows, check_indexes, check_categories, check_second_rows, check_several_devices, check_nested_mapping, check_truncated_microseconds, check_unknown_error, check_bad_cell,
         check_parts, check_m6, check_assumed_passes, check_scenarios, check_table_of_scenarios, check_gate, check_orders, check_formats,
         check_usage)]
     checks += [(f"real {name}", check_real, name, kernels) for name, kernels in (("level1_rank0", 191), ("level1_rank1", 191))]
