@@ -61,8 +61,8 @@
 -- column: exposed_waiting | Exposed Waiting | ns |  | 7 | waiting while computing nothing, over all ranks
 -- column: straggler | Straggler | text |  | 7 | rank that holds the others up; unknown: none does more than chance
 -- column: last | Last | count |  | 5 | collectives where the straggler is late
--- column: loss_per_step | Loss per Step | ns |  | 7 | exposed waiting for the straggler: mean of one other rank in a step (in all without steps); where ranks send to each other, what it works longer than they
--- column: loss_pct | Loss (%) | percent |  | 7 | the same as a share of the span of the others
+-- column: loss_per_step | Loss per Step | ns |  | 7 | exposed waiting for the straggler: mean of one rank that waits for it in a step (in all without steps); where ranks send to each other, what it works longer than they
+-- column: loss_pct | Loss (%) | percent |  | 7 | the same as a share of the span of those ranks
 -- column: cause | Cause | text |  | 7 | why the straggler is late: compute, copies, communication, host, previous collective
 
 -- table: ranks_ranks

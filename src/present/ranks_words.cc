@@ -92,6 +92,11 @@ Sentence shared_words(const JobAnalysis& job, std::uint32_t place, double loss) 
              {{"shared", per_step(job, loss * part, place)}, {"other", rank_text(job, most->first)}});
 }
 
+Sentence waiting_words(std::size_t others, std::size_t ranks) {
+  if (others + 1 == ranks) return say("", "the others wait", {});
+  return say("", "{n:# other waits|others wait}", {{"n", others}});
+}
+
 Sentence straggler_headline(const JobAnalysis& job, std::uint32_t place) {
   const RankWaits& rank = job.waits.ranks[place];
   const Figure who{"who", rank_text(job, place)}, of{"of", of_ranks(job)}, loss{"loss", loss_words(job, place)},
@@ -101,16 +106,16 @@ Sentence straggler_headline(const JobAnalysis& job, std::uint32_t place) {
                "{who} {of} sets the pace: it takes {loss} longer than the others, which wait in {in}; {cause}",
                {who, of, loss, {"in", matched_words(job)}, cause});
   }
-  return say(
-      "ranks.late",
-      "{who} {of} is late in {last} of {collectives:# collective}; the others wait {loss} for it{shared}: {cause}",
-      {who,
-       of,
-       {"last", rank.last},
-       {"collectives", rank.sums.collectives},
-       loss,
-       {"shared", shared_words(job, place, loss_by(job.ranks, job.waits, place).ns)},
-       cause});
+  return say("ranks.late",
+             "{who} {of} is late in {last} of {collectives:# collective}; {others} {loss} for it{shared}: {cause}",
+             {who,
+              of,
+              {"last", rank.last},
+              {"collectives", rank.sums.collectives},
+              {"others", waiting_words(rank.others.size(), job.ranks.size())},
+              loss,
+              {"shared", shared_words(job, place, loss_by(job.ranks, job.waits, place).ns)},
+              cause});
 }
 
 // Where or for whom the most of it is.

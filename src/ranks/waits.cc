@@ -40,12 +40,7 @@ bool within(const MatchedCollective& some, const MatchedCollective& all) {
 class Splitter {
  public:
   Splitter(std::span<const RankTrace> ranks, const Matching& matching, std::span<const RankClock> clocks)
-      : ranks_(ranks),
-        matching_(matching),
-        clocks_(clocks),
-        others_(ranks.size()),
-        waited_(ranks.size()),
-        chance_(ranks.size()) {
+      : ranks_(ranks), matching_(matching), clocks_(clocks), waited_(ranks.size()), chance_(ranks.size()) {
     out_.ranks.resize(ranks.size());
     for (const RankTrace& rank : ranks) divided_.emplace_back(rank.collectives.size());
   }
@@ -255,7 +250,7 @@ class Splitter {
     const double share = 1 / static_cast<double>(all.size());
     const auto weight = static_cast<double>(wait.exposed);
     for (const Presence& one : all) {
-      if (one.rank != last.rank) others_[last.rank].insert(one.rank);
+      if (one.rank != last.rank) rank.others.insert(one.rank);
       chance_[one.rank].mean += weight * share;
       chance_[one.rank].variance += weight * weight * share * (1 - share);
     }
@@ -287,7 +282,6 @@ class Splitter {
 
   void finish(std::uint32_t rank) {
     RankWaits& waits = out_.ranks[rank];
-    waits.others = others_[rank].size();
     const std::vector<CollectiveEvent>& events = ranks_[rank].collectives;
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (!divided_[rank][i] && events[i].selected && events[i].group_size != 1)
@@ -324,7 +318,6 @@ class Splitter {
   std::span<const RankTrace> ranks_;
   const Matching& matching_;
   std::span<const RankClock> clocks_;
-  std::vector<std::set<std::uint32_t>> others_;                // that waited for a rank
   std::vector<std::vector<bool>> divided_;                     // events of each rank that have all their members
   std::vector<std::map<std::uint32_t, std::int64_t>> waited_;  // by each rank: exposed waiting by its step
   std::vector<Chance> chance_;
@@ -439,41 +432,43 @@ JobWaits split_waits(std::span<const RankTrace> ranks, const Matching& matching,
 namespace {
 
 double whole_ranks_in(std::span<const RankTrace> ranks, const std::set<std::uint32_t>& steps,
-                      std::optional<std::uint32_t> beside) {
-  std::size_t count = 0, of_steps = 0;
-  for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
-    if (rank == beside) continue;
-    ++count;
+                      const std::set<std::uint32_t>& of) {
+  std::size_t of_steps = 0;
+  for (const std::uint32_t rank : of) {
     of_steps += static_cast<std::size_t>(
         std::ranges::count_if(steps, [&](std::uint32_t step) { return has_step(ranks[rank], step); }));
   }
-  return of_steps == 0 ? static_cast<double>(count) : static_cast<double>(of_steps) / static_cast<double>(steps.size());
+  return static_cast<double>(of_steps == 0 ? of.size() : of_steps) /
+         static_cast<double>(of_steps == 0 ? 1 : steps.size());
+}
+
+std::set<std::uint32_t> all_of(std::span<const RankTrace> ranks) {
+  std::set<std::uint32_t> out;
+  for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) out.insert(rank);
+  return out;
 }
 
 }  // namespace
 
 double whole_ranks(std::span<const RankTrace> ranks, const JobWaits& waits) {
-  return whole_ranks_in(ranks, steps_of(waits), std::nullopt);
+  return whole_ranks_in(ranks, steps_of(waits), all_of(ranks));
 }
 
 Loss loss_by(std::span<const RankTrace> ranks, const JobWaits& waits, std::uint32_t rank) {
   const RankWaits& of = waits.ranks[rank];
+  const bool sets_pace = waits.pace && waits.straggler == rank;
+  std::set<std::uint32_t> others = sets_pace ? all_of(ranks) : of.others;
+  others.erase(rank);
+  if (others.empty()) return {};
   double span = 0;
-  for (std::uint32_t other = 0; other < ranks.size(); ++other) {
-    if (other != rank) span += static_cast<double>(ranks[other].figures.span);
-  }
-  const auto others = static_cast<double>(ranks.size() - 1);
+  for (const std::uint32_t other : others) span += static_cast<double>(ranks[other].figures.span);
   const std::set<std::uint32_t> all = steps_of(waits);
   std::set<std::uint32_t> own = all;
   std::erase_if(own, [&](std::uint32_t step) { return !has_step(ranks[rank], step); });
-  span /= whole_ranks_in(ranks, all, rank);
+  span /= whole_ranks_in(ranks, all, others);
   if (!own.empty()) span *= static_cast<double>(own.size()) / static_cast<double>(all.size());
-  double ns = 0;
-  if (waits.pace && waits.straggler == rank) {
-    ns = static_cast<double>(std::reduce(waits.pace->excess.begin(), waits.pace->excess.end()));
-  } else if (of.others > 0) {
-    ns = static_cast<double>(of.caused) / static_cast<double>(of.others) * others / whole_ranks_in(ranks, own, rank);
-  }
+  const double ns = sets_pace ? static_cast<double>(std::reduce(waits.pace->excess.begin(), waits.pace->excess.end()))
+                              : static_cast<double>(of.caused) / whole_ranks_in(ranks, own, others);
   return {ns, span > 0 ? ns / span : 0};
 }
 

@@ -102,7 +102,7 @@ struct RankWaits {
   std::size_t last = 0;                               // collectives where it was late
   std::int64_t caused = 0;                            // exposed waiting of the others there
   std::map<std::uint32_t, std::int64_t> shared;       // of it, what they wait for the last but one, too: by that rank
-  std::size_t others = 0;                             // ranks that waited for it at any time
+  std::set<std::uint32_t> others;                     // ranks that waited for it at any time
   LateParts parts{};                                  // of its lateness
   std::array<std::size_t, kLateCauses> count{};       // collectives by greatest part
   std::array<std::int64_t, kLateCauses> caused_by{};  // `caused`, by greatest part
@@ -138,8 +138,8 @@ JobWaits split_waits(std::span<const RankTrace> ranks, const Matching& matching,
 // How many ranks there are; one that lacks steps is the part that it has of them.
 double whole_ranks(std::span<const RankTrace> ranks, const JobWaits& waits);
 
-// What the others lose to a rank, in the steps that it has: mean exposed waiting of a whole one of them, and as a share
-// of their span.
+// What those that wait for a rank lose to it, in the steps that it has: mean exposed waiting of a whole one of them,
+// and as a share of their span.
 struct Loss {
   double ns = 0, share = 0;
 };

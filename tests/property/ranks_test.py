@@ -94,6 +94,29 @@ def check_two_late(folder):
     require(re.search(r"for it \(\d+ us a step of that for rank [12], too\): ", said), said)
 
 
+def check_two_groups(folder):
+    """Who waits for a rank is who is in a group with it: what is lost is a share of the time of those."""
+    own = folder / "two_groups"
+    own.mkdir()
+    lines = {rank: ["Step Id,Stream ID,Name,Type,Start Time(us),Duration(us)"] for rank in range(4)}
+    at = dict.fromkeys(lines, 1e6)
+    for place in range(40):
+        for group, pair in ((100, (0, 1)), (200, (2, 3))):
+            works = {rank: 1300 if rank == 3 else 1000 for rank in pair}
+            end = max(at[rank] + works[rank] for rank in pair) + 200
+            for rank in pair:
+                begin = at[rank] + works[rank]
+                lines[rank] += [f"{place // 4},2,mm,MatMulV2,{at[rank]},{works[rank]}",
+                                f"{place // 4},N/A,hcom_allReduce__{group}_{place}_1,hcom_allReduce_,{begin},{end - begin}"]
+                at[rank] = end
+    for rank, text in lines.items():
+        (own / f"job_rank{rank}_kernel_details.csv").write_text("\n".join([*text, ""]))
+    (row,) = ask(own)["jobs"]
+    equal(row["straggler"], "3", "straggler")
+    near(row["loss_pct"], 100 * 39 * 300 / (40 * 1500), 0.01, "share of the time of rank 2")
+    require("; 1 other waits 1.17 ms a step (19.5 %) for it" in row["headline"], row["headline"])
+
+
 def check_unknown_size(folder):
     """Where no trace says how many ranks there are, nothing is said of all of them."""
     own = folder / "unknown_size"
@@ -506,7 +529,7 @@ def main(cases, folder):
         cases.run(f"pipeline with nothing planted, seed {seed}", check_even_pipeline, seed, folder)
     for seed in range(3):
         cases.run(f"devices of one process, seed {seed}", check_devices, seed, folder)
-    cases.each((check_several_processes, check_peers, check_parts, check_two_late, check_unknown_size, check_breakdown, check_shifted, check_shorter, check_replicas, check_far_clocks, check_place, check_several, check_alone,
+    cases.each((check_several_processes, check_peers, check_parts, check_two_late, check_two_groups, check_unknown_size, check_breakdown, check_shifted, check_shorter, check_replicas, check_far_clocks, check_place, check_several, check_alone,
                 check_one_folder_each, check_baseline, check_host, check_broken), folder)
     cases.run_apart("four real ranks of eight", check_real)
     for name, pairs in (("nsys_2gpu_before.sqlite", 33), ("nsys_2gpu_after.sqlite", 31)):
