@@ -368,7 +368,11 @@ const TraceFormat& trace_format(std::string_view head, const std::filesystem::pa
 
 bool is_readable_trace(const std::filesystem::path& file) {
   bool readable = false;
-  static_cast<void>(catch_error([&] { readable = trace_format(read_head(file), file).read != nullptr; }));
+  static_cast<void>(catch_error([&] {
+    const std::string head = read_head(file);
+    const TraceFormat& format = trace_format(head, file);
+    readable = format.read != nullptr && (&format != &kFormats.back() || begins_as_trace(head));
+  }));
   return readable;
 }
 

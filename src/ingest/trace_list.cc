@@ -17,6 +17,7 @@
 #include "base/stream/compressed_source.h"
 #include "base/text/split.h"
 #include "index/locate.h"
+#include "ingest/formats.h"
 
 namespace tracedb {
 namespace {
@@ -154,6 +155,13 @@ constexpr std::array<std::string_view, 5> kOtherFiles = {"communication.json", "
 struct Source {
   fs::path file;
   std::size_t kind = kKinds.size();  // position in kKinds; behind the last: no trace
+
+  [[nodiscard]] bool is_trace() const { return kind < kKinds.size(); }
+  // Not so what a profiler leaves that was ended before it wrote. Of a file that is gone an index may be left.
+  [[nodiscard]] bool holds_run() const {
+    std::error_code error;
+    return is_trace() && (is_readable_trace(file) || !fs::exists(file, error));
+  }
 };
 
 std::string_view uncompressed_name(std::string_view name) {
@@ -205,18 +213,22 @@ class Runs {
     std::vector<Source> sources;
     bool is_folder = false;  // else files beside each other
 
-    void choose(TraceList& list, std::set<fs::path>& dropped) const {
+    void choose(TraceList& list, std::set<fs::path>& dropped) {
+      // What holds nothing is left to be read and fail, if another source holds the run.
+      const auto holds_it = [](const Source& source) { return source.holds_run(); };
+      if (sources.size() > 1 && std::ranges::any_of(sources, holds_it))
+        std::erase_if(sources, [](const Source& source) { return source.is_trace() && !source.holds_run(); });
       const auto best = std::ranges::min_element(sources, {}, &Source::kind);
       if (best->kind == kKinds.size() || (!is_folder && has_two_of_a_kind())) return;
       std::string others;
       for (const Source& source : sources) {
         if (source.kind == best->kind) continue;
-        const bool trace = source.kind < kKinds.size();
         const std::string name = printable_path(best->file.filename());
-        list.same_run.push_back({source.file, trace ? fmt::format("same run as {}", name)
-                                                    : fmt::format("no trace, but a table of the run of {}", name)});
+        list.same_run.push_back({source.file, source.is_trace()
+                                                  ? fmt::format("same run as {}", name)
+                                                  : fmt::format("no trace, but a table of the run of {}", name)});
         dropped.insert(source.file);
-        if (trace) others += (others.empty() ? "" : ", ") + printable_path(source.file.filename());
+        if (source.is_trace()) others += (others.empty() ? "" : ", ") + printable_path(source.file.filename());
       }
       if (others.empty()) return;
       list.choices.push_back(fmt::format("{}: read, for it has {}; same run: {} (name a file to read it too)",

@@ -54,6 +54,8 @@ bool is_own_file(const std::filesystem::path& path);
 // there is no more than one of each kind. What lies compressed beside itself (x.json.gz, x.json, of one size unpacked)
 // is one, too.
 //
+// What is there and holds no trace (empty, cut off before its first event) is no source, and stays.
+//
 // Moves what holds the same run as a fuller source from list.traces to list.same_run, with what lies beside it and is
 // no trace, and adds a line to list.choices for each run. Files that are among `named` stay, and choose nothing.
 void keep_one_source_a_run(TraceList& list, const std::vector<std::filesystem::path>& named);

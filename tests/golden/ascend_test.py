@@ -193,6 +193,13 @@ def one_source_of_a_run(folder):
           ["ascend_pytorch_profiler_3.db.tracedb", "trace_view.json.tracedb"], "indexes")
     run("trace-ingest", "-q", output / "kernel_details.csv")
     require((output / "kernel_details.csv.tracedb").exists(), "a file that is named is read")
+    (folder / "cut").mkdir()
+    write_csv(made, folder / "cut/kernel_details.csv")
+    for text in ("", "{bad"):
+        (folder / "cut/trace_view.json").write_text(text)
+        result = run("trace-ingest", "--progress", "never", "--force", folder / "cut", check=False)
+        require(result.returncode == 3 and "trace_view.json: " in result.stderr and "same run" not in result.stderr, result.stderr)
+        equal([path.name for path in (folder / "cut").glob("*.tracedb")], ["kernel_details.csv.tracedb"], "of a trace without events")
     run("make-trace", "--ascend", "9", folder / "made")
     result = run("trace-ingest", "--progress", "never", folder / "made", check=False)
     require("same run" not in result.stderr, f"a model and its profile are no run: {result.stderr}")
