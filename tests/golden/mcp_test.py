@@ -234,12 +234,22 @@ def check_errors(folder):
     client.fails("baseline: give 1 to 50", "compare", baseline=[], candidate="b")
     client.fails("of another type", "compare", baseline=3, candidate="b")
     client.fails("no folder", "ranks", folder="../..")
+    (folder / "old/night2").mkdir(parents=True)
+    shutil.copy(folder / "night2/b.tracedb", folder / "old/night2")
+    require(client.text("report", index="night2/b"), "beside another whose name has it")
     (folder / "night2/b.tracedb").unlink()
-    client.fails("no single index", "report", index="night2/b")
+    client.fails("no single index 'night2/b': old/night2/b", "report", index="night2/b")
     equal(client.table("table", index="a", report="kernels")["rows"] != [], True, "the server goes on")
     client.close()
     shutil.copytree(folder / "night1", folder / "other" / "night1")
-    refused(2, "two folders are called 'night1'", "trace-query", "mcp", folder / "night1", folder / "other" / "night1")
+    for what in ("night1", "night1/a.tracedb"):  # of one name: told apart by the folders above
+        client = Client(folder / what, folder / "other" / what)
+        names = [row[0] for row in client.table("list_indexes")["rows"] if row[0]]
+        own = [f"{folder.name}/night1/a", "other/night1/a"]
+        equal(sorted(names), sorted(own), f"names of two {what}")
+        (folder / "other/night1/a.tracedb").write_text("no index")
+        equal([client.call("report", index=name)[1] for name in own], [False, True], "which of two is shown")
+        client.close()
 
 
 def check_places(folder):

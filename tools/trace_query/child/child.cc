@@ -108,6 +108,21 @@ bool goes_on(std::string_view text) {
                            std::string_view("/._-").find(text.front()) != std::string_view::npos);
 }
 
+// Its last part, and as many before it as no other of them ends with.
+std::string name_among(const std::vector<std::string>& paths, const std::string& path) {
+  std::size_t slash = path.rfind('/');
+  const auto is_shared = [&] {
+    const std::string_view end = std::string_view(path).substr(slash);
+    return std::ranges::count_if(paths, [&](const std::string& one) { return one.ends_with(end); }) > 1;
+  };
+  while (slash != 0 && slash != std::string::npos && is_shared()) slash = path.rfind('/', slash - 1);
+  return path.substr(slash + 1);
+}
+
+std::string without_suffix(const std::string& name) {
+  return name.ends_with(kIndexSuffix) ? name.substr(0, name.rfind(kIndexSuffix)) : name;
+}
+
 }  // namespace
 
 Question::Question(std::span<const std::string> words) : is_over_folders_(is_over_folders(words)) {
@@ -171,19 +186,13 @@ std::string Question::message() const {
 }
 
 IndexNames::IndexNames(std::span<const std::string> given, bool follows) : follows_(follows) {
-  std::vector<std::string> folders;
   for (const std::string& one : given) {
     std::error_code error;
     const std::filesystem::path real = std::filesystem::canonical(one, error);
     if (std::ranges::find(given_, real.string()) != given_.end()) continue;
     given_.push_back(error ? one : real.string());
-    if (!std::filesystem::is_directory(real, error)) continue;
-    if (std::ranges::find(folders, real.filename().string()) != folders.end()) {
-      throw usage_error("two folders are called '{}', and their indexes could not be told apart: name a folder above",
-                        printable_path(real.filename()));
-    }
-    folders.push_back(real.filename().string());
   }
+  for (const std::string& one : given_) given_names_.push_back(name_among(given_, one));
 }
 
 void IndexNames::look_again() {
@@ -197,25 +206,28 @@ void IndexNames::look_again() {
   shown_.clear();
   traces_.clear();
   folders_.clear();
-  for (const std::string& given : given_) {
+  for (std::size_t i = 0; i < given_.size(); ++i) {
+    const std::string& given = given_[i];
     std::error_code error;
     const std::filesystem::path folder(given);
     shown_[given + "/"] = "";
     shown_[given] = ".";
     if (!std::filesystem::is_directory(folder, error)) {
       folders_.push_back(given);
-      if (std::filesystem::exists(folder, error)) paths_[folder.stem().string()] = given;
+      if (std::filesystem::exists(folder, error)) paths_[without_suffix(given_names_[i])] = given;
       continue;
     }
     const TraceList list = list_traces({folder}, default_globs(), {}, Indexes::kTake);
     for (const std::filesystem::path& entered : list.folders) folders_.push_back(entered.string());
-    for (const std::filesystem::path& path : list.traces) take(folder, path);
+    const std::string before = prefix(i);
+    for (const std::filesystem::path& path : list.traces) take(folder, before, path);
   }
   const auto in_json = [](const std::string& text) {
     const std::string quoted = json_string(text);
     return quoted.substr(1, quoted.size() - 2);
   };
   for (const auto& [name, path] : paths_) {
+    seen_.insert(name);
     shown_[path] = name;
     for (const std::string& text : {path, escape_text(path)}) {
       if (const std::string written = in_json(text); written != path) shown_[written] = in_json(escape_text(name));
@@ -225,7 +237,10 @@ void IndexNames::look_again() {
   state_ = state_of(folders_, now);
 }
 
-void IndexNames::take(const std::filesystem::path& folder, const std::filesystem::path& path) {
+std::string IndexNames::prefix(std::size_t given) const { return given_.size() > 1 ? given_names_[given] + "/" : ""; }
+
+void IndexNames::take(const std::filesystem::path& folder, const std::string& before,
+                      const std::filesystem::path& path) {
   if (path.extension() != kIndexSuffix) {
     traces_.push_back(path.string());
     return;
@@ -236,40 +251,61 @@ void IndexNames::take(const std::filesystem::path& folder, const std::filesystem
   std::string below = real.lexically_relative(folder).string();
   if (follows_ && below.starts_with("..")) below = path.lexically_relative(folder).string();
   if (below.starts_with("..") || !below.ends_with(kIndexSuffix)) return;
-  const std::string name = below.substr(0, below.rfind(kIndexSuffix));
-  paths_[given_.size() > 1 ? folder.filename().string() + "/" + name : name] = path.string();
+  paths_[before + without_suffix(below)] = path.string();
+}
+
+std::string IndexNames::whole(const std::string& name) const {
+  const std::string wanted = without_suffix(name);
+  if (const auto found = paths_.find(wanted); found != paths_.end()) return found->second;
+  for (const auto& [one, path] : paths_) {
+    if (escape_text(one) == wanted) return path;
+  }
+  return "";
 }
 
 std::string IndexNames::path_of(const std::string& name) const {
-  const std::string wanted = name.ends_with(kIndexSuffix) ? name.substr(0, name.rfind(kIndexSuffix)) : name;
-  if (const auto found = paths_.find(wanted); found != paths_.end()) return found->second;
-  std::vector<std::string> all, parts;
+  if (std::string path = whole(name); !path.empty()) return path;
+  throw no_single(name, {});
+}
+
+std::string IndexNames::path_by_part(const std::string& name) const {
+  if (std::string path = whole(name); !path.empty()) return path;
+  const std::string wanted = without_suffix(name);
+  std::vector<std::string> parts;
   constexpr std::string_view kLeftOut = "…";
   const std::size_t gap = wanted.find(kLeftOut);
-  for (const auto& [one, path] : paths_) {
+  for (const std::string& one : seen_) {
     const std::string shown = escape_text(one);  // as an answer has it, but for its middle
-    if (shown == wanted) return path;
-    all.push_back(one);
     const bool is_part = gap == std::string::npos ? !wanted.empty() && one.find(wanted) != std::string::npos
                                                   : shown.size() >= wanted.size() - kLeftOut.size() &&
                                                         shown.starts_with(wanted.substr(0, gap)) &&
                                                         shown.ends_with(wanted.substr(gap + kLeftOut.size()));
     if (is_part) parts.push_back(one);
   }
-  if (parts.size() == 1) return paths_.at(parts.front());
+  const auto found = parts.size() == 1 ? paths_.find(parts.front()) : paths_.end();
+  if (found != paths_.end()) return found->second;
+  std::erase_if(parts, [&](const std::string& one) { return !paths_.contains(one); });
+  throw no_single(name, std::move(parts));
+}
+
+Error IndexNames::no_single(const std::string& name, std::vector<std::string> closest) const {
   constexpr std::size_t kMostNamed = 3;
-  if (parts.empty()) parts = closest_first(wanted, std::move(all));
-  throw usage_error("no single index '{}': {}; the list of indexes has all", name, first_names(parts, kMostNamed));
+  if (closest.empty()) {
+    std::vector<std::string> all;
+    for (const auto& [one, path] : paths_) all.push_back(one);
+    closest = closest_first(without_suffix(name), std::move(all));
+  }
+  return usage_error("no single index '{}': {}; the list of indexes has all", name, first_names(closest, kMostNamed));
 }
 
 std::string IndexNames::folder_of(const std::string& name) const {
-  for (const std::string& given : given_) {
-    const std::filesystem::path folder(given);
-    const std::string prefix = given_.size() > 1 ? folder.filename().string() + "/" : "";
+  for (std::size_t i = 0; i < given_.size(); ++i) {
+    const std::string before = prefix(i);
     for (const auto& [one, path] : paths_) {
-      if (name == "." || name.empty()) return given;
-      const bool is_below = one.starts_with(name + "/") && one.starts_with(prefix);
-      if (is_below) return (folder / name.substr(std::min(prefix.size(), name.size()))).string();
+      if (name == "." || name.empty()) return given_[i];
+      const bool is_below = one.starts_with(name + "/") && one.starts_with(before);
+      if (is_below)
+        return (std::filesystem::path(given_[i]) / name.substr(std::min(before.size(), name.size()))).string();
     }
   }
   throw usage_error("no folder '{}' with indexes in it; '.' is all of them", name);

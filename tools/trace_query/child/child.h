@@ -8,11 +8,13 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/files/file_descriptor.h"
 
 namespace tracedb {
@@ -50,7 +52,6 @@ class Question {
 // are to be followed.
 class IndexNames {
  public:
-  // Error{kUsage}: two folders whose names are alike.
   explicit IndexNames(std::span<const std::string> given, bool follows = false);
 
   // Lists the folders anew where something came to them or went.
@@ -58,8 +59,10 @@ class IndexNames {
   [[nodiscard]] std::span<const std::string> given() const { return given_; }  // real paths
   [[nodiscard]] bool follows() const { return follows_; }
   [[nodiscard]] const std::map<std::string, std::string>& paths() const { return paths_; }  // by name
-  // Error{kUsage}: no index, or several, by that name or part of it; says the closest.
+  // Error{kUsage}: no index by that name, or of those there ever were none or several by it or part of it; says the
+  // closest.
   [[nodiscard]] std::string path_of(const std::string& name) const;
+  [[nodiscard]] std::string path_by_part(const std::string& name) const;
   // A folder below one that was given, and the indexes in it; Error{kUsage}: there is none.
   [[nodiscard]] std::string folder_of(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> paths_below(const std::string& folder) const;
@@ -70,11 +73,15 @@ class IndexNames {
   [[nodiscard]] std::string identity() const;  // of all of them, and of traces without an index
 
  private:
-  void take(const std::filesystem::path& folder, const std::filesystem::path& path);  // found in it
+  [[nodiscard]] std::string prefix(std::size_t given) const;  // of names below it
+  void take(const std::filesystem::path& folder, const std::string& before, const std::filesystem::path& path);
+  [[nodiscard]] std::string whole(const std::string& name) const;  // "": there is none
+  [[nodiscard]] Error no_single(const std::string& name, std::vector<std::string> closest) const;
 
-  std::vector<std::string> given_;
+  std::vector<std::string> given_, given_names_;
   bool follows_;
   std::map<std::string, std::string> paths_;
+  std::set<std::string> seen_;                             // names of all that ever were there
   std::map<std::string, std::string, std::less<>> shown_;  // what stands in the place of each path
   std::vector<std::string> traces_;                        // beside indexes or without one
   std::vector<std::string> folders_;                       // that were looked into

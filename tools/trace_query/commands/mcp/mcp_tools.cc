@@ -50,14 +50,14 @@ McpQuestion table_of(std::vector<std::string> words) {
 
 // Of a name, or of a list of names.
 std::vector<std::string> paths_of(const IndexNames& names, const python::Value& given, std::string_view argument) {
-  if (given.kind == python::Kind::kText) return {names.path_of(given.text)};
+  if (given.kind == python::Kind::kText) return {names.path_by_part(given.text)};
   constexpr std::size_t kMostIndexes = 50;
   if (given.items.empty() || given.items.size() > kMostIndexes)
     throw usage_error("{}: give 1 to {}", argument, kMostIndexes);
   std::vector<std::string> out;
   for (const python::Value& one : given.items) {
     if (one.kind != python::Kind::kText) throw usage_error("{}: names are texts", argument);
-    out.push_back(names.path_of(one.text));
+    out.push_back(names.path_by_part(one.text));
   }
   return out;
 }
@@ -73,14 +73,14 @@ McpQuestion ask_list_indexes(const IndexNames& names, const python::Value& argum
 }
 
 McpQuestion ask_report(const IndexNames& names, const python::Value& arguments) {
-  const std::string path = names.path_of(text_of(arguments, "index"));
+  const std::string path = names.path_by_part(text_of(arguments, "index"));
   McpQuestion out{{"report", path, "--format", "table", "--width", "100"}, false, names.identity(path)};
   add_given(out, arguments, {"phase"});
   return out;
 }
 
 McpQuestion ask_table(const IndexNames& names, const python::Value& arguments) {
-  const std::string path = names.path_of(text_of(arguments, "index"));
+  const std::string path = names.path_by_part(text_of(arguments, "index"));
   if (text_of(arguments, "report") == "info") return {{"info", path, "--width", "100"}, false, names.identity(path)};
   McpQuestion out = table_of({text_of(arguments, "report"), path});
   add_given(out, arguments, {"phase", "step", "layer", "op", "name", "by", "sort", "columns", "what_if"});
