@@ -301,10 +301,14 @@ def check_damaged(folder):
     equal([row[1] for row in client.table("list_indexes")["rows"] if row[0] == "night2/damaged"], ["unusable"], "state")
     trend = client.text("trend")
     require("points" in trend and "[left out: night2/damaged: not an index" in trend, f"trend of the others: {trend[-200:]}")
+    (folder / "night1" / "damaged.tracedb").write_text("no index")
+    trend = client.text("trend")
+    require(", and 1 more]" in trend and "2 indexes are unusable and left out (night1/damaged, night2/damaged)" in trend, f"two are left out: {trend[-200:]}")
+    (folder / "night1" / "damaged.tracedb").unlink()
     (folder / "night1" / "out.tracedb").symlink_to(shutil.copyfile(folder / "night1" / "a.tracedb", folder.parent / "out.tracedb"))
     listed = client.table("list_indexes")
     require("1 link leads out of the folder: left out" in listed["warnings"] and not any("out" in (row[0] or "") for row in listed["rows"]), f"a link: {listed}")
-    client.fails("not an index", "report", index="damaged")
+    client.fails("not an index", "report", index="night2/damaged")
     client.close()
 
 

@@ -179,10 +179,11 @@ bool Question::has_answer() const {
 }
 
 std::string Question::message() const {
-  for (const std::string_view line : split_lines(said_)) {
-    if (line.starts_with(kProgram)) return std::string(line.substr(kProgram.size()));
-  }
-  return fmt::format("it ended with code {} and said nothing", exit_code_);
+  std::vector<std::string_view> faults = split_lines(said_);
+  std::erase_if(faults, [](std::string_view line) { return !line.starts_with(kProgram); });
+  if (faults.empty()) return fmt::format("it ended with code {} and said nothing", exit_code_);
+  return fmt::format("{}{}", faults.front().substr(kProgram.size()),
+                     faults.size() > 1 ? fmt::format(", and {} more", faults.size() - 1) : "");
 }
 
 IndexNames::IndexNames(std::span<const std::string> given, bool follows) : follows_(follows) {

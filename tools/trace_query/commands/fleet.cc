@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -151,13 +150,11 @@ std::vector<CatalogueEntry> read_catalogue(const CommandLine& line, std::vector<
   return entries;
 }
 
-bool is_out_of_date(const CatalogueEntry& entry) { return entry.state == CatalogueState::kOutOfDate; }
-
 // Prints what cannot be read, or is out of date where that counts; what the program then exits with.
 int report_unusable(const std::vector<CatalogueEntry>& entries, bool must_be_valid = false) {
   int code = 0;
   for (const CatalogueEntry& entry : entries) {
-    const bool stale = must_be_valid && is_out_of_date(entry);
+    const bool stale = must_be_valid && entry.state == CatalogueState::kOutOfDate;
     if (!stale && entry.state != CatalogueState::kUnusable) continue;
     const std::string why = entry.index.string() + ": out of date: run trace-ingest on its trace";
     std::cerr << "trace-query: " << escape_text(stale ? why : entry.reason) << '\n';
@@ -179,16 +176,17 @@ std::size_t count_not_indexed(const std::vector<CatalogueEntry>& entries) {
 
 constexpr std::size_t kMostNamed = 5;  // traces, in a note
 
-void add_out_of_date(const std::vector<CatalogueEntry>& entries, std::string_view outcome,
-                     std::vector<std::string>& notes) {
+// Of those in a state: what they are, and which.
+void add_state(const std::vector<CatalogueEntry>& entries, CatalogueState state, std::string_view what,
+               std::vector<std::string>& notes) {
   std::vector<std::string> names;
+  const bool stale = state == CatalogueState::kOutOfDate;
   for (const CatalogueEntry& entry : entries) {
-    if (is_out_of_date(entry)) names.push_back(entry.trace.filename().string());
+    if (entry.state == state) names.push_back(stale ? entry.trace.filename().string() : printable_path(entry.index));
   }
-  if (names.empty()) return;
-  notes.push_back(fmt::format("{} out of date{} ({}): run trace-ingest on the folder",
-                              counted(names.size(), "index is", "indexes are"), outcome,
-                              first_names(names, kMostNamed)));
+  if (!names.empty())
+    notes.push_back(fmt::format("{} {} ({}){}", counted(names.size(), "index is", "indexes are"), what,
+                                first_names(names, kMostNamed), stale ? ": run trace-ingest on the folder" : ""));
 }
 
 int run_ls(const Command& command, std::span<const std::string> args) {
@@ -199,7 +197,7 @@ int run_ls(const Command& command, std::span<const std::string> args) {
   const std::vector<CatalogueEntry> entries = read_catalogue(line, notes);
   if (const std::size_t n = count_not_indexed(entries); n > 0)
     notes.push_back(counted(n, "trace has", "traces have") + " no index yet: run trace-ingest on the folder");
-  add_out_of_date(entries, "", notes);
+  add_state(entries, CatalogueState::kOutOfDate, "out of date", notes);
   Report report{declared_columns("ls"), {}};
   for (const CatalogueEntry& entry : entries) report.rows.push_back(catalogue_row(entry));
   Output output(line);
@@ -222,9 +220,8 @@ Metric metric_of(const CommandLine& line) {
   if (out.name == "period") return out;
   if (out.name == "span") return {MetricKind::kSpan, out.name, ""};
   if (out.name.starts_with("op:") && out.name.size() > 3) return {MetricKind::kOp, out.name, out.name.substr(3)};
-  if (out.name.starts_with("kernel:") && out.name.size() > 7) {
+  if (out.name.starts_with("kernel:") && out.name.size() > 7)
     return {MetricKind::kKernel, out.name, out.name.substr(7)};
-  }
   throw usage_error("--metric {}: there are period, span, op:CLASS and kernel:NAME", out.name);
 }
 
@@ -294,7 +291,8 @@ void add_notes(const std::vector<CatalogueEntry>& entries, const std::vector<Tre
   if (const std::size_t unread = count_not_indexed(entries); unread > 0)
     notes.push_back(counted(unread, "trace has no index yet and is", "traces have no index yet and are") +
                     " left out: run trace-ingest");
-  add_out_of_date(entries, " and left out", notes);
+  add_state(entries, CatalogueState::kOutOfDate, "out of date and left out", notes);
+  add_state(entries, CatalogueState::kUnusable, "unusable and left out", notes);
   const std::size_t least = least_values(options);
   std::size_t undated = 0, unknown = 0, few = 0;
   for (const TrendSeries& one : series) {

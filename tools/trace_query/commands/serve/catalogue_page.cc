@@ -328,7 +328,8 @@ std::string trend_html(const std::string& trend) {
   std::ranges::stable_sort(all, std::greater(), [](const Series& one) {
     return std::isfinite(one.change_pct) ? std::abs(one.change_pct) : -1;
   });
-  std::string out;
+  std::string out = paragraphs(warnings, "note");
+  if (all.empty()) out += "<p class=\"empty\">No series.</p>\n";
   for (const Series& one : all) {
     out += fmt::format("<section class=\"series\"><h2>{} {}</h2>\n<p>{}</p>\n", html_text(inert_name(one.label)),
                        sparkline(one.values()), html_text(one.headline));
@@ -347,7 +348,7 @@ std::string trend_html(const std::string& trend) {
     }
     out += "</tbody></table></details></section>\n";
   }
-  return (out.empty() ? "<p class=\"empty\">No series.</p>\n" : out) + paragraphs(warnings, "note");
+  return out;
 }
 
 }  // namespace tracedb
