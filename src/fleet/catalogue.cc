@@ -214,6 +214,18 @@ std::string_view to_string(CatalogueState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
+std::filesystem::path index_of_trace(const std::filesystem::path& trace, const std::filesystem::path& cache) {
+  for (const std::filesystem::path& candidate : index_candidates(trace, cache)) {
+    if (file_kind(candidate) != FileKind::kIndex) continue;
+    bool own = candidate == sidecar_path(trace);
+    if (!own)
+      catch_error(
+          [&] { own = check_validity(Index::open(candidate), trace, Effort::kReadOnly).validity != Validity::kStale; });
+    if (own) return candidate;
+  }
+  return {};
+}
+
 CatalogueEntry catalogue_index(const std::filesystem::path& index, SummaryCache& cache, const ActiveRules& rules) {
   CatalogueEntry out;
   out.index = index;

@@ -48,6 +48,10 @@ TraceSummary summarise(const Index& index, const ActiveRules& rules);
 // what the passes refuse. Error{kResource} for a file that cannot be read. Any thread.
 std::string stored_summary(const std::filesystem::path& index);
 
+// The index beside a trace, valid or not; else the one in the cache directory that is not of another trace of its name.
+// "": there is none.
+std::filesystem::path index_of_trace(const std::filesystem::path& trace, const std::filesystem::path& cache);
+
 // Summaries of indexes that have been made before, in one file of the cache directory. An entry holds for one state of
 // one file (path, device, inode, size, times): an index that was replaced, copied or changed is summarised anew. The
 // file is replaced as a whole and closes with a hash of itself; what does not fit it, what another version wrote, and a

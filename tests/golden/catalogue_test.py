@@ -81,6 +81,22 @@ def check_states(folder):
         require("1 index is out of date and left out (a.json): run trace-ingest on the folder" in document["warnings"], document)
 
 
+def check_index_dir(folder):
+    """Traces of one name each have their own index in the cache, where no server can open it."""
+    place, cache = folder / "named", folder / "named-cache"
+    for night in ("n1", "n2", "n3"):
+        trace = make(place / night / "a.json", FIRST_DAY, "--seed", night[1])
+        Path(f"{trace}.tracedb").unlink()
+        if night != "n3":
+            run("trace-ingest", "-q", "--index-dir", cache, trace)
+    env = {"TRACEDB_CACHE_DIR": str(cache)}
+    equal([(row["trace"], row["state"]) for row in ls(place, env=env)],
+          [(f"{place}/n{n}/a.json", "indexed" if n < 3 else "not indexed") for n in (1, 2, 3)], "traces with indexes in the cache")
+    told = rows("ls", place, "--read-only", env=env)
+    equal([row["trace"] for row in told["rows"]], [f"{place}/n3/a.json"], "what can be read")
+    require("2 traces have their indexes in the cache directory: left out" in told["warnings"], told["warnings"])
+
+
 def check_where(folder):
     place = folder / "content"
     equal([row["name"] for row in ls(place, "--where", "kernels > 0 AND vendor = 'nvidia'")], ["a.json"], "--where")
@@ -290,8 +306,8 @@ def check_width(folder):
 
 
 def main(cases, folder):
-    for name in ("content", "states", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "far", "runs", "mixed", "elsewhere"):
-        (folder / name).mkdir()
+    for name in ("content", "states", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "far", "runs", "mixed", "elsewhere", "named/n1", "named/n2", "named/n3"):
+        (folder / name).mkdir(parents=True)
     (folder / "file").write_text("no folder")
-    cases.each((check_content, check_width, check_states, check_where, check_stored, check_cache, check_trend,
+    cases.each((check_content, check_width, check_states, check_index_dir, check_where, check_stored, check_cache, check_trend,
                 check_series, check_runs, check_undecided, check_load), folder)

@@ -69,7 +69,7 @@ class Collector {
     return std::move(entries_);
   }
 
-  std::size_t leading_out = 0;  // links, which are left out
+  std::size_t leading_out = 0, in_cache = 0;  // links, and traces with an index there, which are left out
 
  private:
   static bool leads_out(const fs::path& path, const fs::path& folder) {
@@ -79,12 +79,13 @@ class Collector {
 
   void add_file(const fs::path& path) {
     if (path.extension() == kIndexSuffix || file_kind(path) == FileKind::kIndex) return add_index(path);
-    fs::path sidecar = path;
-    sidecar += kIndexSuffix;
+    const fs::path sidecar = sidecar_path(path);
     if (listed_.contains(sidecar)) return;  // comes by itself
-    for (const fs::path& candidate : index_candidates(path, cache_directory_)) {
-      if (file_kind(candidate) == FileKind::kIndex) return add_index(candidate);
-    }
+    const fs::path index = index_of_trace(path, cache_directory_);
+    const bool is_elsewhere = read_only_ && !index.empty() && index != sidecar;
+    in_cache += is_elsewhere ? 1 : 0;
+    if (is_elsewhere) return;
+    if (!index.empty()) return add_index(index);
     if (seen_.insert(path).second) entries_.push_back(catalogue_trace(path));
   }
 
@@ -143,9 +144,12 @@ std::vector<CatalogueEntry> read_catalogue(const CommandLine& line, std::vector<
   std::vector<CatalogueEntry> entries = collector.finish();
   if (collector.leading_out > 0)
     notes.push_back(counted(collector.leading_out, "link leads", "links lead") + " out of the folder: left out");
+  if (collector.in_cache > 0)
+    notes.push_back(counted(collector.in_cache, "trace has its index", "traces have their indexes") +
+                    " in the cache directory: left out");
   const std::size_t all = entries.size();
   if (const auto where = line.text("where")) keep_where(entries, *where);
-  if (all == 0) notes.emplace_back("no trace and no index");
+  if (all == 0 && notes.empty()) notes.emplace_back("no trace and no index");
   if (all > 0 && entries.empty()) notes.push_back("--where is true for none of " + counted(all, "trace"));
   return entries;
 }
