@@ -129,6 +129,16 @@ def check_cycles(folder):
         equal((len(re.findall(r">[\d,]+ cycles</td>", body)), " us<" in body), (2, False), "times of a trend")
 
 
+def check_stacks(folder):
+    """A layer of one of several stacks is opened as such."""
+    folder.mkdir()
+    ingest(make_trace(folder / "a.json", "--model", "encoder+decoder", "--steps", 4), folder / "a.tracedb")
+    with Server(folder) as server:
+        found = [link for link in links(server, "t/layers?i=a") if "layer=" in link]
+        equal([server.get(link)[0] for link in found], [200] * len(found), f"{found}")
+        require(len({link.split("layer=")[1].split("%3A")[0] for link in found}) > 1, f"stacks: {found}")
+
+
 def main(cases, folder):
     skip_without_serve()
     shown = folder / "shown"
@@ -138,5 +148,6 @@ def main(cases, folder):
         (folder / f"{name}.json").unlink()
     with Server(shown) as server:
         cases.each((check_statements, check_rows, check_tabs, check_errors), server)
+    cases.run("stacks", check_stacks, folder / "stacks")
     cases.run("file names", check_file_names, folder / "names")
     cases.run("cycles", check_cycles, folder / "cycles")

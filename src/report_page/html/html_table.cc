@@ -60,7 +60,7 @@ class RenderedHtml final : public BufferedTable {
         append_plain_text(value, cell, columns()[c].unit, TimeUnit::kNs);
         out_ << fmt::format("<td data-value=\"{}\">", value);
       }
-      out_ << linked(text.rows[r][c], links_.cell ? links_.cell(columns()[c], cell) : "") << "</td>";
+      out_ << linked(text.rows[r][c], links_.cell ? links_.cell(columns(), cells()[r], c) : "") << "</td>";
     }
     out_ << "</tr>\n";
   }

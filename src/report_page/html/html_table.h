@@ -12,7 +12,7 @@ namespace tracedb {
 
 // Where a cell, and the head of a column, lead to; "": nowhere.
 struct TableLinks {
-  std::function<std::string(const Column&, const Cell&)> cell = {};
+  std::function<std::string(const std::vector<Column>&, const Row&, std::size_t)> cell = {};
   std::function<std::string(const Column&)> head = {};
 };
 

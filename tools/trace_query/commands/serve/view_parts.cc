@@ -115,6 +115,14 @@ std::string value_text(const Cell& cell) {
   return text != nullptr ? *text : number != nullptr ? std::to_string(*number) : "";
 }
 
+// "STACK:" before a layer of the row; "" where it names none.
+std::string in_stack(const std::vector<Column>& columns, const Row& row) {
+  const auto stack = std::ranges::find(columns, "stack", &Column::key);
+  if (stack == columns.end()) return "";
+  const auto* const name = std::get_if<std::string>(&row[static_cast<std::size_t>(stack - columns.begin())]);
+  return name == nullptr ? "" : *name + ":";
+}
+
 // What is selected already: the next view is narrower.
 void add_selection(const HttpRequest& request, const CellRoute& route, Params& params) {
   for (const auto& [name, kept] : request.params) {
@@ -311,8 +319,10 @@ std::string selection_form(const HttpRequest& request, std::string_view report) 
 
 TableLinks links_of(const HttpRequest& request, const std::string& root, const IndexNames& names) {
   TableLinks out;
-  out.cell = [&request, root, &names](const Column& column, const Cell& cell) -> std::string {
-    const std::string value = value_text(cell);
+  out.cell = [&request, root, &names](const std::vector<Column>& columns, const Row& row,
+                                      std::size_t c) -> std::string {
+    const Column& column = columns[c];
+    std::string value = value_text(row[c]);
     if (value.empty() || value.starts_with('[')) return "";  // [others], [no step]: no such thing
     if (column.key == "index_path") return url(root + "t", {{"i", names.without_paths(value)}});
     const auto found = std::ranges::find(kCellRoutes, column.key, &CellRoute::column);
@@ -321,6 +331,7 @@ TableLinks links_of(const HttpRequest& request, const std::string& root, const I
     const CellRoute route = is_kernel ? CellRoute{"name", "k", "name"} : *found;
     const std::string index = request.param(route.side);
     if (index.empty()) return "";
+    if (route.param == "layer") value = in_stack(columns, row) + value;
     Params params = {{"i", index}};
     if (route.side == "i" && route.route == "t/kernels") add_selection(request, route, params);
     constexpr std::size_t kMostPlaces = 600;  // an address has 8 kB, and some names have more
