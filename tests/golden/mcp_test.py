@@ -171,6 +171,7 @@ def check_questions(folder):
     require(client.table("sql", indexes=["a", "b"], query="SELECT count(*) AS n FROM all_kernels")["rows"], "sql on two")
     client.table("sql", indexes=["a"], recipe="uneven_layers")
     require("time_pct" in client.text("explain", topic="kernels"), "explain")
+    require("launch_id" in client.text("explain", topic="view kernels"), "the columns of a view that has the name of a report")
     require("SELECT" in client.text("explain", topic="exposed_communication"), "the SQL of a recipe")
     require("percent" in client.text("explain", topic="overlap_pct"), "a column, wherever it is")
     require(len(client.text("explain")) <= 4096, "guide")

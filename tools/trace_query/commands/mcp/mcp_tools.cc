@@ -152,13 +152,16 @@ McpQuestion ask_sql(const IndexNames& names, const python::Value& arguments) {
 }
 
 McpQuestion ask_explain(const IndexNames&, const python::Value& arguments) {
-  const std::string topic = text_of(arguments, "topic");
+  std::string topic = text_of(arguments, "topic");
+  constexpr std::string_view kView = "view ";  // tells it from the command of its name
+  if (topic.starts_with(kView))
+    return {{"schema", "--object=" + topic.substr(kView.size()), "--width", "100"}, false, {}};
   if (topic.empty() || topic == "agents") return {{"help", "agents"}, false, {}};
   if (topic == "recipes") return {{"sql", "--recipes"}, false, {}};
   if (known_command(topic) != nullptr) return {{"help", topic}, false, {}};
   if (std::ranges::find(recipes(), topic, &Recipe::name) != recipes().end())
     return {{"sql", "--recipes", "--recipe", topic}, false, {}};
-  return {{"schema", "--object", topic, "--width", "100"}, false, {}};
+  return {{"schema", "--object=" + topic, "--width", "100"}, false, {}};
 }
 
 // Whether a tool takes this value of an argument.
@@ -312,7 +315,8 @@ std::span<const McpTool> mcp_tools() {
           cursor},
          ask_ranks},
         {"sql",
-         "Read-only SQL on one or several indexes (a first one named main; explain kernels: columns), or a recipe.",
+         "Read-only SQL on one or several indexes (a first one named main; explain view kernels: columns), or a "
+         "recipe.",
          {{"indexes", "names", McpTool::Argument::Type::kTexts, true},
           {"query", "one SELECT"},
           {"recipe", "name of a question of the cookbook: explain recipes"},
@@ -320,7 +324,7 @@ std::span<const McpTool> mcp_tools() {
           cursor},
          ask_sql},
         {"explain",
-         "What to ask, and what names mean. Topics: recipes, one of them, a command, a table, view or column.",
+         "What to ask, and what names mean. Topics: recipes, one of them, a command, a table or column, view NAME.",
          {{"topic", "nothing: a guide"}, cursor},
          ask_explain}};
     return out;
