@@ -32,8 +32,9 @@ namespace {
 
 // ---- questions
 
-constexpr std::size_t kMostAnswerBytes = std::size_t{8} << 20U;  // of an answer
-constexpr std::string_view kProgram = "trace-query: ";           // before what went wrong; notes have none
+constexpr std::size_t kMostAnswerBytes = std::size_t{8} << 20U;   // of an answer
+constexpr std::size_t kMostWindowBytes = std::size_t{32} << 20U;  // of a file for another program
+constexpr std::string_view kProgram = "trace-query: ";            // before what went wrong; notes have none
 
 // They print once, when all is known; a report of a folder is that of ranks.
 constexpr std::string_view kOverFolders[] = {"ls", "trend", "ranks"};
@@ -125,7 +126,9 @@ std::string without_suffix(const std::string& name) {
 
 }  // namespace
 
-Question::Question(std::span<const std::string> words) : is_over_folders_(is_over_folders(words)) {
+Question::Question(std::span<const std::string> words)
+    : is_over_folders_(is_over_folders(words)),
+      most_bytes_(words.front() == "export" ? kMostWindowBytes : kMostAnswerBytes) {
   std::vector<std::string> copies = {"trace-query"};
   copies.insert(copies.end(), words.begin(), words.end());
   std::vector<char*> arguments;
@@ -150,7 +153,7 @@ void Question::add_outputs(std::vector<pollfd>& to) const {
 bool Question::read() {
   if (output_.is_open() && !take_bytes(output_, printed_)) output_ = FileDescriptor();
   if (errors_.is_open() && !take_bytes(errors_, said_)) errors_ = FileDescriptor();
-  if (printed_.size() > kMostAnswerBytes || said_.size() > kMostAnswerBytes) {
+  if (printed_.size() > most_bytes_ || said_.size() > kMostAnswerBytes) {
     stop();
     said_ = "trace-query: the answer is too large: narrow the question";
     exit_code_ = static_cast<int>(ErrorCode::kResource);

@@ -43,6 +43,7 @@ class Question {
  private:
   pid_t pid_ = -1;
   bool is_over_folders_;
+  std::size_t most_bytes_;  // of an answer
   FileDescriptor output_, errors_;
   std::string printed_, said_;
   int exit_code_ = 0;

@@ -175,7 +175,7 @@ class TracePages final : public HttpPages {
     frame.body += fmt::format(
         "<p class=\"window\"><button type=\"button\" data-window=\"{0}\" data-perfetto=\"{1}\" hidden "
         "title=\"Opens {1}, which needs the internet or your own copy; the trace stays in this browser.\">Open in "
-        "Perfetto</button> <a href=\"{0}\" title=\"Of more than 8 MB one step, or what is around the longest gap.\">"
+        "Perfetto</button> <a href=\"{0}\" title=\"Of more than 32 MB one step, or what is around the longest gap.\">"
         "Download for Perfetto</a></p>\n",
         at, html_text(perfetto_));
     return report_of(std::move(words), std::move(frame), request);
