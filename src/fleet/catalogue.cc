@@ -245,6 +245,7 @@ CatalogueEntry catalogue_index(const std::filesystem::path& index, SummaryCache&
   if (!failure) return out;
   if (failure->code() == ErrorCode::kInterrupted) throw Error(*failure);
   out.state = CatalogueState::kUnusable;
+  if (file_kind(index) != FileKind::kOtherSqlite) out.trace = trace_of(index, "");  // whose index may not replace it
   out.reason = failure->what();
   return out;
 }

@@ -32,8 +32,8 @@ constexpr std::int32_t kUpgradable[] = {5, 6};
 std::string_view advice(FileKind kind) {
   constexpr std::string_view kAdvice[] = {
       "no regular file; copy its content into one",
-      "not an index; make one with trace-ingest",
-      "an SQLite database, but not a tracedb index; make one from the trace with trace-ingest",
+      "not an index; make one with trace-ingest --force",
+      "an SQLite database, but not a tracedb index; make one from the trace with trace-ingest --output",
       "an index of another version, or written by another program since; ingest the trace again with trace-ingest",
       "the index is truncated; ingest the trace again with trace-ingest --force",
   };

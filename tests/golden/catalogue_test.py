@@ -72,6 +72,16 @@ def check_states(folder):
     require("broken.json.tracedb" in result.stderr, result.stderr)
     states = {row["name"]: row["state"] for row in json.loads(result.stdout)["rows"]}
     equal(states, {"a.json": "out of date", "lost.json": "no trace", "broken.json.tracedb": "unusable"}, "states")
+    told = rows("trend", place, check=False)["warnings"]
+    require(f"1 index is unusable and left out ({place}/broken.json.tracedb)" in told, told)
+    for content in (b"", b"no index"):  # the command of its row, and the advice of its reason, replace it
+        (place / "broken.json").write_bytes((folder / "content" / "a.json").read_bytes())
+        (place / "broken.json.tracedb").write_bytes(content)
+        (row,) = [row for row in rows("ls", place, check=False)["rows"] if row["state"] == "unusable"]
+        require(row["trace"] == f"{place}/broken.json" and row["reason"].endswith("with trace-ingest --force"), row)
+        run("trace-ingest", "-q", "--force", row["trace"])
+        equal([one["state"] for one in ls(place / "broken.json.tracedb")], ["indexed"], "after its advice")
+    (place / "broken.json").unlink()
     (place / "broken.json.tracedb").unlink()
     for arguments, code in (((), 0), (("--gate", "3", "--gate-inconclusive", "pass"), 3)):
         result = run("trace-query", "trend", "--json", place, *arguments, check=False)
