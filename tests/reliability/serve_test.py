@@ -498,7 +498,7 @@ def main(cases, folder):
     for name in ("a", "b"):
         ingest(make_trace(folder / f"{name}.json", "--layers", 2, "--steps", 4, "--seed", len(name)), shown / f"{name}.tracedb")
     hostile = folder / "hostile.json"
-    ingest(write_trace(hostile, [event for number, name in enumerate(NAMES) for event in events_of(number, name)]), shown / "hostile.tracedb")
+    ingest(write_trace(hostile, [event for number, name in enumerate((*NAMES, "日", "日本", "ab…yz", "ab, then yz")) for event in events_of(number, name)]), shown / "hostile.tracedb")
     outside = folder / "outside.tracedb"
     shutil.copyfile(shown / "a.tracedb", outside)
     (shown / "link.tracedb").symlink_to(outside)

@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 
+#include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "base/text/split.h"
 #include "present/cells.h"
@@ -95,6 +96,8 @@ constexpr std::string_view kFlags[] = {"per-stream", "per-op",  "parts", "slack"
 bool is_one_of(std::string_view word, std::span<const std::string_view> list) {
   return std::ranges::find(list, word) != list.end();
 }
+
+constexpr std::size_t kMostPlaces = 600;  // of a name: an address has 8 kB, and some names have more
 
 // Where a cell leads to: `route` with the value as `param`, beside what names the trace.
 struct CellRoute {
@@ -263,17 +266,16 @@ std::string glob_of(std::string_view name) {
   std::string out;
   bool is_glob = false;  // without any bracket it would be a text that names contain
   constexpr std::string_view kLeftOut = "…";
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name.substr(i).starts_with(kLeftOut)) {
-      out += '*';
+  for (std::size_t i = 0, size = 0; i < name.size(); i += size) {
+    size = std::max<std::size_t>(utf8_sequence_length(name.substr(i)), 1);
+    const std::string_view c = name.substr(i, size);
+    if (c == kLeftOut) {
+      out += name.size() < kMostPlaces ? '?' : '*';  // a part of the name itself, which would stand for any text
       is_glob = true;
-      i += kLeftOut.size() - 1;
       continue;
     }
-    const char c = name[i];
-    const bool is_whole = static_cast<unsigned char>(c) < 0x80U && c != '^' && c != ']';  // a character, as it is
-    const bool in_brackets = c == '*' || c == '?' || c == '[' || (!is_glob && is_whole);
-    out += in_brackets ? fmt::format("[{}]", c) : std::string(1, c);
+    const bool in_brackets = c == "*" || c == "?" || c == "[" || (!is_glob && c != "^" && c != "]");
+    out += in_brackets ? fmt::format("[{}]", c) : std::string(c);
     is_glob = is_glob || in_brackets;
   }
   return out;
@@ -334,7 +336,6 @@ TableLinks links_of(const HttpRequest& request, const std::string& root, const I
     if (route.param == "layer") value = in_stack(columns, row) + value;
     Params params = {{"i", index}};
     if (route.side == "i" && route.route == "t/kernels") add_selection(request, route, params);
-    constexpr std::size_t kMostPlaces = 600;  // an address has 8 kB, and some names have more
     params.emplace_back(route.param, route.param == "name" ? shorten_middle(value, kMostPlaces) : value);
     return url(root + std::string(route.route), params);
   };
