@@ -382,6 +382,10 @@ def check_foreign(folder):
     os.rename(folder / "f.tracedb", folder / f"{long}.tracedb")
     cut = next(row[0] for row in client.table("list_indexes")["rows"] if (row[0] or "").startswith("n"))
     require("…" in cut and client.table("table", index=cut, report="kernels")["rows"], f"a name without its middle: {cut}")
+    index_of(folder / "brackets.json", [kernel("-h", 1, 5), kernel("sum[1]", 11, 5), kernel("sum1", 21, 5)])
+    for given in ("-h", "sum[1]", "um[1"):
+        found = [row[-1] for row in client.table("table", index="brackets", report="kernels", name=given)["rows"]]
+        equal([given in one for one in found], [True], f"kernels by the name {given}")
     require("\u202e" not in shown + name and client.table("table", index=shown, report="kernels", name=name)["rows"], f"{shown}: {name}")
     client.close()
 

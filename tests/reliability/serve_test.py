@@ -255,6 +255,8 @@ def check_keeping(server):
     status, _, again = server.get("t?i=a", f"If-None-Match: {headers['etag']}")
     equal((status, again), (304, b""), f"the same page: {headers}")
     equal(server.get("t?i=b", f"If-None-Match: {headers['etag']}")[0], 200, "another page")
+    equal(server.get("t?i=a", f"If-None-Match: \"x\", W/{headers['etag']}")[0], 304, "one of several, and a weak one")
+    require("content-encoding" not in server.get("t?i=a", "Accept-Encoding: gzip; q=0")[1], "gzip for who refuses it")
     name = body.split(b'static/d3.')[1].split(b'"')[0].decode()
     _, static, script = server.get(f"static/d3.{name}", "Accept-Encoding: gzip")
     require("immutable" in static["cache-control"] and static["content-encoding"] == "gzip", str(static))

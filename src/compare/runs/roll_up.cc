@@ -11,6 +11,7 @@
 #include "base/files/partial_file.h"
 #include "base/files/small_file.h"
 #include "base/stream/content_hash.h"
+#include "base/text/amounts.h"
 #include "base/unknown.h"
 #include "base/version.h"
 #include "index/locate.h"
@@ -278,7 +279,8 @@ RollUp roll_up(const Index& index, const ComparedTrace& trace, const KernelNameT
   out.framework = framework_name(index).value_or("");
   out.world_size = trace.description.world_size;
   out.recording = to_string(trace.recorded.recording);
-  out.date_ns = index.meta_int64("base_time_ns").value_or(0);
+  const std::int64_t date = index.meta_int64("base_time_ns").value_or(0);
+  out.date_ns = date >= kFirstDate ? date : 0;
   const std::vector<StepsOfBatch> by_batch = steps_by_batch(trace);
   for (std::size_t i = 0; i < by_batch.size();) {
     const StepKind kind = by_batch[i].kind;

@@ -21,8 +21,14 @@ std::string text_of(const python::Value& arguments, std::string_view name) {
   return found == nullptr ? "" : python::str(*found);
 }
 
-// A GLOB of a name, for one that an answer showed with escapes for what must not be printed.
-std::string with_any_for_escapes(std::string name) {
+// A GLOB of a name, for one that an answer showed: with escapes for what must not be printed, and brackets of its own.
+std::string glob_of_shown(std::string name) {
+  const auto has = [&name](std::string_view part) { return name.find(part) != std::string::npos; };
+  if (has("[") && !has("*") && !has("?") && !has("…") && !has("[[]") && !name.starts_with('/')) {
+    std::string whole = "*";
+    for (const char c : name) whole += c == '[' ? "[[]" : std::string(1, c);
+    name = whole + "*";
+  }
   for (std::size_t at = name.find('\\'); at != std::string::npos; at = name.find('\\', at + 1)) {
     const std::size_t length = name[at + 1] == 'x' ? 4 : name[at + 1] == 'u' ? 6 : 0;
     if (length > 0) name.replace(at, std::min(length, name.size() - at), "?");
@@ -38,8 +44,8 @@ void add_given(McpQuestion& to, const python::Value& arguments, std::initializer
     std::string option = fmt::format("--{}", name);
     std::ranges::replace(option, '_', '-');
     std::string value = python::str(*found);
-    if (name == "name") value = with_any_for_escapes(std::move(value));
-    to.words.insert(to.words.end(), {option, std::move(value)});
+    if (name == "name") value = glob_of_shown(std::move(value));
+    to.words.push_back(option + "=" + value);  // which may begin as an option does
   }
 }
 
@@ -139,10 +145,10 @@ McpQuestion ask_sql(const IndexNames& names, const python::Value& arguments) {
     out.words.push_back(path);
     out.identity += names.identity(path);
   }
-  if (recipe != nullptr) out.words.insert(out.words.end(), {"--recipe", python::str(*recipe)});
+  if (recipe != nullptr) out.words.push_back("--recipe=" + python::str(*recipe));
   if (const python::Value* const params = arguments.find("params")) {
     for (const python::Member& one : params->members)
-      out.words.insert(out.words.end(), {"--param", one.key + "=" + python::str(one.value)});
+      out.words.push_back("--param=" + one.key + "=" + python::str(one.value));
   }
   if (query == nullptr) return out;
   // Neither an option nor the name of a file, whatever it looks like: both have no white space there.
@@ -282,7 +288,7 @@ std::span<const McpTool> mcp_tools() {
           {"step", "3, 3..9"},
           {"layer", "7, 0..3"},
           {"op", "operation class, as ops has them"},
-          {"name", "GLOB of kernel names"},
+          {"name", "of a kernel or a part of it; a GLOB with * or ?"},
           {"by", "another grouping of the report, as its help says"},
           {"sort", "column, or column:asc"},
           {"columns", "only these, by commas"},

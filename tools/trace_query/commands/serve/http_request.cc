@@ -53,8 +53,10 @@ bool is_plain_path(std::string_view path) {
 }
 
 bool takes_gzip(std::string_view encodings) {
-  const std::size_t at = encodings.find("gzip");
-  return at != std::string_view::npos && !encodings.substr(at).starts_with("gzip;q=0");
+  std::string listed(encodings);
+  std::erase(listed, ' ');
+  const std::size_t at = listed.find("gzip");
+  return at != std::string::npos && listed.compare(at, 8, "gzip;q=0") != 0;
 }
 
 // "a=1&b=%2f" as pairs, decoded. False: it has a NUL, or is not as the standard says.

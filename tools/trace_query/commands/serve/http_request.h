@@ -18,7 +18,7 @@ struct HttpRequest {
   bool keeps_open = false, takes_gzip = false;
   std::string path;                                         // below the token: "t/kernels"; "" is the catalogue
   std::vector<std::pair<std::string, std::string>> params;  // of the query and of a form, decoded, in their order
-  std::string etag;                                         // what the browser has of it
+  std::string etag;                                         // what the browser has of it: a list, weak or not
 
   [[nodiscard]] std::string param(std::string_view name) const;  // the first of the name; ""
   [[nodiscard]] std::vector<std::string> all(std::string_view name) const;

@@ -231,7 +231,7 @@ class HttpServer {
       return answer(one, pages_.error(failure->code() == ErrorCode::kResource ? HttpStatus::service_unavailable
                                                                               : HttpStatus::not_found,
                                       failure->what(), one.request));
-    if (!one.plan.etag.empty() && one.request.etag == one.plan.etag)
+    if (!one.plan.etag.empty() && one.request.etag.find(one.plan.etag) != std::string::npos)
       return answer(one, {.status = HttpStatus::not_modified, .type = "", .etag = one.plan.etag});
     if (one.plan.questions.empty()) {
       HttpAnswer made = one.plan.answer({});
