@@ -102,6 +102,8 @@ def check_index_dir(folder):
     env = {"TRACEDB_CACHE_DIR": str(cache)}
     equal([(row["trace"], row["state"]) for row in ls(place, env=env)],
           [(f"{place}/n{n}/a.json", "indexed" if n < 3 else "not indexed") for n in (1, 2, 3)], "traces with indexes in the cache")
+    for night in ("n1", "n2"):
+        run("trace-query", "verify", "-q", place / night / "a.json", env=env)
     told = rows("ls", place, "--read-only", env=env)
     equal([row["trace"] for row in told["rows"]], [f"{place}/n3/a.json"], "what can be read")
     require("2 traces have their indexes in the cache directory: left out" in told["warnings"], told["warnings"])

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "fleet/catalogue.h"
 #include "index/locate.h"
 #include "index/validity.h"
 #include "ingest/formats.h"
@@ -31,6 +32,7 @@ std::filesystem::path index_of(const std::filesystem::path& given) {
   if (kind == FileKind::kOtherSqlite) refuse_unreadable(given);
   if ((kind != FileKind::kNotSqlite && kind != FileKind::kOtherSqlite) || given.extension() == kIndexSuffix)
     return given;
+  if (auto own = index_of_trace(given, cache_directory()); !own.empty()) return own;
   const auto candidates = index_candidates(given, cache_directory());
   if (!candidates.empty()) return candidates.front();
   refuse_unreadable(given);
