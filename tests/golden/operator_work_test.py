@@ -165,6 +165,20 @@ def check_calls(folder):
         equal("left out of FLOPs" in said, name in ("a filter", "no duration"), f"what is said of {name}: {said}")
 
 
+def check_backends(folder):
+    """A convolution is the framework's, whatever backend it calls; that of the backend where no other is recorded."""
+    def called(name, begin, dur, number, values):
+        return event("cpu_op", name, begin, dur, **{"External id": number, "Input Dims": [[1, 4, 8, 8], [6, 2, 3, 3], *[[]] * (len(values) - 2)],
+                                                    "Input type": ["float", "float", *[""] * (len(values) - 2)], "Concrete Inputs": values})
+
+    outer = called("aten::convolution", 0, 900, 1, ["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "False", "[0, 0]", "2"])
+    inner = [called("aten::cudnn_convolution", 100, 700, 2, ["", "", "[1, 1]", "[2, 2]", "[1, 1]", "2", "False", "False", "True"]),
+             call("cudaLaunchKernel", 200, 2, 1, **{"External id": 2}), kernel("conv", 300, 20, correlation=1, **{"External id": 2})]
+    for events, expected in (([outer, *inner], "aten::convolution"), (inner, "aten::cudnn_convolution")):
+        found = rows("roofline", index_of(folder / f"{len(events)}.json", events))
+        equal([(row["name"], row["calls"], row["flops"]) for row in found], [(expected, 1, 3456)], "work of a convolution")
+
+
 def check_mfu(folder):
     """Of a selection it is by the lengths of its steps: of steps that are equal it is the same, whichever are selected."""
     shapes = {"Input Dims": [[512, 512], [512, 512]], "Input type": ["c10::BFloat16"] * 2}
@@ -208,6 +222,6 @@ def check_without_work(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_sums, check_words, check_peaks, check_calls, check_mfu, check_without_work))
+    cases.each_apart((check_sums, check_words, check_peaks, check_calls, check_backends, check_mfu, check_without_work))
     for reference in sorted((REFERENCE / "analyses/model").glob("*.csv.gz")):
         cases.run_apart(reference.name.split(".")[0], lambda own, reference=reference: check_sets(reference, own / "x.tracedb"))

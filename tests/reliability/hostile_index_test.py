@@ -170,12 +170,13 @@ BLOCKS = (
 def blocks_of_calls(folder):
     """A damaged block loses its calls, and says so; what cannot be a block is refused; kernels stay as they are."""
     victim = Victim(folder)
-    kernels_csv = run("trace-query", "kernels", "--csv", "-q", victim.index).stdout
+    without_calls = {report: run("trace-query", report, "--csv", "-q", victim.index).stdout for report in ("kernels", "breakdown")}
     for edit, word in BLOCKS:
         victim.index.write_bytes(victim.good)
         with changing(victim.index) as database:
             equal(database.execute(edit).rowcount > 0, True, f"{edit}: changes rows")
-        equal(run("trace-query", "kernels", "--csv", "-q", victim.index).stdout, kernels_csv, f"{edit}: kernels")
+        for report, answer in without_calls.items():
+            equal(run("trace-query", report, "--csv", "-q", victim.index).stdout, answer, f"{edit}: {report}")
         for words in (("gaps",), ("timeline",), ("compare", victim.index), ("export", "-o", folder / "window.json"),
                       ("report", "-o", folder / "page.html"),
                       ("sql", "SELECT * FROM python_calls ORDER BY dur DESC LIMIT 3"),

@@ -8,10 +8,12 @@
 namespace tracedb {
 
 HostEventReader::HostEventReader(const Index& index, const EventTables& events, std::span<const HostSource> sources)
-    : python_(index.database(), "python_call", packed_table("python_call")->columns), heads_(sources.size()) {
+    : heads_(sources.size()) {
   for (const HostSource source : sources) {
     Table& table = tables_.emplace_back(Table{{}, {}, {}, {}, source});
-    if (source != HostSource::kPython) {
+    if (source == HostSource::kPython) {
+      python_.emplace(index.database(), "python_call", packed_table("python_call")->columns);
+    } else {
       const EventColumns& columns = source == HostSource::kCall       ? events.calls
                                     : source == HostSource::kOperator ? events.operators
                                                                       : events.annotations;
@@ -24,8 +26,8 @@ HostEventReader::HostEventReader(const Index& index, const EventTables& events, 
 
 void HostEventReader::find_head(std::size_t table) {
   Table& one = tables_[table];
-  if (one.source == HostSource::kPython && one.at == one.ts.size() && python_.next())
-    one = {python_.numbers(0), python_.numbers(1), python_.ids(2), python_.ids(3), one.source};
+  if (one.source == HostSource::kPython && one.at == one.ts.size() && python_->next())
+    one = {python_->numbers(0), python_->numbers(1), python_->ids(2), python_->ids(3), one.source};
   heads_[table] = one.at < one.ts.size() ? one.ts[one.at] : kNone;
 }
 

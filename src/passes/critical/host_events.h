@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -46,7 +47,7 @@ class HostEventReader {
   void find_head(std::size_t table);
   void read_next();
 
-  BlockReader python_;
+  std::optional<BlockReader> python_;  // only where they are asked for
   std::vector<Table> tables_;
   std::vector<std::int64_t> heads_;  // ts of each table's next; kNone: there is none
   std::vector<HostEvent> together_;  // that begin at one time

@@ -77,7 +77,7 @@ struct WorkGroup {
   }
 };
 
-// Device work belongs to the innermost operator around its launch that is known.
+// Device work belongs to the innermost operator around its launch that is known, of convolutions to the outermost.
 class WorkSummer {
  public:
   explicit WorkSummer(Workload& workload)
@@ -121,7 +121,7 @@ class WorkSummer {
     const auto names = operators.ids("name_id"), shapes = operators.ids("shape_id"),
                parents = operators.ids("parent_id");
     DenseIndex name_places;
-    std::vector<bool> known;  // by place
+    std::vector<WorkFamily> families;  // by place
     TextById name_of(index_);
     TextById shape_of(index_,
                       "SELECT coalesce(dims, ''), coalesce(types, ''), coalesce(strides, ''), "
@@ -132,13 +132,17 @@ class WorkSummer {
     around_.assign(names.size(), 0);
     for (std::size_t i = 0; i < names.size(); ++i) {
       const auto [name, is_new] = name_places.index_of(names[i]);
-      if (is_new) known.push_back(family_of(name_of.of(names[i]).value_or("")) != WorkFamily::kNone);
-      if (!known[name]) {
-        // A parent that comes later is one of a damaged index.
-        owner_.push_back(parents[i] > 0 && parents[i] <= i ? owner_[parents[i] - 1] : 0);
+      if (is_new) families.push_back(family_of(name_of.of(names[i]).value_or("")));
+      // A parent that comes later is one of a damaged index.
+      const std::uint32_t around = parents[i] > 0 && parents[i] <= i ? owner_[parents[i] - 1] : 0;
+      // The call of cuDNN or MIOpen inside aten::convolution is that convolution.
+      const bool is_backend = families[name] == WorkFamily::kConvolution && around != 0 &&
+                              groups[group_[around - 1]].work.family == WorkFamily::kConvolution;
+      if (families[name] == WorkFamily::kNone || is_backend) {
+        owner_.push_back(around);
         continue;
       }
-      if (parents[i] > 0 && parents[i] <= i) around_[i] = owner_[parents[i] - 1];
+      around_[i] = around;
       owner_.push_back(static_cast<std::uint32_t>(i + 1));
       const auto [place, fresh] = keys.index_of(std::uint64_t{names[i]} << 32U | shapes[i]);
       group_[i] = static_cast<std::uint32_t>(place);
