@@ -3,7 +3,7 @@
 -- table: aie_iterations
 -- aie: a row for each iteration of each tile.
 -- column: tile | Tile | text |  |  | name of the tile
--- column: iteration | Iteration | count |  | 8 | its number, from 0
+-- column: iteration | Iteration | count |  | 8 | its number, from 0, as the system has it; empty: at the time of none or several of another tile
 -- column: phase | Phase | text |  | 6 | warmup, perf (measured) or extra
 -- column: kernels | Kernels | count |  | 5 | kernels in it
 -- column: avg | Avg (cycles) | count |  | 4 | mean, in cycles

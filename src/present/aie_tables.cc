@@ -114,7 +114,7 @@ Row iteration_row(const AieTrace& trace, std::size_t tile, std::size_t at, const
   const aie::Durations durations = aie::durations_of(iteration.kernels).value_or(aie::Durations());
   const Rates rates = rates_of(work, trace.cores, 1, measured(iteration));
   return {trace.tiles[tile].name,
-          static_cast<std::int64_t>(at),
+          iteration.number ? Cell(static_cast<std::int64_t>(*iteration.number)) : Cell(),
           std::string(to_text(iteration.phase)),
           static_cast<std::int64_t>(iteration.kernels.size()),
           if_known(any, durations.mean),

@@ -127,6 +127,7 @@ def check_lost_iterations(folder):
     trace.write_text(json.dumps(late))
     sections = ours(trace, "--warmup", "1")
     equal([row["phase"] for row in sections["iterations"]], ["perf"] * 4 + ["warmup"] + ["perf"] * 4, "phases")
+    equal([row["iteration"] for row in sections["iterations"]], [1, 2, 3, 4, 0, 1, 2, 3, 4], "numbers, as the system has them")
     equal(sections["system"][:-2], whole[1:], "the system without the first iteration, which one tile lacks")
     trace.write_text(json.dumps(without(late, 1, lambda ts: ts > stalls[-1])))
     equal([(row["tiles"], row["wall"]) for row in ours(trace)["system"][:-2]], [(2, row["wall"]) for row in whole[1:4]],
