@@ -305,8 +305,8 @@ TileKernels find_kernels(const Tile& tile, const KernelOptions& options) {
   return out;
 }
 
-void number_iterations(std::vector<TileKernels>& tiles, const KernelOptions& options) {
-  if (tiles.empty()) return;
+std::int64_t number_iterations(std::vector<TileKernels>& tiles, const KernelOptions& options) {
+  if (tiles.empty()) return 0;
   const auto count = [](const TileKernels& tile) { return tile.iterations.size(); };
   const std::vector<Iteration>& all = std::ranges::max_element(tiles, {}, count)->iterations;
   for (TileKernels& tile : tiles) {
@@ -317,6 +317,7 @@ void number_iterations(std::vector<TileKernels>& tiles, const KernelOptions& opt
       iteration.phase = phase_of(next++, options);
     }
   }
+  return std::ssize(all);
 }
 
 double gmacs_per_second(const Work& work, double macs, Cycles cycles) {

@@ -111,8 +111,9 @@ TileKernels find_kernels(const Tile& tile, const KernelOptions& options);
 
 // Iterations of all tiles together, and rates of work.
 
-// Numbers the iterations of all tiles of a trace, and gives them their phases by these numbers.
-void number_iterations(std::vector<TileKernels>& tiles, const KernelOptions& options);
+// Numbers the iterations of all tiles of a trace, and gives them their phases by these numbers. How many there are:
+// those of the tile that has most.
+std::int64_t number_iterations(std::vector<TileKernels>& tiles, const KernelOptions& options);
 
 // What an iteration computes, and what the array could.
 struct Work {

@@ -186,9 +186,7 @@ std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOp
   constexpr Cycles kLostSync = Cycles{1} << 18U;  // of the timeline go with each lost sync packet
   std::vector<std::string> out;
   double most = 0;  // cores that an iteration keeps busy
-  std::int64_t most_iterations = 0;
   for (const TileKernels& kernels : trace.kernels) {
-    most_iterations = std::max(most_iterations, std::ssize(kernels.iterations));
     for (const aie::Iteration& iteration : kernels.iterations) {
       most = std::max(most, rates_of(work, 1, 1, measured(iteration)).utilisation / 100);
     }
@@ -213,10 +211,11 @@ std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOp
     const auto found = std::ssize(kernels.iterations);
     const auto numbered =
         std::ranges::count_if(kernels.iterations, [](const auto& one) { return one.number.has_value(); });
-    if (found > 0 && (found < most_iterations || numbered < found)) {
+    if (found > 0 && (found < trace.most_iterations || numbered < found)) {
       out.push_back(
-          fmt::format("{}: {}, {} of which at the time of one of the {} on another tile: the system has these",
-                      tile.name, counted(found, "iteration"), numbered, most_iterations));
+          fmt::format("{}: {}, {} of which at the time of one of the {} on another tile: the system has these; in "
+                      "a pipeline, whose tiles take turns at an iteration, numbers and phases would be others",
+                      tile.name, counted(found, "iteration"), numbered, trace.most_iterations));
     }
     if (options.measured && found != options.warmup + *options.measured) {
       out.push_back(fmt::format("{}: {}, expected {}", tile.name, counted(found, "iteration"),

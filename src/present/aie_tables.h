@@ -17,6 +17,7 @@ struct AieTrace {
   std::int64_t cores = 0;                 // that share the work
   std::int64_t shown_cores = 0;           // of these
   std::optional<aie::Span> window;        // of all tiles, not only of `tiles`
+  std::int64_t most_iterations = 0;       // of one of them
 };
 
 // Tables of several traces: one row for each tile, for each iteration of each tile, for each iteration of the array.

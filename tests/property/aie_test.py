@@ -110,7 +110,9 @@ def check_lost_boundary(folder):
     sections = ours(trace)
     equal([row["iterations"] for row in sections["tiles"]], [5, 4], "iterations")
     equal(sections["system"][:-2], [row for row in whole[:-2] if row["iteration"] not in ("1", "2")], "system")
-    require("4 iterations, 3 of which at the time of one of the 5 on another" in run("trace-query", "aie", trace).stderr, "what is left out is said")
+    for options in ((), ("--tile", sections["tiles"][1]["tile"])):
+        said = run("trace-query", "aie", trace, *options).stderr
+        require("4 iterations, 3 of which at the time of one of the 5 on another" in said and "pipeline" in said, said)
 
 
 def without(events, pid, is_lost):

@@ -158,7 +158,7 @@ AieTrace read_trace(const Index& index, const AieRequest& request, std::vector<s
   if (out.tiles.empty()) warnings.emplace_back("the trace has no cores: no process is named core_trace");
   const bool any = !out.tiles.empty();
   for (const aie::Tile& tile : out.tiles) out.kernels.push_back(find_kernels(tile, request.kernels));
-  number_iterations(out.kernels, request.kernels);
+  out.most_iterations = number_iterations(out.kernels, request.kernels);
   out.cores = out.shown_cores = request.work.cores.value_or(tiles_with_kernels(out.kernels));
   out.window = aie::window_of(out.tiles);
   if (keep_tiles(out, request.tile)) out.shown_cores = tiles_with_kernels(out.kernels);
