@@ -314,7 +314,7 @@ void add_notes(const std::vector<CatalogueEntry>& entries, const std::vector<Tre
                                 counted(few, "series is", "series are"), least));
   if (series.empty()) notes.emplace_back("no index that has it");
   if (const auto cycles = std::ranges::count_if(series, is_of_tiles); cycles > 0)
-    notes.push_back((cycles == std::ssize(series) ? "" : "of AI Engines ") + std::string(kCyclesNote));
+    notes.push_back((cycles == std::ssize(series) ? "" : "for traces of AI Engines, ") + std::string(kCyclesNote));
 }
 
 // Of series of one run each, one sentence for all of them.
