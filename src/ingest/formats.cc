@@ -21,6 +21,7 @@
 #include "ingest/rows/source_rows.h"
 #include "ingest/xla/readers.h"
 #include "sql/source_database.h"
+#include "trace/tile_events.h"
 
 namespace tracedb {
 namespace {
@@ -74,16 +75,15 @@ bool begins_as_rocprof_json(std::string_view head) {
   return !contains(head, "\"traceEvents\"") &&
          (contains(head, "\"logical_node_type_id\"") || contains(head, "\"formatted_kernel_name\""));
 }
-// An array of events in which a process is the trace of a tile of an AI Engine: "core_trace for tile2,1".
+// Events of tiles of AI Engines, in new or old spelling, or a process that is the trace of one: "core_trace for
+// tile2,1". Either may stand further down.
 bool begins_as_aie_trace(std::string_view head) {
   const auto any = [&](const auto& signs) {
     return std::ranges::any_of(signs, [&](std::string_view sign) { return contains(head, sign); });
   };
-  // Events and ports of tiles, in new and old spelling; the names of processes may stand further down.
-  constexpr std::array kEvents = {"\"INSTR_EVENT_"sv, "\"LOCK_STALL\""sv, "\"PORT_RUNNING_"sv, "\"LockStall\""sv,
-                                  "\"PortRunning"sv};
-  if (any(kEvents)) return true;
-  if (without_space(head).starts_with('{') || !contains(head, "\"process_name\"")) return false;  // or damaged
+  constexpr std::array kNumbered = {"\"INSTR_EVENT_"sv, "\"PORT_RUNNING_"sv, "\"PortRunning"sv};
+  if (any(kNumbered) || names_tile_event(head)) return true;
+  if (!contains(head, "\"process_name\"")) return false;
   // As mlir-aie's parse.py names the four kinds of tiles, its core also without a place.
   constexpr std::array kProcesses = {"core_trace"sv, "mem_trace for "sv, "memtile_trace for "sv, "shim_trace for "sv,
                                      "intfc_trace for "sv};

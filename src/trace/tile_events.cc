@@ -67,6 +67,13 @@ TileEvent tile_event(std::string_view name) {
   return found == std::end(kNames) ? TileEvent::kOther : found->second;
 }
 
+bool names_tile_event(std::string_view json) {
+  return std::ranges::any_of(kNames, [&](const auto& known) {
+    const std::string quoted = '"' + std::string(known.first) + '"';
+    return !known.first.starts_with("Event") && json.find(quoted) != std::string_view::npos;
+  });
+}
+
 bool is_core_process(std::string_view name) { return name.find("core_trace") != std::string_view::npos; }
 
 std::vector<std::string> tile_labels(std::span<const TileProcess> processes) {

@@ -21,6 +21,8 @@ enum class TileEvent : std::uint8_t {
 };
 
 TileEvent tile_event(std::string_view name);
+// Whether JSON has, in quotes, the name of one of these events; Event0 and Event1 are no sign, as others use them, too.
+bool names_tile_event(std::string_view json);
 
 // Whether the process is a core, and not the memory of one, a memory tile or a shim: "core_trace for tile2,1".
 bool is_core_process(std::string_view name);

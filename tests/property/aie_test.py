@@ -174,6 +174,13 @@ def check_forms(folder):
         other.write_text(json.dumps(document))
         equal(ours(other), whole, name)
         equal([row["kind"] for row in rows("issues", other)], [row["kind"] for row in rows("issues", trace)], f"{name}: issues")
+    core = [event for event in events if event["pid"] == 0]
+    padding = [{"name": "thread_name", "ph": "M", "pid": 0, "tid": slot, "args": {"name": f"slot {slot}"}} for slot in range(99)]
+    for sign in ("INSTR_VECTOR", "MEMORY_STALL", "STREAM_STALL", "CASCADE_STALL", "InstrEvent0", ""):
+        first = pulse(sign, 0, 1) * 99 if sign else core[:1]
+        other.write_text(json.dumps({"traceEvents": [*first, *padding, *core]}))
+        run("trace-ingest", "-q", "--force", "-o", folder / "form.tracedb", other)
+        equal(dict(open_index(folder / "form.tracedb").execute("SELECT key, value FROM meta"))["format"], "aie", f"known by {sign or 'core_trace'}")
 
 
 def check_words(folder):
