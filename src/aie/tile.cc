@@ -37,6 +37,7 @@ struct Event {
 struct Times {
   std::vector<Cycles> edges;                                // of all events
   std::vector<Cycles> core;                                 // marks of kernels, and begins of what the core is in
+  std::vector<Cycles> work;                                 // of these the begins of vector instructions that last
   std::vector<std::pair<std::size_t, Cycles>> open_stalls;  // Activity and begin of those without an end
 };
 
@@ -58,6 +59,8 @@ class Tiles {
       add(tiles_[tile->second], times_[tile->second], name == names_.end() ? Name() : name->second, event);
     }
     for (std::size_t i = 0; i < tiles_.size(); ++i) finish(tiles_[i], times_[i]);
+    const std::optional<Span> window = window_of(tiles_);
+    for (std::size_t i = 0; i < tiles_.size() && window; ++i) end_stalls(tiles_[i], times_[i], window->end);
     return std::move(tiles_);
   }
 
@@ -102,6 +105,7 @@ class Tiles {
     if (name.ends) mark(marks_.end.at_end, tile.ends);
     if (!name.activity) return;
     const auto vector = static_cast<std::size_t>(Activity::kVector);
+    if (*name.activity == vector && event.dur.value_or(0) > 0) times.work.push_back(event.ts);
     if (event.dur)
       spend(tile, *name.activity, {event.ts, event.ts + *event.dur});
     else if (!event.lone_end && *name.activity != vector)
@@ -119,18 +123,23 @@ class Tiles {
     std::ranges::sort(tile.ends);
     if (times.edges.empty()) return;
     std::ranges::sort(times.edges);
-    std::ranges::sort(times.core);
     tile.window = Span{times.edges.front(), times.edges.back()};
     for (std::size_t i = 1; i < times.edges.size(); ++i) {
       tile.longest_silence = std::max(tile.longest_silence, times.edges[i] - times.edges[i - 1]);
     }
+  }
+
+  // Those without an end: when the core does something else, or never, as far as the trace goes.
+  static void end_stalls(Tile& tile, Times& times, Cycles trace_end) {
+    std::ranges::sort(times.core);
+    std::ranges::sort(times.work);
     for (const auto& [activity, begin] : times.open_stalls) {
-      const auto next = std::ranges::upper_bound(times.core, begin);
-      const Span stall{begin, next == times.core.end() ? tile.window->end : *next};
-      if (next == times.core.end())
-        tile.last_stall = stall.duration();
-      else
-        ++tile.lost_stall_ends;
+      const bool works = std::ranges::binary_search(times.work, begin);  // at something else from the first
+      const auto next = std::ranges::upper_bound(times.core, begin - (works ? 1 : 0));
+      const bool last = next == times.core.end();
+      const Span stall{begin, last ? trace_end : *next};
+      if (last) tile.last_stall = stall.duration();
+      ++(last ? tile.last_stalls : tile.lost_stall_ends);
       spend(tile, activity, stall);
     }
   }

@@ -29,7 +29,8 @@ struct Tile {
   std::vector<Cycles> starts, ends;  // marks of kernels, sorted
   std::vector<Span> lock_stalls;
   std::int64_t lost_stall_ends = 0;        // of stalls of all kinds, taken to end when the core does something else
-  std::optional<Cycles> last_stall;        // without an end, in which the core stays until the last event
+  std::int64_t last_stalls = 0;            // without an end, in which the core stays: they begin together
+  Cycles last_stall = 0;                   // how long: until the last event of any core
   std::array<Cycles, kActivities> in{};    // time spent in each
   std::array<bool, kActivities> traced{};  // whether the trace has an event of it whose length is known or taken
   std::optional<Span> window;              // from the first event to the last

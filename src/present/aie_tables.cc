@@ -91,8 +91,10 @@ Row tile_row(const AieTrace& trace, std::size_t at, const aie::Work& work) {
     row.push_back(if_known(any, figure));
   }
   const Span own = tile.window.value_or(Span{0, 0});
+  const Span all = trace.window.value_or(Span{0, 0});
+  const Cycles traced = (tile.last_stalls > 0 ? all.end : own.end) - own.start;  // nothing but the stall, behind `own`
   for (std::size_t i = 0; i < aie::kActivities; ++i) {
-    row.push_back(if_known(tile.traced[i], share_of(tile.in[i], own.duration())));
+    row.push_back(if_known(tile.traced[i], share_of(tile.in[i], traced)));
   }
   const Rates rates = rates_of(work, trace.cores, 1, measured(kernels));
   row.emplace_back(static_cast<std::int64_t>(kernels.iterations.size()));
@@ -100,7 +102,7 @@ Row tile_row(const AieTrace& trace, std::size_t at, const aie::Work& work) {
   row.push_back(rates.utilisation_cell());
   row.push_back(if_known(tile.window.has_value(), own.start));
   row.push_back(if_known(tile.window.has_value(), own.end));
-  row.push_back(share_of(own.duration(), trace.window.value_or(Span{0, 0}).duration()));
+  row.push_back(share_of(traced, all.duration()));
   return row;
 }
 
@@ -225,9 +227,10 @@ std::vector<std::string> aie_warnings(const AieTrace& trace, const aie::KernelOp
       out.push_back(fmt::format("{}: {} without an end, taken to last until the core does something else", tile.name,
                                 counted(tile.lost_stall_ends, "stall")));
     }
-    if (tile.last_stall) {
-      out.push_back(fmt::format("{}: the last stall has no end, taken to last until the last event, {} later",
-                                tile.name, counted(*tile.last_stall, "cycle")));
+    if (tile.last_stalls > 0) {
+      out.push_back(fmt::format("{}: {} no end, taken to last until the last event of any core, {} later", tile.name,
+                                counted(tile.last_stalls, "last stall has", "last stalls have"),
+                                counted(tile.last_stall, "cycle")));
     }
     if (tile.longest_silence > kLostSync) {
       out.push_back(fmt::format("{}: no event for {} cycles: the trace may have lost sync packets there", tile.name,

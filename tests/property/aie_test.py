@@ -148,8 +148,18 @@ def check_hang(folder):
     tile = ours(trace)["tiles"][0]
     equal((tile["kernels"], tile["lock_stall_pct"], tile["stream_stall_pct"]), (10, 90.0, 0.08), "kernels, stalls")
     said = run("trace-query", "aie", trace).stderr
-    require("the last stall has no end, taken to last until the last event, 9000 cycles later" in said.replace(",0", "0"), said)
+    require("1 last stall has no end, taken to last until the last event of any core, 9000 cycles later" in said.replace(",0", "0"), said)
     require("1 stall without an end" in said, said)
+    # Its begin is the last event of the tile, another stall begins with it, and another core goes on.
+    other = [{**event, "pid": 1} for event in [*events[:1], *pulse("LOCK_STALL", 9999, 10000)]]
+    trace.write_text(json.dumps([*events[:-2], {**events[-3], "name": "MEMORY_STALL"}, *other]))
+    tile = ours(trace)["tiles"][0]
+    equal((tile["lock_stall_pct"], tile["memory_stall_pct"], tile["last_ts"], tile["coverage_pct"]), (90.0, 90.0, 1000, 100.0), "a hang")
+    said = run("trace-query", "aie", trace).stderr.replace(",0", "0")
+    require("2 last stalls have no end, taken to last until the last event of any core, 9000 cycles later" in said, said)
+    # A vector instruction that begins with a stall is something else.
+    trace.write_text(json.dumps([*events[:-2], *pulse("INSTR_VECTOR", 1000, 10000)]))
+    equal(ours(trace)["tiles"][0]["lock_stall_pct"], 0, "no stall beside a vector instruction")
 
 
 def check_one_tile(folder):
