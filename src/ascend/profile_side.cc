@@ -367,11 +367,13 @@ ProfileSide read_profile_side(const Index& index, KeyBy key, const DuplicatePoli
       index.database(),
       "SELECT stream.id, device.id FROM stream JOIN device ON device.id = device_id WHERE ordinal IS NOT NULL");
   while (streams.step()) devices[streams.id(0)] = streams.id(1);
+  // As of a table: what has no stream is on stream 0, if no row has one.
+  const bool has_streams = index.database().query_int64("SELECT 1 FROM stream WHERE number IS NOT NULL").has_value();
   const bool has_tasks = read_tasks(index.database(), sums);
   const auto tasks = has_tasks ? columns.ids("launch_config_id") : std::span<const std::uint32_t>();
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const bool known = dur[i] >= 0;
-    sums.add({type[i], has_tasks ? tasks[i] : 0, devices[stream[i]], stream[i], ts[i],
+    sums.add({type[i], has_tasks ? tasks[i] : 0, devices[stream[i]], has_streams ? stream[i] : 0, ts[i],
               known ? std::optional(dur[i]) : std::nullopt});
   }
   // Second rows of collectives: readers.h.
@@ -384,8 +386,8 @@ ProfileSide read_profile_side(const Index& index, KeyBy key, const DuplicatePoli
   while (second.step()) {
     sums.name_type(second.id(0), std::string(second.text(4)));
     sums.describe_task(second.id(1) | kOfSlice, {std::string(second.text(5)), {}});
-    sums.add({second.id(0), second.id(1) | kOfSlice, second.is_null(6) ? 0 : second.id(6), kOfSlice, second.int64(2),
-              second.integer(3)});
+    sums.add({second.id(0), second.id(1) | kOfSlice, second.is_null(6) ? 0 : second.id(6), has_streams ? kOfSlice : 0,
+              second.int64(2), second.integer(3)});
   }
   return sums.finish();
 }

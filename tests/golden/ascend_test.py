@@ -133,6 +133,14 @@ def second_rows(folder):
         verify_index(index)
         equal(open_index(index).execute(query).fetchall(), once, f"kernels, second rows {form}")
         equal(open_index(index).execute("SELECT count(*) FROM slice").fetchone(), (4,), "second rows as slices")
+    # Two that start together on two streams, each with its second row.
+    table = folder / "together_kernel_details.csv"
+    for order in ((5, "N/A", 6, "N/A"), ("N/A", 5, "N/A", 6), (5, 6, "N/A", "N/A")):
+        given = zip(("1", "1.2", "1", "1.2") if order[1] == 6 else ("1", "1", "1.2", "1.2"), order)
+        table.write_text("\n".join(["Type,Start Time(us),Duration(us),Stream ID",
+                                    *(f"hcom_allReduce_,{ts},{100 if ts == '1' else 400},{stream}" for ts, stream in given), ""]))
+        found = open_index(ingest(table, folder / "together.tracedb")).execute("SELECT dur FROM kernel ORDER BY ts").fetchall()
+        equal(found, [(100_000,), (400_000,)], f"collectives of two streams: {order}")
 
 
 def unnamed_tasks(folder):

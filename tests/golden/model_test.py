@@ -93,12 +93,20 @@ def check_categories(folder):
 
 
 def check_second_rows(folder):
-    """A profile without streams has a collective twice where two rows are equal."""
+    """A profile without streams has a collective twice where rows are equal; its index says the same, of streams too."""
     write_model(folder / "model.json", [operator("aten.mm", 10, "Add")])
-    rows = [(1, 5), (1, 5), (1, 6), (9, 5)]
-    (folder / "profile.csv").write_text("Type,Start Time(us),Duration(us)\n" + "".join(f"hcom_x_,{start},{dur}\n" for start, dur in rows))
-    _, (summary,), found, _ = compare(folder, "model.json", "profile.csv")
-    equal((summary["duplicate_kernels"], found["hcom_x_"]["profile_count"]), (1, 3), "rows")
+    head = "Type,Start Time(us),Duration(us)"
+    equal_rows = f"{head}\n" + "".join(f"hcom_x_,{start},{dur}\n" for start, dur in [(1, 5), (1, 5), (1, 5), (1, 6), (9, 5)])
+    longer = f"{head},Stream ID\nhcom_x_,1,10,5\nhcom_x_,1.1,12,N/A\nhcom_x_,9,N/A,5\nhcom_x_,9,3,N/A\n"
+    for text, count, least, most in ((equal_rows, 3, 16, 26), (longer, 2, 15, 25)):
+        (folder / "profile.csv").write_text(text)
+        run("trace-ingest", "-q", "--force", "-o", folder / "profile.tracedb", folder / "profile.csv")
+        for profile in ("profile.csv", "profile.tracedb"):
+            _, (summary,), found, _ = compare(folder, "model.json", profile)
+            equal((summary["duplicate_kernels"], found["hcom_x_"]["profile_count"], found["hcom_x_"]["profile_time"]),
+                  (2, count, 1000 * least), profile)
+            _, _, found, _ = compare(folder, "model.json", profile, "--hcom-dedup", "none")
+            equal(found["hcom_x_"]["profile_time"], 1000 * most, f"{profile}: time of all rows")
 
 
 def check_several_devices(folder):

@@ -114,6 +114,7 @@ class KernelCsv {
     std::uint32_t task;      // text: its name
     std::string device, stream, step;
     std::int64_t offset;
+    bool has_second = false;  // row
   };
 
   static std::string_view cell(Cells cells, const std::optional<std::size_t>& column) {
@@ -239,7 +240,8 @@ class KernelCsv {
     return record;
   }
 
-  // Some profilers write a collective on its stream and on none: a kernel once, as long as the longer, and a slice.
+  // Some profilers write a collective on its stream and on none: a kernel once, and a slice. Each is as long as its
+  // row, but a kernel has the one duration that is known.
   void add_collective(Collective row) {
     constexpr std::int64_t kOneStart = 500;  // ns
     std::erase_if(collectives_, [&](const Collective& earlier) {
@@ -249,8 +251,11 @@ class KernelCsv {
     });
     const auto twin = std::ranges::find_if(collectives_, [&](const Collective& one) { return are_one(one, row); });
     if (twin == collectives_.end()) return collectives_.push_back(std::move(row));
-    if (twin->place.sequence == kUnknownValue) std::swap(*twin, row);
-    twin->record.dur = std::max(twin->record.dur, row.record.dur);
+    const bool is_named = twin->place.sequence != kUnknownValue;
+    const bool is_better = row.place.sequence != kUnknownValue || is_absent(twin->stream);
+    if (!is_named && is_better) std::swap(*twin, row);
+    if (twin->record.dur == kUnknownValue) std::swap(twin->record.dur, row.record.dur);
+    twin->has_second = true;
     auto second = record_of<SliceRecord>(row.record.ts, row.record.dur, row.task,
                                          sink_.thread(track_of(row.device), track_of(row.stream)));
     second.category = row.record.name;
@@ -261,7 +266,7 @@ class KernelCsv {
   [[nodiscard]] bool are_one(const Collective& a, const Collective& b) const {
     const bool named = a.place.sequence != kUnknownValue && b.place.sequence != kUnknownValue;
     if (a.record.name != b.record.name || a.device != b.device || (named && a.task != b.task)) return false;
-    if (columns_->stream) return is_absent(a.stream) != is_absent(b.stream);
+    if (columns_->stream) return !a.has_second && is_absent(a.stream) != is_absent(b.stream);
     return a.record.ts == b.record.ts && a.record.dur == b.record.dur;
   }
 
