@@ -177,11 +177,16 @@ class TaskPlacer {
   bool any_ = false;
 };
 
-// Of a node of a graph, which is its type and a counter; a version ("MatMulV2") has one digit.
+// Of a node of a graph, which is its type and a counter; a version ("MatMulV2") has one digit. Types are in CamelCase;
+// what comes before digits that are no counter names a function or a type of data.
 std::string_view without_counter(std::string_view node) {
+  constexpr std::array<std::string_view, 14> kWithDigits = {"Int", "INT",  "Fp",   "FP",  "Bf",   "BF",  "Float",
+                                                            "Hif", "Relu", "Atan", "Exp", "Expm", "Log", "Log1p"};
+  if (node.empty() || node[0] < 'A' || node[0] > 'Z' || node.find('_') != std::string_view::npos) return node;
   std::size_t end = node.find_last_not_of("0123456789") + 1;
-  if (end == 0 || node[end - 1] == '_') return node;
-  if (node[end - 1] == 'V') ++end;
+  const std::string_view type = node.substr(0, end);
+  if (std::ranges::any_of(kWithDigits, [type](std::string_view word) { return type.ends_with(word); })) return node;
+  if (type.ends_with('V')) ++end;
   return node.substr(0, end);
 }
 

@@ -255,9 +255,13 @@ TEST_CASE("the type of an operation is in the names of its tasks, or they are ta
   CHECK(operation_type("trans_TransData_12") == "TransData");
   CHECK(operation_type("Conv2D12") == "Conv2D");
   CHECK(operation_type("MatMulV212") == "MatMulV2");
+  CHECK(operation_type("BatchNorm3D4") == "BatchNorm3D");
   CHECK(operation_type("trans_TransData_3_MemSet") == "MemSet");
-  check_unchanged(operation_type, {"MatMulV2", "Conv2D", "RmsNormGrad", "aclnnMul", "aclnnMul_", "aclnnA_B_",
-                                   "aclnnA_B_3", "trans_", "trans_x", ""});
+  check_unchanged(operation_type,
+                  {"MatMulV2",          "Conv2D",        "RmsNormGrad",     "aclnnMul",  "aclnnMul_",
+                   "aclnnA_B_",         "aclnnA_B_3",    "trans_",          "trans_x",   "",
+                   "quant_matmul_int8", "rms_norm_fp16", "add_custom_bf16", "kernel_v2", "triton_poi_fused_add_0",
+                   "LinearFp16",        "Relu6",         "Atan2",           "Exp2",      "Expm1"});
 }
 
 TEST_CASE("what only orders, waits or moves data does not compute") {
