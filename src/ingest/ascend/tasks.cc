@@ -43,6 +43,13 @@ TaskTrack task_track_of(std::string_view process) {
   return process == "CANN" ? TaskTrack::kHost : TaskTrack::kOther;
 }
 
+// Whether the profiler draws something else as this process.
+bool is_drawn_process(std::string_view process) {
+  constexpr std::array<std::string_view, 8> kOthers = {"Overlap Analysis", "HBM",     "LLC", "NPU MEM",
+                                                       "Stars Soc Info",   "Acc PMU", "QoS", "AI Core Freq"};
+  return task_track_of(process) != TaskTrack::kOther || std::ranges::find(kOthers, process) != kOthers.end();
+}
+
 class TaskPlacer {
  public:
   explicit TaskPlacer(TraceStore& store) : store_(store) {
@@ -141,18 +148,23 @@ class TaskPlacer {
     return store_.config_id(config);
   }
 
-  // The profiler packs its process, a layer and the device into the pid: process << 10 | layer << 5 | device.
+  // The profiler packs its process, a layer and the device into the pid: process << 10 | layer << 5 | device; others,
+  // process * 100 + layer.
   static constexpr std::int64_t kDeviceBits = 31;
-  static constexpr unsigned kProcessShift = 10;
+  static constexpr std::int64_t kPackedBy[] = {1024, 100};
 
   // The thread of the process itself, where the trace has that process.
   std::uint32_t caller_on(std::uint32_t track) {
     if (const std::uint32_t known = store_.caller_on(track); known != track) return known;
     const ThreadInfo& drawn = store_.threads[track - 1];
-    const TrackKey process{store_.processes[drawn.process - 1].pid.number >> kProcessShift, {}};
-    if (std::ranges::find(store_.processes, process, &ProcessInfo::pid) == store_.processes.end()) return track;
-    const std::uint32_t own = store_.thread_id(process, TrackKey(drawn.tid));
-    return store_.threads[track - 1].caller = own;
+    for (const std::int64_t packed_by : kPackedBy) {
+      const TrackKey process{store_.processes[drawn.process - 1].pid.number / packed_by, {}};
+      const auto found = std::ranges::find(store_.processes, process, &ProcessInfo::pid);
+      if (process.number <= 0 || found == store_.processes.end() || is_drawn_process(found->name)) continue;
+      const std::uint32_t own = store_.thread_id(process, TrackKey(drawn.tid));
+      return store_.threads[track - 1].caller = own;
+    }
+    return track;
   }
 
   enum class HasNumber : std::uint8_t { kNo, kYes };  // the track's number is that of a stream
