@@ -214,10 +214,7 @@ class Runs {
     bool is_folder = false;  // else files beside each other
 
     void choose(TraceList& list, std::set<fs::path>& dropped) {
-      // What holds nothing is left to be read and fail, if another source holds the run.
-      const auto holds_it = [](const Source& source) { return source.holds_run(); };
-      if (sources.size() > 1 && std::ranges::any_of(sources, holds_it))
-        std::erase_if(sources, [](const Source& source) { return source.is_trace() && !source.holds_run(); });
+      drop_empty(list, dropped);
       const auto best = std::ranges::min_element(sources, {}, &Source::kind);
       if (best->kind == kKinds.size() || (!is_folder && has_two_of_a_kind())) return;
       std::string others;
@@ -233,6 +230,23 @@ class Runs {
       if (others.empty()) return;
       list.choices.push_back(fmt::format("{}: read, for it has {}; same run: {} (name a file to read it too)",
                                          printable_path(best->file), kKinds[best->kind].why, others));
+    }
+
+    // What would be the best source and holds nothing, if another holds the run.
+    void drop_empty(TraceList& list, std::set<fs::path>& dropped) {
+      std::size_t best = kKinds.size();
+      for (const Source& source : sources) {
+        if (sources.size() > 1 && source.kind < best && source.holds_run()) best = source.kind;
+      }
+      if (best == kKinds.size()) return;
+      std::erase_if(sources, [&](const Source& source) {
+        const bool is_fuller = source.kind < best;
+        if (is_fuller) {
+          list.unreadable.push_back({source.file, "holds no trace: another source of the run is read"});
+          dropped.insert(source.file);
+        }
+        return is_fuller;
+      });
     }
 
     [[nodiscard]] bool has_two_of_a_kind() const {

@@ -22,7 +22,7 @@ struct TraceList {
     std::string reason;  // one line, without the path
   };
   std::vector<std::filesystem::path> traces;
-  std::vector<Note> unreadable;                // folders
+  std::vector<Note> unreadable;                // folders, and files that keep_one_source_a_run() finds empty
   std::vector<Note> skipped;                   // links to nothing
   std::vector<Note> same_run;                  // not read: see keep_one_source_a_run()
   std::vector<std::string> choices;            // what is read instead, one line a run
@@ -54,7 +54,8 @@ bool is_own_file(const std::filesystem::path& path);
 // there is no more than one of each kind. What lies compressed beside itself (x.json.gz, x.json, of one size unpacked)
 // is one, too.
 //
-// What is there and holds no trace (empty, cut off before its first event) is no source, and stays.
+// What is there and holds no trace (empty, cut off in its first event) is no source: it moves to list.unreadable where
+// it would be the fullest.
 //
 // Moves what holds the same run as a fuller source from list.traces to list.same_run, with what lies beside it and is
 // no trace, and adds a line to list.choices for each run. Files that are among `named` stay, and choose nothing.
