@@ -157,6 +157,8 @@ def unnamed_tasks(folder):
     computing = [kernel for kernel in made.kernels if not kernel.collective]
     changes = {"none": ("DROP TABLE COMPUTE_TASK_INFO",),
                "half": ("DELETE FROM COMPUTE_TASK_INFO WHERE globalTaskId % 2",),
+               "null": ("DELETE FROM COMPUTE_TASK_INFO WHERE globalTaskId % 2", "UPDATE TASK SET connectionId = NULL"),
+               "graph": ("DELETE FROM COMPUTE_TASK_INFO WHERE globalTaskId % 2", "UPDATE TASK SET connectionId = 4294967295"),
                "fill": ("INSERT INTO TASK SELECT startNs - 10, startNs, deviceId, connectionId, 1000, globalPid, taskType, 0, "
                         "streamId, 1000, modelId FROM TASK LIMIT 1",)}
     for name, statements in changes.items():

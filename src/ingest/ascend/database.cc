@@ -182,11 +182,14 @@ class AscendDatabase {
     });
   }
 
+  static constexpr std::int64_t kNoConnection = 0xffffffff;  // of a task that no call launches
+
   // A launch that fills memory for its operation has a task more than operations are recorded.
   void note_named_launches() {
     if (compute_.empty()) return;
     tables_.look_up("TASK", {{"globalTaskId"}, {"connectionId"}}, [&](const SourceRow& row) {
-      if (compute_.contains(row.id(0))) named_launches_.insert(row.id(1));
+      const bool is_launch = row.id(1) != kUnknownValue && row.id(1) != kNoConnection;
+      if (is_launch && compute_.contains(row.id(0))) named_launches_.insert(row.id(1));
     });
   }
 
