@@ -180,6 +180,9 @@ def device_of_collectives(folder):
     write_database(Run(seed=7), path)
     edit_database(path, "CREATE TABLE COMMUNICATION_TASK_INFO (globalTaskId INTEGER, taskType INTEGER, opId INTEGER)",
                   "INSERT INTO COMMUNICATION_TASK_INFO SELECT 1000 + opId, 0, opId FROM COMMUNICATION_OP WHERE opId <> 39",
+                  "INSERT INTO COMMUNICATION_TASK_INFO SELECT 2000 + opId, 0, opId FROM COMMUNICATION_OP",
+                  "INSERT INTO TASK SELECT startNs, endNs, NULL, connectionId, 2000 + opId, 1, 0, 0, 9, opId, 4294967295 "
+                  "FROM COMMUNICATION_OP",
                   "INSERT INTO TASK SELECT startNs, endNs, 4 + (opId = 29), connectionId, 1000 + opId, 1, 0, 0, 9, opId, "
                   "4294967295 FROM COMMUNICATION_OP WHERE opId <> 39")
     found = open_index(ingest(path, folder / "two.tracedb")).execute(

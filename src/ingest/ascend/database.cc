@@ -227,7 +227,8 @@ class AscendDatabase {
     const std::string_view type = strings_.of(row.id(6));
     if (const auto part = communication_.find(id); part != communication_.end() && !compute_.contains(id)) {
       const std::int64_t collective = part->second.collective;
-      if (collective != kUnknownValue) device_of_collective_.try_emplace(collective, device.number);
+      if (collective != kUnknownValue && device.number != kUnknownValue)
+        device_of_collective_.try_emplace(collective, device.number);
       return sink_.add_slice("communication task", span, strings_.of(part->second.type), sink_.thread(device, stream));
     }
     auto compute = compute_.find(id);
