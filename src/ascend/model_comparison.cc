@@ -142,14 +142,15 @@ Processes read_processes(const Index& index) {
   return out;
 }
 
-// Where events with a duration are: those with a category that PyTorch's profiler uses have tables of their own.
+// Where events with a duration are: those with a category that PyTorch's profiler uses have tables of their own. Those
+// of devices do not say their process: they are of the only one.
 struct SliceTable {
   std::string_view name, process;  // SQL
 };
 constexpr std::string_view kOfThread = "(SELECT process_id FROM thread t WHERE t.id = thread_id)";
 constexpr std::string_view kOfDevice =
     "(SELECT p.id FROM stream s JOIN device d ON d.id = s.device_id JOIN process p ON p.pid = d.ordinal "
-    "WHERE s.id = stream_id)";
+    "WHERE s.id = stream_id AND (SELECT count(*) FROM process) = 1)";
 constexpr std::array kSliceTables = {SliceTable{"slice", "process_id"},   SliceTable{"cpu_op", kOfThread},
                                      SliceTable{"annotation", kOfThread}, SliceTable{"runtime_call", kOfThread},
                                      SliceTable{"kernel", kOfDevice},     SliceTable{"memory_op", kOfDevice}};
@@ -439,6 +440,10 @@ ModelSide read_model_side(const Index& index, const OpMapping& mapping, const Mo
   }
   ModelSide side = reader.take();
   side.process = described(processes.at(process));
+  for (std::size_t table = 0; table < slices.size(); ++table) {
+    if (kSliceTables.at(table).process == kOfDevice)
+      side.unknown_process_events += std::ranges::count(slices.at(table), 0U, &Slice::process);
+  }
   return side;
 }
 

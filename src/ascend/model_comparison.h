@@ -52,9 +52,10 @@ struct ModelSide {
   std::int64_t zero_cost_events = 0, zero_cost_ns = 0;
   std::int64_t zero_duration_events = 0;  // models write whole microseconds: what takes less than half of one is 0
   std::int64_t unknown_duration_events = 0;
-  std::int64_t unreadable_parts = 0;  // args.sub_kernel_durations that are no list of names and durations
-  std::int64_t residual_ns = 0;       // duration of operators minus that of their kernels, where both are given
-  std::int64_t measured_ns = 0;       // of hits that were measured or interpolated, of any process: for M6
+  std::int64_t unknown_process_events = 0;  // of devices, anywhere in the trace: not counted
+  std::int64_t unreadable_parts = 0;        // args.sub_kernel_durations that are no list of names and durations
+  std::int64_t residual_ns = 0;             // duration of operators minus that of their kernels, where both are given
+  std::int64_t measured_ns = 0;             // of hits that were measured or interpolated, of any process: for M6
 };
 
 enum class KeyBy { kType, kTypeAndShapes };

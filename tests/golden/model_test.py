@@ -90,6 +90,12 @@ def check_categories(folder):
     equal(summary["model_time"], 1000 * sum(event["dur"] for event in events), "time of all events")
     equal({kind: row["model_time"] for kind, row in found.items()},
           {kind: 1000 * row["tc_total_us"] for kind, row in wanted.items()}, "as the original")
+    # Beside another process, what is on a device may be of either.
+    write_model(folder / "model.json", [*events, {"ph": "M", "name": "process_name", "pid": 9, "args": {"name": "other"}},
+                                        operator("aten.x", 33, "Add") | {"pid": 9, "cat": "kernel"}])
+    _, (summary,), _, said = compare(folder, "model.json", "profile.csv")
+    equal(summary["model_time"], 1000 * sum(event["dur"] for event in events if event.get("cat") not in ("kernel", "gpu_memcpy")), "time")
+    require("3 kernels and copies in the model's trace of which the process is not known, left out" in said, said)
 
 
 def check_second_rows(folder):

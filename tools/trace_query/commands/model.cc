@@ -273,6 +273,10 @@ void note_doubts(const ModelScenario& scenario, bool mapped, const Output& outpu
   if (model.unknown_duration_events > 0) {
     say(counted(model.unknown_duration_events, "event") + " of the model without a duration, counted as 0");
   }
+  if (model.unknown_process_events > 0) {
+    say(counted(model.unknown_process_events, "kernel or copy", "kernels and copies") +
+        " in the model's trace of which the process is not known, left out");
+  }
   if (model.unreadable_parts > 0) {
     say(
         fmt::format("{} of the model whose sub_kernel_durations are no list of names and durations: the time of each "
