@@ -404,7 +404,8 @@ std::optional<double> CommandLine::percent(const std::string& name, double least
   const auto given = text(name);
   if (!given) return std::nullopt;
   std::string_view number = *given;
-  while (number.ends_with('%') || number.ends_with(' ')) number.remove_suffix(1);
+  if (number.ends_with('%')) number.remove_suffix(1);
+  while (number.ends_with(' ')) number.remove_suffix(1);
   const auto value = parse_double(number);
   if (value && *value >= least && *value <= most) return value;
   throw usage_error("--{} {}: give percent{}", name, *given, range);
