@@ -242,6 +242,10 @@ def check_errors(folder):
     client.fails("no single index 'night2/b': old/night2/b", "report", index="night2/b")
     equal(client.table("table", index="a", report="kernels")["rows"] != [], True, "the server goes on")
     client.close()
+    (folder / "empty").mkdir()
+    client = Client(folder / "empty")
+    client.fails("no index 'a': there are none", "report", index="a")
+    client.close()
     shutil.copytree(folder / "night1", folder / "other" / "night1")
     for what in ("night1", "night1/a.tracedb"):  # of one name: told apart by the folders above
         client = Client(folder / what, folder / "other" / what)

@@ -299,6 +299,7 @@ Error IndexNames::no_single(const std::string& name, std::vector<std::string> cl
     for (const auto& [one, path] : paths_) all.push_back(one);
     closest = closest_first(without_suffix(name), std::move(all));
   }
+  if (closest.empty()) return usage_error("no index '{}': there are none", name);
   return usage_error("no single index '{}': {}; the list of indexes has all", name, first_names(closest, kMostNamed));
 }
 
