@@ -49,7 +49,7 @@ std::string outline_symbol(std::string_view symbol);
 struct HloKernel {
   std::string_view kernel;          // as the trace names it
   std::string_view module, op;      // "jit_train_step", "loop_convert_fusion.3"
-  std::string_view opcode, target;  // "custom-call", "__cublas$gemm"; empty: not known, no custom call
+  std::string_view opcode, target;  // "custom-call", "__cublas$gemm"; empty: not known, nothing behind the opcode
   std::string_view shape;           // of the result; empty: not known
 };
 

@@ -149,7 +149,7 @@ def check_tpu(folder):
     index = made(folder, tpu())
     equal(table(index, "SELECT hlo_op, hlo_module, op, kind, count(*) AS n, sum(dur) AS ns FROM kernels GROUP BY 1 ORDER BY 1"), [
         ("all-gather-start.3", "jit_f", "communication", "comm", 1, 30_000),
-        ("fusion.2", "jit_f", "other", "compute", 6, 2 * (20_001 + 10_000 + 5_000)),
+        ("fusion.2", "jit_f", "dense_gemm", "compute", 6, 2 * (20_001 + 10_000 + 5_000)),
         ("while.1", "jit_f", "other", "compute", 2, 2 * rounded(50_000_000 - 30_000_500))], "own times")
     equal(table(index, "SELECT name, bytes FROM memcpys"), [("copy-start.4", 4096)], "asynchronous copies")
     equal(table(index, "SELECT step, count(*) AS n FROM kernels WHERE stream = 'XLA Ops' GROUP BY 1"), [(0, 4), (1, 4)], "runs of the program are the steps")
@@ -163,6 +163,23 @@ def check_tpu(folder):
     planes = tpu()
     planes[1].line(1, "Steps", [("41", 0, 95_000_000, {}), ("42", 100_000_000, 90_000_000, {})])
     equal(table(made(folder, planes), "SELECT name FROM steps ORDER BY step"), [("ProfilerStep#41",), ("ProfilerStep#42",)], "steps")
+
+
+def check_work_of_a_tpu(folder):
+    """By category and path where opcode and name do not say it: a product of matrices is a convolution to its compiler."""
+    cases = [("fusion.2", "fusion", "convolution fusion", "jit(f)/layers_0/dot_general:", "dense_gemm"),
+             ("fusion.3", "fusion", "convolution fusion", "jit(f)/conv_general_dilated:", "convolution"),
+             ("add_fusion.4", "fusion", "convolution fusion", "jit(f)/add:", "convolution"),
+             ("convolution.5", "convolution", "convolution", "jit(f)/dot_general:", "dense_gemm"),
+             ("convolution.6", "convolution", "convolution", "jit(f)/conv_general_dilated:", "convolution"),
+             ("fusion.7", "fusion", "loop fusion", "jit(f)/add:", "elementwise"), ("fusion", "fusion", "input fusion", "", "reduce"),
+             ("convert_reduce_fusion.8", "fusion", "loop fusion", "jit(f)/reduce_sum:", "reduce"), ("fusion.9", "fusion", "custom fusion", "", "other")]
+    device = Plane("/device:TPU:0")
+    for op, code, category, path, _ in cases:
+        device.named(text_of(op, code), op, hlo_category=category, **({"tf_op": path} if path else {}))
+    ops = [(text_of(op, code), place * 1_000_000, 900_000, {}) for place, (op, code, *_) in enumerate(cases)]
+    device.line(2, "XLA Modules", [("jit_f(11)", 0, 90_000_000, {})]).line(3, "XLA Ops", ops)
+    equal(table(made(folder, [device], "work.xplane.pb"), "SELECT hlo_op, op FROM kernels ORDER BY ts"), [(case[0], case[-1]) for case in cases], "classes")
 
 
 def text_of(op, code):
@@ -519,5 +536,5 @@ def check_json(folder):
 
 
 def main(cases, folder):
-    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_many_stacks, check_tpu, check_steps_of_a_gpu, check_forms_and_orders_of_a_tpu, check_runs_of_several_devices, check_odd_planes, check_made_profiles, check_program_runs, check_runs_in_turn, check_path_of_devices, check_refusals, check_loops,
+    cases.each_apart([check_sums_of_a_real_run, check_links_of_a_real_run, check_forms_of_a_real_run_are_equal, check_gpu, check_many_stacks, check_tpu, check_work_of_a_tpu, check_steps_of_a_gpu, check_forms_and_orders_of_a_tpu, check_runs_of_several_devices, check_odd_planes, check_made_profiles, check_program_runs, check_runs_in_turn, check_path_of_devices, check_refusals, check_loops,
                       check_a_cut_file_keeps_whole_planes, check_whatever_is_cut_or_changed, check_what_is_no_profile, check_folders, check_advice, check_json])

@@ -97,7 +97,17 @@ std::string_view opcode_of_text(std::string_view text) {
   return rest.substr(0, rest.find_first_of("( "));
 }
 
-// "bf16[8,128]{1,0:T(8,128)}" without its layout.
+std::string_view kind_of_work(std::string_view category, std::string_view op_name) {
+  constexpr std::string_view kFusion = " fusion", kConvolution = "convolution";
+  const bool fused = category.ends_with(kFusion);
+  if (fused) category.remove_suffix(kFusion.size());
+  const std::string_view primitive = op_name.substr(op_name.rfind('/') + 1);
+  const auto is_product = [primitive](std::string_view of) { return primitive.find(of) != std::string_view::npos; };
+  constexpr std::array kProducts = {"dot"sv, "einsum"sv, "Einsum"sv, "matmul"sv, "MatMul"sv};
+  if (category == kConvolution && std::ranges::any_of(kProducts, is_product)) return "dot";
+  return fused ? category : std::string_view();
+}
+
 std::string without_layout(std::string_view shape) {
   std::string out;
   int depth = 0;

@@ -28,6 +28,10 @@ std::string_view opcode_of_text(std::string_view text);
 std::string_view operation_of(std::string_view opcode);
 // "all-reduce-start", "collective-permute", "send" ...
 bool is_collective(std::string_view opcode);
+// What an operation does where its opcode does not say, by the category and the path that a TPU's profile gives: "dot",
+// "convolution", or the kind of a fusion, "loop". To that compiler products of matrices are convolutions, too; only the
+// path in the program tells them apart. Empty: they do not say more.
+std::string_view kind_of_work(std::string_view category, std::string_view op_name);
 // "bf16[8,128]{1,0:T(8,128)}" without what is in braces.
 std::string without_layout(std::string_view shape);
 

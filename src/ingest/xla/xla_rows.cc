@@ -166,6 +166,11 @@ void XlaRows::complete(HloOp& hlo, const XlaEvent& event) const {
   if (hlo.op_name.empty() && path.find('/') != std::string_view::npos) {
     hlo.op_name = path.substr(0, path.rfind(':'));  // behind it the type, on a TPU nothing
   }
+  // A fusion's own name tells more than that it is a loop.
+  if (const std::string_view work = kind_of_work(event.text(XlaStat::kHloCategory), hlo.op_name);
+      hlo.target.empty() && (work == "dot" || work == "convolution" || operation_of(hlo.op) == "fusion")) {
+    hlo.target = work;
+  }
   if (const std::string_view source = event.text(XlaStat::kSource); hlo.frames.empty() && !source.empty()) {
     const std::size_t colon = source.rfind(':');
     const std::string_view line = colon == std::string_view::npos ? "0"sv : source.substr(colon + 1);
