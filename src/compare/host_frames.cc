@@ -5,6 +5,7 @@
 
 #include "base/unknown.h"
 #include "index/packed_columns.h"
+#include "trace/python_frame.h"
 
 namespace tracedb {
 namespace {
@@ -60,13 +61,6 @@ std::size_t add_within(const ComparedTrace& trace, const LaunchThreads& threads,
     }
   }
   return question.steps.size();
-}
-
-// "llama.py(374): forward" without the line.
-std::string without_line(std::string_view frame) {
-  const std::size_t open = frame.find('('), close = frame.find("): ", open);
-  if (close == std::string_view::npos) return std::string(frame);
-  return std::string(frame.substr(0, open)) + std::string(frame.substr(close + 1));
 }
 
 void add_places(const HostActivities& activities, const HostActivity& sum, HostStay& to) {

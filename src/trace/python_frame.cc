@@ -106,6 +106,11 @@ std::string without_addresses(std::string_view frame) {
   return out.append(frame);
 }
 
+std::string without_line(std::string_view frame) {
+  const FrameLabel label = frame_label(frame);
+  return label.file.empty() ? std::string(frame) : fmt::format("{}: {}", label.file, label.function);
+}
+
 std::string short_frame(std::string_view frame) {
   const FrameLabel label = frame_label(frame);
   if (label.file.empty()) return without_addresses(frame);

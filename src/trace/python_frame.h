@@ -26,6 +26,9 @@ FrameOrigin frame_origin(std::string_view frame);  // "file(line): function", "n
 // "<built-in method size of Tensor object at 0x7f12>" without " at 0x7f12", which differs between calls.
 std::string without_addresses(std::string_view frame);
 
+// "llama.py(374): forward" as "llama.py: forward": two versions of a file have a function at different lines.
+std::string without_line(std::string_view frame);
+
 // For one line of text: "vllm/model_executor/models/llama.py(374): forward" as "llama.py:374 forward". Files that are
 // named alike everywhere keep their folder: "multiprocessing/__init__.py:12 f". Others stay as they are.
 std::string short_frame(std::string_view frame);

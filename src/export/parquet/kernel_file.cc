@@ -403,10 +403,9 @@ fs::path target_of(const fs::path& target, const std::string& night, const std::
 }  // namespace
 
 std::string night_of(const Index& index) {
-  constexpr std::int64_t kEarliest = 978'307'200'000'000'000;  // 2001: what is earlier counts from somewhere else
-  constexpr std::size_t kDate = 10;                            // the first characters of a moment
+  constexpr std::size_t kDate = 10;  // the first characters of a moment
   const std::int64_t begin = index.meta_int64("base_time_ns").value_or(0);
-  return begin < kEarliest ? "unknown" : moment_text(begin).substr(0, kDate);
+  return begin < kFirstDate ? "unknown" : moment_text(begin).substr(0, kDate);
 }
 
 std::string path_word(const std::string& text) {

@@ -10,6 +10,7 @@
 #include "passes/stacks/stack_times.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/pictures/picture.h"
+#include "trace/python_frame.h"
 
 namespace tracedb {
 namespace {
@@ -113,16 +114,6 @@ std::vector<std::int64_t> times_by_stack(const PictureGroupSide& side, std::size
     }
   }
   return out;
-}
-
-// "model.py(374): forward" without its line: two versions of a file have a function at different lines.
-std::string without_line(std::string_view frame) {
-  const std::size_t end = frame.find("): ");
-  const std::size_t begin = end == std::string_view::npos ? end : frame.rfind('(', end);
-  if (begin == std::string_view::npos || begin + 1 == end) return std::string(frame);
-  const std::string_view line = frame.substr(begin + 1, end - begin - 1);
-  if (line.find_first_not_of("0123456789") != std::string_view::npos) return std::string(frame);
-  return std::string(frame.substr(0, begin)) + std::string(frame.substr(end + 1));
 }
 
 std::size_t stacks_of(const StackPaths& paths, std::size_t side) {

@@ -15,8 +15,7 @@
   // Unknown values last, equal ones in the order they had.
   function sort(table, column, numeric, down) {
     const body = table.tBodies[0],
-      rows = [...body.rows],
-      ordered = rows.filter((row) => !row.classList.contains('rest'));
+      ordered = [...body.rows];
     const keys = new Map(ordered.map((row) => [row, value(row, column, numeric)]));
     const order = new Intl.Collator('en', {numeric: true});
     ordered.sort((p, q) => {
@@ -28,7 +27,7 @@
       const by = numeric ? a - b : order.compare(a, b);
       return down ? -by : by;
     });
-    body.append(...ordered, ...rows.filter((row) => row.classList.contains('rest')));
+    body.append(...ordered);
   }
 
   function bindHeader(table, header, column) {

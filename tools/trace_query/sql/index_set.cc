@@ -57,8 +57,7 @@ std::string free_letter(std::size_t input, const std::set<std::string>& taken) {
 
 // As UTC to the second; NULL for a clock that does not count from 1970.
 SqlValue date_text(const std::optional<std::int64_t>& nanoseconds) {
-  constexpr std::int64_t kYear2000 = 946'684'800'000'000'000;
-  if (nanoseconds.value_or(0) < kYear2000) return std::monostate();
+  if (nanoseconds.value_or(0) < kFirstDate) return std::monostate();
   const std::string text = moment_text(*nanoseconds);  // "2025-05-14 06:27:24.851617869 UTC"
   return text.substr(0, 10) + "T" + text.substr(11, 8) + "Z";
 }
