@@ -461,6 +461,13 @@ def check_a_cut_file_keeps_whole_planes(folder):
     equal(sample, ("whole planes: /device:GPU:0",), "what is whole")
     lost, = table(folder / "a.tracedb", "SELECT sum(skipped) AS n FROM event_count")[0]
     require(lost > 5, f"{lost} events are counted as lost")
+    # Names of events stand behind the events: those of a plane that is cut there are counted, its names are not.
+    counts = []
+    for name, data in (("whole", whole), ("names", whole[:-1])):
+        (folder / f"{name}.xplane.pb").write_bytes(data)
+        ingest(folder / f"{name}.xplane.pb", folder / f"{name}.tracedb")
+        counts.append(table(folder / f"{name}.tracedb", "SELECT sum(read) AS n FROM event_count"))
+    equal(*counts, "events of a plane without all of its names")
 
 
 def check_what_is_no_profile(folder):

@@ -149,23 +149,21 @@ class XSpaceReader {
     sink_.issue(IssueKind::kTruncated, static_cast<std::int64_t>(rest.begin),
                 fmt::format("whole planes: {}", whole.empty() ? "none" : whole));
     std::uint64_t lost = 0;
-    for (ProtoRange left{rest.begin, file_.size()}; !left.empty();) {
-      // Into the plane and its lines, whose lengths go beyond the end.
-      const std::string_view head = file_.bytes({left.begin, std::min(left.end, left.begin + kLongestHead)});
-      const std::optional<std::size_t> length = head_of_cut(head);
-      if (!length) break;
-      left.begin += *length;
+    ProtoRange left{rest.begin, file_.size()};
+    // Into the plane and its line, whose lengths go beyond the end.
+    if (enter_cut(Space::kPlanes, left)) {
       while (const auto field = file_.next(left)) {
-        if (field->number == LineField::kEvents && field->is_range) ++lost;
         if (field->number == PlaneField::kLines && field->is_range) lost += events_in(field->range);
       }
+      if (enter_cut(PlaneField::kLines, left)) lost += events_in(left);
     }
     if (lost > 0) rows_.skip(SkipReason::kMalformed, lost);
   }
 
-  static constexpr std::uint64_t kLongestHead = 20;
-  // The length of a key and a length; nullopt: something else, or nothing behind it.
-  static std::optional<std::size_t> head_of_cut(std::string_view head) {
+  // Behind the key and length of a message of this field; false: something else, or nothing behind them.
+  bool enter_cut(std::uint32_t number, ProtoRange& left) {
+    constexpr std::uint64_t kLongestHead = 20;
+    const std::string_view head = file_.bytes({left.begin, std::min(left.end, left.begin + kLongestHead)});
     const char* at = head.data();
     const char* const end = at + head.size();
     std::uint64_t key = 0;
@@ -173,8 +171,8 @@ class XSpaceReader {
       key = protozero::decode_varint(&at, end);
       protozero::decode_varint(&at, end);
     });
-    const auto length = static_cast<std::size_t>(at - head.data());
-    return whole && (key & 7U) == 2 && length < head.size() ? std::optional(length) : std::nullopt;
+    left.begin += static_cast<std::uint64_t>(at - head.data());
+    return whole && key == (number << 3U | 2U) && at < end;
   }
 
   std::uint64_t events_in(ProtoRange line) {
