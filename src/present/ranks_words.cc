@@ -242,7 +242,8 @@ std::string rank_text(const JobAnalysis& job, std::uint32_t place) {
 }
 
 Sentence of_ranks(const JobAnalysis& job) {
-  if (!job.world_size && !job.by_device) return say("", "of the {recorded} recorded", {{"recorded", job.ranks.size()}});
+  if (job.missing.empty() && !job.all_are_here())
+    return say("", "of the {recorded} recorded", {{"recorded", job.ranks.size()}});
   const Figure size{"size", size_text(job)};
   return job.missing.empty()
              ? say("", "of {size}", {size})
@@ -289,6 +290,12 @@ std::vector<std::string> job_notes(const JobAnalysis& job) {
         partial, counted(all.size(), "collective has", "collectives have")));
   }
   if (job.by_device) notes.push_back(fmt::format("the ranks are the {} devices of one process", job.ranks.size()));
+  if (job.beside > 0) {
+    notes.push_back(
+        fmt::format("{} recorded meanwhile beside it, of other processes: what their devices wait for, and "
+                    "hold up, is not seen",
+                    counted(job.beside, "trace was", "traces were")));
+  }
   add_rank_notes(job, notes);
   if (job.ranks.size() < 2) return notes;
   if (matches_nothing(job)) notes.emplace_back("no collective matches the selection");

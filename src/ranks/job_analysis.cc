@@ -297,12 +297,13 @@ std::vector<std::int64_t> Job::missing(std::span<const RankFacts> facts) const {
 
 Jobs find_jobs(std::span<const RankFacts> facts) {
   Jobs out;
+  std::vector<Members> processes;
   std::map<std::tuple<std::string, std::string, std::int64_t>, Members> by_name;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     if (facts[i].rank) {
       by_name[{folder_of(facts[i]).string(), pattern_of(facts[i]), facts[i].world_size.value_or(-1)}].push_back(i);
     } else if (is_one_process(facts[i])) {
-      by_name[{folder_of(facts[i]).string(), facts[i].trace, -1}].push_back(i);
+      processes.push_back({i});
     } else {
       out.without_rank.push_back(i);
     }
@@ -312,14 +313,21 @@ Jobs find_jobs(std::span<const RankFacts> facts) {
     for (Members& recording : recordings_by_name(facts, members)) groups.push_back(std::move(recording));
   }
   groups = joined(facts, groups);
+  groups.insert(groups.end(), processes.begin(), processes.end());
   std::ranges::sort(groups, [](const Members& a, const Members& b) {
     return *std::ranges::min_element(a) < *std::ranges::min_element(b);
   });
   for (Members& members : groups) {
     std::ranges::stable_sort(members, [&](std::size_t a, std::size_t b) { return facts[a].rank < facts[b].rank; });
     const bool by_device = members.size() == 1 && is_one_process(facts[members.front()]);
-    out.jobs.push_back(
-        {name_of(facts, members), by_device ? std::nullopt : facts[members.front()].world_size, members, by_device});
+    const RankFacts& first = facts[members.front()];
+    const auto beside = std::ranges::count_if(processes, [&](const Members& other) {
+      const RankFacts& there = facts[other.front()];
+      return by_device && other != members && folder_of(there) == folder_of(first) &&
+             pattern_of(there) == pattern_of(first) && overlap(there, first);
+    });
+    out.jobs.push_back({name_of(facts, members), by_device ? std::nullopt : first.world_size, members, by_device,
+                        static_cast<std::size_t>(beside)});
   }
   number_equal_names(out.jobs);
   return out;

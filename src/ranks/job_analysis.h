@@ -43,6 +43,7 @@ struct Job {
   std::optional<std::int64_t> world_size;
   std::vector<std::size_t> members;  // places in the facts, by rank; two or more unless nothing else belongs to it
   bool by_device = false;            // the ranks are the devices of its only member
+  std::size_t beside = 0;            // such traces that were recorded meanwhile under names like that: other hosts'
 
   // Ranks of 0 .. world_size - 1 that are not there; none where the size is not known.
   [[nodiscard]] std::vector<std::int64_t> missing(std::span<const RankFacts> facts) const;
@@ -60,6 +61,7 @@ struct JobAnalysis {
   std::optional<std::int64_t> world_size;
   std::vector<std::int64_t> missing;  // ranks
   bool by_device = false;             // the ranks are devices of one process, which have one clock
+  std::size_t beside = 0;             // as in Job
   JobTexts texts;
   std::vector<RankTrace> ranks;  // by rank
   Matching matching;
@@ -67,7 +69,7 @@ struct JobAnalysis {
   JobWaits waits;
 
   // No rank is missing; where nothing says how many there are, some may be.
-  [[nodiscard]] bool all_are_here() const { return missing.empty() && (world_size || by_device); }
+  [[nodiscard]] bool all_are_here() const { return missing.empty() && (world_size || by_device) && beside == 0; }
   // Steps with a collective that is selected, of this rank; 0: none is in a step, or what repeats is none.
   [[nodiscard]] std::size_t steps(std::optional<std::uint32_t> place = std::nullopt) const;
 };

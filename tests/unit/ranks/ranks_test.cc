@@ -65,6 +65,17 @@ TEST_CASE("the devices of one process are a job, those of a rank of a larger job
         "true - false true");
 }
 
+TEST_CASE("hosts that drive several devices each are jobs of one time, of which none sees all") {
+  std::vector<RankFacts> all;
+  for (const char* trace : {"run/w-0.pb", "run/w-1.pb", "other/w-2.pb"}) {
+    all.push_back({trace, std::nullopt, std::nullopt, 0, 1, {{1, 0}, {2, 1}}});
+  }
+  const Jobs found = find_jobs(all);
+  REQUIRE(found.jobs.size() == 3);
+  for (const Job& job : found.jobs) CHECK(job.by_device);
+  CHECK(as_row(found.jobs[0].beside, found.jobs[1].beside, found.jobs[2].beside) == "1 1 0");
+}
+
 ExchangeEnd end_of(const char* name, const char* kernel, const char* ranks, const char* annotation,
                    std::int64_t source = kUnknownValue, std::int64_t destination = kUnknownValue) {
   return exchange_of({name, kernel, ranks, annotation, source, destination});

@@ -177,6 +177,7 @@ JobAnalysis analysis_of(const Job& job, const Traces& traces, const RequestedWor
   std::int64_t base = traces.facts[job.members.front()].begin;
   for (const std::size_t member : job.members) base = std::min(base, traces.facts[member].begin);
   out.by_device = job.by_device;
+  out.beside = job.beside;
   for (const std::size_t member : job.members) {
     Workload workload = requested.of(traces.opened[member].index);
     const RankFacts& facts = traces.facts[member];
