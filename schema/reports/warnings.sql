@@ -27,7 +27,7 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
   ('no_launch', 'warning', 1.0, 'kernel time whose launching call is not in the trace',
    iif((SELECT can FROM launches), 'it has no launch delay' || coalesce(', ' || (SELECT words FROM lacks), '') ||
      iif((SELECT words FROM lacks) LIKE 'operator%', '; ' || (SELECT advice FROM launches), ''), 'this format holds no launches')),
-  ('lost_kernels', 'warning', 2.0, 'launches whose kernel is not in the trace, though those of later launches are: it was lost',
+  ('lost_kernels', 'warning', 2.0, 'launches whose kernel is not in the trace: it was lost, or the device was not recorded when it ran',
    'sums and counts of kernels are too small, and vary; record fewer steps at once, or raise the buffers of the profiler'),
   ('clock_order', 'warning', 1.0, 'kernel time that starts before its launching call: the clocks of host and device differ',
    'launch delays and idle causes of this trace are unreliable'),

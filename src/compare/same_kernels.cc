@@ -339,6 +339,8 @@ SameKernels same_kernels(const ComparedTrace& baseline, const ComparedTrace& can
     if (is_by_load(group, change->ratio)) {
       out.by_load.push_back(group.label);
     } else if (group.comparable()) {
+      constexpr double kMostOfClocks = 30;  // from the lowest clock of a device to its highest
+      if (std::max(change->ratio, 1 / change->ratio) > kMostOfClocks) out.cause = "another unit of time on one side";
       out.clocks.push_back(std::move(*change));
     }
   }

@@ -60,8 +60,8 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
   }
   if (const double lost = trace.description.lost_kernels.share(); lost > kLost) {
     out.add("lost_kernels", "warning", which,
-            fmt::format("{} of its launches have no kernel, though later ones have: the profiler lost some, and "
-                        "counts of kernels do not compare",
+            fmt::format("{} of its launches have no kernel, though others have: the profiler lost some, or did not "
+                        "record the device when they ran, and counts of kernels do not compare",
                         part_text(lost, 1)));
   }
   if (const NameOrder& order = trace.description.names_out_of_step; order.kernels > 0 && trace.work.kernel_time > 0) {

@@ -151,6 +151,9 @@ def few_steps(pair):
             edit_database(b, f"UPDATE device SET name = '{name}'")
         said = run("trace-query", "compare", "-q", "--section", "warnings", "--wide", a, b).stdout
         require(cause in " ".join(said.split()), said)
+    unit = ingest(make_trace(pair.folder / "unit.json", *shape, "--seed", 4, "--clock", 100), pair.folder / "unit.tracedb")
+    said = run("trace-query", "compare", "-q", "--section", "warnings", "--wide", a, unit).stdout
+    require("suspect another unit of time" in " ".join(said.split()), said)
     many = run("trace-query", "compare", "-q", "--section", "summary,operations", pair.a, pair.b, "--phase", "decode").stdout
     require("layers slower" not in many and "Verdict" in many.split("operations")[1], many)
 

@@ -16,7 +16,7 @@ from trace_cases import (TRACES, Skip, equal, ingest, kineto_traces, make_trace,
 # Python is slow: stacks are looked up one by one in traces of up to so many elements.
 MOST_FOR_STACKS = 60_000
 LEAST = {"unclassified": 3, "no_launch": 1, "clock_order": 1, "graph_collapsed": 1, "no_operator": 5, "no_stack": 5,
-         "no_step": 5, "no_layer": 20, "before_recording": 1, "host_bound": 30}  # percent, from which a warning speaks
+         "no_step": 5, "no_layer": 20, "before_recording": 1, "host_bound": 30, "lost_kernels": 2}  # percent, from which a warning speaks
 SYNTHETIC = {
     "amd": ("--vendor", "amd", "--tensor-parallel", 4, "--layers", 4, "--steps", 5, "--python-stacks", "on", "--streams", 3),
     "nvidia": ("--vendor", "nvidia", "--tensor-parallel", 2, "--moe", "on", "--layers", 3, "--steps", 5, "--streams", 3),
@@ -205,6 +205,12 @@ def window_of_steps(index, oracle):
     return base + row["first"], base + row["last"]
 
 
+# Of calls that launch kernels elsewhere; none in a capture is looked at.
+LOST = """SELECT 100.0 * sum(lost) / sum(n), sum(lost) FROM (SELECT count(*) AS n, sum(id NOT IN (SELECT launch_id FROM kernel WHERE launch_id > 0
+          UNION SELECT launch_id FROM memory_op WHERE launch_id > 0)) AS lost FROM runtime_call WHERE kind = 'launch' AND NOT EXISTS (
+          SELECT 1 FROM string WHERE value GLOB '*StreamBeginCapture*') GROUP BY name_id) WHERE lost < n"""
+
+
 def check_warnings(index, oracle):
     found = {row["code"]: row for row in rows("warnings", index)}
     expected = shares(index, oracle)
@@ -216,6 +222,7 @@ def check_warnings(index, oracle):
     spans = sum(max(end for _, end in own) - min(begin for begin, _ in own) for own in devices.values() if own)
     waits = sum(dur for dur, cause in gaps if cause == "host_wait")
     expected["host_bound"] = 100 * waits / spans if spans else None, len(gaps)
+    expected["lost_kernels"] = open_index(index).execute(LOST).fetchone()
     for code, (share, count) in expected.items():
         if share is None or share < LEAST[code]:
             require(code not in found, f"{code} speaks at {share} %")

@@ -5,7 +5,7 @@ import gzip
 import json
 import re
 
-from trace_cases import equal, issues_of, open_index, real_trace, require, rows, run, sql
+from trace_cases import equal, ingest, issues_of, open_index, real_trace, require, rows, run, sql
 
 NO_DEVICE = "no kernel, copy or fill is in it"
 
@@ -70,11 +70,11 @@ PROTOBUF = {"cpu.pb.gz": (b"\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12
 def first_lines(path, folder):
     """The first line that ingest, info, a report and a page write."""
     index = folder / "index.tracedb"
-    ingest = run("trace-ingest", "-o", index, path, check=False)
-    equal(ingest.returncode, 0, "exit code of ingest")
+    built = run("trace-ingest", "-o", index, path, check=False)
+    equal(built.returncode, 0, "exit code of ingest")
     page = folder / "page.html"
     run("trace-query", "report", "-q", index, "-o", page)
-    return index, {"ingest": ingest.stderr.splitlines()[0], "info": run("trace-query", "info", "-q", index).stdout.splitlines()[2],
+    return index, {"ingest": built.stderr.splitlines()[0], "info": run("trace-query", "info", "-q", index).stdout.splitlines()[2],
                    "kernels": run("trace-query", "kernels", index).stderr.splitlines()[0],
                    "phases": run("trace-query", "phases", index).stderr.splitlines()[0],
                    "warnings": rows("warnings", index)[0]["finding"],
@@ -123,6 +123,13 @@ def check_device(folder, document):
     equal(set(issues_of(folder / "index.tracedb")) & {"no_events", "no_device_events", "foreign_format"}, set(), "issues")
 
 
+def check_unread(folder):
+    """Events of the device that are damaged are no recording of the host alone."""
+    (folder / "trace.json").write_text(json.dumps(trace(x("gemm", "kernel", ts="soon"), x("aten::mm", "cpu_op"))), encoding="utf-8")
+    said = run("trace-query", "kernels", ingest(folder / "trace.json", folder / "index.tracedb")).stderr.splitlines()[0]
+    require("no event of the device could be read" in said and "issues" in said, said)
+
+
 def check_compare(folder):
     """The page of a comparison says it first, too."""
     for name, document in (("a.json", DEVICE["kernel"]), ("b.json", FOREIGN["viztracer"][0])):
@@ -166,7 +173,7 @@ def main(cases, _):
         cases.run_apart(name, check_made, document, words, advice, 0)
     for name, document in DEVICE.items():
         cases.run_apart(name, check_device, document)
-    cases.each_apart((check_compare, check_steps))
+    cases.each_apart((check_unread, check_compare, check_steps))
     for name, (content, word) in PROTOBUF.items():
         cases.run_apart(name, check_protobuf, name, content, word)
     for name, words in REAL.items():

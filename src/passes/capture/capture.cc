@@ -458,19 +458,15 @@ Capture read_capture(const Index& index, const StepOptions& options, const std::
 LostKernels lost_kernels(const Index& index, const EventTables& events) {
   const EventColumns& calls = events.calls;
   std::vector<bool> works(calls.size() + 1);  // by id
-  std::size_t first = works.size(), last = 0;
   for (const EventColumns* table : {&events.kernels, &events.memory}) {
     for (const std::size_t id : table->ids("launch_id")) {
-      if (id == 0 || id >= works.size()) continue;
-      works[id] = true;
-      first = std::min(first, id);
-      last = std::max(last, id);
+      if (id < works.size()) works[id] = true;
     }
   }
   std::vector<LostKernels> by_name;
   const std::vector<std::uint32_t> captured = captured_launches(index, calls);
   const auto kind = calls.ids("kind"), name = calls.ids("name_id");
-  for (std::size_t id = first; id <= last; ++id) {
+  for (std::size_t id = 1; id <= calls.size(); ++id) {
     if (kind[id - 1] != static_cast<std::uint32_t>(CallKind::kLaunch) || captured[id - 1] != 0) continue;
     LostKernels& own = for_id(by_name, name[id - 1]);
     ++own.launches;

@@ -60,8 +60,8 @@ struct Capture {
 // Reads the capture. `traits` as of KernelClasses::traits().
 Capture read_capture(const Index& index, const StepOptions& options, const std::vector<Traits>& traits);
 
-// Launches outside of captures, and how many of them lack what they launched, though a later one's work is there: the
-// profiler lost it. Calls of which none of the same name launches anything, as of host functions, do not count.
+// Launches outside of captures, and how many of them lack what they launched: the profiler lost it, or did not record
+// the device when it ran. Calls of which none of the same name launches anything, as of host functions, do not count.
 struct LostKernels {
   std::int64_t launches = 0, lost = 0;
   [[nodiscard]] double share() const {  // of the launches
