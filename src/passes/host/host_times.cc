@@ -60,7 +60,10 @@ class GapTimes {
  public:
   static constexpr std::uint32_t kEnd = std::numeric_limits<std::uint32_t>::max();
 
-  explicit GapTimes(std::size_t tallies) { out_.ranges.resize(tallies); }
+  explicit GapTimes(std::size_t tallies) {
+    out_.ranges.resize(tallies);
+    out_.times.reserve(tallies);
+  }
 
   // Of the gap whose list begins at `first`.
   PlaceTime& entry_of(std::uint32_t& first, std::uint32_t place) {
