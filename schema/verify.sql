@@ -74,13 +74,6 @@ SELECT 'coverage', count(*) FILTER (WHERE CAST(m.value AS INTEGER) IS NOT c.valu
                 'kernel counts and times in meta as in the tables')
 FROM covered c LEFT JOIN meta m ON m.key = c.meta_key
 UNION ALL
-SELECT 'references', count(*) = 0, format('%,d kernels with a name, stream, launch or step that is not there', count(*))
-FROM kernel k
-WHERE NOT EXISTS (SELECT 1 FROM kernel_name x WHERE x.id = k.name_id)
-   OR NOT EXISTS (SELECT 1 FROM stream x WHERE x.id = k.stream_id)
-   OR (k.launch_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM runtime_call x WHERE x.id = k.launch_id))
-   OR (k.step_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM step x WHERE x.id = k.step_id))
-UNION ALL
 SELECT 'flows', contradicted = 0,
        format('of %,d launch links the flows of the trace confirm %,d and contradict %,d; flows alone made %,d',
               linked, confirmed, contradicted, made)

@@ -49,6 +49,38 @@ void check_numbers(const Index& index, std::vector<VerifyFinding>& findings) {
   }
 }
 
+// By column what it refers to: the table that it is named after, but for these.
+constexpr std::string_view kReferences =
+    "SELECT t.name, c.name, CASE WHEN c.name = 'name_id' AND t.name = 'kernel' THEN 'kernel_name' "
+    "WHEN c.name IN ('name_id', 'category_id', 'series_id', 'file_id') THEN 'string' "
+    "WHEN c.name = 'launch_id' THEN 'runtime_call' WHEN c.name = 'shape_id' THEN 'op_shape' "
+    "WHEN c.name = 'parent_id' THEN t.name WHEN c.name LIKE '%kernel_id' THEN 'kernel' "
+    "ELSE substr(c.name, 1, length(c.name) - 3) END AS target "
+    "FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.name LIKE '%!_id' ESCAPE '!' "
+    "AND EXISTS (SELECT 1 FROM sqlite_schema s JOIN pragma_table_info(s.name) i WHERE s.type = 'table' "
+    "AND s.name = target AND i.name = 'id') ORDER BY 1, 2";
+
+// Ids that name no row.
+VerifyFinding check_references(const Index& index) {
+  std::string lost;
+  std::int64_t columns = 0;
+  Statement references(index.database(), kReferences);
+  for (; references.step(); ++columns) {
+    const std::string table = quoted_name(references.text(0)), column = quoted_name(references.text(1));
+    const std::int64_t count =
+        index.database()
+            .query_int64(fmt::format("SELECT count({1}) FROM {0} WHERE {1} NOT IN (SELECT id FROM {2})", table, column,
+                                     quoted_name(references.text(2))))
+            .value_or(0);
+    if (count == 0) continue;
+    if (!lost.empty()) lost += ", ";
+    lost += fmt::format("{} of {}.{}", counted(count, "row"), references.text(0), references.text(1));
+  }
+  return {"references", lost.empty() ? Outcome::kPassed : Outcome::kFailed,
+          lost.empty() ? counted(columns, "column") + " refer to rows that are there"
+                       : "refer to rows that are not there: " + lost};
+}
+
 template <class T>
 bool same(std::span<const T> a, std::span<const T> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
@@ -130,6 +162,7 @@ std::vector<VerifyFinding> verify(const Index& index, const std::filesystem::pat
   if (findings.back().outcome == Outcome::kFailed) return findings;  // numbers of a broken file mean nothing
   findings.push_back(check_source(index, source, cancel));
   check_numbers(index, findings);
+  findings.push_back(check_references(index));
   check_packed_columns(index, findings);
   return findings;
 }

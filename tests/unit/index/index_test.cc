@@ -283,7 +283,7 @@ TEST_CASE("each kind of damage to the numbers fails its own check") {
   CHECK(damaged("UPDATE event_count SET skipped = 1 WHERE ph = 'M'") ==
         std::vector<std::string>{"conservation", "meta"});
   CHECK(damaged("UPDATE event_count SET skipped = 2 WHERE ph = 'M'; DELETE FROM cpu_op") ==
-        std::vector<std::string>{"rows"});
+        std::vector<std::string>{"rows", "references"});
   CHECK(damaged("INSERT INTO cpu_op (ts, thread_id, name_id, depth) VALUES (0, 1, 1, 0);"
                 "UPDATE kernel SET dur = dur + 1 WHERE id = 1") == std::vector<std::string>{"totals", "coverage"});
   CHECK(damaged("UPDATE kernel SET dur = dur - 1, launch_id = 99 WHERE id = 1") ==
@@ -291,6 +291,8 @@ TEST_CASE("each kind of damage to the numbers fails its own check") {
   CHECK(damaged("UPDATE kernel SET launch_id = NULL WHERE id = 1") == std::vector<std::string>{"coverage"});
   CHECK(damaged("UPDATE kernel SET launch_id = 1 WHERE id = 1; UPDATE memory_op SET id = 2") ==
         std::vector<std::string>{"rows"});
+  CHECK(damaged("UPDATE memory_op SET id = 1, launch_id = 99") == std::vector<std::string>{"references"});
+  CHECK(damaged("UPDATE memory_op SET launch_id = NULL; DELETE FROM stream") == std::vector<std::string>{"references"});
 }
 
 }  // namespace

@@ -26,7 +26,9 @@ std::filesystem::path write_calls(const TempDirectory& folder) {
   std::filesystem::path path = folder / "index.tracedb";
   write_small_index(path, SmallIndexContent::kEmpty);
   Database database(path, Database::Mode::kReadWrite);
-  database.execute("INSERT INTO stack VALUES (1, NULL, 1, 1), (2, 1, 1, 2); BEGIN");
+  database.execute(
+      "INSERT INTO string (id, value) VALUES (1, 'f'); INSERT INTO frame (id, name_id) VALUES (1, 1), (2, 1); "
+      "INSERT INTO stack VALUES (1, NULL, 1, 1), (2, 1, 1, 2); BEGIN");
   const PackedTable& table = *packed_table("python_call");
   ColumnPacker packer(table, {"ts", "dur", "thread_id", "stack_id"}, folder.path());
   std::mt19937_64 chance(7);
