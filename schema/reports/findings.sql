@@ -33,10 +33,13 @@ unrecognised AS (SELECT 100.0 * total(s.total) FILTER (WHERE c.class = 'other') 
   FROM kernel_name_sum s JOIN temp.kernel_classes c USING (name_id)),
 recorded AS (SELECT EXISTS (SELECT 1 FROM kernel) OR EXISTS (SELECT 1 FROM memory_op) AS device,
                     EXISTS (SELECT 1 FROM cpu_op) OR EXISTS (SELECT 1 FROM runtime_call) AS host),
--- Devices with tensor cores have compute capability 7.0 or more. `unknown`: whose names do not say whether they use them, nor
+-- Devices with tensor cores have compute capability 7.0 or more. `without`: products whose names say that they do without. `unknown`: whose names do not say whether they use them, nor
 -- their classes that they do not.
 kernels AS MATERIALIZED (
   SELECT total(k.total_time) AS time, total(iif(k.matrix_units = 'yes', k.total_time, 0)) AS matrix,
+         total(iif(k.matrix_units = 'no' AND k.name IN (
+           SELECT n.name FROM temp.kernel_classes c JOIN kernel_name n ON n.id = c.name_id
+           WHERE c.class GLOB '*gemm*' OR c.class GLOB '*attention*' OR c.class GLOB '*convolution*'), k.total_time, 0)) AS without,
          total(iif(k.matrix_units IS NULL AND k.name NOT IN (
            SELECT n.name FROM temp.kernel_classes c JOIN kernel_name n ON n.id = c.name_id
            WHERE c.class IN ('norm', 'rotary', 'activation', 'softmax', 'embedding', 'elementwise', 'reduce', 'sort', 'copy',
@@ -61,11 +64,11 @@ measured(place, finding, share, bound, called, text) AS (
            coalesce((SELECT printf('; %.1f %%%% of the time from the first step to the last is in none', 100 * share) FROM in_no_step), '')
   FROM times WHERE length > 0 AND :beside IS NULL AND (SELECT device FROM recorded)
   UNION ALL
-  SELECT 4, 'tensor_cores', 100 * (total(iif(w.matrix = 1, w.busy, 0)) - k.unknown) / sum(w.busy), 0.0, 'tensor cores unused: ',
+  SELECT 4, 'tensor_cores', 100 * min(total(iif(w.matrix = 1, w.busy, 0)) - k.unknown, iif(k.unknown > 0, k.without, 1e300)) / sum(w.busy), 0.0, 'tensor cores unused: ',
          'no kernel''s name shows tensor cores, and ' || iif(k.unknown > 0, 'at least ', '') ||
            '%s %% of the device time is of operators that are matrix products, attention or convolutions'
   FROM kernels k CROSS JOIN temp.operator_work w WHERE k.time > 0 AND k.matrix = 0
-  HAVING sum(w.busy) > 0 AND (k.unknown = 0 OR total(iif(w.matrix = 1, w.busy, 0)) > k.unknown)
+  HAVING sum(w.busy) > 0 AND (k.unknown = 0 OR (k.without > 0 AND total(iif(w.matrix = 1, w.busy, 0)) > k.unknown))
   UNION ALL
   SELECT 5, 'memory', share, 90.0, 'nearly full: ', '%s %% of the memory of ' || device || ' is taken at the fullest moment of the trace' FROM memory WHERE share IS NOT NULL),
 judged AS (SELECT *, iif(finding = 'busy', share < bound, share > bound) AS stands_out FROM measured)

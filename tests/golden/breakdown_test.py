@@ -234,6 +234,9 @@ def check_words(folder):
     # Of a kernel whose name does not say it, nothing is claimed; nor of steps that a selection of kernels leaves without work.
     unknown = made("unknown", 60, "triton_tem_fused_mm_0")
     equal([row["text"] for row in rows("findings", unknown) if row["finding"] == "tensor_cores"], [], "tensor cores of unknown kernels")
+    for name in ("my_fancy_mm", "cutlass::MainloopSm90TmaGmmaWarpSpecialized<bf16>"):
+        helper = [call("cudaLaunchKernel", 86, 2, 4, **{"External id": 3}), made_events.kernel("void cublasLt::splitKreduce_kernel<32>", 96, 30, correlation=4, **{"External id": 3})]
+        equal([row["text"] for row in rows("findings", made("helper", 60, name, more=helper)) if row["finding"] == "tensor_cores"], [], f"{name} and its helper")
     equal([row["finding"] for row in rows("findings", full, "--name", "*nosuch*") if row["finding"] != "memory"], [], "findings about no kernel")
     norm = [event("cpu_op", "aten::native_batch_norm", 85, 10, **{"External id": 4, "Input Dims": [[4, 8]], "Input type": ["float"]}),
             call("cudaLaunchKernel", 86, 2, 4, **{"External id": 4}), made_events.kernel("void cudnn::bn_fw_tr_1C11_kernel_NCHW<float>", 96, 304, correlation=4, **{"External id": 4})]

@@ -79,12 +79,29 @@ def check_words(folder):
             require(abs(row["peak_pct"] - row["flops"] / row["busy"] / 1000 / 50 * 100) < 1e-6, f"share of the peak given: {row}")
     require("a benchmark of mine, measured" in run("trace-query", "roofline", "--devices", own, index).stderr, "the source of a peak is not said")
     product = {"External id": 1, "Input Dims": [[64, 64], [64, 64]], "Input type": ["float", "float"]}
-    for name, least in (("triton_poi_fused_add_0", False), ("ampere_sgemm_128x64_tn", True), ("fused_gemm_allreduce", True)):
+    for name, least in (("triton_poi_fused_add_0", False), ("ampere_sgemm_128x64_tn", True), ("fused_gemm_allreduce", True), ("kernel_xyz_0", True)):
         events = [event("cpu_op", "aten::mm", 0, 10, 1, 1, **product), call("cudaLaunchKernel", 2, 2, 1, **{"External id": 1}),
                   call("cudaGraphLaunch", 20, 2, 2), kernel("ampere_sgemm_128x64_tn", 6, 10, correlation=1, **{"External id": 1}),
                   kernel(name, 30, 10, correlation=2)]
         said = run("trace-query", "roofline", index_of(folder / f"{least}.json", events, deviceProperties=[{"id": 0, "name": "NVIDIA A100-SXM4-40GB"}])).stderr
-        require(("MFU at least " if least else "MFU ") in said and ("of such classes are of no operator" in said) == least, f"MFU beside {name}: {said}")
+        require(("MFU at least " if least else "MFU ") in said and ("that multiply matrices, or may, are of no operator" in said) == least, f"MFU beside {name}: {said}")
+    # A product inside an operator that has kernels of products itself; a device that does next to nothing.
+    at = [{"id": i, "name": "NVIDIA A100-SXM4-40GB"} for i in range(2)]
+    around = [event("user_annotation", "ProfilerStep#0", 0, 100), event("cpu_op", "vllm::moe_forward", 0, 40, 1, 7, **{"External id": 3}), event("cpu_op", "aten::mm", 2, 10, 1, 1, **{**product, "Input Dims": [[512, 512]] * 2}),
+              call("cudaLaunchKernel", 4, 2, 1, **{"External id": 1}), call("cudaLaunchKernel", 20, 2, 2, **{"External id": 3}),
+              kernel("ampere_sgemm_128x64_tn", 6, 10, correlation=1, **{"External id": 1})]
+    def mfu(number, *more):
+        said = run("trace-query", "roofline", index_of(folder / f"around{number}.json", [*around, *more], deviceProperties=at)).stderr
+        return said.partition("MFU ")[2].partition(":")[0]
+    inside = kernel("fused_moe_kernel", 30, 600, correlation=2, **{"External id": 3})
+    require(mfu(0, inside).startswith("at least "), "MFU without the kernels around a product")
+    copied = [call("cudaMemsetAsync", 60, 2, 5), on_device("gpu_memset", "Memset (Device)", 90, 1, 9, 1, correlation=5)]
+    fills = kernel("fill_kernel", 30, 60, correlation=2, **{"External id": 3})
+    equal(mfu(1, fills, *copied), mfu(2, fills), "MFU beside a device that fills once")
+    fifth = {**product, "External id": 5, "Input Dims": [[512, 512]] * 2}
+    once = [event("cpu_op", "aten::mm", 60, 4, 1, 3, **fifth), call("cudaLaunchKernel", 61, 1, 5, **{"External id": 5}, tid=3),
+            kernel("ampere_sgemm_128x64_tn", 90, 2, 9, 1, correlation=5, **{"External id": 5})]
+    equal(mfu(3, fills, *once), mfu(2, fills), "MFU beside a device that multiplies once")
     own.write_text("device Fancy | fast\n")
     wrong = run("trace-query", "gemms", "--devices", own, index, check=False)
     require(wrong.returncode == 3 and f"{own}:1: " in wrong.stderr, f"the line that is wrong is not named: {wrong.stderr}")

@@ -13,6 +13,7 @@
 #include "base/time_cover.h"
 #include "base/unknown.h"
 #include "passes/tables/pass_tables.h"
+#include "passes/time/timeline.h"
 #include "passes/work/device_peaks.h"
 #include "passes/work/operator_work.h"
 
@@ -21,14 +22,18 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
+enum class Multiplies : std::uint8_t { kNo, kMaybe, kYes };
+
 // By id of kernel_name: whether kernels of its class, or of a part of it ("dense_gemm+norm"), multiply matrices, as far
 // as rules tell (schema/rules/classes.rules).
-std::vector<bool> multiply_matrices(const KernelClasses& classes) {
-  std::vector<bool> out(classes.end());
+std::vector<Multiplies> multiply_matrices(const KernelClasses& classes) {
+  std::vector<Multiplies> out(classes.end());
   for (std::uint32_t id = 0; id < classes.end(); ++id) {
-    out[id] = std::ranges::any_of(split_text(classes.class_of(id), '+'), [](std::string_view part) {
-      return part.ends_with("gemm") || part.starts_with("attention") || part == "convolution";
-    });
+    for (const std::string_view part : split_text(classes.class_of(id), '+')) {
+      const bool does = part.ends_with("gemm") || part.starts_with("attention") || part == "convolution";
+      const bool may = part == "other" || part == "ssm";
+      out[id] = std::max(out[id], does ? Multiplies::kYes : may ? Multiplies::kMaybe : Multiplies::kNo);
+    }
   }
   return out;
 }
@@ -96,15 +101,17 @@ class WorkSummer {
   }
 
   std::vector<WorkGroup> groups;
-  std::int64_t unmodelled = 0;         // ns of device work of no known operator
-  std::int64_t matrix_unmodelled = 0;  // ns of kernels that multiply matrices, of no known operator that does
+  std::int64_t unmodelled = 0;  // ns of device work of no known operator
+  // ns of kernels that multiply matrices, of no known operator that does; with those that may, if they are many.
+  std::int64_t matrix_unmodelled = 0;
   std::int64_t span = 0;     // ns from the first to the last device work that is selected, summed over devices
   std::int64_t devices = 0;  // that have some
 
  private:
   struct Call {
     std::int64_t until = kNever, busy = 0, delay = 0;
-    std::uint32_t annotation = 0;
+    std::int64_t matrix = 0;  // ns of kernels of its own that multiply matrices
+    std::uint32_t annotation = 0, lane = 0;
     bool in_step = false;     // its first device work is
     bool is_partial = false;  // some of its device work is not selected, or of unknown duration
     bool is_outer = false;    // an operator inside it that does the same has device work
@@ -164,13 +171,14 @@ class WorkSummer {
   void add_events() {
     const EventIds op_of(workload_.events(), "cpu_op_id"), annotation_of(workload_.events(), "annotation_id");
     const auto name = workload_.events().kernels.ids("name_id");
-    const std::vector<bool> multiplies = multiply_matrices(workload_.classes());
+    const std::vector<Multiplies> multiplies = multiply_matrices(workload_.classes());
     const EventTables& tables = workload_.events();
     const auto kernel_dur = tables.kernels.int64s("dur"), memory_dur = tables.memory.int64s("dur");
     const DeviceColumns columns(workload_, LaneBy::kDevice, Times::kOfStart);
     const DeviceWork work = columns.work();
     std::vector<std::int64_t> stream_until;
     std::vector<Extent> extents(work.lanes, {std::numeric_limits<std::int64_t>::max(), kNever});
+    std::vector<std::int64_t> worked(work.lanes);
     for_each_in_order(work, [&](const DeviceEvent& event) {
       const std::uint32_t owner = owner_of(op_of[event.ref]);
       const auto& durations = event.ref.is_memory_op ? memory_dur : kernel_dur;
@@ -183,30 +191,52 @@ class WorkSummer {
       }
       Extent& extent = extents[event.lane];
       extent = {std::min(extent.begin, event.ts), std::max(extent.end, event.end)};
-      if (!event.ref.is_memory_op && is_matrix_unmodelled(owner, has_id(multiplies, name[event.ref.id - 1]))) {
-        matrix_unmodelled = saturating_add(matrix_unmodelled, event.end - event.ts);
-      }
+      const std::int64_t dur = event.end - event.ts;
+      worked[event.lane] = saturating_add(worked[event.lane], dur);
+      const bool named = !event.ref.is_memory_op && name[event.ref.id - 1] < multiplies.size();
+      add_product(owner, named ? multiplies[name[event.ref.id - 1]] : Multiplies::kNo, dur);
       if (owner == 0) {
-        unmodelled = saturating_add(unmodelled, event.end - event.ts);
+        unmodelled = saturating_add(unmodelled, dur);
       } else {
         WorkGroup& group = groups[group_[owner - 1]];
         Call& call = call_of_[owner - 1];
         if (call.until == kNever) {
           start(group, owner - 1, annotation_of[event.ref], steps_.steps.empty() || steps_.of(event.ref) != 0);
+          call.lane = event.lane;
         }
         call.delay = saturating_add(call.delay, waited(event, until));
         call.add(event.ts, event.end);
         if (event.ref.is_memory_op) {
           group.crosses = group.crosses || has_id(copies_of_host_, event.ref.id);
         } else {
-          group.add_kernel(name[event.ref.id - 1], event.end - event.ts);
+          group.add_kernel(name[event.ref.id - 1], dur);
         }
       }
       until = std::max(until, event.end);
     });
-    std::erase_if(extents, [](const Extent& extent) { return extent.end == kNever; });
-    for (const Extent& extent : extents) span = saturating_add(span, extent.length());
-    devices = std::ssize(extents);
+    sum_up(extents, worked);
+  }
+
+  void add_product(std::uint32_t owner, Multiplies multiplied, std::int64_t dur) {
+    all_ = saturating_add(all_, dur);
+    if (multiplied == Multiplies::kNo) return;
+    std::int64_t& sum = is_of_product(owner)             ? call_of_[owner - 1].matrix
+                        : multiplied == Multiplies::kYes ? matrix_unmodelled
+                                                         : maybe_;
+    sum = saturating_add(sum, dur);
+  }
+
+  void sum_up(const std::vector<Extent>& extents, const std::vector<std::int64_t>& worked) {
+    constexpr double kMany = 0.03;
+    if (static_cast<double>(maybe_) >= kMany * static_cast<double>(all_))
+      matrix_unmodelled = saturating_add(matrix_unmodelled, maybe_);
+    const std::int64_t most = worked.empty() ? 0 : std::ranges::max(worked);
+    for (std::size_t lane = 0; lane < extents.size(); ++lane) {
+      takes_part_.push_back(static_cast<double>(worked[lane]) >= kHardlyWorks * static_cast<double>(most));
+      if (extents[lane].end == kNever || !takes_part_.back()) continue;
+      span = saturating_add(span, extents[lane].length());
+      ++devices;
+    }
   }
 
   // From the return of its launch, or the end of its stream's work before, `until`, to the start of an event.
@@ -219,9 +249,9 @@ class WorkSummer {
   // The innermost known operator around one, itself included; 0: none is.
   std::uint32_t owner_of(std::uint32_t op) const { return op > 0 && op <= owner_.size() ? owner_[op - 1] : 0; }
 
-  // Of a kernel. `owner`: 0, no operator that is known.
-  bool is_matrix_unmodelled(std::uint32_t owner, bool multiplies) const {
-    return multiplies && (owner == 0 || !uses_matrix_units(groups[group_[owner - 1]].work.family));
+  // `owner`: 0, no operator that is known.
+  bool is_of_product(std::uint32_t owner) const {
+    return owner != 0 && uses_matrix_units(groups[group_[owner - 1]].work.family);
   }
 
   // Whether the figures of an operator hold those of one inside it.
@@ -261,6 +291,8 @@ class WorkSummer {
       const Call& call = call_of_[op];
       group.busy = saturating_add(group.busy, call.busy);
       if (call.is_partial) ++group.left_out;
+      // The work of one inside is not that of its own kernels.
+      if (call.is_outer) matrix_unmodelled = saturating_add(matrix_unmodelled, call.matrix);
       if (call.is_outer || call.is_partial) continue;
       add_call(group, call);
     }
@@ -282,7 +314,7 @@ class WorkSummer {
     if (call.busy < kShort) group.short_calls = saturating_add(group.short_calls, call.busy);
     group.busy_of_calls.push_back(call.busy);
     group.flops = plus(group.flops, group.of_size(flops));
-    if (call.in_step) group.step_flops = plus(group.step_flops, group.of_size(flops));
+    if (call.in_step && takes_part_[call.lane]) group.step_flops = plus(group.step_flops, group.of_size(flops));
     group.bytes = plus(group.bytes, group.of_size(bytes));
   }
 
@@ -297,6 +329,8 @@ class WorkSummer {
   LargeVector<Call> call_of_;             // by operator
   std::vector<std::uint32_t> launching_;  // operators with device work of their own, in its order
   std::unordered_map<std::uint32_t, std::optional<StepLengths>> lengths_;
+  std::vector<bool> takes_part_;      // by device
+  std::int64_t all_ = 0, maybe_ = 0;  // ns of device work; of kernels that may multiply, of no operator known to
 };
 
 struct GroupKernels {

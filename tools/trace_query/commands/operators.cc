@@ -203,7 +203,10 @@ MeasuredTime time_of_steps(Workload& workload, std::int64_t span, std::int64_t d
                   "SELECT total(max(ts + length - max(ts, ifnull(before, ts)), 0)), count(DISTINCT device_id), "
                   "count(DISTINCT step) FROM (SELECT *, max(ts + length) OVER (PARTITION BY device_id ORDER BY ts "
                   "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM temp.step_breakdown "
-                  "WHERE device_id IS NOT NULL)");
+                  "WHERE device_id IN (SELECT device_id FROM (SELECT device_id, total(computing + exposed_comm + copy) "
+                  "AS time FROM temp.step_breakdown GROUP BY 1) WHERE time >= ? * (SELECT max(time) FROM (SELECT "
+                  "total(computing + exposed_comm + copy) AS time FROM temp.step_breakdown GROUP BY device_id))))");
+  steps.bind(1, kHardlyWorks);
   steps.step();
   return {steps.int64(0), steps.int64(1), fmt::format("of {} on", counted(steps.int64(2), "step"))};
 }
@@ -240,15 +243,16 @@ void finish_work(const CommandLine& line, Workload& workload, TraceReport& resul
              all.real(2) > 0 && time.length > 0) {
     const std::int64_t unknown = all.int64(6);
     const bool is_least = unknown > 0 || all.real(9) > 0;
-    notes.push_back(
-        fmt::format("MFU {}{:.1f} %: matrix products, attention, convolutions and MoE at the device's peak, by the {} "
-                    "{} {}{}",
-                    is_least ? "at least " : "", 100 * all.real(2) / static_cast<double>(time.length),
-                    brief_time(static_cast<double>(time.length)), time.what,
-                    time.devices == 1 ? "the device" : fmt::format("{} devices, summed", time.devices),
-                    unknown == 0 ? ""
-                                 : fmt::format("; {} of kernels of such classes are of no operator whose work is known",
-                                               brief_time(static_cast<double>(unknown)))));
+    notes.push_back(fmt::format(
+        "MFU {}{:.1f} %: matrix products, attention, convolutions and MoE at the device's peak, by the {} "
+        "{} {}{}",
+        is_least ? "at least " : "", 100 * all.real(2) / static_cast<double>(time.length),
+        brief_time(static_cast<double>(time.length)), time.what,
+        time.devices == 1 ? "the device" : fmt::format("{} devices, summed", time.devices),
+        unknown == 0
+            ? ""
+            : fmt::format("; {} of kernels that multiply matrices, or may, are of no operator whose work is known",
+                          brief_time(static_cast<double>(unknown)))));
   }
   if (const auto left_out = static_cast<std::int64_t>(all.real(8)); left_out > 0)
     notes.push_back(
