@@ -11,6 +11,7 @@
 
 #include "base/failure.h"
 #include "base/files/file_lock.h"
+#include "base/files/input_file.h"
 #include "base/files/partial_file.h"
 #include "base/files/small_file.h"
 #include "base/stream/content_hash.h"
@@ -256,6 +257,10 @@ CatalogueEntry catalogue_trace(const std::filesystem::path& trace) {
   const auto identity = FileIdentity::behind_links(trace);
   if (identity) out.bytes = identity->bytes;
   return out;
+}
+
+CatalogueEntry catalogue_unreadable(const std::filesystem::path& folder, const std::string& why) {
+  return {{}, folder, CatalogueState::kUnusable, {}, fmt::format("{}: {}", printable_path(folder), why)};
 }
 
 std::int64_t TraceSummary::steps() const {

@@ -88,7 +88,7 @@ enum class CatalogueState {
   kNoTrace,     // the trace is not there; the index answers
   kOutOfDate,   // the trace has changed since
   kNotIndexed,  // a trace without an index
-  kUnusable,    // the index cannot be read
+  kUnusable,    // the index cannot be read, or a folder, which then is the trace
 };
 std::string_view to_string(CatalogueState state);  // indexed, no trace, out of date, not indexed, unusable
 
@@ -98,10 +98,15 @@ struct CatalogueEntry {
   TraceSummary summary;     // of an index that can be read
   std::string reason;       // why it cannot be, in one line
   std::uint64_t bytes = 0;  // of the index, else of the trace
+
+  [[nodiscard]] const std::filesystem::path& named() const { return trace.empty() ? index : trace; }
+  // One that may not be read: of what is in it nothing is known.
+  [[nodiscard]] bool is_folder() const { return state == CatalogueState::kUnusable && index.empty(); }
 };
 
 // Of an index; its summary is taken from the cache, or made by the built-in rules and added to it.
 CatalogueEntry catalogue_index(const std::filesystem::path& index, SummaryCache& cache, const ActiveRules& rules);
 CatalogueEntry catalogue_trace(const std::filesystem::path& trace);  // that has no index
+CatalogueEntry catalogue_unreadable(const std::filesystem::path& folder, const std::string& why);
 
 }  // namespace tracedb

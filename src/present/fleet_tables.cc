@@ -67,9 +67,8 @@ Row catalogue_row(const CatalogueEntry& entry) {
   const TraceSummary& one = entry.summary;
   const bool known = entry.state != CatalogueState::kNotIndexed && entry.state != CatalogueState::kUnusable;
   const PhaseSummary* phase = one.main_phase();
-  const std::filesystem::path& named = entry.trace.empty() ? entry.index : entry.trace;
   const auto if_known = [known](Cell cell) { return known ? std::move(cell) : Cell(); };
-  return {named.filename().string(),
+  return {entry.named().filename().string(),
           std::string(to_string(entry.state)),
           known_cell(one.vendor),
           known_cell(one.gpu),
@@ -87,7 +86,7 @@ Row catalogue_row(const CatalogueEntry& entry) {
           known_cell(one.date_ns),
           known_cell(one.format),
           if_known(std::int64_t{one.complete}),
-          static_cast<std::int64_t>(entry.bytes),
+          entry.is_folder() ? Cell() : Cell(static_cast<std::int64_t>(entry.bytes)),
           entry.trace.empty() ? Cell() : Cell(entry.trace.string()),
           entry.index.empty() ? Cell() : Cell(entry.index.string()),
           entry.reason};

@@ -10,7 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from trace_cases import as_json, equal, kineto_traces, open_index, program, refused, require, run
+from trace_cases import as_json, equal, kineto_traces, open_index, program, refused, require, run, without_rights
 
 DAY = 86_400 * 10**9
 FIRST_DAY = 1_762_000_000 * 10**9
@@ -73,7 +73,7 @@ def check_states(folder):
     states = {row["name"]: row["state"] for row in json.loads(result.stdout)["rows"]}
     equal(states, {"a.json": "out of date", "lost.json": "no trace", "broken.json.tracedb": "unusable"}, "states")
     told = rows("trend", place, check=False)["warnings"]
-    require(f"1 index is unusable and left out ({place}/broken.json.tracedb)" in told, told)
+    require(f"1 index or folder is unusable and left out ({place}/broken.json.tracedb)" in told, told)
     for content in (b"", b"no index"):  # the command of its row, and the advice of its reason, replace it
         (place / "broken.json").write_bytes((folder / "content" / "a.json").read_bytes())
         (place / "broken.json.tracedb").write_bytes(content)
@@ -89,6 +89,22 @@ def check_states(folder):
         document = json.loads(result.stdout)
         equal([point["name"] for point in document["sections"][-1]["rows"]], ["lost.json"], "its runs")
         require("1 index is out of date and left out (a.json): run trace-ingest on the folder" in document["warnings"], document)
+
+
+def check_closed(folder):
+    """A folder that may not be read is never left out without a word, whatever is asked of its traces."""
+    place, closed = folder / "closed", folder / "closed" / "late"
+    for number in range(2):
+        make(place / f"{number}.json", FIRST_DAY + number * DAY, "--seed", number)
+    closed.chmod(0)
+    asked = {("ls", place): 3, ("ls", closed): 3, ("ls", place, "--where", "kernels > 0 AND bytes > 1000"): 3, ("ls", place, "--where", "state = 'indexed'"): 0,
+             ("trend", place, "--gate", 3, "--gate-inconclusive", "pass"): 3, ("kernels", place): 3, ("report", closed): 3,
+             ("ranks", closed): 3, ("sql", place, "SELECT count(*) FROM all_kernels"): 3, ("compare", "--baseline", place / "0.json", closed, "--candidate", place / "1.json", "--gate", 50): 3}
+    for words, code in asked.items():
+        command = without_rights("env", f"TRACEDB_CACHE_DIR={folder}", program("trace-query"), *map(str, words))
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        equal((done.returncode, done.stderr.count(f"{closed}: Permission denied")), (code, int(code > 0)), f"{words}: {done.stderr}")
+    closed.chmod(0o755)
 
 
 def check_index_dir(folder):
@@ -318,8 +334,8 @@ def check_width(folder):
 
 
 def main(cases, folder):
-    for name in ("content", "states", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "far", "runs", "mixed", "elsewhere", "named/n1", "named/n2", "named/n3"):
+    for name in ("content", "states", "closed/late", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "far", "runs", "mixed", "elsewhere", "named/n1", "named/n2", "named/n3"):
         (folder / name).mkdir(parents=True)
     (folder / "file").write_text("no folder")
-    cases.each((check_content, check_width, check_states, check_index_dir, check_where, check_stored, check_cache, check_trend,
+    cases.each((check_content, check_width, check_states, check_closed, check_index_dir, check_where, check_stored, check_cache, check_trend,
                 check_series, check_runs, check_undecided, check_load), folder)

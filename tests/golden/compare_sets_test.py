@@ -188,7 +188,8 @@ def check_wrong_use(folder):
     require("sets of runs" in refused(a[0], b[0], "--paired"), "--paired with two traces")
     broken = folder / "broken.json"
     broken.write_text("no trace")
-    done = run("trace-query", "compare", "--baseline", *a, broken, "--candidate", *b)
+    done = run("trace-query", "compare", "--baseline", *a, broken, "--candidate", *b, "--gate", 50, check=False)
+    equal(done.returncode, 3, f"exit code where the gate passes without a run: {done.stderr}")
     require("broken.json" in done.stderr and "3 and 3 runs" in " ".join(done.stdout.split()), done.stderr)
     refused("--baseline", broken, folder / "none.json", "--candidate", *b, code=3)
     speeds = run("trace-query", "compare", "--baseline", *a, "--candidate", *other).stdout
@@ -251,8 +252,10 @@ def check_told(folder):
     c, d = make_runs(folder / "c", 3, 1), make_runs(folder / "d", 3, 2)
     d[0].write_text("no trace")
     Path(f"{d[0]}.tracedb").unlink()
-    text = text_of("--baseline", *c, "--candidate", *d, "--paired")
+    done = run("trace-query", "compare", "--baseline", *c, "--candidate", *d, "--paired", check=False)
+    text = " ".join(done.stdout.split())
     require("cannot be read, and is left out" in text and "a pair is not of one night" in text, text)
+    equal((done.returncode, done.stderr.count("trace-query: ")), (3, 1), f"a run that cannot be read: {done.stderr}")
     require("one trace: a run counts once" in refused("-q", "--candidate", *c, "--baseline-file", saved(folder, c)), "a file's runs")
     one = run("trace-query", "compare", "-q", "--baseline", c[0], "--candidate", c[1], "--runs").stdout
     require("run-1.json" in one and "At equal speed" in one, one)

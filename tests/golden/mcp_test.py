@@ -308,7 +308,7 @@ def check_damaged(folder):
     require("points" in trend and "[left out: night2/damaged: not an index" in trend, f"trend of the others: {trend[-200:]}")
     (folder / "night1" / "damaged.tracedb").write_text("no index")
     trend = client.text("trend")
-    require(", and 1 more]" in trend and "2 indexes are unusable and left out (night1/damaged, night2/damaged)" in trend, f"two are left out: {trend[-200:]}")
+    require(", and 1 more]" in trend and "2 indexes or folders are unusable and left out (night1/damaged, night2/damaged)" in trend, f"two are left out: {trend[-200:]}")
     (folder / "night1" / "damaged.tracedb").unlink()
     (folder / "night1" / "out.tracedb").symlink_to(shutil.copyfile(folder / "night1" / "a.tracedb", folder.parent / "out.tracedb"))
     listed = client.table("list_indexes")

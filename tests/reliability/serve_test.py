@@ -351,7 +351,7 @@ def check_words(server):
     body = server.get("")[2].decode()
     require("is shown to have become slower" in body and "too short for a change" in body, body[:1500])
     for view in ("", "trend", "trend.json"):
-        require("1 index is unusable and left out (damaged)" in server.get(view)[2].decode(), f"{view!r}: what is left out")
+        require("1 index or folder is unusable and left out (damaged)" in server.get(view)[2].decode(), f"{view!r}: what is left out")
     sql = "sql.json?i=hostile&q=" + quoted("SELECT DISTINCT name FROM kernels")
     stored = [row["name"] for row in json.loads(server.get(sql)[2])["rows"]]
     require(any(len(name) > 1000 for name in stored), "no long name")

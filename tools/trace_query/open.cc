@@ -312,6 +312,8 @@ OpenedTrace open_trace(const std::filesystem::path& given, const CommandLine& li
   if (is_stream(given)) return build_of_stream(given, line);
   std::error_code error;
   if (std::filesystem::is_directory(given, error)) {
+    const std::filesystem::directory_iterator entries(given, error);
+    if (error) throw Error(ErrorCode::kInput, fmt::format("{}: {}", printable_path(given), error.message()));
     throw Error(ErrorCode::kInput, fmt::format("{}: no traces there (looked for {})", printable_path(given),
                                                fmt::join(default_globs(), " ")));
   }

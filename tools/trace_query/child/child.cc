@@ -210,6 +210,7 @@ void IndexNames::look_again() {
   shown_.clear();
   traces_.clear();
   folders_.clear();
+  unreadable_.clear();
   for (std::size_t i = 0; i < given_.size(); ++i) {
     const std::string& given = given_[i];
     std::error_code error;
@@ -223,6 +224,7 @@ void IndexNames::look_again() {
     }
     const TraceList list = list_traces({folder}, default_globs(), {}, Indexes::kTake);
     for (const std::filesystem::path& entered : list.folders) folders_.push_back(entered.string());
+    for (const TraceList::Note& note : list.unreadable) unreadable_.push_back(note.path.string());
     const std::string before = prefix(i);
     for (const std::filesystem::path& path : list.traces) take(folder, before, path);
   }
@@ -322,6 +324,11 @@ std::vector<std::string> IndexNames::paths_below(const std::string& folder) cons
     if (folder.empty() || folder == "." || name.starts_with(folder + "/")) out.push_back(path);
   }
   if (out.empty()) throw usage_error("no folder '{}' with indexes in it; '.' is all of them", folder);
+  const bool is_whole = folder.empty() || folder == ".";
+  const std::string below = is_whole ? "" : folder_of(folder) + "/";
+  for (const std::string& path : unreadable_) {
+    if (path.starts_with(below)) out.push_back(path);
+  }
   return out;
 }
 

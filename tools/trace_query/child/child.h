@@ -86,6 +86,7 @@ class IndexNames {
   std::map<std::string, std::string, std::less<>> shown_;  // what stands in the place of each path
   std::vector<std::string> traces_;                        // beside indexes or without one
   std::vector<std::string> folders_;                       // that were looked into
+  std::vector<std::string> unreadable_;                    // of them
   std::string state_;                                      // of the folders then; "": they may change unseen
   std::time_t looked_at_ = 0;
 };

@@ -21,7 +21,6 @@
 #include "fleet/trend.h"
 #include "index/locate.h"
 #include "ingest/trace_list.h"
-#include "present/cells.h"
 #include "present/fleet_tables.h"
 #include "ranks/job_analysis.h"
 #include "report/escape.h"
@@ -57,6 +56,7 @@ class Collector {
         leading_out += std::erase_if(list.traces, [&](const fs::path& one) { return leads_out(one, given); });
       for (const fs::path& path : list.traces) listed_.insert(path);
       for (const fs::path& path : list.traces) add_file(path);
+      for (const auto& [folder, why] : list.unreadable) entries_.push_back(catalogue_unreadable(folder, why));
     } else if (fs::exists(given, error)) {
       add_file(given);
     } else {
@@ -82,9 +82,7 @@ class Collector {
     const fs::path sidecar = sidecar_path(path);
     if (listed_.contains(sidecar)) return;  // comes by itself
     const fs::path index = index_of_trace(path, cache_directory_);
-    const bool is_elsewhere = read_only_ && !index.empty() && index != sidecar;
-    in_cache += is_elsewhere ? 1 : 0;
-    if (is_elsewhere) return;
+    if (read_only_ && !index.empty() && index != sidecar) return void(++in_cache);
     if (!index.empty()) return add_index(index);
     if (seen_.insert(path).second) entries_.push_back(catalogue_trace(path));
   }
@@ -104,7 +102,7 @@ class Collector {
 
 ColumnType sql_type(Unit unit) { return unit == Unit::kText ? ColumnType::kText : ColumnType::kInteger; }
 
-// Keeps the entries for which an SQL expression over the columns of a row is true.
+// Keeps the entries for which an SQL expression over the columns of a row is true, and what cannot be read and may fit.
 void keep_where(std::vector<CatalogueEntry>& entries, const std::string& expression) {
   Database database(":memory:", Database::Mode::kMemory);
   run_limits::watch(database);
@@ -114,12 +112,15 @@ void keep_where(std::vector<CatalogueEntry>& entries, const std::string& express
   add_table_function(database, "catalogue", declared, [&](TableRows& rows) {
     for (std::size_t i = 0; i < entries.size(); ++i) {
       rows.add(i);
-      for (const Cell& cell : catalogue_row(entries[i])) std::visit([&](const auto& own) { rows.add(own); }, cell);
+      for (std::size_t column = 0; const Cell& cell : catalogue_row(entries[i])) {
+        const bool known = columns[column++].key == "state" || !entries[i].is_folder();
+        std::visit([&](const auto& own) { rows.add(own); }, known ? cell : Cell());
+      }
     }
   });
   const SqlGuard guard(database, {});
-  const std::string before = "SELECT number FROM catalogue WHERE (";
-  const std::string sql = before + expression + "\n)";  // which may end with a comment
+  const std::string before = "SELECT number FROM catalogue WHERE ifnull((";
+  const std::string sql = before + expression + "\n), state = 'unusable')";  // which may end with a comment
   std::set<std::size_t> kept;
   const auto failure = catch_error([&] {
     UserSql user(database, sql, before.size(), before.size() + expression.size());
@@ -131,9 +132,8 @@ void keep_where(std::vector<CatalogueEntry>& entries, const std::string& express
   if (failure)
     throw Error(failure->code(),
                 fmt::format("--where: {}; columns: name, vendor, gpu, ... as in trace-query help ls", failure->what()));
-  std::vector<CatalogueEntry> out;
-  for (const std::size_t i : kept) out.push_back(std::move(entries[i]));
-  entries = std::move(out);
+  std::size_t number = 0;
+  std::erase_if(entries, [&](const CatalogueEntry&) { return !kept.contains(number++); });
 }
 
 // Each index once, in the order of the arguments, within a folder of the paths, as far as --where keeps it; traces
@@ -186,11 +186,14 @@ void add_state(const std::vector<CatalogueEntry>& entries, CatalogueState state,
   std::vector<std::string> names;
   const bool stale = state == CatalogueState::kOutOfDate;
   for (const CatalogueEntry& entry : entries) {
-    if (entry.state == state) names.push_back(stale ? entry.trace.filename().string() : printable_path(entry.index));
+    const fs::path& named = entry.index.empty() ? entry.trace : entry.index;
+    if (entry.state == state) names.push_back(stale ? entry.trace.filename().string() : printable_path(named));
   }
+  const std::string all = stale ? counted(names.size(), "index is", "indexes are")
+                                : counted(names.size(), "index or folder is", "indexes or folders are");
   if (!names.empty())
-    notes.push_back(fmt::format("{} {} ({}){}", counted(names.size(), "index is", "indexes are"), what,
-                                first_names(names, kMostNamed), stale ? ": run trace-ingest on the folder" : ""));
+    notes.push_back(fmt::format("{} {} ({}){}", all, what, first_names(names, kMostNamed),
+                                stale ? ": run trace-ingest on the folder" : ""));
 }
 
 int run_ls(const Command& command, std::span<const std::string> args) {
@@ -346,8 +349,7 @@ SetOfPoint sets_by(const CommandLine& line) {
                       expression->fault().empty() ? "give a group, such as /(commit-[^/]+)/" : expression->fault());
   }
   return [expression](const TrendPoint& point) {
-    const CatalogueEntry& first = *point.run.front();
-    const std::string path = (first.trace.empty() ? first.index : first.trace).string();
+    const std::string path = point.run.front()->named().string();
     const auto groups = expression->find(path);
     return groups && (*groups)[1] ? std::string(*(*groups)[1]) : "-";
   };
@@ -452,7 +454,7 @@ void drop_copies(std::vector<CatalogueEntry>& entries, std::vector<std::string>&
   std::vector<std::string> copies;
   std::erase_if(entries, [&](const CatalogueEntry& entry) {
     if (!is_usable(entry)) return false;
-    const fs::path named = (entry.trace.empty() ? entry.index : entry.trace).lexically_normal();
+    const fs::path named = entry.named().lexically_normal();
     std::string hash;
     catch_error([&] { hash = Index::open(entry.index).meta("source_hash").value_or(""); });
     const auto [first, is_new] = traces.try_emplace(hash.empty() ? named.string() : hash, named);
@@ -562,8 +564,7 @@ int run_trend(const Command& command, std::span<const std::string> args) {
   output.finish();
   const bool beyond = request.gate && is_beyond(output, request, series);
   const int unusable = report_unusable(entries, request.gate.has_value());
-  if (unusable != 0) return unusable;
-  return beyond ? static_cast<int>(ErrorCode::kAnswerIsNo) : 0;
+  return unusable == 0 && beyond ? static_cast<int>(ErrorCode::kAnswerIsNo) : unusable;
 }
 
 }  // namespace

@@ -350,13 +350,14 @@ Traces open_all(const CommandLine& line, std::span<const std::string> inputs, In
 }
 
 // The only job of --baseline, or that of --job.
-JobAnalysis baseline_of(const CommandLine& line, const RequestedWorkload& requested) {
+JobAnalysis baseline_of(const CommandLine& line, const RequestedWorkload& requested, int& exit_code) {
   const std::vector<std::string> folder = {*line.text("baseline")};
   std::vector<std::string> notes;
   const std::vector<std::string> inputs = find_inputs(folder, std::nullopt, &notes);
   for (const std::string& one : notes) note(line, "baseline: " + one);
   InputLoop loop(inputs);
   const Traces traces = open_all(line, inputs, loop);
+  exit_code = loop.exit_code();
   const std::vector<Job> jobs = requested_jobs(line, find_jobs(traces.facts).jobs);
   if (jobs.size() == 1) return analysis_of(jobs.front(), traces, requested);
   throw usage_error("--baseline {}: {} there, and one is needed; name its traces by a pattern", folder.front(),
@@ -367,7 +368,8 @@ int answer_ranks(const CommandLine& line, bool as_page) {
   requested_ranks_sections(line);
   const RequestedWorkload requested(line, true);  // each rank has a device of its own
   std::optional<JobAnalysis> baseline;
-  if (line.has("baseline")) baseline = baseline_of(line, requested);
+  int exit_code = 0;  // of the baseline
+  if (line.has("baseline")) baseline = baseline_of(line, requested, exit_code);
   InputLoop loop(line.inputs());
   const Traces traces = open_all(line, line.inputs(), loop);
   if (!loop.any_answered()) return loop.exit_code();
@@ -396,7 +398,7 @@ int answer_ranks(const CommandLine& line, bool as_page) {
   Output output(line);
   as_page ? print_html(line, output, answer) : print(line, output, answer);
   output.finish();
-  return loop.exit_code();
+  return std::max(exit_code, loop.exit_code());
 }
 
 int run_ranks(const Command& command, std::span<const std::string> args) {

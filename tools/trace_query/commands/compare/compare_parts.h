@@ -60,14 +60,14 @@ int run_sets(const Command& command, const CommandLine& line, std::span<const st
 using FoundSides = std::array<std::vector<NamedRun>, 2>;  // baseline, candidate
 using SetInputs = std::array<std::vector<std::string>, 2>;
 
-// Reads those that can be read; the others are told. The exit code: not 0 where nothing of a side can be read.
-// --baseline-file stands for the baseline. Error{kUsage} for a trace that is there twice.
-int read_runs(const CommandLine& line, const SetInputs& inputs, const Output& output, FoundSides& sides,
-              std::vector<std::string>& warnings);
+// Reads those that can be read; the others are told, and `exit_code` becomes that of InputLoop. A side of which nothing
+// can be read stays empty. --baseline-file stands for the baseline. Error{kUsage} for a trace that is there twice.
+void read_runs(const CommandLine& line, const SetInputs& inputs, const Output& output, FoundSides& sides,
+               std::vector<std::string>& warnings, int& exit_code);
 
 // Of --history, without those that are a candidate or of another GPU, framework or model than the baseline.
 std::vector<NamedRun> read_history(const CommandLine& line, const Output& output, const FoundSides& sides,
-                                   std::vector<std::string>& warnings);
+                                   std::vector<std::string>& warnings, int& exit_code);
 
 // --leave-out. Error{kUsage} for a name that no run has.
 void leave_out_runs(const CommandLine& line, FoundSides& sides, std::vector<std::string>& warnings);

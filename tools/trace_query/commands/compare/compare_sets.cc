@@ -189,21 +189,23 @@ int compare_given_sets(const CommandLine& line, const SetInputs& inputs, std::ve
   const SetsRequest request = read_sets_request(line);
   Output output(line);
   FoundSides sides;
-  if (const int code = read_runs(line, inputs, output, sides, warnings); code != 0) return code;
+  int exit_code = 0;
+  read_runs(line, inputs, output, sides, warnings, exit_code);
+  if (sides[0].empty() || (sides[1].empty() && !inputs[1].empty())) return exit_code;
   leave_out_runs(line, sides, warnings);
   if (!line.has("mixed")) refuse_mixed(sides);
   if (const auto path = line.text("save-baseline")) {
     save_baseline(sides[0], *path);
-    if (sides[1].empty()) return 0;
+    if (sides[1].empty()) return exit_code;
   }
   std::vector<NamedRun> history;
-  if (line.has("history")) history = read_history(line, output, sides, warnings);
+  if (line.has("history")) history = read_history(line, output, sides, warnings, exit_code);
   const SetsAnswer answer = answer_of(line, request, std::move(sides), std::move(history), std::move(warnings));
   std::vector<std::string> all = inputs[0];
   all.insert(all.end(), inputs[1].begin(), inputs[1].end());
   print(line, request, answer, all, output);
   output.finish();
-  return answer.gate && answer.gate_failed() ? 1 : 0;
+  return answer.gate && answer.gate_failed() ? 1 : exit_code;
 }
 
 // ---- from the command line

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/failure.h"
 #include "base/text/amounts.h"
 #include "base/text/closest_name.h"
 #include "index/locate.h"
@@ -52,7 +53,7 @@ class SideReader {
       });
       if (!is_read) warnings_.push_back(fmt::format("{}: it cannot be read, and is left out", input));
     }
-    if (traces.empty()) exit_code = loop.exit_code();
+    exit_code = std::max(exit_code, loop.exit_code());
     for (const TraceOfRun& trace : traces) refuse_twice(trace.hash, trace.input);
     Jobs found = find_jobs(facts);
     for (const std::size_t alone : found.without_rank) found.jobs.push_back({"", std::nullopt, {alone}});
@@ -133,8 +134,8 @@ void sort_by_date(std::vector<NamedRun>& side, const std::string& by, std::vecto
 
 }  // namespace
 
-int read_runs(const CommandLine& line, const SetInputs& inputs, const Output& output, FoundSides& sides,
-              std::vector<std::string>& warnings) {
+void read_runs(const CommandLine& line, const SetInputs& inputs, const Output& output, FoundSides& sides,
+               std::vector<std::string>& warnings, int& exit_code) {
   const ActiveRules rules = requested_rules(line);
   SideReader reader(line, rules, output, warnings);
   if (const auto file = line.text("baseline-file")) {
@@ -143,24 +144,21 @@ int read_runs(const CommandLine& line, const SetInputs& inputs, const Output& ou
   }
   for (std::size_t side = 0; side < 2; ++side) {
     if (inputs[side].empty()) continue;
-    int code = 0;
-    sides[side] = reader.read(inputs[side], code);
-    if (sides[side].empty()) return code;
+    sides[side] = reader.read(inputs[side], exit_code);
+    if (sides[side].empty()) return;
     const auto is_empty = [](const NamedRun& one) { return one.run.ranks.front().groups.empty(); };
     if (!std::ranges::all_of(sides[side], is_empty)) continue;
     throw Error(ErrorCode::kInput, fmt::format("compare: no run of the {} has steps on a device: {}", kSideNames[side],
                                                sides[side].front().source.traces.front()));
   }
-  return 0;
 }
 
 std::vector<NamedRun> read_history(const CommandLine& line, const Output& output, const FoundSides& sides,
-                                   std::vector<std::string>& warnings) {
+                                   std::vector<std::string>& warnings, int& exit_code) {
   const std::vector<std::string> given = {line.text("history").value_or("")};
   const ActiveRules rules = requested_rules(line);
-  int code = 0;
   std::vector<NamedRun> runs =
-      SideReader(line, rules, output, warnings).read(find_inputs(given, std::nullopt, &warnings), code);
+      SideReader(line, rules, output, warnings).read(find_inputs(given, std::nullopt, &warnings), exit_code);
   std::erase_if(runs, [&](const NamedRun& one) {
     return std::ranges::any_of(sides[1], [&](const NamedRun& own) { return own.source.hash == one.source.hash; });
   });
@@ -252,10 +250,9 @@ void pair_runs(const std::string& by, FoundSides& sides, std::vector<std::string
 bool is_job_each(const CommandLine& line, const SetInputs& inputs) {
   for (const auto& side : inputs) {
     if (side.size() < 2) return false;
-    InputLoop loop(side);
     std::vector<RankFacts> facts;
-    for (const std::string& input : side) {
-      loop.attempt(input, [&] { facts.push_back(read_rank_facts(open_trace(input, line).index)); });
+    for (const std::string& input : side) {  // one that cannot be read is told by what reads it next
+      catch_error([&] { facts.push_back(read_rank_facts(open_trace(input, line).index)); });
     }
     const Jobs found = find_jobs(facts);
     if (found.jobs.size() != 1 || !found.without_rank.empty() || found.jobs.front().members.size() < 2) return false;

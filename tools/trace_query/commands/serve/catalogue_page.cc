@@ -204,7 +204,8 @@ void sort_entries(std::vector<Entry>& entries, const std::string& key) {
 std::string state_html(const Entry& entry) {
   const std::string state = text_at(*entry.row, "state"), reason = text_at(*entry.row, "reason");
   if (state == "indexed" || state == "no trace") return html_text(state);
-  const std::string trace = text_at(*entry.row, "trace");
+  const bool is_folder = state == "unusable" && entry.index.empty();
+  const std::string trace = is_folder ? "" : text_at(*entry.row, "trace");
   const std::string repair =
       trace.empty() ? "" : fmt::format("trace-ingest {}{}", state == "unusable" ? "--force " : "", shell_word(trace));
   return fmt::format("<b>{}</b> {} <code>{}</code>", html_text(state), html_text(inert_name(reason)),
