@@ -41,7 +41,7 @@
 -- column: exposed_waiting | Exposed Waiting | ns |  | 7 | waiting for other ranks in these steps
 -- column: exposed_undivided | Undivided | ns |  | 3 | what all steps have beyond these: transfer, or waiting for a rank that is not recorded then
 -- column: exposed_copy | Exposed Copies | ns |  | 5 | change of exposed copies
--- column: idle | Idle | ns |  | 7 | change of the time in which nothing runs
+-- column: idle | Idle | ns |  | 7 | change of the time in which nothing of the selection runs
 
 -- table: ranks_jobs
 -- ranks: a row for each job.

@@ -1,7 +1,7 @@
 -- Times during which a device ran nothing, longest first. temp.idle_gaps: the gaps that are shown; all_idle: over all
--- gaps, the idle time of `timeline`. Before: the work that ended last before the gap; Next: the work that ended it.
--- Cause [between steps]: they are not of one step; By Launch is the cause then, too. Host: where the thread that launched
--- Next was for most of the time.
+-- gaps, the idle time of `timeline` without unselected work. Before: the work that ended last before the gap; Next: the
+-- work that ended it, of the selection. Cause [between steps]: they are not of one step; By Launch is the cause then, too.
+-- Host: where the thread that launched Next was for most of the time.
 -- column: idle_pct          | Idle (%)      | percent | sum   | 3       | share of the idle time of all devices
 -- column: dur               | Duration      | ns      | sum   | 8       | length of the gap
 -- column: instances         | Gaps          | count   | sum   | 1       | gaps in the row: 1, but for [others]

@@ -393,8 +393,8 @@ def check_identity(row):
     parts = ("computation", "exposed_comm", "exposed_copy", "idle")
     equal(sum(row[part] for part in parts), row["span"], "computation + exposed_comm + exposed_copy + idle")
     equal(row["busy"] + row["idle"], row["span"], "busy + idle")
-    equal(sum(row[wait] for wait in WAITS), row["idle"], "sum of the causes")
-    equal(row["micro_idle"] + row["macro_idle"], row["idle"], "micro + macro idle")
+    equal(sum(row[wait] for wait in WAITS) + row["unselected"], row["idle"], "sum of the causes")
+    equal(row["micro_idle"] + row["macro_idle"] + row["unselected"], row["idle"], "micro + macro idle")
 
 
 def check_sums_of_times(index, oracle):

@@ -2,7 +2,7 @@
 import re
 
 from made_events import call, event, index_of, kernel, on_device
-from trace_cases import ROOT, equal, require, rows, run
+from trace_cases import ROOT, equal, require, rows, run, sql
 
 COMMANDS = ("timeline", "gaps", "launches", "comms", "memcpys")
 
@@ -56,6 +56,25 @@ def check_hand_made(folder):
     check_frame(index)
 
 
+def check_selected(folder):
+    """Where other work ran, and before it, a device was not idle for what is selected."""
+    index = index_of(folder / "selected.json", [kernel("decode", 0, 10), kernel("decode", 20, 10), kernel("prefill", 32, 100),
+                                                kernel("decode", 140, 10)])
+    (lane,) = rows("timeline", index, "--name", "decode")
+    equal([lane[key] for key in ("span", "busy", "idle", "unselected", "unknown_wait", "macro_idle", "micro_idle", "gaps")],
+          [150000, 30000, 120000, 102000, 18000, 10000, 8000, 2], "timeline")
+    found = rows("gaps", index, "--each", "--name", "decode")
+    equal([(row["ts"], row["dur"], row["before"], row["next"]) for row in found],
+          [(10000, 10000, "decode", "decode"), (132000, 8000, "prefill", "decode")], "gaps")
+    equal(round(sum(row["idle_pct"] for row in found), 6), 100, "shares")
+    equal(sql(index, "SELECT sum(time) AS t FROM gaps_by_cause", "--name", "decode"), [{"t": 18000}], "by cause")
+    equal(sum(row["dur"] for row in rows("gaps", index, "--name", "decode", "--limit", 1)), 18000, "a group and the rest")
+    # What begins at one moment is in no order.
+    both = [kernel("other", 20, 50, 9), kernel("decode", 20, 10)]
+    equal(*([(row["ts"], row["dur"]) for row in rows("gaps", index_of(folder / f"tie{i}.json", [kernel("decode", 0, 10), *order]), "--each", "--name", "decode")]
+            for i, order in enumerate((both, both[::-1]))), "gaps before kernels of one moment")
+
+
 def check_frame(index):
     """What every report has: all formats, --explain, [others], a reason when it is empty."""
     for command in COMMANDS:
@@ -86,4 +105,4 @@ def check_two_devices(folder):
 
 
 def main(cases, _):
-    cases.each_apart((check_hand_made, check_two_devices))
+    cases.each_apart((check_hand_made, check_selected, check_two_devices))

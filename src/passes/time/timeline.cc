@@ -57,9 +57,11 @@ class CauseFinder {
 };
 
 struct StreamLane {
-  std::int64_t first = -1;  // start of the first event that takes time
-  std::int64_t until = 0;   // end of everything so far
-  EventRef last;            // the event that ends there
+  std::int64_t first = -1;              // start of the first selected event that takes time
+  std::int64_t until = 0;               // end of everything selected so far
+  std::int64_t free_from = 0;           // end of everything so far
+  EventRef last;                        // the event that ends there
+  std::vector<DeviceEvent> unselected;  // that began at the moment of the event before: selected ones of it come first
   TimelineCover computation, comm, fused_comm, copy, working, busy;
   std::int64_t kernels = 0, memory_ops = 0;
 
@@ -71,9 +73,19 @@ struct StreamLane {
     if (event.work != Work::kCopy) working.add(event.ts, event.end, window);
     busy.add(event.ts, event.end, window);
     if (first < 0) first = event.ts;
-    if (event.end <= until) return;
-    until = event.end;
+    until = std::max(until, event.end);
+  }
+  // Of any event.
+  void occupy(const DeviceEvent& event) {
+    if (event.end <= free_from) return;
+    free_from = event.end;
     last = event.ref;
+  }
+  // Before an event that begins at this moment.
+  void settle(std::int64_t ts) {
+    if (unselected.empty() || unselected.back().ts == ts) return;
+    for (const DeviceEvent& event : unselected) occupy(event);
+    unselected.clear();
   }
 };
 
@@ -81,7 +93,8 @@ bool touches(const Window& window, const DeviceEvent& event) {
   return event.ts < window.to && (event.end > window.from || event.ts >= window.from);
 }
 
-// One walk; on_gap(gap, whole length) is called for each gap of each lane that reaches into the window.
+// One walk; on_gap(gap, whole length) is called for each gap of each lane that reaches into the window: what is not
+// selected leaves no gap where it runs, nor before it.
 template <class OnGap>
 std::vector<StreamLane> walk(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options,
                              OnGap on_gap) {
@@ -90,32 +103,23 @@ std::vector<StreamLane> walk(const DeviceWork& work, const LaunchCalls& calls, c
   CauseFinder causes(calls, options.kernel_wait);
   for_each_in_order(work, [&](const DeviceEvent& event) {
     const bool inside_graph = causes.is_inside_graph(event);
-    if (event.left_out) return;
     StreamLane& lane = lanes[event.lane];
-    if (touches(window, event)) ++(event.ref.is_memory_op ? lane.memory_ops : lane.kernels);
+    const bool selected = !event.left_out;
+    if (selected && touches(window, event)) ++(event.ref.is_memory_op ? lane.memory_ops : lane.kernels);
     if (event.end == event.ts) return;
-    if (lane.first >= 0 && event.ts > lane.until) {
-      if (const std::int64_t part = window.part(lane.until, event.ts)) {
-        const IdleCause cause = causes.cause(event, inside_graph, lane.until);
-        on_gap(Gap{std::max(lane.until, window.from), part, lane.last, event.ref, event.lane, cause},
-               event.ts - lane.until);
+    lane.settle(event.ts);
+    if (selected && lane.first >= 0 && event.ts > lane.free_from) {
+      if (const std::int64_t part = window.part(lane.free_from, event.ts)) {
+        const IdleCause cause = causes.cause(event, inside_graph, lane.free_from);
+        on_gap(Gap{std::max(lane.free_from, window.from), part, lane.last, event.ref, event.lane, cause},
+               event.ts - lane.free_from);
       }
     }
+    if (!selected) return lane.unselected.push_back(event);
     lane.add(event, window);
+    lane.occupy(event);
   });
   return lanes;
-}
-
-// Everything that ran between the first and the last of what is selected, whether selected or not.
-std::vector<TimelineCover> all_work(const DeviceWork& work, const std::vector<StreamLane>& lanes,
-                                    const Window& window) {
-  std::vector<TimelineCover> covers(lanes.size());
-  for_each_in_order(work, [&](const DeviceEvent& event) {
-    const StreamLane& lane = lanes[event.lane];
-    const Window inside{std::max(window.from, lane.first), std::min(window.to, lane.until)};
-    if (lane.first >= 0) covers[event.lane].add(event.ts, event.end, inside);
-  });
-  return covers;
 }
 
 // `out`: with what its gaps add up to.
@@ -127,6 +131,7 @@ void fill_in(LaneTimeline& out, const StreamLane& lane, const Window& window) {
   out.span = window.part(lane.first, lane.until);
   out.busy = lane.busy.length();
   out.idle = out.span - out.busy;
+  out.unselected = out.idle - out.micro_idle - out.macro_idle;
   out.computation = lane.computation.length();
   out.comm = lane.comm.length();
   out.fused_comm = lane.fused_comm.length();
@@ -157,9 +162,6 @@ std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& c
   };
   const std::vector<StreamLane> lanes = walk(work, calls, options, add);
   for (std::size_t i = 0; i < lanes.size(); ++i) fill_in(out[i], lanes[i], options.window);
-  if (work.kernels.left_out.empty() && work.memory_ops.left_out.empty()) return out;
-  const std::vector<TimelineCover> all = all_work(work, lanes, options.window);
-  for (std::size_t i = 0; i < out.size(); ++i) out[i].unselected = all[i].length() - out[i].busy;
   return out;
 }
 

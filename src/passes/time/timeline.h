@@ -1,7 +1,8 @@
 // How the time of a device or stream is spent: computing, communicating, copying, idle, with the cause of each gap
 // (schema/METRICS.md 1 and 2). Pure functions on columns, linear, one walk.
 //
-// Exactly, in every lane:  computation + exposed_comm + exposed_copy + idle = span,  and the causes add up to idle.
+// Exactly, in every lane:  computation + exposed_comm + exposed_copy + idle = span,  and the causes, with what other
+// work took, add up to idle.
 #pragma once
 
 #include <array>
@@ -51,7 +52,7 @@ struct LaneTimeline {
   std::array<std::int64_t, kIdleCauses> idle_by_cause{};
   std::int64_t gaps = 0;
   std::int64_t micro_idle = 0, macro_idle = 0;  // in gaps below micro_idle; in the others
-  std::int64_t unselected = 0;                  // of idle: time in which events outside the selection ran
+  std::int64_t unselected = 0;  // of idle: while other work ran than the selected, and in gaps before it
 };
 
 // Of the kernel time of the busiest device: one with less has no part in the work, and a mean over both is of neither.
@@ -81,7 +82,7 @@ std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& c
 struct Gaps {
   std::vector<Gap> listed;
   std::int64_t count = 0;  // of all gaps
-  std::int64_t total = 0;  // of all gaps, at most 2^63 - 1: the idle of all lanes
+  std::int64_t total = 0;  // of all gaps, at most 2^63 - 1: the idle of all lanes, without unselected
 };
 
 // Those of at least `least` ns, in the order of what ended them: what follows each other in time does in memory.

@@ -34,7 +34,7 @@ struct AllGaps {
 // Of the selection, shown or not. `table`: that of the report.
 AllGaps all_gaps(Database& database, const std::string& table) {
   for (const std::string& sql : {"SELECT all_gaps, all_idle FROM temp." + table + " LIMIT 1",
-                                 std::string("SELECT sum(gaps), sum(idle) FROM temp.timeline")}) {
+                                 std::string("SELECT sum(gaps), sum(idle - unselected) FROM temp.timeline")}) {
     Statement all(database, sql);
     if (all.step() && !all.is_null(0)) return {all.int64(0), all.int64(1)};
   }
@@ -80,7 +80,8 @@ void finish_timeline(const CommandLine& line, Workload& workload, TraceReport& r
   }
   if (index.database().query_int64("SELECT 1 FROM temp.timeline WHERE unselected > 0")) {
     result.warnings.emplace_back(
-        "idle: none of the selected work ran; unselected: the part of idle during which other work ran");
+        "idle: none of the selected work ran; unselected: the part of it during which other work ran or was waited "
+        "for");
   }
   add_extremes(result.report);
 }
@@ -113,9 +114,8 @@ void finish_gaps(const CommandLine& line, Workload& workload, TraceReport& resul
   if (!line.has("per-stream")) drop_column(result.report, "stream");
   if (line.for_people()) shorten_hosts(result.report);
   if (all.count > 0) return;
-  result.warnings.emplace_back(has_device_work(workload.index())
-                                   ? "no device was idle between two events that match the selection"
-                                   : kNoDeviceWork);
+  result.warnings.emplace_back(
+      has_device_work(workload.index()) ? "no device was idle before work that matches the selection" : kNoDeviceWork);
 }
 
 // A place in the list of views; nullopt: collapsed.
