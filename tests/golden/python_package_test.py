@@ -1,6 +1,7 @@
 """tools/python: the package answers what the programs answer, shows itself without harm, and fails in one line."""
 import ast
 import json
+import math
 import os
 import re
 import shutil
@@ -42,6 +43,15 @@ def check_sql(trace, path):
     equal(trace.sql("SELECT :x AS x", x="'; DROP TABLE kernel; --").rows, [{"x": "'; DROP TABLE kernel; --"}], "a hostile value")
     equal([row["a"] for row in trace.sql("SELECT typeof(:a) || :a AS a", a="007")], ["text007"], "a text stays one")
     equal([row["a"] for row in trace.sql("SELECT typeof(:a) || :a AS a", a=7)], ["integer7"], "a number stays one")
+    for value, bound in ((None, None), (True, 1), (False, 0), (-2.5, -2.5), (1e300, 1e300), ("None", "None"), ("", "")):
+        (row,) = trace.sql("SELECT :a AS a, typeof(:a) AS type", a=value)
+        equal((row["a"], row["type"] == "null"), (bound, bound is None), f"{value!r} as a parameter")
+    for value in (math.nan, math.inf, b"x", [1], Path("x")):
+        try:
+            trace.sql("SELECT :a", a=value)
+            require(False, f"{value!r} was bound")
+        except TypeError as refused:
+            require(str(refused).startswith("parameter a: "), refused)
 
 
 def check_compare(path, other):

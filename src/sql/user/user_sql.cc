@@ -428,16 +428,21 @@ void UserSql::bind(Statement& statement, const std::map<std::string, std::string
   for (int index = 1; index <= statement.parameter_count(); ++index) {
     const std::string_view name = statement.parameter_name(index);
     if (name.empty()) fail_at(start_, "parameters must have names, such as :first");
-    const auto text = parameters.find(std::string(name.substr(1)) + ":text");
-    const auto found = parameters.find(std::string(name.substr(1)));
+    const std::string key(name.substr(1));
+    const auto null = parameters.find(key + ":null"), text = parameters.find(key + ":text"),
+               found = parameters.find(key);
     if (found != parameters.end()) bound_.insert(found->first);
+    if (null != parameters.end()) {
+      bound_.insert(null->first);
+      continue;  // as it is
+    }
     if (text != parameters.end()) {
       bound_.insert(text->first);
       statement.bind(index, std::string_view(text->second));
       continue;
     }
     if (found == parameters.end()) {
-      fail_at(start_, fmt::format("parameter {} has no value; give --param {}=VALUE", name, name.substr(1)));
+      fail_at(start_, fmt::format("parameter {} has no value; give --param {}=VALUE", name, key));
     }
     if (const auto integer = parse_int64(found->second)) {
       statement.bind(index, *integer);

@@ -1,5 +1,7 @@
 """Traces and comparisons."""
+import math
 import os
+from numbers import Integral, Real
 from typing import Any, Dict, List, Sequence, Tuple, Union
 
 from ._picture import Picture, bars
@@ -19,9 +21,15 @@ def _given(path: Path) -> str:
     return os.path.join(".", text) if text.startswith("-") else text
 
 
-def _bound(parameters: Dict[str, Any]) -> List[str]:
+def _bound(name: str, value: Any) -> str:
     """Texts stay texts, whatever they read as."""
-    return [f"--param={name}{':text' if isinstance(value, str) else ''}={value}" for name, value in parameters.items()]
+    if value is None:
+        return f"--param={name}:null="
+    if isinstance(value, str):
+        return f"--param={name}:text={value}"
+    if isinstance(value, Real) and math.isfinite(value):
+        return f"--param={name}={int(value) if isinstance(value, Integral) else float(value)}"
+    raise TypeError(f"parameter {name}: {value!r} is no text, finite number, bool or None")
 
 
 class Trace:
@@ -42,13 +50,13 @@ class Trace:
 
     def sql(self, statement: str, **parameters: Any) -> Table:
         """The rows of a statement, read-only; `trace-query schema` lists tables, columns and functions. Parameters are
-        bound to :name, texts as texts and numbers as numbers."""
-        document = ask(["sql", *options(self._common), *_bound(parameters), "--limit=0", "--file=-", _given(self.path)], stdin=statement)
+        bound to :name, texts as texts, numbers as numbers, None as NULL, True as 1 and False as 0."""
+        document = ask(["sql", *options(self._common), *(_bound(*one) for one in parameters.items()), "--limit=0", "--file=-", _given(self.path)], stdin=statement)
         return _table(document, document.get("warnings", []))
 
     def recipe(self, name: str, **parameters: Any) -> Table:
         """The answer of a query of the cookbook; `trace-query sql --recipes` lists them."""
-        document = ask(["sql", *options(self._common), *_bound(parameters), "--limit=0", f"--recipe={name}", _given(self.path)])
+        document = ask(["sql", *options(self._common), *(_bound(*one) for one in parameters.items()), "--limit=0", f"--recipe={name}", _given(self.path)])
         return _table(document, document.get("warnings", []))
 
     def __repr__(self) -> str:

@@ -324,7 +324,9 @@ Without SQL, on a terminal: the shell sqlite3, with these functions and the tabl
 void add_sql_options(CommandLine& line) {
   line.add("file,f", "read the SQL from this file; - for standard input");
   line.add("param", OptionKind::kList,
-           "name=value, bound to :name, as a number where it reads as one; name:text=value: as text; may be repeated");
+           "name=value, bound to :name, as a number where it reads as one; name:text=value: as text; name:null=: as "
+           "NULL; may be "
+           "repeated");
   line.add("recipe", "run this query of the cookbook; --param sets its parameters");
   line.add("recipes", OptionKind::kFlag,
            "list the queries of the cookbook: the question and the parameters of each; with --recipe its SQL");
