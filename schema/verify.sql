@@ -2,6 +2,7 @@
 WITH
 counted AS (
   SELECT coalesce(sum(read), 0) AS read, coalesce(sum(stored), 0) AS stored, coalesce(sum(skipped), 0) AS skipped,
+         (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'events_used') AS used,  -- of the skipped ones; NULL: not known
          coalesce(sum(read <> stored + skipped), 0) AS broken,
          coalesce(sum(stored) FILTER (WHERE ph IS NOT 'C'), 0) AS stored_plain,
          coalesce(sum(stored) FILTER (WHERE ph IS 'C'), 0) AS stored_counters
@@ -48,7 +49,9 @@ covered(meta_key, value) AS (
   UNION ALL SELECT 'kernels_with_step', n_step FROM kernels
   UNION ALL SELECT 'kernel_ns_with_step', ns_step FROM kernels)
 SELECT 'conservation' AS "check", broken = 0 AS ok,
-       format('%,d events read = %,d stored + %,d skipped', read, stored, skipped)
+       format('%,d events read = %,d stored + ', read, stored)
+       || iif(used IS NULL, format('%,d used in others or skipped', skipped),
+              format('%,d used in others + %,d skipped', used, skipped - used))
        || iif(broken = 0, '', format('; %,d rows of event_count do not add up', broken)) AS detail
 FROM counted
 UNION ALL

@@ -79,8 +79,12 @@ def check_damaged_index(folder):
     run("trace-ingest", "-q", source)
     index = Path(f"{source}.tracedb")
     good = index.read_bytes()
+    facts = {row["item"]: row["value"] for row in json.loads(run("trace-query", "info", "--json", index).stdout)["rows"] if row["section"] == "events"}
+    said = "{read} events read = {stored} stored + {used in others} used in others + {skipped} skipped".format_map(facts)
+    require(said in run("trace-query", "verify", "--wide", index).stdout, f"as info has it: {said}")
     edit_database(index, "DELETE FROM meta WHERE key = 'events_used'")
-    require("used in others or skipped" in run("trace-query", "info", index).stdout, "what an upgraded index does not tell apart is")
+    for command in (("info",), ("verify", "--wide")):
+        require("used in others or skipped" in run("trace-query", *command, index).stdout, "what an upgraded index does not tell apart is")
     edit_database(index, "DELETE FROM meta WHERE key = 'complete'")
     require(run("trace-query", "kernels", index, check=False).returncode == 3, "an unfinished index was taken")
     for damage in (index.read_bytes(), good[:100] + bytes(len(good) - 100), good[:50_000]):

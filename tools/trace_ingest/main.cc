@@ -284,7 +284,8 @@ po::options_description housekeeping_options() {
       "also indexes neither built nor confirmed by full hash within AGE, e.g. 30d or 12h");
   add("orphans", "also indexes that cannot be rebuilt because their trace is missing or replaced");
   add("dry-run", "print what --gc would remove, and remove nothing");
-  add("upgrade", "bring indexes of the version before to this one, without their traces; what they lack stays unknown");
+  add("upgrade",
+      "bring indexes of schema versions 5 and 6 to this one, without their traces; what they lack stays unknown");
   return options;
 }
 
