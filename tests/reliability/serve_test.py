@@ -362,6 +362,9 @@ def check_words(server):
         require(shown in subprocess.run(["bash", "-c", f"trace-query() {{ echo \"$*\"; }}; {command}"], capture_output=True, text=True, check=True).stdout,
                 f"{view}: the command {command}")
     require(b"no kernel matches" in server.get("k?i=a&name=nobody")[2], "a kernel that is not there")
+    link = html.unescape(re.search(r'href="\.\./(k\?[^"]*)"', server.get("t/kernels?i=a&phase=decode")[2].decode())[1])
+    alone = server.get(link)[2].decode()
+    require("phase=decode" in link and "Its executions in the selection" in alone and "--phase=decode" in alone.replace("'", ""), f"a kernel of a selection: {link}")
     links = [html.unescape(link) for link in re.findall(r'href="\.\./(k\?[^"]*)"', server.get("t/kernels?i=hostile")[2].decode())]
     equal(len(links), len([name for name in stored if not name.startswith("[")]), "kernels that can be opened")
     for name in links:

@@ -311,7 +311,8 @@ std::string catalogue_html(const std::string& list, const std::string& trend, co
   const std::size_t offset = std::min(offset_of(request), entries.size());
   const std::size_t end = std::min(offset + kRowsOfPage, entries.size());
   out += "<form class=\"choose\" method=\"get\" action=\"c\">\n<p><button>Compare A with B</button> ";
-  out += fmt::format("{} of {}", counted(entries.size(), "trace"), all);
+  out += counted(entries.size(), "trace");
+  if (catalogue_where(request.param("f")).empty()) out += fmt::format(" of {}", all);  // else `ls` left out some
   if (offset > 0)
     out += " " + html_link({"previous", with_param(request, "offset",
                                                    offset > kRowsOfPage ? std::to_string(offset - kRowsOfPage) : "")});

@@ -210,14 +210,21 @@ class TracePages final : public HttpPages {
         "       registers, shared_memory, hlo_op\nFROM kernels WHERE name GLOB {}\nORDER BY dur DESC LIMIT 100",
         quoted_text(glob_of(kernel)));
     const std::string only = "--name=" + glob_of(kernel);
+    Params selection = changed(request.params, "name", "");
+    std::erase_if(selection, [](const auto& one) { return !is_selecting(one.first); });
+    const bool is_whole = selection.empty();
+    Words executions = {"kernels", path, only};
+    add_options(executions, selection);
     struct Part {
       std::string_view title;
       Words words;
     };
-    std::vector<Part> parts = {{"All of its executions", {"kernels", path, only}},
-                               {"Lines of Python that launch it", {"stacks", path, "--by", "line", only}},
-                               {"Launch configurations", {"kernels", path, "--by", "launch", only}},
-                               {"Longest executions", {"sql", path, statement + "\n"}}};
+    std::vector<Part> parts = {
+        {is_whole ? "All of its executions" : "Its executions in the selection", executions},
+        {"Lines of Python that launch it", {"stacks", path, "--by", "line", only}},
+        {"Launch configurations", {"kernels", path, "--by", "launch", only}},
+        {is_whole ? "Longest executions" : "Longest executions in the whole trace", {"sql", path, statement + "\n"}}};
+    for (const std::size_t i : {1U, 2U}) add_options(parts[i].words, selection);
     HttpPlan out;
     std::vector<std::pair<std::string, std::string>> shown;  // title, command
     for (Part& part : parts) {
@@ -230,7 +237,7 @@ class TracePages final : public HttpPages {
         .title = kernel,
         .root = "./",
         .crumbs = {{name, url("t", {{"i", name}})}, {"kernels", url("t/kernels", {{"i", name}})}, {kernel, ""}},
-        .command = shown_command({"kernels", path, only}),
+        .command = shown_command(executions),
         .body = fmt::format("<main><h1>{}</h1>\n<p>{} · {}</p>\n", html_text(inert_name(kernel)),
                             html_link({"SQL of the executions", url("sql", {{"i", name}, {"q", statement}})}),
                             html_link({"call paths", url("t/stacks", {{"i", name}, {"name", only.substr(7)}})}))};

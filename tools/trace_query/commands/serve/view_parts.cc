@@ -87,9 +87,9 @@ void add_tables(std::span<const Value> rows, const Value& document, const Value&
 
 // ---- addresses, forms and links
 
-constexpr std::string_view kOptions[] = {"phase", "device",  "stream", "step",    "layer", "op",      "name",
-                                         "from",  "to",      "by",     "sort",    "own",   "columns", "metric",
-                                         "where", "what-if", "length", "section", "show",  "top",     "object"};
+constexpr std::string_view kSelecting[] = {"phase", "device", "stream", "step", "layer", "op", "name", "from", "to"};
+constexpr std::string_view kOptions[] = {"by",      "sort",   "own",     "columns", "metric", "where",
+                                         "what-if", "length", "section", "show",    "top",    "object"};
 constexpr std::string_view kFlags[] = {"per-stream", "per-op",  "parts", "slack", "series",
                                        "bandwidth",  "modules", "tree",  "causes"};
 
@@ -129,8 +129,7 @@ std::string in_stack(const std::vector<Column>& columns, const Row& row) {
 // What is selected already: the next view is narrower.
 void add_selection(const HttpRequest& request, const CellRoute& route, Params& params) {
   for (const auto& [name, kept] : request.params) {
-    const bool chooses = is_one_of(name, kOptions) && name != "by" && name != "sort" && name != "columns";
-    if (chooses && name != route.param) params.emplace_back(name, kept);
+    if (is_one_of(name, kSelecting) && name != route.param) params.emplace_back(name, kept);
   }
 }
 
@@ -205,7 +204,8 @@ std::vector<Value> rows_of(const Value& document, std::string_view section) {
   return {};
 }
 
-bool is_view_option(std::string_view name) { return is_one_of(name, kOptions); }
+bool is_selecting(std::string_view name) { return is_one_of(name, kSelecting); }
+bool is_view_option(std::string_view name) { return is_selecting(name) || is_one_of(name, kOptions); }
 bool is_view_flag(std::string_view name) { return is_one_of(name, kFlags); }
 
 bool report_takes(std::string_view report, std::string_view option) {
@@ -335,7 +335,7 @@ TableLinks links_of(const HttpRequest& request, const std::string& root, const I
     if (index.empty()) return "";
     if (route.param == "layer") value = in_stack(columns, row) + value;
     Params params = {{"i", index}};
-    if (route.side == "i" && route.route == "t/kernels") add_selection(request, route, params);
+    if (route.side == "i" && route.route != "sql") add_selection(request, route, params);
     params.emplace_back(route.param, route.param == "name" ? shorten_middle(value, kMostPlaces) : value);
     return url(root + std::string(route.route), params);
   };

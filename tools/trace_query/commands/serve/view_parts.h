@@ -47,6 +47,7 @@ using Words = std::vector<std::string>;                           // of a comman
 using Params = std::vector<std::pair<std::string, std::string>>;  // of a query
 
 // Whether a query may name it. What may not, and so no file and no limit, is never handed on to a command.
+bool is_selecting(std::string_view name);  // "phase", ...
 bool is_view_option(std::string_view name);
 bool is_view_flag(std::string_view name);
 bool report_takes(std::string_view report, std::string_view option);  // of --explain and the options that choose rows
