@@ -4,9 +4,10 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
-from trace_cases import equal, ingest, make_trace, refused, report_commands, require, run
+from trace_cases import equal, ingest, make_trace, program, refused, report_commands, require, run
 
 SERVER = ("--layers", 2, "--steps", 3, "--mix", "P,D*2", "--batch", 4, "--seed", 11)
 
@@ -242,6 +243,15 @@ def check_help():
         require(name in query("--help"), f"{name} is not in the help")
 
 
+def check_full(folder):
+    """What cannot be printed is an error, whatever prints it."""
+    for command in (("trace-query", "help"), ("trace-query", "--help"), ("trace-query", "help", "ops"), ("trace-ingest", "--help"),
+                    ("trace-ingest", "--stats", folder), ("trace-ingest", "--gc", "--dry-run", folder)):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([program(command[0]), *command[1:]], stdout=full, stderr=subprocess.PIPE, text=True)
+        equal((done.returncode, done.stderr.count("not everything could be written")), (5, 1), f"{command}: {done.stderr}")
+
+
 def main(cases, folder):
     trace = make_trace(folder / "t.json", *SERVER)
     index = ingest(trace, folder / "t.json.tracedb")
@@ -256,4 +266,5 @@ def main(cases, folder):
     cases.run("bad inputs among good ones", check_bad_input, folder, index, other)
     cases.each((check_json_schemas, check_columns_of_help), index, other)
     cases.run("order of the help", check_help)
+    cases.run("a full device", check_full, folder)
     cases.run("no frame", check_no_frame, index)

@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -79,6 +80,13 @@ void release_ending_signals() {
 const std::atomic<bool>& end_requested() { return requested; }
 
 int signal_exit_code() { return 128 + received.load(); }
+
+void finish_standard_output() {
+  if (std::cout.flush()) return;
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};  // an error of a pipe: nobody reads it any more
+  if (::poll(&output, 1, 0) < 1 || (output.revents & POLLERR) == 0)
+    throw Error(ErrorCode::kResource, "standard output: not everything could be written");
+}
 
 void install_out_of_memory_handler(const char* line) {
   static const std::string_view kLine = line;

@@ -36,6 +36,9 @@ int signal_exit_code();
 // called first in main(); `line` must stay.
 void install_out_of_memory_handler(const char* line);
 
+// Error{kResource} where not all that was printed could be written; that nobody reads it any more is none.
+void finish_standard_output();
+
 // ---- progress of ingest on standard error: a line that is redrawn on a terminal, otherwise a line at intervals.
 // Bytes, MB/s, events/s and the time left, of one trace or of all together; of several also how many are done and which
 // are being read. Lines continue while no data arrives, to show that the program is alive.

@@ -440,7 +440,9 @@ int run(int argc, char** argv) {
 // What went wrong becomes one line and an exit code.
 int run_and_explain(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    finish_standard_output();
+    return code;
   } catch (const Error& error) {
     std::cerr << "trace-ingest: " << escape_text(error.what()) << '\n';
     if (error.code() == ErrorCode::kInterrupted) return signal_exit_code();

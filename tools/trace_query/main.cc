@@ -186,7 +186,9 @@ int run(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is a write error, not a death
   std::signal(SIGPIPE, SIG_DFL);  // a reader that has seen enough ends us without a word
   try {
-    return dispatch(std::vector<std::string>(argv + 1, argv + argc));
+    const int code = dispatch(std::vector<std::string>(argv + 1, argv + argc));
+    finish_standard_output();
+    return code;
   } catch (const Error& error) {
     if (end_requested()) return signal_exit_code();
     if (const std::string limit = run_limits::time_limit_reached(); !limit.empty()) {

@@ -335,9 +335,9 @@ OutputTarget::OutputTarget(const std::optional<std::string>& path) : standard_(&
 }
 
 void OutputTarget::finish() {
+  if (!file_) return finish_standard_output();
   stream().flush();
-  if (file_) return file_->finish();
-  if (!stream()) throw Error(ErrorCode::kResource, "standard output: not everything could be written");
+  file_->finish();
 }
 
 }  // namespace tracedb
