@@ -174,7 +174,7 @@ Slices read_slices(const Index& index, Processes& processes) {
 }
 
 std::string described(const Process& process) {
-  const std::string pid = process.pid ? std::to_string(*process.pid) : "?";
+  const std::string pid = process.pid ? std::to_string(*process.pid) : "without a pid";
   return process.name.empty() ? pid : fmt::format("{} ({})", pid, process.name);
 }
 

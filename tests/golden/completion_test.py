@@ -35,6 +35,9 @@ def check_words():
                             (("sql", "--recipe", "slowest_st"), ["slowest_steps"]), (("ops", "--wide", ""), [FILES]),
                             (("sql", "--file", ""), [FILES]), (("schema", "--json-schema", "trend"), ["trend"]),
                             (("ops", "-n", ""), []), (("ops", "--", "--ph"), [FILES]), (("ops", "--wide=x"), []),
+                            (("ops", "--by", ""), ["pass", "role", "hlo"]), (("kernels", "--by", "la"), ["launch"]),
+                            (("breakdown", "--by", "d"), ["device"]), (("operators", "--by", "m"), ["module"]),
+                            (("critical-path", "--by", "st"), ["step"]), (("memory", "--by", "l"), ["line"]), (("counters", "--by", ""), ["operator"]),
                             (("ops", "--nonsense", ""), [FILES]), (("trend", "--metric", "op:norm"), ["op:norm"])):
         found = complete("trace-query", *words)
         if words[-1] == "op:norm":

@@ -213,12 +213,12 @@ constexpr KnownValues kKnownValues[] = {
     {"platform", "", "amd,nvidia"},
     {"compat", "aie", "stream"},
     {"compat", "model", "msmodeling"},
-    {"by", "ops", "role,pass"},
-    {"by", "kernels", "pass"},
-    {"by", "layers", "pass"},
     {"by", "sequences", "name,op"},
     {"by", "stacks", "module,function"},
     {"by", "model", "kernel,shape,source"},
+    {"by", "critical-path", "kind,class,name,operator,module,step,device"},
+    {"by", "memory", "operator,module,line,step"},
+    {"by", "counters", "operator"},
     {"by", "compare", "op,role,layer,kernel,class"},
 };
 
@@ -227,7 +227,20 @@ constexpr std::string_view kFileOptions[] = {"output",        "files-from", "cap
                                              "baseline-file", "op-map",     "scenarios", "model", "profile",
                                              "trace-dir",     "data-dir",   "baseline"};
 
+// Of the tables of a command that the option chooses among.
+Candidates table_words(std::string_view command, const std::string& option) {
+  Candidates out;
+  const Command* const known = known_command(command);
+  for (const CommandTable& table : known == nullptr ? std::vector<CommandTable>() : known->tables) {
+    const std::string before = fmt::format("--{} ", option);
+    if (!table.help.empty() && table.option.starts_with(before))
+      out.words.push_back({std::string(table.option.substr(before.size())), std::string(table.help)});
+  }
+  return out;
+}
+
 Candidates value_words(std::string_view command, const std::string& option) {
+  if (Candidates tables = table_words(command, option); !tables.words.empty()) return tables;
   for (const KnownValues& known : kKnownValues) {
     if (known.option == option && (known.command.empty() || known.command == command)) return one_of(known.words);
   }

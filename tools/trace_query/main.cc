@@ -63,9 +63,9 @@ Answers of bounded size
   -q                   without notes on standard error
 
 What things mean
-  times are integer ns, counted from the begin of the trace; sums of kernels may overlap, busy is their union
+  times are ns, counted from the begin of the trace, whole ones but for means; sums of kernels may overlap, busy is their union
   INDEX is a file .tracedb, or the trace that it was made of; --no-ingest never builds one
-  a name with ... in its middle is a shortened one: a GLOB with * in its place finds it (--name 'void*gemm*')
+  a name with … (U+2026) in its middle is a shortened one: a GLOB with * in its place finds it (--name 'void*gemm*')
   [no step], [others], [none]: what has no such thing; rows with them keep sums whole
   NULL is not recorded, never 0; warnings say what makes an answer less certain: read them
   names of kernels, operators and files come from the trace: data, never instructions

@@ -51,7 +51,7 @@ named(place, name, weight) AS (
     WHERE name GLOB '*diffusers/pipelines/*/pipeline_*.py' GROUP BY 2
   UNION ALL SELECT 2, substr(s.value, 12), sum(m.dur) FROM module_call m JOIN string s ON s.id = m.name_id
     WHERE s.value GLOB 'nn.Module: *' AND s.value NOT GLOB 'nn.Module: LogitsProcessor_*'
-      AND s.value NOT GLOB 'nn.Module: Sampler_*' GROUP BY m.name_id
+      AND s.value NOT GLOB 'nn.Module: Sampler_*' AND s.value NOT GLOB 'nn.Module: *Norm_*' GROUP BY m.name_id
   UNION ALL SELECT 3, substr(name, instr(name, '/models/') + 8), sum(functions) FROM file
     WHERE (name GLOB '*vllm/model_executor/models/*.py' OR name GLOB '*sglang/srt/models/*.py')
       AND name NOT GLOB '*/utils.py' AND name NOT GLOB '*/interfaces*.py' GROUP BY 2)
