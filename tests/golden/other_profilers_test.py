@@ -83,6 +83,29 @@ def made_nsys(folder):
     require(("void gemm<float>(float*)",) * 2 in pairs, f"compare pairs no kernel of the two formats: {pairs}")
 
 
+def two_processes(folder):
+    """Each counts its launches, and the devices that it sees, from the same numbers: links go by process, and devices are
+    those of the machine."""
+    for gpus in (1, 2):
+        path = folder / f"{gpus}.sqlite"
+        make_nsys(path)
+        changes = ["CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER, cudaId INTEGER, pid INTEGER)",
+                   f"INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (0, 0, 77), ({gpus - 1}, 0, 78)",
+                   "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET globalPid = (1 << 48) | (77 << 24)"]
+        for table, column in (("KERNEL", "globalPid"), ("RUNTIME", "globalTid")):
+            changes += [f"CREATE TEMP TABLE other AS SELECT * FROM CUPTI_ACTIVITY_KIND_{table}",
+                        f"UPDATE other SET {column} = {column} + (1 << 24)",
+                        f"INSERT INTO CUPTI_ACTIVITY_KIND_{table} SELECT * FROM other", "DROP TABLE other"]
+        edit_database(path, *changes)
+        index = ingest(path, folder / f"{gpus}.tracedb")
+        verify_index(index)
+        found = open_index(index).execute(
+            "SELECT p.pid, v.device, v.stream, count(DISTINCT k.stream_id), count(DISTINCT k.launch_id), count(*) FROM kernel k "
+            "JOIN kernels v ON v.id = k.id JOIN runtime_call c ON c.id = k.launch_id JOIN thread t ON t.id = c.thread_id "
+            "JOIN process p ON p.id = t.process_id GROUP BY 1, 2, 3").fetchall()
+        equal(found, [(77, 0, 7, 1, 15, 15), (78, gpus - 1, 7, 1, 15, 15)], f"kernels of two processes on {gpus}")
+
+
 def real_nsys(folder, name):
     index = ingest(OTHER / name, folder / "index.tracedb")
     verify_index(index)
@@ -228,7 +251,7 @@ def query_builds(folder):
 
 
 def main(cases, _):
-    cases.each_apart((made_nsys, query_builds, hostile_tables, damaged, journals_and_pipes))
+    cases.each_apart((made_nsys, two_processes, query_builds, hostile_tables, damaged, journals_and_pipes))
     if not skip_without_traces(cases, OTHER):
         for name in ("nsys_2gpu_before.sqlite", "nsys_2gpu_after.sqlite"):
             cases.run_apart(name, real_nsys, name)

@@ -6,7 +6,7 @@ import json
 import random
 import re
 
-from rocprof_files import RocprofRun, ZERO
+from rocprof_files import PID, RocprofRun, ZERO
 from trace_cases import (TRACES, as_json, changing, equal, ingest, issues_of, open_index, refused, require, run,
                          skip_without_traces, verify_index)
 
@@ -56,6 +56,25 @@ def made_run(folder):
     meta = dict(open_index(folder / "1_results.db.tracedb").execute("SELECT key, value FROM meta"))
     equal((meta["format"], meta["trace.tables_not_read"]), ("rocpd", '["rocpd_pmc_event_0195_7c1a"]'), "meta")
     require(int(meta["base_time_ns"]) == ZERO if "base_time_ns" in meta else True, f"time zero: {meta.get('base_time_ns')}")
+
+
+def two_processes(folder):
+    """Each counts its launches from one: a kernel belongs to a call of its own process."""
+    made = RocprofRun()
+    document = made.document()
+    document["rocprofiler-sdk-tool"] += made.document(PID + 7)["rocprofiler-sdk-tool"]
+    (folder / "1_results.json").write_text(json.dumps(document))
+    for guid, pid in (("_0195_7c1a", PID), ("_0195_7c1b", PID + 7)):
+        made.write_database(folder / "1_results.db", guid, pid)
+    for name in ("1_results.json", "1_results.db"):
+        index = ingest(folder / name, folder / f"{name}.tracedb")
+        verify_index(index)
+        equal(issues_of(index), {}, f"issues of {name}")
+        found = open_index(index).execute(
+            "SELECT p.pid, count(*), count(k.step_id), count(DISTINCT k.launch_id), count(DISTINCT k.stream_id) FROM kernel k "
+            "JOIN runtime_call c ON c.id = k.launch_id JOIN thread t ON t.id = c.thread_id JOIN process p ON p.id = t.process_id "
+            "GROUP BY 1").fetchall()
+        equal(found, [(PID, 12, 12, 12, 1), (PID + 7, 12, 12, 12, 1)], f"kernels of {name} by the process that launched them")
 
 
 def compare_with_json(folder):
@@ -194,7 +213,7 @@ def real_json(folder):
 
 
 def main(cases, _):
-    cases.each_apart((made_run, compare_with_json, cut_anywhere, damage_anywhere, damaged_records, nothing_in_it,
+    cases.each_apart((made_run, two_processes, compare_with_json, cut_anywhere, damage_anywhere, damaged_records, nothing_in_it,
                       hostile_tables))
     if not skip_without_traces(cases, REAL.parent):
         cases.run_apart(REAL.name, real_json)

@@ -34,7 +34,7 @@ class RocprofRun:
         self.messages[correlation] = 'a "mark"'
         self.regions.append((RCCL, 0, correlation + 1, begin + 2, begin + 3))
 
-    def document(self):
+    def document(self, pid=PID):
         def record(kind, operation, correlation, start, end, **more):
             return {"size": 64, "kind": kind, "operation": operation, "thread_id": TID,
                     "correlation_id": {"internal": correlation, "external": 0}, "start_timestamp": start, "end_timestamp": end, **more}
@@ -56,7 +56,7 @@ class RocprofRun:
             record(COPY, operation, correlation, start, end, dst_agent_id=handle(12), src_agent_id=handle(10), bytes=size,
                    stream_id=handle(7)) for correlation, start, end, operation, size in self.copies]
         return {"rocprofiler-sdk-tool": [{
-            "metadata": {"pid": PID, "init_time": ZERO - 5, "fini_time": ZERO + 9, "command": ["/usr/bin/python3", "train.py"]},
+            "metadata": {"pid": pid, "init_time": ZERO - 5, "fini_time": ZERO + 9, "command": ["/usr/bin/python3", "train.py"]},
             "agents": [{"size": 312, "id": handle(agent), "type": kind, "cu_count": units, "wave_front_size": 64, "name": "gfx942",
                         "product_name": name, "logical_node_type_id": number} for agent, kind, number, name, units in AGENTS],
             "counters": [],
@@ -70,7 +70,7 @@ class RocprofRun:
     def write_json(self, path, indent=None):
         path.write_text(json.dumps(self.document(), indent=indent))
 
-    def write_database(self, path, guid="_0195_7c1a"):
+    def write_database(self, path, guid="_0195_7c1a", pid=PID):
         database = sqlite3.connect(path)
         tables = {
             "metadata": "tag TEXT, value TEXT", "string": "guid TEXT, string TEXT",
@@ -91,7 +91,7 @@ class RocprofRun:
             "pmc_event": "guid TEXT, event_id INTEGER, value REAL"}
         for name, columns in tables.items():
             database.execute(f'CREATE TABLE "rocpd_{name}{guid}" (id INTEGER PRIMARY KEY, {columns})')
-            database.execute(f'CREATE VIEW "rocpd_{name}" AS SELECT * FROM "rocpd_{name}{guid}"')
+            database.execute(f'CREATE VIEW IF NOT EXISTS "rocpd_{name}" AS SELECT * FROM "rocpd_{name}{guid}"')
         ids = {}
 
         def text(value):
@@ -108,7 +108,7 @@ class RocprofRun:
             return insert("event", category_id=text(DOMAINS[kind][0]), stack_id=correlation, correlation_id=0, extdata=extdata)
 
         insert("metadata", tag="schema_version", value="3")
-        insert("info_process", id=PID, pid=PID, command="/usr/bin/python3 train.py")
+        insert("info_process", id=PID, pid=pid, command="/usr/bin/python3 train.py")
         insert("info_thread", id=TID, pid=PID, tid=TID)
         for agent, kind, number, name, units in AGENTS:
             insert("info_agent", id=agent, type="CPU" if kind == 1 else "GPU", type_index=number, name="gfx942", product_name=name,

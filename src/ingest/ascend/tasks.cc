@@ -176,7 +176,7 @@ class TaskPlacer {
     const ThreadInfo& thread = store_.threads[task.track - 1];
     const TrackKey& pid = store_.processes[thread.process - 1].pid;
     const TrackKey device = pid.number == kUnknownValue ? pid : TrackKey{pid.number & kDeviceBits, {}};
-    stream = store_.stream_id(device, has_number == HasNumber::kYes ? thread.tid : TrackKey{});
+    stream = store_.stream_id(device, has_number == HasNumber::kYes ? thread.tid : TrackKey{}, 0);
     store_.stream_tracks.try_emplace(track_text(pid, thread.tid), stream);
     return stream;
   }

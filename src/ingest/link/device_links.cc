@@ -124,8 +124,8 @@ class LaunchResolver {
   std::optional<LaunchRecord> launch_of(const DeviceRecord& event) {
     const Calls calls = calls_of(event);
     if (calls.end == calls.first) return std::nullopt;
-    const StreamInfo& stream = store_.streams[event.stream - 1];
-    if (stream.process != 0 && !stream.several_processes) return call_in(stream.process, event, calls);
+    const std::uint32_t process = store_.streams[event.stream - 1].process;
+    if (process != 0) return call_in(process, event, calls);
     if (cpu_.calling_processes < 2) return likeliest(event, calls, calls.first);
     const std::uint32_t device = device_of(event);
     if (calls.one_process && owners_.mostly_unique(device)) return likeliest(event, calls, calls.first);

@@ -2,8 +2,9 @@
 // correlation), gives each its operator, python path, annotation and step, and emits the rows of kernel and memory_op
 // in time order together with the sums over kernels.
 //
-// Rules. A correlation that several processes used (merged traces) goes to the process that owns the device, see
-// device owners; where that cannot be told the kernel stays without launch. Several calls under one correlation of
+// Rules. A stream that is known to be of one process takes its calls. Else a correlation that several processes used
+// (merged traces) goes to the process that owns the device, see device owners; where that cannot be told the kernel
+// stays without launch. Several calls under one correlation of
 // one process: the launch among them, and of those the last one that starts before the kernel. Without such a call,
 // what is open where a flow starts that ends at the kernel (flow_links.h); else the operator with its External id, if
 // it starts before the kernel. Step: of the launch, else of the device annotation around the kernel on its stream, else

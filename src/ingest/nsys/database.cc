@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "base/text/decimal.h"
 #include "base/unknown.h"
@@ -64,19 +66,22 @@ class NsysDatabase {
     tables_.look_up("META_DATA_EXPORT", {{"name", "value"}, {}}, [&](const SourceRow& row) {
       if (row[0].text().starts_with("EXPORT_")) tables_.add_header(row);
     });
+    tables_.look_up("TARGET_INFO_CUDA_DEVICE", {{"pid", "cudaId", "gpuId"}, {}}, [&](const SourceRow& row) {
+      if (row.id(2) != kUnknownValue) gpus_[{row.id(0), row.id(1)}] = row.id(2);
+    });
+    const std::string_view number = gpus_.empty() ? "cuDevice|id" : "id";
     std::string devices;
-    tables_.look_up(
-        "TARGET_INFO_GPU",
-        {{"cuDevice|id", "name"}, {"totalMemory", "smCount", "threadsPerWarp", "computeMajor", "computeMinor"}},
-        [&](const SourceRow& row) {
-          if (!row[0].integer() || devices.size() > kLargestHeader) return;
-          append_device(devices, *row[0].integer(), row[1].text(),
-                        {{"totalGlobalMem", row.id(2)},
-                         {"numSms", row.id(3)},
-                         {"warpSize", row.id(4)},
-                         {"computeMajor", row.id(5)},
-                         {"computeMinor", row.id(6)}});
-        });
+    tables_.look_up("TARGET_INFO_GPU",
+                    {{number, "name"}, {"totalMemory", "smCount", "threadsPerWarp", "computeMajor", "computeMinor"}},
+                    [&](const SourceRow& row) {
+                      if (!row[0].integer() || devices.size() > kLargestHeader) return;
+                      append_device(devices, *row[0].integer(), row[1].text(),
+                                    {{"totalGlobalMem", row.id(2)},
+                                     {"numSms", row.id(3)},
+                                     {"warpSize", row.id(4)},
+                                     {"computeMajor", row.id(5)},
+                                     {"computeMinor", row.id(6)}});
+                    });
     if (!devices.empty()) tables_.add_header("deviceProperties", "[" + devices + "]");
   }
 
@@ -103,8 +108,11 @@ class NsysDatabase {
     return entry->second;
   }
 
+  // A process numbers the devices that it sees.
   std::uint32_t stream(std::int64_t device, std::int64_t number, std::int64_t process) {
-    return sink_.stream({device, {}}, {number, {}}, NsysThread(process == 0 ? kUnknownValue : process).pid);
+    const TrackKey pid = NsysThread(process == 0 ? kUnknownValue : process).pid;
+    const auto gpu = gpus_.find({pid.number, device});
+    return sink_.stream({gpu == gpus_.end() ? device : gpu->second, {}}, {number, {}}, pid);
   }
 
   void read_kernels() {
@@ -248,9 +256,10 @@ class NsysDatabase {
   TraceFacts& facts_;
   SourceTables& tables_;
   SourceTexts strings_;
-  std::unordered_map<std::int64_t, std::string> process_names_;  // by pid
-  std::unordered_map<std::int64_t, std::int64_t> thread_names_;  // by globalTid: string id
-  std::unordered_map<std::int64_t, std::uint32_t> threads_;      // the same: number in the sink
+  std::unordered_map<std::int64_t, std::string> process_names_;         // by pid
+  std::unordered_map<std::int64_t, std::int64_t> thread_names_;         // by globalTid: string id
+  std::unordered_map<std::int64_t, std::uint32_t> threads_;             // the same: number in the sink
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> gpus_;  // by pid and number of the device there
 };
 
 // The value after `key` up to the next comma; empty: none.

@@ -93,15 +93,15 @@ class RocpdProcess {
   void read_kernels() {
     read("rocpd_kernel_dispatch",
          {{"start", "end", "agent_id", "kernel_id"},
-          {"queue_id", "stream_id", "event_id", "group_segment_size", "grid_size_x", "grid_size_y", "grid_size_z",
-           "workgroup_size_x", "workgroup_size_y", "workgroup_size_z"}},
+          {"pid", "queue_id", "stream_id", "event_id", "group_segment_size", "grid_size_x", "grid_size_y",
+           "grid_size_z", "workgroup_size_x", "workgroup_size_y", "workgroup_size_z"}},
          [&](const SourceRow& row, const TimeSpan& span) {
            RocprofKernel kernel{.span = span, .place = place(row, 2, 4), .name = kernel_names_.of(row.id(3))};
            if (kernel.name.empty()) sink_.issue(IssueKind::kMissingName, -1, row[3].text());
-           kernel.shared_memory = row.integer(7);
+           kernel.shared_memory = row.integer(8);
            for (std::size_t i = 0; i < 3; ++i) {
-             kernel.items[i] = row.integer(8 + i);
-             kernel.group[i] = row.integer(11 + i);
+             kernel.items[i] = row.integer(9 + i);
+             kernel.group[i] = row.integer(12 + i);
            }
            add_rocprof_kernel(kernel, sink_);
          });
@@ -109,11 +109,12 @@ class RocpdProcess {
 
   void read_copies() {
     read("rocpd_memory_copy",
-         {{"start", "end", "name_id"}, {"queue_id", "stream_id", "event_id", "size", "dst_agent_id", "src_agent_id"}},
+         {{"start", "end", "name_id"},
+          {"pid", "queue_id", "stream_id", "event_id", "size", "dst_agent_id", "src_agent_id"}},
          [&](const SourceRow& row, const TimeSpan& span) {
-           RocprofCopy copy{.span = span, .place = place(row, devices_.contains(row.id(7)) ? 7 : 8, 3)};
+           RocprofCopy copy{.span = span, .place = place(row, devices_.contains(row.id(8)) ? 8 : 9, 3)};
            copy.operation = strings_.of(row.id(2));
-           copy.bytes = row.integer(6);
+           copy.bytes = row.integer(7);
            add_rocprof_copy(copy, sink_);
          });
   }
@@ -162,21 +163,26 @@ class RocpdProcess {
          });
   }
 
-  // `agent`: the column of the device; `first`: those of queue, stream and event.
+  // `agent`: the column of the device; `first`: those of process, queue, stream and event.
   RocprofPlace place(const SourceRow& row, std::size_t agent, std::size_t first) {
-    RocprofPlace place{.stream = row.integer(first + 1), .queue = row.integer(first)};
+    RocprofPlace place{
+        .stream = row.integer(first + 2), .queue = row.integer(first + 1), .process = process(row, first)};
     const auto device = devices_.find(row.id(agent));
     if (device != devices_.end()) place.device = device->second;
-    const auto event = events_.find(row.id(first + 2));
+    const auto event = events_.find(row.id(first + 3));
     if (event != events_.end()) place.correlation = event->second.stack;
     return place;
   }
 
+  TrackKey process(const SourceRow& row, std::size_t column) {
+    const auto pid = pids_.find(row.id(column));
+    return {pid == pids_.end() ? row.integer(column) : pid->second, {}};
+  }
+
   // `column`: of the process; that of the thread follows it.
   std::uint32_t thread(const SourceRow& row, std::size_t column) {
-    const auto pid = pids_.find(row.id(column));
+    const TrackKey process = this->process(row, column);
     const auto tid = tids_.find(row.id(column + 1));
-    const TrackKey process{pid == pids_.end() ? row.integer(column) : pid->second, {}};
     const TrackKey number{tid == tids_.end() ? row.integer(column + 1) : tid->second, {}};
     const auto name = thread_names_.find(row.id(column + 1));
     if (name != thread_names_.end() && !name->second.empty()) {

@@ -333,7 +333,7 @@ class RocprofJson {
   }
 
   RocprofPlace place(const Value& record, const char* agent) {
-    RocprofPlace place{.stream = number_at(record, "/stream_id/handle")};
+    RocprofPlace place{.stream = number_at(record, "/stream_id/handle"), .process = pid_};
     const auto device = devices_by_agent_.find(number_at(record, agent));
     if (device != devices_by_agent_.end()) place.device = device->second;
     place.correlation = number_at(record, "/correlation_id/internal");

@@ -8,7 +8,8 @@ namespace {
 // Streams come from HIP; without it there are only the queues of the hardware.
 DeviceRecord device_record(const TimeSpan& span, const RocprofPlace& place, std::string_view name, RowSink& sink) {
   const std::int64_t number = place.stream != kUnknownValue ? place.stream : place.queue;
-  auto record = record_of<DeviceRecord>(span, sink.text(name), sink.stream({place.device, {}}, {number, {}}));
+  auto record =
+      record_of<DeviceRecord>(span, sink.text(name), sink.stream({place.device, {}}, {number, {}}, place.process));
   record.correlation = place.correlation;
   return record;
 }

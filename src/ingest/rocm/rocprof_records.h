@@ -16,6 +16,7 @@ struct RocprofPlace {
   std::int64_t device = kUnknownValue;  // among the GPUs of the machine
   std::int64_t stream = kUnknownValue, queue = kUnknownValue;
   std::int64_t correlation = kUnknownValue;  // of the call that started it
+  TrackKey process{};                        // that made this call
 };
 
 struct RocprofKernel {

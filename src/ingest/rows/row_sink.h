@@ -49,7 +49,8 @@ class RowSink {
   // Numbers of this sink, from 1. Text that is no UTF-8 or holds NUL is made storable, with an issue each time.
   std::uint32_t text(std::string_view text, std::int64_t offset = -1);
   std::uint32_t thread(const TrackKey& pid, const TrackKey& tid);
-  // A stream is drawn on a track of its own: flows may end there.
+  // A stream is drawn on a track of its own: flows may end there. `process`: whose it is, where the trace says so; only
+  // calls of that process launch its events.
   std::uint32_t stream(const TrackKey& device, const TrackKey& number, const TrackKey& process = {});
   // `key`: bytes that are equal exactly for equal configurations; `make` is asked for those that are new.
   template <class Make>

@@ -33,7 +33,7 @@ struct TrackDefinition {
 // A stream, and the track that its events are drawn on, which flows refer to: often, but not always, device and number.
 struct StreamDefinition {
   TrackDefinition stream, drawn_on;
-  TrackKey launching_process = {};  // where each event says so
+  TrackKey process = {};  // whose stream it is, where the trace says so
 };
 
 // What profilers of tasks (Ascend) say of a kernel beyond its name, as ids of texts; 0: they do not say.

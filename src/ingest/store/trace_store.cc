@@ -200,7 +200,7 @@ class TilePairs {
     if (pairs.kernels.empty()) return;
     auto record = record_of<DeviceRecord>(
         0, 0, store_.string_id(fmt::format("{}..{}", store_.strings.text(start_name_), store_.strings.text(end_name_))),
-        store_.stream_id({kUnknownValue, "AI Engine"}, {kUnknownValue, label_of(process_)}));
+        store_.stream_id({kUnknownValue, "AI Engine"}, {kUnknownValue, label_of(process_)}, 0));
     for (const TileKernel& kernel : pairs.kernels) {
       record.ts = kernel.start;
       record.dur = kernel.duration();
@@ -317,14 +317,8 @@ void TraceStore::define(const EventBatch& batch, WorkerIds& ids) {
   for (const std::string& text : batch.numbers) ids.numbers.push_back(numbers.intern(text).id);
   for (const std::string& key : batch.scopes) ids.scopes.push_back(scope_keys_.intern(key).id);
   for (const TrackDefinition& thread : batch.threads) ids.threads.push_back(thread_id(thread.owner, thread.track));
-  for (const auto& [stream, drawn_on, launching_process] : batch.streams) {
-    ids.streams.push_back(stream_id(stream.owner, stream.track));
-    if (launching_process != TrackKey{}) {
-      StreamInfo& info = streams[ids.streams.back() - 1];
-      const std::uint32_t process = process_id(launching_process);
-      info.several_processes |= info.process != 0 && info.process != process;
-      info.process = process;
-    }
+  for (const auto& [stream, drawn_on, process] : batch.streams) {
+    ids.streams.push_back(stream_id(stream.owner, stream.track, process == TrackKey{} ? 0 : process_id(process)));
     stream_tracks.try_emplace(track_text(drawn_on.owner, drawn_on.track), ids.streams.back());
   }
   for (LaunchConfig config : batch.configs) {
@@ -466,10 +460,10 @@ std::uint32_t TraceStore::thread_id(const TrackKey& pid, const TrackKey& tid) {
   });
 }
 
-std::uint32_t TraceStore::stream_id(const TrackKey& device, const TrackKey& number) {
+std::uint32_t TraceStore::stream_id(const TrackKey& device, const TrackKey& number, std::uint32_t process) {
   const std::uint32_t owner = device_keys_.id_of(key_text(device), [&] { devices.push_back(device); });
-  return stream_keys_.id_of(fmt::format("{}\n{}", owner, key_text(number)), [&] {
-    streams.push_back({owner, number, 0, false});
+  return stream_keys_.id_of(fmt::format("{}\n{}\n{}", owner, process, key_text(number)), [&] {
+    streams.push_back({owner, number, process});
   });
 }
 

@@ -55,8 +55,7 @@ struct ThreadInfo {
 struct StreamInfo {
   std::uint32_t device = 0;  // from 1, into devices()
   TrackKey number;
-  std::uint32_t process = 0;       // from 1, that launches all of its events; 0: not known
-  bool several_processes = false;  // launch them
+  std::uint32_t process = 0;  // from 1, whose stream it is, where the trace says so: others number theirs alike
 };
 
 // The same for the same track only.
@@ -147,7 +146,7 @@ class TraceStore {
     return other == 0 ? thread : other;
   }
   std::uint32_t thread_id(const TrackKey& pid, const TrackKey& tid);
-  std::uint32_t stream_id(const TrackKey& device, const TrackKey& number);
+  std::uint32_t stream_id(const TrackKey& device, const TrackKey& number, std::uint32_t process);
   std::uint32_t config_id(const LaunchConfig& config);
   [[nodiscard]] SpoolOptions spool(unsigned share) const {  // share: part of 64 of the memory
     return {options_.spool_directory, options_.memory_bytes / 64 * share};
