@@ -35,6 +35,9 @@ facts(place, section, item, value, unit) AS (
     'text' FROM m WHERE key IN ('trace.traceName', 'trace.schemaVersion', 'trace.record_shapes', 'trace.with_stack',
                                 'trace.cuda_runtime_version', 'trace.cuda_driver_version', 'trace.hip_runtime_version',
                                 'trace.hip_driver_version', 'trace.displayTimeUnit')
+  UNION ALL SELECT 15, 'trace', 'tables not read', group_concat(t.value, ', '), 'text' FROM m, json_each(iif(json_valid(m.value), m.value, '[]')) t
+    WHERE m.key = 'trace.tables_not_read' AND NOT (t.value LIKE '%INFO%' OR t.value LIKE 'ENUM%' OR t.value LIKE 'META_DATA%'
+      OR t.value LIKE 'ANALYSIS%' OR t.value LIKE 'NVTX_PAYLOAD%' OR t.value = 'ProcessStreams')  -- these describe others
   UNION ALL SELECT 16, 'trace', 'rank', 
     iif(s.value LIKE 'file name: %', r.value || ' (' || s.value || ')', CAST(r.value AS INTEGER)), 'text'
     FROM m r JOIN m s ON s.key = 'rank_source' WHERE r.key = 'rank'

@@ -26,19 +26,37 @@ constexpr bool operators_run_on_host(std::string_view vendor) { return vendor !=
 
 // What to do so that the next recording has it, in words behind "...: "; "": nothing is said.
 struct RecordingAdvice {
-  std::string_view steps, layers, stacks, memory, shapes;
+  std::string_view steps = {}, layers = {}, stacks = {}, memory = {}, shapes = {}, counters = {}, operators = {};
 };
 
 constexpr RecordingAdvice recording_advice(std::string_view format) {
+  constexpr std::string_view kNone = "this format holds none";
   if (is_xla(format)) {
-    return {"mark each with jax.profiler.StepTraceAnnotation", "name parts of the model with jax.named_scope",
+    return {"mark each with jax.profiler.StepTraceAnnotation",
+            "name parts of the model with jax.named_scope",
             "profile with python_tracer_level=1",
-            "a profile of XLA holds at most what allocators count (SQL: table counter)", ""};
+            "a profile of XLA holds at most what allocators count (SQL: table counter)",
+            "",
+            "",
+            "profile the CPU, too"};
   }
-  return {"", "", "profile with with_stack=True, and ingest without --no-stacks",
-          format == "ascend-db" ? "those of a database of Ascend's profiler (tables OP_MEMORY, NPU_OP_MEM) are not read"
-                                : "record them with profile_memory=True",
-          "record them with record_shapes=True"};
+  if (format == "nsys-sqlite") {
+    return {.stacks = kNone,
+            .memory = "those of Nsight Systems (table CUDA_GPU_MEMORY_USAGE_EVENTS) are not read",
+            .shapes = "record them by torch.autograd.profiler.emit_nvtx(record_shapes=True)",
+            .operators = "record them by torch.autograd.profiler.emit_nvtx"};
+  }
+  if (format == "rocpd" || format == "rocprofv3-json")
+    return {.stacks = kNone, .memory = "those of rocprofv3 are slices (category MEMORY_ALLOCATION)"};
+  if (!format_holds(format).stacks && format != "chrome-json") return {.stacks = kNone, .memory = kNone};
+  return {.stacks = "profile with with_stack=True, and ingest without --no-stacks",
+          .memory = format == "ascend-db"
+                        ? "those of a database of Ascend's profiler (tables OP_MEMORY, NPU_OP_MEM) are not read"
+                        : "record them with profile_memory=True",
+          .shapes = "record them with record_shapes=True",
+          .counters =
+              format == "kineto" ? "PyTorch's profiler writes them with _ExperimentalConfig(profiler_metrics=...)" : "",
+          .operators = "profile the CPU, too"};
 }
 
 }  // namespace tracedb

@@ -11,9 +11,10 @@ from trace_cases import TRACES, as_json, equal, ingest, make_trace, open_index, 
 
 # Words of PyTorch's profiler, and the formats that can hold what they ask for.
 ADVICE = {"with_stack": {"kineto", "ascend-trace-view", "ascend-db"}, "--capture": {"kineto"}, "torch.cuda": {"kineto"},
-          "record_shapes": {"kineto"}, "start the profiler before the work": {"kineto"}, "record CPU activities": {"kineto"},
+          "record_shapes": {"kineto"}, "profile_memory": {"kineto", "ascend-trace-view"}, "profiler_metrics": {"kineto"},
+          "start the profiler before the work": {"kineto"}, "record CPU activities": {"kineto"},
           "PyTorch's profiler": {"kineto"}, "record python stacks": {"kineto", "ascend-trace-view", "ascend-db"}}
-REPORTS = ("info", "warnings", "phases", "layers", "timeline", "gaps", "stacks", "comms", "kernels")
+REPORTS = ("info", "warnings", "phases", "layers", "timeline", "gaps", "stacks", "comms", "kernels", "memory", "counters", "operators")
 
 
 def traces():

@@ -75,6 +75,9 @@ def made_nsys(folder):
     meta = dict(database.execute("SELECT key, value FROM meta"))
     equal((meta["format"], meta["vendor"], meta["base_time_ns"], meta["trace.tables_not_read"]),
           ("nsys-sqlite", "nvidia", str(1_700_000_000_000_000_000 + ZERO), '["SCHED_EVENTS"]'), "meta")
+    require("SCHED_EVENTS" in run("trace-query", "info", index).stdout, "info does not say what is not read")
+    said = run("trace-query", "memory", index)
+    require("CUDA_GPU_MEMORY_USAGE_EVENTS" in said.stdout + said.stderr, f"advice for another profiler: {said}")
     # The same run as the PyTorch profiler would have it: one side of a comparison each.
     write_trace(folder / "trace.json", [kernel_event("void gemm<float>(float*)", 1000 + 100 * step + 10 * place + 4, 0.1 * place,
                                                      correlation=step * 10 + place) for step in range(3) for place in range(5)])

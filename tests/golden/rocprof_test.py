@@ -77,6 +77,24 @@ def two_processes(folder):
         equal(found, [(PID, 12, 12, 12, 1), (PID + 7, 12, 12, 12, 1)], f"kernels of {name} by the process that launched them")
 
 
+def unread_counters(folder):
+    """What hardware counters counted has no place in an index: it is no damage, and no advice asks for it."""
+    made = RocprofRun()
+    document = made.document()
+    document["rocprofiler-sdk-tool"][0]["callback_records"]["counter_collection"] = 2 * [
+        {"thread_id": 1, "dispatch_data": {"dispatch_info": {"dispatch_id": 1}}, "records": [{"counter_id": {"handle": 7}, "value": 1.5}]}]
+    (folder / "1_results.json").write_text(json.dumps(document))
+    made.write_database(folder / "1_results.db")
+    for name, table in (("1_results.json", "counter_collection"), ("1_results.db", "rocpd_pmc_event")):
+        index = ingest(folder / name, folder / f"{name}.tracedb", "--strict")
+        equal(issues_of(index), {}, f"issues of {name}")
+        said = run("trace-query", "counters", index)
+        require(f"the hardware counters of the trace ({table}) are not read" in said.stdout + said.stderr, f"{name}: {said}")
+        require(table in run("trace-query", "info", index).stdout, f"info of {name} does not say that {table} is not read")
+    equal(open_index(folder / "1_results.json.tracedb").execute(
+        "SELECT read, stored, skipped, skip_reason FROM event_count WHERE category = 'counter_collection'").fetchall(), [(2, 0, 2, "not read")], "records of counters")
+
+
 def compare_with_json(folder):
     """A database on one side, JSON on the other."""
     RocprofRun().write_json(folder / "a.json")
@@ -213,7 +231,7 @@ def real_json(folder):
 
 
 def main(cases, _):
-    cases.each_apart((made_run, two_processes, compare_with_json, cut_anywhere, damage_anywhere, damaged_records, nothing_in_it,
+    cases.each_apart((made_run, two_processes, unread_counters, compare_with_json, cut_anywhere, damage_anywhere, damaged_records, nothing_in_it,
                       hostile_tables))
     if not skip_without_traces(cases, REAL.parent):
         cases.run_apart(REAL.name, real_json)

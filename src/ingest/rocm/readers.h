@@ -51,7 +51,8 @@ void read_rpd_database(SourceTables& tables, RowSink& sink, TraceFacts& facts);
 //                    (annotations) and marks (instants); records of other lists that have times: slices
 //
 // Times are integer nanoseconds. Counters of kernels (callback_records) and samples of program counters have no place
-// in an index: they are counted as skipped. In front of the records stand the names; a kernel without one is an issue.
+// in an index: they are counted as skipped, and those kept in meta, trace.tables_not_read. In front of the records
+// stand the names; a kernel without one is an issue.
 
 // false: there are no lists of records in it.
 bool read_rocprof_json(ByteSource& source, RowSink& sink, TraceFacts& facts);

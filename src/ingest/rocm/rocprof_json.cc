@@ -76,6 +76,8 @@ class RocprofJson {
     }
     if (walk_.broke_off()) salvage();
     if (!devices_.empty()) facts_.header.push_back({"deviceProperties", "[" + devices_ + "]", -1});
+    if (kinds_.contains(std::string(kCounters)))
+      facts_.header.push_back({"tables_not_read", "[" + quote_json(kCounters) + "]", -1});
     facts_.vendor = "amd";
     facts_.bytes = walk_.position();
   }
@@ -168,7 +170,7 @@ class RocprofJson {
       add_whole_record(has("/dispatch_info") ? "kernel_dispatch" : is_copy ? "memory_copy" : list_, value, offset);
       return saw_records_ = true;
     }
-    if (has("/dispatch_data")) return true;  // counters of a kernel
+    if (has("/dispatch_data")) return add_whole_record(std::string(kCounters), value, offset), true;
     if (has("/kernel_id") && has("/kernel_name")) return add_symbol(value), true;
     if (has("/logical_node_type_id")) return add_agent(value), true;
     if (has("/pid") && has("/command")) return take_metadata(value, text, offset), true;
@@ -279,6 +281,7 @@ class RocprofJson {
   void add_whole_record(const std::string& list, const Value& record, std::int64_t offset) {
     const RowSink::Kind kind = kind_of(list);
     sink_.read(kind);
+    if (list == kCounters) return sink_.skip(kind, SkipReason::kNotRead);
     if (const auto span = span_of(record, kind, offset)) add_record(list, record, *span, offset);
   }
 
@@ -358,7 +361,8 @@ class RocprofJson {
   RowSink& sink_;
   TraceFacts& facts_;
   ValueParser parser_;
-  static constexpr std::string_view kSign = "\"start_timestamp\"";  // of a record
+  static constexpr std::string_view kSign = "\"start_timestamp\"";     // of a record
+  static constexpr std::string_view kCounters = "counter_collection";  // the list of what hardware counters counted
   bool saw_records_ = false, noted_ = false;
   std::string list_;                                      // of records, the last one
   std::unordered_map<std::string, RowSink::Kind> kinds_;  // by list

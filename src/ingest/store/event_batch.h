@@ -90,6 +90,7 @@ enum class SkipReason : std::uint8_t {
   kUnsupportedPhase,
   kOption,
   kOversized,
+  kNotRead,
   kCount
 };
 

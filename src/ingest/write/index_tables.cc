@@ -104,7 +104,8 @@ constexpr std::string_view kSkipReasons[] = {"",
                                              "no usable timestamp",
                                              "unsupported phase",
                                              "left out by option",
-                                             "too large"};
+                                             "too large",
+                                             "not read"};
 static_assert(std::size(kSkipReasons) == static_cast<std::size_t>(SkipReason::kCount));
 
 void write_task_info(Database& database, const TraceStore& store) {

@@ -53,6 +53,12 @@ void prepare_operators(const CommandLine& line, PassReport&) {
   }
 }
 
+// Behind what is not recorded; empty where nothing is advised.
+std::string advised(Workload& workload, std::string_view RecordingAdvice::*what) {
+  const std::string_view advice = recording_advice(workload.index().meta("format").value_or("")).*what;
+  return advice.empty() ? "" : fmt::format(": {}", advice);
+}
+
 void finish_counters(const CommandLine& line, Workload& workload, TraceReport& result) {
   if (line.has("by")) drop_column(result.report, "kernel");
   Statement kept(workload.index().database(),
@@ -60,12 +66,15 @@ void finish_counters(const CommandLine& line, Workload& workload, TraceReport& r
                  "'cuda_profiler_range'), (SELECT count(*) FROM runtime_call WHERE kind = 'launch')");
   kept.step();
   const std::int64_t ranges = kept.int64(0), launches = kept.int64(1);
-  if (ranges == 0) {
-    result.warnings.push_back(fmt::format("no range of hardware counters is in the trace{}",
-                                          is_xla(workload.index().meta("format").value_or(""))
-                                              ? ""
-                                              : ": PyTorch's profiler writes them with "
-                                                "_ExperimentalConfig(profiler_metrics=...)"));
+  constexpr std::string_view kUnread[] = {"\"GPU_METRICS", "\"rocpd_pmc_event", "\"counter_collection"};
+  const std::string unread = workload.index().meta("trace.tables_not_read").value_or("");
+  const auto* const table =
+      std::ranges::find_if(kUnread, [&](std::string_view name) { return unread.find(name) != std::string::npos; });
+  if (ranges == 0 && table != std::end(kUnread)) {
+    result.warnings.push_back(fmt::format("the hardware counters of the trace ({}) are not read", table->substr(1)));
+  } else if (ranges == 0) {
+    result.warnings.push_back("no range of hardware counters is in the trace" +
+                              advised(workload, &RecordingAdvice::counters));
   } else if (result.report.rows.empty()) {
     const auto from = workload.index().meta("upgraded_from");
     result.warnings.push_back(
@@ -81,7 +90,8 @@ void finish_counters(const CommandLine& line, Workload& workload, TraceReport& r
 void finish_operators(const CommandLine& line, Workload& workload, TraceReport& result) {
   result.warnings = workload.selection_notes();
   const bool any = workload.index().database().query_int64("SELECT EXISTS (SELECT 1 FROM cpu_op)") == 1;
-  if (!any) result.warnings.emplace_back("the trace records no operators: profile the CPU, too");
+  if (!any)
+    result.warnings.push_back("the trace records no operators" + advised(workload, &RecordingAdvice::operators));
   if (any && result.report.rows.empty()) result.warnings.emplace_back("no operator matches the selection");
   if (!line.has("generated")) return;
   if (!workload.selection().empty())
