@@ -86,6 +86,30 @@ def made_nsys(folder):
     require(("void gemm<float>(float*)",) * 2 in pairs, f"compare pairs no kernel of the two formats: {pairs}")
 
 
+def recorded_waits(folder):
+    """Rows of waits may all name device 0: the context, of which kernels tell the device, says where they are."""
+    path = folder / "run.sqlite"
+    make_nsys(path)
+    call = "SELECT start + 5000, start + 9000, globalTid, 2000 + correlationId, 5 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE nameId = 4"
+    edit_database(
+        path, "INSERT INTO StringIds VALUES (5, 'cudaStreamSynchronize_v3020')", f"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME {call}",
+        "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN contextId INTEGER",
+        "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET contextId = 2, deviceId = 1, globalPid = (1 << 48) | (77 << 24)",
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, "
+        "correlationId INTEGER, globalPid INTEGER, syncType INTEGER)",
+        "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SELECT start + 10, end - 10, 0, 2, 7, correlationId, (1 << 48) | (77 << 24), 3 "
+        "FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE nameId = 5",
+        "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (1, 2, 0, 2, 4294967295, 9, (1 << 48) | (77 << 24), 1)")
+    index = ingest(path, folder / "run.tracedb")
+    verify_index(index)
+    found = open_index(index).execute("SELECT t.value, s.stream_id IS NOT NULL, d.ordinal, s.correlation, l.pid FROM sync s "
+                                      "JOIN string t ON t.id = s.name_id LEFT JOIN stream q ON q.id = s.stream_id LEFT JOIN device d ON d.id = q.device_id "
+                                      "JOIN (SELECT i.ts, p.pid FROM slice i JOIN process p ON p.id = i.process_id) l ON l.ts = s.ts ORDER BY s.id").fetchall()
+    equal(found, [("Event Sync", 0, None, 9, 1), *(("Stream Sync", 1, 1, 3000 + step, 1) for step in range(3))], "what is waited for")
+    said = run("trace-query", "critical-path", index)
+    require("does not record what calls and streams wait for" not in said.stdout + said.stderr, f"waits are recorded: {said}")
+
+
 def two_processes(folder):
     """Each counts its launches, and the devices that it sees, from the same numbers: links go by process, and devices are
     those of the machine."""
@@ -254,7 +278,7 @@ def query_builds(folder):
 
 
 def main(cases, _):
-    cases.each_apart((made_nsys, two_processes, query_builds, hostile_tables, damaged, journals_and_pipes))
+    cases.each_apart((made_nsys, recorded_waits, two_processes, query_builds, hostile_tables, damaged, journals_and_pipes))
     if not skip_without_traces(cases, OTHER):
         for name in ("nsys_2gpu_before.sqlite", "nsys_2gpu_after.sqlite"):
             cases.run_apart(name, real_nsys, name)

@@ -41,9 +41,10 @@ void emit_slices(TraceStore& store, RowStream& rows) {
                                        process_of(store, slice.track), slice.track});
     rows.argument(EventTable::kSlice, id, slice.end_args);
     if (slice.is_sync == 0) return;
+    const std::uint32_t stream = slice.sync_stream != 0 ? slice.sync_stream : streams[slice.track - 1];
     rows.row(EventTable::kSync, 0,
-             {slice.ts - store.first_ts, slice.dur, slice.name, id_cell(streams[slice.track - 1]),
-              slice.sync_correlation, slice.wait_stream, slice.wait_correlation});
+             {slice.ts - store.first_ts, slice.dur, slice.name, id_cell(stream), slice.sync_correlation,
+              slice.wait_stream, slice.wait_correlation});
   });
 }
 

@@ -108,27 +108,47 @@ class NsysDatabase {
     return entry->second;
   }
 
+  // Where work of the device ran.
+  struct Place {
+    std::int64_t device;
+    std::uint32_t stream;  // of the sink; 0: any of a context
+  };
+
+  static TrackKey process(std::int64_t global_pid) {
+    return NsysThread(global_pid == 0 ? kUnknownValue : global_pid).pid;
+  }
   // A process numbers the devices that it sees.
-  std::uint32_t stream(std::int64_t device, std::int64_t number, std::int64_t process) {
-    const TrackKey pid = NsysThread(process == 0 ? kUnknownValue : process).pid;
-    const auto gpu = gpus_.find({pid.number, device});
-    return sink_.stream({gpu == gpus_.end() ? device : gpu->second, {}}, {number, {}}, pid);
+  [[nodiscard]] std::int64_t device_of(const TrackKey& pid, std::int64_t number) const {
+    const auto gpu = gpus_.find({pid.number, number});
+    return gpu == gpus_.end() ? number : gpu->second;
+  }
+
+  // Columns 2 and 3 are device and stream; `process_column` is followed by that of the context.
+  std::uint32_t stream(const SourceRow& row, std::size_t process_column) {
+    const TrackKey pid = process(row.integer(process_column));
+    const std::int64_t device = device_of(pid, row.integer(2)), number = row.integer(3);
+    const std::uint32_t stream = sink_.stream({device, {}}, {number, {}}, pid);
+    if (const std::int64_t context = row.integer(process_column + 1); context != kUnknownValue) {
+      places_.try_emplace({pid.number, context, number}, Place{device, stream});
+      places_.try_emplace({pid.number, context, kUnknownValue}, Place{device, 0});
+    }
+    return stream;
   }
 
   void read_kernels() {
-    tables_.read_spans("CUPTI_ACTIVITY_KIND_KERNEL",
-                       {{"start", "end", "deviceId", "streamId", "demangledName|shortName"},
-                        {"correlationId", "graphId", "graphNodeId", "gridX", "gridY", "gridZ", "blockX", "blockY",
-                         "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "globalPid"}},
-                       [&](const SourceRow& row, const TimeSpan& span) {
-                         auto record = record_of<DeviceRecord>(span, sink_.text(strings_.of(row.id(4))),
-                                                               stream(row.integer(2), row.integer(3), row.integer(17)));
-                         record.correlation = row.integer(5);
-                         record.graph_id_or_bytes = row.integer(6);
-                         record.graph_node_id_or_bandwidth = row.integer(7);
-                         record.config = config(row);
-                         sink_.add(record);
-                       });
+    tables_.read_spans(
+        "CUPTI_ACTIVITY_KIND_KERNEL",
+        {{"start", "end", "deviceId", "streamId", "demangledName|shortName"},
+         {"correlationId", "graphId", "graphNodeId", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
+          "registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "globalPid", "contextId"}},
+        [&](const SourceRow& row, const TimeSpan& span) {
+          auto record = record_of<DeviceRecord>(span, sink_.text(strings_.of(row.id(4))), stream(row, 17));
+          record.correlation = row.integer(5);
+          record.graph_id_or_bytes = row.integer(6);
+          record.graph_node_id_or_bandwidth = row.integer(7);
+          record.config = config(row);
+          sink_.add(record);
+        });
   }
 
   std::uint32_t config(const SourceRow& row) {
@@ -144,15 +164,15 @@ class NsysDatabase {
 
   // Where whole graphs were traced, there are no rows of their kernels.
   void read_graphs() {
-    tables_.read_spans("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-                       {{"start", "end", "deviceId", "streamId"}, {"correlationId", "graphId", "globalPid"}},
-                       [&](const SourceRow& row, const TimeSpan& span) {
-                         auto record = record_of<DeviceRecord>(span, sink_.text("CUDA graph"),
-                                                               stream(row.integer(2), row.integer(3), row.integer(6)));
-                         record.correlation = row.integer(4);
-                         record.graph_id_or_bytes = row.integer(5);
-                         sink_.add(record);
-                       });
+    tables_.read_spans(
+        "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+        {{"start", "end", "deviceId", "streamId"}, {"correlationId", "graphId", "globalPid", "contextId"}},
+        [&](const SourceRow& row, const TimeSpan& span) {
+          auto record = record_of<DeviceRecord>(span, sink_.text("CUDA graph"), stream(row, 6));
+          record.correlation = row.integer(4);
+          record.graph_id_or_bytes = row.integer(5);
+          sink_.add(record);
+        });
   }
 
   struct MemoryColumns {
@@ -160,8 +180,7 @@ class NsysDatabase {
   };
   void add_memory_operation(const SourceRow& row, const TimeSpan& span, DeviceEventType type, std::string_view name,
                             MemoryColumns columns) {
-    const std::uint32_t on = stream(row.integer(2), row.integer(3), row.integer(columns.process));
-    auto record = record_of<DeviceRecord>(span, sink_.text(name), on);
+    auto record = record_of<DeviceRecord>(span, sink_.text(name), stream(row, columns.process));
     record.type = type;
     record.graph_id_or_bytes = row.integer(4);
     record.correlation = row.integer(columns.correlation);
@@ -171,7 +190,7 @@ class NsysDatabase {
   void read_copies() {
     tables_.read_spans("CUPTI_ACTIVITY_KIND_MEMCPY",
                        {{"start", "end", "deviceId", "streamId", "bytes", "copyKind"},
-                        {"correlationId", "srcKind", "dstKind", "globalPid"}},
+                        {"correlationId", "srcKind", "dstKind", "globalPid", "contextId"}},
                        [&](const SourceRow& row, const TimeSpan& span) {
                          const std::string name = fmt::format("Memcpy {} ({} -> {})", direction(row.id(5)),
                                                               memory_kind(row.id(7)), memory_kind(row.id(8)));
@@ -180,12 +199,13 @@ class NsysDatabase {
   }
 
   void read_fills() {
-    tables_.read_spans("CUPTI_ACTIVITY_KIND_MEMSET",
-                       {{"start", "end", "deviceId", "streamId", "bytes"}, {"correlationId", "memKind", "globalPid"}},
-                       [&](const SourceRow& row, const TimeSpan& span) {
-                         const std::string name = fmt::format("Memset ({})", memory_kind(row.id(6)));
-                         add_memory_operation(row, span, DeviceEventType::kMemset, name, {7, 5});
-                       });
+    tables_.read_spans(
+        "CUPTI_ACTIVITY_KIND_MEMSET",
+        {{"start", "end", "deviceId", "streamId", "bytes"}, {"correlationId", "memKind", "globalPid", "contextId"}},
+        [&](const SourceRow& row, const TimeSpan& span) {
+          const std::string name = fmt::format("Memset ({})", memory_kind(row.id(6)));
+          add_memory_operation(row, span, DeviceEventType::kMemset, name, {7, 5});
+        });
   }
 
   void read_calls() {
@@ -233,16 +253,32 @@ class NsysDatabase {
     if (const auto ts = tables_.time(row, 0, kind)) sink_.add_instant("nvtx", *ts, text, thread(row.integer(3)));
   }
 
+  // After the device's work: these rows may all name one device, so that the context tells it. Which call recorded the
+  // event that is waited for is not in them.
   void read_waits() {
-    tables_.read_spans("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", {{"start", "end", "deviceId", "streamId"}, {"syncType"}},
-                       [&](const SourceRow& row, const TimeSpan& span) {
-                         constexpr std::array<std::string_view, 5> kNames = {
-                             "Unknown", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"};
-                         const std::int64_t type = row.id(4);
-                         const bool known = type > 0 && type < std::ssize(kNames);
-                         sink_.add_slice("cuda_sync", span, kNames[known ? static_cast<std::size_t>(type) : 0],
-                                         sink_.thread({row.integer(2), {}}, {row.integer(3), {}}));
-                       });
+    tables_.read_spans(
+        "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+        {{"start", "end", "deviceId", "streamId"}, {"syncType", "correlationId", "globalPid", "contextId"}},
+        [&](const SourceRow& row, const TimeSpan& span) { add_wait(row, span); });
+  }
+
+  void add_wait(const SourceRow& row, const TimeSpan& span) {
+    constexpr std::array<std::string_view, 5> kNames = {"Unknown", "Event Sync", "Stream Wait Event", "Stream Sync",
+                                                        "Context Sync"};
+    const std::int64_t type = row.id(4), number = row.integer(3), context = row.integer(7);
+    const bool known = type > 0 && type < std::ssize(kNames);
+    const TrackKey pid = process(row.integer(6));
+    auto place = places_.find({pid.number, context, number});
+    if (place == places_.end()) place = places_.find({pid.number, context, kUnknownValue});
+    const bool placed = place != places_.end();
+    const std::int64_t device = placed ? place->second.device : device_of(pid, row.integer(2));
+    auto record = record_of<SliceRecord>(span, sink_.text(kNames[known ? static_cast<std::size_t>(type) : 0]),
+                                         sink_.thread({device, {}}, {number, {}}));
+    record.category = sink_.text("cuda_sync");
+    record.is_sync = 1;
+    record.sync_correlation = row.integer(5);
+    if (placed) record.sync_stream = place->second.stream;
+    sink_.add(record);
   }
 
   void read_os_calls() {
@@ -259,6 +295,7 @@ class NsysDatabase {
   std::unordered_map<std::int64_t, std::string> process_names_;         // by pid
   std::unordered_map<std::int64_t, std::int64_t> thread_names_;         // by globalTid: string id
   std::unordered_map<std::int64_t, std::uint32_t> threads_;             // the same: number in the sink
+  std::map<std::array<std::int64_t, 3>, Place> places_;                 // by pid, context and stream
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> gpus_;  // by pid and number of the device there
 };
 

@@ -5,7 +5,8 @@
 //   CUPTI_ACTIVITY_KIND_RUNTIME                runtime and driver calls, without the versions in their names
 //   NVTX_EVENTS                                ranges: annotations, which steps are found by; those of PyTorch's
 //                                              emit_nvtx ("aten::mul, seq = 7, op_id = 9"): operators; marks: instants
-//   CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, OSRT_API   slices
+//   CUPTI_ACTIVITY_KIND_SYNCHRONIZATION        slices, and what calls and streams wait for (table sync)
+//   OSRT_API                                   slices
 //
 // Table and column names: "SQLite Schema Reference" of the Nsight Systems user guide. The names of other tables with
 // rows are kept (meta, trace.tables_not_read).

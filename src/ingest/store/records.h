@@ -70,6 +70,7 @@ struct SliceRecord {
   std::uint32_t end_args;     // of the end, where it is an event of its own
   std::uint32_t is_sync = 0;  // 1: a recorded synchronisation, which has the rest, as of table sync
   std::int64_t sync_correlation = kUnknownValue, wait_stream = kUnknownValue, wait_correlation = kUnknownValue;
+  std::uint32_t sync_stream = 0;  // 0: the one whose track it is drawn on
 };
 
 // An event with a duration and no category whose arguments are those of a task or of its launch, as Ascend's profilers

@@ -123,6 +123,10 @@ void own_to_global(DeviceRecord& record, const WorkerIds& ids) {
   record.config = global(record.type == DeviceEventType::kKernel ? ids.configs : ids.strings, record.config);
 }
 
+void own_to_global(SliceRecord& record, const WorkerIds& ids) {
+  record.sync_stream = global(ids.streams, record.sync_stream);
+}
+
 void own_to_global(TaskRecord& record, const WorkerIds& ids) {
   texts_to_global(ids, record.type, record.data_type);
   numbers_to_global(ids, record.connection, record.model, record.elements);
