@@ -86,6 +86,14 @@ def made_nsys(folder):
     require(("void gemm<float>(float*)",) * 2 in pairs, f"compare pairs no kernel of the two formats: {pairs}")
 
 
+def kinds_of_copies(folder):
+    """Kinds 11 to 13 are migrations of unified memory."""
+    make_nsys(folder / "run.sqlite")
+    edit_database(folder / "run.sqlite", "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 11 + (correlationId - 1000), srcKind = 4, dstKind = 5")
+    found = open_index(ingest(folder / "run.sqlite", folder / "run.tracedb")).execute("SELECT direction, name FROM memcpys ORDER BY ts").fetchall()
+    equal(found, [(way, f"Memcpy {way} (Managed -> Device Static)") for way in ("HtoD", "DtoH", "DtoD")], "copies")
+
+
 def recorded_waits(folder):
     """Rows of waits may all name device 0: the context, of which kernels tell the device, says where they are."""
     path = folder / "run.sqlite"
@@ -278,7 +286,7 @@ def query_builds(folder):
 
 
 def main(cases, _):
-    cases.each_apart((made_nsys, recorded_waits, two_processes, query_builds, hostile_tables, damaged, journals_and_pipes))
+    cases.each_apart((made_nsys, kinds_of_copies, recorded_waits, two_processes, query_builds, hostile_tables, damaged, journals_and_pipes))
     if not skip_without_traces(cases, OTHER):
         for name in ("nsys_2gpu_before.sqlite", "nsys_2gpu_after.sqlite"):
             cases.run_apart(name, real_nsys, name)

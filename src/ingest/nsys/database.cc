@@ -25,14 +25,15 @@ struct NsysThread {
   TrackKey pid, tid;
 };
 
-// As the PyTorch profiler writes them; the numbers are CUPTI's.
+// As the PyTorch profiler writes them; the numbers are CUPTI's, and behind them those of migrations of unified memory.
 std::string_view direction(std::int64_t kind) {
-  constexpr std::array<std::string_view, 11> kNames = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                                       "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
+  constexpr std::array<std::string_view, 14> kNames = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD",
+                                                       "DtoA",    "DtoD", "HtoH", "PtoP", "HtoD", "DtoH", "DtoD"};
   return kind > 0 && kind < std::ssize(kNames) ? kNames[static_cast<std::size_t>(kind)] : kNames[0];
 }
 std::string_view memory_kind(std::int64_t kind) {
-  constexpr std::array<std::string_view, 5> kNames = {"Pageable", "Pinned", "Device", "Array", "Managed"};
+  constexpr std::array<std::string_view, 7> kNames = {"Pageable", "Pinned",        "Device",        "Array",
+                                                      "Managed",  "Device Static", "Managed Static"};
   return kind >= 0 && kind < std::ssize(kNames) ? kNames[static_cast<std::size_t>(kind)] : "Unknown";
 }
 
