@@ -329,6 +329,10 @@ std::optional<NvtxOperator> parse_nvtx_operator(std::string_view text) {
   if (end == std::string_view::npos || end == 0) return std::nullopt;
   const std::string_view numbers = text.substr(end);
   NvtxOperator out{text.substr(0, end), parse_int64(value_of(numbers, ", seq = ")), {}};
+  // Without its number, as older versions of PyTorch wrote it, it may be a range of the user: "decode, seq = 4096".
+  const bool is_named_so =
+      out.name.find("::") != std::string_view::npos || out.name.find("Backward") != std::string_view::npos;
+  if (id == std::string_view::npos && (!is_named_so || !out.sequence_number)) return std::nullopt;
   if (id != std::string_view::npos && !parse_int64(value_of(numbers, ", op_id = "))) return std::nullopt;
   const std::size_t sizes = numbers.find(kSizes);
   if (sizes == std::string_view::npos) return out;

@@ -131,7 +131,9 @@ TEST_CASE("ranges of PyTorch's emit_nvtx are operators") {
   CHECK_FALSE(parse_nvtx_operator("aten::empty, op_id = 990346")->sequence_number.has_value());
   CHECK(parse_nvtx_operator("a, op_id = 1, sizes = [[1]], input_op_ids = [(0,0)]")->sizes == "[[1]]");
   check_each(false, [](std::string_view text) { return parse_nvtx_operator(text).has_value(); },
-             {"forward", ", op_id = 1", "step, op_id = x", "a, seq", ""});
+             {"forward", ", op_id = 1", "step, op_id = x", "a, seq", "decode, seq = 4096", "aten::mm, seq = x", ""});
+  check_each(true, [](std::string_view text) { return parse_nvtx_operator(text).has_value(); },
+             {"MmBackward, seq = 7", "aten::mm, seq = 7, sizes = [[1]]"});
 }
 
 TEST_CASE("names of calls lose their version") {
