@@ -304,6 +304,15 @@ def check_exact_return(folder):
     equal([(ts, end) for ts, end, kind, _ in path_of(index) if kind == "computation"], [(6000, 30000), (56000, 80000)], "kernels on the path")
 
 
+def check_passed(folder):
+    """A waiting call that takes no time holds nothing up, and is no end of the host's time before it."""
+    ops = [event for i in range(10) for event in launched("k", 100 * i + 30, 20, i + 1, 100 * i)]
+    for dur in (0, -5, None):
+        index = planted(folder, [*ops, call("cudaStreamSynchronize", 495, dur, 99)])
+        equal(what_ifs(index, "host:0.5", "host:1", "k:2"), [(497.5, "at least, inferred"), (950, "inferred"), (970, "at least, inferred")], f"a wait of {dur}")
+        equal([row["slack"] for row in rows("critical-path", "--slack", "--limit", 0, index)][:2], [0, 80000], f"slack with a wait of {dur}")
+
+
 def what_ifs(index, *changes, options=()):
     """By change: new length and certainty."""
     words = [word for change in changes for word in ("--what-if", change)]
@@ -447,7 +456,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_many_waits, check_unrecorded_wait, check_without_launch, check_ends, check_blocking_copies, check_free, check_exact_return, check_cut, check_steps, check_launches, check_operators, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_many_waits, check_unrecorded_wait, check_without_launch, check_ends, check_blocking_copies, check_free, check_exact_return, check_passed, check_cut, check_steps, check_launches, check_operators, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

@@ -244,7 +244,8 @@ class Model {
 
   // What happens in the window, in order of time.
   struct Moment {
-    enum class What : std::uint8_t { kReturn, kHostEnd, kCall, kLaunch, kStart };  // of those at one time in this order
+    // Of those at one time in this order. kPassed: call and return of one that takes no time.
+    enum class What : std::uint8_t { kReturn, kPassed, kHostEnd, kCall, kLaunch, kStart };
     std::int64_t at = 0;
     What what = What::kReturn;
     std::uint32_t place = 0;  // of synchronising calls that in calls(), of a host's end its thread, else the activity
@@ -265,8 +266,9 @@ class Model {
     const auto calls = graph_.calls();
     const auto add_call = [&](const SynchronisingCall& call) {
       const auto place = static_cast<std::uint32_t>(&call - calls.data());
-      if (call.ts >= window_.begin) others.push_back({call.ts, kCall, place});
-      others.push_back({end_of(call), kReturn, place});
+      const bool takes_time = call.ts < end_of(call);
+      if (takes_time && call.ts >= window_.begin) others.push_back({call.ts, kCall, place});
+      others.push_back({end_of(call), takes_time ? kReturn : kPassed, place});
     };
     const auto ended = std::ranges::lower_bound(calls, window_.begin, {}, &SynchronisingCall::end);
     for (auto call = ended; call != calls.end() && call->end <= window_.end; ++call) add_call(*call);
@@ -318,9 +320,10 @@ class Forwards {
     for (const Model::Moment& moment : model_.moments()) {
       const auto shift_on = [&](std::uint32_t thread) { return shift(thread, moment.at); };
       if (moment.what == kStart) move_start(moment.place);
-      if (moment.what == kReturn) move_return(moment.place);
+      if (moment.what == kCall || moment.what == kPassed)
+        of_call_[moment.place] = shift_on(graph_.calls()[moment.place].thread);
+      if (moment.what == kReturn || moment.what == kPassed) move_return(moment.place);
       if (moment.what == kHostEnd) end_ = std::max(end_, moment.at + shift_on(moment.place));
-      if (moment.what == kCall) of_call_[moment.place] = shift_on(graph_.calls()[moment.place].thread);
       if (moment.what == kLaunch)
         of_launch_[moment.place - model_.first()] = shift_on(graph_.thread_of(graph_.activities()[moment.place].call));
     }
@@ -414,9 +417,10 @@ class Backwards {
     const std::span<const Model::Moment> moments = model_.moments();
     for (auto moment = moments.rbegin(); moment != moments.rend(); ++moment) {
       if (moment->what == kStart) bound_releases(moment->place);
-      if (moment->what == kReturn) bound_awaited(moment->place);
+      if (moment->what == kReturn || moment->what == kPassed) bound_awaited(moment->place);
       if (moment->what == kHostEnd) lower(host(moment->place), model_.end() - moment->at);
-      if (moment->what == kCall) lower(host(graph_.calls()[moment->place].thread), of_call_.at(moment->place));
+      if (moment->what == kCall || moment->what == kPassed)
+        lower(host(graph_.calls()[moment->place].thread), of_call_.at(moment->place));
       if (moment->what == kLaunch)
         lower(host(graph_.thread_of(graph_.activities()[moment->place].call)),
               of_launch_[moment->place - model_.first()]);
