@@ -73,12 +73,12 @@ class Asked {
   // What paths wait for without a record, in ns.
   struct Waits {
     std::int64_t all = 0, inferred = 0, unknown = 0;
-    bool returns_inferred = false;
+    bool turns_inferred = false;  // returns of calls, or hand-overs
 
     void add(const PathWindow& window, const std::vector<PathSegment>& path) {
       all = saturating_add(all, window.end - window.begin);
       for (const PathSegment& part : path) {
-        returns_inferred |= part.kind == PathKind::kSyncReturn && part.is_inferred;
+        turns_inferred |= part.kind != PathKind::kInferredWait && part.is_inferred;
         if (part.kind == PathKind::kInferredWait) inferred = saturating_add(inferred, part.end - part.ts);
         if (part.kind == PathKind::kUnknownWait) unknown = saturating_add(unknown, part.end - part.ts);
       }
@@ -86,7 +86,7 @@ class Asked {
     [[nodiscard]] bool is_much(std::int64_t waiting) const {
       return 100.0 * static_cast<double>(waiting) > kMuchInferred * static_cast<double>(all);
     }
-    [[nodiscard]] bool is_inferred() const { return returns_inferred || is_much(saturating_add(inferred, unknown)); }
+    [[nodiscard]] bool is_inferred() const { return turns_inferred || is_much(saturating_add(inferred, unknown)); }
   };
 
   [[nodiscard]] bool is_in_steps(std::size_t kernel) const {

@@ -398,6 +398,34 @@ def check_scaled(folder):
     equal(scaled, [(ts * 3, end * 3, kind, name) for ts, end, kind, name in plain], "path of three times the times")
 
 
+def check_threads(folder):
+    """A thread waits for what it waits for itself, or the thread that handed over to it; not for the waits of others that are open beside it."""
+    work = [event("cpu_op", "main::work", 0, 1000), *launched("k", 1000, 100, 3, 985)]
+    beside = [call("cudaLaunchKernel", 2, 5, 1, 2), kernel("gemm_a", 10, 485, 1, 20), *sync(35, 465, 2, tid=2)]
+    beside[-1].update(tid=20, args=dict(beside[-1]["args"], stream=20))
+    index = planted(folder, [*work, *beside])
+    equal(what_ifs(index, "gemm_a:0", "gemm_a:2"), [(1100, "by the releases")] * 2, "beside the main thread")
+    equal([(row["name"], row["slack"]) for row in rows("critical-path", "--slack", index)], [("k", 0), ("gemm_a", 600000)], "slack beside the main thread")
+    handed = [event("cpu_op", "main::after", 505, 495), *launched("k", 1000, 100, 3, 985)]
+    index = planted(folder, [*handed, *beside])
+    equal(what_ifs(index, "gemm_a:2"), [(1098 + 485, "by the releases")], "handed over to the main thread")
+    equal([row["slack"] for row in rows("critical-path", "--slack", index)], [0, 0], "slack of what is handed over")
+
+
+def check_hand_over(folder):
+    """Of several open threads the one that began to work last hands over, in any order of the file, and that is inferred; threads that sleep are none."""
+    python, loader = event("python_function", "sleep", 0, 600, tid=8), event("cpu_op", "loader", 5, 295, tid=5)
+    worker, main = event("cpu_op", "worker", 95, 6, tid=6), [event("cpu_op", "main", 100, 100), *launched("k", 120, 480, 1, 110)]
+    for others, thread, inferred in (([loader, worker], 6, 1), ([loader], 5, 0), ([loader, python], 5, 0)):
+        for seed in range(4):
+            events = [*others, *main]
+            random.Random(seed).shuffle(events)
+            index = planted(folder, events)
+            path = rows("sql", "--limit", 0, index, "SELECT t.tid, p.inferred FROM critical_path p JOIN thread t ON t.id = p.thread_id WHERE p.ts < 120000 ORDER BY p.ts DESC")
+            equal((next(row["tid"] for row in path if row["tid"] != 1), sum(row["inferred"] for row in path)), (thread, inferred), f"{others}: {path}")
+            equal("1 hand-over by one of several threads is inferred" in " ".join(notes_of(index)), inferred == 1, "whether it is said")
+
+
 def check_bad(folder):
     """Waits on events never recorded, correlations that are none, launches after their kernels, circles of nothing, no device work at all."""
     waits = [event("cuda_sync", name, 5, 1, 0, stream, **args) for name, stream, args in (
@@ -456,7 +484,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_many_waits, check_unrecorded_wait, check_without_launch, check_ends, check_blocking_copies, check_free, check_exact_return, check_passed, check_cut, check_steps, check_launches, check_operators, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_many_waits, check_unrecorded_wait, check_without_launch, check_ends, check_blocking_copies, check_free, check_exact_return, check_passed, check_cut, check_steps, check_launches, check_operators, check_threads, check_hand_over, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

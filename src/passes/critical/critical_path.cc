@@ -122,18 +122,11 @@ class Walk {
       }
     }
     if (is_open) return add(host);
-    std::int64_t latest = from;
-    std::uint32_t giver = thread_;
-    for (const std::uint32_t other : paths_.threads(graph_.process_of(thread_))) {
-      if (other == thread_) continue;
-      const Extent there = graph_.open_on(other).last_before(now_);
-      if (there.length() == 0 || std::min(there.end, now_) <= latest) continue;
-      latest = std::min(there.end, now_);
-      giver = other;
-    }
-    if (giver == thread_) return add(host);  // that is, a gap
-    add({latest, 0, PathKind::kHandOver, kNoActivity, thread_});
-    thread_ = giver;
+    const HandOver giver = paths_.hand_over(thread_, from, now_);
+    if (giver.from == thread_) return add(host);  // that is, a gap
+    add({giver.at, 0, PathKind::kHandOver, kNoActivity, thread_});
+    if (!segments_.empty()) segments_.back().is_inferred |= giver.is_inferred;
+    thread_ = giver.from;
   }
 
   const CriticalPaths& paths_;
@@ -245,10 +238,11 @@ class Model {
   // What happens in the window, in order of time.
   struct Moment {
     // Of those at one time in this order. kPassed: call and return of one that takes no time.
-    enum class What : std::uint8_t { kReturn, kPassed, kHostEnd, kCall, kLaunch, kStart };
+    enum class What : std::uint8_t { kReturn, kHandOver, kPassed, kHostEnd, kCall, kLaunch, kStart };
     std::int64_t at = 0;
     What what = What::kReturn;
-    std::uint32_t place = 0;  // of synchronising calls that in calls(), of a host's end its thread, else the activity
+    std::uint32_t place = 0;  // of synchronising calls that in calls(), of the host its thread, else the activity
+    std::uint32_t from = 0;   // of kHandOver: the thread whose time goes on there
     friend bool operator<(const Moment& a, const Moment& b) { return std::tie(a.at, a.what) < std::tie(b.at, b.what); }
   };
   [[nodiscard]] std::span<const Moment> moments() const { return moments_; }
@@ -273,6 +267,10 @@ class Model {
     const auto ended = std::ranges::lower_bound(calls, window_.begin, {}, &SynchronisingCall::end);
     for (auto call = ended; call != calls.end() && call->end <= window_.end; ++call) add_call(*call);
     for (std::uint32_t thread = 0; thread < graph_.threads(); ++thread) {
+      graph_.open_on(thread).for_each_gap(window_.begin, window_.end, [&](std::int64_t since, std::int64_t until) {
+        const std::uint32_t from = paths.hand_over(thread, since, until).from;
+        if (from != thread) others.push_back({until, kHandOver, thread, from});
+      });
       if (window_.step && thread != window_.thread) continue;
       std::int64_t at = thread == window_.thread
                             ? window_.host_end
@@ -320,6 +318,7 @@ class Forwards {
     for (const Model::Moment& moment : model_.moments()) {
       const auto shift_on = [&](std::uint32_t thread) { return shift(thread, moment.at); };
       if (moment.what == kStart) move_start(moment.place);
+      if (moment.what == kHandOver) hosts_[moment.place] = {moment.at, shift_on(moment.from)};
       if (moment.what == kCall || moment.what == kPassed)
         of_call_[moment.place] = shift_on(graph_.calls()[moment.place].thread);
       if (moment.what == kReturn || moment.what == kPassed) move_return(moment.place);
@@ -331,12 +330,12 @@ class Forwards {
   }
 
  private:
-  // How much later a process is than it was, from one moment to the next.
+  // How much later a thread is than it was, from one moment to the next.
   struct Host {
     std::int64_t now = 0, shift = 0;
   };
   std::int64_t shift(std::uint32_t thread, std::int64_t ts) {
-    Host& host = hosts_.try_emplace(graph_.process_of(thread), Host{window_.begin, 0}).first->second;
+    Host& host = hosts_.try_emplace(thread, Host{window_.begin, 0}).first->second;
     if (ts > host.now) {
       host.shift += change_.host.of(ts - host.now) - (ts - host.now);
       host.now = ts;
@@ -360,7 +359,7 @@ class Forwards {
     std::int64_t returns = later + (call.source == kNoActivity ? end : after(call.ts, model_.own_time(call)));
     model_.for_each_delay(
         call, [&](std::uint32_t one, const Delay& delay) { returns = std::max(returns, after(end_of(one), delay)); });
-    hosts_[graph_.process_of(call.thread)] = {end, std::max(returns, window_.begin) - end};
+    hosts_[call.thread] = {end, std::max(returns, window_.begin) - end};
   }
 
   std::int64_t released(std::uint32_t activity) {
@@ -391,7 +390,7 @@ class Forwards {
   const Model& model_;
   std::span<const std::int64_t> durations_;  // of the activities of the model, as all by place
   bool with_longest_;
-  std::unordered_map<std::uint32_t, Host> hosts_;            // by process
+  std::unordered_map<std::uint32_t, Host> hosts_;            // by thread
   std::vector<std::int64_t> new_ends_, of_launch_;           // and shifts of the host at their launches
   std::unordered_map<std::uint32_t, std::int64_t> of_call_;  // shifts of the host
   std::int64_t end_ = window_.begin;
@@ -417,6 +416,7 @@ class Backwards {
     const std::span<const Model::Moment> moments = model_.moments();
     for (auto moment = moments.rbegin(); moment != moments.rend(); ++moment) {
       if (moment->what == kStart) bound_releases(moment->place);
+      if (moment->what == kHandOver) lower(host(moment->from), std::exchange(host(moment->place), kUnbounded));
       if (moment->what == kReturn || moment->what == kPassed) bound_awaited(moment->place);
       if (moment->what == kHostEnd) lower(host(moment->place), model_.end() - moment->at);
       if (moment->what == kCall || moment->what == kPassed)
@@ -433,10 +433,8 @@ class Backwards {
   void lower_end(std::uint32_t activity, std::int64_t bound) {
     if (model_.has(activity)) lower(latest_[activity - model_.first()], bound);
   }
-  // By how much the host of a thread's process may be later from the moment on.
-  std::int64_t& host(std::uint32_t thread) {
-    return hosts_.try_emplace(graph_.process_of(thread), kUnbounded).first->second;
-  }
+  // By how much a thread may be later from the moment on.
+  std::int64_t& host(std::uint32_t thread) { return hosts_.try_emplace(thread, kUnbounded).first->second; }
   [[nodiscard]] std::int64_t ns(const Delay& delay) const {
     return with_longest_ && !delay.is_known ? delay.most : delay.ns;
   }
@@ -521,7 +519,7 @@ CriticalPaths::CriticalPaths(const ReleaseGraph& graph)
   for (const SynchronisingCall& call : graph.calls()) {
     if (call.source != kNoActivity && call.thread < waits_.size()) waits_[call.thread].push_back(&call);
   }
-  for (std::uint32_t thread = 0; thread < graph.threads(); ++thread) {
+  for (const std::uint32_t thread : graph.named_threads()) {
     if (graph.open_on(thread).bounds().length() > 0) threads_[graph.process_of(thread)].push_back(thread);
   }
   latest_ends_.reserve(graph.activities().size());
@@ -541,9 +539,28 @@ const SynchronisingCall* CriticalPaths::wait_at(std::uint32_t thread, std::int64
   return next != calls.end() && (*next)->ts < moment ? *next : nullptr;
 }
 
-std::span<const std::uint32_t> CriticalPaths::threads(std::uint32_t process) const {
-  const auto found = threads_.find(process);
-  return found == threads_.end() ? std::span<const std::uint32_t>() : found->second;
+HandOver CriticalPaths::hand_over(std::uint32_t thread, std::int64_t since, std::int64_t moment) const {
+  HandOver out{thread, since};
+  const auto returned = std::ranges::lower_bound(waits(thread), since, {}, &SynchronisingCall::end);
+  const bool waited = returned != waits(thread).end() && (*returned)->end == since;
+  const auto found = threads_.find(graph_.process_of(thread));
+  if (waited || found == threads_.end()) return out;
+  std::int64_t worked = 0, begin = 0;  // of the one found
+  for (const std::uint32_t other : found->second) {
+    const Extent there = graph_.open_on(other).last_before(moment);
+    const Extent work = graph_.worked_on(other).last_before(moment);
+    const std::int64_t at = std::min(there.end, moment), until = std::min(work.end, moment);
+    if (other == thread || there.length() == 0 || at <= since) continue;
+    if (std::tie(at, until) < std::tie(out.at, worked)) continue;
+    const bool is_alike = std::tie(at, until) == std::tie(out.at, worked);
+    if (!is_alike || work.begin > begin) {
+      out = {other, at};
+      worked = until;
+      begin = work.begin;
+    }
+    out.is_inferred = is_alike;
+  }
+  return out;
 }
 
 std::vector<PathSegment> CriticalPaths::path(const PathWindow& window) const { return Walk(*this, window).run(); }

@@ -94,6 +94,15 @@ struct Slack {
   std::int64_t ns = kUnknownValue, least = kUnknownValue;
 };
 
+// What lets a thread on which nothing was open go on.
+struct HandOver {
+  // The thread of its process that ended last, of those open the one that worked last; itself: no other ended later.
+  std::uint32_t from = 0;
+  std::int64_t at = 0;  // when that ended; not behind the moment
+  // Others ended, or were open, and did their last work then, too: of these it is the one that began it last.
+  bool is_inferred = false;
+};
+
 // Of windows of one trace. The graph must outlive the object.
 class CriticalPaths {
  public:
@@ -113,8 +122,9 @@ class CriticalPaths {
   [[nodiscard]] std::span<const SynchronisingCall* const> waits(std::uint32_t thread) const;
   // The one in which the thread is at a moment; null: in none.
   [[nodiscard]] const SynchronisingCall* wait_at(std::uint32_t thread, std::int64_t moment) const;
-  // Threads of a process on which anything was open.
-  [[nodiscard]] std::span<const std::uint32_t> threads(std::uint32_t process) const;
+  // Before a moment, to a thread on which nothing was open since another. Where a call that waited returned then, it
+  // goes on itself.
+  [[nodiscard]] HandOver hand_over(std::uint32_t thread, std::int64_t since, std::int64_t moment) const;
   // The latest end of an activity and all before it.
   [[nodiscard]] std::int64_t latest_end_until(std::size_t activity) const { return latest_ends_[activity]; }
 
@@ -122,7 +132,7 @@ class CriticalPaths {
   const ReleaseGraph& graph_;
   SmallestDelays delays_;
   std::vector<std::vector<const SynchronisingCall*>> waits_;     // by thread
-  std::map<std::uint32_t, std::vector<std::uint32_t>> threads_;  // by process
+  std::map<std::uint32_t, std::vector<std::uint32_t>> threads_;  // by process, on which anything was open
   LargeVector<std::int64_t> latest_ends_;                        // by activity, of it and all before it
 };
 

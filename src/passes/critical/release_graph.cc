@@ -48,6 +48,9 @@ ReleaseGraph::ReleaseGraph(const Index& index, const EventTables& events, std::i
 
 void ReleaseGraph::read_threads() {
   process_of_thread_ = ids_by_id(index_, "thread", "process_id");
+  Statement named(index_.database(),
+                  "SELECT t.id FROM thread t JOIN process p ON p.id = t.process_id ORDER BY p.pid, t.tid, t.name");
+  while (named.step()) named_threads_.push_back(named.id(0));
   open_.resize(process_of_thread_.size());
   worked_.resize(process_of_thread_.size());
   HostEventReader host(index_, events_);

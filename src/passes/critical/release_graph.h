@@ -70,6 +70,8 @@ class ReleaseGraph {
     return thread < process_of_thread_.size() ? process_of_thread_[thread] : 0;
   }
   [[nodiscard]] std::size_t threads() const { return process_of_thread_.size(); }
+  // By the numbers of their processes, their own and their names: the same in any order of the file.
+  [[nodiscard]] std::span<const std::uint32_t> named_threads() const { return named_threads_; }
   // Of what has a call: until when the host holds it up.
   [[nodiscard]] std::int64_t launched_at(const Activity& one) const {
     return std::min(one.queued ? call_ts(one.call) : call_end(one.call), one.ts);
@@ -158,7 +160,8 @@ class ReleaseGraph {
   std::vector<StreamWait> stream_waits_;      // sorted
   std::vector<SynchronisingCall> calls_;
   std::vector<std::uint32_t> process_of_thread_;  // by thread
-  std::vector<TimeCover> open_, worked_;          // by thread
+  std::vector<std::uint32_t> named_threads_;
+  std::vector<TimeCover> open_, worked_;  // by thread
 };
 
 }  // namespace tracedb

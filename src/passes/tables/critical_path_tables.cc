@@ -29,11 +29,15 @@ std::vector<PathWindow> whole_trace(const ReleaseGraph& graph) {
     out.begin = std::min(out.begin, one.ts);
     out.end = std::max(out.end, one.end);
   }
-  for (std::uint32_t thread = 0; thread < graph.threads(); ++thread) {
+  std::int64_t worked = 0;  // until then the thread that ends last, as others may that sleep
+  for (const std::uint32_t thread : graph.named_threads()) {
     const Extent open = graph.open_on(thread).bounds();
     if (open.length() == 0) continue;
     out.begin = std::min(out.begin, open.begin);
-    if (open.end > out.host_end) out.host_end = open.end, out.thread = thread;
+    const std::int64_t until = graph.worked_on(thread).bounds().end;
+    if (std::tie(open.end, until) <= std::tie(out.host_end, worked)) continue;
+    out.host_end = open.end, out.thread = thread;
+    worked = until;
   }
   out.end = std::max(out.end, out.host_end);
   if (out.thread == 0) out.host_end = std::numeric_limits<std::int64_t>::max();
@@ -177,6 +181,7 @@ void for_each_piece(const PathSegment& segment, const std::deque<OpenFrom>& open
     const auto next = std::next(now);
     PathPiece piece{segment, nullptr, now->name, now->innermost_op, now->stack};
     piece.segment.ts = ts;
+    piece.segment.is_inferred = segment.is_inferred && ts == segment.ts;
     piece.segment.end = next == open.end() ? segment.end : std::min(segment.end, next->ts);
     if (!now->any) piece.segment.kind = PathKind::kHostGap;
     ts = piece.segment.end;

@@ -302,7 +302,8 @@ PathCertainty path_certainty(Workload& workload) {
       database,
       "SELECT total(time), total(iif(kind = 'inferred_wait', time, 0)), total(iif(kind = 'unknown_wait', time, 0)), "
       "total(iif(kind = 'sync_return', parts, 0)), total(iif(kind = 'sync_return', inferred, 0)), "
-      "(SELECT count(*) FROM sync) FROM temp.critical_path_sums");
+      "(SELECT count(*) FROM sync), total(iif(kind NOT IN ('sync_return', 'inferred_wait'), inferred, 0)) "
+      "FROM temp.critical_path_sums");
   if (!sums.step() || sums.real(0) <= 0) return {};
   const double inferred = 100 * sums.real(1) / sums.real(0), unknown = 100 * sums.real(2) / sums.real(0);
   const EventFilter filter = workload.filter();
@@ -319,6 +320,10 @@ PathCertainty path_certainty(Workload& workload) {
   if (sums.real(4) > 0)
     facts.push_back(
         fmt::format("{:.0f} of {:.0f} returns of waiting calls are not recorded", sums.real(4), sums.real(3)));
+  if (sums.int64(6) > 0) {
+    facts.push_back(counted(sums.int64(6), "hand-over by one of several threads is inferred",
+                            "hand-overs by one of several threads are inferred"));
+  }
   constexpr double kShown = 0.05;  // what a digit behind the point shows
   if (inferred >= kShown)
     facts.push_back(part_text(inferred / 100, 1) + " of the path waits for what only ended shortly before");
@@ -334,8 +339,8 @@ PathCertainty path_certainty(Workload& workload) {
         "times");
   }
   if (facts.empty()) return {};
-  const bool partly =
-      inferred + unknown > kMuchInferred || unlaunched > kMuchInferred || sums.real(4) > 0 || unrecorded || waits > 0;
+  const bool partly = inferred + unknown > kMuchInferred || unlaunched > kMuchInferred ||
+                      sums.real(4) + sums.real(6) > 0 || unrecorded || waits > 0;
   return {{fmt::format("{}{}", partly ? "partly inferred: " : "", fmt::join(facts, "; "))},
           partly,
           unknown > kMuchInferred};
