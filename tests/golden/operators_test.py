@@ -2,6 +2,7 @@
 import statistics
 from collections import defaultdict
 
+from made_events import call, event, index_of, kernel
 from trace_cases import equal, ingest, kineto_traces, make_trace, open_index, require, rows
 
 COLUMNS = {"": (), "shape": ("dims", "types"), "args": ("dims", "types", "strides", "concrete_inputs")}  # of op_shape
@@ -120,7 +121,23 @@ def check_without(folder):
     check_trace(index)
 
 
+def check_outlasting(folder):
+    """An operator or module that outlasts those around it: of each moment the one that began last is the innermost, and none has more own time than time."""
+    calls = (("parent", 0, 100, 50, 100), ("child", 50, 200, 150, 200), ("last", 200, 100, 100, 100), ("twice", 400, 100, 200, 200), ("twice", 450, 150, 200, 200))
+    launch = [call("cudaLaunchKernel", 60, 5, 1), kernel("k", 300, 10, correlation=1)]
+    for report, events in (("operators", [event("cpu_op", name, ts, dur) for name, ts, dur, *_ in calls]),
+                           ("modules", [event("python_function", f"nn.Module: {name}_0", ts, dur, **{"Python id": i + 1}) for i, (name, ts, dur, *_) in enumerate(calls)])):
+        index = index_of(folder / "o.json", [*events, *launch], "--force")
+        for options in ((), ("--tree",)):
+            found = rows(report, *options, "--limit", 0, index)
+            sums = {name: [sum(row[key] for row in found if row.get("name", row.get("module", "")).split("_")[0] == name) for key in ("host_self", "host_total")] for name, *_ in calls}
+            if report == "modules" or options:  # by path of names
+                require(all(0 <= row["host_self"] <= row["host_total"] for row in found if row["host_self"] is not None), f"{report} {options}: {found}")
+            if report == "operators":
+                equal(sums, {name: [own * 1000, total * 1000] for name, _, _, own, total in calls} if not options else {**sums, "parent": [50000, 100000], "child": [150000, 200000]}, f"{report} {options}")
+
+
 def main(cases, folder):
-    cases.each_apart((check_selection, check_without))
+    cases.each_apart((check_selection, check_without, check_outlasting))
     for path in kineto_traces():
         cases.run_apart(path.name, lambda own, path=path: check_trace(ingest(path, own / "x.tracedb")))

@@ -23,13 +23,6 @@ namespace {
 struct CallSums : DeviceSums {
   std::int64_t calls = 0, host_total = 0, host_self = 0, device_self = 0;
 
-  // `is_nested`: within another call of the group. `outer`: the sums of what the call is directly within; null: none.
-  void add_call(std::int64_t time, bool is_nested, CallSums* outer) {
-    ++calls;
-    host_self = saturating_add(host_self, time);
-    if (!is_nested) host_total = saturating_add(host_total, time);
-    if (outer != nullptr) outer->host_self = saturating_add(outer->host_self, -time);
-  }
   [[nodiscard]] bool empty() const { return calls == 0 && total == 0 && kernels == 0; }
   // As siblings in a tree are ordered.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> size() const { return {total, host_total}; }
@@ -39,6 +32,41 @@ struct CallSums : DeviceSums {
     rows.add(of_host(calls)).add(of_host(host_total)).add(of_host(host_self));
     rows.add(total).add(device_self).add(busy).add(kernels);
   }
+};
+
+// Adds calls to the sums of their groups. Of each moment the call that began last is the innermost, though it may
+// outlast those around it.
+template <class Sums>
+class CallAdder {
+ public:
+  explicit CallAdder(std::vector<Sums>& sums) : sums_(sums) {}
+
+  // In order of ts, the outer one first.
+  void add(std::uint32_t thread, std::uint32_t group, std::int64_t ts, std::int64_t dur) {
+    std::vector<Open>& open = for_id(open_, thread);
+    std::erase_if(open, [ts](const Open& one) { return one.end <= ts; });
+    const std::int64_t end = saturating_add(ts, dur);
+    std::int64_t taken = ts, counted = ts;  // until when from the calls around it, and by others of the group
+    for (auto outer = open.rbegin(); outer != open.rend(); ++outer) {
+      const std::int64_t until = std::min(outer->end, end);
+      if (until > taken) add_to(sums_[outer->group].host_self, std::exchange(taken, until) - until);
+      if (outer->group == group) counted = std::max(counted, until);
+    }
+    ++sums_[group].calls;
+    add_to(sums_[group].host_self, end - ts);
+    add_to(sums_[group].host_total, end - counted);
+    open.push_back({end, group});
+  }
+
+ private:
+  struct Open {
+    std::int64_t end;
+    std::uint32_t group;
+  };
+  static void add_to(std::int64_t& sum, std::int64_t time) { sum = saturating_add(sum, time); }
+
+  std::vector<Sums>& sums_;
+  std::vector<std::vector<Open>> open_;  // by thread, the innermost last
 };
 
 constexpr std::string_view kNoOperator = "[no operator]";
@@ -54,7 +82,7 @@ class OperatorSummer {
   // it.
   OperatorSummer(Workload& workload, std::span<const std::uint32_t> alike, bool by_path = false)
       : workload_(workload), columns_(workload.events().operators), name_of_(workload.index()) {
-    columns_.read({"name_id", "parent_id", "shape_id", "dur"});
+    columns_.read({"name_id", "parent_id", "shape_id", "thread_id", "ts", "dur"});
     const auto names = columns_.ids("name_id"), parents = columns_.ids("parent_id");
     const auto shapes = alike.empty() ? std::span<const std::uint32_t>() : columns_.ids("shape_id");
     DenseIndex known;
@@ -117,25 +145,12 @@ class OperatorSummer {
   void add_calls() {
     const bool all = workload_.filter().keeps_all();
     const bool on_host = operators_run_on_host(workload_.index().meta("vendor").value_or(""));
-    const auto parents = columns_.ids("parent_id");
-    const auto dur = columns_.int64s("dur");
+    const auto threads = columns_.ids("thread_id");
+    const auto ts = columns_.int64s("ts"), dur = columns_.int64s("dur");
+    CallAdder<OperatorSums> calls(sums);
     for (std::size_t i = 0; i < group_.size(); ++i) {
-      if (!all && !launches_[i]) continue;
-      const std::uint32_t parent = parents[i];
-      const bool has_outer = parent > 0 && parent <= group_.size() && (all || launches_[parent - 1]);
-      sums[group_[i]].add_call(on_host ? duration_or_zero(dur[i]) : 0, is_nested(i, parents),
-                               has_outer ? &sums[group_[parent - 1]] : nullptr);
+      if (all || launches_[i]) calls.add(threads[i], group_[i], ts[i], on_host ? duration_or_zero(dur[i]) : 0);
     }
-  }
-
-  // Within another call of its group.
-  [[nodiscard]] bool is_nested(std::size_t op, std::span<const std::uint32_t> parents) const {
-    std::uint32_t outer = parents[op];
-    for (std::size_t depth = 0; outer > 0 && outer <= group_.size() && depth < kDeepest; ++depth) {
-      if (group_[outer - 1] == group_[op]) return true;
-      outer = parents[outer - 1];
-    }
-    return false;
   }
 
   Workload& workload_;
@@ -343,15 +358,14 @@ class EventModules {
 };
 
 void add_calls(const Index& index, const ModulePaths& paths, std::vector<CallSums>& sums) {
+  CallAdder<CallSums> adder(sums);
   BlockReader calls(index.database(), "python_call", packed_table("python_call")->columns);
   while (calls.next()) {
-    const auto dur = calls.numbers(1);
-    const auto stacks = calls.ids(3);
+    const auto ts = calls.numbers(0), dur = calls.numbers(1);
+    const auto threads = calls.ids(2), stacks = calls.ids(3);
     for (std::size_t i = 0; i < dur.size(); ++i) {
       if (stacks[i] >= paths.of_stack.size() || paths.stacks.stacks[stacks[i]].frame == kNoFrame) continue;
-      const ModuleNode& node = paths.nodes[paths.of_stack[stacks[i]]];
-      sums[node.group].add_call(duration_or_zero(dur[i]), node.is_nested,
-                                node.parent == kNoNode ? nullptr : &sums[paths.nodes[node.parent].group]);
+      adder.add(threads[i], paths.nodes[paths.of_stack[stacks[i]]].group, ts[i], duration_or_zero(dur[i]));
     }
   }
 }
