@@ -258,26 +258,17 @@ class Model {
       if (launched > window_.begin) others.push_back({launched, kLaunch, i});
     }
     const auto calls = graph_.calls();
-    const auto add_call = [&](const SynchronisingCall& call) {
-      const auto place = static_cast<std::uint32_t>(&call - calls.data());
-      const bool takes_time = call.ts < end_of(call);
-      if (takes_time && call.ts >= window_.begin) others.push_back({call.ts, kCall, place});
-      others.push_back({end_of(call), takes_time ? kReturn : kPassed, place});
-    };
     const auto ended = std::ranges::lower_bound(calls, window_.begin, {}, &SynchronisingCall::end);
-    for (auto call = ended; call != calls.end() && call->end <= window_.end; ++call) add_call(*call);
+    for (auto call = ended; call != calls.end() && call->end <= window_.end; ++call) add_call(*call, others);
+    add_hand_overs(paths, others);
     for (std::uint32_t thread = 0; thread < graph_.threads(); ++thread) {
-      graph_.open_on(thread).for_each_gap(window_.begin, window_.end, [&](std::int64_t since, std::int64_t until) {
-        const std::uint32_t from = paths.hand_over(thread, since, until).from;
-        if (from != thread) others.push_back({until, kHandOver, thread, from});
-      });
       if (window_.step && thread != window_.thread) continue;
       std::int64_t at = thread == window_.thread
                             ? window_.host_end
                             : std::min(graph_.worked_on(thread).last_before(window_.end).end, window_.end);
       if (const SynchronisingCall* const call = window_.is_cut ? paths.wait_at(thread, window_.end) : nullptr) {
         if (all[call->source].end < window_.end)
-          add_call(*call);
+          add_call(*call, others);
         else
           at = std::min(at, call->ts);
       }
@@ -287,6 +278,22 @@ class Model {
     }
     std::stable_sort(others.begin(), others.end());
     std::merge(starts.begin(), starts.end(), others.begin(), others.end(), std::back_inserter(moments_));
+  }
+
+  void add_call(const SynchronisingCall& call, std::vector<Moment>& out) const {
+    using enum Moment::What;
+    const auto place = static_cast<std::uint32_t>(&call - graph_.calls().data());
+    const bool takes_time = call.ts < end_of(call);
+    if (takes_time && call.ts >= window_.begin) out.push_back({call.ts, kCall, place});
+    out.push_back({end_of(call), takes_time ? kReturn : kPassed, place});
+  }
+  void add_hand_overs(const CriticalPaths& paths, std::vector<Moment>& out) const {
+    for (std::uint32_t thread = 0; thread < graph_.threads(); ++thread) {
+      graph_.open_on(thread).for_each_gap(window_.begin, window_.end, [&](std::int64_t since, std::int64_t until) {
+        const std::uint32_t from = paths.hand_over(thread, since, until).from;
+        if (from != thread) out.push_back({until, Moment::What::kHandOver, thread, from});
+      });
+    }
   }
 
   const ReleaseGraph& graph_;
