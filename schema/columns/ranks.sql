@@ -30,8 +30,8 @@
 
 -- table: ranks_compare
 -- ranks --baseline: a row for each rank of two jobs.
--- column: rank | Rank | text | label | 9 | number of the rank; [job]: the rank that waits least, in either job its own
--- column: baseline | Baseline | ns |  | 8 | span of the rank per step; without steps its span
+-- column: rank | Rank | text | label | 9 | number of the rank; [job]: the rank that waits least in both jobs, or where their ranks differ in either
+-- column: baseline | Baseline | ns |  | 8 | span of the rank per step, without the waiting at the start ([start] of causes); without steps its span
 -- column: candidate | Candidate | ns |  | 8 | the same of the candidate
 -- column: change | Change | ns |  | 8 | candidate - baseline: the sum of Compute, Exposed Comm, Exposed Copies and Idle
 -- column: change_pct | Change (%) | percent |  | 8 | of the baseline

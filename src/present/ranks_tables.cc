@@ -221,8 +221,9 @@ constexpr std::size_t kMostCauses = 3;
 
 constexpr double kMostUndivided = 0.1;  // of the change
 
-// Of a step of one rank, in ns; without steps of its recording. The parts add up to the time. Transfer and waiting are
-// those of the steps whose collectives all have all members, and undivided is what all steps communicate beyond that.
+// Of a step of one rank, in ns, without what it waits as ranks began to record at different times; without steps of its
+// recording. The parts add up to the time. Transfer and waiting are those of the steps whose collectives all have all
+// members, and undivided is what all steps communicate beyond that.
 struct RankStep {
   double time = 0;
   std::array<double, 6> parts{};
@@ -249,8 +250,16 @@ double steps_of(const RankTrace& rank, const std::set<std::uint32_t>& without = 
   return static_cast<double>(seen.size());
 }
 
+// Of its exposed communication: what it waits at the first collectives, as far as its recording began before the last.
+std::int64_t start_of(const JobAnalysis& job, std::uint32_t place) {
+  const auto begin = [&](std::size_t of) { return job.clocks[of].aligned(job.ranks[of].begin); };
+  std::int64_t last = begin(place);
+  for (std::size_t other = 0; other < job.ranks.size(); ++other) last = std::max(last, begin(other));
+  return std::min({job.waits.ranks[place].first, job.ranks[place].figures.exposed_comm, last - begin(place)});
+}
+
 std::int64_t waiting_of(const JobAnalysis& job, std::uint32_t place) {
-  return std::min(job.waits.ranks[place].sums.exposed, job.ranks[place].figures.exposed_comm);
+  return std::min(job.waits.ranks[place].sums.exposed, job.ranks[place].figures.exposed_comm) - start_of(job, place);
 }
 
 RankStep step_of(const JobAnalysis& job, std::uint32_t place) {
@@ -260,18 +269,11 @@ RankStep step_of(const JobAnalysis& job, std::uint32_t place) {
   const double steps = steps_of(rank), divided = steps_of(rank, undivided.steps);
   const auto in_step = [](std::int64_t sum, double of) { return of > 0 ? static_cast<double>(sum) / of : 0; };
   const double waiting = in_step(waiting_of(job, place) - undivided.waiting, divided);
-  const double transfer = in_step(sums.exposed_comm - undivided.comm, divided) - waiting;
-  return {in_step(sums.span, steps),
-          {in_step(sums.computation, steps), transfer, waiting, in_step(sums.exposed_comm, steps) - transfer - waiting,
+  const std::int64_t start = start_of(job, place), comm = sums.exposed_comm - start;
+  const double transfer = in_step(comm - undivided.comm, divided) - waiting;
+  return {in_step(sums.span - start, steps),
+          {in_step(sums.computation, steps), transfer, waiting, in_step(comm, steps) - transfer - waiting,
            in_step(sums.exposed_copy, steps), in_step(sums.idle, steps)}};
-}
-
-// The one that waits least in a step: the others wait for it.
-std::uint32_t deciding(const JobAnalysis& job) {
-  std::vector<double> waiting;
-  for (std::uint32_t place = 0; place < job.ranks.size(); ++place)
-    waiting.push_back(static_cast<double>(waiting_of(job, place)) / steps_of(job.ranks[place]));
-  return static_cast<std::uint32_t>(std::ranges::min_element(waiting) - waiting.begin());
 }
 
 Cell percent_cell(double before, double after) { return before > 0 ? Cell(100 * (after - before) / before) : Cell(); }
@@ -281,6 +283,33 @@ std::map<std::int64_t, std::uint32_t> places(const JobAnalysis& job) {
   std::map<std::int64_t, std::uint32_t> out;
   for (std::uint32_t place = 0; place < job.ranks.size(); ++place) out[job.ranks[place].rank] = place;
   return out;
+}
+
+// By rank what it waits in a step; of those that wait as long the one that takes longest comes first.
+std::map<std::int64_t, std::pair<double, double>> waiting_of_step(const JobAnalysis& job) {
+  std::map<std::int64_t, std::pair<double, double>> out;
+  for (const auto& [rank, place] : places(job))
+    out[rank] = {static_cast<double>(waiting_of(job, place)) / steps_of(job.ranks[place]), -step_of(job, place).time};
+  return out;
+}
+
+// For whom the others wait: the straggler; where only the other job has one, the same rank; else the one that waits
+// least in a step, of both jobs together where their ranks are the same.
+std::pair<std::uint32_t, std::uint32_t> deciding(const JobAnalysis& baseline, const JobAnalysis& candidate) {
+  auto before = waiting_of_step(baseline), after = waiting_of_step(candidate);
+  const auto rank_of = [](const auto& one) { return one.first; };
+  if (std::ranges::equal(before, after, {}, rank_of, rank_of)) {
+    for (auto& [rank, waiting] : before)
+      waiting = after[rank] = {waiting.first + after[rank].first, waiting.second + after[rank].second};
+  }
+  const auto of = [](const JobAnalysis& job, const JobAnalysis& other, const auto& waiting) {
+    if (job.waits.straggler) return *job.waits.straggler;
+    const auto there = places(job);
+    const auto same = other.waits.straggler ? there.find(other.ranks[*other.waits.straggler].rank) : there.end();
+    if (same != there.end()) return same->second;
+    return there.at(std::ranges::min_element(waiting, {}, [](const auto& one) { return one.second; })->first);
+  };
+  return {of(baseline, candidate, before), of(candidate, baseline, after)};
 }
 
 Row both_sides(std::int64_t rank, const RankStep& before, const RankStep& after) {
@@ -384,7 +413,7 @@ Report ranks_compare(const JobAnalysis& baseline, const JobAnalysis& candidate) 
     if (a != before.end()) row[1] = time_cell(step_of(baseline, a->second).time);
     if (b != after.end()) row[2] = time_cell(step_of(candidate, b->second).time);
   }
-  const std::uint32_t a = deciding(baseline), b = deciding(candidate);
+  const auto [a, b] = deciding(baseline, candidate);
   Row job = both_sides(0, step_of(baseline, a), step_of(candidate, b));
   job[0] = "[job]";
   out.footer.push_back(std::move(job));
@@ -392,20 +421,25 @@ Report ranks_compare(const JobAnalysis& baseline, const JobAnalysis& candidate) 
 }
 
 Sentence compare_headline(const JobAnalysis& baseline, const JobAnalysis& candidate) {
-  const std::uint32_t a = deciding(baseline), b = deciding(candidate);
+  const auto [a, b] = deciding(baseline, candidate);
   const RankStep before = step_of(baseline, a), after = step_of(candidate, b);
   const double change = before.time > 0 ? (after.time - before.time) / before.time : 0;
-  const bool sets_pace = candidate.waits.straggler == b;
-  const std::optional<std::uint32_t> same = sets_pace ? baseline.waits.straggler : a;  // what it was before
-  const bool same_rank = same && baseline.ranks[*same].rank == candidate.ranks[b].rank;
+  const bool sets_pace = candidate.waits.straggler == b, set_pace = baseline.waits.straggler == a;
+  const bool same_rank = baseline.ranks[a].rank == candidate.ranks[b].rank;
+  const auto other = [](const char* when, const JobAnalysis& job, std::optional<std::uint32_t> place) {
+    return say("", " ({when}: {rank})", {{"when", when}, {"rank", place ? rank_text(job, *place) : "none"}});
+  };
   const Figure who{
       "who", say("", "{rank}{of} {how}{before}",
                  {{"rank", rank_text(candidate, b)},
                   {"of", candidate.all_are_here() ? Sentence{} : say("", " {ranks}", {{"ranks", of_ranks(candidate)}})},
-                  {"how", sets_pace ? "sets the pace" : "waits least"},
-                  {"before",
-                   same_rank ? Sentence{}
-                             : say("", " (before: {rank})", {{"rank", same ? rank_text(baseline, *same) : "none"}})}})};
+                  {"how", sets_pace               ? "sets the pace"
+                          : set_pace && same_rank ? "set the pace before"
+                                                  : "waits least"},
+                  {"before", same_rank && sets_pace == set_pace ? Sentence{}
+                             : same_rank && set_pace            ? other("now", candidate, candidate.waits.straggler)
+                             : sets_pace                        ? other("before", baseline, baseline.waits.straggler)
+                                                                : other("before", baseline, a)}})};
   const bool steps = baseline.steps() > 0 && candidate.steps() > 0;
   const Figure times{"times", say("", "{what} takes {after:duration}, {before:duration} before ({change:+.1f%})",
                                   {{"what", steps ? "a step" : "the recording"},
@@ -429,6 +463,14 @@ std::vector<std::string> compare_notes(const JobAnalysis& baseline, const JobAna
     notes.push_back(counted(n, "rank is", "ranks are") + " in the candidate only");
   }
   if (baseline.world_size != candidate.world_size) notes.emplace_back("the jobs have different numbers of ranks");
+  const auto starts_apart = [](const JobAnalysis& job) {
+    return std::ranges::any_of(places(job), [&](const auto& rank) {
+      return static_cast<double>(start_of(job, rank.second)) >
+             kSame / 100 * static_cast<double>(job.ranks[rank.second].figures.span);
+    });
+  };
+  if (starts_apart(baseline) || starts_apart(candidate))
+    notes.emplace_back("steps are compared without what ranks wait as they began to record at different times");
   return notes;
 }
 

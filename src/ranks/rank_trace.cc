@@ -246,6 +246,10 @@ RankTrace read_rank_trace(Workload& workload, std::int64_t rank, std::int64_t ba
   out.complete = index.complete();
   out.trace = source_of(index).empty() ? index.path().string() : source_of(index).string();
   out.shift = index.meta_int64("base_time_ns").value_or(0) - base;
+  constexpr std::string_view kBegin =
+      "SELECT min(ts) FROM (SELECT ts FROM kernel WHERE id = 1 UNION ALL SELECT ts FROM runtime_call WHERE id = 1 "
+      "UNION ALL SELECT ts FROM cpu_op WHERE id = 1)";
+  out.begin = index.database().query_int64(kBegin).value_or(0) + out.shift;
   const Window window = window_of(workload.selection());
   out.tasks = task_waits(index, window.from, window.to);
   RankReader(workload, texts, out).read(device);

@@ -62,6 +62,7 @@ struct RankTrace {
   std::int64_t rank = 0;
   std::string trace;
   std::int64_t shift = 0;  // times here less those of the trace
+  std::int64_t begin = 0;  // of what is recorded of device and host
   bool complete = true;
   std::vector<std::string> notes;
   LaneTimeline figures;  // of the selection, devices added up: number of kernels, sums of time and no others

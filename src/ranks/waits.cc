@@ -40,7 +40,12 @@ bool within(const MatchedCollective& some, const MatchedCollective& all) {
 class Splitter {
  public:
   Splitter(std::span<const RankTrace> ranks, const Matching& matching, std::span<const RankClock> clocks)
-      : ranks_(ranks), matching_(matching), clocks_(clocks), waited_(ranks.size()), chance_(ranks.size()) {
+      : ranks_(ranks),
+        matching_(matching),
+        clocks_(clocks),
+        waited_(ranks.size()),
+        first_(ranks.size()),
+        chance_(ranks.size()) {
     out_.ranks.resize(ranks.size());
     for (const RankTrace& rank : ranks) divided_.emplace_back(rank.collectives.size());
   }
@@ -193,7 +198,7 @@ class Splitter {
       sums.waiting += waiting;
       (wait.is_whole ? sums.transfer : sums.undivided) += time - waiting;
       sums.exposed += exposed;
-      waited_[one.rank][one.step] += exposed;
+      (wait.arrival == Arrival::kFirst ? first_ : waited_)[one.rank][one.step] += exposed;
       wait.waiting += waiting;
       wait.exposed += exposed;
     }
@@ -295,7 +300,11 @@ class Splitter {
       until = std::max(one.end, until);
       waits.undivided.comm += until > start ? until - start - ranks_[rank].computing.covered(start, until) : 0;
     }
-    for (const std::uint32_t step : waits.undivided.steps) waits.undivided.waiting += waited_[rank][step];
+    for (const std::uint32_t step : waits.undivided.steps) {
+      waits.undivided.waiting += waited_[rank][step];
+      waits.undivided.comm -= first_[rank][step];
+    }
+    for (const auto& [step, exposed] : first_[rank]) waits.first += exposed;
     const Chance& chance = chance_[rank];
     if (chance.variance > 0) {
       waits.persistence = (static_cast<double>(waits.caused) - chance.mean) / std::sqrt(chance.variance);
@@ -318,8 +327,9 @@ class Splitter {
   std::span<const RankTrace> ranks_;
   const Matching& matching_;
   std::span<const RankClock> clocks_;
-  std::vector<std::vector<bool>> divided_;                     // events of each rank that have all their members
-  std::vector<std::map<std::uint32_t, std::int64_t>> waited_;  // by each rank: exposed waiting by its step
+  std::vector<std::vector<bool>> divided_;  // events of each rank that have all their members
+  // By each rank: exposed waiting by its step, and apart from it that at Arrival::kFirst.
+  std::vector<std::map<std::uint32_t, std::int64_t>> waited_, first_;
   std::vector<Chance> chance_;
   std::vector<std::uint32_t> kept_;  // collectives of these ranks, selected or not
   JobWaits out_;

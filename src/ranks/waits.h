@@ -92,13 +92,14 @@ struct HostCause {
 
 // Exposed, of one rank in the steps that have a collective which is not matched with all members.
 struct UndividedSteps {
-  std::set<std::uint32_t> steps;  // place + 1; 0: in none
-  std::int64_t comm = 0, waiting = 0;
+  std::set<std::uint32_t> steps;       // place + 1; 0: in none
+  std::int64_t comm = 0, waiting = 0;  // without RankWaits::first
 };
 
 struct RankWaits {
   UndividedSteps undivided;
   WaitSums sums;                                      // of the collectives it takes part in
+  std::int64_t first = 0;                             // of `sums.exposed`: where Arrival::kFirst
   std::size_t last = 0;                               // collectives where it was late
   std::int64_t caused = 0;                            // exposed waiting of the others there
   std::map<std::uint32_t, std::int64_t> shared;       // of it, what they wait for the last but one, too: by that rank

@@ -286,6 +286,33 @@ def check_baseline(folder):
     require("; rank 1 sets the pace " in own, own)
 
 
+def check_other_start(folder):
+    """Who sets the pace, and by how much, does not depend on when ranks began to record."""
+    jobs = {}
+    for name, late in (("usual", ()), ("slower", ("--late", "1:compute:500000"))):
+        for job in (name, f"{name}_apart"):
+            jobs[job], _ = make(folder, f"start/{job}", ["--ranks", "3", "--steps", "12", *late])
+        for rank in (1, 2):  # 20 ms before rank 0
+            path = jobs[f"{name}_apart"] / f"rank{rank}.json"
+            trace = json.loads(path.read_text())
+            first = min((event for event in trace["traceEvents"] if event.get("cat") == "kernel" and "nccl" in event["name"]), key=lambda event: event["ts"])
+            for event in trace["traceEvents"]:
+                if event is not first and event.get("ph") == "X" and event["ts"] < first["ts"]:
+                    event["ts"] -= 20_000
+            first["ts"], first["dur"] = first["ts"] - 20_000, first["dur"] + 20_000
+            path.write_text(json.dumps(trace))
+    together, apart, skewed = (ask(jobs[after], "--baseline", jobs[before])["compare"] for before, after in (
+        ("usual", "slower"), ("usual_apart", "slower_apart"), ("usual", "slower_apart")))
+    for rows in (apart, skewed):
+        near(rows[-1]["baseline"], together[-1]["baseline"], 20_000, "the job before")
+        near(rows[-1]["change"], 500_000, 20_000, "the job")
+        near(rows[-1]["computation"], 500_000, 30_000, "of that computing")
+    words = ("trace-query", "ranks", "-q")
+    for before, after, who in (("usual", "slower", "sets the pace (before: none)"), ("slower", "usual", "set the pace before (now: none)")):
+        text = " ".join(run(*words, jobs[f"{after}_apart"], "--baseline", jobs[f"{before}_apart"]).stdout.split("\n\n")[0].split())
+        require(f"; rank 1 {who}: " in text and "us computing" in text, text)
+
+
 def check_undivided(folder, whole, usual):
     """What ranks take in collectives of which a member is not recorded is divided as the steps that have all of them."""
     (transfer,) = (row["latency"] for row in ask(whole)["collectives"])
@@ -530,7 +557,7 @@ def main(cases, folder):
     for seed in range(3):
         cases.run(f"devices of one process, seed {seed}", check_devices, seed, folder)
     cases.each((check_several_processes, check_peers, check_parts, check_two_late, check_two_groups, check_unknown_size, check_breakdown, check_shifted, check_shorter, check_replicas, check_far_clocks, check_place, check_several, check_alone,
-                check_one_folder_each, check_baseline, check_host, check_broken), folder)
+                check_one_folder_each, check_baseline, check_other_start, check_host, check_broken), folder)
     cases.run_apart("four real ranks of eight", check_real)
     for name, pairs in (("nsys_2gpu_before.sqlite", 33), ("nsys_2gpu_after.sqlite", 31)):
         cases.run_apart(f"exchanges of {name}", check_real_exchanges, name, pairs)
