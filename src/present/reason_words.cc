@@ -373,14 +373,19 @@ Sentence path_text(const Reason& reason) {
 }
 
 // Why the device waits: " (host in `llama.py(374): forward`; part of it is the recording of python stacks: 1,357 calls
-// a gap)". How large a part is not known: calls take time without being recorded, too.
+// a gap)". How large a part is not known: calls take time without being recorded, too. As many calls as in the gaps of
+// the other side explain no change.
 Sentence host_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate) {
-  const HostWaits& waits = of_candidate ? group.group->candidate.waits : group.group->baseline.waits;
+  const GroupWork &own = of_candidate ? group.group->candidate : group.group->baseline,
+                  &other = of_candidate ? group.group->baseline : group.group->candidate;
+  const HostWaits& waits = own.waits;
   const Recording& recording = (of_candidate ? words.in.candidate : words.in.baseline).recorded.recording;
   std::vector<Sentence> parts;
   if (reason.host)
     parts.push_back(say("host", fmt::format("{} in {{frame}}", waiting_word()), {{"frame", host_words(*reason.host)}}));
-  if (reason.cause == Cause::kBetweenSteps && waits.bound() && waits.calls > 0) {
+  const double more = waits.calls_per_gap() - other.waits.calls_per_gap();
+  if (reason.cause == Cause::kBetweenSteps && waits.bound() && more > 0 &&
+      are_slowing(more, std::abs(ns(reason.change.change)))) {
     parts.push_back(say("slowed", "part of it is the recording of {recording}: {calls:count} calls a gap",
                         {{"recording", to_string(recording)}, {"calls", waits.calls_per_gap()}}));
   }

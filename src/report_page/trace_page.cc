@@ -299,11 +299,9 @@ class TraceWords : PageWriter {
     return joined(said, ", ");
   }
 
-  // Gaps in which calls of the host were recorded are longer than they are without the profiler: by a tenth at least.
+  // Gaps in which calls of the host were recorded are longer than they are without the profiler.
   [[nodiscard]] bool is_slowed() const {
-    constexpr double kPerCall = 5000, kLeastPart = 0.1;  // ns: what the profiler takes for one, stacks included
-    return waits_.bound() &&
-           static_cast<double>(waits_.calls) * kPerCall >= kLeastPart * static_cast<double>(waits_.waiting);
+    return waits_.bound() && are_slowing(static_cast<double>(waits_.calls), static_cast<double>(waits_.waiting));
   }
 
   [[nodiscard]] std::string advice() const {

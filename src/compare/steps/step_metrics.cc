@@ -183,12 +183,15 @@ void judge_period(Change& period, const std::string& difference, const HostWaits
     period.barred = true;
   }
   if (baseline.bound() && candidate.bound()) {
-    period.caveat = fmt::format("both bound by the recording host, {:.0f} and {:.0f} calls per gap",
-                                baseline.calls_per_gap(), candidate.calls_per_gap());
+    period.caveat =
+        fmt::format("both wait for the recording host, {} and {} of the period, {:.0f} and {:.0f} calls per gap",
+                    part_text(baseline.share(), 0), part_text(candidate.share(), 0), baseline.calls_per_gap(),
+                    candidate.calls_per_gap());
   } else if (baseline.bound() || candidate.bound()) {
-    const bool first = baseline.bound();
-    period.caveat = fmt::format("{} bound by the recording host, {:.0f} calls per gap",
-                                first ? "baseline" : "candidate", (first ? baseline : candidate).calls_per_gap());
+    const HostWaits& waits = baseline.bound() ? baseline : candidate;
+    period.caveat =
+        fmt::format("{} waits for the recording host, {} of the period, {:.0f} calls per gap",
+                    baseline.bound() ? "baseline" : "candidate", part_text(waits.share(), 0), waits.calls_per_gap());
   }
 }
 

@@ -145,6 +145,11 @@ double HostWaits::calls_per_gap() const {
   return gaps > 0 ? static_cast<double>(calls) / static_cast<double>(gaps) : 0;
 }
 
+bool are_slowing(double calls, double time) {
+  constexpr double kPerCall = 5000, kLeastPart = 0.1;
+  return calls * kPerCall >= kLeastPart * time;
+}
+
 HostWaits sum_host_waits(const RecordedGaps& gaps, std::span<const std::uint32_t> group,
                          std::span<const std::int64_t> periods) {
   HostWaits out;

@@ -47,6 +47,9 @@ struct HostWaits {
   [[nodiscard]] double share() const;          // of the periods
   [[nodiscard]] double calls_per_gap() const;  // mean
 };
+
+// Whether a tenth of that time, in ns, or more is of recording so many calls: 5 us each, stacks included.
+bool are_slowing(double calls, double time);
 HostWaits sum_host_waits(const RecordedGaps& gaps, std::span<const std::uint32_t> group,
                          std::span<const std::int64_t> periods);
 

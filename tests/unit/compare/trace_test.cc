@@ -353,9 +353,9 @@ TEST_CASE("a period recorded differently is inconclusive, one bound by the host 
   Change waits = worse();
   judge_period(waits, "", kFree, kBound);
   CHECK(waits.verdict == Verdict::kWorse);
-  CHECK(waits.caveat == "candidate bound by the recording host, 15 calls per gap");
+  CHECK(waits.caveat == "candidate waits for the recording host, 50 % of the period, 15 calls per gap");
   judge_period(waits, "", kBound, kBound);
-  CHECK(waits.caveat == "both bound by the recording host, 15 and 15 calls per gap");
+  CHECK(waits.caveat == "both wait for the recording host, 50 % and 50 % of the period, 15 and 15 calls per gap");
   Change unknown;
   judge_period(unknown, "they differ", kBound, kBound);
   CHECK(as_row(unknown.recorded_alike, unknown.caveat.empty()) == "true true");
