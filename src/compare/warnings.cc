@@ -72,10 +72,13 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
                         part_text(static_cast<double>(order.time) / static_cast<double>(trace.work.kernel_time), 1)));
   }
   if (const IdleSums& idle = trace.description.idle; idle.is_host_bound()) {
-    out.add("host_bound", "warning", which,
-            fmt::format("host bound: {} idle, {} of the time waiting for work that was not launched "
-                        "when the devices fell idle (trace-query gaps shows what is recorded of the host)",
-                        part_text(idle.idle_share(), 0), part_text(idle.host_share(), 0)));
+    out.add(
+        "host_bound", "warning", which,
+        fmt::format("host bound: from the first kernel {}to the last {} idle, {} of that time waiting for work that "
+                    "was not launched when the devices fell idle (trace-query gaps shows what is recorded of the "
+                    "host)",
+                    trace.steps.steps.empty() ? "" : "of a step ", part_text(idle.idle_share(), 0),
+                    part_text(idle.host_share(), 0)));
   }
   if (trace.work.outside_time > 0 && trace.work.kernel_time > 0) {
     const double share = static_cast<double>(trace.work.outside_time) / static_cast<double>(trace.work.kernel_time);

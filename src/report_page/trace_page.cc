@@ -253,7 +253,7 @@ class TraceWords : PageWriter {
     if (idle >= kMuchIdle * total && comm >= kMuchWaiting * total) {
       return say("idle_and_comm",
                  " For {none:.0f%} of that the device computes nothing: it idles for {idle:.0f%}{host}, and only "
-                 "communicates for {comm:.0f%}.{advice}",
+                 "communicates, waiting for other ranks included, for {comm:.0f%}.{advice}",
                  {{"none", (idle + comm) / total},
                   {"idle", idle / total},
                   {"host", waiting()},
@@ -272,7 +272,9 @@ class TraceWords : PageWriter {
                    "{waiting:.0f%} is waiting for other ranks (Notify_Wait): look at what these do before.",
                    {{"comm", comm / total}, {"waiting", tasks.share()}});
       }
-      return say("comm", " Communication that no computation hides takes {comm:.0f%} of that: look there first.",
+      return say("comm",
+                 " Communication that no computation hides, waiting for other ranks included, takes {comm:.0f%} of "
+                 "that: look there first.",
                  {{"comm", comm / total}});
     }
     return say("busy", " The device is busy {busy:.0f%} of that. Most of the time: {most}.",
