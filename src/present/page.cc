@@ -422,7 +422,7 @@ class Writer : PageWriter {
     add(BlockKind::kItem,
         of(group, say("compare.rest", "{more}{rest:+time} in smaller rows and noise{unsteady}",
                       {{"more", more}, {"rest", group.rest}, {"unsteady", unsteady}})),
-        group.reasons.empty() ? "change:" : "rest:");
+        group.reasons.empty() ? mark(*group.group) : "rest:");
   }
 
   void fusions() {

@@ -392,6 +392,10 @@ Sentence host_clause(const WordsInput& words, const GroupReasons& group, const R
   return parts.empty() ? Sentence{} : say("", " ({why})", {{"why", joined(parts, "; ")}});
 }
 
+std::string_view which_rare(bool longer, bool others_too) {
+  return !longer ? "fewer or shorter " : others_too ? "more or longer " : "";
+}
+
 Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const Reason& reason, bool of_candidate) {
   const bool longer = (reason.change.change > 0) == of_candidate;
   const Figure size{"change", std::abs(ns(reason.change.change))}, more{"how", longer ? "more" : "less"},
@@ -419,8 +423,8 @@ Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const
       return told("idles {change:time} {how} before the next {next}{host}",
                   {size, waits, {"next", next_step(reason)}, host});
     case Cause::kRareSteps:
-      return longer ? told("has rare long steps, which add {change:time} a step", {size})
-                    : told("has fewer or shorter rare long steps: {change:time} less a step", {size});
+      return told("has {which}rare long steps: {change:time} {how} a step",
+                  {{"which", which_rare(longer, other_n > 0)}, size, more});
     case Cause::kNoStep:
       return told("spends {change:time} {how} in work of no step", {size, more});
     case Cause::kIdle:

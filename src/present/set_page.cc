@@ -108,9 +108,8 @@ class SetsWriter : PageWriter {
   // The period is that of regular steps: what the others add must not go unsaid.
   static Sentence rare_steps(const PhaseAnswer& phase) {
     const SetComparison& one = phase.comparison;
-    const auto row = std::ranges::find(one.rows, SetRowKind::kRareSteps, &SetRow::kind);
-    const double change = row == one.rows.end() ? 0 : row->candidate - row->baseline;
-    if (std::abs(change) < 0.01 * one.period.baseline) return {};
+    const double pct = one.rare_pct();
+    if (pct == 0) return {};
     std::array<std::int64_t, 2> rare{}, all{};
     for (const SetRun& run : one.runs) {
       const auto side = static_cast<std::size_t>(run.side);
@@ -121,8 +120,8 @@ class SetsWriter : PageWriter {
         "rare",
         " Without rare long steps, which add {pct:.1f} %{more} (the candidate has {b} of {b_all}, the baseline {a} of "
         "{a_all}).",
-        {{"more", change > 0 ? "" : " more to the baseline"},
-         {"pct", 100 * std::abs(change) / one.period.baseline},
+        {{"more", pct > 0 ? "" : " more to the baseline"},
+         {"pct", std::abs(pct)},
          {"b", rare[1]},
          {"b_all", all[1]},
          {"a", rare[0]},

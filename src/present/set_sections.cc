@@ -215,6 +215,8 @@ std::string set_because(const PhaseAnswer& phase, GateMetric judged) {
   } else {
     text += ": " + metric->reason;
   }
+  if (const double rare = one.rare_pct(); rare != 0)
+    text += fmt::format("; without rare long steps, which add {:+.2f} %", rare);
   if (one.gate == GateOutcome::kInconclusive && one.gate_runs_needed) {
     const bool more = *one.gate_runs_needed > std::min(metric->baseline_runs, metric->candidate_runs);
     text += more ? fmt::format("; {} runs a side would tell", *one.gate_runs_needed) : "; only more runs can tell";

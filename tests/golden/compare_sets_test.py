@@ -213,7 +213,8 @@ def check_not_surer(folder):
     require(judged["low"] is not None, f"loads that scatter alike on both sides: {judged}")
     many = make_runs(folder / "many", 20, 3)
     stalled = [run for i, run in enumerate(many, 1) if i % 3 == 0]
-    text = text_of("--baseline", *(run for run in many[:8] if run not in stalled), "--candidate", *stalled[:5])
+    text = text_of("--baseline", *(run for run in many[:8] if run not in stalled), "--candidate", *stalled[:5], "--gate", 5)
+    require("; without rare long steps, which add +" in text, f"the gate is of regular steps: {text}")
     require("Without rare long steps, which add " in text and "the candidate has 5 of" in text, text)
     require("No part changed" not in text, text)
     mirrored = text_of("--baseline", *stalled[:5], "--candidate", *(run for run in many[:8] if run not in stalled))

@@ -305,6 +305,13 @@ void judge_gate(const SetOptions& options, SetComparison& out) {
 
 }  // namespace
 
+double SetComparison::rare_pct() const {
+  const auto row = std::ranges::find(rows, SetRowKind::kRareSteps, &SetRow::kind);
+  if (row == rows.end() || period.baseline <= 0) return 0;
+  const double pct = 100 * (row->candidate - row->baseline) / period.baseline;
+  return std::abs(pct) < 1 ? 0 : pct;
+}
+
 SetComparison compare_sets(const PhaseRuns& phase, const SetOptions& options) {
   PhaseLevels levels = levels_of(phase);
   const SetDesign design{levels.runs[0].size(), levels.runs[1].size(), phase.paired};

@@ -108,6 +108,8 @@ struct SetComparison {
   std::int64_t change = 0;
   std::vector<SetRow> rows;  // parts by size of change, named ones first; then speed, load, rare steps
   std::vector<SetRun> runs;  // by side and name
+  // What rare steps add to the change of the period, which is that of regular ones: percent of it; 0: less than 1 %.
+  [[nodiscard]] double rare_pct() const;
   GateOutcome gate = GateOutcome::kInconclusive;
   std::optional<std::int64_t> gate_runs_needed;  // of an inconclusive gate
 };
