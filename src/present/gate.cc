@@ -129,6 +129,18 @@ class Judge {
   std::vector<GateFinding>& findings_;
 };
 
+// No verdict is on the time of the host, but what makes it so much longer passes no gate.
+void look_at_host(const Gate& gate, const GroupComparison& group, const Note& note,
+                  std::vector<GateFinding>& findings) {
+  if (gate.metric || !group.is_host_told()) return;
+  const double percent = 100 * (group.candidate_host->time / group.baseline_host->time - 1);
+  if (percent <= gate.percent) return;
+  const std::string reason = "of the host's time there is no verdict";
+  note(fmt::format("gate: {}, host: {:+.2f} % would exceed {} %, but is inconclusive: {}", group.group.label, percent,
+                   gate.percent, reason));
+  findings.push_back({group.group.label, "host", percent, GateOutcome::kInconclusive, reason, true});
+}
+
 struct GateLine {
   std::string trace;
   double limit;
@@ -204,6 +216,7 @@ GateResult judge_by_gate(const Gate& gate, const Comparison& comparison, const N
         finding.reason =
             fmt::format("without rare long steps, of which the {} has more", a > b ? "baseline" : "candidate");
     }
+    look_at_host(gate, group, note, out.findings);
   }
   return out;
 }

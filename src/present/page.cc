@@ -127,6 +127,7 @@ class Writer : PageWriter {
         add(BlockKind::kHeadline, of(input_.reasons.front(), names_out_of_step_text(input_.in, names_)));
       }
       add(BlockKind::kHeadline, of(input_.reasons.front(), headline(input_.reasons.front())));
+      beside_headline(input_.reasons.front());
     }
     if (!one_step()) verdicts();
     for (std::size_t i = 0; i < std::min(input_.reasons.size(), kMostGroups); ++i) why(input_.reasons[i], i == 0);
@@ -232,6 +233,17 @@ class Writer : PageWriter {
                         {"why", why_sentence(group)}});
     if (out.text.starts_with("the ")) out.text[0] = 'T';
     return out;
+  }
+
+  // What the time of the headline leaves out.
+  void beside_headline(const GroupReasons& group) {
+    const Change& span = group.group->metric(StepMetric::kSpan);
+    if (group.by_period && span.verdict == Verdict::kWorse && judged(group).verdict != Verdict::kWorse)
+      add(BlockKind::kItem,
+          of(group, say("compare.span_worse", "Of the device alone: {span}", {{"span", change_text(span, "span")}})),
+          kBullet);
+    if (group.group->is_host_told())
+      add(BlockKind::kItem, of(group, host_steps(names_, *group.group, unit(group, true))), kBullet);
   }
 
   static bool may_be_chance(const Change& change) {

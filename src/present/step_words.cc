@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -121,6 +123,33 @@ std::optional<SideNames> different_parts(std::string_view a, std::string_view b)
 
 }  // namespace
 
+Sentence before_work(const HostStep& host) {
+  if (host.before == 0) return {};
+  return say("", ", and its first work on the device starts after {time:time}", {{"time", host.before}});
+}
+
+Sentence behind_work(const HostStep& host) {
+  if (host.behind == 0) return {};
+  return say("", ", of which {time:time} are behind its last work on the device", {{"time", host.behind}});
+}
+
+Sentence host_steps(const SideNames& names, const GroupComparison& group, const std::string& unit) {
+  const HostStep &a = *group.baseline_host, &b = *group.candidate_host;
+  return say("compare.host_step",
+             "But on the host {baseline} takes {baseline_time:time}{unit}{baseline_behind}{baseline_before}; "
+             "{candidate} takes {candidate_time:time}{candidate_behind}{candidate_before}: {difference}.",
+             {{"baseline", names.baseline},
+              {"baseline_time", a.time},
+              {"unit", unit},
+              {"baseline_behind", behind_work(a)},
+              {"baseline_before", before_work(a)},
+              {"candidate", names.candidate},
+              {"candidate_time", b.time},
+              {"candidate_behind", behind_work(b)},
+              {"candidate_before", before_work(b)},
+              {"difference", difference(a.time, b.time, false)}});
+}
+
 Sentence left_out_words(const ComparedTrace& trace, const GroupSide& side, bool without_period) {
   std::vector<Sentence> parts;
   if (side.warm_up > 0) {
@@ -193,9 +222,10 @@ Sentence no_usual_step(const WordsInput& words, const GroupReasons& group) {
 }
 
 Sentence few_steps(const GroupReasons& group, const Change& change) {
-  if (group.group->group.whole_trace || std::min(change.baseline_steps, change.candidate_steps) > 1) return {};
-  if (change.baseline_steps == change.candidate_steps) return say("one_step", " (one step each)");
-  return say("steps", " ({baseline} and {candidate} steps)",
+  const std::size_t fewest = std::min(change.baseline_steps, change.candidate_steps);
+  if (group.group->group.whole_trace || fewest >= VerdictRule{}.least_steps) return {};
+  if (std::max(change.baseline_steps, change.candidate_steps) == 1) return say("one_step", " (one step each)");
+  return say("steps", " ({baseline} and {candidate} steps: too few to be sure)",
              {{"baseline", change.baseline_steps}, {"candidate", change.candidate_steps}});
 }
 

@@ -68,6 +68,13 @@ bool only_unknown(const StepSet& steps);
 // which is the only operand of `compare`, and at the step in the other reports.
 NextStep next_step_of(const GroupReasons& group, const Reason& reason, const SectionInput& in);
 
+// Of the time of the host: ", and its first work on the device starts after 4.2 ms", and what is behind the last; "":
+// not much.
+Sentence before_work(const HostStep& host);
+Sentence behind_work(const HostStep& host);
+// GroupComparison::is_host_told().
+Sentence host_steps(const SideNames& names, const GroupComparison& group, const std::string& unit);
+
 // Which steps the figures of a group are of.
 
 // "1 warm-up step of 1.06 s, 2 rare steps of 480 ms to 520 ms": what the mean leaves out; "" where nothing.

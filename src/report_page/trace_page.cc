@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <map>
-#include <numeric>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,7 +14,6 @@
 #include "compare/ledger.h"
 #include "compare/table_changes.h"
 #include "compare/trace/recording.h"
-#include "passes/steps/step_stats.h"
 #include "passes/tables/pass_tables.h"
 #include "passes/time/communication.h"
 #include "present/cells.h"
@@ -184,66 +180,16 @@ class TraceWords : PageWriter {
 
   // Spans leave out what comes before and behind them: nobody else says so of steps that have no period.
   [[nodiscard]] Sentence beside_the_work(const GroupTime& of) const {
-    // What runs there is known only where all work is selected and in steps.
-    if (of.by_period() || !in_.selection.empty() || in_.trace.work.outside_kernels > 0) return {};
+    // What runs there is known only where all work is selected.
     const bool whole = of.group.group.whole_trace;
-    const std::vector<std::int64_t> idle_from = end_of_earlier_steps();
-    std::vector<std::int64_t> lags, tails, hosts;
-    StepFacts facts = whole ? recorded_on_host() : StepFacts{};
-    for (const std::uint32_t index : of.group.group.candidate.device_steps) {
-      const DeviceStep& step = in_.trace.work.steps[index];
-      if (!whole) facts = in_.trace.steps.steps[step.step - 1];
-      const std::optional<std::int64_t> lag = launch_lag(facts, step.first);
-      if (!lag || facts.dur == kUnknownValue) continue;
-      lags.push_back(idle_from[index] <= facts.ts ? std::max<std::int64_t>(*lag, 0) : 0);
-      tails.push_back(std::max<std::int64_t>(facts.dur - *lag - step.span, 0));
-      hosts.push_back(facts.dur);
-    }
-    const double total = of.total(), host = median_of(hosts).value_or(0);
-    const double wait = median_of(lags).value_or(0), tail = median_of(tails).value_or(0);
-    const auto part = [&](double time, const char* text) {
-      const bool much = time <= host && time > kMuchWaiting * (time + total);
-      return much ? say("", text, {{"time", time}}) : Sentence{};
-    };
-    Sentence before = part(wait, ", and its first work on the device starts after {time:time}"),
-             behind = part(tail, ", of which {time:time} are behind its last work on the device");
-    if (before.text.empty() && behind.text.empty()) return {};
+    const auto host = in_.selection.empty() ? host_step(in_.trace, of.side(), whole) : std::nullopt;
+    if (!host || !host->is_much_longer()) return {};
     return say("lag", " But on the host {step} takes {host:time}{behind}{before}{medians}.",
                {{"step", step_words(of.group)},
-                {"host", host},
-                {"behind", std::move(behind)},
-                {"before", std::move(before)},
+                {"host", host->time},
+                {"behind", behind_work(*host)},
+                {"before", before_work(*host)},
                 {"medians", whole ? "" : " (medians)"}});
-  }
-
-  // From the first to the last of what is recorded of the host, as one step.
-  [[nodiscard]] StepFacts recorded_on_host() const {
-    std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
-    for (const EventColumns* events : {&in_.trace.events.calls, &in_.trace.events.operators}) {
-      const auto ts = events->int64s("ts"), dur = events->int64s("dur");
-      for (std::size_t i = 0; i < ts.size(); ++i) {
-        first = std::min(first, ts[i]);
-        last = std::max(last, saturating_add(ts[i], duration_or_zero(dur[i])));
-      }
-    }
-    StepFacts out;
-    if (first < last) std::tie(out.ts, out.dur) = std::pair(first, last - first);
-    return out;
-  }
-
-  // By index of a device step: when the device has ended all earlier ones; INT64_MIN where there is none.
-  [[nodiscard]] std::vector<std::int64_t> end_of_earlier_steps() const {
-    const std::vector<DeviceStep>& steps = in_.trace.work.steps;
-    std::vector<std::size_t> order(steps.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::tie(steps[i].device, steps[i].first); });
-    std::vector<std::int64_t> out(steps.size(), std::numeric_limits<std::int64_t>::min());
-    for (std::size_t i = 1; i < order.size(); ++i) {
-      const DeviceStep& before = steps[order[i - 1]];
-      if (before.device != steps[order[i]].device) continue;
-      out[order[i]] = std::max(out[order[i - 1]], saturating_add(before.first, before.span));
-    }
-    return out;
   }
 
   // What decides how long a step takes.

@@ -373,6 +373,15 @@ def check_late_device(folder):
         document, _ = report_page(index_of(folder / f"{name}.json", events, schemaVersion=1), folder / f"{name}.html")
         text = " ".join(" ".join(document.words).split())
         require(f"But on the host {said}" in text, f"{name}: {text[:400]}")
+    # And so do comparison and gate, where only spans of the device are judged.
+    later = index_of(folder / "later.json", step(1, 1000, 471000, host=590000), schemaVersion=1)
+    for sides, said, outcome in (((folder / "late.tracedb", later), "late takes 390 ms a step, and its first work on the device starts after 270 ms; later takes 590 ms, "
+                                  "and its first work on the device starts after 470 ms: 1.51 times as long.", "host: +51.28 %: of the host's time there is no verdict"),
+                                 ((later, folder / "late.tracedb"), "later takes 590 ms a step, ", "span: +0.00 %: 1/1 steps")):
+        done = run("trace-query", "compare", *sides, "--gate", 5)
+        text = " ".join(done.stdout.split())
+        require(f" But on the host {said}" in text and outcome in text.partition(" But ")[0], text)
+        equal("host: +51.28 % would exceed 5 %" in done.stderr, "+51" in outcome, done.stderr)
     # Another step may have run before one that is selected.
     document, _ = report_page(folder / "two.tracedb", folder / "selected.html", "--step", "1")
     require("But on the host" not in " ".join(document.words), "a selected step")

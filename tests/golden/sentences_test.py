@@ -13,11 +13,10 @@ from pathlib import Path
 from made_events import index_of, kernel, on_device
 from made_pairs import MADE
 from page_sentences import Page
-from page_text import Told, check_load, check_text, near
+from page_text import Told, check_change, check_host_step, check_load, check_text, near
 from trace_cases import TRACES, as_json, equal, ingest, make_trace, require, run, skip_without_traces, sql
 
 FOLDER = TRACES / "kineto"
-LEAST_STEPS = 5  # for a verdict
 SECTIONS = "verdict,reasons,sentences,fusion,warnings,memory,roofline"
 WORDS = {"the throughput": -1, "less": -1, "faster": -1, "more": 1, "longer": 1, "slower": 1, "as long": 1}
 
@@ -144,6 +143,14 @@ class Compared:
             if told.has(part):
                 self.clause(*told.clause(part), self.names.index(told["why.who"]), self.rows("reasons", told))
 
+    say_host_step = staticmethod(check_host_step)
+
+    def say_span_worse(self, told):
+        rows = {row["metric"]: row for row in self.rows("verdict", told)}
+        part = told.clause("span")[1]
+        check_change(part, rows[part["measure"]])
+        equal((part["verdict"], rows["period"]["verdict"] == "worse"), ("worse", False), "the worse of both")
+
     @staticmethod
     def clause(kind, told, longer, reasons):
         size, sign = told["time" if told.has("time") else "change"], 1 if longer else -1
@@ -192,19 +199,7 @@ class Compared:
             if kind == "no_change":
                 equal((part["reason"], row["verdict"]), ("only one trace has steps", "inconclusive"), "a step against a whole trace")
                 continue
-            near(100 * part["change"], row["change_pct"], "change", 1e-6)
-            equal(part["verdict"], row["verdict"], "verdict")
-            kind, why = part.clause("why")
-            if kind != "interval":
-                require(why["reason"] and part["verdict"] == "inconclusive", "a verdict without an interval")
-                continue
-            low, high = why["low"], why["high"]
-            near(low * row["baseline"], row["low"], "low")
-            near(high * row["baseline"], row["high"], "high")
-            n = [why["baseline_steps"], why["candidate_steps"]]
-            equal(n, [row["baseline_steps"], row["candidate_steps"]], "steps")
-            require(min(n) >= LEAST_STEPS, "a verdict of too few steps")
-            require(part["verdict"] in ("same", "inconclusive") or low * high > 0, "a verdict whose interval includes 0")
+            check_change(part, row)
 
     def say_why(self, told):
         self.total = told["candidate"] - told["baseline"]

@@ -108,6 +108,17 @@ def check_rare_on_two_devices(folder):
 def check_few(folder):
     sides = [index(folder, name, in_a_row([dur * MS] * 3)) for name, dur in (("a", 10), ("b", 14))]
     equal({row["verdict"] for row in page(*sides)["verdict"]}, {"inconclusive"}, "verdicts of two regular steps")
+    said = " ".join(gate(*sides)[1].split())
+    require("(2 and 2 steps: too few to be sure)" in said, said)
+
+
+def check_worse_span(folder):
+    """The worse of period and span counts: a longer span is told beside a period of which nothing is known."""
+    gaps = [gap * MS for gap in (25, 35, 27, 33, 30, 26, 34, 29, 31)]
+    sides = [index(folder, name, in_a_row([dur * MS] * 9, gaps)) for name, dur in (("a", 10), ("b", 11))]
+    for own, told in ((sides, True), (sides[::-1], False)):
+        said = " ".join(gate(*own)[1].split())
+        equal(" Of the device alone: span +10.0 %: worse (95 %: " in said, told, said)
 
 
 def check_in_turn(folder):
@@ -272,7 +283,7 @@ def check_beyond_load(folder):
 
 
 def main(cases, folder):
-    for check in (check_overlap, check_overlap_without_period, check_warm_up, check_kinds, check_rare_on_two_devices, check_few,
+    for check in (check_overlap, check_overlap_without_period, check_warm_up, check_kinds, check_rare_on_two_devices, check_few, check_worse_span,
                   check_common, check_beyond_load, check_in_turn, check_uncertain, check_nothing_in_all, check_whole_traces):
         own = folder / check.__name__
         own.mkdir()

@@ -6,7 +6,7 @@ import statistics
 
 from page_phase import Phase, statistic
 from page_reasons import Reasons, check_interval
-from page_text import Told, check_text, count, near, stands_in, texts_of
+from page_text import Told, check_host_step, check_text, count, near, stands_in, texts_of
 from trace_cases import equal, require
 
 HEADINGS = {"Verdict (one run a side: run-to-run variance is unknown)", "Fusions", "Memory", "Findings", "Warnings",
@@ -106,7 +106,7 @@ class Page(Reasons):
                   ("less" if b < a else "longer"), "its sign")
         n, m = (len(phase.samples(side, measure)) for side in (0, 1))
         few, steps = told.clause("few_steps")
-        equal(few, None if min(n, m) > 1 else "one_step" if n == m else "steps", "steps")
+        equal(few, None if min(n, m) >= 5 else "one_step" if max(n, m) == 1 else "steps", "steps")
         if few == "steps":
             equal((steps["baseline"], steps["candidate"]), (n, m), "steps")
         told.get("chance")
@@ -117,6 +117,16 @@ class Page(Reasons):
         for part in ("why.most", "why.then"):
             if told.has(part):
                 self.clause_of(phase, longer, *told.clause(part))
+
+    @staticmethod
+    def host_step(told, phase):
+        check_host_step(told)
+        for number, side in enumerate(("baseline", "candidate")):
+            span = statistic(phase.samples(number, "span"))
+            require(told.get(f"{side}_behind.time", -span) + span <= told[f"{side}_time"], f"behind the last work of the {side}: {told.sentence}")
+
+    def span_worse(self, told, phase):
+        self.change(told.clause("span")[1], phase)
 
     def clause_of(self, phase, longer, kind, told):
         """A fact about the side that takes longer: of one of the reasons."""

@@ -1,7 +1,9 @@
 """What a page says: its text taken apart, and its sentences as JSON has them, with figures by name."""
 import re
 
-from trace_cases import require
+from trace_cases import equal, require
+
+LEAST_STEPS = 5  # for a verdict
 
 
 def stands_in(short, name):
@@ -79,6 +81,38 @@ def check_load(told, change):
     if told.has("load"):
         _, load = told.clause("load")
         require(load["share"] >= max(0.01, abs(change) / 4) and load["how"] in ("more", "fewer") and load["of"] in ("tokens", "requests"), told.sentence)
+
+
+def check_change(part, row):
+    """Of a verdict: what its row says."""
+    near(100 * part["change"], row["change_pct"], "change", 1e-6)
+    equal(part["verdict"], row["verdict"], "verdict")
+    kind, why = part.clause("why")
+    if kind != "interval":
+        require(why["reason"] and part["verdict"] == "inconclusive", "a verdict without an interval")
+        return
+    low, high = why["low"], why["high"]
+    near(low * row["baseline"], row["low"], "low")
+    near(high * row["baseline"], row["high"], "high")
+    n = [why["baseline_steps"], why["candidate_steps"]]
+    equal(n, [row["baseline_steps"], row["candidate_steps"]], "steps")
+    require(min(n) >= LEAST_STEPS, "a verdict of too few steps")
+    require(part["verdict"] in ("same", "inconclusive") or low * high > 0, "a verdict whose interval includes 0")
+
+
+def check_host_step(told):
+    """What the host takes for a step is told where it is much longer than the span of either side."""
+    a, b = told["baseline_time"], told["candidate_time"]
+    require(told["baseline"] and told["candidate"] and told["phase"] and told.get("unit") != "", told.sentence)
+    beside = [told.get(f"{side}_{part}.time", 0) for side in ("baseline", "candidate") for part in ("before", "behind")]
+    for side in ("baseline", "candidate"):
+        told.get(f"{side}_before"), told.get(f"{side}_behind")
+    require(0 < sum(beside) <= a + b, told.sentence)
+    kind, difference = told.clause("difference")
+    require((kind == "as_long") == (a == b), told.sentence)
+    if kind != "as_long":
+        near(difference[kind], max(a, b) / min(a, b) if kind == "ratio" else abs(b / a - 1), "difference", 1e-6)
+        require(difference["how"], told.sentence)
 
 
 def texts_of(page):

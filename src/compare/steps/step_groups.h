@@ -57,6 +57,16 @@ StepMatch match_steps(const ComparedTrace& baseline, const ComparedTrace& candid
 GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std::uint32_t> steps,
                      bool every_step = false, double least_margin = 0);
 
+// What the host takes for a step that has no period; medians, ns.
+struct HostStep {
+  double time = 0;
+  // Of that, where it is much of the step: until its first work on the device, and behind the last. Spans leave it out.
+  double before = 0, behind = 0;
+  [[nodiscard]] bool is_much_longer() const { return before + behind > 0; }  // than the span
+};
+// nullopt: steps have a period, or the trace does not tell. `whole_trace`: StepGroup.
+std::optional<HostStep> host_step(const ComparedTrace& trace, const GroupSide& side, bool whole_trace);
+
 // What the steps of a side are compared by: period or span, ns.
 std::int64_t time_of(const ComparedTrace& trace, const GroupSide& side, std::uint32_t device_step);
 
