@@ -98,83 +98,114 @@ void gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& 
 
 namespace {
 
-struct AttentionShape {
-  Amount b, q, k, heads, kv_heads, dqk, dv;
-};
+// Bytes of queries, keys, values and results, each of its own type; queries of one byte do not tell that of results.
+Amount attention_bytes(Amount on_q, Amount on_k, Args operands, const Argument& out) {
+  const Argument &q = operands[0], &k = operands[1], &v = operands[2];
+  const Amount result = is_given(out) ? size_of(out) : (size_of(q) == 1 ? Amount() : size_of(q));
+  return sum({product({on_q, q.dims.back(), size_of(q)}), product({on_k, k.dims.back(), size_of(k)}),
+              product({on_k, v.dims.back(), size_of(v)}), product({on_q, v.dims.back(), result})});
+}
 
-// Operands [B, H, N, D], or with `is_bnhd` [B, N, H, D].
-std::optional<AttentionShape> attention_shape(const Argument& q, const Argument& k, const Argument& v, bool is_bnhd) {
-  constexpr std::size_t kDims = 4;
-  if (q.dims.size() != kDims || k.dims.size() != kDims || v.dims.size() != kDims) return std::nullopt;
-  const std::size_t n = is_bnhd ? 1 : 2, h = is_bnhd ? 2 : 1, d = 3;
-  return AttentionShape{q.dims[0], q.dims[n], k.dims[n], q.dims[h], k.dims[h], q.dims[d], v.dims[d]};
+// at: the window's keys to the left, behind it those to the right; -1: all to that side. A causal call may say that it
+// has none to the right.
+bool has_window(Args args, int at, bool causal) {
+  const auto reaches = [&](int side, std::int64_t least) {
+    const auto keys = argument(args, at + side).numbers();
+    return keys && keys->size() == 1 && keys->front() >= least;
+  };
+  return at > 0 && (reaches(0, 0) || reaches(1, causal ? 1 : 0));
 }
 
 }  // namespace
 
-// at: Q, K, V, causal, layout [B, N, H, D], what is added to the scores, cumulated lengths, the sliding window's keys
-// to the left and behind it those to the right (0: none is); `per_element`: halves of the forward's FLOPs, 2 forward
-// and 5 backward, which computes S again and dV, dP, dQ and dK.
+// at: Q, K, V, causal, layout [B, N, H, D] (else [B, H, N, D]), what is added to the scores, `out`, the sliding window
+// (0: none is), keys of a chunk; `uses`: l where a tensor holds lengths, or which keys there are; `per_element`: halves
+// of the forward's FLOPs, 2 forward and 5 backward, which computes S again and dV, dP, dQ and dK.
 void attention(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
   const ArgumentPlaces& at = rule.at;
   const Argument &q = argument(args, at[0]), &k = argument(args, at[1]), &v = argument(args, at[2]),
                  &mask = argument(args, at[5]);
+  constexpr std::size_t kDims = 4;
   work.type = q.type;
-  const auto shape = attention_shape(q, k, v, at[4] != 0);
-  if (!shape || is_given(argument(args, at[6]))) {
+  bool has_lengths = q.dims.size() != kDims || k.dims.size() != kDims || v.dims.size() != kDims;
+  for (std::size_t i = 0; i < std::min(args.size(), rule.uses.size()); ++i) {
+    has_lengths |= rule.uses[i] == 'l' && is_given(args[i]);
+  }
+  if (has_lengths) {
     if (!q.dims.empty()) work.missing = "lengths not recorded";
     return;
   }
+  const std::size_t n = at[4] != 0 ? 1 : 2, h = at[4] != 0 ? 2 : 1;
+  if (k.dims[0] != q.dims[0] || k.dims[3] != q.dims[3] ||
+      !std::equal(k.dims.begin(), k.dims.end() - 1, v.dims.begin())) {
+    work.missing = "sizes of queries, keys and values that do not fit";
+    return;
+  }
   const std::optional<bool> causal = argument(args, at[3]).flag();
-  // -1: all keys to that side. A causal call may say that it has none to the right.
-  const auto window = [&](int side) {
-    const auto keys = at[7] > 0 ? argument(args, at[7] + side).numbers() : std::nullopt;
-    return keys && keys->size() == 1 && keys->front() >= (side > 0 && causal == true ? 1 : 0);
-  };
+  const std::int64_t queries = q.dims[n], keys = k.dims[n];
+  const Amount on_q = product({q.dims[0], q.dims[h], queries}), on_k = product({k.dims[0], k.dims[h], keys});
   const bool backward = rule.per_element > 2;
-  const Amount on_q = product({shape->b, shape->heads, shape->q}),
-               on_k = product({shape->b, shape->kv_heads, shape->k});
-  const Amount width = plus(shape->dqk, shape->dv);
-  const Amount operands = sum({times(on_q, shape->dqk), times(on_k, width)});
-  const Amount outputs = times(on_q, shape->dv);
-  const Amount moved = backward ? sum({operands, operands, outputs, outputs}) : plus(operands, outputs);
-  work.bytes = plus(bytes_of(moved, q), is_given(mask) ? bytes_of(mask) : Amount(0));
-  if (window(0) || window(1)) {
+  const Amount operands =
+      attention_bytes(on_q, on_k, args.subspan(static_cast<std::size_t>(at[0])), argument(args, at[6]));
+  work.bytes = plus(times(operands, backward ? 2 : 1), is_given(mask) ? bytes_of(mask) : Amount(0));
+  if (has_window(args, at[7], causal == true)) {
     work.missing = "a sliding window";
+  } else if (at[8] > 0 && argument(args, at[8]).numbers().value_or(Dims{0}) != Dims{0}) {
+    work.missing = "attention in chunks";
   } else if (!causal) {
     work.missing = "whether it is causal is not recorded";
-  } else if (*causal && *shape->k < *shape->q) {
+  } else if (*causal && keys < queries) {
     work.missing = "causal with fewer keys than queries";
   } else {
-    const Amount all = product({2, shape->q, shape->k}), square = times(shape->q, shape->q);
+    const Amount all = product({2, queries, keys}), square = times(queries, queries);
     const Amount pairs = *causal && all && square ? Amount(*all - *square) : all;
-    work.flops = product({shape->b, shape->heads, pairs, width, rule.per_element});
+    work.flops = product({q.dims[0], q.dims[h], pairs, plus(q.dims[3], v.dims[3]), rule.per_element});
     if (work.flops) *work.flops /= 2;
   }
 }
 
-// at: Q [T, H, D], K and V [..., H, D]. The lengths of requests are in a tensor: from the step.
+namespace {
+
+// Of the requests of a step whose tokens a call has. `is_padded`: it has those of all, and more to fill a size up.
+std::optional<StepLengths> lengths_of_call(const StepLengths& step, std::int64_t tokens, bool is_padded) {
+  const auto& [context, generation] = step;
+  const Amount all = plus(context.q, generation.q);
+  if (tokens == all || (is_padded && all && tokens > *all)) return step;
+  if (context.q == generation.q) return std::nullopt;  // either
+  if (tokens == context.q) return StepLengths{context, {}};
+  if (tokens == generation.q) return StepLengths{{}, generation};
+  return std::nullopt;
+}
+
+}  // namespace
+
+// at: Q [T, H, D], K and V [.., H, D], causal (if it says), the sliding window, `out`, whether Q is padded. The lengths
+// of requests are in a tensor: from the step.
 void attention_of_step(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work) {
   const ArgumentPlaces& at = rule.at;
   const Argument &q = argument(args, at[0]), &k = argument(args, at[1]), &v = argument(args, at[2]);
+  // Of more dimensions, keys are in tiles.
+  if (q.dims.size() != 3 || k.dims.size() < 3 || k.dims.size() > 4 || v.dims.size() != k.dims.size()) return;
   work.type = q.type;
-  if (q.dims.size() < 3 || k.dims.size() < 3 || v.dims.size() < 3) return;
-  if (step == nullptr) {
-    work.missing = "lengths not recorded";
-    return;
+  const auto lengths = step == nullptr ? std::nullopt : lengths_of_call(*step, q.dims[0], at[6] != 0);
+  const bool causal = argument(args, at[3]).flag().value_or(true);
+  if (has_window(args, at[4], causal)) {
+    work.missing = "a sliding window";
+  } else if (!lengths) {
+    work.missing = step == nullptr ? "lengths not recorded" : "tokens of the step that are not those of this call";
+  } else {
+    const std::int64_t heads = q.dims[1], kv_heads = k.dims[k.dims.size() - 2];
+    const auto& [context, generation] = *lengths;
+    const Amount pairs = sum({times(2, context.qk), times(2, generation.qk)});
+    if (!pairs || *pairs < context.qq) {
+      work.missing = "lengths of the step that cannot be";
+      return;
+    }
+    work.flops = product({heads, plus(q.dims.back(), v.dims.back()), *pairs - (causal ? context.qq : 0)});
+    work.bytes =
+        attention_bytes(times(plus(context.q, generation.q), heads), times(plus(context.k, generation.k), kv_heads),
+                        args.subspan(static_cast<std::size_t>(at[0])), argument(args, at[5]));
   }
-  const std::int64_t heads = q.dims[q.dims.size() - 2], kv_heads = k.dims[k.dims.size() - 2];
-  const Amount width = plus(q.dims.back(), v.dims.back());
-  const RequestLengths &context = step->context, &generation = step->generation;
-  const Amount pairs = sum({times(2, context.qk), times(2, generation.qk)});
-  if (!pairs || *pairs < context.qq) {
-    work.missing = "lengths of the step that cannot be";
-    return;
-  }
-  work.flops = product({heads, width, *pairs - context.qq});
-  work.bytes = bytes_of(plus(product({plus(context.q, generation.q), heads, width}),
-                             product({plus(context.k, generation.k), kv_heads, width})),
-                        q);
 }
 
 namespace {

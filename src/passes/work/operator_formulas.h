@@ -19,7 +19,7 @@ struct ArgumentPlaces {
     for (const int place : list) at.at(count++) = place;
   }
   constexpr int operator[](std::size_t i) const { return at.at(i); }
-  std::array<int, 8> at = {};
+  std::array<int, 9> at = {};
   std::size_t count = 0;
 };
 
@@ -30,7 +30,7 @@ struct FormulaRule {
   void (*formula)(Args, const FormulaRule&, const StepLengths*, OperatorWork&);
   ArgumentPlaces at = {};
   std::string_view uses = {};  // by argument: r read, w written, b both, d read and one result like it written, t two;
-                               // of not_recorded: what is not
+                               // of attention: l lengths; of not_recorded: what is not
   int per_element = 0;         // FLOPs per element of argument at[0], else of the first tensor
 };
 

@@ -137,8 +137,8 @@ using Of = WorkFamily;
 // The operators that are known, by name; a name that ends with * stands for all that begin so. Operators of several
 // names and one formula are in the lists below.
 constexpr int kForward = 2, kBackward = 5, kNormFlops = 5, kNormBackwardFlops = 9, kScaledResult = 2, kBytesOnly = -1;
-constexpr FormulaRule backward_attention(std::string_view name, ArgumentPlaces at) {
-  return {name, Of::kAttention, attention, at, {}, kBackward};
+constexpr FormulaRule backward_attention(std::string_view name, ArgumentPlaces at, std::string_view uses = {}) {
+  return {name, Of::kAttention, attention, at, uses, kBackward};
 }
 const auto kRules = std::to_array<FormulaRule>({
     {"aten::mm", Of::kGemm, gemm, {0, 1, -1, 2, 0}},
@@ -159,28 +159,33 @@ const auto kRules = std::to_array<FormulaRule>({
     {"aten::_scaled_dot_product_flash_attention", Of::kAttention, attention, {0, 1, 2, 4, 0, -1, -1}, {}, kForward},
     {"aten::_scaled_dot_product_efficient_attention", Of::kAttention, attention, {0, 1, 2, 6, 0, 3, -1}, {}, kForward},
     {"aten::_scaled_dot_product_cudnn_attention", Of::kAttention, attention, {0, 1, 2, 6, 0, 3, -1}, {}, kForward},
-    {"aten::_flash_attention_forward", Of::kAttention, attention, {0, 1, 2, 8, 1, -1, 3, 11}, {}, kForward},
+    {"aten::_flash_attention_forward",
+     Of::kAttention,
+     attention,
+     {0, 1, 2, 8, 1, -1, -1, 11},
+     "...ll........l",
+     kForward},
     {"flash_attn::_flash_attn_forward", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1, 6}, {}, kForward},
     {"aiter::_flash_attn_forward", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1, 6}, {}, kForward},
     {"aiter::mha_fwd", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1, 6}, {}, kForward},
     {"aiter::fmha_v3_fwd", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1, 6}, {}, kForward},
     {"aiter::wrapper_fmha_v3_fwd", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1, 6}, {}, kForward},
-    {"flash_attn_3::fwd", Of::kAttention, attention, {0, 1, 2, 24, 1, -1, 7, 25}, {}, kForward},
+    {"flash_attn_3::fwd", Of::kAttention, attention, {0, 1, 2, 24, 1, -1, 6, 25, 27}, "...lll.lllllllllllll", kForward},
     backward_attention("aten::_scaled_dot_product_flash_attention_backward", {1, 2, 3, 11, 0, -1, -1}),
     backward_attention("aten::_scaled_dot_product_efficient_attention_backward", {1, 2, 3, 11, 0, 4, -1}),
     backward_attention("aten::_scaled_dot_product_cudnn_attention_backward", {1, 2, 3, 14, 0, 8, -1}),
-    backward_attention("aten::_flash_attention_backward", {1, 2, 3, 11, 1, -1, 6, 15}),
+    backward_attention("aten::_flash_attention_backward", {1, 2, 3, 11, 1, -1, -1, 15}, "......ll"),
     backward_attention("flash_attn::_flash_attn_backward", {1, 2, 3, 11, 1, -1, -1, 12}),
     backward_attention("aiter::_flash_attn_backward", {1, 2, 3, 11, 1, -1, -1, 12}),
     backward_attention("aiter::mha_bwd", {1, 2, 3, 8, 1, -1, -1, 9}),
-    {"flash_attn::_flash_attn_varlen_forward", Of::kAttention, attention_of_step, {0, 1, 2}},
-    {"aiter::_flash_attn_varlen_forward", Of::kAttention, attention_of_step, {0, 1, 2}},
-    {"aiter::mha_batch_prefill", Of::kAttention, attention_of_step, {0, 1, 2}},
-    {"vllm::unified_attention_with_output", Of::kAttention, attention_of_step, {0, 1, 2}},
-    {"aiter::mha_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2}},
-    {"aiter::fmha_v3_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2}},
-    {"aiter::wrapper_mha_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2}},
-    {"aiter::wrapper_fmha_v3_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2}},
+    {"flash_attn::_flash_attn_varlen_forward", Of::kAttention, attention_of_step, {0, 1, 2, 9, 10, -1}},
+    {"aiter::_flash_attn_varlen_forward", Of::kAttention, attention_of_step, {0, 1, 2, 10, 12, -1}},
+    {"aiter::mha_batch_prefill", Of::kAttention, attention_of_step, {0, 1, 2, 12, 13, -1}},
+    {"vllm::unified_attention_with_output", Of::kAttention, attention_of_step, {0, 1, 2, -1, -1, 3, 1}},
+    {"aiter::mha_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2, 12, 13, -1}},
+    {"aiter::fmha_v3_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2, 12, 13, -1}},
+    {"aiter::wrapper_mha_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2, 12, 13, -1}},
+    {"aiter::wrapper_fmha_v3_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2, 12, 13, -1}},
     {"aten::convolution", Of::kConvolution, convolution, {2, 3, 4, 5, 6, 7, 8}},
     {"aten::_convolution", Of::kConvolution, convolution, {2, 3, 4, 5, 6, 7, 8}},
     {"aten::cudnn_convolution", Of::kConvolution, convolution, {-1, 3, 2, 4, kNotTransposed, -1, 5}},

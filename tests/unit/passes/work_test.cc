@@ -36,6 +36,17 @@ constexpr const char* kConvolution = R"(["float","float","float","","","","","",
 constexpr const char* kNoBias = R"(["float","float","","","","","","",""])";
 constexpr const char* kAttentionTypes5 =
     R"(["c10::Half","c10::Half","c10::Half","Scalar","Scalar","Scalar","Scalar","Scalar"])";
+// Keys of pages, of which a table (argument 14) tells those that are used; and keys in chunks of 2 (argument 27).
+constexpr const char *kPagedDims = "[[4,1,8,16],[9,2,8,16],[9,2,8,16],[],[],[],[],[],[],[],[],[],[],[],[4,3]]",
+                     *kPagedTypes = R"(["c10::Half","c10::Half","c10::Half","","","","","","","","","","","","int"])",
+                     *kChunkedDims =
+                         "[[1,4,8,16],[1,6,2,16],[1,6,2,16],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],[],"
+                         "[],[],[],[],[],[],[],[]]",
+                     *kChunkedTypes =
+                         R"(["c10::Half","c10::Half","c10::Half","","","","","","","","","","","","","","","",)"
+                         R"("","","","","","Scalar","Scalar","Scalar","Scalar","Scalar"])",
+                     *kChunkedValues = R"(["","","","","","","","","","","","","","","","","","","","","","","",)"
+                                       R"("0.25","True","-1","-1","2"])";
 constexpr const char* kAttentionTypes = R"(["c10::Half","c10::Half","c10::Half","Scalar","Scalar"])";
 
 // Worked out by hand.
@@ -73,6 +84,12 @@ const std::vector<WorkCase> kCases = {
      R"(["","","","0.","0.25","True","-1","0"])", "8192 2816"},
     {"flash_attn::_flash_attn_forward", "[[1,4,8,16],[1,6,2,16],[1,6,2,16],[],[],[],[],[]]", kAttentionTypes5, "",
      R"(["","","","0.","0.25","True","128","0"])", "- 2816 a sliding window"},
+    {"aten::_scaled_dot_product_flash_attention", "[[4,8,4,16],[4,8,6,16],[4,8,5,16],[],[]]", kAttentionTypes, "",
+     R"(["","","","0.","False"])", "- - sizes of queries, keys and values that do not fit"},
+    {"aten::_scaled_dot_product_flash_attention", "[[1,8,4,16],[1,2,6,16],[1,2,6,16],[],[]]",
+     R"(["c10::Half","float","float","Scalar","Scalar"])", "", R"(["","","","0.","False"])", "12288 3584"},
+    {"flash_attn_3::fwd", kPagedDims, kPagedTypes, "", "", "- - lengths not recorded"},
+    {"flash_attn_3::fwd", kChunkedDims, kChunkedTypes, "", kChunkedValues, "- 2816 attention in chunks"},
     {"aten::convolution", "[[1,4,8,8],[6,2,3,3],[6],[],[],[],[],[],[]]", kConvolution, "",
      R"(["","","","[1, 1]","[1]","[1, 1]","False","[0, 0]","2"])", "13824 3016"},
     {"aten::convolution", "[[1,4,8,8],[4,3,2,2],[],[],[],[],[],[],[]]", kNoBias, "",
@@ -163,6 +180,25 @@ TEST_CASE("attention whose lengths are in a tensor takes them from the annotatio
   // context: 2 * 16 - 16 pairs, generation: 2 * 9
   CHECK(work_text(kName, kDims, kTypes, "", "", &*lengths) == "8704 4224");
   CHECK(work_text(kName, kDims, kTypes, "", "") == "- - lengths not recorded");
+  constexpr const char* kTyped =
+      R"(["c10::Half","c10::Half","c10::Half","int","int","Scalar","Scalar","Scalar","Scalar","Scalar","Scalar","Scalar"])";
+  const auto text_of_call = [&](std::int64_t tokens, std::string_view causal, int left, int right) {
+    return work_text(kName, fmt::format("[[{},8,16],[13,2,16],[13,2,16],[2],[2],[],[],[],[],[],[],[]]", tokens), kTyped,
+                     "", fmt::format(R"(["","","","","","4","9","0.","0.25","{}","{}","{}"])", causal, left, right),
+                     &*lengths);
+  };
+  CHECK(text_of_call(5, "True", -1, 0) == "8704 4224");
+  CHECK(text_of_call(5, "False", -1, -1) == "12800 4224");
+  CHECK(text_of_call(5, "True", 127, 0) == "- - a sliding window");
+  CHECK(text_of_call(4, "True", -1, 0) == "4096 2560");  // those of context
+  CHECK(text_of_call(1, "True", -1, 0) == "4608 1664");  // of generation
+  for (const std::int64_t tokens : {2, 8, 1024}) {
+    CHECK(text_of_call(tokens, "True", -1, 0) == "- - tokens of the step that are not those of this call");
+  }
+  // Filled up to a size for which there is a graph; each operand of its own type.
+  CHECK(work_text("vllm::unified_attention_with_output", "[[8,8,16],[8,2,16],[8,2,16],[8,8,16]]",
+                  R"(["c10::Float8_e4m3fn","c10::BFloat16","c10::BFloat16","c10::BFloat16"])", "", "",
+                  &*lengths) == "8704 3584");
   CHECK(step_lengths("step[EXTEND bs=2 c_sq=4 c_sk=4 c_sqsq=16 c_sqsk=16]"));
   for (const char* text : {"execute_context_1(888_788544)_generation_0(0)", "step[DECODE bs=16]", "execute_5", "",
                            "execute_1_context_1(sq-1sk4sqsq16sqsk16)_generation_1(sq1sk9sqsq1sqsk9)"}) {
