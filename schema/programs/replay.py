@@ -7,9 +7,8 @@ import torch
 
 OPERATOR = {operator}
 DEVICE = sys.argv[1] if len(sys.argv) > 1 else "cuda" if torch.cuda.is_available() else "cpu"
-TYPES = {"long int": "int64", "long": "int64", "short int": "int16", "signed char": "int8", "unsigned char": "uint8",
-         "unsigned int": "uint32", "long unsigned int": "uint64", "short unsigned int": "uint16",
-         "complex<float>": "complex64", "complex<double>": "complex128"}
+TYPES = {  # of PyTorch, by the names that its profiler writes
+{types}}
 CASES = [  # calls in the trace; of each argument shape, type, strides, and the value of what is no tensor
 {cases}]
 
@@ -18,7 +17,7 @@ def argument(shape, kind, strides, value):
     if kind == "TensorList":
         return [argument(one, "float", [], "") for one in shape]
     name = kind.removeprefix("c10::").lower() if kind.startswith("c10::") else kind
-    dtype = getattr(torch, TYPES.get(name, name), None) if kind else None
+    dtype = getattr(torch, TYPES.get(name, ""), None) if kind else None
     if isinstance(dtype, torch.dtype):
         size = math.prod(shape) if not strides or 0 in shape else 1 + sum((n - 1) * step for n, step in zip(shape, strides))
         flat = (torch.randn if dtype.is_floating_point else torch.zeros)(size, device=DEVICE).to(dtype)

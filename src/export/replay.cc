@@ -2,26 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <utility>
+
 #include "base/error.h"
 #include "base/text/regular_expression.h"
+#include "passes/work/element_types.h"
 #include "report/json_text.h"
 #include "sql/scripts.h"
 
 namespace tracedb {
 namespace {
-
-// The program, up to where the operator stands, then up to where the cases do, and the rest.
-struct Template {
-  std::string_view first, second, third;
-};
-
-Template program_template() {
-  constexpr std::string_view kOperator = "{operator}", kCases = "{cases}";
-  const std::string_view text = script("programs/replay");
-  const std::size_t op = text.find(kOperator), cases = text.find(kCases);
-  const std::size_t behind = op + kOperator.size();
-  return {text.substr(0, op), text.substr(behind, cases - behind), text.substr(cases + kCases.size())};
-}
 
 [[noreturn]] void refuse(const std::string& op, std::string_view why) {
   throw Error(ErrorCode::kUsage, fmt::format("--replay {}: {}", op, why));
@@ -61,8 +52,17 @@ ReplaySets write_replay(std::ostream& out, Database& database, const std::string
     refuse(op, "the trace has no such operator (trace-query operators lists them)");
   }
   if (sets.written == 0) refuse(op, "no call of it has its shapes and types: record them with record_shapes=True");
-  const Template program = program_template();
-  out << program.first << json_string(op) << program.second << cases << program.third;
+  std::string program(script("programs/replay")), types;
+  for (const ElementType& one : element_types()) {
+    const std::string_view name = one.name.substr(one.name.starts_with("c10::") ? 5 : 0);
+    types += fmt::format("    {}: {},\n", json_string(name), json_string(one.torch));
+  }
+  for (const auto& [place, text] : {std::pair<std::string_view, std::string>{"{operator}", json_string(op)},
+                                    {"{types}", types},
+                                    {"{cases}", cases}}) {
+    program.replace(program.find(place), place.size(), text);
+  }
+  out << program;
   return sets;
 }
 

@@ -14,8 +14,8 @@ from trace_cases import equal, ingest, kineto_traces, open_index, read_trace, re
 TORCH = '''
 import json, types
 class dtype:
-    def __init__(self, name): self.name, self.is_floating_point = name, "float" in name or name in ("half", "double")
-for _name in ("int64", "int32", "int", "uint8", "bool", "half", "bfloat16", "float32", "float", "double", "float8_e4m3fn"):
+    def __init__(self, name): self.name, self.is_floating_point = name, "float" in name
+for _name in ("int64", "int32", "uint8", "uint16", "bool", "float16", "bfloat16", "float32", "float64", "float8_e4m3fn"):
     globals()[_name] = dtype(_name)
 class Tensor:
     def __init__(self, size): self.size, self.shape, self.strides, self.type = size, [size], None, "float"
@@ -87,17 +87,17 @@ def arguments_are_the_traces(folder):
                  [[0], [1, 4], [], [], []], ["", "", "", "1", "0.5"], ts) for ts in (1, 3)]
     events.append(op("aten::addmm", [[], [0, 2], [2, 8], [], []], ["float", "float", "float", "Scalar", "Scalar"], None, ["", "", "", "1", "inf"]))
     calls, out = calls_of(program(folder, events, "aten::addmm"))
-    equal(calls, [["default", [["bfloat16", [8], [0]], ["bfloat16", [4, 2], [1, 4]], ["float", [2, 8], None]], {"beta": 1, "alpha": 0.5}],
-                  ["default", [["float", [], None], ["float", [0, 2], None], ["float", [2, 8], None]], {"beta": 1, "alpha": float("inf")}]], "addmm")
+    equal(calls, [["default", [["bfloat16", [8], [0]], ["bfloat16", [4, 2], [1, 4]], ["float32", [2, 8], None]], {"beta": 1, "alpha": 0.5}],
+                  ["default", [["float32", [], None], ["float32", [0, 2], None], ["float32", [2, 8], None]], {"beta": 1, "alpha": float("inf")}]], "addmm")
     require("2 in the trace" in out and "1 in the trace" in out, out)
 
 
 def kinds_of_arguments(folder):
     dims = [[[4], [1, 3]], [5], [], [3], [], [], [], [], [2]]
-    types = ["TensorList", "long int", "", "bool", "ScalarList", "Scalar", "Scalar", "Scalar", "c10::Float8_e4m3fn"]
+    types = ["TensorList", "unsigned short", "", "bool", "ScalarList", "Scalar", "Scalar", "Scalar", "c10::Float8_e4m3fn"]
     values = ["", "", "", "", "[3, 3]", "True", "cuda:0", HOSTILE, ""]
     calls, _ = calls_of(program(folder, [op("aten::many", dims, types, None, values)], "aten::many"))
-    equal(calls, [["default", [[["float", [4], None], ["float", [1, 3], None]], ["int64", [5], None], None, ["bool", [3], None], [3, 3], True,
+    equal(calls, [["default", [[["float32", [4], None], ["float32", [1, 3], None]], ["uint16", [5], None], None, ["bool", [3], None], [3, 3], True,
                                "cuda:0", HOSTILE, ["float8_e4m3fn", [2], None]], {}]], "many")
     require(not (folder / "pwned").exists(), "a text of the trace was run")
 
@@ -105,7 +105,7 @@ def kinds_of_arguments(folder):
 def what_is_not_recorded(folder):
     """Texts and devices are never: the default of the operator, and the device of the program."""
     calls, _ = calls_of(program(folder, [op("aten::text", [[4], [], []], ["float", "", ""], None, ["", "", ""])], "aten::text"))
-    equal(calls, [["default", [["float", [4], None]], {"text": "its default", "device": "device cpu"}]], "text")
+    equal(calls, [["default", [["float32", [4], None]], {"text": "its default", "device": "device cpu"}]], "text")
     for name, why in (("aten::save", "works on files"), ("aten::unknown", "no such operator here"), ("other::op", "no such operator here")):
         done = calls_of(program(folder, [op(name, [[]], ["Scalar"], None, ["'/x'"])], name), check=False)
         require(done.returncode == 1 and why in done.stderr and "Traceback" not in done.stderr, f"{name}: {done.stderr}")

@@ -13,7 +13,8 @@ bool is_given(const Argument& tensor) { return tensor.is_tensor() && !tensor.dim
 
 namespace {
 
-Amount size_of(const Argument& tensor) { return tensor.size ? Amount(tensor.size->bytes) : Amount(); }
+Amount size_of(const ElementType* type) { return type == nullptr ? Amount() : Amount(type->bytes); }
+Amount size_of(const Argument& tensor) { return size_of(tensor.element); }
 Amount bytes_of(Amount count, const Argument& type) { return times(count, size_of(type)); }
 // Of all of a tensor; nothing of one that is absent; not known of an unknown type.
 Amount bytes_of(const Argument& tensor) {
@@ -35,7 +36,7 @@ Amount sum(std::initializer_list<Amount> terms) {
 
 // Along a dimension, where an element may pack several.
 Amount values(const Argument& tensor, std::size_t dim) {
-  return times(tensor.dims[dim], tensor.size ? tensor.size->values : 1);
+  return times(tensor.dims[dim], tensor.element != nullptr ? tensor.element->values : 1);
 }
 
 bool is_column_major(const Argument& matrix) {
@@ -43,29 +44,46 @@ bool is_column_major(const Argument& matrix) {
   return n >= 2 && n == matrix.dims.size() && matrix.strides[n - 2] == 1 && matrix.strides[n - 1] != 1;
 }
 
-// The number that PyTorch gives a type of results (its ScalarType), as bytes of an element; nullopt: none, or of
-// another type.
-Amount size_of_number(const Argument& type) {
-  constexpr int kTypeSizes[] = {1, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 2};
-  const auto number = type.numbers();
-  if (!number || number->size() != 1 || number->front() < 0 || number->front() >= std::ssize(kTypeSizes)) return {};
-  const int size = kTypeSizes[number->front()];
-  return size > 0 ? Amount(size) : Amount();
+// Of an element of a result that an argument names the type of, by PyTorch's number, or says to be float.
+Amount named_size(const Argument& says, const ElementType* otherwise) {
+  if (says.type.empty()) return size_of(otherwise);
+  if (says.is_tensor()) return size_of(says);  // the input of the forward pass
+  if (const auto is_float = says.flag()) return size_of(*is_float ? element_type("float") : otherwise);
+  const auto number = says.numbers();
+  return number && number->size() == 1 ? size_of(element_type(number->front())) : Amount();
 }
 
-// Of an element of a product. kScaledResult, `per_element`, stands for scaled ones.
-Amount result_size(Args args, const FormulaRule& rule) {
+// Of an element of a result of operands of type `in`, by `type`, of enum ResultType.
+Amount result_size(const ElementType* in, Args args, int type) {
+  if (type == kBoolResult) return 1;
+  if (in == nullptr) return std::nullopt;
+  const bool is_integer = in->kind <= NumberKind::kInteger;
+  if (type == kFloatResult) return size_of(is_integer ? element_type("float") : in);
+  if (type == kRealResult) return in->kind == NumberKind::kComplex ? in->bytes / 2 : in->bytes;
+  if (type <= kOwnResult) return in->bytes;
+  // Sums of what is narrower than int are of 64 bits (so are int's, but the reference keeps these).
+  constexpr int kLong = 4;
+  const bool is_widened = is_integer && in->bytes < static_cast<int>(sizeof(int));
+  return named_size(argument(args, type), is_widened ? element_type(kLong) : in);
+}
+
+// Of an element of a product. kScaledResult, `per_element`, stands for scaled ones. An argument names the type where
+// there are more than the one that may be `out`.
+Amount product_size(Args args, const FormulaRule& rule) {
   const Argument &a = argument(args, rule.at[0]), &b = argument(args, rule.at[1]), &out = argument(args, rule.at[3]);
   if (is_given(out)) return size_of(out);
-  if (rule.per_element > 0)
-    return (rule.at[5] > 0 ? size_of_number(argument(args, rule.at[5])) : Amount()).value_or(rule.per_element);
-  return size_of(a) && size_of(b) ? std::max(size_of(a), size_of(b)) : std::nullopt;
+  const bool is_named = rule.at[5] > 0 && std::ssize(args) > rule.at[3];
+  const Argument& says = argument(args, is_named ? rule.at[5] : -1);
+  if (rule.per_element > 0 && says.value.empty()) return rule.per_element;
+  return named_size(says, a.element != nullptr && b.element != nullptr && a.element->bytes < b.element->bytes
+                              ? b.element
+                              : a.element);
 }
 
 }  // namespace
 
 // at: A, B, C that is added, `out`, whether B is [N, K], the number of the result's type. Result: the type of `out`,
-// else the wider of A and B; of scaled products that of the number, else 2 bytes.
+// else of the number, else the wider of A and B; of scaled products 2 bytes.
 void gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
   const ArgumentPlaces& at = rule.at;
   const Argument &a = argument(args, at[0]), &b = argument(args, at[1]), &c = argument(args, at[2]);
@@ -92,7 +110,7 @@ void gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& 
   }
   work.type = size_of(b) && size_of(a) && size_of(b) > size_of(a) ? b.type : a.type;
   work.flops = product({2, work.b, work.m, work.n, work.k});
-  work.bytes = sum({bytes_of(a), bytes_of(b), product({work.b, work.m, work.n, result_size(args, rule)}),
+  work.bytes = sum({bytes_of(a), bytes_of(b), product({work.b, work.m, work.n, product_size(args, rule)}),
                     at[2] < 0 ? Amount(0) : bytes_of(c)});
 }
 
@@ -313,7 +331,8 @@ void convolution_backward(Args args, const FormulaRule&, const StepLengths*, Ope
   work.bytes = plus(times(all, count), wanted[2] ? bias : Amount(0));
 }
 
-// `uses`.
+// `uses`. at: the argument whose elements are counted, the type of what is written like one that is read (ResultType);
+// 1: only of halves it may be another.
 void moved(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
   Amount bytes = 0, count;
   for (std::size_t i = 0; i < args.size(); ++i) {
@@ -321,8 +340,14 @@ void moved(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork&
     if (use == '.' || (args[i].dims.empty() && !args[i].is_tensor())) continue;
     if (work.type.empty()) work.type = args[i].type;
     if (rule.at.count == 0 ? !count : static_cast<int>(i) == rule.at[0]) count = elements(args[i].dims);
-    const std::int64_t passes = use == 't' ? 3 : (use == 'b' || use == 'd' ? 2 : 1);
+    const std::int64_t passes = use == 't' ? 3 : (use == 'b' ? 2 : 1);
     bytes = plus(bytes, times(bytes_of(args[i]), passes));
+    if (use != 'd') continue;
+    const int type =
+        rule.at[2] != 0 && args[i].element != nullptr && args[i].element->bytes > 2 ? kOwnResult : rule.at[1];
+    const Amount size = result_size(args[i].element, args, type);
+    if (!size && args[i].element != nullptr) work.missing = "type of the result not recorded";
+    bytes = plus(bytes, times(elements(args[i].dims), size));
   }
   if (!count) return;
   if (rule.per_element >= 0) work.flops = times(count, rule.per_element);
@@ -359,47 +384,76 @@ Dims broadcast(const Dims& a, const Dims& b) {
 
 }  // namespace
 
-// at: place of the first operand; 1: the result is of bool. In place, and next to a scalar, it has the first's type.
-void binary(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
-  const ArgumentPlaces& at = rule.at;
-  const Argument &a = argument(args, at[0]), &b = argument(args, at[0] + 1);
-  if (!a.is_tensor()) return;
-  work.type = a.type;
-  const bool in_place = at[1] == 2, is_bool = at[1] == 1;
-  const Amount count = elements(in_place ? a.dims : broadcast(a.dims, b.is_tensor() ? b.dims : Dims()));
-  Amount size = size_of(a);
-  if (b.is_tensor() && !in_place && !b.dims.empty()) size = a.dims.empty() ? size_of(b) : std::max(size, size_of(b));
-  if (is_bool) size = 1;
-  work.flops = count;
-  work.bytes = sum({bytes_of(a), b.is_tensor() ? bytes_of(b) : Amount(0), times(count, size)});
+namespace {
+
+// Of an operation of all. One of no dimensions counts only where no other is of its kind or a higher one; a double then
+// is a number of Python's, which makes float of integers.
+const ElementType* common_type(Args operands) {
+  const ElementType *with = nullptr, *without = nullptr;
+  for (const Argument& one : operands) {
+    if (!one.is_tensor() && one.dims.empty()) continue;
+    if (one.element == nullptr) return nullptr;
+    const ElementType*& of = one.dims.empty() ? without : with;
+    of = of == nullptr ? one.element : wider(of, one.element);
+  }
+  if (with == nullptr || without == nullptr) return with == nullptr ? without : with;
+  if (without->kind <= with->kind) return with;
+  return without == element_type("double") ? element_type("float") : without;
 }
 
-// at: the input; 1: a bare number is the dimension, too. Without dimensions all are reduced.
+}  // namespace
+
+// at: unused, the type of the result (ResultType), how many operands there are, 0: two.
+void elementwise(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
+  const ArgumentPlaces& at = rule.at;
+  const Args operands = args.first(std::min<std::size_t>(args.size(), at[2] > 0 ? static_cast<std::size_t>(at[2]) : 2));
+  Dims out;
+  work.bytes = 0;
+  for (const Argument& one : operands) {
+    if (!one.is_tensor() && one.dims.empty()) continue;
+    if (work.type.empty()) work.type = one.type;
+    out = broadcast(out, one.dims);
+    work.bytes = plus(work.bytes, bytes_of(one));
+  }
+  if (work.type.empty()) {
+    work.bytes.reset();
+    return;
+  }
+  const bool in_place = at[1] == kInPlace;
+  const Amount count = elements(in_place ? operands[0].dims : out);
+  const ElementType* type = in_place ? operands[0].element : common_type(operands);
+  // Of integers, div may be told to round: words are not recorded.
+  const bool may_round =
+      at[1] == kFloatResult && args.size() > operands.size() && type != nullptr && type->kind <= NumberKind::kInteger;
+  if (may_round) work.missing = "whether it rounds is not recorded";
+  if (rule.per_element >= 0) work.flops = count;
+  work.bytes = may_round ? Amount() : plus(work.bytes, times(count, result_size(type, args, at[1])));
+}
+
+// at: the place of the dimensions; 1: they may be a bare number, before others; 1: behind whether they are kept, or the
+// last of few, is the number of the result's type. Without dimensions all are reduced.
 void reduce(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
   const ArgumentPlaces& at = rule.at;
-  const Argument& in = argument(args, 0);
+  const Argument &in = argument(args, 0), &over = argument(args, at[0]);
   if (in.dims.empty() && !in.is_tensor()) return;
   work.type = in.type;
   work.flops = elements(in.dims);
   const auto rank = static_cast<std::int64_t>(in.dims.size());
-  Dims out;
-  for (std::size_t i = 1; i < args.size(); ++i) {
-    const bool is_list = args[i].value.starts_with('[');
-    const auto over = is_list || at[1] == 1 ? args[i].numbers() : std::nullopt;
-    if (!over) continue;
-    if (over->empty()) break;
-    out = in.dims;
-    for (const std::int64_t dim : *over) {
-      const std::int64_t place = dim < 0 ? dim + rank : dim;
-      if (place < 0 || place >= rank) {
-        if (rank > 0) work.missing = "a dimension that it does not have";
-        continue;
-      }
+  const bool is_listed = over.value.starts_with('[') || (at[1] != 0 && args.size() > 2);
+  const Dims dims = is_listed ? over.numbers().value_or(Dims{}) : Dims{};
+  if (!over.type.empty() && !over.is_tensor() && over.value.empty()) work.missing = "dimensions not recorded";
+  Dims out = dims.empty() ? Dims{} : in.dims;
+  for (const std::int64_t dim : dims) {
+    const std::int64_t place = dim < 0 ? dim + rank : dim;
+    if (place >= 0 && place < rank) {
       out[static_cast<std::size_t>(place)] = 1;
+    } else if (rank > 0) {
+      work.missing = "a dimension that it does not have";
     }
-    break;
   }
-  if (work.missing.empty()) work.bytes = plus(bytes_of(in), bytes_of(elements(out), in));
+  const int few = at[0] + 1, all = at[0] + 3, count = static_cast<int>(args.size());
+  const int type = at[2] == 0 ? kOwnResult : (count >= all ? all - 1 : (count == few ? few - 1 : kOwnResult));
+  if (work.missing.empty()) work.bytes = plus(bytes_of(in), times(elements(out), result_size(in.element, args, type)));
 }
 
 // at: the table, what is looked up, the argument with the dimension; -1: rows. gather: one element each.
@@ -453,7 +507,7 @@ void not_recorded(Args, const FormulaRule& rule, const StepLengths*, OperatorWor
   work.missing = rule.uses;
 }
 
-// at: A [T, K], B [E, K, N]: each row of A by the matrix of its group.
+// at: as of gemm, A [T, K], B [E, K, N]: each row of A by the matrix of its group.
 void grouped_gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
   const Argument &a = argument(args, rule.at[0]), &b = argument(args, rule.at[1]);
   if (a.dims.size() != 2 || b.dims.size() != 3) {
@@ -464,8 +518,8 @@ void grouped_gemm(Args args, const FormulaRule& rule, const StepLengths*, Operat
   work.b = 1, work.m = a.dims[0], work.k = a.dims[1], work.n = b.dims[2];
   work.flops = product({2, work.m, work.n, work.k});
   const Amount groups = std::min(a.dims[0], b.dims[0]);
-  work.bytes =
-      sum({bytes_of(a), bytes_of(product({groups, b.dims[1], b.dims[2]}), b), bytes_of(times(work.m, work.n), a)});
+  work.bytes = sum({bytes_of(a), bytes_of(product({groups, b.dims[1], b.dims[2]}), b),
+                    product({work.m, work.n, product_size(args, rule)})});
 }
 
 }  // namespace tracedb

@@ -23,6 +23,16 @@ struct ArgumentPlaces {
   std::size_t count = 0;
 };
 
+// Of the result of an operator; above 0: as the argument at that place says, and where it does not, sums of narrow
+// integers are of 64 bits.
+enum ResultType : int {
+  kOwnResult = 0,  // of its operands
+  kInPlace = -1,   // of the first
+  kBoolResult = -2,
+  kFloatResult = -3,  // also of integers
+  kRealResult = -4,   // also of complex numbers
+};
+
 // What a formula reads besides the arguments: places of arguments, or how each is used.
 struct FormulaRule {
   std::string_view name;
@@ -48,7 +58,7 @@ void convolution(Args args, const FormulaRule& rule, const StepLengths* step, Op
 void convolution_backward(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
 void moved(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
 void batch_norm(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
-void binary(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+void elementwise(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
 void reduce(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
 void gather(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
 void moe(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);

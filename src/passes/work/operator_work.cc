@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <iterator>
 #include <limits>
 #include <unordered_map>
 #include <utility>
 
-#include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "base/text/json_text.h"
 #include "base/text/split.h"
@@ -42,26 +40,6 @@ std::string_view read_shape(std::string_view text, Argument& out) {
   return {};
 }
 
-// Of an element; nullopt: no type of tensors, or an unknown one. Case matters but behind "c10::".
-std::optional<TypeSize> type_size(std::string_view type) {
-  static constexpr std::pair<std::string_view, int> kPlainTypes[] = {
-      {"double", 8}, {"long int", 8},     {"long", 8},        {"unsigned long", 8}, {"float", 4},
-      {"int", 4},    {"unsigned int", 4}, {"short int", 2},   {"short", 2},         {"unsigned short", 2},
-      {"bool", 1},   {"char", 1},         {"signed char", 1}, {"unsigned char", 1}};
-  static constexpr std::pair<std::string_view, TypeSize> kC10[] = {
-      {"complex<double>", {16}}, {"complex<float>", {8}},     {"half", {2}},        {"bfloat16", {2}},
-      {"float8_e4m3fn", {1}},    {"float8_e4m3fnuz", {1}},    {"float8_e5m2", {1}}, {"float8_e5m2fnuz", {1}},
-      {"float8_e8m0fnu", {1}},   {"float4_e2m1fn_x2", {1, 2}}};
-  constexpr std::string_view kSpace = "c10::";
-  if (!type.starts_with(kSpace)) {
-    const auto* const found = std::ranges::find(kPlainTypes, type, &std::pair<std::string_view, int>::first);
-    return found == std::end(kPlainTypes) ? std::nullopt : std::optional(TypeSize{found->second});
-  }
-  const std::string lower = ascii_lower(type.substr(kSpace.size()));
-  const auto* const found = std::ranges::find(kC10, lower, &std::pair<std::string_view, TypeSize>::first);
-  return found == std::end(kC10) ? std::nullopt : std::optional(found->second);
-}
-
 }  // namespace
 
 Amount times(Amount a, Amount b) {
@@ -82,7 +60,7 @@ Amount elements(const Dims& dims) {
   return out;
 }
 
-Amount Argument::bytes() const { return is_tensor() ? times(elements(dims), size->bytes) : Amount(0); }
+Amount Argument::bytes() const { return is_tensor() ? times(elements(dims), element->bytes) : Amount(0); }
 
 std::optional<bool> Argument::flag() const {
   if (value == "True" || value == "true") return true;
@@ -119,7 +97,7 @@ OperatorArguments read_arguments(std::string_view dims, std::string_view types, 
     const auto text = [&](const auto& list) { return i < list.size() ? unescape(raw_string(list[i])).text : ""; };
     one.type = text(type_list);
     one.value = text(value_list);
-    one.size = type_size(one.type);
+    one.element = element_type(one.type);
     const std::string_view problem = read_shape(shape_list[i], one);
     if (!problem.empty()) out.problem = problem;
     if (i >= stride_list.size() || !one.list.empty()) continue;
@@ -141,11 +119,11 @@ constexpr FormulaRule backward_attention(std::string_view name, ArgumentPlaces a
   return {name, Of::kAttention, attention, at, uses, kBackward};
 }
 const auto kRules = std::to_array<FormulaRule>({
-    {"aten::mm", Of::kGemm, gemm, {0, 1, -1, 2, 0}},
-    {"aten::bmm", Of::kGemm, gemm, {0, 1, -1, 2, 0}},
-    {"aten::addmm", Of::kGemm, gemm, {1, 2, 0, 5, 0}},
+    {"aten::mm", Of::kGemm, gemm, {0, 1, -1, 2, 0, 2}},
+    {"aten::bmm", Of::kGemm, gemm, {0, 1, -1, 2, 0, 2}},
+    {"aten::addmm", Of::kGemm, gemm, {1, 2, 0, 5, 0, 3}},
     {"aten::addmm_", Of::kGemm, gemm, {1, 2, 0, -1, 0}},
-    {"aten::baddbmm", Of::kGemm, gemm, {1, 2, 0, 5, 0}},
+    {"aten::baddbmm", Of::kGemm, gemm, {1, 2, 0, 5, 0, 3}},
     {"aten::_addmm_activation", Of::kGemm, gemm, {1, 2, 0, -1, 0}},
     {"aten::_scaled_mm", Of::kGemm, gemm, {0, 1, -1, -1, 0, 6}, {}, kScaledResult},
     {"aten::linear", Of::kGemm, gemm, {0, 1, 2, -1, 1}},
@@ -155,7 +133,7 @@ const auto kRules = std::to_array<FormulaRule>({
     {"_C::cutlass_scaled_mm", Of::kGemm, gemm, {1, 2, -1, 0, 0}},
     {"sgl_kernel::fp8_scaled_mm", Of::kGemm, gemm, {0, 1, -1, -1, 0}, {}, kScaledResult},
     {"sgl_kernel::int8_scaled_mm", Of::kGemm, gemm, {0, 1, -1, -1, 0}, {}, kScaledResult},
-    {"aten::_grouped_mm", Of::kMoe, grouped_gemm, {0, 1}},
+    {"aten::_grouped_mm", Of::kMoe, grouped_gemm, {0, 1, -1, -1, 0, 4}},
     {"aten::_scaled_dot_product_flash_attention", Of::kAttention, attention, {0, 1, 2, 4, 0, -1, -1}, {}, kForward},
     {"aten::_scaled_dot_product_efficient_attention", Of::kAttention, attention, {0, 1, 2, 6, 0, 3, -1}, {}, kForward},
     {"aten::_scaled_dot_product_cudnn_attention", Of::kAttention, attention, {0, 1, 2, 6, 0, 3, -1}, {}, kForward},
@@ -238,22 +216,22 @@ const auto kRules = std::to_array<FormulaRule>({
     {"aten::gelu_backward", Of::kElementwise, moved, {}, "dr", 1},
     {"aten::silu_backward", Of::kElementwise, moved, {}, "dr", 1},
     {"aten::native_dropout_backward", Of::kElementwise, moved, {}, "dr", 1},
-    {"aten::addcmul", Of::kElementwise, moved, {}, "drr", kBytesOnly},
-    {"aten::addcdiv", Of::kElementwise, moved, {}, "drr", kBytesOnly},
-    {"aten::addcmul_", Of::kElementwise, moved, {}, "brr", kBytesOnly},
-    {"aten::addcdiv_", Of::kElementwise, moved, {}, "brr", kBytesOnly},
-    {"aten::lerp_", Of::kElementwise, moved, {}, "br", kBytesOnly},
+    {"aten::addcmul", Of::kElementwise, elementwise, {0, kOwnResult, 3}, {}, kBytesOnly},
+    {"aten::addcdiv", Of::kElementwise, elementwise, {0, kOwnResult, 3}, {}, kBytesOnly},
+    {"aten::addcmul_", Of::kElementwise, elementwise, {0, kInPlace, 3}, {}, kBytesOnly},
+    {"aten::addcdiv_", Of::kElementwise, elementwise, {0, kInPlace, 3}, {}, kBytesOnly},
+    {"aten::lerp_", Of::kElementwise, elementwise, {0, kInPlace, 3}, {}, kBytesOnly},
     {"aten::copy_", Of::kCopy, moved, {}, "wr"},
     {"aten::clone", Of::kCopy, moved, {}, "d"},
     {"aten::contiguous", Of::kCopy, moved, {}, "d"},
     {"aten::cat", Of::kCopy, not_recorded, {}, "types of a list of tensors are not recorded"},
     {"aten::fill_", Of::kCopy, moved, {}, "w"},
     {"aten::zero_", Of::kCopy, moved, {}, "w"},
-    {"aten::_softmax", Of::kReduce, moved, {}, "d", 5},
-    {"aten::_log_softmax", Of::kReduce, moved, {}, "d", 5},
-    {"aten::_softmax_backward_data", Of::kReduce, moved, {}, "dr", 5},
-    {"aten::_log_softmax_backward_data", Of::kReduce, moved, {}, "dr", 5},
-    {"aten::cumsum", Of::kReduce, moved, {}, "d", 1},
+    {"aten::_softmax", Of::kReduce, moved, {0, 2, 1}, "d", 5},
+    {"aten::_log_softmax", Of::kReduce, moved, {0, 2, 1}, "d", 5},
+    {"aten::_softmax_backward_data", Of::kReduce, moved, {0, 3}, "dr", 5},
+    {"aten::_log_softmax_backward_data", Of::kReduce, moved, {0, 3}, "dr", 5},
+    {"aten::cumsum", Of::kReduce, moved, {0, 2}, "d", 1},
     {"aten::embedding", Of::kGather, gather, {0, 1, -1}},
     {"aten::index_select", Of::kGather, gather, {0, 2, 1}},
     {"aten::gather", Of::kGather, gather, {0, 2, 0}},
@@ -266,7 +244,7 @@ const auto kRules = std::to_array<FormulaRule>({
 // pow with a tensor of exponents is a binary operation.
 void unary(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work) {
   if (rule.name == "pow" && is_given(argument(args, 1))) {
-    binary(args, rule, step, work);
+    elementwise(args, rule, step, work);
   } else {
     moved(args.first(std::min<std::size_t>(args.size(), 1)), rule, step, work);
   }
@@ -279,19 +257,25 @@ struct AlikeOperators {
   bool in_place = false;
 };
 const AlikeOperators kAlike[] = {
-    {"sigmoid silu gelu neg rsqrt sqrt pow clamp clamp_min clamp_max relu exp log sin cos tanh abs "
-     "reciprocal erf erfinv floor ceil round trunc sign leaky_relu hardtanh elu exp2 log2 log1p expm1 mish "
-     "softplus hardswish hardsigmoid square bitwise_not logit nan_to_num log_sigmoid tan atan asin acos",
-     {"", Of::kElementwise, unary, {0, 0}, "d", 1},
+    {"silu gelu neg pow clamp clamp_min clamp_max relu floor ceil round trunc sign leaky_relu hardtanh elu mish "
+     "softplus hardswish hardsigmoid square bitwise_not nan_to_num log_sigmoid",
+     {"", Of::kElementwise, unary, {0, kOwnResult}, "d", 1},
      true},
-    {"add sub mul div rsub maximum minimum remainder fmod floor_divide bitwise_and bitwise_or bitwise_xor "
-     "sigmoid_backward threshold_backward tanh_backward atan2 hypot leaky_relu_backward hardtanh_backward",
-     {"", Of::kElementwise, binary, {0, 0}},
+    {"sigmoid rsqrt sqrt exp log sin cos tanh reciprocal erf erfinv exp2 log2 log1p expm1 logit tan atan asin acos",
+     {"", Of::kElementwise, unary, {0, kFloatResult}, "d", 1},
      true},
-    {"eq ne lt le gt ge logical_and logical_or logical_xor", {"", Of::kElementwise, binary, {0, 1}}},
-    {"sum mean norm linalg_norm linalg_vector_norm std var logsumexp amin amax prod",
-     {"", Of::kReduce, reduce, {0, 0}}},
-    {"max min", {"", Of::kReduce, reduce, {0, 1}}},
+    {"abs", {"", Of::kElementwise, unary, {0, kRealResult}, "d", 1}, true},
+    {"add sub mul rsub maximum minimum remainder fmod floor_divide bitwise_and bitwise_or bitwise_xor "
+     "sigmoid_backward threshold_backward tanh_backward hypot leaky_relu_backward hardtanh_backward",
+     {"", Of::kElementwise, elementwise, {0, kOwnResult}},
+     true},
+    {"div atan2", {"", Of::kElementwise, elementwise, {0, kFloatResult}}, true},
+    {"eq ne lt le gt ge logical_and logical_or logical_xor", {"", Of::kElementwise, elementwise, {0, kBoolResult}}},
+    {"sum mean", {"", Of::kReduce, reduce, {1, 0, 1}}},
+    {"prod", {"", Of::kReduce, reduce, {1, 1, 1}}},
+    {"norm linalg_norm linalg_vector_norm", {"", Of::kReduce, reduce, {2, 0, 1}}},
+    {"std var logsumexp amin amax", {"", Of::kReduce, reduce, {1}}},
+    {"max min", {"", Of::kReduce, reduce, {1, 1}}},
 };
 
 class FormulaRules {
@@ -309,7 +293,7 @@ class FormulaRules {
         FormulaRule rule = one.rule;
         rule.name = name;
         add(name, rule);
-        rule.at = {0, 2};
+        rule.at = {0, kInPlace};
         if (one.in_place) add(std::string(name) + "_", rule);
       }
     }

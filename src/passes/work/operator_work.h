@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "passes/work/element_types.h"
+
 namespace tracedb {
 
 // The arguments of one call of a framework operator, as PyTorch's profiler records them with record_shapes: lists of
@@ -21,21 +23,16 @@ Amount times(Amount a, Amount b);
 Amount plus(Amount a, Amount b);
 Amount elements(const Dims& dims);  // 1 of no dimensions
 
-struct TypeSize {
-  int bytes = 0;
-  int values = 1;  // packed in one element
-};
-
 struct Argument {
   Dims dims;
-  std::vector<Dims> list;  // of a list of tensors
-  Dims strides;            // empty: not recorded
-  std::string type;        // "" where an optional argument is absent
-  std::string value;       // of what is no tensor, as text: "True", "[1, 1]"; "" if not recorded
-  std::optional<TypeSize> size;
+  std::vector<Dims> list;                // of a list of tensors
+  Dims strides;                          // empty: not recorded
+  std::string type;                      // "" where an optional argument is absent
+  std::string value;                     // of what is no tensor, as text: "True", "[1, 1]"; "" if not recorded
+  const ElementType* element = nullptr;  // null: no type of tensors, or an unknown one
 
   // An empty list of dimensions with the type of a tensor is a tensor of no dimensions: one element.
-  [[nodiscard]] bool is_tensor() const { return size && list.empty(); }
+  [[nodiscard]] bool is_tensor() const { return element != nullptr && list.empty(); }
   [[nodiscard]] Amount bytes() const;  // 0 of what is no tensor
   [[nodiscard]] std::optional<bool> flag() const;
   [[nodiscard]] std::optional<Dims> numbers() const;  // of "[1, 1]" or "1"
