@@ -495,6 +495,13 @@ void moe(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& w
     work.missing = "weights are packed";  // four bits a value, or tiles
     return;
   }
+  // A map of the experts that are here, or a count of the tokens.
+  if (std::ranges::any_of(args, [](const Argument& one) {
+        return one.dims.size() == 1 && one.element != nullptr && one.element->kind == NumberKind::kInteger;
+      })) {
+    work.missing = "which of the experts' tokens are computed here is not recorded";
+    return;
+  }
   const Amount chosen = times(tokens, top.dims[1]);
   work.flops = product({2, chosen, gates + 1, hidden, inner});
   const Amount used = chosen ? Amount(std::min(*chosen, experts)) : chosen;
@@ -510,8 +517,8 @@ void not_recorded(Args, const FormulaRule& rule, const StepLengths*, OperatorWor
 // at: as of gemm, A [T, K], B [E, K, N]: each row of A by the matrix of its group.
 void grouped_gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
   const Argument &a = argument(args, rule.at[0]), &b = argument(args, rule.at[1]);
-  if (a.dims.size() != 2 || b.dims.size() != 3) {
-    work.missing = "not rows and a matrix a group";
+  if (a.dims.size() != 2 || b.dims.size() != 3 || a.dims[1] != b.dims[1]) {
+    work.missing = "not rows and a matrix a group that fits";
     return;
   }
   work.type = a.type;

@@ -104,6 +104,7 @@ OperatorArguments read_arguments(std::string_view dims, std::string_view types, 
     for (const std::string_view stride : json_elements(stride_list[i])) {
       one.strides.push_back(parse_int64(stride).value_or(0));
     }
+    one.is_sparse = one.strides.empty() && !one.dims.empty();
   }
   return out;
 }
@@ -363,8 +364,12 @@ OperatorWork work_of(std::string_view operator_name, const std::vector<Argument>
   OperatorWork work;
   const FormulaRule* rule = rule_of(operator_name);
   if (rule == nullptr) return work;
-  rule->formula(arguments, *rule, lengths, work);
   work.family = rule->family;
+  if (std::ranges::any_of(arguments, &Argument::is_sparse)) {
+    work.missing = "a sparse operand, of which the values are not counted";
+  } else {
+    rule->formula(arguments, *rule, lengths, work);
+  }
   if (arguments.empty()) work.missing = "shapes not recorded";
   if (!work.bytes && work.missing.empty()) work.missing = "size of a type not known, or a product too large";
   return work;

@@ -30,6 +30,7 @@ struct Argument {
   std::string type;                      // "" where an optional argument is absent
   std::string value;                     // of what is no tensor, as text: "True", "[1, 1]"; "" if not recorded
   const ElementType* element = nullptr;  // null: no type of tensors, or an unknown one
+  bool is_sparse = false;                // it has dimensions, but no strides where those of others are recorded
 
   // An empty list of dimensions with the type of a tensor is a tensor of no dimensions: one element.
   [[nodiscard]] bool is_tensor() const { return element != nullptr && list.empty(); }
