@@ -89,7 +89,7 @@ void gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& 
   const Argument &a = argument(args, at[0]), &b = argument(args, at[1]), &c = argument(args, at[2]);
   const bool is_n_k = at[4] != 0;
   if (a.dims.size() < 2 || b.dims.size() < 2) {
-    if (!a.dims.empty() || !b.dims.empty()) work.missing = "not two matrices";
+    work.missing = "not two matrices";
     return;
   }
   const bool batched = b.dims.size() > 2;
@@ -144,13 +144,14 @@ void attention(Args args, const FormulaRule& rule, const StepLengths*, OperatorW
   const Argument &q = argument(args, at[0]), &k = argument(args, at[1]), &v = argument(args, at[2]),
                  &mask = argument(args, at[5]);
   constexpr std::size_t kDims = 4;
+  if (!is_given(q) || !is_given(k) || !is_given(v)) return;
   work.type = q.type;
   bool has_lengths = q.dims.size() != kDims || k.dims.size() != kDims || v.dims.size() != kDims;
   for (std::size_t i = 0; i < std::min(args.size(), rule.uses.size()); ++i) {
     has_lengths |= rule.uses[i] == 'l' && is_given(args[i]);
   }
   if (has_lengths) {
-    if (!q.dims.empty()) work.missing = "lengths not recorded";
+    work.missing = "lengths not recorded";
     return;
   }
   const std::size_t n = at[4] != 0 ? 1 : 2, h = at[4] != 0 ? 2 : 1;

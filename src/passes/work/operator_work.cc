@@ -371,7 +371,10 @@ OperatorWork work_of(std::string_view operator_name, const std::vector<Argument>
     rule->formula(arguments, *rule, lengths, work);
   }
   if (arguments.empty()) work.missing = "shapes not recorded";
-  if (!work.bytes && work.missing.empty()) work.missing = "size of a type not known, or a product too large";
+  if ((work.flops && work.bytes) || !work.missing.empty()) return work;
+  work.missing = work.type.empty()                               ? "operands that are absent, or of another rank"
+                 : work.bytes && rule->per_element == kBytesOnly ? "its FLOPs are not counted"
+                                                                 : "size of a type not known, or a product too large";
   return work;
 }
 

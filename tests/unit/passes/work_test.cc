@@ -34,6 +34,7 @@ constexpr const char* kFloat2 = R"(["float","float"])";
 constexpr const char* kFloat3 = R"(["float","float","float"])";
 constexpr const char* kConvolution = R"(["float","float","float","","","","","",""])";
 constexpr const char* kNoBias = R"(["float","float","","","","","","",""])";
+constexpr const char* kAttentionTypes3 = R"(["c10::Half","c10::Half","c10::Half"])";
 constexpr const char* kAttentionTypes5 =
     R"(["c10::Half","c10::Half","c10::Half","Scalar","Scalar","Scalar","Scalar","Scalar"])";
 // Keys of pages, of which a table (argument 14) tells those that are used; and keys in chunks of 2 (argument 27).
@@ -127,8 +128,9 @@ const std::vector<WorkCase> kCases = {
     {"aten::sqrt", "[[8]]", R"(["long int"])", "", "", "8 96"},
     {"aten::abs", "[[8]]", R"(["c10::complex<float>"])", "", "", "8 96"},
     {"aten::pow", "[[],[8]]", R"(["Scalar","float"])", "", R"(["10000",""])", "8 64"},
-    {"aten::addcmul", "[[2],[3,2],[3,2],[]]", R"(["float","float","float","Scalar"])", "", "", "- 80"},
-    {"aten::lerp_", "[[8],[8],[8]]", kFloat3, "", "", "- 128"},
+    {"aten::addcmul", "[[2],[3,2],[3,2],[]]", R"(["float","float","float","Scalar"])", "", "",
+     "- 80 its FLOPs are not counted"},
+    {"aten::lerp_", "[[8],[8],[8]]", kFloat3, "", "", "- 128 its FLOPs are not counted"},
     {"aten::copy_", "[[8],[8]]", R"(["long unsigned int","unsigned short"])", "", "", "0 80"},
     {"aten::copy_", "[[8],[8]]", R"(["float","c10::Half"])", "", "", "0 48"},
     {"aten::fill_", "[[8],[]]", R"(["float","Scalar"])", "", "", "0 32"},
@@ -177,7 +179,12 @@ const std::vector<WorkCase> kCases = {
      "- - weights are not among its arguments"},
     {"aten::cat", "[[[2,3],[4,3]],[]]", R"(["TensorList","Scalar"])", "", "",
      "0 - types of a list of tensors are not recorded"},
-    {"triton_poi_fused_add_0", "[[8],[8],[]]", R"(["float","c10::Half","Scalar"])", "", "", "- 48"},
+    {"triton_poi_fused_add_0", "[[8],[8],[]]", R"(["float","c10::Half","Scalar"])", "", "",
+     "- 48 its FLOPs are not counted"},
+    {"aten::gather", "[[],[],[8],[]]", R"(["","Scalar","long int","Scalar"])", "", "",
+     "- - operands that are absent, or of another rank"},
+    {"vllm::unified_attention_with_output", "[[4,128],[4,128],[4,128]]", kAttentionTypes3, "", "",
+     "- - operands that are absent, or of another rank"},
     {"aten::unheard_of", "[[8]]", R"(["float"])", "", "", "- -"},
 };
 
@@ -218,7 +225,7 @@ TEST_CASE("attention whose lengths are in a tensor takes them from the annotatio
   const auto lengths = step_lengths("execute_5_context_1(sq4sk4sqsq16sqsk16)_generation_1(sq1sk9sqsq1sqsk9)");
   REQUIRE(lengths);
   constexpr const char* kName = "flash_attn::_flash_attn_varlen_forward";
-  constexpr const char *kDims = "[[5,8,16],[13,2,16],[13,2,16]]", *kTypes = R"(["c10::Half","c10::Half","c10::Half"])";
+  constexpr const char *kDims = "[[5,8,16],[13,2,16],[13,2,16]]", *kTypes = kAttentionTypes3;
   // context: 2 * 16 - 16 pairs, generation: 2 * 9
   CHECK(work_text(kName, kDims, kTypes, "", "", &*lengths) == "8704 4224");
   CHECK(work_text(kName, kDims, kTypes, "", "") == "- - lengths not recorded");
