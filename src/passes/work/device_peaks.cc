@@ -51,6 +51,17 @@ DevicePeaks peaks_from(std::string_view line, const std::string& source) {
   return out;
 }
 
+// In whole words: GB200 is another device than B200, V100S than V100.
+bool names(std::string_view device, std::string_view row) {
+  const auto is_inside = [&](std::size_t place) {
+    return place < device.size() && (is_ascii_letter(device[place]) || is_ascii_digit(device[place]));
+  };
+  for (std::size_t at = device.find(row); at != std::string_view::npos; at = device.find(row, at + 1)) {
+    if ((at == 0 || !is_inside(at - 1)) && !is_inside(at + row.size())) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool says_tf32(std::string_view kernel) {
@@ -95,7 +106,7 @@ const DevicePeaks* peaks_of(std::string_view device_name, std::int64_t memory_by
   const double memory = static_cast<double>(memory_bytes) / kGiga;
   for (const OwnPeaks rows : {own, device_peaks()}) {
     for (const DevicePeaks& one : rows) {
-      if (device_name.find(one.name) == std::string_view::npos) continue;
+      if (!names(device_name, one.name)) continue;
       const bool other_memory = std::abs(memory - one.memory_gb) > kNear * one.memory_gb;
       if (memory_bytes > 0 && one.memory_gb > 0 && other_memory) continue;
       if (units > 0 && one.units > 0 && static_cast<double>(units) != one.units) continue;

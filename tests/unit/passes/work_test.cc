@@ -290,6 +290,13 @@ TEST_CASE("a device is known by name, memory and multiprocessors") {
   CHECK(document("NVIDIA A100-SXM4-80GB", 85, 108) == "A100 2039");
   CHECK(document("NVIDIA H100 PCIe", 85, 114) == "H100 PCIe 2000");
   CHECK(document("NVIDIA H100 80GB HBM3", 0, 0) == "H100 3350");
+  CHECK(document("Tesla V100-SXM2-32GB", 34, 80) == "V100 900");
+  CHECK(document("Tesla V100-PCIE-32GB", 34, 80) == "V100-PCIE 900");
+  CHECK(document("Tesla V100S-PCIE-32GB", 34, 80) == "V100S-PCIE 1134");
+  CHECK(document("NVIDIA A100 80GB PCIe", 85, 108) == "A100 80GB PCIe 1935");
+  CHECK(document("NVIDIA H200 NVL", 150, 132) == "H200 NVL 4800");
+  CHECK(document("NVIDIA H200", 150, 132) == "H200 4800");
+  for (const char* other : {"NVIDIA GB200", "NVIDIA GH200 144G HBM3e"}) CHECK(document(other, 0, 0).empty());
   CHECK(document("NVIDIA H100 80GB HBM3", 85, 60).empty());  // a part of one
   CHECK(document("Fancy 9000", 85, 108).empty());
   const DevicePeaks* h100 = peaks_of("NVIDIA H100 80GB HBM3", 0, 0);
