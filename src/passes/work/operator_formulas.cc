@@ -332,6 +332,18 @@ void convolution_backward(Args args, const FormulaRule&, const StepLengths*, Ope
   work.bytes = plus(times(all, count), wanted[2] ? bias : Amount(0));
 }
 
+namespace {
+
+// Bytes of a result like an operand; `at` as of moved.
+Amount written_like(const Argument& in, Args args, const ArgumentPlaces& at, OperatorWork& work) {
+  const int type = at[2] != 0 && in.element != nullptr && in.element->bytes > 2 ? kOwnResult : at[1];
+  const Amount size = result_size(in.element, args, type);
+  if (!size && in.element != nullptr) work.missing = "type of the result not recorded";
+  return times(elements(in.dims), size);
+}
+
+}  // namespace
+
 // `uses`. at: the argument whose elements are counted, the type of what is written like one that is read (ResultType);
 // 1: only of halves it may be another.
 void moved(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
@@ -343,12 +355,7 @@ void moved(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork&
     if (rule.at.count == 0 ? !count : static_cast<int>(i) == rule.at[0]) count = elements(args[i].dims);
     const std::int64_t passes = use == 't' ? 3 : (use == 'b' ? 2 : 1);
     bytes = plus(bytes, times(bytes_of(args[i]), passes));
-    if (use != 'd') continue;
-    const int type =
-        rule.at[2] != 0 && args[i].element != nullptr && args[i].element->bytes > 2 ? kOwnResult : rule.at[1];
-    const Amount size = result_size(args[i].element, args, type);
-    if (!size && args[i].element != nullptr) work.missing = "type of the result not recorded";
-    bytes = plus(bytes, times(elements(args[i].dims), size));
+    if (use == 'd') bytes = plus(bytes, written_like(args[i], args, rule.at, work));
   }
   if (!count) return;
   if (rule.per_element >= 0) work.flops = times(count, rule.per_element);
