@@ -139,7 +139,7 @@ class Comparer {
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
       out.metrics[m] = sample_change(static_cast<StepMetric>(m), a_.periods.within_kind, b_.periods.within_kind, out);
     }
-    if (!options_.step && out.group.comparable() && out_.recording_difference.empty()) {
+    if (!options_.step && kinds_.size() < 2 && out.group.comparable() && out_.recording_difference.empty()) {
       out.baseline_host = host_step(a_, out.group.baseline, out.group.whole_trace);
       out.candidate_host = host_step(b_, out.group.candidate, out.group.whole_trace);
     }

@@ -121,11 +121,11 @@ struct GroupComparison {
     return static_cast<double>(sum) / static_cast<double>(candidate_units);
   }
   [[nodiscard]] const Change& metric(StepMetric which) const { return metrics[static_cast<std::size_t>(which)]; }
-  // Where steps have neither a period nor transitions, and both sides record alike. Both are told where either is much
-  // longer than the span, which alone is compared.
+  // Where steps have no period and are of one kind, so that no transition is compared, and both sides record alike.
+  // Both are told where either is much longer than the span, which alone is compared.
   std::optional<HostStep> baseline_host, candidate_host;
   [[nodiscard]] bool is_host_told() const {
-    return permission.may(Claim::kRatio) && transitions.empty() && baseline_host && candidate_host &&
+    return permission.may(Claim::kRatio) && baseline_host && candidate_host &&
            (baseline_host->is_much_longer() || candidate_host->is_much_longer());
   }
   std::vector<TransitionChange> transitions;

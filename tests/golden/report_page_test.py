@@ -382,6 +382,13 @@ def check_late_device(folder):
         text = " ".join(done.stdout.split())
         require(f" But on the host {said}" in text and outcome in text.partition(" But ")[0], text)
         equal("host: +51.28 % would exceed 5 %" in done.stderr, "+51" in outcome, done.stderr)
+    # But not where one side records more, nor beside steps of another kind: how long after these they begin has a verdict.
+    recorded = index_of(folder / "recorded.json", [*step(1, 1000, 471000, host=590000), event("python_function", "a.py(1): f", 1000, 590000, **{"Python id": 1})], schemaVersion=1)
+    served = [index_of(folder / f"mark{mark}.json", step(1, 1000, 3000, "execute_context_0(0)_generation_4(4)", 110000)
+                       + step(2, mark, 471000, "execute_context_1(8)_generation_0(0)", 580000 - mark), schemaVersion=1) for mark in (470000, 200000)]
+    for sides in ((folder / "late.tracedb", recorded), served):
+        done = run("trace-query", "compare", *sides, "--gate", 5)
+        require("host:" not in done.stdout + done.stderr and "on the host" not in done.stdout, done.stdout)
     # Another step may have run before one that is selected.
     document, _ = report_page(folder / "two.tracedb", folder / "selected.html", "--step", "1")
     require("But on the host" not in " ".join(document.words), "a selected step")

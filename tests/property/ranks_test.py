@@ -8,6 +8,7 @@ import random
 import re
 import shutil
 
+from made_events import kernel, write_trace
 from rank_jobs import CAUSES, LAYERS, ask, make, near
 from trace_cases import (TRACES, Skip, equal, ingest, nanoseconds, open_index, read_trace, real_trace, refused, require, rows,
                          run)
@@ -307,6 +308,14 @@ def check_other_start(folder):
         near(rows[-1]["baseline"], together[-1]["baseline"], 20_000, "the job before")
         near(rows[-1]["change"], 500_000, 20_000, "the job")
         near(rows[-1]["computation"], 500_000, 30_000, "of that computing")
+    # What ranks that began together wait at a first collective is not left out.
+    for job, slower in (("first0", 0), ("first1", 500)):
+        (folder / "start" / job).mkdir()
+        for rank in range(3):
+            end = 1000 + slower * (rank == 1)
+            spans = (("ampere_sgemm", 0, end), ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", end, 1100 + slower - end))
+            write_trace(folder / "start" / job / f"rank{rank}.json", [kernel(name, 5000 + begin, dur) for name, begin, dur in spans], distributedInfo={"rank": rank, "world_size": 3})
+    near(ask(folder / "start/first1", "--baseline", folder / "start/first0")["compare"][-1]["change"], 500_000, 50_000, "a job of one collective")
     words = ("trace-query", "ranks", "-q")
     for before, after, who in (("usual", "slower", "sets the pace (before: none)"), ("slower", "usual", "set the pace before (now: none)")):
         text = " ".join(run(*words, jobs[f"{after}_apart"], "--baseline", jobs[f"{before}_apart"]).stdout.split("\n\n")[0].split())
