@@ -69,6 +69,10 @@ class TimeCover {
     return next == parts_.begin() ? Extent{} : Extent(*std::prev(next));
   }
 
+  // Its stretches, apart from each other, in order.
+  [[nodiscard]] std::size_t size() const { return parts_.size(); }
+  [[nodiscard]] Extent operator[](std::size_t place) const { return parts_[place]; }
+
   // From its begin to its end; of no length where nothing is covered.
   [[nodiscard]] Extent bounds() const {
     return parts_.empty() ? Extent{} : Extent{parts_.front().begin, parts_.back().end};

@@ -426,6 +426,37 @@ def check_hand_over(folder):
             equal("1 hand-over by one of several threads is inferred" in " ".join(notes_of(index)), inferred == 1, "whether it is said")
 
 
+def last_before(intervals, moment):
+    """Of their union the last stretch that begins before a moment: from, until when, at most the moment."""
+    begin = end = 0
+    for a, b in sorted(one for one in intervals if one[0] < moment):
+        begin, end = (a, b) if a > end else (begin, max(end, b))
+    return begin, min(end, moment)
+
+
+def check_last_of_many(folder):
+    """Wherever a path changes threads, to the one that ended last; of those open, that worked last; of these, that began to last."""
+    changes = 0
+    for seed in range(8):
+        chance = random.Random(seed)
+        work = {tid: [(begin, begin + chance.randint(1, 60)) for begin in chance.sample(range(1, 900), 12)] for tid in range(1, 8)}
+        work[1] += [(0, 1), (900, 1000)]  # times of paths count from the first event
+        sleeps = {tid: [(chance.randrange(1, 400), chance.randrange(500, 2000))] for tid in (6, 7)}
+        events = [event("cpu_op", "work", a, b - a, tid=tid) for tid in work for a, b in work[tid]]
+        events += [event("python_function", "sleep", a, b - a, tid=tid) for tid in sleeps for a, b in sleeps[tid]]
+        index = planted(folder, [*events, *launched("k", 1010, 400, 1, 990)])
+        path = rows("sql", "--limit", 0, index, "SELECT p.ts / 1000 AS ts, p.kind, t.tid FROM critical_path p JOIN thread t ON t.id = p.thread_id WHERE p.ts < 989000 ORDER BY p.ts")
+        path = [row for row in path if row["kind"] in ("host", "host_gap")]
+        for before, after in zip(path, path[1:]):
+            def standing(tid):
+                began, worked = last_before(work[tid], after["ts"])
+                return last_before(work[tid] + sleeps.get(tid, []), after["ts"])[1], worked, began
+            if before["tid"] != after["tid"]:
+                changes += 1
+                equal(standing(before["tid"]), max(standing(tid) for tid in work if tid != after["tid"]), f"seed {seed}: {before} before {after}")
+    require(changes > 50, f"{changes} changes of threads")
+
+
 def check_bad(folder):
     """Waits on events never recorded, correlations that are none, launches after their kernels, circles of nothing, no device work at all."""
     waits = [event("cuda_sync", name, 5, 1, 0, stream, **args) for name, stream, args in (
@@ -484,7 +515,7 @@ def check_export(folder):
 
 
 def main(cases, folder):
-    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_many_waits, check_unrecorded_wait, check_without_launch, check_ends, check_blocking_copies, check_free, check_exact_return, check_passed, check_cut, check_steps, check_launches, check_operators, check_threads, check_hand_over, check_scaled, check_bad, check_queue, check_export))
+    cases.each_apart((check_planted, check_edges, check_empty_stream, check_record_of_nothing, check_device_of_waits, check_many_waits, check_unrecorded_wait, check_without_launch, check_ends, check_blocking_copies, check_free, check_exact_return, check_passed, check_cut, check_steps, check_launches, check_operators, check_threads, check_hand_over, check_last_of_many, check_scaled, check_bad, check_queue, check_export))
     for trace in TRACES:
         cases.run_apart(trace, lambda own, trace=trace: check_properties(trace_called(trace), own))
 

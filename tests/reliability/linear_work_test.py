@@ -11,7 +11,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import hostile_shapes
-from trace_cases import changing, installed, make_trace, program, require
+from trace_cases import changing, installed, make_trace, program, require, run
 
 SMALL = 3000
 LARGE = 4 * SMALL
@@ -43,15 +43,38 @@ def many_tables(n, path):
         database.execute("INSERT INTO rocpd_region_0 VALUES (1, 1, 2, 3, 4, 5)")
 
 
+def threads_that_take_turns(n, path):
+    """On n threads 20 operators each, with gaps in which the others work."""
+    events = [f'{{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":{tid + 1},"ts":{i * 1000 + tid * 37 % 900},"dur":{20 + tid % 60}}}'
+              for tid in range(n) for i in range(20)]
+    events += [f'{{"ph":"X","cat":"{category}","name":"k","pid":1,"tid":1,"ts":{ts},"dur":9,"args":{{"correlation":1}}}}'
+               for category, ts in (("cuda_runtime", 19001), ("kernel", 30000))]
+    path.write_text('{"traceEvents":[' + ",".join(events) + "]}")
+
+
+def blocks_of(command):
+    # Valgrind looks for events once a block, and tells how often. It translates less where it joins no blocks across jumps.
+    result = subprocess.run(["valgrind", "--tool=none", "--stats=yes", "--vex-guest-chase=no",
+                             "--vex-iropt-register-updates=sp-at-mem-access", *command], capture_output=True, text=True)
+    require(result.returncode in (0, 3), f"rc {result.returncode}: {result.stderr[-300:]}")
+    return int(re.search(r"scheduler: ([\d,]+) event checks", result.stderr)[1].replace(",", ""))
+
+
 def blocks(folder, name, n, write=None):
     trace = folder / f"{abs(hash(name))}.{n}.json"
     write(n, trace) if write else hostile_shapes.write(name, n, trace)
-    # Valgrind looks for events once a block, and tells how often. It translates less where it joins no blocks across jumps.
-    command = ["valgrind", "--tool=none", "--stats=yes", "--vex-guest-chase=no", "--vex-iropt-register-updates=sp-at-mem-access",
-               program("trace-ingest"), "-q", "--threads", "1", "-o", f"{trace}.tracedb", str(trace)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    require(result.returncode in (0, 3), f"rc {result.returncode}: {result.stderr[-300:]}")
-    return int(re.search(r"scheduler: ([\d,]+) event checks", result.stderr)[1].replace(",", ""))
+    return blocks_of([program("trace-ingest"), "-q", "--threads", "1", "-o", f"{trace}.tracedb", str(trace)])
+
+
+def is_linear_in_threads(folder):
+    """What-ifs on many threads: asked of each gap of each about all others, four times the threads would be 16 times the work."""
+    def work(n):
+        trace, index = folder / f"threads.{n}.json", folder / f"threads.{n}.tracedb"
+        threads_that_take_turns(n, trace)
+        run("trace-ingest", "-q", "-o", index, trace)
+        return blocks_of([program("trace-query"), "critical-path", "--what-if", "comm:0", str(index)])
+    nothing, small, large = (work(n) for n in (1, 100, 400))
+    require(large - nothing <= MOST * (small - nothing), f"4 times the threads, {(large - nothing) / (small - nothing):.1f} times the work")
 
 
 def is_linear(folder, name, nothing, write=None, most=MOST):
@@ -74,6 +97,7 @@ def main(cases, folder):
         trace = folder / "ordinary.json"
         make_trace(trace, "--layers", 4, "--steps", 8, "--truth", os.devnull)
         ordinary = (blocks(folder, "ordinary", 0, lambda _, path: shutil.copy(trace, path)) - nothing) / trace.stat().st_size
+        cases.run("many threads", is_linear_in_threads, folder)
         cases.run("many tables", is_linear, folder, "tables", nothing, many_tables)
         opened = blocks(folder, "unclosed", 0, unclosed(""))  # `nothing` differs by as much as few openings cost
         for unit, result in [(unit, pool.submit(is_cheap, folder, unit, opened, ordinary)) for unit in UNCLOSED]:

@@ -522,12 +522,9 @@ std::int64_t DurationFactor::of(std::int64_t ns) const {
 }
 
 CriticalPaths::CriticalPaths(const ReleaseGraph& graph)
-    : graph_(graph), delays_(smallest_delays(graph)), waits_(graph.threads()) {
+    : graph_(graph), delays_(smallest_delays(graph)), waits_(graph.threads()), hand_overs_(graph) {
   for (const SynchronisingCall& call : graph.calls()) {
     if (call.source != kNoActivity && call.thread < waits_.size()) waits_[call.thread].push_back(&call);
-  }
-  for (const std::uint32_t thread : graph.named_threads()) {
-    if (graph.open_on(thread).bounds().length() > 0) threads_[graph.process_of(thread)].push_back(thread);
   }
   latest_ends_.reserve(graph.activities().size());
   for (const Activity& one : graph.activities())
@@ -547,27 +544,9 @@ const SynchronisingCall* CriticalPaths::wait_at(std::uint32_t thread, std::int64
 }
 
 HandOver CriticalPaths::hand_over(std::uint32_t thread, std::int64_t since, std::int64_t moment) const {
-  HandOver out{thread, since};
   const auto returned = std::ranges::lower_bound(waits(thread), since, {}, &SynchronisingCall::end);
   const bool waited = returned != waits(thread).end() && (*returned)->end == since;
-  const auto found = threads_.find(graph_.process_of(thread));
-  if (waited || found == threads_.end()) return out;
-  std::int64_t worked = 0, begin = 0;  // of the one found
-  for (const std::uint32_t other : found->second) {
-    const Extent there = graph_.open_on(other).last_before(moment);
-    const Extent work = graph_.worked_on(other).last_before(moment);
-    const std::int64_t at = std::min(there.end, moment), until = std::min(work.end, moment);
-    if (other == thread || there.length() == 0 || at <= since) continue;
-    if (std::tie(at, until) < std::tie(out.at, worked)) continue;
-    const bool is_alike = std::tie(at, until) == std::tie(out.at, worked);
-    if (!is_alike || work.begin > begin) {
-      out = {other, at};
-      worked = until;
-      begin = work.begin;
-    }
-    out.is_inferred = is_alike;
-  }
-  return out;
+  return waited ? HandOver{thread, since} : hand_overs_.find(thread, since, moment);
 }
 
 std::vector<PathSegment> CriticalPaths::path(const PathWindow& window) const { return Walk(*this, window).run(); }

@@ -5,12 +5,12 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "passes/critical/hand_overs.h"
 #include "passes/critical/release_graph.h"
 #include "passes/steps/step_set.h"
 
@@ -94,15 +94,6 @@ struct Slack {
   std::int64_t ns = kUnknownValue, least = kUnknownValue;
 };
 
-// What lets a thread on which nothing was open go on.
-struct HandOver {
-  // The thread of its process that ended last, of those open the one that worked last; itself: no other ended later.
-  std::uint32_t from = 0;
-  std::int64_t at = 0;  // when that ended; not behind the moment
-  // Others ended, or were open, and did their last work then, too: of these it is the one that began it last.
-  bool is_inferred = false;
-};
-
 // Of windows of one trace. The graph must outlive the object.
 class CriticalPaths {
  public:
@@ -131,9 +122,9 @@ class CriticalPaths {
  private:
   const ReleaseGraph& graph_;
   SmallestDelays delays_;
-  std::vector<std::vector<const SynchronisingCall*>> waits_;     // by thread
-  std::map<std::uint32_t, std::vector<std::uint32_t>> threads_;  // by process, on which anything was open
-  LargeVector<std::int64_t> latest_ends_;                        // by activity, of it and all before it
+  std::vector<std::vector<const SynchronisingCall*>> waits_;  // by thread
+  HandOvers hand_overs_;
+  LargeVector<std::int64_t> latest_ends_;  // by activity, of it and all before it
 };
 
 }  // namespace tracedb
