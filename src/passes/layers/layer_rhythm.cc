@@ -7,12 +7,18 @@
 namespace tracedb {
 namespace {
 
-constexpr Traits kPerceptronTraits = kActivationTrait | kMoeTrait;
 constexpr double kOtherForm = 0.3;  // difference of layers of two stacks
 constexpr double kOtherPass = 0.5;  // of passes over one: a prompt's and a token's, say
 
 bool any(std::span<const Traits> kernels, Traits wanted) {
   return std::ranges::any_of(kernels, [&](Traits traits) { return (traits & wanted) != 0; });
+}
+
+// A router chooses experts; of two micro-batches that take turns both may, before the first one's experts work.
+bool has_perceptron(std::span<const Traits> kernels) {
+  constexpr Traits kExperts = kMoeTrait | kGemmTrait;
+  return std::ranges::any_of(
+      kernels, [](Traits traits) { return (traits & kActivationTrait) != 0 || (traits & kExperts) == kExperts; });
 }
 
 // ---- Which runs of mixers make a layer
@@ -59,13 +65,13 @@ class Chains {
   void find_inner() {
     inner_.assign(runs_.size(), false);
     bool perceptrons = false;
-    for (std::size_t i = 0; i + 1 < runs_.size(); ++i) perceptrons = perceptrons || any(between(i), kPerceptronTraits);
+    for (std::size_t i = 0; i + 1 < runs_.size(); ++i) perceptrons = perceptrons || has_perceptron(between(i));
     if (!perceptrons) {
       find_inner_by_products();
       return;
     }
     for (std::size_t i = 0; i + 1 < runs_.size(); ++i) {
-      inner_[i] = any(between(i), kNormTrait) && !any(between(i), kPerceptronTraits) && !any(mixers(i), kSsmTrait) &&
+      inner_[i] = any(between(i), kNormTrait) && !has_perceptron(between(i)) && !any(mixers(i), kSsmTrait) &&
                   !any(mixers(i + 1), kSsmTrait);
     }
   }

@@ -67,6 +67,8 @@ TEST_CASE("stacks of layers and passes over them") {
        "E+" + times(6, "NGAG+NGAG+NGG+") + "NGs", "6 x 1"},
       {"attention after attention is no layer of two: each has its own experts or activation",
        "E" + times(4, "NGAGnGXGNGAGnTMM") + "nGs", "8 x 1"},
+      {"two micro-batches take turns: both are routed before the experts of either",
+       "E" + times(8, "NGAGNGT" + std::string("NGAGNGT") + "MXMMXM") + "nGs", "8 x 1"},
       {"double and single blocks", diffusion, "19 x 1, 38 x 1"},
       {"several passes over both", times(4, diffusion), "19 x 4, 38 x 4"},
       {"and a decoder of images", times(4, diffusion) + "VNXVNXVG+G+AG+VNXVNX", "19 x 4, 38 x 4"},
