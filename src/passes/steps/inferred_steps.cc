@@ -102,8 +102,11 @@ class PassFinder {
 
   TrackRanges find() {
     if (runs_.size() < 2) return {{}, 0, "no kernels of attention or state spaces follow each other"};
-    TrackRanges named = ranges(gaps_with(kSamplingTrait | kEmbeddingTrait), "sampling and embedding kernels");
-    if (named.confidence >= kConfident) return named;
+    const std::vector<std::size_t> between = gaps_with(kSamplingTrait | kEmbeddingTrait);
+    for (const std::vector<std::size_t>& gaps : {between, before_long_ones(between)}) {
+      TrackRanges named = ranges(gaps, "sampling and embedding kernels");
+      if (named.confidence >= kConfident) return named;
+    }
     TrackRanges recurring = ranges(recurring_gaps(), "kernels that recur after the same number of layers");
     if (recurring.confidence >= kConfident) return recurring;
     return {{}, 0, "no number of layers between sampling or embedding kernels prevails"};
@@ -123,6 +126,28 @@ class PassFinder {
       }
     }
     return gaps;
+  }
+
+  // How many layers are before, between and behind gaps.
+  [[nodiscard]] std::vector<std::size_t> layers_between(const std::vector<std::size_t>& gaps) const {
+    std::vector<std::size_t> layers;
+    for (std::size_t i = 0; i <= gaps.size(); ++i) {
+      const std::size_t from = i == 0 ? 0 : gaps[i - 1] + 1;
+      const std::size_t to = i == gaps.size() ? runs_.size() : gaps[i] + 1;
+      layers.push_back(to - from);
+    }
+    return layers;
+  }
+
+  // Of gaps those behind which a pass over most layers is: others draft what that verifies, and are of its step.
+  [[nodiscard]] std::vector<std::size_t> before_long_ones(const std::vector<std::size_t>& gaps) const {
+    const std::vector<std::size_t> layers = layers_between(gaps);
+    const std::size_t most = std::ranges::max(layers);
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < gaps.size(); ++i) {
+      if (layers[i + 1] * 2 >= most) out.push_back(gaps[i]);
+    }
+    return out;
   }
 
   struct Recurrence {
@@ -165,12 +190,7 @@ class PassFinder {
     const bool around = std::ranges::any_of(
         track_.traits, [](Traits traits) { return (traits & (kSamplingTrait | kEmbeddingTrait)) != 0; });
     if (gaps.empty() && !around) return {};
-    std::vector<std::size_t> layers;  // of each range
-    for (std::size_t i = 0; i <= gaps.size(); ++i) {
-      const std::size_t from = i == 0 ? 0 : gaps[i - 1] + 1;
-      const std::size_t to = i == gaps.size() ? runs_.size() : gaps[i] + 1;
-      layers.push_back(to - from);
-    }
+    const std::vector<std::size_t> layers = layers_between(gaps);
     const std::size_t usual = most_frequent(layers);
     TrackRanges out{{}, 0, reason};
     std::size_t begin = 0;

@@ -84,6 +84,7 @@ TEST_CASE("steps by the rhythm of the kernels") {
                     block = "u" + times(2, "NGDGnGXG") + "nGrvw";
   const std::string unsaid = "E" + times(3, "NGAGnGXG") + "nGs", vision = "VNXVNXVNXG", training = "GXGGXGOOO",
                     clipped = "GXGGXGOXO";
+  const std::string verified = "E" + times(6, "NGDGnGXG") + "nGs" + times(3, "ENGDGnGXGnGs");
   const auto in_kind = [](std::string_view kind, std::initializer_list<std::string> steps) {
     return fmt::format("{0}:{1}", kind, fmt::join(steps, fmt::format(" {}:", kind)));
   };
@@ -103,6 +104,8 @@ TEST_CASE("steps by the rhythm of the kernels") {
        in_kind("decode", {kDecode + ".+", ".c." + kDecode + ".", "." + kDecode})},
       {"names that do not say sampling or embedding: those that recur after the same number of layers",
        times(4, unnamed + " "), in_kind("decode", {unnamed, unnamed, unnamed, unnamed})},
+      {"passes that draft are of the step before, which verified", times(3, verified + " "),
+       in_kind("decode", {verified, verified, verified})},
       {"a block of two layers that recurs is a repeating unit, no step", times(4, block + " "),
        in_kind("unit", {block, block, block, block})},
       {"attention that does not say: decode where graphs are replayed, else unknown",
