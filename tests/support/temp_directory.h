@@ -19,6 +19,15 @@ inline std::string bytes_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// Instead of the file that is there: file systems wait for the disk when one that was cut to nothing is closed.
+inline void write_anew(const std::filesystem::path& file, std::string_view content) {
+  std::filesystem::remove(file);
+  std::ofstream out(file, std::ios::binary);
+  out.write(content.data(), static_cast<std::streamsize>(content.size()));
+  out.close();
+  if (!out) throw std::runtime_error("cannot write " + file.string());
+}
+
 class TempDirectory {
  public:
   TempDirectory() {
@@ -45,12 +54,8 @@ class TempDirectory {
 
   // Writes `content` into the file `name` and returns its path.
   [[nodiscard]] std::filesystem::path write(std::string_view name, std::string_view content) const {
-    auto file = path_ / name;
-    std::ofstream out(file, std::ios::binary);
-    out.write(content.data(), static_cast<std::streamsize>(content.size()));
-    out.close();
-    if (!out) throw std::runtime_error("cannot write " + file.string());
-    return file;
+    write_anew(path_ / name, content);
+    return path_ / name;
   }
 
  private:

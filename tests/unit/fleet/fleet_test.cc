@@ -87,9 +87,9 @@ TEST_CASE("a damaged file counts as none, byte by byte") {
   for (std::size_t at = 0; at < whole.size(); ++at) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
-    std::ofstream(file, std::ios::binary) << damaged;
+    write_anew(file, damaged);
     CHECK(SummaryCache(folder.path()).find("/a", identity(1)) == nullptr);
-    std::ofstream(file, std::ios::binary | std::ios::trunc) << whole.substr(0, at);
+    write_anew(file, whole.substr(0, at));
     CHECK(SummaryCache(folder.path()).find("/a", identity(1)) == nullptr);
   }
   std::ofstream(file, std::ios::binary) << whole;

@@ -154,7 +154,7 @@ struct Specimen {
 
   // Everything that reads indexes, each on its own.
   void read(const std::string& damaged, const std::string& what) {
-    std::ofstream(path, std::ios::binary | std::ios::trunc) << damaged;
+    write_anew(path, damaged);
     attempt(what, [&] { Index::open(path); });
     attempt(what, [&] { check_validity(Index::open(path), directory / "x.json", Effort::kFullHash); });
     attempt(what, [&] { verify(Index::open(path), {}); });
@@ -254,7 +254,7 @@ TEST_CASE("an index with other tables and views than ours is refused when it is 
         "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = NULL WHERE name = 'kernels'",
         "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(hex(zeroblob(8000000)), '0', ' ')"}) {
     CAPTURE(sql);
-    std::ofstream(specimen.path, std::ios::binary | std::ios::trunc) << specimen.bytes;
+    write_anew(specimen.path, specimen.bytes);
     change_by_sql(specimen.path, sql);
     CHECK(tracedb::refused(ErrorCode::kInput, [&] { Index::open(specimen.path); }).find("trace-ingest --force") !=
           std::string::npos);
@@ -284,7 +284,7 @@ TEST_CASE("ids that no table of the file can have are damage") {
         "UPDATE kernel SET id = 4611686018427387904 WHERE id = 3", "UPDATE kernel SET name_id = 4294967290",
         "UPDATE kernel SET name_id = -7 WHERE id = 2"}) {
     CAPTURE(sql);
-    std::ofstream(specimen.path, std::ios::binary | std::ios::trunc) << specimen.bytes;
+    write_anew(specimen.path, specimen.bytes);
     change_by_sql(specimen.path, sql);
     const Index index = Index::open(specimen.path);
     CHECK_THROWS_AS(ask_passes(index, "SELECT * FROM kernels_by_name"), Error);

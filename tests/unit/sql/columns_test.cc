@@ -107,7 +107,7 @@ TEST_CASE("any damage is an error or other numbers, never a crash") {
   for (std::size_t at = 512; at < whole.size(); at += 7) {
     std::string damaged = whole;
     damaged[at] = static_cast<char>(static_cast<unsigned char>(damaged[at]) ^ 0xa5U);
-    std::ofstream(path, std::ios::binary | std::ios::trunc) << damaged;
+    write_anew(path, damaged);
     try {
       Database database(path, Database::Mode::kReadOnly);
       scan_columns(database, "t", kAll);
