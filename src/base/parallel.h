@@ -1,18 +1,25 @@
-// A std::thread that captures an exception and rethrows it from join().
+// Threads: tasks, queues between them, and what is to happen again and again or when the time is up.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 
+#include "base/failure.h"
+
 namespace tracedb {
 
+// A std::thread that captures an exception and rethrows it from join().
 class Task {
  public:
   // Runs `work` on a thread of its own; if it throws, `on_failure` is called there so that others stop waiting for it.
@@ -103,6 +110,48 @@ class OrderedQueue {
   std::uint64_t end_ = 0;
   bool finished_ = false;
   bool cancelled_ = false;
+};
+
+// Calls a function again and again on a thread of its own; what it throws counts for nothing.
+class Ticker {
+ public:
+  Ticker(std::chrono::nanoseconds interval, std::function<void()> tick)
+      : thread_([this, interval, tick = std::move(tick)](const std::stop_token& done) {
+          std::unique_lock lock(mutex_);
+          const auto is_done = [&] { return done.stop_requested(); };
+          while (!wake_.wait_for(lock, done, interval, is_done)) static_cast<void>(catch_error(tick));
+        }) {}
+  Ticker& operator=(Ticker&&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;  // the last member: it ends first
+};
+
+// A flag that tells work to end early: set when `cancel` is set or soon after the time is up. Both are looked at again
+// and again, because a signal handler can notify nobody; without a limit the flag is `cancel` itself.
+class Deadline {
+ public:
+  // `limit` zero: none. `cancel` may be null and must outlive this object.
+  Deadline(std::chrono::nanoseconds limit, const std::atomic<bool>* cancel) : cancel_(cancel) {
+    constexpr std::chrono::nanoseconds kPause = std::chrono::milliseconds(50);
+    if (limit.count() <= 0) return;
+    ticker_.emplace(std::min(limit, kPause), [this, end = std::chrono::steady_clock::now() + limit] {
+      if (raised_) return;
+      expired_ = std::chrono::steady_clock::now() >= end;
+      raised_ = expired_ || (cancel_ != nullptr && cancel_->load());
+    });
+  }
+  Deadline& operator=(Deadline&&) = delete;
+
+  [[nodiscard]] const std::atomic<bool>* flag() const { return ticker_ ? &raised_ : cancel_; }
+  [[nodiscard]] bool expired() const { return expired_; }
+
+ private:
+  const std::atomic<bool>* cancel_;
+  std::atomic<bool> raised_ = false, expired_ = false;
+  std::optional<Ticker> ticker_;  // the last member: it ends first
 };
 
 }  // namespace tracedb

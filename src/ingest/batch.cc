@@ -13,7 +13,6 @@
 #include <variant>
 #include <vector>
 
-#include "base/deadline.h"
 #include "base/failure.h"
 #include "base/files/input_file.h"
 #include "base/parallel.h"

@@ -17,7 +17,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/failure.h"
 #include "base/text/decimal.h"
 #include "report/escape.h"
 
@@ -106,14 +105,6 @@ std::string human_bytes(std::uint64_t bytes) {
   constexpr double kMega = 1e6;
   return bytes < 10'000 ? fmt::format("{} B", bytes) : fmt::format("{:.2f} MB", static_cast<double>(bytes) / kMega);
 }
-
-Ticker::Ticker(std::chrono::nanoseconds interval, std::function<void()> tick)
-    : thread_([this, interval, tick = std::move(tick)](const std::stop_token& done) {
-        std::unique_lock lock(mutex_);
-        const auto is_done = [&] { return done.stop_requested(); };
-        // Not to show progress is no reason to end a run.
-        while (!wake_.wait_for(lock, done, interval, is_done)) static_cast<void>(catch_error(tick));
-      }) {}
 
 ProgressLine::ProgressLine(const ProgressOptions& options)
     : options_(options),

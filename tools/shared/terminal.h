@@ -3,16 +3,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "ingest/ingest.h"
 
@@ -47,18 +43,6 @@ enum class ProgressMode { kAuto, kAlways, kNever };
 
 // "812 B", "3.20 MB"
 std::string human_bytes(std::uint64_t bytes);
-
-// Calls a function again and again on a thread of its own.
-class Ticker {
- public:
-  Ticker(std::chrono::nanoseconds interval, std::function<void()> tick);
-  Ticker& operator=(Ticker&&) = delete;
-
- private:
-  std::mutex mutex_;
-  std::condition_variable_any wake_;
-  std::jthread thread_;  // the last member: it ends first
-};
 
 struct ProgressOptions {
   ProgressMode mode = ProgressMode::kAuto;

@@ -18,6 +18,7 @@
 #include "base/files/input_file.h"
 #include "base/files/sandbox.h"
 #include "base/files/small_file.h"
+#include "base/parallel.h"
 #include "base/text/amounts.h"
 #include "base/version.h"
 #include "fleet/catalogue.h"

@@ -19,6 +19,7 @@
 #include "base/failure.h"
 #include "base/files/file_descriptor.h"
 #include "base/files/input_file.h"
+#include "base/parallel.h"
 #include "base/scope_exit.h"
 #include "base/text/amounts.h"
 #include "fleet/catalogue.h"

@@ -8,7 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/deadline.h"
 #include "base/dense_index.h"
 
 namespace tracedb {
