@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace tracedb {
@@ -21,6 +22,13 @@ class DenseIndex {
 
   Entry index_of(std::uint64_t key) {
     return index_of(key, [](std::uint32_t) { return true; });
+  }
+
+  // Of a key that came before; nullopt: it did not.
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t key) const {
+    std::size_t at = home(key);
+    while (slots_[at].index != kNone && slots_[at].hash != key) at = next(at);
+    return slots_[at].index == kNone ? std::nullopt : std::optional(slots_[at].index);
   }
 
   // Of a thing with this hash. `same(index)`: whether the one of that index, which has this hash, is the same thing.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
+#include "base/dense_index.h"
 #include "base/error.h"
 #include "base/text/json_text.h"
 #include "base/unknown.h"
@@ -29,30 +29,6 @@ struct LineField {
 constexpr std::int64_t kUnixTime = 1'000'000'000'000'000'000;  // from here on a time of a line is one since 1970
 
 std::string_view view_of(protozero::data_view view) { return {view.data(), view.size()}; }
-
-// Ids of one plane to positions: small ones through a list.
-class Positions {
- public:
-  void set(std::uint64_t id, std::uint32_t position) {
-    if (id >= kFew) {
-      others_[id] = position;
-      return;
-    }
-    if (id >= few_.size()) few_.resize(id + 1, kNone);
-    few_[id] = position;
-  }
-  [[nodiscard]] std::optional<std::uint32_t> find(std::uint64_t id) const {
-    if (id < few_.size() && few_[id] != kNone) return few_[id];
-    const auto found = others_.find(id);
-    return found == others_.end() ? std::nullopt : std::optional(found->second);
-  }
-
- private:
-  static constexpr std::uint64_t kFew = std::uint64_t{1} << 20U;
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-  std::vector<std::uint32_t> few_;
-  std::unordered_map<std::uint64_t, std::uint32_t> others_;
-};
 
 struct StatName {
   std::string name;
@@ -226,20 +202,26 @@ class XSpaceReader {
     return entry;
   }
 
+  // A later entry of the same key takes the place of the earlier one.
+  template <class Item>
+  static Item& at_key(std::uint64_t key, DenseIndex& index, std::vector<Item>& items) {
+    const auto [at, is_new] = index.index_of(key);
+    if (is_new) items.emplace_back();
+    return items[at] = {};
+  }
+
   void add_stat_name(ProtoRange range) {
     Entry entry = entry_of(range);
-    StatName out;
+    StatName& out = at_key(entry.key, stat_at_, stats_);
     while (const auto field = file_.next(entry.value)) {
       if (field->number == 2 && field->is_range) out.name = file_.bytes(field->range);
     }
     out.stat = xla_stat(out.name);
-    stat_at_.set(entry.key, static_cast<std::uint32_t>(stats_.size()));
-    stats_.push_back(std::move(out));
   }
 
   void add_event_name(ProtoRange range) {
     Entry entry = entry_of(range);
-    EventName out;
+    EventName& out = at_key(entry.key, event_at_, events_);
     while (const auto field = file_.next(entry.value)) {
       if (!field->is_range) continue;
       if (field->number == 2) out.name = file_.bytes(field->range);
@@ -251,8 +233,6 @@ class XSpaceReader {
       own.text = own.value.text;
       out.stats.push_back(std::move(own));
     }
-    event_at_.set(entry.key, static_cast<std::uint32_t>(events_.size()));
-    events_.push_back(std::move(out));
   }
 
   // Programs are events of this plane that never happen: their id is the program's, and a stat is its HloProto.
@@ -398,7 +378,7 @@ class XSpaceReader {
   std::vector<LinePlace> lines_;
   std::vector<EventName> events_;
   std::vector<StatName> stats_;
-  Positions event_at_, stat_at_;
+  DenseIndex event_at_, stat_at_;
   XlaEvent event_;
   std::string_view last_stat_;  // name of the one that was read last
 };
