@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include "base/files/input_file.h"
@@ -28,32 +27,12 @@ std::unique_ptr<ByteSource> source_for_content(std::unique_ptr<RawInput> input) 
 // Bytes are hashed in steps that are still in the cache from being read.
 constexpr std::size_t kStep = std::size_t{1} << 20;
 
-class FileRawInput : public RawInput {
- public:
-  explicit FileRawInput(InputFile file) : file_(std::move(file)) { file_.expect_sequential_reads(); }
-  [[nodiscard]] const std::string& name() const override { return file_.name(); }
-
- private:
-  std::size_t fetch(char* destination, std::size_t capacity) override { return file_.read(destination, capacity); }
-
-  InputFile file_;
-};
-
-class MemoryRawInput : public RawInput {
- public:
-  explicit MemoryRawInput(std::string_view data) : rest_(data) {}
-  [[nodiscard]] const std::string& name() const override { return name_; }
-
- private:
-  std::size_t fetch(char* destination, std::size_t capacity) override {
-    const std::size_t size = rest_.copy(destination, capacity);
-    rest_.remove_prefix(size);
-    return size;
-  }
-
-  std::string_view rest_;
-  std::string name_ = "memory";
-};
+std::unique_ptr<RawInput> file_raw_input(InputFile opened) {
+  const auto file = std::make_shared<InputFile>(std::move(opened));
+  file->expect_sequential_reads();
+  return std::make_unique<RawInput>(
+      file->name(), [file](char* destination, std::size_t capacity) { return file->read(destination, capacity); });
+}
 
 constexpr std::size_t kHead = 4;
 constexpr std::size_t kPiece = std::size_t{1} << 16U;
@@ -234,8 +213,8 @@ bool is_zstd(std::string_view bytes) {
 }
 
 std::unique_ptr<PeekableSource> open_byte_source(const std::filesystem::path& path, const std::atomic<bool>* cancel) {
-  return std::make_unique<Utf8Source>(source_for_content(
-      std::make_unique<FileRawInput>(path == "-" ? InputFile::standard_input(cancel) : InputFile(path, cancel))));
+  return std::make_unique<Utf8Source>(
+      source_for_content(file_raw_input(path == "-" ? InputFile::standard_input(cancel) : InputFile(path, cancel))));
 }
 
 std::unique_ptr<PeekableSource> memory_byte_source(std::string_view data) {
@@ -243,7 +222,7 @@ std::unique_ptr<PeekableSource> memory_byte_source(std::string_view data) {
 }
 
 std::string_view RawInput::peek() {
-  if (head_size_ == 0) head_size_ = fetch(head_.data(), head_.size());
+  if (head_size_ == 0) head_size_ = fetch_(head_.data(), head_.size());
   return {head_.data(), head_size_};
 }
 
@@ -255,7 +234,7 @@ std::size_t RawInput::read(char* destination, std::size_t capacity) {
     const std::size_t from_head = std::min(wanted, head_size_ - head_taken_);
     std::memcpy(target, head_.data() + head_taken_, from_head);
     head_taken_ += from_head;
-    const std::size_t got = from_head + fetch(target + from_head, wanted - from_head);
+    const std::size_t got = from_head + fetch_(target + from_head, wanted - from_head);
     hasher_.update({target, got});
     done += got;
     if (got < wanted) break;
@@ -270,6 +249,12 @@ void RawInput::drain() {
   }
 }
 
-std::unique_ptr<RawInput> memory_raw_input(std::string_view data) { return std::make_unique<MemoryRawInput>(data); }
+std::unique_ptr<RawInput> memory_raw_input(std::string_view data) {
+  return std::make_unique<RawInput>("memory", [rest = data](char* destination, std::size_t capacity) mutable {
+    const std::size_t size = rest.copy(destination, capacity);
+    rest.remove_prefix(size);
+    return size;
+  });
+}
 
 }  // namespace tracedb

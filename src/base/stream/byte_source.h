@@ -10,9 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/stream/content_hash.h"
 
@@ -75,6 +77,12 @@ std::unique_ptr<PeekableSource> memory_byte_source(std::string_view data);
 // a time; throws Error{kInput} on read errors.
 class RawInput : public ByteSource {
  public:
+  // Gives the next bytes; fewer than `capacity` only at the end.
+  using Fetch = std::function<std::size_t(char* destination, std::size_t capacity)>;
+
+  // `name`: printable.
+  RawInput(std::string name, Fetch fetch) : name_(std::move(name)), fetch_(std::move(fetch)) {}
+
   // Fewer than `capacity` bytes only at the end.
   std::size_t read(char* destination, std::size_t capacity) final;
   // The first bytes (4, or all of a shorter file), still to be read; before the first read() only.
@@ -83,11 +91,11 @@ class RawInput : public ByteSource {
 
   [[nodiscard]] std::uint64_t consumed() const final { return consumed_; }
   [[nodiscard]] ContentHash hash() const final { return hasher_.digest(); }
-  [[nodiscard]] virtual const std::string& name() const = 0;  // printable
+  [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
-  virtual std::size_t fetch(char* destination, std::size_t capacity) = 0;
-
+  std::string name_;
+  Fetch fetch_;
   std::array<char, 4> head_{};  // peeked at: a pipe cannot be rewound
   std::size_t head_size_ = 0;
   std::size_t head_taken_ = 0;
