@@ -2,13 +2,26 @@
 // of the cost of a pass over a million kernels.
 #pragma once
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <new>
 #include <vector>
 
 namespace tracedb {
 
-void* large_memory(std::size_t bytes);  // not initialised; for std::free(); throws std::bad_alloc
+// Not initialised; for std::free(). Throws std::bad_alloc.
+inline void* large_memory(std::size_t bytes) {
+  constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+  const bool large = bytes >= kHugePage;
+  const std::size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+  void* memory = large ? std::aligned_alloc(kHugePage, rounded) : std::malloc(std::max<std::size_t>(bytes, 1));
+  if (memory == nullptr) throw std::bad_alloc();
+  if (large) ::madvise(memory, rounded, MADV_HUGEPAGE);  // advice: no harm where it is not taken
+  return memory;
+}
 
 template <class T>
 struct LargeAllocator {
