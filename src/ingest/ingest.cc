@@ -60,11 +60,8 @@ std::optional<NamedRank> rank_of(const TraceFacts& facts, const fs::path& trace)
   if (facts.rank) return NamedRank{*facts.rank, facts.rank_source};
   const TraceHeader& header = facts.header;
   if (const HeaderMember* info = find_header(header, "distributedInfo")) {
-    for (const JsonMember& member : json_members(info->text)) {
-      if (member.key != "rank") continue;
-      const std::optional<std::int64_t> rank = parse_int64(number_text(member.value));
-      if (rank && *rank >= 0) return NamedRank{*rank, "distributedInfo"};
-    }
+    const std::optional<std::int64_t> rank = parse_int64(number_text(json_member(info->text, "rank")));
+    if (rank && *rank >= 0) return NamedRank{*rank, "distributedInfo"};
   }
   std::optional<NamedRank> named = rank_in_name(trace.filename().native());
   if (!named) named = rank_of_folder(trace.parent_path());

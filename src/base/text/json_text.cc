@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -100,6 +101,11 @@ std::vector<JsonMember> json_members(std::string_view text) {
     text.remove_prefix(length);
   }
   return out;
+}
+
+std::string_view json_member(std::span<const JsonMember> members, std::string_view key) {
+  const auto found = std::find_if(members.rbegin(), members.rend(), [key](const auto& own) { return own.key == key; });
+  return found == members.rend() ? std::string_view() : found->value;
 }
 
 std::vector<std::string_view> json_elements(std::string_view text) {

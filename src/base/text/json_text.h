@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,12 @@ struct JsonMember {
 };
 // Members of the object that starts at the first byte of `text`. Stops quietly at anything that is no JSON.
 std::vector<JsonMember> json_members(std::string_view text);
+// Raw token of the last member of this name; empty: there is none.
+std::string_view json_member(std::span<const JsonMember> members, std::string_view key);
+inline std::string_view json_member(std::string_view object, std::string_view key) {
+  return json_member(json_members(object), key);
+}
+
 // Raw tokens of the array that starts at the first byte of `text`. Stops as quietly.
 std::vector<std::string_view> json_elements(std::string_view text);
 

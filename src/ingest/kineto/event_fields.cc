@@ -140,10 +140,7 @@ double rate_of(std::string_view token) {
 }
 
 std::string_view RawEvent::argument(std::string_view key) const {
-  std::string_view found;
-  for (const JsonMember& member : json_members(fields[EventField::kArgs])) {
-    if (member.key == key) found = member.value;
-  }
+  const std::string_view found = json_member(fields[EventField::kArgs], key);
   return is_null_token(found) ? std::string_view() : found;
 }
 

@@ -43,15 +43,12 @@ std::string_view vendor_of_name(std::string_view name) {
   return {};
 }
 
-std::optional<std::string> member_text(std::string_view object, std::string_view key) {
-  for (const JsonMember& member : json_members(object)) {
-    if (member.key == key) return unescape(raw_string(member.value)).text;
-  }
-  return std::nullopt;
+std::string member_text(std::string_view object, std::string_view key) {
+  return unescape(raw_string(json_member(object, key))).text;
 }
 
 std::string_view vendor_of_device(std::string_view properties) {
-  const std::string_view by_name = vendor_of_name(member_text(properties, "name").value_or(""));
+  const std::string_view by_name = vendor_of_name(member_text(properties, "name"));
   if (!by_name.empty()) return by_name;
   // Wavefronts of 64 are AMD's data-centre parts; 32 says nothing (NVIDIA, but also AMD's client parts).
   return member_text(properties, "warpSize") == "64" ? "amd" : std::string_view{};
@@ -79,7 +76,7 @@ std::vector<std::string_view> described(const TraceHeader& header) {
 std::string_view only_model(const std::vector<std::string_view>& devices) {
   std::string name;
   for (const std::string_view properties : devices) {
-    const std::string other = member_text(properties, "name").value_or("");
+    const std::string other = member_text(properties, "name");
     if (other.empty() || (!name.empty() && other != name)) return {};
     name = other;
   }
@@ -114,7 +111,7 @@ std::vector<DeviceRow> devices_of(const TraceStore& store, const TraceFacts& fac
     rows.push_back({key, true, trace_vendor, {}});
   }
   for (const std::string_view properties : described(header)) {
-    const auto id = parse_int64(member_text(properties, "id").value_or(""));
+    const auto id = parse_int64(member_text(properties, "id"));
     const std::string_view named = vendor_of_device(properties);
     DeviceRow row{
         {id.value_or(kUnknownValue), {}}, false, named.empty() ? trace_vendor : std::string(named), minify(properties)};

@@ -15,10 +15,7 @@ namespace {
 
 // A number among the members of an object; kUnknownValue where there is none.
 std::int64_t member_number(std::string_view object, std::string_view key) {
-  for (const JsonMember& member : json_members(object)) {
-    if (member.key == key) return parse_int64(member.value).value_or(kUnknownValue);
-  }
-  return kUnknownValue;
+  return parse_int64(json_member(object, key)).value_or(kUnknownValue);
 }
 
 // The tables of one process.
@@ -82,11 +79,8 @@ class RocpdProcess {
     look_up("rocpd_event", {{"id", "stack_id"}, {"category_id", "extdata"}}, [&](const SourceRow& row) {
       if (row.id(0) == kUnknownValue) return;
       events_.try_emplace(row.id(0), Event{row.id(1), row.id(2)});
-      const std::string_view more = row[3].text();
-      if (more.find("\"message\"") == std::string_view::npos) return;
-      for (const JsonMember& member : json_members(more)) {
-        if (member.key == "message") messages_[row.id(0)] = unescape(raw_string(member.value)).text;
-      }
+      const std::string_view message = json_member(row[3].text(), "message");
+      if (!message.empty()) messages_[row.id(0)] = unescape(raw_string(message)).text;
     });
   }
 

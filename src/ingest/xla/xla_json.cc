@@ -113,20 +113,13 @@ class XlaJson {
 
   using Members = std::vector<JsonMember>;
 
-  // The last of the name; empty: there is none.
-  static std::string_view member(const Members& members, std::string_view key) {
-    const auto found =
-        std::find_if(members.rbegin(), members.rend(), [key](const auto& own) { return own.key == key; });
-    return found == members.rend() ? std::string_view() : found->value;
-  }
-
   void add(std::string_view text, std::int64_t offset) {
     const Members event = json_members(text);
     if (event.empty()) {
       if (minify(text) != "{}") lose(IssueKind::kMalformedEvent, SkipReason::kMalformed, text, offset);
       return;  // an empty object ends the list
     }
-    const std::string_view ph = raw_string(member(event, "ph"));
+    const std::string_view ph = raw_string(json_member(event, "ph"));
     if (ph == "M") return name_track(event);
     if (ph != "X") return lose(IssueKind::kUnsupportedPhase, SkipReason::kUnsupportedPhase, text, offset);
     ++events_;
@@ -154,17 +147,17 @@ class XlaJson {
   void read_event(const Place& place) {
     const std::string_view text = text_of(place);
     const Members event = json_members(text);
-    const auto ts = time_of(member(event, "ts"), Clock::kMicroseconds);
+    const auto ts = time_of(json_member(event, "ts"), Clock::kMicroseconds);
     if (!ts) return lose(IssueKind::kBadTimestamp, SkipReason::kNoTimestamp, text, place.offset);
-    const auto dur = time_of(member(event, "dur"), Clock::kMicroseconds);
+    const auto dur = time_of(json_member(event, "dur"), Clock::kMicroseconds);
     XlaEvent out;
     texts_.clear();
-    out.name = keep(member(event, "name"));
+    out.name = keep(json_member(event, "name"));
     out.ts = *ts;
     out.start_ps = *ts % kDay * 1000;
     out.set_duration(dur.value_or(0), dur.value_or(0) * 1000);
-    if (out.dur < 0) sink_.issue(IssueKind::kNegativeDuration, place.offset, member(event, "dur"));
-    for (const JsonMember& own : json_members(member(event, "args"))) {
+    if (out.dur < 0) sink_.issue(IssueKind::kNegativeDuration, place.offset, json_member(event, "dur"));
+    for (const JsonMember& own : json_members(json_member(event, "args"))) {
       const XlaStat stat = xla_stat(own.key);
       out.has_stats = true;
       if (stat == XlaStat::kNone) continue;
@@ -186,17 +179,15 @@ class XlaJson {
   }
 
   void name_track(const Members& event) {
-    std::string name;
-    for (const JsonMember& own : json_members(member(event, "args"))) {
-      if (own.key == "name") name = unescape(raw_string(own.value)).text;
-    }
-    if (raw_string(member(event, "name")) == "process_name") planes_[std::string(member(event, "pid"))] = name;
-    if (raw_string(member(event, "name")) == "thread_name") line_of(event).name = name;
+    const std::string name = unescape(raw_string(json_member(json_member(event, "args"), "name"))).text;
+    if (raw_string(json_member(event, "name")) == "process_name")
+      planes_[std::string(json_member(event, "pid"))] = name;
+    if (raw_string(json_member(event, "name")) == "thread_name") line_of(event).name = name;
     rows_->skip(SkipReason::kMetadata);
   }
 
   Line& line_of(const Members& event) {
-    const std::string_view pid = member(event, "pid"), tid = member(event, "tid");
+    const std::string_view pid = json_member(event, "pid"), tid = json_member(event, "tid");
     if (last_ == nullptr || last_->pid != pid || last_->tid != tid) {
       last_ = &lines_.try_emplace({std::string(pid), std::string(tid)}, Line{std::string(pid), std::string(tid)})
                    .first->second;
