@@ -32,14 +32,25 @@ class JsonWalk {
   std::string_view value();
   void skip();  // passes over the value that comes next, however long
 
-  // Behind damage, where the structure says nothing: the next object that is whole, at most kLongestEvent bytes,
-  // whatever stands around it; valid until the next call, empty at the end. The next call finds what is in it, unless
-  // pass_object() is called. `lost` counts how often `sign` stands in what was passed over.
-  std::string_view next_object(std::string_view sign, std::uint64_t& lost);
-  void pass_object(std::string_view object) { at_ += object.size() - 1; }
+  // From where the document broke off to its end, where the structure says nothing: take(text, position) for each
+  // object that is whole, at most kLongestEvent bytes, whatever stands around it. false: it is none that is wanted, and
+  // those in it come next. `lost` counts how often `sign` stands in what was passed over. Whether the document is
+  // complete.
+  template <class Take>
+  bool salvage(std::string_view sign, std::uint64_t& lost, Take take) {
+    const bool at_end = ends_in_the_middle();
+    bool any = false;
+    for (std::string_view text; !(text = next_object(sign, lost)).empty();) {
+      if (!take(text, static_cast<std::int64_t>(position()) - 1)) continue;
+      at_ += text.size() - 1;
+      any = true;
+    }
+    const bool complete = closed() && (any || !at_end);
+    if (!complete && lost > 0) --lost;  // the one that is cut off
+    return complete;
+  }
   // The key of the list that began last before that object.
   [[nodiscard]] const std::string& list() const { return list_; }
-  [[nodiscard]] bool closed() const;  // at the end: by brackets
   // Back over the value that was returned last.
   void step_back(std::string_view value) { at_ -= value.size(); }
 
@@ -55,7 +66,9 @@ class JsonWalk {
   bool refill();
   std::size_t value_length(bool keep);
   std::uint64_t pass_to(std::size_t to, std::string_view sign);
+  std::string_view next_object(std::string_view sign, std::uint64_t& lost);
   void note_list(std::string_view before);
+  [[nodiscard]] bool closed() const;  // at the end: by brackets
 
   ByteSource& source_;
   std::size_t longest_;

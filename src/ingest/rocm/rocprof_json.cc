@@ -129,25 +129,17 @@ class RocprofJson {
 
   // From where the document broke off to its end: what is whole is told by its members.
   void salvage() {
-    const bool at_end = walk_.ends_in_the_middle();
     const auto broken = static_cast<std::int64_t>(walk_.position());
     const std::string sample(walk_.ahead());
-    bool any = false;
     std::int64_t begin = broken;
     std::uint64_t lost = 0;
-    while (true) {
-      const std::string_view text = walk_.next_object(kSign, lost);
-      if (text.empty()) break;
-      const auto offset = static_cast<std::int64_t>(walk_.position()) - 1;
+    facts_.complete = walk_.salvage(kSign, lost, [&](std::string_view text, std::int64_t offset) {
       const std::optional<Value> value = parser_.parse(text);
-      if (!value || !take(*value, text, offset)) continue;
-      walk_.pass_object(text);
+      if (!value || !take(*value, text, offset)) return false;
       note_lost(lost, begin);
-      begin = static_cast<std::int64_t>(walk_.position());
-      any = true;
-    }
-    facts_.complete = walk_.closed() && (any || !at_end);
-    if (!facts_.complete && lost > 0) --lost;  // the one that is cut off
+      begin = offset + std::ssize(text);
+      return true;
+    });
     note_lost(lost, begin);
     if (noted_ && facts_.complete) return;
     sink_.issue(facts_.complete ? IssueKind::kStrayText : IssueKind::kTruncated, broken, sample);

@@ -86,22 +86,14 @@ class XlaJson {
 
   // From where the document broke off to its end: whole events, whatever stands around them.
   void salvage() {
-    const bool at_end = walk_.ends_in_the_middle();
     const auto broken = static_cast<std::int64_t>(walk_.position());
     const std::string sample(walk_.ahead());
-    bool any = false;
     std::uint64_t lost = 0;
-    while (true) {
-      const std::string_view text = walk_.next_object(kSign, lost);
-      if (text.empty()) break;
-      if (!check_shape(text, kDeepestEvent).has_phase) continue;
-      const auto offset = static_cast<std::int64_t>(walk_.position()) - 1;
-      walk_.pass_object(text);
+    facts_.complete = walk_.salvage(kSign, lost, [&](std::string_view text, std::int64_t offset) {
+      if (!check_shape(text, kDeepestEvent).has_phase) return false;
       add(text, offset);
-      any = true;
-    }
-    facts_.complete = walk_.closed() && (any || !at_end);
-    if (!facts_.complete && lost > 0) --lost;  // the one that is cut off
+      return true;
+    });
     if (lost > 0) {
       sink_.issue(IssueKind::kMalformedEvent, broken, sample, lost);
       rows_->skip(SkipReason::kMalformed, lost);
