@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/lookup.h"
 #include "base/statistics.h"
 #include "sql/scripts.h"
 
@@ -51,12 +52,12 @@ class Tiles {
   std::vector<Tile> read(Database& database, Cycles base) {
     Statement rows(database, script("aie/events"));
     while (rows.step()) {
-      const auto tile = positions_.find(rows.int64(0));
-      if (tile == positions_.end()) continue;
-      const auto name = names_.find(rows.int64(1));
+      const auto* tile = find_in(positions_, rows.int64(0));
+      if (tile == nullptr) continue;
+      const Name* name = find_in(names_, rows.int64(1));
       Event event{rows.int64(2) + base, std::nullopt, rows.int64(4) != 0};
       if (!rows.is_null(3)) event.dur = rows.int64(3);
-      add(tiles_[tile->second], times_[tile->second], name == names_.end() ? Name() : name->second, event);
+      add(tiles_[*tile], times_[*tile], name == nullptr ? Name() : *name, event);
     }
     for (std::size_t i = 0; i < tiles_.size(); ++i) finish(tiles_[i], times_[i]);
     const std::optional<Span> window = window_of(tiles_);

@@ -13,6 +13,7 @@
 #include "base/files/file_lock.h"
 #include "base/files/input_file.h"
 #include "base/files/partial_file.h"
+#include "base/lookup.h"
 #include "base/files/small_file.h"
 #include "base/stream/content_hash.h"
 #include "base/text/amounts.h"
@@ -316,9 +317,8 @@ SummaryCache::SummaryCache(std::filesystem::path directory) : directory_(std::mo
 }
 
 const TraceSummary* SummaryCache::find(const std::filesystem::path& index, const FileIdentity& identity) const {
-  const auto found = entries_.find(full_name(index));
-  if (found == entries_.end() || found->second.key != key_of(identity)) return nullptr;
-  return &found->second.summary;
+  const auto* found = find_in(entries_, full_name(index));
+  return found == nullptr || found->key != key_of(identity) ? nullptr : &found->summary;
 }
 
 void SummaryCache::add(const std::filesystem::path& index, const FileIdentity& identity, TraceSummary summary) {

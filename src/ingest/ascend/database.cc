@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/lookup.h"
 #include "base/text/json_text.h"
 #include "base/unknown.h"
 #include "ingest/ascend/readers.h"
@@ -113,9 +114,9 @@ class AscendDatabase {
     record.is_forward = row.id(6) == 0 ? 1 : 0;
     record.shape = shape(strings_.of(row.id(8)), strings_.of(row.id(7)));
     sink_.add(record);
-    const auto connected = connections_.find(row.id(4));
-    if (connected == connections_.end()) return;
-    for (const std::int64_t connection : connected->second) add_flow(connection, span.ts, thread, 's');
+    const auto* connected = find_in(connections_, row.id(4));
+    if (connected == nullptr) return;
+    for (const std::int64_t connection : *connected) add_flow(connection, span.ts, thread, 's');
   }
 
   std::uint32_t shape(std::string_view dims, std::string_view types) {
@@ -225,30 +226,29 @@ class AscendDatabase {
     const TrackKey stream{row.integer(3), {}};
     if (device.number != kUnknownValue) devices_.insert(device.number);
     const std::string_view type = strings_.of(row.id(6));
-    if (const auto part = communication_.find(id); part != communication_.end() && !compute_.contains(id)) {
-      const std::int64_t collective = part->second.collective;
+    if (const Communication* part = find_in(communication_, id); part != nullptr && !compute_.contains(id)) {
+      const std::int64_t collective = part->collective;
       if (collective != kUnknownValue && device.number != kUnknownValue)
         device_of_collective_.try_emplace(collective, device.number);
-      return sink_.add_slice("communication task", span, strings_.of(part->second.type), sink_.thread(device, stream));
+      return sink_.add_slice("communication task", span, strings_.of(part->type), sink_.thread(device, stream));
     }
-    auto compute = compute_.find(id);
-    if (compute == compute_.end() && is_unnamed_kernel(id, type, row.integer(5))) {
-      compute = compute_.emplace(id, unnamed_kernel(type)).first;
+    Compute* compute = find_in(compute_, id);
+    if (compute == nullptr && is_unnamed_kernel(id, type, row.integer(5))) {
+      compute = &compute_.emplace(id, unnamed_kernel(type)).first->second;
       sink_.issue(IssueKind::kUnnamedKernel, -1, type);
     }
-    if (compute == compute_.end() && !is_memory_task(type))
+    if (compute == nullptr && !is_memory_task(type))
       return sink_.add_slice("task", span, type, sink_.thread(device, stream));
     auto record = record_of<DeviceRecord>(span, 0, sink_.stream(device, stream));
     record.correlation = row.integer(5);
-    if (compute == compute_.end()) {
-      const auto bytes = copied_bytes_.find(id);
+    if (compute == nullptr) {
       record.type = is_memset_task(type) ? DeviceEventType::kMemset : DeviceEventType::kMemcpy;
       record.name = sink_.text(type);
-      if (bytes != copied_bytes_.end()) record.graph_id_or_bytes = bytes->second;
+      if (const auto* bytes = find_in(copied_bytes_, id)) record.graph_id_or_bytes = *bytes;
     } else {
-      compute->second.has_times = true;
-      record.name = compute->second.name;
-      record.config = compute->second.config;
+      compute->has_times = true;
+      record.name = compute->name;
+      record.config = compute->config;
       streams_.insert(record.stream);
       if (row.integer(7) != kNoModel) record.graph_id_or_bytes = row.integer(7);
     }
@@ -270,8 +270,8 @@ class AscendDatabase {
     const std::string_view name = strings_.of(row.id(2));
     const std::string_view type = strings_.of(row.id(3));
     TrackKey device{row.integer(8), {}};
-    const auto known = device_of_collective_.find(row.id(9));
-    if (device.number == kUnknownValue && known != device_of_collective_.end()) device.number = known->second;
+    const auto* known = find_in(device_of_collective_, row.id(9));
+    if (device.number == kUnknownValue && known != nullptr) device.number = *known;
     if (device.number == kUnknownValue && devices_.size() == 1) device.number = *devices_.begin();
     auto record = record_of<DeviceRecord>(span, sink_.text(type.empty() ? name : type), sink_.stream(device, {}));
     record.correlation = row.integer(4);

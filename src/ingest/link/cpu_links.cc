@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/lookup.h"
 #include "base/unknown.h"
 
 namespace tracedb {
@@ -86,10 +87,10 @@ class Finder {
     for (std::uint32_t i = 0; i < marks_.size(); ++i) {
       NamedAnnotation& mark = marks_[i];
       if (mark.event.on_device == 0) continue;
-      const auto known = by_external_id_.find({mark.event.external_id, mark.event.name});
-      if (known != by_external_id_.end() && known->second.size() == 1) {
-        mark.step = *known->second.begin();
-      } else if ((usable(mark.event.external_id) && known == by_external_id_.end()) || !on_cpu(mark.event.name)) {
+      const auto* known = find_in(by_external_id_, {mark.event.external_id, mark.event.name});
+      if (known != nullptr && known->size() == 1) {
+        mark.step = *known->begin();
+      } else if ((usable(mark.event.external_id) && known == nullptr) || !on_cpu(mark.event.name)) {
         mark.step = step_of_device(mark);
       } else {
         unnumbered.push_back(i);
@@ -128,8 +129,8 @@ class Finder {
   std::uint32_t step_of_device(const NamedAnnotation& mark) {
     const bool has_id = usable(mark.event.external_id);
     if (has_id) {
-      const auto known = device_by_external_id_.find({mark.event.external_id, mark.event.name});
-      if (known != device_by_external_id_.end()) return known->second;
+      const auto* known = find_in(device_by_external_id_, {mark.event.external_id, mark.event.name});
+      if (known != nullptr) return *known;
     } else if (const std::uint32_t overlapping = overlapping_image(mark)) {
       return overlapping;
     }

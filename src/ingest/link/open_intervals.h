@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/lookup.h"
 #include "ingest/store/records.h"
 
 namespace tracedb {
@@ -190,8 +191,7 @@ class TiedFrames {
     return found == stacks_.end() ? 0 : found->second;
   }
   [[nodiscard]] const Around* around(std::uint32_t track) const {  // nullptr: no frame of the thread was placed
-    const auto found = around_.find(track);
-    return found == around_.end() ? nullptr : &found->second;
+    return find_in(around_, track);
   }
 
  private:

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/lookup.h"
 #include "base/text/decimal.h"
 #include "base/unknown.h"
 #include "trace/step_grammar.h"
@@ -102,10 +103,9 @@ class NsysDatabase {
     if (!is_new) return entry->second;
     const NsysThread global(global_id);
     entry->second = sink_.thread(global.pid, global.tid);
-    const auto process = process_names_.find(global.pid.number);
-    if (process != process_names_.end()) sink_.name_process(global.pid, process->second);
-    const auto name = thread_names_.find(global_id);
-    if (name != thread_names_.end()) sink_.name_thread(global.pid, global.tid, strings_.of(name->second));
+    if (const std::string* name = find_in(process_names_, global.pid.number)) sink_.name_process(global.pid, *name);
+    if (const auto* name = find_in(thread_names_, global_id))
+      sink_.name_thread(global.pid, global.tid, strings_.of(*name));
     return entry->second;
   }
 
@@ -120,8 +120,8 @@ class NsysDatabase {
   }
   // A process numbers the devices that it sees.
   [[nodiscard]] std::int64_t device_of(const TrackKey& pid, std::int64_t number) const {
-    const auto gpu = gpus_.find({pid.number, number});
-    return gpu == gpus_.end() ? number : gpu->second;
+    const auto* gpu = find_in(gpus_, {pid.number, number});
+    return gpu == nullptr ? number : *gpu;
   }
 
   // Columns 2 and 3 are device and stream; `process_column` is followed by that of the context.
@@ -269,16 +269,15 @@ class NsysDatabase {
     const std::int64_t type = row.id(4), number = row.integer(3), context = row.integer(7);
     const bool known = type > 0 && type < std::ssize(kNames);
     const TrackKey pid = process(row.integer(6));
-    auto place = places_.find({pid.number, context, number});
-    if (place == places_.end()) place = places_.find({pid.number, context, kUnknownValue});
-    const bool placed = place != places_.end();
-    const std::int64_t device = placed ? place->second.device : device_of(pid, row.integer(2));
+    const Place* place = find_in(places_, {pid.number, context, number});
+    if (place == nullptr) place = find_in(places_, {pid.number, context, kUnknownValue});
+    const std::int64_t device = place != nullptr ? place->device : device_of(pid, row.integer(2));
     auto record = record_of<SliceRecord>(span, sink_.text(kNames[known ? static_cast<std::size_t>(type) : 0]),
                                          sink_.thread({device, {}}, {number, {}}));
     record.category = sink_.text("cuda_sync");
     record.is_sync = 1;
     record.sync_correlation = row.integer(5);
-    if (placed) record.sync_stream = place->second.stream;
+    if (place != nullptr) record.sync_stream = place->stream;
     sink_.add(record);
   }
 

@@ -3,7 +3,9 @@
 #include <limits>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
+#include "base/lookup.h"
 #include "base/text/decimal.h"
 #include "base/text/json_text.h"
 #include "base/unknown.h"
@@ -123,13 +125,11 @@ class RocpdProcess {
   }
 
   void add_region(RocprofRegion& region, std::int64_t id) {
-    const auto event = events_.find(id);
-    if (event != events_.end()) {
-      region.domain = strings_.of(event->second.category);
-      region.correlation = event->second.stack;
+    if (const Event* event = find_in(events_, id)) {
+      region.domain = strings_.of(event->category);
+      region.correlation = event->stack;
     }
-    const auto message = messages_.find(id);
-    if (message != messages_.end()) region.message = message->second;
+    if (const std::string* message = find_in(messages_, id)) region.message = *message;
     add_rocprof_region(region, sink_);
   }
 
@@ -142,10 +142,10 @@ class RocpdProcess {
       const auto ts = tables_.time(row, 0, kind);
       if (!ts) return;
       const Track track = tracks_[row.id(1)];
-      const auto message = messages_.find(row.id(2));
-      const std::string_view name = message == messages_.end() ? strings_.of(track.name) : message->second;
-      const auto event = events_.find(row.id(2));
-      const std::string_view domain = event == events_.end() ? "" : strings_.of(event->second.category);
+      const std::string* message = find_in(messages_, row.id(2));
+      const std::string_view name = message == nullptr ? strings_.of(track.name) : *message;
+      const Event* event = find_in(events_, row.id(2));
+      const std::string_view domain = event == nullptr ? "" : strings_.of(event->category);
       sink_.add_instant(domain.starts_with("MARKER_") ? "roctx" : domain, *ts, name, track.thread);
     });
   }
@@ -161,28 +161,23 @@ class RocpdProcess {
   RocprofPlace place(const SourceRow& row, std::size_t agent, std::size_t first) {
     RocprofPlace place{
         .stream = row.integer(first + 2), .queue = row.integer(first + 1), .process = process(row, first)};
-    const auto device = devices_.find(row.id(agent));
-    if (device != devices_.end()) place.device = device->second;
-    const auto event = events_.find(row.id(first + 3));
-    if (event != events_.end()) place.correlation = event->second.stack;
+    if (const auto* device = find_in(devices_, row.id(agent))) place.device = *device;
+    if (const Event* event = find_in(events_, row.id(first + 3))) place.correlation = event->stack;
     return place;
   }
 
   TrackKey process(const SourceRow& row, std::size_t column) {
-    const auto pid = pids_.find(row.id(column));
-    return {pid == pids_.end() ? row.integer(column) : pid->second, {}};
+    const auto* pid = find_in(pids_, row.id(column));
+    return {pid == nullptr ? row.integer(column) : *pid, {}};
   }
 
   // `column`: of the process; that of the thread follows it.
   std::uint32_t thread(const SourceRow& row, std::size_t column) {
     const TrackKey process = this->process(row, column);
-    const auto tid = tids_.find(row.id(column + 1));
-    const TrackKey number{tid == tids_.end() ? row.integer(column + 1) : tid->second, {}};
-    const auto name = thread_names_.find(row.id(column + 1));
-    if (name != thread_names_.end() && !name->second.empty()) {
-      sink_.name_thread(process, number, name->second);
-      name->second.clear();
-    }
+    const auto* tid = find_in(tids_, row.id(column + 1));
+    const TrackKey number{tid == nullptr ? row.integer(column + 1) : *tid, {}};
+    std::string* name = find_in(thread_names_, row.id(column + 1));
+    if (name != nullptr && !name->empty()) sink_.name_thread(process, number, std::exchange(*name, {}));
     return sink_.thread(process, number);
   }
 
@@ -266,14 +261,11 @@ class RpdDatabase {
     auto record = record_of<DeviceRecord>(span, sink_.text(name), sink_.stream(device, queue));
     if (type.starts_with("Copy")) record.type = DeviceEventType::kMemcpy;
     if (type.starts_with("Fill")) record.type = DeviceEventType::kMemset;
-    const auto call = call_of_.find(row.id(2));
-    if (call != call_of_.end()) record.correlation = call->second;
+    if (const auto* call = find_in(call_of_, row.id(2))) record.correlation = *call;
     if (record.type == DeviceEventType::kKernel) {
-      const auto config = config_of_.find(record.correlation);
-      if (config != config_of_.end()) record.config = config->second;
+      if (const auto* config = find_in(config_of_, record.correlation)) record.config = *config;
     } else {
-      const auto bytes = bytes_of_.find(record.correlation);
-      if (bytes != bytes_of_.end()) record.graph_id_or_bytes = bytes->second;
+      if (const auto* bytes = find_in(bytes_of_, record.correlation)) record.graph_id_or_bytes = *bytes;
       record.config = sink_.text(type);  // tells the direction
     }
     sink_.add(record);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/lookup.h"
 #include "base/text/json_text.h"
 #include "base/unknown.h"
 #include "ingest/read/json_shape.h"
@@ -301,8 +302,7 @@ class RocprofJson {
     const Domain* domain = domain_of(record);
     region.domain = domain == nullptr ? std::string_view(list) : domain->name;
     region.operation = operation_of(domain, record);
-    const auto message = messages_.find(region.correlation);
-    if (message != messages_.end()) region.message = message->second;
+    if (const std::string* message = find_in(messages_, region.correlation)) region.message = *message;
     if (region.operation.empty()) sink_.issue(IssueKind::kMissingName, offset, list);
     add_rocprof_region(region, sink_);
   }
@@ -310,8 +310,8 @@ class RocprofJson {
   void add_kernel(const Value& record, const TimeSpan& span, std::int64_t offset) {
     RocprofKernel kernel{.span = span, .place = place(record, "/dispatch_info/agent_id/handle")};
     kernel.place.queue = number_at(record, "/dispatch_info/queue_id/handle");
-    const auto name = kernel_names_.find(number_at(record, "/dispatch_info/kernel_id"));
-    if (name != kernel_names_.end()) kernel.name = name->second;
+    const std::string* name = find_in(kernel_names_, number_at(record, "/dispatch_info/kernel_id"));
+    if (name != nullptr) kernel.name = *name;
     if (kernel.name.empty()) sink_.issue(IssueKind::kMissingName, offset, {});
     kernel.items = size_at(record, "/dispatch_info/grid_size");
     kernel.group = size_at(record, "/dispatch_info/workgroup_size");
@@ -329,8 +329,7 @@ class RocprofJson {
 
   RocprofPlace place(const Value& record, const char* agent) {
     RocprofPlace place{.stream = number_at(record, "/stream_id/handle"), .process = pid_};
-    const auto device = devices_by_agent_.find(number_at(record, agent));
-    if (device != devices_by_agent_.end()) place.device = device->second;
+    if (const auto* device = find_in(devices_by_agent_, number_at(record, agent))) place.device = *device;
     place.correlation = number_at(record, "/correlation_id/internal");
     return place;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/lookup.h"
 #include "base/statistics.h"
 #include "base/text/json_text.h"
 #include "ingest/rows/source_rows.h"
@@ -218,20 +219,18 @@ HloOp HloModules::find(std::uint64_t program, std::string_view module, std::stri
   HloOp out;
   out.module = module;
   out.op = op;
-  auto found = modules_.find(program);
-  if (found == modules_.end()) {
-    const auto only = only_program_.find(out.module);
-    if (only != only_program_.end()) found = modules_.find(only->second);
-  }
-  if (found == modules_.end()) return out;
-  Module& own = found->second;
+  Module* found = find_in(modules_, program);
+  const auto* only = find_in(only_program_, out.module);
+  if (found == nullptr && only != nullptr) found = find_in(modules_, *only);
+  if (found == nullptr) return out;
+  Module& own = *found;
   if (!own.indexed) index(own);
   if (out.module.empty()) out.module = own.name;
-  const auto place = own.by_name.find(out.op);
-  if (place == own.by_name.end()) return out;
+  const ProtoRange* place = find_in(own.by_name, out.op);
+  if (place == nullptr) return out;
   // Where it is damaged, as far as it can be read.
   decodes([&] {
-    const HloInstruction instruction = instruction_of(file_.bytes(place->second));
+    const HloInstruction instruction = instruction_of(file_.bytes(*place));
     out.opcode = instruction.opcode;
     out.target = instruction.target;
     out.shape = instruction.shape.text;
@@ -244,9 +243,9 @@ HloOp HloModules::find(std::uint64_t program, std::string_view module, std::stri
     if (instruction.frame != 0) out.frames = frames_of(own, instruction.frame);
     std::vector<std::string> dims, types;
     for (const std::uint64_t id : instruction.operands) {
-      const auto operand = own.by_id.find(id);
-      if (operand == own.by_id.end()) continue;
-      const HloShape shape = instruction_of(file_.bytes(operand->second)).shape;
+      const ProtoRange* operand = find_in(own.by_id, id);
+      if (operand == nullptr) continue;
+      const HloShape shape = instruction_of(file_.bytes(*operand)).shape;
       dims.push_back(shape.dims);
       if (out.dtype.empty()) out.dtype = shape.type;
       out.in_elements = saturating_add(std::max<std::int64_t>(out.in_elements, 0), shape.elements);
@@ -262,9 +261,9 @@ HloOp HloModules::find(std::uint64_t program, std::string_view module, std::stri
 std::string HloModules::inner_op_name(const Module& module, const std::vector<std::uint64_t>& computations) {
   std::string out;
   for (const std::uint64_t id : computations) {
-    const auto computation = module.computations.find(id);
-    if (computation == module.computations.end()) continue;
-    ProtoRange rest = computation->second;
+    const ProtoRange* computation = find_in(module.computations, id);
+    if (computation == nullptr) continue;
+    ProtoRange rest = *computation;
     while (const auto field = file_.next(rest)) {
       if (field->number != 2 || !field->is_range) continue;
       HloInstruction inner = instruction_of(file_.bytes(field->range));

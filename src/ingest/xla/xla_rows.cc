@@ -7,6 +7,7 @@
 #include <limits>
 #include <tuple>
 
+#include "base/lookup.h"
 #include "base/text/characters.h"
 #include "ingest/rows/source_rows.h"
 #include "ingest/xla/xla_names.h"
@@ -432,8 +433,8 @@ void XlaRows::move_calls_to_their_threads() {
     if (n >= calls[tracks.first] - calls[tracks.first] / 10) own_tracks[tracks.first].push_back(tracks.second);
   }
   for (Call& call : calls_) {
-    const auto found = own_tracks.find(call.track);
-    if (found != own_tracks.end() && found->second.size() == 1) call.track = found->second.front();
+    const auto* found = find_in(own_tracks, call.track);
+    if (found != nullptr && found->size() == 1) call.track = found->front();
   }
 }
 
