@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <fstream>
 #include <numeric>
 #include <system_error>
@@ -13,8 +12,8 @@
 #include "base/files/file_lock.h"
 #include "base/files/input_file.h"
 #include "base/files/partial_file.h"
-#include "base/lookup.h"
 #include "base/files/small_file.h"
+#include "base/lookup.h"
 #include "base/stream/content_hash.h"
 #include "base/text/amounts.h"
 #include "base/text/decimal.h"
@@ -29,16 +28,6 @@
 
 namespace tracedb {
 namespace {
-
-std::filesystem::path trace_of(const std::filesystem::path& index, const std::string& stored) {
-  std::error_code error;
-  if (index.extension() == kIndexSuffix) {
-    std::filesystem::path beside = index;
-    beside.replace_extension();
-    if (std::filesystem::exists(beside, error)) return beside;
-  }
-  return stored;
-}
 
 // As check_validity(), but for a trace whose size and times are those stored the index is not opened.
 CatalogueState state_of(const std::filesystem::path& index, const std::filesystem::path& trace,
@@ -204,11 +193,6 @@ std::string full_name(const std::filesystem::path& path) {
   return (error ? path : full).lexically_normal().string();
 }
 
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 }  // namespace
 
 std::string_view to_string(CatalogueState state) {
@@ -241,13 +225,14 @@ CatalogueEntry catalogue_index(const std::filesystem::path& index, SummaryCache&
       out.summary = summarise(Index::open(index), rules);
       if (identity) cache.add(index, *identity, out.summary);
     }
-    out.trace = trace_of(index, out.summary.source);
+    out.trace = trace_beside(index).value_or(out.summary.source);
     out.state = state_of(index, out.trace, out.summary);
   });
   if (!failure) return out;
   if (failure->code() == ErrorCode::kInterrupted) throw Error(*failure);
   out.state = CatalogueState::kUnusable;
-  if (file_kind(index) != FileKind::kOtherSqlite) out.trace = trace_of(index, "");  // whose index may not replace it
+  // Another program's database may not be replaced by an index of the trace.
+  if (file_kind(index) != FileKind::kOtherSqlite) out.trace = trace_beside(index).value_or("");
   out.reason = failure->what();
   return out;
 }

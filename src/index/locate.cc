@@ -96,6 +96,13 @@ void mark_as_cache(const std::filesystem::path& directory) {
 
 std::filesystem::path sidecar_path(const std::filesystem::path& trace) { return trace.native() + kIndexSuffix; }
 
+std::optional<std::filesystem::path> trace_beside(const std::filesystem::path& index) {
+  if (index.extension() != kIndexSuffix) return std::nullopt;
+  std::filesystem::path trace = index;
+  std::error_code error;
+  return std::filesystem::exists(trace.replace_extension(), error) ? std::optional(trace) : std::nullopt;
+}
+
 std::filesystem::path cache_directory() {
   if (const char* own = std::getenv("TRACEDB_CACHE_DIR"); own != nullptr && own[0] != '\0') return own;
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && cache[0] == '/') {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@ namespace tracedb {
 inline constexpr const char* kIndexSuffix = ".tracedb";
 
 std::filesystem::path sidecar_path(const std::filesystem::path& trace);
+
+// The trace that an index with such a name is beside; nullopt: it is not there.
+std::optional<std::filesystem::path> trace_beside(const std::filesystem::path& index);
 
 // $TRACEDB_CACHE_DIR, else $XDG_CACHE_HOME/tracedb, else ~/.cache/tracedb; empty when none of them is set.
 std::filesystem::path cache_directory();

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -43,18 +42,13 @@ bool is_mostly_holes(const struct stat& status) {
   return status.st_size > kAlwaysRead && status.st_blocks < status.st_size / (kCountedBlock * kBestCompression);
 }
 
-std::int64_t clock_ns() {
-  const auto time = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
-}
-
 // The index carries the time its trace was looked at as its own modification time. One that is still to come was taken
 // from a wrong clock and tells nothing.
 bool at_rest_when_stored(const Index& index, const FileIdentity& now) {
   struct stat status {};
   if (stat(index.path().c_str(), &status) != 0) return false;
   const std::int64_t looked_at = nanoseconds(status.st_mtim);
-  return looked_at - touched_ns(now) > kRestNs && looked_at <= clock_ns();
+  return looked_at - touched_ns(now) > kRestNs && looked_at <= now_ns();
 }
 
 bool stat_matches(const Index& index, const FileIdentity& now) {
@@ -114,12 +108,7 @@ ValidityResult check_validity(const Index& index, const std::filesystem::path& s
 }
 
 std::filesystem::path source_of(const Index& index) {
-  std::error_code error;
-  if (index.path().extension() == ".tracedb") {
-    std::filesystem::path beside = index.path();
-    beside.replace_extension();
-    if (std::filesystem::exists(beside, error)) return beside;
-  }
+  if (auto beside = trace_beside(index.path())) return *beside;
   const auto recorded = index.meta("source_path");
   if (!recorded || recorded->empty() || *recorded == "-") return {};
   const std::filesystem::path path = source_path(*recorded);

@@ -351,8 +351,7 @@ HousekeepingCommand parse_housekeeping(const po::variables_map& values) {
   command.summary = text(values, "summary");
   if (has(values, "max-size")) command.options.most_bytes = parse_size(text(values, "max-size"));
   if (has(values, "older-than")) command.options.older_than_ns = parse_age(text(values, "older-than"));
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  command.options.now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  command.options.now_ns = now_ns();
   command.options.orphans = has(values, "orphans");
   command.dry_run = has(values, "dry-run");
   command.quiet = has(values, "quiet");

@@ -1,5 +1,6 @@
 #include "base/files/file_identity.h"
 
+#include <chrono>
 #include <tuple>
 
 #include "base/files/file_descriptor.h"
@@ -27,6 +28,11 @@ std::optional<FileIdentity> FileIdentity::behind_links(const std::filesystem::pa
 std::optional<FileIdentity> FileIdentity::of(int descriptor) {
   struct stat status {};
   return ::fstat(descriptor, &status) == 0 ? of(status) : std::nullopt;
+}
+
+std::int64_t now_ns() {
+  const auto time = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
 }
 
 timespec file_clock(const std::filesystem::path& directory) {

@@ -25,8 +25,10 @@ struct FileIdentity {
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
-// The current time by the clock of a file system, for comparison with file times: the file system may be remote, with a
-// clock that differs from ours.
+// The current time, for comparison with file times. By our own clock, since the epoch:
+std::int64_t now_ns();
+
+// By the clock of a file system, which may be remote, with a clock that differs from ours.
 
 // Our time or that of the file system `directory` is on, whichever is behind. Throws Error{kResource} when the
 // directory does not let us create a file.
