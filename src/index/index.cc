@@ -16,7 +16,6 @@
 #include "base/text/decimal.h"
 #include "index/leftovers.h"
 #include "index/packed_tables.h"
-#include "index/upgradable.h"
 #include "sql/file/byte_order.h"
 #include "sql/file/column_scan.h"
 #include "sql/safety.h"

@@ -27,6 +27,8 @@ enum class FileKind {
 // Looks at the first 100 bytes only.
 FileKind file_kind(const std::filesystem::path& path);
 FileKind file_kind(const FileDescriptor& file);  // open; its position is left alone
+// Whether an index of a version before this one need not be made again from its trace (ingest/upgrade.h).
+bool is_upgradable(const std::filesystem::path& path);
 
 class Index {
  public:

@@ -14,7 +14,6 @@
 #include "base/unknown.h"
 #include "index/index.h"
 #include "index/leftovers.h"
-#include "index/upgradable.h"
 #include "ingest/write/index_writer.h"
 #include "sql/safety.h"
 
