@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/dense_index.h"
+#include "base/stream/content_hash.h"
 #include "base/unknown.h"
 #include "ingest/store/records.h"
 #include "trace/issue.h"
@@ -134,7 +135,13 @@ struct EventBatch {
   std::uint64_t end = 0;                  // position in the trace behind what the batch was made of
   IssueLog issues;
 
-  void clear();
+  void clear() {
+    const auto clear_all = [](auto&... lists) { (lists.clear(), ...); };
+    clear_all(strings, numbers, scopes, threads, streams, configs, shapes, stacks);
+    clear_all(python, operators, calls, device_events, collectives, annotations, slices, tasks, instants, counters);
+    clear_all(handoffs, flows, endpoints, metadata, args, kinds, issues);
+    first_ts = kUnknownValue;
+  }
 };
 
 // Small integers for repeated byte strings, numbered from 1 in order of first appearance. Bytes are compared, not only
@@ -146,7 +153,12 @@ class Interner {
     bool is_new;
   };
 
-  Entry intern(std::string_view bytes);
+  Entry intern(std::string_view bytes) {
+    const auto [index, is_new] =
+        index_.index_of(hash64(bytes), [&](std::uint32_t known) { return texts_[known] == bytes; });
+    if (is_new) texts_.emplace_back(bytes);
+    return {index + 1, is_new};
+  }
   // Its number; on_new() is called for bytes that are new.
   template <class OnNew>
   std::uint32_t id_of(std::string_view bytes, OnNew on_new) {
@@ -154,7 +166,11 @@ class Interner {
     if (entry.is_new) on_new();
     return entry.id;
   }
-  void forget_last();  // the newest number; it will be given again
+  // The newest number; it will be given again.
+  void forget_last() {
+    index_.forget_last(hash64(texts_.back()));
+    texts_.pop_back();
+  }
   [[nodiscard]] std::string_view text(std::uint32_t id) const { return texts_[id - 1]; }
   [[nodiscard]] std::size_t size() const { return texts_.size(); }
 
