@@ -103,49 +103,37 @@ void note_damage(Database& database, std::string_view table, std::string_view co
                   counted(rows, "row"), table, block, column));
 }
 
-class Reader {
- public:
-  Reader(Database& database, std::string_view table)
-      : database_(database), table_(table), alone_(is_alone(table)), data_(database, kBlockData) {}
-
-  ColumnValues read(const ScanColumn& column, std::size_t rows) {
-    ColumnValues values;
-    if (column.type == ScanType::kNumber) {
-      values.numbers = ColumnArray<std::int64_t>(rows);
-      read(column, values.numbers.values(), kUnknownValue);
-    } else {
-      values.ids = ColumnArray<std::uint32_t>(rows);
-      read(column, values.ids.values(), std::uint32_t{0});
+template <class T>
+void read_blocks(Database& database, std::string_view table, const ScanColumn& column, std::span<T> values, T unknown) {
+  const bool alone = is_alone(table);
+  const std::uint32_t most = most_of(database, column);
+  Statement data(database, kBlockData);
+  std::size_t block = 0;
+  for (; !values.empty(); ++block) {
+    const std::span<T> own = values.first(std::min(values.size(), kBlockRows));
+    if (!unpack_block_of(data, table, column, block, own, most)) {
+      if (!alone) fail_damaged(database, table, column.name);
+      std::ranges::fill(own, unknown);
+      note_damage(database, table, column.name, block, own.size());
     }
-    return values;
+    values = values.subspan(own.size());
+    database.release_page_cache();
   }
+  data.bind(1, table).bind(2, column.name).bind(3, static_cast<std::int64_t>(block));
+  if (data.step() && !alone) fail_damaged(database, table, column.name);
+}
 
- private:
-  template <class T>
-  void read(const ScanColumn& column, std::span<T> values, T unknown) {
-    const std::uint32_t most = most_of(database_, column);
-    std::size_t block = 0;
-    for (; !values.empty(); ++block) {
-      const std::span<T> own = values.first(std::min(values.size(), kBlockRows));
-      if (!unpack_block_of(data_, table_, column, block, own, most)) {
-        if (!alone_) fail_damaged(database_, table_, column.name);
-        std::ranges::fill(own, unknown);
-        note_damage(database_, table_, column.name, block, own.size());
-      }
-      values = values.subspan(own.size());
-      database_.release_page_cache();
-    }
-    data_.bind(1, table_).bind(2, column.name).bind(3, static_cast<std::int64_t>(block));
-    const bool more = data_.step();
-    data_.reset();
-    if (more && !alone_) fail_damaged(database_, table_, column.name);
+ColumnValues read_packed(Database& database, std::string_view table, const ScanColumn& column, std::size_t rows) {
+  ColumnValues values;
+  if (column.type == ScanType::kNumber) {
+    values.numbers = ColumnArray<std::int64_t>(rows);
+    read_blocks(database, table, column, values.numbers.values(), kUnknownValue);
+  } else {
+    values.ids = ColumnArray<std::uint32_t>(rows);
+    read_blocks(database, table, column, values.ids.values(), std::uint32_t{0});
   }
-
-  Database& database_;
-  std::string_view table_;
-  bool alone_;
-  Statement data_;
-};
+  return values;
+}
 
 }  // namespace
 
@@ -261,9 +249,9 @@ ScannedColumns read_columns(Database& database, std::string_view table, std::spa
   if (!others.empty()) scanned = scan_columns(database, table, others);
   ScannedColumns out;
   out.rows = row_count(database, table);
-  Reader reader(database, table);
   for (std::size_t i = 0, other = 0; i < columns.size(); ++i) {
-    out.columns.push_back(packed[i] ? reader.read(columns[i], out.rows) : std::move(scanned.columns[other++]));
+    out.columns.push_back(packed[i] ? read_packed(database, table, columns[i], out.rows)
+                                    : std::move(scanned.columns[other++]));
   }
   return out;
 }
