@@ -107,7 +107,7 @@ class TaskPlacer {
     DeviceRecord record = device_record(task, DeviceEventType::kKernel, stream_of(task, HasNumber::kYes));
     if (task.model != kUnknownValue && task.model != kNoModel) record.graph_id_or_bytes = task.model;
     record.config = config_of(task);
-    record.name = store_.string_id(std::string(operation_type(name)));
+    record.name = store_.string_id(operation_type(name));
     store_.device_events.push(record);
   }
 
@@ -118,13 +118,10 @@ class TaskPlacer {
     collective.in_elements = task.elements;
     collective.dtype = task.data_type;
     if (const auto parts = parse_hcom_name(name)) {
-      const std::string operation(parts->operation);
-      const std::string group(parts->group);
-      const std::string type(parts->type);
       collective.sequence = parts->sequence;
-      collective.name = store_.string_id(operation);
-      collective.group_name = store_.string_id(group);
-      record.name = store_.string_id(type);
+      collective.name = store_.string_id(parts->operation);
+      collective.group_name = store_.string_id(parts->group);
+      record.name = store_.string_id(parts->type);
     }
     store_.collectives.push_back(collective);
     record.collective = static_cast<std::uint32_t>(store_.collectives.size());
