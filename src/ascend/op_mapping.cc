@@ -23,8 +23,7 @@ bool is_zero(std::string text) {
   std::erase(text, '_');
   if (text.starts_with('+') || text.starts_with('-')) text.erase(0, 1);
   if (text.starts_with("0x") || text.starts_with("0b")) text.erase(0, 2);
-  const bool digits = text.find_first_not_of("0123456789.") == std::string::npos && text != ".";
-  return digits && text.find_first_not_of("0.") == std::string::npos && !text.empty();
+  return !text.empty() && text != "." && text.find_first_not_of("0.") == std::string::npos;
 }
 
 // bool(x) of what a YAML 1.1 reader makes of it.
