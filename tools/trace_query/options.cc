@@ -208,97 +208,81 @@ std::string_view format_of_name(std::string_view path) {
   return renderer == nullptr || renderer->name == "table" ? "" : renderer->name;
 }
 
-struct CommandLine::Options {
-  explicit Options(std::string_view command) : own(fmt::format("Options of {}", command)) {}
-
-  void add(po::options_description& to, const char* names, OptionKind kind, const char* help) {
-    auto adder = to.add_options();
-    const std::string all = names;
-    if (kind == OptionKind::kOutputFile) outputs.push_back({all.substr(0, all.find(','))});
-    if (kind == OptionKind::kFlag) {
-      adder(names, help);
-    } else if (kind == OptionKind::kList || kind == OptionKind::kWords) {
-      auto* const words = po::value<std::vector<std::string>>();
-      if (kind == OptionKind::kWords) words->multitoken()->composing();
-      adder(names, words->value_name(kind == OptionKind::kWords ? "X..." : "X"), help);
-    } else {
-      adder(names, po::value<std::string>()->value_name(kind == OptionKind::kOutputFile ? "FILE" : "X"), help);
-    }
-  }
-
-  void add_group(OptionGroup group) {
-    if (group == kPage) formats += fmt::format(", {} (one page to look at and to hand on)", kPageFormat);
-    if (group == kSelection) add_group(kPlaces);
-    if (group == kCallTree) add_group(kFrames);
-    if (group == kInput) {
-      add_group(kFiles);
-      add_group(kNoIngest);
-    }
-    if (group == kOutput) {
-      add(common, "format", OptionKind::kValue, ("one of " + formats + " (default: table)").c_str());
-      for (const Renderer& renderer : renderers()) {
-        const std::string name(renderer.name);
-        add(common, name.c_str(), OptionKind::kFlag, ("same as --format " + name).c_str());
-      }
-    }
-    for (const SharedOption& option : kSharedOptions) {
-      if (option.group != group) continue;
-      add(is_own(group) ? own : selects(group) ? selection : common, option.names, option.kind, option.help);
-    }
-  }
-
-  [[nodiscard]] po::options_description all() const {
-    po::options_description out;
-    for (const po::options_description* part : {&own, &selection, &common}) {
-      if (!part->options().empty()) out.add(*part);
-    }
-    return out;
-  }
-
-  std::string formats = format_names();
-  po::options_description own, selection{"Selection"}, common{"Common options"};  // in the order of the help
-  std::vector<OutputOption> outputs;
-  po::variables_map values;
-};
-
-CommandLine::~CommandLine() = default;
-
 CommandLine::CommandLine(const Command& command, const std::vector<OptionGroup>& groups)
-    : command_(command), options_(std::make_unique<Options>(command.name)) {
-  for (const OptionGroup group : groups) options_->add_group(group);
-  if (std::ranges::find(groups, kServer) == groups.end()) options_->add_group(kLimits);
-  options_->add_group(kEvery);
+    : command_(command), formats_(format_names()), own_(fmt::format("Options of {}", command.name)) {
+  for (const OptionGroup group : groups) add_group(group);
+  if (std::ranges::find(groups, kServer) == groups.end()) add_group(kLimits);
+  add_group(kEvery);
   has_page_ = std::ranges::find(groups, kPage) != groups.end();
 }
 
-void CommandLine::add(std::initializer_list<OptionGroup> groups) {
-  for (const OptionGroup group : groups) options_->add_group(group);
+void CommandLine::add_to(Described& to, const char* names, OptionKind kind, const char* help) {
+  auto adder = to.add_options();
+  const std::string all = names;
+  if (kind == OptionKind::kOutputFile) outputs_.push_back({all.substr(0, all.find(','))});
+  if (kind == OptionKind::kFlag) {
+    adder(names, help);
+  } else if (kind == OptionKind::kList || kind == OptionKind::kWords) {
+    auto* const words = po::value<std::vector<std::string>>();
+    if (kind == OptionKind::kWords) words->multitoken()->composing();
+    adder(names, words->value_name(kind == OptionKind::kWords ? "X..." : "X"), help);
+  } else {
+    adder(names, po::value<std::string>()->value_name(kind == OptionKind::kOutputFile ? "FILE" : "X"), help);
+  }
 }
 
-void CommandLine::add(const char* names, OptionKind kind, const char* help) {
-  options_->add(options_->own, names, kind, help);
+void CommandLine::add_group(OptionGroup group) {
+  if (group == kPage) formats_ += fmt::format(", {} (one page to look at and to hand on)", kPageFormat);
+  if (group == kSelection) add_group(kPlaces);
+  if (group == kCallTree) add_group(kFrames);
+  if (group == kInput) {
+    add_group(kFiles);
+    add_group(kNoIngest);
+  }
+  if (group == kOutput) {
+    add_to(common_, "format", OptionKind::kValue, ("one of " + formats_ + " (default: table)").c_str());
+    for (const Renderer& renderer : renderers()) {
+      const std::string name(renderer.name);
+      add_to(common_, name.c_str(), OptionKind::kFlag, ("same as --format " + name).c_str());
+    }
+  }
+  for (const SharedOption& option : kSharedOptions) {
+    if (option.group != group) continue;
+    add_to(is_own(group) ? own_ : selects(group) ? selection_ : common_, option.names, option.kind, option.help);
+  }
+}
+
+void CommandLine::add(std::initializer_list<OptionGroup> groups) {
+  for (const OptionGroup group : groups) add_group(group);
+}
+
+CommandLine::Described CommandLine::all() const {
+  Described out;
+  for (const Described* part : {&own_, &selection_, &common_}) {
+    if (!part->options().empty()) out.add(*part);
+  }
+  return out;
 }
 
 bool CommandLine::parse(std::span<const std::string> args) {
   if (!args.empty() && args.front() == kCompleteOption) {
-    std::cout << to_lines(complete_command(command_, args.subspan(1), options_->all()));
+    std::cout << to_lines(complete_command(command_, args.subspan(1), all()));
     return false;
   }
   if (args.size() == 1 && args.front() == kManualOption) {
-    std::cout << command_manual(
-        command_, more_help_,
-        {{"Options", &options_->own}, {"Selection", &options_->selection}, {"Common options", &options_->common}});
+    std::cout << command_manual(command_, more_help_,
+                                {{"Options", &own_}, {"Selection", &selection_}, {"Common options", &common_}});
     return false;
   }
   refuse_other_options(*this, args);
-  options_->values = parse_options(in_our_spelling(args), options_->all(), {}, "positional");
+  values_ = parse_options(in_our_spelling(args), all(), {}, "positional");
   positional_ = words("positional");
   if (has("help")) {
-    std::cout << fmt::format("Usage: trace-query {}\n\n{}\n", command_.usage, command_.summary) << options_->all()
+    std::cout << fmt::format("Usage: trace-query {}\n\n{}\n", command_.usage, command_.summary) << all()
               << fmt::format("\nExample:\n{}\n{}", command_.example, more_help_);
     return false;
   }
-  require_safe_outputs(options_->values, options_->outputs, "positional");
+  require_safe_outputs(values_, outputs_, "positional");
   require_known_ending(*this);
   if (!finds_inputs_) return true;
   std::vector<std::string> notes;
@@ -323,7 +307,7 @@ void CommandLine::set_limits() const {
 }
 
 void CommandLine::limit_rights() const {
-  for (const OutputOption& output : options_->outputs) {
+  for (const OutputOption& output : outputs_) {
     if (has(output.name)) throw usage_error("--read-only goes without --{}: answers on standard output", output.name);
   }
   std::vector<std::filesystem::path> readable;  // what the command line names, and the index beside it
@@ -335,7 +319,7 @@ void CommandLine::limit_rights() const {
   };
   std::ranges::for_each(inputs_, add);
   std::ranges::for_each(positional_, add);
-  for (const auto& [name, value] : options_->values) {
+  for (const auto& [name, value] : values_) {
     if (!value.empty()) std::ranges::for_each(words(name), add);
   }
   add(setting("rules", "TRACEDB_RULES").value_or(""));
@@ -346,9 +330,9 @@ void CommandLine::limit_rights() const {
   }
 }
 
-bool CommandLine::knows(const std::string& name) const { return options_->all().find_nothrow(name, false) != nullptr; }
+bool CommandLine::knows(const std::string& name) const { return all().find_nothrow(name, false) != nullptr; }
 
-bool CommandLine::has(const std::string& name) const { return options_->values.count(name) > 0; }
+bool CommandLine::has(const std::string& name) const { return values_.count(name) > 0; }
 
 std::optional<std::string> CommandLine::setting(const std::string& name, const char* variable) const {
   if (has(name)) return text(name);
@@ -358,12 +342,12 @@ std::optional<std::string> CommandLine::setting(const std::string& name, const c
 
 std::optional<std::string> CommandLine::text(const std::string& name) const {
   if (!has(name)) return std::nullopt;
-  return options_->values[name].as<std::string>();
+  return values_[name].as<std::string>();
 }
 
 std::vector<std::string> CommandLine::words(const std::string& name) const {
   if (!has(name)) return {};
-  const po::variable_value& given = options_->values[name];
+  const po::variable_value& given = values_[name];
   const auto* one = boost::any_cast<std::string>(&given.value());
   return one != nullptr ? std::vector{*one} : given.as<std::vector<std::string>>();
 }
@@ -450,7 +434,7 @@ const Renderer& CommandLine::renderer() const {
     return by_ending != nullptr ? *by_ending : renderers()[0];
   }
   if (const Renderer* found = find_renderer(wanted)) return *found;
-  throw usage_error("--format {}: there are {}{}", wanted, options_->formats, did_you_mean(wanted, known));
+  throw usage_error("--format {}: there are {}{}", wanted, formats_, did_you_mean(wanted, known));
 }
 
 bool CommandLine::color(bool terminal) const {

@@ -2,14 +2,15 @@
 // Error{kUsage}.
 #pragma once
 
+#include <boost/program_options.hpp>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "report/renderers.h"
+#include "shared/option_parsing.h"
 #include "shared/usage_error.h"
 #include "trace_query/command.h"
 
@@ -47,11 +48,10 @@ void require_known(std::string_view option, const std::string& word, const std::
 class CommandLine {
  public:
   CommandLine(const Command& command, const std::vector<OptionGroup>& groups);
-  ~CommandLine();
   CommandLine& operator=(CommandLine&&) = delete;
 
   // `names`: "timeout" or "file,f".
-  void add(const char* names, OptionKind kind, const char* help);
+  void add(const char* names, OptionKind kind, const char* help) { add_to(own_, names, kind, help); }
   void add(const char* names, const char* help) { add(names, OptionKind::kValue, help); }
 
   void add(std::initializer_list<OptionGroup> groups);  // behind what was added before
@@ -110,9 +110,16 @@ class CommandLine {
   void set_limits() const;
   void limit_rights() const;  // --read-only
 
-  struct Options;
+  using Described = boost::program_options::options_description;
+  void add_to(Described& to, const char* names, OptionKind kind, const char* help);
+  void add_group(OptionGroup group);
+  [[nodiscard]] Described all() const;
+
   const Command& command_;
-  std::unique_ptr<Options> options_;
+  std::string formats_;                                                // those of --format
+  Described own_, selection_{"Selection"}, common_{"Common options"};  // in the order of the help
+  std::vector<OutputOption> outputs_;
+  boost::program_options::variables_map values_;
   std::vector<std::string> positional_, inputs_;
   std::string more_help_;
   bool finds_inputs_ = true;
