@@ -50,12 +50,6 @@ std::string usual_columns(const CommandLine& line, const Report& report) {
   return out;
 }
 
-// Each line is complete: it names its input or table.
-void add_text_column(Report& report, const char* key, const char* head, const std::string& text) {
-  report.columns.insert(report.columns.begin(), {key, head, Unit::kText, OthersAggregate::kNone});
-  for (Row& row : report.rows) row.insert(row.begin(), text);
-}
-
 namespace fs = std::filesystem;
 
 fs::path path_of(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
@@ -69,6 +63,11 @@ bool is_written_directly(const fs::path& path, const fs::path& folder) {
 }
 
 }  // namespace
+
+void add_text_column(Report& report, const char* key, const char* head, const std::string& text) {
+  report.columns.insert(report.columns.begin(), {key, head, Unit::kText, OthersAggregate::kNone});
+  for (Row& row : report.rows) row.insert(row.begin(), text);
+}
 
 bool names_inputs(const CommandLine& line) {
   const Renderer& renderer = line.renderer();

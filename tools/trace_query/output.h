@@ -72,6 +72,9 @@ void note(const CommandLine& line, const std::string& text);
 // shape then does not depend on the number of inputs.
 bool names_inputs(const CommandLine& line);
 
+// In front of the others: of the formats in which each line names its input or its table.
+void add_text_column(Report& report, const char* key, const char* head, const std::string& text);
+
 class Output {
  public:
   explicit Output(const CommandLine& line);  // Error{kResource} when the file cannot be written

@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -11,18 +10,16 @@
 #include "base/files/input_file.h"
 #include "base/text/amounts.h"
 #include "base/text/closest_name.h"
-#include "base/unknown.h"
 #include "compare/wafer/comparison.h"
 #include "report/json_text.h"
-#include "report/table.h"
+#include "report/sql_report.h"
 #include "trace_query/commands/compare/compare_parts.h"
 #include "trace_query/open.h"
 
 namespace tracedb {
 namespace {
 
-// Rows are made one at a time: there may be millions of pairs.
-using RowSink = std::function<void(Row)>;
+using Rows = std::vector<Row>;
 
 struct WaferResult {
   const wafer::Trace &baseline, &candidate;
@@ -34,8 +31,8 @@ struct WaferTable {
   std::string_view section;  // of --section; one section may have several tables
   std::string_view key;      // in JSON
   std::string_view title;
-  void (*produce)(const WaferResult& result, const RowSink& sink);
-  std::vector<std::string_view> essential = {};  // keys of the columns that are worth the width of a page; none: all
+  void (*add_rows)(const WaferResult& result, Rows& rows);
+  std::string_view essential = {};  // columns that are worth the width of a page; "": all
   std::vector<Column> columns = declared_columns(fmt::format("wafer_{}", key));
 };
 
@@ -86,27 +83,13 @@ std::size_t limit_of(const WaferTable& table, const CommandLine& line) {
   return table.section == "summary" ? 0 : row_limit(line);
 }
 
-void add_to_others(const Column& column, const Cell& cell, Cell& sum) {
-  const auto* more = std::get_if<std::int64_t>(&cell);
-  if (column.others != OthersAggregate::kSum || more == nullptr) return;
-  const auto* known = std::get_if<std::int64_t>(&sum);
-  sum = saturating_add(*more, known == nullptr ? 0 : *known);
-}
-
-// Gives the first rows to `sink`, and one that sums up the rest. Returns how many rows there were.
-std::size_t give_rows(const WaferResult& result, const WaferTable& table, std::size_t limit, const RowSink& sink) {
-  std::size_t rows = 0;
-  Row others(table.columns.size());
-  table.produce(result, [&](Row row) {
-    if (++rows <= limit || limit == 0) return sink(std::move(row));
-    for (std::size_t i = 0; i < row.size(); ++i) add_to_others(table.columns[i], row[i], others[i]);
-  });
-  if (limit == 0 || rows <= limit) return rows;
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    if (table.columns[i].others == OthersAggregate::kLabel) others[i] = std::string("[others]");
-  }
-  sink(std::move(others));
-  return rows;
+// The first rows of a table, and one that sums up the rest; `all`: how many rows there are.
+Report report_of(const WaferResult& result, const WaferTable& table, const CommandLine& line, std::size_t& all) {
+  Report out{table.columns, {}};
+  table.add_rows(result, out.rows);
+  all = out.rows.size();
+  limit_rows(out, limit_of(table, line));
+  return out;
 }
 
 void note_rows(const Output& output, const CommandLine& line, const WaferTable& table, std::size_t rows) {
@@ -116,41 +99,17 @@ void note_rows(const Output& output, const CommandLine& line, const WaferTable& 
   output.note(fmt::format("{}: [others] is {}; --limit 0 shows all", table.title, counted(rows - limit, "more row")));
 }
 
-// The places of the columns to print.
-std::vector<std::size_t> shown_columns(const WaferTable& table, const CommandLine& line) {
-  const bool all = table.essential.empty() || line.renderer().name != "table" || line.has("wide");
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const auto& wanted = table.essential;
-    if (all || std::ranges::find(wanted, table.columns[i].key) != wanted.end()) places.push_back(i);
-  }
-  return places;
-}
-
-template <class Value>
-std::vector<Value> pick(const std::vector<Value>& values, const std::vector<std::size_t>& places) {
-  std::vector<Value> out;
-  for (const std::size_t place : places) out.push_back(values[place]);
-  return out;
-}
-
 void print_table(const WaferResult& result, const WaferTable& table, const std::vector<std::string>& inputs,
                  const CommandLine& line, Output& output) {
-  const auto renderer = output.renderer();
-  const std::vector<std::size_t> places = shown_columns(table, line);
-  std::vector<Column> columns = pick(table.columns, places);
-  const bool named = line.renderer().name == "jsonl";  // one stream of rows: each says where it belongs
-  if (named) columns.insert(columns.begin(), {"section", "Section", Unit::kText, OthersAggregate::kNone});
+  std::size_t rows = 0;
+  Report report = report_of(result, table, line, rows);
+  const bool fewer = !table.essential.empty() && line.renderer().name == "table" && !line.has("wide");
+  if (fewer) choose_columns(report, table.essential);
+  if (line.renderer().name == "jsonl") add_text_column(report, "section", "Section", std::string(table.key));
   output.separate(std::string(table.title));
-  renderer->begin({"compare-wafer", inputs}, columns);
-  const std::size_t rows = give_rows(result, table, limit_of(table, line), [&](const Row& all) {
-    Row row = pick(all, places);
-    if (named) row.insert(row.begin(), std::string(table.key));
-    renderer->row(row);
-  });
   note_rows(output, line, table, rows);
-  if (places.size() < table.columns.size()) output.note(fmt::format("{}: --wide has more columns", table.title));
-  renderer->end({});
+  if (fewer) output.note(fmt::format("{}: --wide has more columns", table.title));
+  render(report, {"compare-wafer", inputs}, {}, *output.renderer());
 }
 
 std::string units_of(const std::vector<WaferTable>& tables) {
@@ -174,12 +133,13 @@ void print_document(const WaferResult& result, const std::vector<WaferTable>& ta
     separator = ",\n  ";
     const char* row_separator = "\n   ";
     const JsonObjects objects(table.columns);
-    give_rows(result, table, limit_of(table, line), [&](const Row& row) {
+    std::size_t all = 0;
+    for (const Row& row : report_of(result, table, line, all).rows) {
       std::string text = row_separator;
       objects.append(text, row);
       out << text;
       row_separator = ",\n   ";
-    });
+    }
     out << ']';
   }
   out << "\n },\n \"warnings\": " << json_list(both.notes) << "}\n";
@@ -197,44 +157,46 @@ double ratio_of(double first, double second) {
   return second == 0 ? std::numeric_limits<double>::infinity() : first / second;
 }
 
-void operations(const WaferResult& result, const RowSink& sink) {
+void operations(const WaferResult& result, Rows& rows) {
   for (const wafer::OperationRecord& record : result.comparison.operations) {
     const auto& [first, second] = std::tie(record.first, record.second);
     const bool decode = first.decode || second.decode;
     const bool prefill = first.prefill || second.prefill;
-    sink({record.operation, first.count, second.count, mean(first.total, first.count), mean(second.total, second.count),
-          first.total, second.total, record.ratio, record.gap, text_of(to_string(record.status)),
-          std::string(decode ? prefill ? "decode, prefill" : "decode" : "prefill"), first.pattern, second.pattern,
-          known_text(first.cpu_op), known_text(second.cpu_op)});
+    rows.push_back({record.operation, first.count, second.count, mean(first.total, first.count),
+                    mean(second.total, second.count), first.total, second.total, record.ratio, record.gap,
+                    text_of(to_string(record.status)),
+                    std::string(decode ? prefill ? "decode, prefill" : "decode" : "prefill"), first.pattern,
+                    second.pattern, known_text(first.cpu_op), known_text(second.cpu_op)});
   }
 }
 
-void operation_kernels(const WaferResult& result, const RowSink& sink) {
+void operation_kernels(const WaferResult& result, Rows& rows) {
   for (const wafer::OperationRecord& record : result.comparison.operations) {
     for (const Side side : {Side::kFirst, Side::kSecond}) {
       const bool first = side == Side::kFirst;
       const wafer::Trace& trace = first ? result.baseline : result.candidate;
       for (const wafer::NameTotal& kernel : (first ? record.first : record.second).kernels) {
-        sink({record.operation, name_of(side), kernel.total, kernel.count, mean(kernel.total, kernel.count),
-              trace.names[kernel.name].text});
+        rows.push_back({record.operation, name_of(side), kernel.total, kernel.count, mean(kernel.total, kernel.count),
+                        trace.names[kernel.name].text});
       }
     }
   }
 }
 
-void layers(const WaferResult& result, const RowSink& sink) {
+void layers(const WaferResult& result, Rows& rows) {
   for (const wafer::LayerRecord& record : result.comparison.layers) {
-    sink({count_of(record.layer), text_of(to_string(record.status)), record.first.kernels, record.second.kernels,
-          record.first.total, record.second.total, record.ratio, record.gap, count_of(record.in_both ? 1 : 0)});
+    rows.push_back({count_of(record.layer), text_of(to_string(record.status)), record.first.kernels,
+                    record.second.kernels, record.first.total, record.second.total, record.ratio, record.gap,
+                    count_of(record.in_both ? 1 : 0)});
   }
 }
 
-void aligned_layers(const WaferResult& result, const RowSink& sink) {
+void aligned_layers(const WaferResult& result, Rows& rows) {
   std::size_t number = 0;
   for (const wafer::AlignedLayer& layer : result.comparison.alignment.layers) {
     const double ratio = ratio_of(static_cast<double>(layer.first_total), static_cast<double>(layer.second_total));
-    sink({count_of(number++), count_of(layer.pairs.size()), layer.first_total, layer.second_total, ratio,
-          layer.first_total - layer.second_total});
+    rows.push_back({count_of(number++), count_of(layer.pairs.size()), layer.first_total, layer.second_total, ratio,
+                    layer.first_total - layer.second_total});
   }
 }
 
@@ -271,43 +233,43 @@ Row pair_row(const WaferResult& result, std::size_t layer, const wafer::KernelPa
           known_text(second.text)};
 }
 
-void pairs(const WaferResult& result, const RowSink& sink) {
+void pairs(const WaferResult& result, Rows& rows) {
   for (std::size_t layer = 0; layer < result.comparison.alignment.layers.size(); ++layer) {
     for (const wafer::KernelPair& pair : result.comparison.alignment.layers[layer].pairs) {
-      sink(pair_row(result, layer, pair));
+      rows.push_back(pair_row(result, layer, pair));
     }
   }
 }
 
-void fusion(const WaferResult& result, const RowSink& sink) {
+void fusion(const WaferResult& result, Rows& rows) {
   for (const wafer::Fusion& found : result.comparison.fusions) {
-    sink({found.type, name_of(found.fused_by), found.count, found.confidence, name_of(other(found.fused_by)),
-          fmt::format("{}", fmt::join(found.unfused, " > ")), found.fused_kernel});
+    rows.push_back({found.type, name_of(found.fused_by), found.count, found.confidence, name_of(other(found.fused_by)),
+                    fmt::format("{}", fmt::join(found.unfused, " > ")), found.fused_kernel});
   }
 }
 
-void same_kernels(const WaferResult& result, const RowSink& sink) {
+void same_kernels(const WaferResult& result, Rows& rows) {
   for (const wafer::SameKernel& same : result.comparison.same_kernels.kernels) {
     const auto& [first, second] = std::tie(same.pair.first, same.pair.second);
     const double first_avg = mean(first.total, first.count);
     const double second_avg = mean(second.total, second.count);
-    sink({count_of(same.layer), result.comparison.alignment.ops[same.pair.op], std::int64_t{first.count},
-          std::int64_t{second.count}, first_avg, second_avg, wafer::ratio_of(same.pair), first_avg - second_avg,
-          name_at(result.baseline, first).text});
+    rows.push_back({count_of(same.layer), result.comparison.alignment.ops[same.pair.op], std::int64_t{first.count},
+                    std::int64_t{second.count}, first_avg, second_avg, wafer::ratio_of(same.pair),
+                    first_avg - second_avg, name_at(result.baseline, first).text});
   }
 }
 
-void warnings(const WaferResult& result, const RowSink& sink) {
+void warnings(const WaferResult& result, Rows& rows) {
   for (const wafer::Warning& warning : result.comparison.warnings) {
-    sink({text_of(warning.code), text_of(warning.severity), text_of(warning.message)});
+    rows.push_back({text_of(warning.code), text_of(warning.severity), text_of(warning.message)});
   }
 }
 
-void summary(const WaferResult& result, const RowSink& sink) {
+void summary(const WaferResult& result, Rows& rows) {
   const wafer::Comparison& all = result.comparison;
   const wafer::SameKernels& same = all.same_kernels;
   const auto both = [&](const char* item, Cell first, Cell second) {
-    sink({std::string(item), std::move(first), std::move(second)});
+    rows.push_back({std::string(item), std::move(first), std::move(second)});
   };
   const auto common = [&](const char* item, const Cell& value) { both(item, value, value); };
   const auto milliseconds = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
@@ -340,20 +302,13 @@ void summary(const WaferResult& result, const RowSink& sink) {
 
 std::vector<WaferTable> wafer_tables() {
   return {{"summary", "summary", "Summary", summary},
-          {"operations",
-           "operations",
-           "Operations both have",
-           operations,
-           {"operation", "baseline_count", "candidate_count", "baseline_total", "candidate_total", "ratio", "gap",
-            "status"}},
+          {"operations", "operations", "Operations both have", operations,
+           "operation,baseline_count,candidate_count,baseline_total,candidate_total,ratio,gap,status"},
           {"operations", "operation_kernels", "Their kernels", operation_kernels},
           {"layers", "layers", "Layers by correlation", layers},
           {"alignment", "aligned_layers", "Layers by attention kernels", aligned_layers},
-          {"alignment",
-           "pairs",
-           "Pairs of kernels by operation and position",
-           pairs,
-           {"layer", "position", "operation", "ratio", "gap", "baseline_kernel", "candidate_kernel"}},
+          {"alignment", "pairs", "Pairs of kernels by operation and position", pairs,
+           "layer,position,operation,ratio,gap,baseline_kernel,candidate_kernel"},
           {"fusion", "fusion", "Fusion findings", fusion},
           {"same-kernels", "same_kernels", "Pairs of the same kernel", same_kernels},
           {"warnings", "warnings", "Its warnings", warnings}};
