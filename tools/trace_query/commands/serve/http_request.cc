@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <charconv>
 
 #include "base/text/characters.h"
@@ -90,20 +88,11 @@ bool read_params(std::string_view text, std::vector<std::pair<std::string, std::
 
 }  // namespace
 
-struct HttpParser::Parser : http::request_parser<http::string_body> {
-  Parser() {
-    header_limit(kMostHeaderBytes);
-    body_limit(kMostBodyBytes);
-    eager(true);
-  }
-};
-
-HttpParser::HttpParser() : parser_(std::make_unique<Parser>()) {}
-HttpParser::~HttpParser() = default;
-HttpParser::HttpParser(HttpParser&&) noexcept = default;
-HttpParser& HttpParser::operator=(HttpParser&&) noexcept = default;
-
-bool HttpParser::is_done() const { return parser_->is_done(); }
+HttpParser::HttpParser() {
+  parser_->header_limit(kMostHeaderBytes);
+  parser_->body_limit(kMostBodyBytes);
+  parser_->eager(true);
+}
 
 std::size_t HttpParser::put(std::string_view bytes) {
   boost::system::error_code error;

@@ -1,7 +1,8 @@
 // What a browser asked for: parsed by Boost.Beast with limits of its own, then checked for who may ask. No socket here.
 #pragma once
 
-#include <boost/beast/http/status.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -30,13 +31,10 @@ inline constexpr std::size_t kMostHeaderBytes = 8192, kMostBodyBytes = 65536;
 class HttpParser {
  public:
   HttpParser();
-  ~HttpParser();
-  HttpParser(HttpParser&&) noexcept;
-  HttpParser& operator=(HttpParser&&) noexcept;
 
   // `bytes`: all that came and was not taken yet. How many are taken: those that are not come again with more behind.
   std::size_t put(std::string_view bytes);
-  [[nodiscard]] bool is_done() const;
+  [[nodiscard]] bool is_done() const { return parser_->is_done(); }
   // The status of an answer to what is no request, or one beyond the limits; unknown: none so far.
   [[nodiscard]] HttpStatus refused() const { return refused_; }
 
@@ -45,8 +43,8 @@ class HttpParser {
   HttpStatus read(std::string_view token, HttpRequest& request) const;
 
  private:
-  struct Parser;
-  std::unique_ptr<Parser> parser_;
+  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+  std::unique_ptr<Parser> parser_ = std::make_unique<Parser>();  // which cannot be moved
   HttpStatus refused_ = HttpStatus::unknown;
 };
 
