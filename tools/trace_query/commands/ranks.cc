@@ -25,50 +25,45 @@ namespace {
 
 constexpr std::size_t kMostRanks = 512, kMostColumns = 400;
 
-// Exposed waiting of the others by the rank that was late and by step; 0: in none.
-using CausedWaiting = std::map<std::uint32_t, std::vector<std::int64_t>>;
+// Exposed waiting of the others in a step.
+struct StepWaiting {
+  std::vector<std::int64_t> caused;  // by the rank that was late
+  std::int64_t all = 0;              // whoever was
+};
 
-CausedWaiting caused_waiting(const JobAnalysis& job) {
-  CausedWaiting by_step;
+// By step; 0: in none.
+std::map<std::uint32_t, StepWaiting> waiting_by_step(const JobAnalysis& job) {
+  std::map<std::uint32_t, StepWaiting> out;
   for (const CollectiveWait& wait : job.waits.collectives) {
-    std::vector<std::int64_t>& ranks = by_step[wait.step];
-    ranks.resize(job.ranks.size());
-    if (wait.arrival == Arrival::kLate) ranks[wait.last_rank] += wait.exposed;
+    StepWaiting& step = out[wait.step];
+    step.caused.resize(job.ranks.size());
+    step.all += wait.exposed;
+    if (wait.arrival == Arrival::kLate) step.caused[wait.last_rank] += wait.exposed;
   }
-  return by_step;
-}
-
-// The longest that the ranks wait in one step, whoever is late.
-std::int64_t most_waiting(const JobAnalysis& job) {
-  std::map<std::uint32_t, std::int64_t> by_step;
-  std::int64_t most = 0;
-  for (const CollectiveWait& wait : job.waits.collectives) {
-    std::int64_t& sum = by_step[wait.step];
-    sum += wait.exposed;
-    most = std::max(most, sum);
-  }
-  return most;
+  return out;
 }
 
 // Neighbouring steps are one column where there are too many. The colours are shares of all waiting, so that a rank
 // that is late now and then does not look like one that holds the others up.
-Picture waiting_picture(const JobAnalysis& job, const CausedWaiting& by_step) {
+Picture waiting_picture(const JobAnalysis& job, const std::map<std::uint32_t, StepWaiting>& by_step) {
   const std::size_t together = (by_step.size() + kMostColumns - 1) / kMostColumns;
   const std::size_t ranks = std::min(job.ranks.size(), kMostRanks);
   std::vector<std::string> columns, rows;
   std::vector<std::vector<std::int64_t>> sums(ranks);
   std::size_t n = 0;
-  for (const auto& [step, caused] : by_step) {
+  std::int64_t most = 0;
+  for (const auto& [step, waiting] : by_step) {
+    most = std::max(most, waiting.all);
     if (n++ % together == 0) {
       columns.push_back(step == 0 ? "in no step" : fmt::format("step {}", step - 1));
       for (auto& row : sums) row.push_back(0);
     }
-    for (std::size_t rank = 0; rank < ranks; ++rank) sums[rank].back() += caused[rank];
+    for (std::size_t rank = 0; rank < ranks; ++rank) sums[rank].back() += waiting.caused[rank];
   }
   for (std::uint32_t rank = 0; rank < ranks; ++rank) rows.push_back(rank_text(job, rank));
   DataWriter data;
   data.member("measure", "waiting caused").member("rows", rows).member("columns", columns).member("ns", sums);
-  data.member("most", static_cast<std::int64_t>(together) * most_waiting(job));
+  data.member("most", static_cast<std::int64_t>(together) * most);
   std::string note =
       "How long the other ranks waited, while computing nothing, for this rank to come to a collective; the sum over "
       "those that waited. What is nobody's doing, such as waits that began before the recording, is in no row.";
@@ -88,7 +83,7 @@ ReportPage ranks_page(const JobAnalysis& job, std::vector<PageTable> tables, con
     if (page.text.size() == 1) page.text.push_back({BlockKind::kHeading, "", "Warnings"});
     page.text.push_back({BlockKind::kItem, "", note});
   }
-  const CausedWaiting by_step = caused_waiting(job);
+  const auto by_step = waiting_by_step(job);
   if (by_step.empty()) {
     page.absent.emplace_back("no waiting by rank: no collective was found on two ranks");
   } else {
