@@ -265,18 +265,13 @@ bool contains(const Names& names, std::string_view name) {
   return std::ranges::any_of(names, [name](const std::string& other) { return is_same_name(name, other); });
 }
 
-// The words of a statement that may be names.
+// The words of a statement, names without their quotes.
 Names words_of(std::string_view statement) {
   Names words;
-  std::string word;
-  for (const char c : statement) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
-      word += c;
-    } else if (!word.empty()) {
-      words.push_back(std::exchange(word, {}));
-    }
+  for (const std::string_view token : sql_tokens(statement)) {
+    const bool is_quoted = std::string_view("\"`[").find(token[0]) != std::string_view::npos;
+    words.emplace_back(is_quoted ? token.substr(1, token.size() - 2) : token);
   }
-  if (!word.empty()) words.push_back(word);
   return words;
 }
 
