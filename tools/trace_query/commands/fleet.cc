@@ -271,8 +271,7 @@ std::optional<double> step_time(const CatalogueEntry& entry, const std::string& 
 struct TrendRequest {
   Metric metric;
   TrendOptions trend;
-  std::optional<double> gate;                               // percent
-  bool inconclusive_fails = false, nothing_passes = false;  // as of a Gate
+  std::optional<Gate> gate;
 };
 
 TrendRequest trend_request(const CommandLine& line) {
@@ -284,10 +283,8 @@ TrendRequest trend_request(const CommandLine& line) {
     if (*rate < kLeastRate) throw usage_error("--rate: 0.1 to 20 percent");
     out.trend.changes.rate = *rate / 100;
   }
-  out.gate = line.percent("gate");
-  if (line.has("gate-inconclusive") && !out.gate) throw usage_error("--gate-inconclusive needs --gate");
-  out.inconclusive_fails = inconclusive_fails(line);
-  out.nothing_passes = line.has("gate-inconclusive") && !out.inconclusive_fails;
+  if (const auto percent = line.percent("gate")) out.gate = requested_gate(line, *percent);
+  if (!out.gate) line.refuse({"gate-inconclusive"}, "--{} needs --gate");
   return out;
 }
 
@@ -376,8 +373,9 @@ void print(const CommandLine& line, Output& output, const TrendRequest& request,
 // Says which series are worse, and how many it could not judge.
 bool is_beyond(const Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series) {
   bool any = false;
+  const Gate& gate = *request.gate;
   const auto is_apart = [](const auto& one) { return last_load(one).is_apart(); };
-  const auto is_new = [&](const auto& one) { return newest_pct(one) > *request.gate; };
+  const auto is_new = [&](const auto& one) { return newest_pct(one) > gate.percent; };
   const auto is_unsure = [&](const auto& one) { return !one.is_long || is_new(one) || is_apart(one); };
   const auto few = std::ranges::count_if(series, is_unsure);
   const bool none = few == static_cast<std::ptrdiff_t>(series.size());
@@ -389,8 +387,8 @@ bool is_beyond(const Output& output, const TrendRequest& request, const std::vec
                                    counted(series.size(), "series", "series"), least_values(request.trend.changes),
                                    std::ranges::any_of(series, is_new) ? ", or too few of a new level" : "",
                                    std::ranges::any_of(series, is_apart) ? ", or loads more than 10 % apart" : "")) +
-                (none && !request.nothing_passes ? "; it fails, unless --gate-inconclusive pass is given" : ""));
-    any = none ? !request.nothing_passes : request.inconclusive_fails;
+                (none && !gate.nothing_passes ? "; it fails, unless --gate-inconclusive pass is given" : ""));
+    any = none ? !gate.nothing_passes : gate.inconclusive_fails;
   }
   for (const TrendSeries& one : series) {
     const auto change = last_change_pct(one);
@@ -398,12 +396,12 @@ bool is_beyond(const Output& output, const TrendRequest& request, const std::vec
     const LoadDifference load = last_load(one);
     const Interval more = by_load(load, 100, 100 + *change);
     const double low = *change + more.low, high = *change + more.high;
-    if (high <= *request.gate) continue;
-    const bool fails = low > *request.gate;
+    if (high <= gate.percent) continue;
+    const bool fails = low > gate.percent;
     output.note(fmt::format(
         "gate: {}: {:+.1f} %{}", one.label, *change,
         fails ? "" : fmt::format(", inconclusive: {}: at equal load {:+.1f} to {:+.1f} %", load.words(), low, high)));
-    any = any || fails || request.inconclusive_fails;
+    any = any || fails || gate.inconclusive_fails;
   }
   return any;
 }

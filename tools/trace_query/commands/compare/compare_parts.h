@@ -26,8 +26,8 @@ struct CompareRequest {
   std::optional<Gate> gate;
 };
 
-// --gate-inconclusive fail. Error{kUsage} for another word than pass and fail.
-bool inconclusive_fails(const CommandLine& line);
+// Of that many percent, with what --gate-inconclusive says.
+Gate requested_gate(const CommandLine& line, double percent);
 
 CompareRequest parse_compare_request(const CommandLine& line);
 

@@ -48,18 +48,6 @@ std::vector<const Section*> requested_sections(const CommandLine& line) {
   return sections;
 }
 
-Gate requested_gate(const CommandLine& line, double percent) {
-  const bool fails = inconclusive_fails(line);
-  const auto metric = line.choice<std::optional<StepMetric>>("gate-metric",
-                                                             {{"worse", std::nullopt},
-                                                              {"span", StepMetric::kSpan},
-                                                              {"busy", StepMetric::kBusy},
-                                                              {"period", StepMetric::kPeriod},
-                                                              {"kernel_time", StepMetric::kKernelTime}},
-                                                             "use worse, span, busy, period and kernel_time");
-  return {percent, metric, fails, line.has("gate-inconclusive") && !fails};
-}
-
 }  // namespace
 
 // A name may also be a GLOB, or of a kind the steps of one batch size.
@@ -69,8 +57,10 @@ void refuse_unknown_phases(const CommandLine& line) {
   }
 }
 
-bool inconclusive_fails(const CommandLine& line) {
-  return line.choice<bool>("gate-inconclusive", {{"pass", false}, {"fail", true}}, "there are pass and fail");
+Gate requested_gate(const CommandLine& line, double percent) {
+  const bool fails =
+      line.choice<bool>("gate-inconclusive", {{"pass", false}, {"fail", true}}, "there are pass and fail");
+  return {percent, {}, fails, line.has("gate-inconclusive") && !fails};
 }
 
 std::size_t traces_of_folder(const std::string& path) {
@@ -120,6 +110,13 @@ CompareRequest parse_compare_request(const CommandLine& line) {
     out.options.least_confidence = *percent / 100;
   if (const auto percent = line.percent("gate")) {
     out.gate = requested_gate(line, *percent);
+    out.gate->metric = line.choice<std::optional<StepMetric>>("gate-metric",
+                                                              {{"worse", std::nullopt},
+                                                               {"span", StepMetric::kSpan},
+                                                               {"busy", StepMetric::kBusy},
+                                                               {"period", StepMetric::kPeriod},
+                                                               {"kernel_time", StepMetric::kKernelTime}},
+                                                              "use worse, span, busy, period and kernel_time");
     out.options.rule.least_change = out.gate->percent / 100;
   } else {
     line.refuse({"gate-metric", "gate-inconclusive"}, "--{} needs --gate");

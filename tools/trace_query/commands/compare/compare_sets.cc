@@ -40,8 +40,7 @@ struct SetsRequest {
 void read_gate(const CommandLine& line, SetsRequest& out) {
   const auto percent = line.percent("gate", std::numeric_limits<double>::min(), 1e9, ", more than 0 for sets of runs");
   if (!percent) return line.refuse({"gate-metric", "gate-inconclusive", "gate-strict"}, "--{} needs --gate");
-  const bool fails = inconclusive_fails(line);
-  out.gate = Gate{*percent, {}, fails, line.has("gate-inconclusive") && !fails};
+  out.gate = requested_gate(line, *percent);
   out.options.budget_pct = out.gate->percent;
   out.options.gate_strict = line.has("gate-strict");
   out.options.gate_metric =
