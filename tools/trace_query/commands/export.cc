@@ -22,25 +22,30 @@
 namespace tracedb {
 namespace {
 
-// The trace and, with --compare, the one it is compared with.
-struct ExportInputs {
-  std::vector<std::string> paths;
-  std::vector<OpenedTrace> traces;
+struct ExportInput {
+  std::string path;    // for people
+  std::string prefix;  // of notes: there are two
+  OpenedTrace trace;
+
+  [[nodiscard]] const Index& index() const { return trace.index; }
+  [[nodiscard]] bool counts_cycles() const { return index().meta("time_unit") == "cycle"; }
 };
 
-ExportInputs open_inputs(const CommandLine& line) {
-  const std::vector<std::string>& given = line.inputs();
-  if (given.size() > 1) throw usage_error("export: give one trace, and with --compare a second one to put beside it");
-  ExportInputs inputs{{given.front()}, {}};
-  if (const auto other = line.text("compare")) inputs.paths.push_back(*other);
-  for (const std::string& path : inputs.paths) {
-    inputs.traces.push_back(open_trace(path, line));
-    const std::string prefix = inputs.paths.size() > 1 ? printable_path(path) + ": " : "";
-    for (const std::string& text : inputs.traces.back().notes) note(line, prefix + text);
+// The trace and, with --compare, the one it is compared with.
+std::vector<ExportInput> open_inputs(const CommandLine& line) {
+  std::vector<std::string> paths = line.inputs();
+  if (paths.size() > 1) throw usage_error("export: give one trace, and with --compare a second one to put beside it");
+  if (const auto other = line.text("compare")) paths.push_back(*other);
+  std::vector<ExportInput> out;
+  for (const std::string& path : paths) {
+    const std::string shown = printable_path(path);
+    const ExportInput& one =
+        out.emplace_back(ExportInput{shown, paths.size() > 1 ? shown + ": " : "", open_trace(path, line)});
+    for (const std::string& text : one.trace.notes) note(line, one.prefix + text);
     const bool has_unit = line.text("format") == "speedscope";
-    if (!has_unit && inputs.traces.back().index.meta("time_unit") == "cycle") note(line, prefix + kCyclesNote);
+    if (!has_unit && one.counts_cycles()) note(line, one.prefix + kCyclesNote);
   }
-  return inputs;
+  return out;
 }
 
 int write_perfetto(const CommandLine& line) {
@@ -48,25 +53,18 @@ int write_perfetto(const CommandLine& line) {
   const auto gaps = static_cast<std::size_t>(line.number("top-gaps").value_or(0));
   if (line.has("top-gaps") && gaps == 0) throw usage_error("--top-gaps 0: give 1 or more");
   const RequestedWorkload requested(line);
-  const ExportInputs inputs = open_inputs(line);
+  const std::vector<ExportInput> inputs = open_inputs(line);
   std::deque<Workload> workloads;
   std::deque<TraceWindow> windows;
   std::vector<WindowSide> sides;
   std::vector<std::string> empty;
-  for (const OpenedTrace& trace : inputs.traces) {
-    Workload& workload = workloads.emplace_back(trace.index, requested.rules(), requested.options());
+  for (const ExportInput& input : inputs) {
+    Workload& workload = workloads.emplace_back(input.index(), requested.rules(), requested.options());
     const TraceWindow& window = windows.emplace_back(find_window(workload, gaps));
-    sides.push_back({workload, window,
-                     inputs.traces.size() == 1 ? ""
-                     : sides.empty()           ? "A: "
-                                               : "B: ",
-                     line.has("critical-path"), line.has("queues")});
-    const std::string path = printable_path(inputs.paths[sides.size() - 1]);
-    for (const std::string& text : workload.selection_notes()) {
-      note(line, inputs.traces.size() == 1 ? text : fmt::format("{}: {}", path, text));
-    }
-    if (!window.empty()) continue;
-    empty.push_back(path + ": " + why_no_kernels(workload));
+    const char* const side = inputs.size() == 1 ? "" : sides.empty() ? "A: " : "B: ";
+    sides.push_back({workload, window, side, line.has("critical-path"), line.has("queues")});
+    for (const std::string& text : workload.selection_notes()) note(line, input.prefix + text);
+    if (window.empty()) empty.push_back(input.path + ": " + why_no_kernels(workload));
   }
   const auto refuse = [&] { throw usage_error("nothing to write: {}", fmt::join(empty, "; ")); };
   // A window by time, or of a trace without kernels, may have the host's work.
@@ -77,8 +75,8 @@ int write_perfetto(const CommandLine& line) {
   if (counts.kernels + counts.memory_ops + counts.host_events == 0) refuse();
   output.finish();
   for (const std::string& text : empty) note(line, text);
-  for (const OpenedTrace& trace : inputs.traces) {
-    for (const std::string& lost : trace.index.database().take_notes()) note(line, lost);
+  for (const ExportInput& input : inputs) {
+    for (const std::string& lost : input.index().database().take_notes()) note(line, lost);
   }
   note(line,
        fmt::format("{}, {}, {} of the host, {} from launches; ui.perfetto.dev opens it",
@@ -92,21 +90,19 @@ int write_stacks(const CommandLine& line, bool speedscope) {
               speedscope ? "--{}: does not apply to speedscope" : "--{}: does not apply to collapsed");
   const FrameChoice frames = requested_pass_options(line).frames;
   const RequestedWorkload requested(line);
-  const ExportInputs inputs = open_inputs(line);
+  const std::vector<ExportInput> inputs = open_inputs(line);
   std::vector<FoldedStacks> stacks;
-  for (const OpenedTrace& trace : inputs.traces) {
-    Workload workload = requested.of(trace.index);
+  for (const ExportInput& input : inputs) {
+    Workload workload = requested.of(input.index());
     stacks.push_back(folded_stacks(stack_times(workload, frames), frames.which));
-    const std::string path = inputs.traces.size() == 1 ? "" : printable_path(inputs.paths[stacks.size() - 1]) + ": ";
-    for (const std::string& text : workload.selection_notes()) note(line, path + text);
-    if (stacks.back().stacks.empty()) note(line, path + why_no_kernels(workload));
+    for (const std::string& text : workload.selection_notes()) note(line, input.prefix + text);
+    if (stacks.back().stacks.empty()) note(line, input.prefix + why_no_kernels(workload));
   }
   OutputTarget output(line.text("output"));
   if (speedscope) {
     std::vector<SpeedscopeProfile> profiles;
     for (std::size_t i = 0; i < stacks.size(); ++i) {
-      const bool cycles = inputs.traces[i].index.meta("time_unit") == "cycle";
-      profiles.push_back({printable_path(inputs.paths[i]), stacks[i], cycles});
+      profiles.push_back({inputs[i].path, stacks[i], inputs[i].counts_cycles()});
     }
     write_speedscope(output.stream(), profiles.front().name, profiles);
   } else if (stacks.size() == 2) {
@@ -126,9 +122,9 @@ int write_parquet(const CommandLine& line) {
     throw usage_error("export: name a folder or a file to write, as in -o kernels or -o kernels.parquet");
   }
   const RequestedWorkload requested(line);
-  const ExportInputs inputs = open_inputs(line);
-  const Index& index = inputs.traces.front().index;
-  const std::filesystem::path source = index.meta("source_path").value_or(inputs.paths.front());
+  const std::vector<ExportInput> inputs = open_inputs(line);
+  const Index& index = inputs.front().index();
+  const std::filesystem::path source = index.meta("source_path").value_or(line.inputs().front());
   const std::string job = line.text("job").value_or(source.parent_path().filename().string());
   Workload workload = requested.of(index);
   const KernelFile file = write_kernel_file(workload, target, line.text("night").value_or(night_of(index)), job);
@@ -190,9 +186,9 @@ int write_program(const CommandLine& line, const std::string& op) {
   line.refuse({"format", "compare", "critical-path", "queues", "top-gaps", "by", "own", "modules", "each-module",
                "night", "job"},
               "--{}: does not apply to --replay");
-  const ExportInputs inputs = open_inputs(line);
+  const std::vector<ExportInput> inputs = open_inputs(line);
   OutputTarget output(line.text("output"));
-  const ReplaySets sets = write_replay(output.stream(), inputs.traces.front().index.database(), op);
+  const ReplaySets sets = write_replay(output.stream(), inputs.front().index().database(), op);
   output.finish();
   note(line, fmt::format("{} of the whole trace, whatever is selected; python3 runs it, with PyTorch",
                          counted(sets.written, "set of arguments", "sets of arguments")));
