@@ -191,6 +191,7 @@ std::string Question::message() const {
 
 IndexNames::IndexNames(std::span<const std::string> given, bool follows) : follows_(follows) {
   for (const std::string& one : given) {
+    if (!std::filesystem::exists(one)) throw Error(ErrorCode::kInput, printable_path(one) + ": not there");
     std::error_code error;
     const std::filesystem::path real = std::filesystem::canonical(one, error);
     if (std::ranges::find(given_, real.string()) != given_.end()) continue;

@@ -53,6 +53,7 @@ class Question {
 // are to be followed.
 class IndexNames {
  public:
+  // Error{kInput}: one of them is not there.
   explicit IndexNames(std::span<const std::string> given, bool follows = false);
 
   // Lists the folders anew where something came to them or went.

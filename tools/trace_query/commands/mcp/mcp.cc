@@ -324,9 +324,6 @@ int run_mcp(const Command& command, std::span<const std::string> args) {
   const std::int64_t budget = line.number("budget").value_or(kUsualBudget);
   if (budget < kLeast || budget > kMost) throw usage_error("--budget: 2000 to 100000 bytes");
   if (given.empty()) throw usage_error("mcp: name a folder of indexes");
-  for (const std::string& one : given) {
-    if (!std::filesystem::exists(one)) throw Error(ErrorCode::kInput, printable_path(one) + ": not there");
-  }
   return McpServer(given, static_cast<std::size_t>(budget)).run();
 }
 

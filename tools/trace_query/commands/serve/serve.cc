@@ -141,9 +141,6 @@ int run_serve(const Command& command, std::span<const std::string> args) {
   if (!line.parse(args)) return 0;
   const std::vector<std::string>& given = line.positional();
   if (given.empty()) throw usage_error("serve: name a folder of indexes");
-  for (const std::string& one : given) {
-    if (!fs::exists(one)) throw Error(ErrorCode::kInput, printable_path(one) + ": not there");
-  }
   constexpr std::int64_t kMostPort = 65535;
   const std::int64_t port = line.number("port").value_or(0);
   if (port < 0 || port > kMostPort) throw usage_error("--port: 1 to 65535");
