@@ -103,27 +103,17 @@ void add_passes(Report& report, const std::string& only) {
   }
 }
 
-std::vector<SqlFunctionHelp> all_functions() {
-  std::vector<SqlFunctionHelp> all = functions_help();
-  for (const SqlFunctionHelp& help : kernel_functions_help()) all.push_back(help);
-  return all;
-}
-
 void add_functions(Report& report, const std::string& only) {
   const SqlFunctionHelp calls = packed_functions_help();
   if (only.empty() || only == calls.name) {
     add_row(report, "table", calls.name, {"", "", "", fmt::format("{}: {}", calls.call, calls.meaning)});
   }
-  for (const SqlFunctionHelp& help : all_functions()) {
-    if (!only.empty() && only != help.name) continue;
-    add_row(report, "function", help.name, {"", "", "", fmt::format("{}: {}", help.call, help.meaning)});
+  for (const auto& functions : {functions_help(), kernel_functions_help()}) {
+    for (const SqlFunctionHelp& help : functions) {
+      if (!only.empty() && only != help.name) continue;
+      add_row(report, "function", help.name, {"", "", "", fmt::format("{}: {}", help.call, help.meaning)});
+    }
   }
-}
-
-std::vector<std::string> schema_object_names() {
-  std::vector<std::string> known;
-  for (const Row& row : schema_objects("", nullptr).rows) known.push_back(std::get<std::string>(row[1]));
-  return known;
 }
 
 Report examples_report() {
@@ -144,7 +134,8 @@ void print_examples(const CommandLine& line, Output& output) {
 
 // Of one object, or of the columns of that name, which are a metric's definitions; "": of all.
 Report described(const std::string& wanted, Database* index) {
-  const std::vector<std::string> known = schema_object_names();
+  std::vector<std::string> known;
+  for (const Row& row : schema_objects("", nullptr).rows) known.push_back(std::get<std::string>(row[1]));
   if (wanted.empty() || std::ranges::find(known, wanted) != known.end()) return schema_objects(wanted, index);
   Report out = schema_objects("", index);
   std::erase_if(out.rows, [&](const Row& row) { return row[2] != Cell(wanted); });
