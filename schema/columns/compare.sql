@@ -273,6 +273,21 @@
 -- column: run_pairs | of | count |  |  | pairs of a run of either side
 -- column: named | Named | count |  |  | 1: the change is more than what varies from run to run
 
+-- table: sets_reasons
+-- compare of sets of runs --section reasons.
+-- column: phase | Phase | text | label | 5 | group of steps that are compared
+-- column: item | Item | text | label | 5 | class of kernels and role, or part of a step
+-- column: op | Op | text |  |  | family of the class of kernels
+-- column: baseline | Baseline | ns | sum | 5 | per step: mean over runs, at equal load and speed
+-- column: candidate | Candidate | ns | sum | 5 | the same of the candidate
+-- column: change | Change | ns | sum | 5 | candidate - baseline; rows add up to the total
+-- column: change_pct | Change (%) | percent |  |  | of the baseline's period
+-- column: low | 95 % from | ns |  | 5 | lower end of the 95 % interval of the change
+-- column: high | to | ns |  | 5 | upper end of that interval
+-- column: q_value | q |  |  |  | rate of false discoveries at which the change is found
+-- column: runs_agreeing | Agree | count |  |  | pairs of a run of either side that changed alike
+-- column: run_pairs | of | count |  |  | pairs of a run of either side
+
 -- table: sets_runs
 -- compare of sets of runs --section runs.
 -- column: phase | Phase | text | label | 5 | group of steps that are compared

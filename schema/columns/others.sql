@@ -40,6 +40,13 @@
 -- column: unit | Unit | text |  |  |
 -- column: comment | Comment | text |  | 8 wrapped |
 
+-- table: sentences
+-- What a command says to people, with the figures of each sentence.
+-- column: about | About | text | label |  | the candidate, job, series or trace it is about
+-- column: id | Sentence | text |  |  | what kind of sentence it is: compare.headline
+-- column: text | Text | text |  | 8 wrapped | as people read it
+-- column: figures | Figures | json |  | 8 wrapped | its figures by name, as an object: times in ns, shares as parts of 1; clause.figure of clauses
+
 -- table: verify
 -- verify: a row for each check.
 -- column: check | Check | text | label |  | what was checked

@@ -81,7 +81,21 @@ class Joiner {
   Known rows_, footer_;
 };
 
+// Nothing where no step of a sample has the measure.
+Cell mean_cell(const MeanDraws& sample, std::size_t steps) { return steps > 0 ? Cell(sample.mean) : Cell{}; }
+
+Cell cell_of_both(const Change& change, double value) {
+  return change.baseline_steps > 0 && change.candidate_steps > 0 ? Cell(value) : Cell{};
+}
+
 }  // namespace
+
+Row row_of(std::span<const Column> columns, Cells cells) {
+  Row row;
+  row.reserve(columns.size());
+  for (const Column& column : columns) row.push_back(std::move(cells.at(column.key)));
+  return row;
+}
 
 Cell count_cell(double sum, std::int64_t units, bool human_readable) {
   const double value = sum / static_cast<double>(units);
@@ -102,12 +116,6 @@ Cell ratio_cell(double baseline, double candidate) {
   return baseline > 0 && candidate > 0 ? Cell(candidate / baseline) : Cell{};
 }
 
-Cell mean_cell(const MeanDraws& sample, std::size_t steps) { return steps > 0 ? Cell(sample.mean) : Cell{}; }
-
-Cell cell_of_both(const Change& change, double value) {
-  return change.baseline_steps > 0 && change.candidate_steps > 0 ? Cell(value) : Cell{};
-}
-
 Cell end_cell(const Change& change, double value, bool human_readable) {
   return human_readable && !change.judged() ? Cell{} : cell_of_both(change, value);
 }
@@ -126,26 +134,27 @@ std::string verdict_text(const Change& change, bool human_readable) {
   return change.caveat.empty() ? verdict : fmt::format("{}: {}", verdict, change.caveat);
 }
 
-const Fields<MeasuredChange> kMeasuredChangeFields = DeclaredFields<MeasuredChange>{
-    "compare_steps",
-    {
-        {"phase", &MeasuredChange::phase},
-        {"metric", &MeasuredChange::measure},
-        {"baseline_steps", [](const auto& item) { return static_cast<std::int64_t>(item.change.baseline_steps); }},
-        {"candidate_steps", [](const auto& item) { return static_cast<std::int64_t>(item.change.candidate_steps); }},
-        {"baseline", [](const auto& item) { return mean_cell(item.change.baseline, item.change.baseline_steps); }},
-        {"candidate", [](const auto& item) { return mean_cell(item.change.candidate, item.change.candidate_steps); }},
-        {"change", [](const auto& item) { return cell_of_both(item.change, item.change.difference()); }},
-        {"ratio", [](const auto& item) { return ratio_cell(item.change.baseline.mean, item.change.candidate.mean); }},
-        {"low", [](const auto& item) { return end_cell(item.change, item.change.interval.low, item.human_readable); }},
-        {"high",
-         [](const auto& item) { return end_cell(item.change, item.change.interval.high, item.human_readable); }},
-        {"verdict",
-         [](const auto& item) {
-           std::string verdict(to_string(item.change.verdict));
-           return item.human_readable ? marked(std::move(verdict), item.change.difference()) : verdict;
-         }},
-    }};
+Cells cells_of_change(const std::string& phase, const std::string& measure, const Change& change, Cells more) {
+  more.merge(Cells{{"phase", phase},
+                   {"metric", measure},
+                   {"baseline_steps", static_cast<std::int64_t>(change.baseline_steps)},
+                   {"candidate_steps", static_cast<std::int64_t>(change.candidate_steps)},
+                   {"baseline", mean_cell(change.baseline, change.baseline_steps)},
+                   {"candidate", mean_cell(change.candidate, change.candidate_steps)}});
+  return more;
+}
+
+void add_measure(const std::string& phase, const std::string& measure, const Change& change, bool human_readable,
+                 Report& table) {
+  std::string verdict(to_string(change.verdict));
+  if (human_readable) verdict = marked(std::move(verdict), change.difference());
+  add_row(table, cells_of_change(phase, measure, change,
+                                 {{"change", cell_of_both(change, change.difference())},
+                                  {"ratio", ratio_cell(change.baseline.mean, change.candidate.mean)},
+                                  {"low", end_cell(change, change.interval.low, human_readable)},
+                                  {"high", end_cell(change, change.interval.high, human_readable)},
+                                  {"verdict", std::move(verdict)}}));
+}
 
 void name_cycles(Report& report) {
   for (Column& column : report.columns) {

@@ -14,82 +14,32 @@
 
 namespace tracedb {
 
-// The columns of a table: each is declared once, with its unit and its meaning, and has a cell of an item. --columns,
-// `trace-query schema` and the help follow from the declaration.
-template <class Item>
-struct Field {
-  Column column;
-  std::function<Cell(const Item&)> cell;
-};
+// The cells of a row by the keys of their columns.
+using Cells = std::map<std::string_view, Cell>;
 
-template <class Item>
-using Fields = std::vector<Field<Item>>;
+// In the order of the columns, each of which has a cell.
+Row row_of(std::span<const Column> columns, Cells cells);
+inline void add_row(Report& table, Cells cells) { table.rows.push_back(row_of(table.columns, std::move(cells))); }
 
-template <class Item>
-using Cells = std::map<std::string_view, std::function<Cell(const Item&)>>;  // by the key of their columns
+// A section of an answer: a table.
+template <class Answer>
+struct SectionOf {
+  std::string_view name;                                  // --section
+  std::string_view summary;                               // for the help
+  std::string_view columns;                               // which schema/columns has under this name
+  void (*add_rows)(const Answer& answer, Report& table);  // to a table that has these columns
+  // Rows of several candidates: a table each, side by side (join_candidates()), or one below the other, by a column
+  // `trace`.
+  enum class Candidates { kApart, kJoined, kStacked } candidates = Candidates::kApart;
+  bool of_page = false;  // also printed as data where no section is named, and people get a page
+  bool member = false;   // in JSON a member of the document, and not in the list of sections
 
-// Those of a table whose columns schema/columns declares.
-template <class Item>
-struct DeclaredFields {
-  std::string_view table;
-  Cells<Item> cells;
-
-  operator Fields<Item>() const {
-    Fields<Item> out;
-    for (const Column& column : declared_columns(table)) out.push_back({column, cells.at(column.key)});
-    return out;
+  [[nodiscard]] Report table_of(const Answer& answer) const {
+    Report table{declared_columns(columns), {}};
+    add_rows(answer, table);
+    return table;
   }
 };
-
-template <class Item>
-std::vector<Column> columns_of(const Fields<Item>& fields) {
-  std::vector<Column> columns;
-  for (const Field<Item>& field : fields) columns.push_back(field.column);
-  return columns;
-}
-
-template <class Item>
-Row row_of(const Fields<Item>& fields, const Item& item) {
-  Row row;
-  row.reserve(fields.size());
-  for (const Field<Item>& field : fields) row.push_back(field.cell(item));
-  return row;
-}
-
-// A table that is made of an input: its columns, and how.
-template <class Input>
-struct TableOf {
-  std::vector<Column> (*columns)();
-  Report (*make)(const Input& input);
-};
-
-// A table of nothing but lines, each of which `lines` gives to its second argument.
-template <class Line>
-using AddLine = std::function<void(const Line&)>;
-template <class Input, const auto& fields, auto lines>
-constexpr TableOf<Input> kTableOfLines = {
-    [] { return columns_of(fields); },
-    [](const Input& input) {
-      Report out{columns_of(fields), {}};
-      lines(input, [&out](const auto& line) { out.rows.push_back(row_of(fields, line)); });
-      return out;
-    }};
-
-// Columns of a kind. A label is [others] in the row that stands for those a limit cuts off; a sum is added up there. A
-// kept column stays where a terminal has no room for all, the text of a wrapped one goes on in the next line.
-using Text = std::string_view;
-inline Column text_column(Text key, Text head, Text meaning, Fit fit = Fit::kUsual) {
-  return {std::string(key), std::string(head), Unit::kText, OthersAggregate::kNone, fit, meaning};
-}
-inline Column label_column(Text key, Text head, Text meaning, Fit fit = Fit::kUsual) {
-  return {std::string(key), std::string(head), Unit::kText, OthersAggregate::kLabel, fit, meaning};
-}
-inline Column figure_column(Text key, Text head, Unit unit, Text meaning, Fit fit = Fit::kUsual) {
-  return {std::string(key), std::string(head), unit, OthersAggregate::kNone, fit, meaning};
-}
-inline Column sum_column(Text key, Text head, Unit unit, Text meaning, Fit fit = Fit::kUsual) {
-  return {std::string(key), std::string(head), unit, OthersAggregate::kSum, fit, meaning};
-}
 
 // A count per unit: an integer where it is one, for people with three decimals at most.
 Cell count_cell(double sum, std::int64_t units, bool human_readable);
@@ -109,17 +59,13 @@ Cell known_cell(const std::optional<Value>& value) {
 // "▲ worse", "inconclusive: 3/4 steps"; the mark and caveats for people only.
 std::string verdict_text(const Change& change, bool human_readable);
 
-// A measure of the steps of one kind, of two traces or of a trace and a baseline file.
-struct MeasuredChange {
-  std::string phase, measure;
-  const Change& change;
-  bool human_readable = true;
-};
-extern const Fields<MeasuredChange> kMeasuredChangeFields;
+// Of a measure of the steps of one kind, with the cells that only some tables have.
+Cells cells_of_change(const std::string& phase, const std::string& measure, const Change& change, Cells more);
 
-// Nothing where no step of a sample has the measure.
-Cell mean_cell(const MeanDraws& sample, std::size_t steps);
-Cell cell_of_both(const Change& change, double value);
+// The same as a row of table compare_steps, of two traces or of a trace and a baseline file.
+void add_measure(const std::string& phase, const std::string& measure, const Change& change, bool human_readable,
+                 Report& table);
+
 // Of an end of its interval; for people, where that says what is known.
 Cell end_cell(const Change& change, double value, bool human_readable);
 

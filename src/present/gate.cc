@@ -141,24 +141,6 @@ void look_at_host(const Gate& gate, const GroupComparison& group, const Note& no
   findings.push_back({group.group.label, "host", percent, GateOutcome::kInconclusive, reason, true});
 }
 
-struct GateLine {
-  std::string trace;
-  double limit;
-  const GateFinding& finding;
-};
-
-const Fields<GateLine> kGateFields = DeclaredFields<GateLine>{
-    "compare_gate",
-    {
-        {"trace", &GateLine::trace},
-        {"phase", [](const auto& line) { return line.finding.phase; }},
-        {"metric", [](const auto& line) { return text_cell(line.finding.measure); }},
-        {"limit_pct", &GateLine::limit},
-        {"change_pct", [](const auto& line) { return known_cell(line.finding.percent); }},
-        {"outcome", [](const auto& line) { return std::string(to_string(line.finding.outcome)); }},
-        {"reason", [](const auto& line) { return text_cell(line.finding.reason); }},
-    }};
-
 }  // namespace
 
 std::string_view to_string(GateOutcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)]; }
@@ -240,12 +222,16 @@ GateResult judge_by_gate(const Gate& gate, const SampleComparison& comparison, c
   return out;
 }
 
-std::vector<Column> gate_columns() { return columns_of(kGateFields); }
-
 Report gate_report(const GateResult& result, const std::string& trace) {
-  Report out{gate_columns(), {}, {}, true};
+  Report out{declared_columns("compare_gate"), {}, {}, true};
   const auto add = [&](const GateFinding& finding) {
-    out.rows.push_back(row_of(kGateFields, {trace, result.gate.percent, finding}));
+    add_row(out, {{"trace", trace},
+                  {"phase", finding.phase},
+                  {"metric", text_cell(finding.measure)},
+                  {"limit_pct", result.gate.percent},
+                  {"change_pct", known_cell(finding.percent)},
+                  {"outcome", std::string(to_string(finding.outcome))},
+                  {"reason", text_cell(finding.reason)}});
   };
   std::ranges::for_each(result.findings, add);
   add({"[all]", "", std::nullopt, result.failed() ? GateOutcome::kFail : result.outcome(), result.because()});

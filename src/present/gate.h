@@ -70,7 +70,6 @@ GateResult judge_by_gate(const Gate& gate, const Comparison& comparison, const N
 GateResult judge_by_gate(const Gate& gate, const SampleComparison& comparison, const Note& note);
 
 // The result as rows: one for each finding, and one of the whole. `trace`: the candidate.
-std::vector<Column> gate_columns();
 Report gate_report(const GateResult& result, const std::string& trace);
 
 }  // namespace tracedb

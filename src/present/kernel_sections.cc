@@ -16,16 +16,22 @@
 namespace tracedb {
 namespace {
 
-// Largest change first, then longest time.
-template <class Line>
-void add_by_change(const std::vector<Line>& lines, const AddLine<Line>& add) {
-  std::vector<const Line*> order;
-  for (const Line& line : lines) order.push_back(&line);
-  std::ranges::stable_sort(order, {}, [](const Line* line) {
-    return std::pair(-std::abs(line->change()), -line->baseline() - line->candidate());
-  });
-  for (const Line* line : order) add(*line);
-}
+// Rows of sums: those of the largest change first, then those of the longest time.
+class RowsByChange {
+ public:
+  explicit RowsByChange(Report& table) : table_(table) {}
+  void add(const SumsLine& line, Cells more) {
+    rows_.emplace(std::pair(-std::abs(line.change()), -line.baseline() - line.candidate()),
+                  row_of(table_.columns, line.cells(std::move(more))));
+  }
+  void finish() {
+    for (auto& [order, row] : rows_) table_.rows.push_back(std::move(row));
+  }
+
+ private:
+  Report& table_;
+  std::multimap<std::pair<double, double>, Row> rows_;
+};
 
 Cell role_cell(Role role) { return role == Role::kNone ? Cell{} : Cell(std::string(to_string(role))); }
 
@@ -33,34 +39,6 @@ struct RoleSums : BothSums {
   BothSums in_layers;
   std::set<std::int32_t> layers;
 };
-
-struct RoleLine : SumsLine {
-  Role role = Role::kNone;
-  const RoleSums& own;
-
-  // Of one layer; unknown where none has the role.
-  [[nodiscard]] Cell of_layer(double per_unit) const {
-    return own.layers.empty() ? Cell{} : Cell(per_unit / static_cast<double>(own.layers.size()));
-  }
-};
-
-const Fields<RoleLine> kRoleFields = DeclaredFields<RoleLine>{
-    "compare_roles", cells_of_sums<RoleLine>({
-                         {"role", [](const auto& line) { return std::string(to_string(line.role)); }},
-                         {"layers",
-                          [](const auto& line) {
-                            const auto layers = static_cast<std::int64_t>(line.own.layers.size());
-                            return layers == 0 ? Cell{} : Cell(layers);
-                          }},
-                         {"baseline_layer",
-                          [](const auto& line) {
-                            return line.of_layer(line.group.baseline_per_unit(line.own.in_layers.baseline.time));
-                          }},
-                         {"candidate_layer",
-                          [](const auto& line) {
-                            return line.of_layer(line.group.candidate_per_unit(line.own.in_layers.candidate.time));
-                          }},
-                     })};
 
 std::map<Role, RoleSums> sums_by_role(const GroupComparison& group) {
   std::map<Role, RoleSums> out;
@@ -93,41 +71,6 @@ struct KernelKey {
 struct KernelSums : BothSums {
   std::int64_t fused = 0, companions = 0;  // kernels of either side that a fusion, or a pair they belong to, explains
 };
-
-struct KernelLine : SumsLine {
-  const KernelKey& key;
-  const KernelSums& own;
-
-  [[nodiscard]] std::string op() const {
-    const auto name_of = [&](NameId name) {
-      return in.kernel_names.op_name(group.levels.op_of(name, in.kernel_names));
-    };
-    const std::string first = name_of(key.name), second = name_of(key.in_candidate());
-    return first == second ? first : std::min(first, second) + " / " + std::max(first, second);
-  }
-  [[nodiscard]] Cell kernel(const WorkSum& of, NameId name) const {
-    return of.n == 0 ? Cell{} : Cell(in.kernel_names.entries()[name].name);
-  }
-  [[nodiscard]] std::string status() const {
-    if (key.pairing == Pairing::kAligned) return key.name == *key.partner ? "same kernel" : "other kernel";
-    if (own.baseline.n > 0 && own.candidate.n > 0) return "both";
-    const std::int64_t n = own.baseline.n + own.candidate.n;
-    if (own.fused == n) return "fused";
-    if (own.companions == n) return "companion";
-    std::string text = own.baseline.n == 0 ? "new" : "gone";
-    return in.human_readable ? marked(std::move(text), change()) : text;
-  }
-};
-
-const Fields<KernelLine> kKernelFields = DeclaredFields<KernelLine>{
-    "compare_kernels",
-    cells_of_sums<KernelLine>({
-        {"role", [](const auto& line) { return role_cell(line.key.role); }},
-        {"status", &KernelLine::status},
-        {"op", &KernelLine::op},
-        {"baseline_kernel", [](const auto& line) { return line.kernel(line.own.baseline, line.key.name); }},
-        {"candidate_kernel", [](const auto& line) { return line.kernel(line.own.candidate, line.key.in_candidate()); }},
-    })};
 
 // That of both, or of the one that has one; none where they differ.
 Role common_role(Role a, Role b, const RoleLevels& levels) {
@@ -175,183 +118,159 @@ SumsByKernel sums_by_kernel(const GroupComparison& group) {
   return out;
 }
 
-// The sections `alignment` and `fusion`: kernels of one trace and what corresponds to them in the other.
-
-struct PairLine {
-  const SectionInput& in;
-  const GroupComparison& group;
-  const AlignedSegment& segment;
-  const KernelPair& pair;
-  std::int64_t position = 0;
-
-  [[nodiscard]] double baseline() const { return group.baseline_per_unit(pair.baseline.time); }
-  [[nodiscard]] double candidate() const { return group.candidate_per_unit(pair.candidate.time); }
-  [[nodiscard]] Cell op(const PairSide& side) const {
-    return side.n > 0 ? Cell(in.kernel_names.op_name(in.kernel_names.op_of(side.name))) : Cell{};
-  }
-  [[nodiscard]] Cell role(const PairSide& side) const { return role_cell(group.role_levels.of(side.role)); }
-  [[nodiscard]] Cell kernel(const PairSide& side) const {
-    return side.n > 0 ? Cell(in.kernel_names.entries()[side.name].name) : Cell{};
-  }
-  [[nodiscard]] Cell count(const PairSide& side, std::int64_t units) const {
-    return count_cell(static_cast<double>(side.n), units, in.human_readable);
-  }
-  [[nodiscard]] std::string status() const {
-    if (pair.has_both()) return pair.baseline.name == pair.candidate.name ? "same kernel" : "other kernel";
-    if (pair.fused) return "fused";
-    if (pair.companion_of != kNoPartner) return fmt::format("companion of {}", pair.companion_of);
-    return pair.baseline.n > 0 ? "only baseline" : "only candidate";
-  }
-  [[nodiscard]] double support() const {
-    const auto share = [](std::int64_t following, std::int64_t all) {
-      return all > 0 ? 100.0 * static_cast<double>(following) / static_cast<double>(all) : 100.0;
-    };
-    return std::min(share(segment.baseline_following, segment.baseline_instances),
-                    share(segment.candidate_following, segment.candidate_instances));
-  }
-};
-
-const Fields<PairLine> kPairFields = DeclaredFields<PairLine>{
-    "compare_alignment",
-    {
-        {"phase", [](const auto& line) { return line.group.group.label; }},
-        {"layers", [](const auto& line) { return layers_label(line.segment.layers, line.in.baseline.layers.stacks); }},
-        {"place", &PairLine::position},
-        {"change", [](const auto& line) { return line.candidate() - line.baseline(); }},
-        {"baseline", &PairLine::baseline},
-        {"candidate", &PairLine::candidate},
-        {"status", &PairLine::status},
-        {"baseline_n", [](const auto& line) { return line.count(line.pair.baseline, line.group.baseline_units); }},
-        {"candidate_n", [](const auto& line) { return line.count(line.pair.candidate, line.group.candidate_units); }},
-        {"support_pct", &PairLine::support},
-        {"baseline_role", [](const auto& line) { return line.role(line.pair.baseline); }},
-        {"candidate_role", [](const auto& line) { return line.role(line.pair.candidate); }},
-        {"op", [](const auto& line) { return line.op(line.pair.baseline); }},
-        {"candidate_op", [](const auto& line) { return line.op(line.pair.candidate); }},
-        {"baseline_kernel", [](const auto& line) { return line.kernel(line.pair.baseline); }},
-        {"candidate_kernel", [](const auto& line) { return line.kernel(line.pair.candidate); }},
-    }};
-
-struct FusionLine {
-  const SectionInput& in;
-  const GroupComparison& group;
-  const Fusion& fusion;
-
-  [[nodiscard]] bool by_baseline() const { return fusion.by == FusedBy::kBaseline; }
-  [[nodiscard]] std::int64_t fused_units() const {
-    return by_baseline() ? group.baseline_units : group.candidate_units;
-  }
-  [[nodiscard]] std::int64_t parts_units() const {
-    return by_baseline() ? group.candidate_units : group.baseline_units;
-  }
-  [[nodiscard]] double fused_time() const {
-    return static_cast<double>(fusion.fused.time) / static_cast<double>(fused_units());
-  }
-  // Of what the other side has instead, in its units.
-  [[nodiscard]] double parts_sum(std::int64_t FusionKernel::*of, std::int64_t units) const {
-    double sum = 0;
-    for (const FusionKernel& part : fusion.parts) sum += static_cast<double>(part.*of) / static_cast<double>(units);
-    return sum;
-  }
-  [[nodiscard]] double parts_time() const { return parts_sum(&FusionKernel::time, parts_units()); }
-  // Of the layers in which the fusion was found, on the side that fuses against the other.
-  [[nodiscard]] double layer_saving() const {
-    double a = 0, b = 0;
-    for (const LayerChange& layer : group.layers) {
-      if (std::ranges::find(fusion.layers, layer.layer) == fusion.layers.end()) continue;
-      a += group.baseline_per_unit(layer.baseline.time);
-      b += group.candidate_per_unit(layer.candidate.time);
-    }
-    return by_baseline() ? b - a : a - b;
-  }
-  // `text_of` each part, joined.
-  template <class TextOf>
-  [[nodiscard]] std::string parts(const char* separator, TextOf text_of) const {
-    std::vector<std::string> texts;
-    for (const FusionKernel& part : fusion.parts) texts.push_back(text_of(part));
-    return fmt::format("{}", fmt::join(texts, separator));
-  }
-};
-
-const Fields<FusionLine> kFusionFields = DeclaredFields<FusionLine>{
-    "compare_fusion",
-    {
-        {"phase", [](const auto& line) { return line.group.group.label; }},
-        {"fused_by", [](const auto& line) { return std::string(line.by_baseline() ? "baseline" : "candidate"); }},
-        {"layers", [](const auto& line) { return layers_label(line.fusion.layers, line.in.baseline.layers.stacks); }},
-        {"saving", [](const auto& line) { return line.parts_time() - line.fused_time(); }},
-        {"fused_n",
-         [](const auto& line) {
-           return count_cell(static_cast<double>(line.fusion.fused.n), line.fused_units(), line.in.human_readable);
-         }},
-        {"parts_n",
-         [](const auto& line) {
-           return count_cell(line.parts_sum(&FusionKernel::n, 1), line.parts_units(), line.in.human_readable);
-         }},
-        {"fused_time", &FusionLine::fused_time},
-        {"parts_time", &FusionLine::parts_time},
-        {"layer_saving", &FusionLine::layer_saving},
-        {"support_pct", [](const auto& line) { return 100 * line.fusion.support; }},
-        {"confidence_pct", [](const auto& line) { return 100 * line.fusion.confidence; }},
-        {"kind",
-         [](const auto& line) {
-           return std::string(line.fusion.implied ? "implied" : line.fusion.partial ? "partial" : "whole");
-         }},
-        {"fused_op",
-         [](const auto& line) {
-           return line.in.kernel_names.op_name(line.in.kernel_names.op_of(line.fusion.fused.name));
-         }},
-        {"fused_kernel", [](const auto& line) { return line.in.kernel_names.entries()[line.fusion.fused.name].name; }},
-        {"part_kernels",
-         [](const auto& line) {
-           return line.parts(" + ", [&](const FusionKernel& part) { return kernel_text(part.name, line.in); });
-         }},
-        {"fused_example", [](const auto& line) { return static_cast<std::int64_t>(line.fusion.fused.example) + 1; }},
-        {"part_examples",
-         [](const auto& line) {
-           return line.parts(" ", [](const FusionKernel& part) { return std::to_string(part.example + 1); });
-         }},
-    }};
-
-void role_lines(const SectionInput& in, const AddLine<RoleLine>& add) {
-  for (const GroupComparison& group : in.comparison.groups) {
-    const std::map<Role, RoleSums> sums = sums_by_role(group);
-    if (sums.size() == 1 && sums.begin()->first == Role::kNone) continue;
-    std::vector<RoleLine> lines;
-    for (const auto& [role, own] : sums) lines.push_back({{in, group, own}, role, own});
-    add_by_change(lines, add);
-  }
+std::string status_of(const KernelKey& key, const KernelSums& own) {
+  if (key.pairing == Pairing::kAligned) return key.name == *key.partner ? "same kernel" : "other kernel";
+  if (own.baseline.n > 0 && own.candidate.n > 0) return "both";
+  const std::int64_t n = own.baseline.n + own.candidate.n;
+  if (own.fused == n) return "fused";
+  if (own.companions == n) return "companion";
+  return own.baseline.n == 0 ? "new" : "gone";
 }
 
-void kernel_lines(const SectionInput& in, const AddLine<KernelLine>& add) {
-  for (const GroupComparison& group : in.comparison.groups) {
-    const SumsByKernel sums = sums_by_kernel(group);
-    std::vector<KernelLine> lines;
-    for (const auto& [key, own] : sums) lines.push_back({{in, group, own}, key, own});
-    add_by_change(lines, add);
-  }
+std::string status_of(const KernelPair& pair) {
+  if (pair.has_both()) return pair.baseline.name == pair.candidate.name ? "same kernel" : "other kernel";
+  if (pair.fused) return "fused";
+  if (pair.companion_of != kNoPartner) return fmt::format("companion of {}", pair.companion_of);
+  return pair.baseline.n > 0 ? "only baseline" : "only candidate";
 }
 
-void pair_lines(const SectionInput& in, const AddLine<PairLine>& add) {
-  for (const GroupComparison& group : in.comparison.groups) {
-    for (const AlignedSegment& segment : group.alignment.segments) {
-      std::int64_t position = 0;
-      for (const KernelPair& pair : segment.pairs) add({in, group, segment, pair, position++});
-    }
-  }
+// Percent of the steps and layers that follow the usual sequences, on the side where these are fewer.
+double support_of(const AlignedSegment& segment) {
+  const auto share = [](std::int64_t following, std::int64_t all) {
+    return all > 0 ? 100.0 * static_cast<double>(following) / static_cast<double>(all) : 100.0;
+  };
+  return std::min(share(segment.baseline_following, segment.baseline_instances),
+                  share(segment.candidate_following, segment.candidate_instances));
 }
 
-void fusion_lines(const SectionInput& in, const AddLine<FusionLine>& add) {
-  for (const GroupComparison& group : in.comparison.groups) {
-    for (const Fusion& fusion : group.fusions) add({in, group, fusion});
+void add_fusion(const SectionInput& in, const GroupComparison& group, const Fusion& fusion, Report& table) {
+  const bool by_baseline = fusion.by == FusedBy::kBaseline;
+  const std::int64_t units = by_baseline ? group.baseline_units : group.candidate_units;
+  const std::int64_t other_units = by_baseline ? group.candidate_units : group.baseline_units;
+  const FusionKernel& fused = fusion.fused;
+  const double fused_time = static_cast<double>(fused.time) / static_cast<double>(units);
+  double parts_n = 0, parts_time = 0;
+  std::vector<std::string> names, examples;
+  for (const FusionKernel& part : fusion.parts) {
+    const KernelNameEntry& entry = in.kernel_names.entries()[part.name];
+    parts_n += static_cast<double>(part.n);
+    parts_time += static_cast<double>(part.time) / static_cast<double>(other_units);
+    names.push_back(in.human_readable && !entry.short_name.empty() ? entry.short_name : entry.name);
+    examples.push_back(std::to_string(part.example + 1));
   }
+  double a = 0, b = 0;  // of the layers in which it was found
+  for (const LayerChange& layer : group.layers) {
+    if (std::ranges::find(fusion.layers, layer.layer) == fusion.layers.end()) continue;
+    a += group.baseline_per_unit(layer.baseline.time);
+    b += group.candidate_per_unit(layer.candidate.time);
+  }
+  add_row(table, {{"phase", group.group.label},
+                  {"fused_by", by_baseline ? "baseline" : "candidate"},
+                  {"layers", layers_label(fusion.layers, in.baseline.layers.stacks)},
+                  {"saving", parts_time - fused_time},
+                  {"fused_n", count_cell(static_cast<double>(fused.n), units, in.human_readable)},
+                  {"parts_n", count_cell(parts_n, other_units, in.human_readable)},
+                  {"fused_time", fused_time},
+                  {"parts_time", parts_time},
+                  {"layer_saving", by_baseline ? b - a : a - b},
+                  {"support_pct", 100 * fusion.support},
+                  {"confidence_pct", 100 * fusion.confidence},
+                  {"kind", fusion.implied   ? "implied"
+                           : fusion.partial ? "partial"
+                                            : "whole"},
+                  {"fused_op", in.kernel_names.op_name(in.kernel_names.op_of(fused.name))},
+                  {"fused_kernel", in.kernel_names.entries()[fused.name].name},
+                  {"part_kernels", fmt::format("{}", fmt::join(names, " + "))},
+                  {"fused_example", static_cast<std::int64_t>(fused.example) + 1},
+                  {"part_examples", fmt::format("{}", fmt::join(examples, " "))}});
 }
 
 }  // namespace
 
-const TableOf<SectionInput> kRolesTable = kTableOfLines<SectionInput, kRoleFields, role_lines>;
-const TableOf<SectionInput> kKernelsTable = kTableOfLines<SectionInput, kKernelFields, kernel_lines>;
-const TableOf<SectionInput> kAlignmentTable = kTableOfLines<SectionInput, kPairFields, pair_lines>;
-const TableOf<SectionInput> kFusionTable = kTableOfLines<SectionInput, kFusionFields, fusion_lines>;
+void add_roles(const SectionInput& in, Report& table) {
+  for (const GroupComparison& group : in.comparison.groups) {
+    const std::map<Role, RoleSums> sums = sums_by_role(group);
+    if (sums.size() == 1 && sums.begin()->first == Role::kNone) continue;
+    RowsByChange rows(table);
+    for (const auto& [role, own] : sums) {
+      const auto layers = static_cast<std::int64_t>(own.layers.size());
+      // Unknown where none has the role.
+      const auto of_layer = [layers](double per_unit) {
+        return layers == 0 ? Cell{} : Cell(per_unit / static_cast<double>(layers));
+      };
+      rows.add({in, group, own},
+               {{"role", std::string(to_string(role))},
+                {"layers", layers == 0 ? Cell{} : Cell(layers)},
+                {"baseline_layer", of_layer(group.baseline_per_unit(own.in_layers.baseline.time))},
+                {"candidate_layer", of_layer(group.candidate_per_unit(own.in_layers.candidate.time))}});
+    }
+    rows.finish();
+  }
+}
+
+void add_kernels(const SectionInput& in, Report& table) {
+  const auto kernel = [&](const WorkSum& of, NameId name) {
+    return of.n == 0 ? Cell{} : Cell(in.kernel_names.entries()[name].name);
+  };
+  for (const GroupComparison& group : in.comparison.groups) {
+    const auto op_of = [&](NameId name) { return in.kernel_names.op_name(group.levels.op_of(name, in.kernel_names)); };
+    RowsByChange rows(table);
+    for (const auto& [key, own] : sums_by_kernel(group)) {
+      const SumsLine line{in, group, own};
+      const auto [first, second] = std::minmax({op_of(key.name), op_of(key.in_candidate())});
+      std::string status = status_of(key, own);
+      if (in.human_readable) status = marked(std::move(status), line.change());
+      rows.add(line, {{"role", role_cell(key.role)},
+                      {"status", std::move(status)},
+                      {"op", first == second ? first : first + " / " + second},
+                      {"baseline_kernel", kernel(own.baseline, key.name)},
+                      {"candidate_kernel", kernel(own.candidate, key.in_candidate())}});
+    }
+    rows.finish();
+  }
+}
+
+void add_pairs(const SectionInput& in, Report& table) {
+  const auto op = [&](const PairSide& side) {
+    return side.n > 0 ? Cell(in.kernel_names.op_name(in.kernel_names.op_of(side.name))) : Cell{};
+  };
+  const auto kernel = [&](const PairSide& side) {
+    return side.n > 0 ? Cell(in.kernel_names.entries()[side.name].name) : Cell{};
+  };
+  const auto count = [&](const PairSide& side, std::int64_t units) {
+    return count_cell(static_cast<double>(side.n), units, in.human_readable);
+  };
+  for (const GroupComparison& group : in.comparison.groups) {
+    for (const AlignedSegment& segment : group.alignment.segments) {
+      std::int64_t position = 0;
+      for (const KernelPair& pair : segment.pairs) {
+        const double a = group.baseline_per_unit(pair.baseline.time);
+        const double b = group.candidate_per_unit(pair.candidate.time);
+        add_row(table, {{"phase", group.group.label},
+                        {"layers", layers_label(segment.layers, in.baseline.layers.stacks)},
+                        {"place", position++},
+                        {"change", b - a},
+                        {"baseline", a},
+                        {"candidate", b},
+                        {"status", status_of(pair)},
+                        {"baseline_n", count(pair.baseline, group.baseline_units)},
+                        {"candidate_n", count(pair.candidate, group.candidate_units)},
+                        {"support_pct", support_of(segment)},
+                        {"baseline_role", role_cell(group.role_levels.of(pair.baseline.role))},
+                        {"candidate_role", role_cell(group.role_levels.of(pair.candidate.role))},
+                        {"op", op(pair.baseline)},
+                        {"candidate_op", op(pair.candidate)},
+                        {"baseline_kernel", kernel(pair.baseline)},
+                        {"candidate_kernel", kernel(pair.candidate)}});
+      }
+    }
+  }
+}
+
+void add_fusions(const SectionInput& in, Report& table) {
+  for (const GroupComparison& group : in.comparison.groups) {
+    for (const Fusion& fusion : group.fusions) add_fusion(in, group, fusion, table);
+  }
+}
 
 }  // namespace tracedb

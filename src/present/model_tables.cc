@@ -42,74 +42,63 @@ std::string status_word(ModelStatus status, Language language) {
   return in(language, kWords[static_cast<std::size_t>(status)]);
 }
 
-struct OperatorLine {
-  const ModelRow& row;
-  const ModelRow& total;
-  Language language;
-  std::size_t functions;  // that are named
-  bool is_total = false;  // the last row, which has no status
-};
+constexpr std::pair<std::string_view, std::string_view> kChineseHeads[] = {{"kernel_type", "算子类型"},
+                                                                           {"source", "来源"},
+                                                                           {"shapes", "输入形状"},
+                                                                           {"status", "状态"},
+                                                                           {"model_time", "模型耗时"},
+                                                                           {"profile_time", "实测耗时"},
+                                                                           {"error_pct", "耗时误差 (%)"},
+                                                                           {"share_pct", "实测占比 (%)"},
+                                                                           {"model_count", "模型次数"},
+                                                                           {"profile_count", "实测次数"},
+                                                                           {"count_error_pct", "次数误差 (%)"},
+                                                                           {"hit_time", "命中耗时"},
+                                                                           {"miss_time", "未命中耗时"},
+                                                                           {"hit_count", "命中次数"},
+                                                                           {"miss_count", "未命中次数"},
+                                                                           {"estimated_time", "均分耗时"},
+                                                                           {"untimed_count", "无耗时次数"},
+                                                                           {"sources", "来源"},
+                                                                           {"functions", "算子"}};
 
-// Columns of a kind, under a head in both languages; their priority is that of a Fit.
-Fields<OperatorLine> operator_fields(ModelBy by, Language language) {
-  using Line = OperatorLine;
-  const auto text = [&](Text key, const Words& head, Fit fit, Text meaning) {
-    return text_column(key, in(language, head), meaning, fit);
-  };
-  const auto figure = [&](Text key, const Words& head, Unit unit, int priority, Text meaning) {
-    return figure_column(key, in(language, head), unit, meaning, Fit{priority});
-  };
-  const auto sum = [&](Text key, const Words& head, Unit unit, int priority, Text meaning) {
-    return sum_column(key, in(language, head), unit, meaning, Fit{priority});
-  };
-  const bool by_source = by == ModelBy::kSource;
-  Fields<Line> fields = {
-      {label_column(by_source ? "source" : "kernel_type",
-                    in(language, by_source ? Words{"Source", "来源"} : Words{"Kernel Type", "算子类型"}),
-                    "what is compared: kernels of one type, or where the model has them from"),
-       [](const Line& line) { return line.row.key.type; }}};
-  if (by == ModelBy::kShape) {
-    fields.push_back({text("shapes", {"Input Shapes", "输入形状"}, Fit{7}, "shapes of the inputs"),
-                      [](const Line& line) { return text_cell(line.row.key.shapes); }});
+// Without the columns that rows by this have not.
+Report operator_table(ModelBy by, Language language) {
+  Report out{declared_columns("model_operators"), {}};
+  std::erase_if(out.columns, [&](const Column& column) {
+    return column.key == (by == ModelBy::kSource ? "kernel_type" : "source") ||
+           (column.key == "shapes" && by != ModelBy::kShape);
+  });
+  for (const auto& [key, head] : kChineseHeads) {
+    const auto column = find_column(out.columns, key);
+    if (column && language == Language::kChinese) out.columns[*column].head = head;
   }
-  const Fields<Line> measures = {
-      {text("status", {"Status", "状态"}, Fit{6}, "HIT, MISS, PARTIAL, MODEL_ONLY or PROFILE_ONLY"),
-       [](const Line& line) { return line.is_total ? Cell() : status_word(line.row.status, line.language); }},
-      {sum("model_time", {"Model", "模型耗时"}, Unit::kTime, 8, "time of the model"),
-       [](const Line& line) { return line.row.model_ns; }},
-      {sum("profile_time", {"Profile", "实测耗时"}, Unit::kTime, 8, "time of the profile"),
-       [](const Line& line) { return line.row.profile_ns; }},
-      {figure("error_pct", {"Error (%)", "耗时误差 (%)"}, Unit::kPercent, 8, "model - profile, of the profile"),
-       [](const Line& line) { return known_cell(line.row.error_percent); }},
-      {sum("share_pct", {"Profile Share (%)", "实测占比 (%)"}, Unit::kPercent, 5, "share of the time of the profile"),
-       [](const Line& line) { return share_of(line.row.profile_ns, line.total.profile_ns); }},
-      {sum("model_count", {"Model Count", "模型次数"}, Unit::kCount, 3, "operators of the model"),
-       [](const Line& line) { return line.row.model_count; }},
-      {sum("profile_count", {"Profile Count", "实测次数"}, Unit::kCount, 3, "kernels of the profile"),
-       [](const Line& line) { return count_cell(line.row.profile_count, 1, false); }},
-      {figure("count_error_pct", {"Count Error (%)", "次数误差 (%)"}, Unit::kPercent, 2,
-              "difference of the counts, of the profile's"),
-       [](const Line& line) { return known_cell(line.row.count_error_percent); }},
-      {sum("hit_time", {"Hit", "命中耗时"}, Unit::kTime, 2, "model time of operators found among measurements"),
-       [](const Line& line) { return line.row.hit_ns; }},
-      {sum("miss_time", {"Miss", "未命中耗时"}, Unit::kTime, 2, "model time of the others"),
-       [](const Line& line) { return line.row.miss_ns; }},
-      {sum("hit_count", {"Hit Count", "命中次数"}, Unit::kCount, 1, "operators found among measurements"),
-       [](const Line& line) { return line.row.hits; }},
-      {sum("miss_count", {"Miss Count", "未命中次数"}, Unit::kCount, 1, "operators not found"),
-       [](const Line& line) { return line.row.misses; }},
-      {sum("estimated_time", {"Estimated", "均分耗时"}, Unit::kTime, 1,
-           "time of composite operators that was divided in equal parts"),
-       [](const Line& line) { return line.row.estimated_ns; }},
-      {sum("untimed_count", {"Untimed Count", "无耗时次数"}, Unit::kCount, 1, "operators without a time"),
-       [](const Line& line) { return line.row.untimed; }},
-      {text("sources", {"Sources", "来源"}, Fit{2}, "where the model has its times from"),
-       [](const Line& line) { return text_cell(line.row.sources); }},
-      {text("functions", {"Operators", "算子"}, Fit{4}, "operators of the model"),
-       [](const Line& line) { return text_cell(function_list(line.row, line.functions)); }},
-  };
-  fields.insert(fields.end(), measures.begin(), measures.end());
-  return fields;
+  return out;
+}
+
+// `status`: "" in the last row of all; `functions`: so many are named.
+Cells operator_cells(const ModelScenario& scenario, const ModelRow& row, const std::string& status,
+                     std::size_t functions) {
+  return {{"scenario", scenario.name},
+          {"kernel_type", row.key.type},
+          {"source", row.key.type},
+          {"shapes", text_cell(row.key.shapes)},
+          {"status", text_cell(status)},
+          {"model_time", row.model_ns},
+          {"profile_time", row.profile_ns},
+          {"error_pct", known_cell(row.error_percent)},
+          {"share_pct", share_of(row.profile_ns, scenario.comparison.total.profile_ns)},
+          {"model_count", row.model_count},
+          {"profile_count", count_cell(row.profile_count, 1, false)},
+          {"count_error_pct", known_cell(row.count_error_percent)},
+          {"hit_time", row.hit_ns},
+          {"miss_time", row.miss_ns},
+          {"hit_count", row.hits},
+          {"miss_count", row.misses},
+          {"estimated_time", row.estimated_ns},
+          {"untimed_count", row.untimed},
+          {"sources", text_cell(row.sources)},
+          {"functions", text_cell(function_list(row, functions))}};
 }
 
 // Of the durations that people compare in one column.
@@ -128,87 +117,29 @@ std::optional<double> errors_percent(const ModelComparison& comparison) {
 
 std::string percent(const std::optional<double>& value) { return value ? fmt::format("{:+.1f} %", *value) : "-"; }
 
-// Of a scenario; figures only where it was compared.
-using S = const ModelScenario&;
-Field<ModelScenario> fact(Text key, Text head, Unit unit, Text meaning, std::function<Cell(S)> cell) {
-  return {figure_column(key, head, unit, meaning),
-          [cell = std::move(cell)](S s) { return s.error.empty() ? cell(s) : Cell(); }};
-}
-const Fields<ModelScenario> kScenarioFields = {
-    {label_column("scenario", "Scenario", "name of the pair of files"), &ModelScenario::name},
-    {text_column("error", "Failure", "why it could not be compared"), [](S s) { return text_cell(s.error); }},
-    {text_column("model", "Model File", "file of the model"), &ModelScenario::model},
-    {text_column("profile", "Profile File", "file of the profile"), &ModelScenario::profile},
-    fact("process", "Process", Unit::kText, "process of the model that was compared",
-         [](S s) { return s.model_side.process; }),
-    fact("passes", "Passes", Unit::kAny, "passes of the model in the profile",
-         [](S s) { return count_cell(s.passes, 1, false); }),
-    fact("passes_from", "Passes From", Unit::kText, "given or assumed",
-         [](S s) { return s.passes_assumed ? "assumed" : "given"; }),
-    fact("model_time", "Model", Unit::kTime, "time of the model", [](S s) { return s.comparison.total.model_ns; }),
-    fact("profile_time", "Profile", Unit::kTime, "time of the profile",
-         [](S s) { return s.comparison.total.profile_ns; }),
-    fact("error_pct", "Error (%)", Unit::kPercent, "model - profile, of the profile",
-         [](S s) { return known_cell(s.comparison.total.error_percent); }),
-    fact("errors_pct", "Errors (%)", Unit::kPercent, "sum of the errors of all rows, without sign",
-         [](S s) { return known_cell(errors_percent(s.comparison)); }),
-    fact("m6", "M6", Unit::kRatio, "measured and interpolated time of the model per time of the profile",
-         [](S s) { return known_cell(s.comparison.m6); }),
-    fact("busy_time", "Busy", Unit::kTime, "time per pass during which a kernel of the profile ran",
-         [](S s) { return time_cell(s.comparison.busy_ns); }),
-    fact("hit_time", "Hit", Unit::kTime, "model time of operators found among measurements",
-         [](S s) { return s.comparison.total.hit_ns; }),
-    fact("miss_time", "Miss", Unit::kTime, "model time of the others", [](S s) { return s.comparison.total.miss_ns; }),
-    fact("estimated_time", "Estimated", Unit::kTime, "time of composite operators that was divided in equal parts",
-         [](S s) { return s.comparison.total.estimated_ns; }),
-    fact("residual_time", "Residual", Unit::kTime, "time of operators less that of their kernels, where both are given",
-         [](S s) { return s.model_side.residual_ns; }),
-    fact("untimed_count", "Untimed Count", Unit::kCount, "operators without a time",
-         [](S s) { return s.comparison.total.untimed; }),
-    fact("model_events", "Model Events", Unit::kCount, "events of the model", [](S s) { return s.model_side.events; }),
-    fact("zero_cost_events", "Zero-Cost Events", Unit::kCount, "operators that cost nothing by the mapping",
-         [](S s) { return s.model_side.zero_cost_events; }),
-    fact("zero_cost_time", "Zero-Cost", Unit::kTime, "their time", [](S s) { return s.model_side.zero_cost_ns; }),
-    fact("zero_duration_events", "Zero-Duration Events", Unit::kCount, "events of 0 ns",
-         [](S s) { return s.model_side.zero_duration_events; }),
-    fact("profile_kernels", "Profile Kernels", Unit::kCount, "kernels of the profile",
-         [](S s) { return s.profile_side.kernels; }),
-    fact("duplicate_kernels", "Duplicate Kernels", Unit::kCount, "kernels recorded twice, which count once",
-         [](S s) { return s.profile_side.duplicates; }),
-    fact("duplicate_time", "Duplicate", Unit::kTime, "their time", [](S s) { return s.profile_side.duplicate_ns; }),
-    fact("aicpu_kernels", "AI CPU Kernels", Unit::kCount, "kernels of the AI CPU, which are left out",
-         [](S s) { return s.profile_side.aicpu; }),
-    fact("aicpu_time", "AI CPU", Unit::kTime, "their time", [](S s) { return s.profile_side.aicpu_ns; }),
-};
-
 }  // namespace
 
 Report model_operators(std::span<const ModelScenario> scenarios, ModelBy by) {
-  const Fields<OperatorLine> fields = operator_fields(by, Language::kEnglish);
-  Report out{columns_of(fields), {}};
-  out.columns.insert(out.columns.begin(), text_column("scenario", "Scenario", "name of the pair of files", Fit{8}));
+  Report out = operator_table(by, Language::kEnglish);
   for (const ModelScenario& scenario : scenarios) {
-    const ModelComparison& comparison = scenario.comparison;
-    for (const ModelRow& row : comparison.rows) {
-      Row cells = row_of(fields, {row, comparison.total, Language::kEnglish, row.functions.size()});
-      cells.insert(cells.begin(), scenario.name);
-      out.rows.push_back(std::move(cells));
+    for (const ModelRow& row : scenario.comparison.rows) {
+      add_row(out, operator_cells(scenario, row, status_word(row.status, Language::kEnglish), row.functions.size()));
     }
   }
   return out;
 }
 
 Report model_operators(const ModelScenario& scenario, ModelBy by, Language language) {
-  const Fields<OperatorLine> fields = operator_fields(by, language);
-  Report out{columns_of(fields), {}};
-  ModelRow total = scenario.comparison.total;
+  Report out = operator_table(by, language);
+  out.columns.erase(out.columns.begin());  // the scenario
   for (const ModelRow& row : scenario.comparison.rows) {
-    out.rows.push_back(row_of(fields, {row, total, language, kFunctionsShown}));
+    add_row(out, operator_cells(scenario, row, status_word(row.status, language), kFunctionsShown));
   }
+  ModelRow total = scenario.comparison.total;
   total.key = {"[total]", {}};
   total.sources.clear();
   total.functions.clear();
-  out.footer.push_back(row_of(fields, {total, total, language, 0, true}));
+  out.footer.push_back(row_of(out.columns, operator_cells(scenario, total, "", 0)));
   // Columns that say nothing here.
   constexpr std::string_view kMayBeEmpty[] = {"estimated_time", "untimed_count", "sources", "functions", "shapes"};
   drop_columns(
@@ -265,9 +196,44 @@ Report model_facts(const ModelScenario& scenario, Language language) {
 }
 
 Report model_summary(std::span<const ModelScenario> scenarios) {
-  Report out{columns_of(kScenarioFields), {}};
-  out.whole = true;
-  for (const ModelScenario& scenario : scenarios) out.rows.push_back(row_of(kScenarioFields, scenario));
+  Report out{declared_columns("model_summary"), {}, {}, true};
+  for (const ModelScenario& scenario : scenarios) {
+    const ModelComparison& comparison = scenario.comparison;
+    const ModelRow& total = comparison.total;
+    const ModelSide& model = scenario.model_side;
+    const ProfileSide& profile = scenario.profile_side;
+    Cells cells = {{"process", model.process},
+                   {"passes", count_cell(scenario.passes, 1, false)},
+                   {"passes_from", scenario.passes_assumed ? "assumed" : "given"},
+                   {"model_time", total.model_ns},
+                   {"profile_time", total.profile_ns},
+                   {"error_pct", known_cell(total.error_percent)},
+                   {"errors_pct", known_cell(errors_percent(comparison))},
+                   {"m6", known_cell(comparison.m6)},
+                   {"busy_time", time_cell(comparison.busy_ns)},
+                   {"hit_time", total.hit_ns},
+                   {"miss_time", total.miss_ns},
+                   {"estimated_time", total.estimated_ns},
+                   {"residual_time", model.residual_ns},
+                   {"untimed_count", total.untimed},
+                   {"model_events", model.events},
+                   {"zero_cost_events", model.zero_cost_events},
+                   {"zero_cost_time", model.zero_cost_ns},
+                   {"zero_duration_events", model.zero_duration_events},
+                   {"profile_kernels", profile.kernels},
+                   {"duplicate_kernels", profile.duplicates},
+                   {"duplicate_time", profile.duplicate_ns},
+                   {"aicpu_kernels", profile.aicpu},
+                   {"aicpu_time", profile.aicpu_ns}};
+    for (auto& [key, cell] : cells) {
+      if (!scenario.error.empty()) cell = Cell{};
+    }
+    cells.merge(Cells{{"scenario", scenario.name},
+                      {"error", text_cell(scenario.error)},
+                      {"model", scenario.model},
+                      {"profile", scenario.profile}});
+    add_row(out, std::move(cells));
+  }
   return out;
 }
 

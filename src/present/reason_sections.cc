@@ -10,66 +10,19 @@
 namespace tracedb {
 namespace {
 
-struct VerdictLine {
-  const SectionInput& in;
-  std::string phase, measure;
-  const Change& change;
-
-  [[nodiscard]] Cell end_of(double Interval::*end) const {
-    if (std::min(change.baseline_steps, change.candidate_steps) < VerdictRule{}.least_steps) return {};
-    return end_cell(change, change.interval.*end, in.human_readable);
+Cell place_cell(const SectionInput& in, const Reason& reason) {
+  switch (reason.place.kind) {
+    case PlaceKind::kStepHead:
+      return std::string("[head]");
+    case PlaceKind::kStepTail:
+      return std::string("[tail]");
+    case PlaceKind::kStep:
+      if (reason.cause == Cause::kTransition) return fmt::format("[before {}]", reason.to);
+      [[fallthrough]];
+    default:
+      return text_cell(layers_label(reason.place.layers, in.baseline.layers.stacks));
   }
-};
-
-const Fields<VerdictLine> kVerdictFields = DeclaredFields<VerdictLine>{
-    "compare_verdict",
-    {
-        {"trace", [](const auto& line) { return line.in.candidate.description.label; }},
-        {"phase", &VerdictLine::phase},
-        {"metric", &VerdictLine::measure},
-        {"baseline_steps", [](const auto& line) { return static_cast<std::int64_t>(line.change.baseline_steps); }},
-        {"candidate_steps", [](const auto& line) { return static_cast<std::int64_t>(line.change.candidate_steps); }},
-        {"baseline", [](const auto& line) { return mean_cell(line.change.baseline, line.change.baseline_steps); }},
-        {"candidate", [](const auto& line) { return mean_cell(line.change.candidate, line.change.candidate_steps); }},
-        {"change_pct",
-         [](const auto& line) { return share_cell(line.change.difference(), line.change.baseline.mean); }},
-        {"low", [](const auto& line) { return line.end_of(&Interval::low); }},
-        {"high", [](const auto& line) { return line.end_of(&Interval::high); }},
-        {"verdict", [](const auto& line) { return std::string(to_string(line.change.verdict)); }},
-        {"reason",
-         [](const auto& line) {
-           const Change& change = line.change;
-           const std::string& known = change.reason.empty() ? change.caveat : change.reason;
-           return text_cell(known.empty() && !line.in.comparison.step ? kOneRun : std::string_view(known));
-         }},
-    }};
-
-struct ReasonLine {
-  const SectionInput& in;
-  const GroupReasons& group;
-  const Reason& reason;
-  std::int64_t rank = 0;
-
-  [[nodiscard]] Cell layers(std::size_t number) const {
-    return reason.place.compared > 0 ? Cell(static_cast<std::int64_t>(number)) : Cell{};
-  }
-  [[nodiscard]] Cell kernel(NameId ChangedPair::*side) const {
-    return reason.pair ? Cell(in.kernel_names.entries()[(*reason.pair).*side].name) : Cell{};
-  }
-  [[nodiscard]] Cell place() const {
-    switch (reason.place.kind) {
-      case PlaceKind::kStepHead:
-        return std::string("[head]");
-      case PlaceKind::kStepTail:
-        return std::string("[tail]");
-      case PlaceKind::kStep:
-        if (reason.cause == Cause::kTransition) return fmt::format("[before {}]", reason.to);
-        [[fallthrough]];
-      default:
-        return text_cell(layers_label(reason.place.layers, in.baseline.layers.stacks));
-    }
-  }
-};
+}
 
 std::string certainty(const PathWithout& path) {
   std::string text = path.is_upper_bound ? "at most" : path.is_lower_bound ? "at least" : "";
@@ -77,50 +30,71 @@ std::string certainty(const PathWithout& path) {
   return text.empty() ? "by the releases" : text;
 }
 
-const Fields<ReasonLine> kReasonFields = DeclaredFields<ReasonLine>{
-    "compare_reasons",
-    {
-        {"trace", [](const auto& line) { return line.in.candidate.description.label; }},
-        {"phase", [](const auto& line) { return line.group.group->group.label; }},
-        {"rank", &ReasonLine::rank},
-        {"cause", [](const auto& line) { return std::string(to_string(line.reason.cause)); }},
-        {"op", [](const auto& line) { return text_cell(line.reason.op); }},
-        {"role", [](const auto& line) { return text_cell(line.reason.role); }},
-        {"member", [](const auto& line) { return text_cell(line.reason.member); }},
-        {"place", &ReasonLine::place},
-        {"layers_moved", [](const auto& line) { return line.layers(line.reason.place.moved); }},
-        {"layers", [](const auto& line) { return line.layers(line.reason.place.compared); }},
-        {"baseline", [](const auto& line) { return line.reason.change.baseline; }},
-        {"candidate", [](const auto& line) { return line.reason.change.candidate; }},
-        {"change", [](const auto& line) { return line.reason.change.change; }},
-        {"share_pct", [](const auto& line) { return line.reason.share ? Cell(100 * *line.reason.share) : Cell{}; }},
-        {"count_effect", [](const auto& line) { return line.reason.change.count_effect; }},
-        {"duration_effect", [](const auto& line) { return line.reason.change.duration_effect; }},
-        {"baseline_n", [](const auto& line) { return count_cell(line.reason.baseline_n, 1, line.in.human_readable); }},
-        {"candidate_n",
-         [](const auto& line) { return count_cell(line.reason.candidate_n, 1, line.in.human_readable); }},
-        {"low", [](const auto& line) { return line.reason.interval ? Cell(line.reason.interval->low) : Cell{}; }},
-        {"high", [](const auto& line) { return line.reason.interval ? Cell(line.reason.interval->high) : Cell{}; }},
-        {"baseline_kernel", [](const auto& line) { return line.kernel(&ChangedPair::baseline); }},
-        {"candidate_kernel", [](const auto& line) { return line.kernel(&ChangedPair::candidate); }},
-        {"host", [](const auto& line) { return line.reason.host ? Cell(line.reason.host->frame) : Cell{}; }},
-        {"host_pct", [](const auto& line) { return line.reason.host ? Cell(100 * line.reason.host->share) : Cell{}; }},
-        {"host_calls", [](const auto& line) { return line.reason.host ? Cell(line.reason.host->calls) : Cell{}; }},
-        {"path", [](const auto& line) { return line.reason.path ? Cell(line.reason.path->length) : Cell{}; }},
-        {"path_without", [](const auto& line) { return line.reason.path ? Cell(line.reason.path->without) : Cell{}; }},
-        {"path_certainty",
-         [](const auto& line) { return line.reason.path ? Cell(certainty(*line.reason.path)) : Cell{}; }},
-        {"next", [](const auto& line) { return shell_text(next_step_of(line.group, line.reason, line.in)); }},
-        {"next_step",
-         [](const auto& line) {
-           return line.in.human_readable ? Cell{} : json_text(next_step_of(line.group, line.reason, line.in));
-         }},
-    }};
+// What `of` says of something, where that is known.
+template <class Known, class Of>
+Cell cell_of(const std::optional<Known>& known, Of of) {
+  return known ? Cell(std::invoke(of, *known)) : Cell{};
+}
 
-Report verdict_section(const SectionInput& in) {
-  Report out{columns_of(kVerdictFields), {}, {}, true};
+void add_reason(const SectionInput& in, const GroupReasons& group, const Reason& reason, std::int64_t rank,
+                Report& table) {
+  const auto layers = [&](std::size_t number) {
+    return reason.place.compared > 0 ? Cell(static_cast<std::int64_t>(number)) : Cell{};
+  };
+  const auto kernel = [&](NameId ChangedPair::*side) {
+    return cell_of(reason.pair, [&](const ChangedPair& pair) { return in.kernel_names.entries()[pair.*side].name; });
+  };
+  const auto percent = [](double share) { return 100 * share; };
+  const auto host_percent = [](const HostFrame& host) { return 100 * host.share; };
+  const LedgerChange& change = reason.change;
+  const NextStep next = next_step_of(group, reason, in);
+  add_row(table, {{"trace", in.candidate.description.label},
+                  {"phase", group.group->group.label},
+                  {"rank", rank},
+                  {"cause", std::string(to_string(reason.cause))},
+                  {"op", text_cell(reason.op)},
+                  {"role", text_cell(reason.role)},
+                  {"member", text_cell(reason.member)},
+                  {"place", place_cell(in, reason)},
+                  {"layers_moved", layers(reason.place.moved)},
+                  {"layers", layers(reason.place.compared)},
+                  {"baseline", change.baseline},
+                  {"candidate", change.candidate},
+                  {"change", change.change},
+                  {"share_pct", cell_of(reason.share, percent)},
+                  {"count_effect", change.count_effect},
+                  {"duration_effect", change.duration_effect},
+                  {"baseline_n", count_cell(reason.baseline_n, 1, in.human_readable)},
+                  {"candidate_n", count_cell(reason.candidate_n, 1, in.human_readable)},
+                  {"low", cell_of(reason.interval, &Interval::low)},
+                  {"high", cell_of(reason.interval, &Interval::high)},
+                  {"baseline_kernel", kernel(&ChangedPair::baseline)},
+                  {"candidate_kernel", kernel(&ChangedPair::candidate)},
+                  {"host", cell_of(reason.host, &HostFrame::frame)},
+                  {"host_pct", cell_of(reason.host, host_percent)},
+                  {"host_calls", cell_of(reason.host, &HostFrame::calls)},
+                  {"path", cell_of(reason.path, &PathWithout::length)},
+                  {"path_without", cell_of(reason.path, &PathWithout::without)},
+                  {"path_certainty", cell_of(reason.path, certainty)},
+                  {"next", shell_text(next)},
+                  {"next_step", in.human_readable ? Cell{} : json_text(next)}});
+}
+
+}  // namespace
+
+void add_verdicts(const SectionInput& in, Report& table) {
+  table.whole = true;
   const auto add = [&](const std::string& phase, const std::string& measure, const Change& change) {
-    out.rows.push_back(row_of(kVerdictFields, {in, phase, measure, change}));
+    const bool few = std::min(change.baseline_steps, change.candidate_steps) < VerdictRule{}.least_steps;
+    const auto end = [&](double at) { return few ? Cell{} : end_cell(change, at, in.human_readable); };
+    const std::string& known = change.reason.empty() ? change.caveat : change.reason;
+    add_row(table, cells_of_change(phase, measure, change,
+                                   {{"trace", in.candidate.description.label},
+                                    {"change_pct", share_cell(change.difference(), change.baseline.mean)},
+                                    {"low", end(change.interval.low)},
+                                    {"high", end(change.interval.high)},
+                                    {"verdict", std::string(to_string(change.verdict))},
+                                    {"reason", text_cell(known.empty() && !in.comparison.step ? kOneRun : known)}}));
   };
   for (const GroupComparison& group : in.comparison.groups) {
     const std::string& label = group.group.label;
@@ -132,35 +106,24 @@ Report verdict_section(const SectionInput& in) {
   }
   add("[all]", "period or span", in.comparison.overall);
   add("[all]", "span", in.comparison.overall_span);
-  return out;
 }
 
-Report reason_section(const SectionInput& in) {
-  Report out{columns_of(kReasonFields), {}, {}, true};
+void add_reasons(const SectionInput& in, Report& table) {
+  table.whole = true;
   for (const GroupReasons& group : find_reasons(in.comparison, in.sources())) {
     std::int64_t rank = 0;
-    for (const Reason& reason : group.reasons) {
-      out.rows.push_back(row_of(kReasonFields, {in, group, reason, ++rank}));
-    }
+    for (const Reason& reason : group.reasons) add_reason(in, group, reason, ++rank, table);
   }
-  if (in.human_readable) drop_empty_columns(out, {"next_step"});
-  return out;
+  if (in.human_readable) drop_empty_columns(table, {"next_step"});
 }
 
-Report sentence_section(const SectionInput& in) {
+void add_sentences(const SectionInput& in, Report& table) {
   constexpr std::size_t kWidth = 80;  // of the page that compare prints
-  Report out{sentence_columns(), {}, {}, true};
+  table.whole = true;
   const std::vector<GroupReasons> reasons = find_reasons(in.comparison, in.sources());
   for (const Block& block : compare_page({in, reasons, "A", "B"}, kWidth)) {
-    add_sentence(out, in.candidate.description.label, {block.text, block.id, block.figures});
+    add_sentence(table, in.candidate.description.label, {block.text, block.id, block.figures});
   }
-  return out;
 }
-
-}  // namespace
-
-const TableOf<SectionInput> kVerdictTable = {[] { return columns_of(kVerdictFields); }, verdict_section};
-const TableOf<SectionInput> kReasonTable = {[] { return columns_of(kReasonFields); }, reason_section};
-const TableOf<SectionInput> kSentenceTable = {sentence_columns, sentence_section};
 
 }  // namespace tracedb

@@ -18,168 +18,113 @@
 namespace tracedb {
 namespace {
 
-struct LedgerLine {
-  const SectionInput& in;
-  const GroupComparison& group;
-  const LedgerItem& item;
-  const LedgerChange& whole;            // the change of which shares are
-  const std::string* kernel = nullptr;  // null: rows are not of kernels
-
-  [[nodiscard]] Cell count(double n) const {
-    return item.baseline_n > 0 || item.candidate_n > 0 ? count_cell(n, 1, in.human_readable) : Cell{};
-  }
-};
-
-const Fields<LedgerLine> kLedgerFields = DeclaredFields<LedgerLine>{
-    "compare_ledger",
-    {
-        {"phase", [](const auto& line) { return line.group.group.label; }},
-        {"layer",
-         [](const auto& line) {
-           const bool layered = is_by_layer(line.in.ledger_by) && !line.item.of_step;
-           return layered ? Cell(layer_label(line.item.layer, line.in.baseline.layers.stacks)) : Cell{};
-         }},
-        {"item", [](const auto& line) { return line.item.op; }},
-        {"kernel", [](const auto& line) { return line.kernel != nullptr ? Cell(*line.kernel) : Cell{}; }},
-        {"baseline_n", [](const auto& line) { return line.count(line.item.baseline_n); }},
-        {"candidate_n", [](const auto& line) { return line.count(line.item.candidate_n); }},
-        {"baseline", [](const auto& line) { return line.item.change.baseline; }},
-        {"candidate", [](const auto& line) { return line.item.change.candidate; }},
-        {"change", [](const auto& line) { return line.item.change.change; }},
-        {"count_effect", [](const auto& line) { return line.item.change.count_effect; }},
-        {"duration_effect", [](const auto& line) { return line.item.change.duration_effect; }},
-        {"share_pct",
-         [](const auto& line) {
-           return share_cell(static_cast<double>(line.item.change.change), static_cast<double>(line.whole.change));
-         }},
-    }};
-
-Report ledger(const SectionInput& in) {
-  Report out{columns_of(kLedgerFields), {}};
+void add_ledger(const SectionInput& in, Report& table) {
   for (const GroupComparison& group : in.comparison.groups) {
     const LedgerAccount account = ledger_of(group, in.kernel_names, in.ledger_by);
-    const auto add = [&](const std::vector<LedgerItem>& items, std::vector<Row>& rows) {
-      for (const LedgerItem& item : items) {
-        const std::string* kernel = item.kernel.empty() ? nullptr : &item.kernel;
-        rows.push_back(row_of(kLedgerFields, {in, group, item, account.totals.back().change, kernel}));
-      }
+    const auto whole = static_cast<double>(account.totals.back().change.change);
+    const auto add = [&](const LedgerItem& item, std::vector<Row>& rows) {
+      const bool layered = is_by_layer(in.ledger_by) && !item.of_step;
+      const auto count = [&](double n) {
+        return item.baseline_n > 0 || item.candidate_n > 0 ? count_cell(n, 1, in.human_readable) : Cell{};
+      };
+      const LedgerChange& change = item.change;
+      rows.push_back(
+          row_of(table.columns, {{"phase", group.group.label},
+                                 {"layer", layered ? Cell(layer_label(item.layer, in.baseline.layers.stacks)) : Cell{}},
+                                 {"item", item.op},
+                                 {"kernel", text_cell(item.kernel)},
+                                 {"baseline_n", count(item.baseline_n)},
+                                 {"candidate_n", count(item.candidate_n)},
+                                 {"baseline", change.baseline},
+                                 {"candidate", change.candidate},
+                                 {"change", change.change},
+                                 {"count_effect", change.count_effect},
+                                 {"duration_effect", change.duration_effect},
+                                 {"share_pct", share_cell(static_cast<double>(change.change), whole)}}));
     };
-    add(account.items, out.rows);
-    add(account.totals, out.footer);
+    for (const LedgerItem& item : account.items) add(item, table.rows);
+    for (const LedgerItem& item : account.totals) add(item, table.footer);
   }
-  drop_empty_columns(out, {"layer", "item", "kernel"});
-  return out;
+  drop_empty_columns(table, {"layer", "item", "kernel"});
 }
 
 // An operation or a layer.
-struct SumLine : SumsLine {
-  std::string name;
-  const Change& change_of_step;
-
+void add_sums(const SumsLine& line, std::string_view key, const std::string& name, const Change& of_step,
+              Report& table) {
+  const bool is_new = line.sums.baseline.n == 0, is_gone = line.sums.candidate.n == 0;
   // Intervals are of steps, whatever the figures are per.
-  [[nodiscard]] Cell end_of(double Interval::*end) const {
-    if (in.comparison.normalise != Normalise::kStep) return {};
-    const bool known = sums.baseline.n == 0 || sums.candidate.n == 0;
-    return known ? Cell(change_of_step.interval.*end)
-                 : end_cell(change_of_step, change_of_step.interval.*end, in.human_readable);
-  }
-  [[nodiscard]] std::string status() const {
-    std::string text(sums.baseline.n == 0 ? "new" : sums.candidate.n == 0 ? "gone" : to_string(change_of_step.verdict));
-    return in.human_readable ? marked(std::move(text), change()) : text;
-  }
-};
-
-Fields<SumLine> sum_fields(Text table, Text key) {
-  return DeclaredFields<SumLine>{
-      table, cells_of_sums<SumLine>({{key, &SumLine::name},
-                                     {"low", [](const SumLine& line) { return line.end_of(&Interval::low); }},
-                                     {"high", [](const SumLine& line) { return line.end_of(&Interval::high); }},
-                                     {"verdict", &SumLine::status}})};
+  const auto end = [&](double at) {
+    if (line.in.comparison.normalise != Normalise::kStep) return Cell{};
+    return is_new || is_gone ? Cell(at) : end_cell(of_step, at, line.in.human_readable);
+  };
+  std::string verdict(is_new ? "new" : is_gone ? "gone" : to_string(of_step.verdict));
+  if (line.in.human_readable) verdict = marked(std::move(verdict), line.change());
+  add_row(table, line.cells({{key, name},
+                             {"low", end(of_step.interval.low)},
+                             {"high", end(of_step.interval.high)},
+                             {"verdict", std::move(verdict)}}));
 }
 
-const Fields<SumLine> kOperationFields = sum_fields("compare_operations", "op");
-
-const Fields<SumLine> kLayerFields = sum_fields("compare_layers", "layer");
-
-void operation_lines(const SectionInput& in, const AddLine<SumLine>& add) {
+void add_operations(const SectionInput& in, Report& table) {
   for (const GroupComparison& group : in.comparison.groups) {
     for (const OpChange& op : group.ops) {
-      add({{in, group, {op.baseline, op.candidate}}, in.kernel_names.op_name(op.op), op.change});
+      add_sums({in, group, {op.baseline, op.candidate}}, "op", in.kernel_names.op_name(op.op), op.change, table);
     }
   }
 }
 
-void layer_lines(const SectionInput& in, const AddLine<SumLine>& add) {
+void add_layers(const SectionInput& in, Report& table) {
   for (const GroupComparison& group : in.comparison.groups) {
     const bool none =
         std::ranges::all_of(group.layers, [](const LayerChange& layer) { return layer.layer == kNoLayer; });
     if (none) continue;
     for (const LayerChange& layer : group.layers) {
-      add({{in, group, {layer.baseline, layer.candidate}},
-           layer_label(layer.layer, in.baseline.layers.stacks),
-           layer.change});
+      add_sums({in, group, {layer.baseline, layer.candidate}}, "layer",
+               layer_label(layer.layer, in.baseline.layers.stacks), layer.change, table);
     }
   }
 }
 
-struct SameLine {
-  const SectionInput& in;
-  const SameKernel& kernel;
-};
-
-double mean_of(std::int64_t time, std::int64_t n) { return static_cast<double>(time) / static_cast<double>(n); }
-
-const Fields<SameLine> kSameFields = DeclaredFields<SameLine>{
-    "compare_same_kernels",
-    {
-        {"baseline_n", [](const auto& line) { return line.kernel.times.baseline_n; }},
-        {"candidate_n", [](const auto& line) { return line.kernel.times.candidate_n; }},
-        {"baseline_avg",
-         [](const auto& line) { return mean_of(line.kernel.times.baseline_time, line.kernel.times.baseline_n); }},
-        {"candidate_avg",
-         [](const auto& line) { return mean_of(line.kernel.times.candidate_time, line.kernel.times.candidate_n); }},
-        {"ratio",
-         [](const auto& line) { return line.kernel.times.ratio() > 0 ? Cell(line.kernel.times.ratio()) : Cell{}; }},
-        {"baseline_time", [](const auto& line) { return line.kernel.times.baseline_time; }},
-        {"candidate_time", [](const auto& line) { return line.kernel.times.candidate_time; }},
-        {"launch", [](const auto& line) { return line.in.configs.text(line.kernel.config); }},
-        {"op",
-         [](const auto& line) { return line.in.kernel_names.op_name(line.in.kernel_names.op_of(line.kernel.name)); }},
-        {"name", [](const auto& line) { return line.in.kernel_names.entries()[line.kernel.name].name; }},
-    }};
-
-void same_lines(const SectionInput& in, const AddLine<SameLine>& add) {
-  for (const SameKernel& kernel : in.comparison.same.kernels) add({in, kernel});
+void add_same_kernels(const SectionInput& in, Report& table) {
+  const auto mean = [](std::int64_t time, std::int64_t n) {
+    return static_cast<double>(time) / static_cast<double>(n);
+  };
+  for (const auto& [name, config, times] : in.comparison.same.kernels) {
+    add_row(table, {{"baseline_n", times.baseline_n},
+                    {"candidate_n", times.candidate_n},
+                    {"baseline_avg", mean(times.baseline_time, times.baseline_n)},
+                    {"candidate_avg", mean(times.candidate_time, times.candidate_n)},
+                    {"ratio", times.ratio() > 0 ? Cell(times.ratio()) : Cell{}},
+                    {"baseline_time", times.baseline_time},
+                    {"candidate_time", times.candidate_time},
+                    {"launch", in.configs.text(config)},
+                    {"op", in.kernel_names.op_name(in.kernel_names.op_of(name))},
+                    {"name", in.kernel_names.entries()[name].name}});
+  }
 }
 
-void step_lines(const SectionInput& in, const AddLine<MeasuredChange>& add) {
+void add_steps(const SectionInput& in, Report& table) {
   for (const GroupComparison& group : in.comparison.groups) {
     for (std::size_t m = 0; m < kStepMetrics; ++m) {
       const Change& change = group.metrics[m];
       if (change.baseline_steps == 0 || change.candidate_steps == 0) continue;
-      add({group.group.label, std::string(to_string(static_cast<StepMetric>(m))), change, in.human_readable});
+      add_measure(group.group.label, std::string(to_string(static_cast<StepMetric>(m))), change, in.human_readable,
+                  table);
     }
     for (const TransitionChange& transition : group.transitions) {
-      add({group.group.label, period_measure(transition.to), transition.change, in.human_readable});
+      add_measure(group.group.label, period_measure(transition.to), transition.change, in.human_readable, table);
     }
   }
 }
 
-const Fields<CompareWarning> kWarningFields =
-    DeclaredFields<CompareWarning>{"compare_warnings",
-                                   {
-                                       {"severity", &CompareWarning::severity},
-                                       {"code", &CompareWarning::code},
-                                       {"side", &CompareWarning::side},
-                                       {"text", &CompareWarning::text},
-                                   }};
-
-void warning_lines(const SectionInput& in, const AddLine<CompareWarning>& add) {
-  std::ranges::for_each(in.comparison.warnings, add);
+void add_warnings(const SectionInput& in, Report& table) {
+  for (const auto& [code, severity, side, text] : in.comparison.warnings) {
+    add_row(table, {{"severity", severity}, {"code", code}, {"side", side}, {"text", text}});
+  }
 }
 
-Report gate(const SectionInput& in) {
-  return in.gate != nullptr ? gate_report(*in.gate, in.candidate.description.label) : Report{gate_columns(), {}};
+void add_gate(const SectionInput& in, Report& table) {
+  if (in.gate != nullptr) table = gate_report(*in.gate, in.candidate.description.label);
 }
 
 // ---- the section summary, which a reader sees first
@@ -196,30 +141,6 @@ struct SummaryLine {
   Cell change = {}, low = {}, high = {};  // percent_text of the baseline
 };
 
-const Fields<SummaryLine> kSummaryFields = DeclaredFields<SummaryLine>{"compare_summary",
-                                                                       {
-                                                                           {"item", &SummaryLine::item},
-                                                                           {"baseline", &SummaryLine::baseline},
-                                                                           {"candidate", &SummaryLine::candidate},
-                                                                           {"verdict", &SummaryLine::verdict},
-                                                                           {"change_pct", &SummaryLine::change},
-                                                                           {"low_pct", &SummaryLine::low},
-                                                                           {"high_pct", &SummaryLine::high},
-                                                                       }};
-
-// For people: the change as a text before the verdict, which no narrow terminal leaves out as it does figures.
-const Fields<SummaryLine> kReadableFields = [] {
-  Fields<SummaryLine> fields = kSummaryFields;
-  fields[4] = {text_column("change_pct", "Change", ""), [](const SummaryLine& line) {
-                 const auto* percent_text = std::get_if<double>(&line.change);
-                 return percent_text != nullptr ? fmt::format("{:+.1f} %", *percent_text) : std::string();
-               }};
-  std::swap(fields[3], fields[4]);
-  fields[5].column.head = "95 % from (%)";
-  fields[6].column.head = "to (%)";
-  return fields;
-}();
-
 // Times are means over the regular steps of the device time of a step: "period" from its start to that of the next one,
 // where steps of a kind follow each other, "period to KIND" where one of another kind comes next, "span" from its first
 // kernel to the end of its last. Shares are of the kernel time: "aligned" has a partner in the other trace or is
@@ -230,7 +151,7 @@ class Summary {
  public:
   explicit Summary(const SectionInput& in) : in_(in) {}
 
-  Report take() {
+  void run(Report& table) {
     const Comparison& c = in_.comparison;
     add("trace", in_.baseline.description.label, in_.candidate.description.label);
     add("devices", in_.baseline.description.devices, in_.candidate.description.devices);
@@ -243,14 +164,31 @@ class Summary {
     const bool by_period =
         std::ranges::any_of(c.groups, [](const GroupComparison& g) { return g.by_period() || g.by_transition(); });
     if (by_period) add_change("overall: span", c.overall_span);
-    const Fields<SummaryLine>& fields = in_.human_readable ? kReadableFields : kSummaryFields;
-    Report out{columns_of(fields), {}, {}, true};
-    for (const SummaryLine& line : lines_) out.rows.push_back(row_of(fields, line));
-    if (in_.human_readable) drop_empty_columns(out, {"low_pct", "high_pct"});
-    return out;
+    table.whole = true;
+    if (in_.human_readable) name_for_people(table.columns);
+    for (const SummaryLine& line : lines_) {
+      const auto* percent = std::get_if<double>(&line.change);
+      const std::string change = percent != nullptr ? fmt::format("{:+.1f} %", *percent) : "";
+      add_row(table, {{"item", line.item},
+                      {"baseline", line.baseline},
+                      {"candidate", line.candidate},
+                      {"verdict", line.verdict},
+                      {"change_pct", in_.human_readable ? change : line.change},
+                      {"low_pct", line.low},
+                      {"high_pct", line.high}});
+    }
+    if (in_.human_readable) drop_empty_columns(table, {"low_pct", "high_pct"});
   }
 
  private:
+  // The change is a text before the verdict, which no narrow terminal leaves out as it does figures.
+  static void name_for_people(std::vector<Column>& columns) {
+    columns[4] = text_column("change_pct", "Change");
+    std::swap(columns[3], columns[4]);
+    columns[5].head = "95 % from (%)";
+    columns[6].head = "to (%)";
+  }
+
   SummaryLine& add(std::string item, std::string baseline, std::string candidate) {
     lines_.push_back({std::move(item), std::move(baseline), std::move(candidate)});
     return lines_.back();
@@ -347,128 +285,111 @@ class Summary {
 
 // ---- operators, roofline and memory
 
-struct OperatorChangeLine {
-  const SectionInput& in;
-  const OperatorChange& change;
-  double baseline_units, candidate_units;
-
-  [[nodiscard]] Cell calls(const OperatorSums& of, double units) const {
-    return count_cell(static_cast<double>(of.calls), std::llround(units), in.human_readable);
-  }
-  [[nodiscard]] static Cell time(std::int64_t sum, double units) { return time_cell(static_cast<double>(sum) / units); }
-};
-
-const Fields<OperatorChangeLine> kOperatorChangeFields = DeclaredFields<OperatorChangeLine>{
-    "compare_operators",
-    {
-        {"status", [](const auto& line) { return std::string(to_string(line.change.status)); }},
-        {"baseline_calls", [](const auto& line) { return line.calls(line.change.baseline, line.baseline_units); }},
-        {"candidate_calls", [](const auto& line) { return line.calls(line.change.candidate, line.candidate_units); }},
-        {"baseline_device",
-         [](const auto& line) { return line.time(line.change.baseline.device, line.baseline_units); }},
-        {"candidate_device",
-         [](const auto& line) { return line.time(line.change.candidate.device, line.candidate_units); }},
-        {"device_change", [](const auto& line) { return time_cell(line.change.device_change); }},
-        {"baseline_host", [](const auto& line) { return line.time(line.change.baseline.host, line.baseline_units); }},
-        {"candidate_host",
-         [](const auto& line) { return line.time(line.change.candidate.host, line.candidate_units); }},
-        {"host_change", [](const auto& line) { return time_cell(line.change.host_change); }},
-        {"under", [](const auto& line) { return text_cell(line.change.under); }},
-        {"operator", [](const auto& line) { return line.change.name; }},
-    }};
-
-const Fields<MemoryChange> kMemoryFields = DeclaredFields<MemoryChange>{
-    "compare_memory",
-    {
-        {"device", &MemoryChange::device},
-        {"baseline", &MemoryChange::baseline},
-        {"candidate", &MemoryChange::candidate},
-        {"change", [](const auto& line) { return line.candidate - line.baseline; }},
-        {"what",
-         [](const auto& line) { return line.operator_name.empty() ? std::string("[peak]") : line.operator_name; }},
-    }};
-
-Cell roof_share(const ShapeChange::Side& side) { return side.share() ? Cell(100 * *side.share()) : Cell{}; }
-
-const Fields<ShapeChange> kShapeFields = DeclaredFields<ShapeChange>{
-    "compare_roofline",
-    {
-        {"baseline_calls", [](const auto& line) { return line.baseline.calls; }},
-        {"candidate_calls", [](const auto& line) { return line.candidate.calls; }},
-        {"baseline", [](const auto& line) { return time_cell(line.baseline.busy); }},
-        {"candidate", [](const auto& line) { return time_cell(line.candidate.busy); }},
-        {"change", [](const auto& line) { return time_cell(line.change()); }},
-        {"hardware", [](const auto& line) { return line.hardware() ? time_cell(*line.hardware()) : Cell{}; }},
-        {"efficiency",
-         [](const auto& line) { return line.hardware() ? time_cell(line.change() - *line.hardware()) : Cell{}; }},
-        {"baseline_roof_pct", [](const auto& line) { return roof_share(line.baseline); }},
-        {"candidate_roof_pct", [](const auto& line) { return roof_share(line.candidate); }},
-        {"shape", &ShapeChange::shape},
-        {"types", &ShapeChange::types},
-        {"operator", &ShapeChange::operator_name},
-    }};
-
-void shape_lines(const SectionInput& in, const AddLine<ShapeChange>& add) {
-  if (in.shapes != nullptr) std::ranges::for_each(*in.shapes, add);
-}
-
-void operator_lines(const SectionInput& in, const AddLine<OperatorChangeLine>& add) {
+void add_operators(const SectionInput& in, Report& table) {
   const StepSet &before = in.baseline.steps, &after = in.candidate.steps;
   const bool by_step = !before.steps.empty() && !after.steps.empty();
   const ComparedOperators baseline{in.baseline_index, by_step ? &before : nullptr};
   const ComparedOperators candidate{in.candidate_index, by_step ? &after : nullptr};
-  for (const OperatorChange& change : operator_changes(baseline, candidate))
-    add({in, change, baseline.units(), candidate.units()});
+  const double units_a = baseline.units(), units_b = candidate.units();
+  const auto calls = [&](const OperatorSums& of, double units) {
+    return count_cell(static_cast<double>(of.calls), std::llround(units), in.human_readable);
+  };
+  const auto time = [](std::int64_t sum, double units) { return time_cell(static_cast<double>(sum) / units); };
+  for (const OperatorChange& change : operator_changes(baseline, candidate)) {
+    add_row(table, {{"status", std::string(to_string(change.status))},
+                    {"baseline_calls", calls(change.baseline, units_a)},
+                    {"candidate_calls", calls(change.candidate, units_b)},
+                    {"baseline_device", time(change.baseline.device, units_a)},
+                    {"candidate_device", time(change.candidate.device, units_b)},
+                    {"device_change", time_cell(change.device_change)},
+                    {"baseline_host", time(change.baseline.host, units_a)},
+                    {"candidate_host", time(change.candidate.host, units_b)},
+                    {"host_change", time_cell(change.host_change)},
+                    {"under", text_cell(change.under)},
+                    {"operator", change.name}});
+  }
 }
 
-void memory_lines(const SectionInput& in, const AddLine<MemoryChange>& add) {
-  if (in.memory != nullptr) std::ranges::for_each(*in.memory, add);
+void add_shapes(const SectionInput& in, Report& table) {
+  if (in.shapes == nullptr) return;
+  const auto roof = [](const ShapeChange::Side& side) { return side.share() ? Cell(100 * *side.share()) : Cell{}; };
+  for (const ShapeChange& own : *in.shapes) {
+    const std::optional<double> hardware = own.hardware();
+    add_row(table, {{"baseline_calls", own.baseline.calls},
+                    {"candidate_calls", own.candidate.calls},
+                    {"baseline", time_cell(own.baseline.busy)},
+                    {"candidate", time_cell(own.candidate.busy)},
+                    {"change", time_cell(own.change())},
+                    {"hardware", hardware ? time_cell(*hardware) : Cell{}},
+                    {"efficiency", hardware ? time_cell(own.change() - *hardware) : Cell{}},
+                    {"baseline_roof_pct", roof(own.baseline)},
+                    {"candidate_roof_pct", roof(own.candidate)},
+                    {"shape", own.shape},
+                    {"types", own.types},
+                    {"operator", own.operator_name}});
+  }
+}
+
+void add_memory(const SectionInput& in, Report& table) {
+  if (in.memory == nullptr) return;
+  for (const MemoryChange& own : *in.memory) {
+    add_row(table, {{"device", own.device},
+                    {"baseline", own.baseline},
+                    {"candidate", own.candidate},
+                    {"change", own.candidate - own.baseline},
+                    {"what", own.operator_name.empty() ? "[peak]" : own.operator_name}});
+  }
 }
 
 }  // namespace
 
-const std::string& kernel_text(NameId name, const SectionInput& input) {
-  const KernelNameEntry& entry = input.kernel_names.entries()[name];
-  return input.human_readable && !entry.short_name.empty() ? entry.short_name : entry.name;
+Cells SumsLine::cells(Cells more) const {
+  const auto count = [&](const WorkSum& of, std::int64_t units) {
+    return count_cell(static_cast<double>(of.n), units, in.human_readable);
+  };
+  more.merge(Cells{{"phase", group.group.label},
+                   {"baseline", baseline()},
+                   {"candidate", candidate()},
+                   {"change", change()},
+                   {"baseline_n", count(sums.baseline, group.baseline_units)},
+                   {"candidate_n", count(sums.candidate, group.candidate_units)},
+                   {"ratio", ratio_cell(baseline(), candidate())}});
+  return more;
 }
 
 std::span<const Section> compare_sections() {
   using enum Section::Candidates;
-  static const std::array<Section, 18> kSections = {{
-      {"verdict", "how long steps take in either trace, and whether that is a change", kVerdictTable, kStacked, true,
-       true},
-      {"reasons", "why: parts of the change in order of size, with evidence", kReasonTable, kStacked, true, true},
-      {"gate", "the outcome of --gate", {gate_columns, gate}, kStacked, true, true},
+  static constexpr Section kSections[] = {
+      {"verdict", "how long steps take in either trace, and whether that is a change", "compare_verdict", add_verdicts,
+       kStacked, true, true},
+      {"reasons", "why: parts of the change in order of size, with evidence", "compare_reasons", add_reasons, kStacked,
+       true, true},
+      {"gate", "the outcome of --gate", "compare_gate", add_gate, kStacked, true, true},
       {"sentences", "what the page says in words, with the figures of each sentence by name; usual in JSON alone",
-       kSentenceTable, kStacked, true, true},
-      {"summary",
-       "devices, matched steps, coverage, verdict",
-       {[] { return columns_of(kSummaryFields); }, [](const SectionInput& input) { return Summary(input).take(); }}},
-      {"warnings", "differences between the traces that limit conclusions",
-       kTableOfLines<SectionInput, kWarningFields, warning_lines>, kApart, true},
-      {"ledger",
-       "the change of the step's period or span, as rows that add up; --by chooses the rows",
-       {[] { return columns_of(kLedgerFields); }, ledger},
-       kJoined},
-      {"fusion", "work that one trace does in one kernel and the other in several", kFusionTable, kApart, true},
-      {"operations", "time and count per step by operation class",
-       kTableOfLines<SectionInput, kOperationFields, operation_lines>, kJoined},
-      {"layers", "the same by layer", kTableOfLines<SectionInput, kLayerFields, layer_lines>, kJoined},
-      {"roles", "the same by role in the model: qkv_proj, gate_up ...; also printed with --by role", kRolesTable,
-       kJoined},
-      {"kernels", "the same by pairs of aligned kernels, and by name where none is aligned", kKernelsTable},
-      {"operators", "framework operators that are new, gone, called more often, or slower",
-       kTableOfLines<SectionInput, kOperatorChangeFields, operator_lines>},
+       "sentences", add_sentences, kStacked, true, true},
+      {"summary", "devices, matched steps, coverage, verdict", "compare_summary",
+       [](const SectionInput& in, Report& table) { Summary(in).run(table); }},
+      {"warnings", "differences between the traces that limit conclusions", "compare_warnings", add_warnings, kApart,
+       true},
+      {"ledger", "the change of the step's period or span, as rows that add up; --by chooses the rows",
+       "compare_ledger", add_ledger, kJoined},
+      {"fusion", "work that one trace does in one kernel and the other in several", "compare_fusion", add_fusions,
+       kApart, true},
+      {"operations", "time and count per step by operation class", "compare_operations", add_operations, kJoined},
+      {"layers", "the same by layer", "compare_layers", add_layers, kJoined},
+      {"roles", "the same by role in the model: qkv_proj, gate_up ...; also printed with --by role", "compare_roles",
+       add_roles, kJoined},
+      {"kernels", "the same by pairs of aligned kernels, and by name where none is aligned", "compare_kernels",
+       add_kernels},
+      {"operators", "framework operators that are new, gone, called more often, or slower", "compare_operators",
+       add_operators},
       {"roofline", "operators of the same shapes, and how near both traces come to the peaks of their devices",
-       kTableOfLines<SectionInput, kShapeFields, shape_lines>},
-      {"memory", "peaks of allocated memory, and which operators allocated it",
-       kTableOfLines<SectionInput, kMemoryFields, memory_lines>},
-      {"steps", "distributions over steps, with 95 % intervals",
-       kTableOfLines<SectionInput, kMeasuredChangeFields, step_lines>, kJoined},
-      {"alignment", "pairs of kernels that do the same work in both traces", kAlignmentTable},
-      {"same-kernels", "kernels with the same name and launch configuration",
-       kTableOfLines<SectionInput, kSameFields, same_lines>, kJoined},
-  }};
+       "compare_roofline", add_shapes},
+      {"memory", "peaks of allocated memory, and which operators allocated it", "compare_memory", add_memory},
+      {"steps", "distributions over steps, with 95 % intervals", "compare_steps", add_steps, kJoined},
+      {"alignment", "pairs of kernels that do the same work in both traces", "compare_alignment", add_pairs},
+      {"same-kernels", "kernels with the same name and launch configuration", "compare_same_kernels", add_same_kernels,
+       kJoined}};
   return kSections;
 }
 

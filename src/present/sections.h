@@ -35,11 +35,12 @@ struct SectionInput {
   }
 };
 
-// Work of a group on both sides, for lines about it.
+// Work of a group on both sides.
 struct BothSums {
   WorkSum baseline, candidate;
 };
 
+// What rows about such work have in common.
 struct SumsLine {
   const SectionInput& in;
   const GroupComparison& group;
@@ -48,48 +49,21 @@ struct SumsLine {
   [[nodiscard]] double baseline() const { return group.baseline_per_unit(sums.baseline.time); }
   [[nodiscard]] double candidate() const { return group.candidate_per_unit(sums.candidate.time); }
   [[nodiscard]] double change() const { return candidate() - baseline(); }
-  [[nodiscard]] Cell baseline_n() const {
-    return count_cell(static_cast<double>(sums.baseline.n), group.baseline_units, in.human_readable);
-  }
-  [[nodiscard]] Cell candidate_n() const {
-    return count_cell(static_cast<double>(sums.candidate.n), group.candidate_units, in.human_readable);
-  }
-  [[nodiscard]] Cell ratio() const { return ratio_cell(baseline(), candidate()); }
+  [[nodiscard]] Cells cells(Cells more) const;
 };
-
-// Cells of such lines, with more.
-template <class Line>
-Cells<Line> cells_of_sums(Cells<Line> more) {
-  more.merge(Cells<Line>{{"phase", [](const Line& line) { return line.group.group.label; }},
-                         {"baseline", &Line::baseline},
-                         {"candidate", &Line::candidate},
-                         {"change", &Line::change},
-                         {"baseline_n", &Line::baseline_n},
-                         {"candidate_n", &Line::candidate_n},
-                         {"ratio", &Line::ratio}});
-  return more;
-}
 
 inline constexpr int kCompareVersion = 2;  // of the shape of its JSON
 
-struct Section {
-  std::string_view name;     // --section
-  std::string_view summary;  // for the help
-  TableOf<SectionInput> table;
-  // Rows of several candidates: a table each, side by side (join_candidates()), or one below the other, by a column
-  // `trace`.
-  enum class Candidates { kApart, kJoined, kStacked } candidates = Candidates::kApart;
-  bool of_page = false;  // also printed as data where no section is named, and people get a page
-  bool member = false;   // in JSON a member of the document, and not in the list of sections
-};
-
+using Section = SectionOf<SectionInput>;
 std::span<const Section> compare_sections();
 
-// Of sections in files of their own. `kSentenceTable`: what the page says.
-extern const TableOf<SectionInput> kVerdictTable, kReasonTable, kSentenceTable, kRolesTable, kKernelsTable,
-    kAlignmentTable, kFusionTable;
-
-// The short name of a kernel for people, the whole one for machines.
-const std::string& kernel_text(NameId name, const SectionInput& input);
+// Of sections in files of their own. Sentences: what the page says.
+void add_verdicts(const SectionInput& in, Report& table);
+void add_reasons(const SectionInput& in, Report& table);
+void add_sentences(const SectionInput& in, Report& table);
+void add_roles(const SectionInput& in, Report& table);
+void add_kernels(const SectionInput& in, Report& table);
+void add_pairs(const SectionInput& in, Report& table);
+void add_fusions(const SectionInput& in, Report& table);
 
 }  // namespace tracedb

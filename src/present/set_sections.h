@@ -54,11 +54,7 @@ struct SetsAnswer {
 
 std::string gate_text(const SetsAnswer& answer);
 
-struct SetSection {
-  std::string_view name;     // --section
-  std::string_view summary;  // for the help
-  TableOf<SetsAnswer> table;
-};
+using SetSection = SectionOf<SetsAnswer>;
 std::span<const SetSection> set_sections();
 
 inline constexpr int kSetsVersion = 1;  // of the shape of its JSON

@@ -125,15 +125,6 @@ void render(const Report& report, const ReportHead& head, std::span<const std::s
   renderer.end(warnings);
 }
 
-std::vector<Column> sentence_columns() {
-  using Others = OthersAggregate;
-  return {{"about", "About", Unit::kText, Others::kLabel, {}, "the candidate, job, series or trace it is about"},
-          {"id", "Sentence", Unit::kText, Others::kNone, {}, "what kind of sentence it is: compare.headline"},
-          {"text", "Text", Unit::kText, Others::kNone, Fit::kWrapped, "as people read it"},
-          {"figures", "Figures", Unit::kText, Others::kNone, Fit::kWrapped,
-           "its figures by name, as an object: times in ns, shares as parts of 1; clause.figure of clauses", true}};
-}
-
 std::vector<std::string> sentence_texts(const Report& table) {
   std::vector<std::string> out;
   for (const Row& row : table.rows) out.push_back(std::get<std::string>(row[2]));

@@ -84,8 +84,7 @@ void choose_columns(Report& report, std::string_view names);
 void render(const Report& report, const ReportHead& head, std::span<const std::string> warnings,
             TableRenderer& renderer);
 
-// Sentences as a table, for machines: what a command says to people, with its figures by name.
-std::vector<Column> sentence_columns();
+// Of table "sentences", for machines: what a command says to people, with its figures by name.
 
 std::vector<std::string> sentence_texts(const Report& table);  // as people read them
 

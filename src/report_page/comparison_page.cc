@@ -121,7 +121,7 @@ ReportPage comparison_page(const ComparisonPageInput& input) {
                                  in.comparison};
   add_pictures(pictures, page);
   for (const Section* section : input.tables) {
-    Report report = section->table.make(in);
+    Report report = section->table_of(in);
     drop_column(report, "trace");
     if (CycleWords::active()) name_cycles(report);
     page.tables.push_back(table_of(section->name, section->summary, std::move(report)));
@@ -146,7 +146,7 @@ ReportPage sets_report_page(const SetsAnswer& answer, std::span<const SetSection
     page.pictures.push_back(waterfall_of_sets(answer.phases[i]));
   }
   for (const SetSection* section : tables) {
-    page.tables.push_back(table_of(section->name, section->summary, section->table.make(answer)));
+    page.tables.push_back(table_of(section->name, section->summary, section->table_of(answer)));
   }
   return page;
 }

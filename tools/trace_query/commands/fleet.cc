@@ -321,7 +321,7 @@ void add_notes(const std::vector<CatalogueEntry>& entries, const std::vector<Tre
 Report headlines(const TrendRequest& request, const std::vector<TrendSeries>& series) {
   const auto is_single = [](const TrendSeries& one) { return one.points.size() == 1; };
   const auto single = std::ranges::count_if(series, is_single);
-  Report out{sentence_columns(), {}, {}, true};
+  Report out{declared_columns("sentences"), {}, {}, true};
   for (const TrendSeries& one : series) {
     if (single > 1 && is_single(one)) continue;
     const CycleWords cycles(is_of_tiles(one));
@@ -587,7 +587,7 @@ std::vector<Command> fleet_commands() {
            run_trend,
            {},
            [](std::string_view name) -> std::vector<ReportShape> {
-             return {{name, "trend", "sentences", true, sentence_columns(), "", true},
+             return {{name, "trend", "sentences", true, declared_columns("sentences"), "", true},
                      {name, "trend", "series", true, trend_series({}, "").columns},
                      {name, "trend", "sets", true, trend_sets({}, {}).columns},
                      {name, "trend", "points", true, trend_points({}, "").columns}};

@@ -240,7 +240,7 @@ void remove_empty_columns(Report& report) {
 
 // One about each job, and about the two of --baseline.
 Report headlines(const Answer& answer) {
-  Report out{sentence_columns(), {}, {}, true};
+  Report out{declared_columns("sentences"), {}, {}, true};
   if (answer.baseline) {
     add_sentence(out, answer.jobs.front().name, compare_headline(*answer.baseline, answer.jobs.front()));
   }
@@ -424,7 +424,8 @@ Command ranks_command() {
           run_ranks,
           {},
           [](std::string_view name) -> std::vector<ReportShape> {
-            std::vector<ReportShape> out = {{name, "ranks", "sentences", true, sentence_columns(), "", true}};
+            std::vector<ReportShape> out;
+            out.push_back({name, "ranks", "sentences", true, declared_columns("sentences"), "", true});
             for (const RanksSection& section : kRanksSections)
               out.push_back({name, "ranks", std::string(section.name), true, columns_of(section)});
             return out;

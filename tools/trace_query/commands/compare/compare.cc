@@ -134,7 +134,7 @@ void print_sections(const CompareRequest& request, const Results& results, const
     if (section->name == "gate" && human) continue;  // said in a line
     std::vector<Report> reports;
     for (std::size_t i = 0; i < results.comparisons.size(); ++i) {
-      reports.push_back(section->table.make(results.input(i, request.ledger_by, human)));
+      reports.push_back(section->table_of(results.input(i, request.ledger_by, human)));
       if (human && results.comparisons.size() == 1) drop_column(reports.back(), "trace");
       if (human && CycleWords::active()) name_cycles(reports.back());
     }
@@ -198,10 +198,9 @@ void print_gates(const std::vector<GateResult>& gates, const CommandLine& line, 
 }
 
 Report samples_report(const SampleComparison& comparison, bool human_readable) {
-  const Fields<MeasuredChange>& fields = kMeasuredChangeFields;
-  Report out{columns_of(fields), {}};
+  Report out{declared_columns("compare_steps"), {}};
   for (const SampleChange& item : comparison.changes) {
-    out.rows.push_back(row_of(fields, {item.kind, item.measure, item.change, human_readable}));
+    add_measure(item.kind, item.measure, item.change, human_readable, out);
   }
   return out;
 }
@@ -475,8 +474,8 @@ std::vector<ReportShape> shapes_of_sections(std::string_view command) {
   for (const Section& section : compare_sections()) {
     const std::string_view only = section.name == "alignment" ? "align" : section.name;
     if (command == "compare" || command == only) {
-      shapes.push_back({command, "compare", std::string(section.name), true, section.table.columns(), section.summary,
-                        section.member});
+      shapes.push_back({command, "compare", std::string(section.name), true, declared_columns(section.columns),
+                        section.summary, section.member});
     }
   }
   if (command != "compare") return shapes;

@@ -171,7 +171,7 @@ void print(const CommandLine& line, const SetsRequest& request, const SetsAnswer
   for (const SetSection* section : request.sections) {
     if (human && section->name == "gate") continue;  // said
     const ReportHead head{"compare_sets", inputs, std::string(section->name), kSetsVersion, true};
-    output.section(section->table.make(answer), head);
+    output.section(section->table_of(answer), head);
   }
   output.end_sections(answer.warnings);
 }
@@ -337,8 +337,8 @@ bool names_sets(const CommandLine& line) {
 std::vector<ReportShape> shapes_of_sets() {
   std::vector<ReportShape> out;
   for (const SetSection& section : set_sections()) {
-    out.push_back(
-        {"compare", "compare_sets", std::string(section.name), true, section.table.columns(), section.summary, true});
+    out.push_back({"compare", "compare_sets", std::string(section.name), true, declared_columns(section.columns),
+                   section.summary, true});
   }
   return out;
 }

@@ -1,0 +1,54 @@
+-- Columns of tables that C++ fills, in the words of those of reports (schema/reports).
+
+-- table: model_operators
+-- model: a row for each kernel type, shape or source.
+-- column: scenario | Scenario | text |  | 8 | name of the pair of files
+-- column: kernel_type | Kernel Type | text | label |  | what is compared: kernels of one type, or where the model has them from
+-- column: source | Source | text | label |  | what is compared: kernels of one type, or where the model has them from
+-- column: shapes | Input Shapes | text |  | 7 | shapes of the inputs
+-- column: status | Status | text |  | 6 | HIT, MISS, PARTIAL, MODEL_ONLY or PROFILE_ONLY
+-- column: model_time | Model | ns | sum | 8 | time of the model
+-- column: profile_time | Profile | ns | sum | 8 | time of the profile
+-- column: error_pct | Error (%) | percent |  | 8 | model - profile, of the profile
+-- column: share_pct | Profile Share (%) | percent | sum | 5 | share of the time of the profile
+-- column: model_count | Model Count | count | sum | 3 | operators of the model
+-- column: profile_count | Profile Count | count | sum | 3 | kernels of the profile
+-- column: count_error_pct | Count Error (%) | percent |  | 2 | difference of the counts, of the profile's
+-- column: hit_time | Hit | ns | sum | 2 | model time of operators found among measurements
+-- column: miss_time | Miss | ns | sum | 2 | model time of the others
+-- column: hit_count | Hit Count | count | sum | 1 | operators found among measurements
+-- column: miss_count | Miss Count | count | sum | 1 | operators not found
+-- column: estimated_time | Estimated | ns | sum | 1 | time of composite operators that was divided in equal parts
+-- column: untimed_count | Untimed Count | count | sum | 1 | operators without a time
+-- column: sources | Sources | text |  | 2 | where the model has its times from
+-- column: functions | Operators | text |  | 4 | operators of the model
+
+-- table: model_summary
+-- model: a row for each scenario, errors included.
+-- column: scenario | Scenario | text | label |  | name of the pair of files
+-- column: error | Failure | text |  |  | why it could not be compared
+-- column: model | Model File | text |  |  | file of the model
+-- column: profile | Profile File | text |  |  | file of the profile
+-- column: process | Process | text |  |  | process of the model that was compared
+-- column: passes | Passes |  |  |  | passes of the model in the profile
+-- column: passes_from | Passes From | text |  |  | given or assumed
+-- column: model_time | Model | ns |  |  | time of the model
+-- column: profile_time | Profile | ns |  |  | time of the profile
+-- column: error_pct | Error (%) | percent |  |  | model - profile, of the profile
+-- column: errors_pct | Errors (%) | percent |  |  | sum of the errors of all rows, without sign
+-- column: m6 | M6 | ratio |  |  | measured and interpolated time of the model per time of the profile
+-- column: busy_time | Busy | ns |  |  | time per pass during which a kernel of the profile ran
+-- column: hit_time | Hit | ns |  |  | model time of operators found among measurements
+-- column: miss_time | Miss | ns |  |  | model time of the others
+-- column: estimated_time | Estimated | ns |  |  | time of composite operators that was divided in equal parts
+-- column: residual_time | Residual | ns |  |  | time of operators less that of their kernels, where both are given
+-- column: untimed_count | Untimed Count | count |  |  | operators without a time
+-- column: model_events | Model Events | count |  |  | events of the model
+-- column: zero_cost_events | Zero-Cost Events | count |  |  | operators that cost nothing by the mapping
+-- column: zero_cost_time | Zero-Cost | ns |  |  | their time
+-- column: zero_duration_events | Zero-Duration Events | count |  |  | events of 0 ns
+-- column: profile_kernels | Profile Kernels | count |  |  | kernels of the profile
+-- column: duplicate_kernels | Duplicate Kernels | count |  |  | kernels recorded twice, which count once
+-- column: duplicate_time | Duplicate | ns |  |  | their time
+-- column: aicpu_kernels | AI CPU Kernels | count |  |  | kernels of the AI CPU, which are left out
+-- column: aicpu_time | AI CPU | ns |  |  | their time
