@@ -1,9 +1,8 @@
-#include "compare/host_frames.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "base/unknown.h"
+#include "compare/reasons.h"
 #include "index/packed_columns.h"
 #include "trace/python_frame.h"
 

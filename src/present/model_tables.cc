@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "present/cells.h"
-#include "report/cell_text.h"
 
 namespace tracedb {
 namespace {

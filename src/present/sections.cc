@@ -13,7 +13,6 @@
 #include "present/cells.h"
 #include "present/gate.h"
 #include "present/words.h"
-#include "report/cell_text.h"
 
 namespace tracedb {
 namespace {

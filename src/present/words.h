@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/text/sentence.h"
-#include "compare/host_frames.h"
 #include "compare/reasons.h"
 #include "compare/trace/compared_trace.h"
 #include "present/page_text.h"

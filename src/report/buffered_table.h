@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "report/cell_text.h"
 #include "report/table.h"
 
 namespace tracedb {

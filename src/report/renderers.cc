@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/text/characters.h"
-#include "report/cell_text.h"
 #include "report/escape.h"
 #include "report/json_text.h"
 

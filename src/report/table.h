@@ -60,6 +60,26 @@ std::optional<TimeUnit> time_unit_from(std::string_view text);
 std::string_view to_string(TimeUnit unit);
 double nanoseconds_per(TimeUnit unit);
 
+// Cells as text: one place decides on digits, separators and time units.
+
+std::optional<double> number(const Cell& cell);  // nullopt for text and unknown
+
+// Exact and plain, for machines: integers in full, reals in at most 15 digits, "" for unknown. `per` divides times.
+void append_plain_text(std::string& out, const Cell& cell, Unit unit, TimeUnit time_unit);
+
+// For people: thousands separators, "-" for unknown. Times, ratios and rates have three significant digits, and never
+// fewer before the point than they need; with `decimals` just so many behind it, as columns that add up must have.
+std::string human_text(const Cell& cell, Unit unit, TimeUnit time_unit, std::optional<int> decimals = std::nullopt);
+
+// The head with its unit: "Total Time (ms)".
+std::string head_text(const Column& column, TimeUnit time_unit);
+
+// The unit in which the largest of a column's times has one to five digits before the point.
+TimeUnit fitting_unit(double largest_ns);
+
+// One value with its unit behind it, for lists of facts: "12.345 ms", "1.50 GB", "83.1 %".
+std::string fact_text(const Cell& cell, Unit unit, TimeUnit time_unit);
+
 struct RenderOptions {
   TimeUnit time_unit = TimeUnit::kAuto;  // JSON always has ns
   std::size_t width = 0;                 // of a line of a table: longer texts lose their middle; 0: any

@@ -7,7 +7,7 @@
 #include "present/cells.h"
 #include "present/words.h"
 #include "report_page/html/safe_text.h"
-#include "report_page/pages.h"
+#include "report_page/report_page.h"
 
 namespace tracedb {
 namespace {

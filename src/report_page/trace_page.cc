@@ -10,7 +10,6 @@
 #include "base/text/amounts.h"
 #include "base/unknown.h"
 #include "compare/comparison.h"
-#include "compare/host_frames.h"
 #include "compare/ledger.h"
 #include "compare/table_changes.h"
 #include "compare/trace/recording.h"
@@ -21,7 +20,7 @@
 #include "present/words.h"
 #include "report/escape.h"
 #include "report_page/html/safe_text.h"
-#include "report_page/pages.h"
+#include "report_page/report_page.h"
 
 namespace tracedb {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "passes/tables/pass_tables.h"
-#include "report/cell_text.h"
 #include "report/escape.h"
 #include "report/renderers.h"
 #include "report/sql_report.h"
+#include "report/table.h"
 #include "sql/scripts.h"
 #include "support/cases.h"
 #include "support/rows.h"

@@ -10,7 +10,7 @@
 #include "passes/layers/model_names.h"
 #include "passes/select/device_columns.h"
 #include "passes/tables/name_order.h"
-#include "report/cell_text.h"
+#include "report/table.h"
 #include "trace_query/command.h"
 #include "trace_query/help.h"
 #include "trace_query/run.h"

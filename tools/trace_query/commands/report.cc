@@ -6,7 +6,7 @@
 #include "base/text/amounts.h"
 #include "present/page_text.h"
 #include "report/json_text.h"
-#include "report_page/pages.h"
+#include "report_page/report_page.h"
 #include "trace_query/command.h"
 #include "trace_query/output.h"
 #include "trace_query/run.h"

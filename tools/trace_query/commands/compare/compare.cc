@@ -8,7 +8,7 @@
 #include "present/baseline_file.h"
 #include "present/cells.h"
 #include "present/words.h"
-#include "report_page/pages.h"
+#include "report_page/report_page.h"
 #include "trace_query/command.h"
 #include "trace_query/commands/compare/compare_parts.h"
 #include "trace_query/open.h"

@@ -14,7 +14,7 @@
 #include "compare/runs/run_sets.h"
 #include "present/baseline_file.h"
 #include "present/page_text.h"
-#include "report_page/pages.h"
+#include "report_page/report_page.h"
 #include "shared/option_parsing.h"
 #include "trace_query/commands/compare/compare_parts.h"
 #include "trace_query/open.h"
