@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <span>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 

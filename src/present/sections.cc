@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
 
 #include "base/text/amounts.h"
-#include "compare/table_changes.h"
-#include "present/cells.h"
 #include "present/gate.h"
 #include "present/words.h"
 

@@ -6,7 +6,6 @@
 #include <bit>
 #include <cctype>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <set>
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>

@@ -2,16 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "base/text/split.h"
-#include "base/unknown.h"
 #include "passes/classify/classifier.h"
 #include "passes/columns/event_columns.h"
 
