@@ -147,7 +147,7 @@ class Comparer {
     compare_ops(out);
     compare_layers(out);
     const auto steps = std::min(out.baseline.steps, out.candidate.steps);
-    if (static_cast<std::size_t>(steps) < options_.rule.least_steps) out.tallies = tallies(out);
+    if (static_cast<std::size_t>(steps) < kLeastSteps) out.tallies = tallies(out);
     std::erase_if(out.tallies, [&](const Tally& one) {
       return !out.permission.may(Claim::kRatio) || (one.what != "layers" && !by_name);
     });
@@ -189,7 +189,7 @@ class Comparer {
   [[nodiscard]] Change change(StepValues baseline, StepValues candidate, const GroupComparison& group,
                               const LoadDifference& load) const {
     return make_change(baseline, candidate, std::min(group.baseline_coverage, group.candidate_coverage),
-                       group.permission.why_not(Claim::kVerdict), options_.rule, load);
+                       group.permission.why_not(Claim::kVerdict), options_.least_change, load);
   }
 
   [[nodiscard]] double attention_share(const GroupWork& work) const {
@@ -341,11 +341,11 @@ class Comparer {
       coverage = std::min({coverage, group.baseline_coverage, group.candidate_coverage});
     }
     // A sum is no surer than its parts.
-    const double sure = options_.rule.least_coverage * (all.baseline.mean + all.candidate.mean);
+    const double sure = kLeastCoverage * (all.baseline.mean + all.candidate.mean);
     if (barred.empty() && all.baseline.mean + all.candidate.mean - unsure < sure) barred = why_unsure;
     all.interval = difference_interval(all.baseline, all.candidate);
     all.interval = {all.interval.low + all.by_load.low, all.interval.high + all.by_load.high};
-    judge(all, coverage, barred, options_.rule);
+    judge(all, coverage, barred, options_.least_change);
     return all;
   }
 

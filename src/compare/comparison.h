@@ -59,13 +59,13 @@ std::string_view to_string(Normalise normalise);  // step, token, trace
 
 struct CompareOptions {
   Normalise normalise = Normalise::kStep;
-  VerdictRule rule;
-  std::optional<std::string> phase;   // GLOBs of group labels and kinds, separated by commas
-  bool plain_classes = false;         // as the rules name them, also where the sides name one operation differently
-  double least_confidence = 0.3;      // of fusions that are findings
-  std::optional<std::uint32_t> step;  // of one trace that is both sides: this one against the others (match_step())
-  bool different_work = false;        // other work is compared as if it were the same
-  bool layer_changes = true;          // LayerChange::change is asked for: its intervals take time
+  double least_change = kUsualChange;  // judge()
+  std::optional<std::string> phase;    // GLOBs of group labels and kinds, separated by commas
+  bool plain_classes = false;          // as the rules name them, also where the sides name one operation differently
+  double least_confidence = 0.3;       // of fusions that are findings
+  std::optional<std::uint32_t> step;   // of one trace that is both sides: this one against the others (match_step())
+  bool different_work = false;         // other work is compared as if it were the same
+  bool layer_changes = true;           // LayerChange::change is asked for: its intervals take time
 };
 
 // Whether --phase, where given, wants a group or kind of steps of that name.

@@ -86,7 +86,7 @@ class Finder {
  private:
   [[nodiscard]] bool enough_steps() const {
     const auto steps = static_cast<std::size_t>(std::min(group_.baseline.steps, group_.candidate.steps));
-    return steps >= VerdictRule{}.least_steps && comparison_.normalise == Normalise::kStep;
+    return steps >= kLeastSteps && comparison_.normalise == Normalise::kStep;
   }
 
   [[nodiscard]] double least() const {
@@ -179,7 +179,7 @@ class Finder {
   }
 
   static std::optional<Change> sampled(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
-    if (std::min(a.size(), b.size()) < VerdictRule{}.least_steps) return std::nullopt;
+    if (std::min(a.size(), b.size()) < kLeastSteps) return std::nullopt;
     Change out;
     out.baseline = draw_means(a), out.candidate = draw_means(b);
     out.interval = difference_interval(out.baseline, out.candidate);

@@ -268,7 +268,7 @@ std::vector<std::int64_t> paces(const ComparedTrace& trace, const GroupSide& gro
 
 // Of the difference as one; it includes 0 if that of the difference does.
 std::optional<Interval> part_interval(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
-  if (std::min(a.size(), b.size()) < VerdictRule{}.least_steps) return std::nullopt;
+  if (std::min(a.size(), b.size()) < kLeastSteps) return std::nullopt;
   const MeanDraws of_a = draw_means(a), of_b = draw_means(b);
   const Interval interval = difference_interval(of_a, of_b);
   const double whole = of_b.mean - of_a.mean;

@@ -71,7 +71,7 @@ std::set<std::string> measures_of(const KindSamples& a, const KindSamples& b) {
   return out;
 }
 
-void compare_kind(const KindSamples& a, const KindSamples& b, const std::string& recording, const VerdictRule& rule,
+void compare_kind(const KindSamples& a, const KindSamples& b, const std::string& recording, double least_change,
                   SampleComparison& out) {
   const auto mean = [](std::int64_t sum, const KindSamples& of) {
     return static_cast<double>(sum) / static_cast<double>(std::max<std::int64_t>(of.steps, 1));
@@ -89,7 +89,7 @@ void compare_kind(const KindSamples& a, const KindSamples& b, const std::string&
   std::vector<SampleChange> metrics, ops;
   for (const std::string& measure : measures_of(a, b)) {
     SampleChange change{a.kind, measure,
-                        make_change(values_of(a, measure), values_of(b, measure), 1, std::string(bar), rule,
+                        make_change(values_of(a, measure), values_of(b, measure), 1, std::string(bar), least_change,
                                     is_op(measure) ? load.of(measure) : load)};
     if (measure == to_string(StepMetric::kPeriod)) {
       judge_period(change.change, recording, a.waits, b.waits);
@@ -151,7 +151,7 @@ StepSamples step_samples(const ComparedTrace& trace, const KernelNameTable& kern
   return out;
 }
 
-SampleComparison compare_samples(const StepSamples& baseline, const StepSamples& candidate, const VerdictRule& rule) {
+SampleComparison compare_samples(const StepSamples& baseline, const StepSamples& candidate, double least_change) {
   SampleComparison out;
   const std::string recording = recording_difference(baseline.recording, candidate.recording);
   if (!recording.empty()) out.notes.push_back(recording + ": periods are not compared");
@@ -163,7 +163,7 @@ SampleComparison compare_samples(const StepSamples& baseline, const StepSamples&
   for (const KindSamples& kind : baseline.kinds) {
     const auto other = find(candidate, kind.kind);
     if (other != candidate.kinds.end()) {
-      compare_kind(kind, *other, recording, rule, out);
+      compare_kind(kind, *other, recording, least_change, out);
     } else {
       out.notes.push_back(fmt::format("only the baseline has {} steps", kind.kind));
     }

@@ -40,6 +40,6 @@ struct SampleComparison {
   std::vector<SampleChange> changes;  // metrics first, then operations by time
   std::vector<std::string> notes;     // kinds that one side lacks, loads that differ
 };
-SampleComparison compare_samples(const StepSamples& baseline, const StepSamples& candidate, const VerdictRule& rule);
+SampleComparison compare_samples(const StepSamples& baseline, const StepSamples& candidate, double least_change);
 
 }  // namespace tracedb

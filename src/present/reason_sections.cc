@@ -85,7 +85,7 @@ void add_reason(const SectionInput& in, const GroupReasons& group, const Reason&
 void add_verdicts(const SectionInput& in, Report& table) {
   table.whole = true;
   const auto add = [&](const std::string& phase, const std::string& measure, const Change& change) {
-    const bool few = std::min(change.baseline_steps, change.candidate_steps) < VerdictRule{}.least_steps;
+    const bool few = std::min(change.baseline_steps, change.candidate_steps) < kLeastSteps;
     const auto end = [&](double at) { return few ? Cell{} : end_cell(change, at, in.human_readable); };
     const std::string& known = change.reason.empty() ? change.caveat : change.reason;
     add_row(table, cells_of_change(phase, measure, change,

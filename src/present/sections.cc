@@ -204,7 +204,7 @@ class Summary {
     line.verdict = verdict_text(change, in_.human_readable);
     if (change.baseline_steps == 0 || change.candidate_steps == 0) return;
     line.change = share_cell(change.difference(), change.baseline.mean);
-    const bool few = std::min(change.baseline_steps, change.candidate_steps) < VerdictRule{}.least_steps;
+    const bool few = std::min(change.baseline_steps, change.candidate_steps) < kLeastSteps;
     if (few && in_.human_readable) return;  // no interval to go by
     line.low = share_cell(change.interval.low, change.baseline.mean);
     line.high = share_cell(change.interval.high, change.baseline.mean);

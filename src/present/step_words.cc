@@ -223,7 +223,7 @@ Sentence no_usual_step(const WordsInput& words, const GroupReasons& group) {
 
 Sentence few_steps(const GroupReasons& group, const Change& change) {
   const std::size_t fewest = std::min(change.baseline_steps, change.candidate_steps);
-  if (group.group->group.whole_trace || fewest >= VerdictRule{}.least_steps) return {};
+  if (group.group->group.whole_trace || fewest >= kLeastSteps) return {};
   if (std::max(change.baseline_steps, change.candidate_steps) == 1) return say("one_step", " (one step each)");
   return say("steps", " ({baseline} and {candidate} steps: too few to be sure)",
              {{"baseline", change.baseline_steps}, {"candidate", change.candidate_steps}});

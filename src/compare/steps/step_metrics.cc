@@ -53,12 +53,12 @@ std::uint64_t seed_of(std::span<const std::int64_t> sorted) {
 }
 
 // Why there is no verdict; "" where there is one.
-std::string reason_of(const Change& change, double coverage, const std::string& barred, const VerdictRule& rule) {
+std::string reason_of(const Change& change, double coverage, const std::string& barred) {
   if (!barred.empty()) return barred;
-  if (std::min(change.baseline_steps, change.candidate_steps) < rule.least_steps) {
+  if (std::min(change.baseline_steps, change.candidate_steps) < kLeastSteps) {
     return fmt::format("{}/{} steps", change.baseline_steps, change.candidate_steps);
   }
-  return coverage < rule.least_coverage ? part_text(coverage, 0) + " covered" : "";
+  return coverage < kLeastCoverage ? part_text(coverage, 0) + " covered" : "";
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ Interval by_load(const LoadDifference& load, double baseline, double candidate) 
 }
 
 Change make_change(StepValues baseline, StepValues candidate, double coverage, const std::string& barred,
-                   const VerdictRule& rule, const LoadDifference& load) {
+                   double least_change, const LoadDifference& load) {
   Change out;
   out.baseline = draw_means(baseline.values, baseline.zeros);
   out.candidate = draw_means(candidate.values, candidate.zeros);
@@ -143,18 +143,17 @@ Change make_change(StepValues baseline, StepValues candidate, double coverage, c
   out.load = load;
   out.by_load = by_load(load, out.baseline.mean, out.candidate.mean);
   out.interval = {out.interval.low + out.by_load.low, out.interval.high + out.by_load.high};
-  judge(out, coverage, barred, rule);
+  judge(out, coverage, barred, least_change);
   return out;
 }
 
-void judge(Change& change, double coverage, const std::string& barred, const VerdictRule& rule) {
+void judge(Change& change, double coverage, const std::string& barred, double least_change) {
   change.barred = !barred.empty();
-  change.reason = reason_of(change, coverage, barred, rule);
+  change.reason = reason_of(change, coverage, barred);
   change.verdict = Verdict::kInconclusive;
   if (!change.reason.empty()) return;
   // Of the lesser of both, so that swapped sides are judged alike.
-  const double least =
-      std::max(rule.least_change, kLeastChange) * std::min(change.baseline.mean, change.candidate.mean);
+  const double least = std::max(least_change, kLeastChange) * std::min(change.baseline.mean, change.candidate.mean);
   const auto [low, high] = change.measured();
   const auto verdict_at = [&, low = low, high = high](double by_load) {
     const double difference = change.difference() + by_load;
@@ -166,7 +165,7 @@ void judge(Change& change, double coverage, const std::string& barred, const Ver
   change.either_by_load = change.verdict != verdict_at(change.by_load.high);
   change.wide = !change.either_by_load && change.verdict == Verdict::kInconclusive;
   if (change.wide) {
-    change.reason = fmt::format("the interval reaches beyond {:g} %", 100 * std::max(rule.least_change, kLeastChange));
+    change.reason = fmt::format("the interval reaches beyond {:g} %", 100 * std::max(least_change, kLeastChange));
   } else if (change.either_by_load) {
     change.verdict = Verdict::kInconclusive;
     change.reason = change.load.words();

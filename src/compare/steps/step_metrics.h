@@ -63,11 +63,10 @@ enum class GateOutcome { kPass, kFail, kInconclusive, kNotJudged };
 
 inline constexpr double kLeastChange = 0.02;  // below, a change is never more than noise
 
-struct VerdictRule {
-  double least_change = 0.05;   // of the lesser mean: smaller changes are "same"; never below kLeastChange
-  std::size_t least_steps = 5;  // in either trace
-  double least_coverage = 0.8;  // of the time, on either side
-};
+// What a verdict takes, unless a gate says another change.
+inline constexpr double kUsualChange = 0.05;   // of the lesser mean: smaller changes are "same"
+inline constexpr std::size_t kLeastSteps = 5;  // in either trace
+inline constexpr double kLeastCoverage = 0.8;  // of the time, on either side
 
 // Metrics of a step.
 enum class StepMetric { kSpan, kBusy, kPeriod, kKernelTime };
@@ -176,14 +175,15 @@ struct StepValues {
   std::span<const std::int64_t> values;
   std::size_t zeros = 0;
 };
-// `coverage`: the lesser share of the work that has a counterpart; `barred`: why there can be no verdict, else "".
+// `coverage`: the lesser share of the work that has a counterpart; `barred`: why there can be no verdict, else "";
+// `least_change`: kUsualChange or another, of which no less than kLeastChange counts.
 Change make_change(StepValues baseline, StepValues candidate, double coverage, const std::string& barred,
-                   const VerdictRule& rule, const LoadDifference& load = {});
+                   double least_change, const LoadDifference& load = {});
 
 // Sets verdict and reason from the rest of a change. Worse or better if the interval excludes 0 and the change is large
 // enough; same if the whole interval is smaller than that; else inconclusive, as without enough steps or a comparable
 // load, for the reason: "3/4 steps", and where it depends on how much of the change is by the load.
-void judge(Change& change, double coverage, const std::string& barred, const VerdictRule& rule);
+void judge(Change& change, double coverage, const std::string& barred, double least_change);
 
 // Makes the change of a period inconclusive where the traces record differently (recording_difference()), and gives it
 // a caveat where the host bounds it while recording.

@@ -104,7 +104,7 @@ std::optional<Picture> distribution(const PictureInput& in, const GroupCompariso
     data.member("mean", values.empty() ? std::nullopt : std::optional(std::llround(draws.mean)));
     const Interval of_mean = difference_interval({}, draws);
     for (const auto& [name, end] : {std::pair("low", of_mean.low), std::pair("high", of_mean.high)}) {
-      data.member(name, values.size() < VerdictRule{}.least_steps ? std::nullopt : std::optional(std::llround(end)));
+      data.member(name, values.size() < kLeastSteps ? std::nullopt : std::optional(std::llround(end)));
     }
     data.member("count", values.size()).close('}');
   }

@@ -344,7 +344,7 @@ Change judged(double baseline, double candidate, Interval interval, std::size_t 
   out.interval = interval;
   out.baseline_steps = 10;
   out.candidate_steps = steps;
-  judge(out, coverage, barred, {});
+  judge(out, coverage, barred, kUsualChange);
   return out;
 }
 
@@ -472,7 +472,7 @@ Change under_load(std::vector<std::int64_t> a, std::vector<std::int64_t> b, doub
   const LoadDifference load = load_difference(a, b, attention);
   for (std::int64_t& value : a) value *= 1000;
   for (std::int64_t& value : b) value = std::llround(1000 * slower * static_cast<double>(value));
-  return make_change({a}, {b}, 1, "", {}, load);
+  return make_change({a}, {b}, 1, "", kUsualChange, load);
 }
 
 TEST_CASE("a load that differs is counted in the interval, and no verdict depends on it") {

@@ -238,8 +238,8 @@ int compare_with_file(const CommandLine& line) {
   }
   const std::string path = line.text("baseline-file").value();
   const StepSamples baseline = read_baseline_file(traces[0].index.database(), path);
-  const SampleComparison comparison =
-      compare_samples(of_phase(baseline, request.options), of_phase(own, request.options), request.options.rule);
+  const SampleComparison comparison = compare_samples(of_phase(baseline, request.options),
+                                                      of_phase(own, request.options), request.options.least_change);
   Output output(line);
   for (const std::string& note : traces[0].notes) output.note(note);
   std::vector<GateResult> gates;

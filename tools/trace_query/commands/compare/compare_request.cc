@@ -117,7 +117,7 @@ CompareRequest parse_compare_request(const CommandLine& line) {
                                                                {"period", StepMetric::kPeriod},
                                                                {"kernel_time", StepMetric::kKernelTime}},
                                                               "use worse, span, busy, period and kernel_time");
-    out.options.rule.least_change = out.gate->percent / 100;
+    out.options.least_change = out.gate->percent / 100;
   } else {
     line.refuse({"gate-metric", "gate-inconclusive"}, "--{} needs --gate");
   }
