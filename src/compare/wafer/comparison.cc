@@ -193,28 +193,18 @@ struct OpCalls {
 };
 using Ops = std::map<std::string, OpCalls>;
 
-// Operations as numbers for the pass over all kernels.
-struct NumberedOps {
-  NumberedTexts ops;
-  std::vector<std::size_t> of_name;
-};
-
-NumberedOps number_ops(const Trace& trace) {
-  NumberedOps out;
-  for (const KernelName& name : trace.names) out.of_name.push_back(out.ops.number(name.side_op));
-  return out;
-}
-
 Ops calls_of(const Trace& trace) {
-  const NumberedOps numbered = number_ops(trace);
-  const std::vector<std::string>& op_names = numbered.ops.all();
+  NumberedTexts numbered;  // operations, for the pass over all kernels
+  std::vector<std::size_t> op_of_name;
+  for (const KernelName& name : trace.names) op_of_name.push_back(numbered.number(name.side_op));
+  const std::vector<std::string>& op_names = numbered.all();
   const std::size_t n = op_names.size();
   std::vector<std::int64_t> counts(n), before(n * n);
   std::vector<std::vector<std::string>> names(n);
   std::vector<bool> seen(trace.names.size());
   std::size_t last = n;
   for (const Kernel& kernel : trace.kernels) {
-    const std::size_t op = numbered.of_name[kernel.name];
+    const std::size_t op = op_of_name[kernel.name];
     ++counts[op];
     if (!seen[kernel.name] && names[op].size() < kNamesShown) names[op].push_back(trace.names[kernel.name].text);
     seen[kernel.name] = true;
