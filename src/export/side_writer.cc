@@ -186,6 +186,20 @@ std::string event_name(Database& database, const EventRef& event) {
   return name.step() ? std::string(name.text(0)) : "";
 }
 
+// By start and name of its slice, what hardware counters counted in a range.
+using RangeCounters = std::map<std::pair<std::int64_t, std::string>, std::vector<std::pair<std::string, double>>>;
+
+RangeCounters range_counters(Database& database, std::int64_t from, std::int64_t to) {
+  Statement rows(database,
+                 "SELECT c.ts, t.value, s.value, c.value FROM string g CROSS JOIN counter c ON c.category_id = g.id "
+                 "JOIN string t ON t.id = c.name_id JOIN string s ON s.id = c.series_id "
+                 "WHERE g.value = ?1 AND c.value IS NOT NULL AND c.ts BETWEEN ?2 AND ?3 ORDER BY c.id");
+  rows.bind(1, kRangeCategory).bind(2, from).bind(3, to);
+  RangeCounters out;
+  while (rows.step()) out[{rows.int64(0), std::string(rows.text(1))}].emplace_back(rows.text(2), rows.real(3));
+  return out;
+}
+
 }  // namespace
 
 void SideWriter::write_device_events() {
@@ -300,7 +314,7 @@ void SideWriter::end_flow(std::uint32_t launch, const EventTrack& track, std::in
     Statement call(database_, "SELECT ts, thread_id, correlation FROM runtime_call WHERE id = ?1");
     call.bind(1, std::int64_t{launch});
     if (call.step()) {
-      flow->second = file_.flows.take(call.integer(2).value_or(-1));
+      flow->second = file_.flows.take(call.integer(2));
       file_.events.flow_start(tracks_.thread(call.id(1)), shifted(call.int64(0)), flow->second);
     }
   }
@@ -327,24 +341,6 @@ std::vector<SideWriter::HostEvent> SideWriter::find_host_events() const {
   });
   return found;
 }
-
-namespace {
-
-// By start and name of its slice, what hardware counters counted in a range.
-using RangeCounters = std::map<std::pair<std::int64_t, std::string>, std::vector<std::pair<std::string, double>>>;
-
-RangeCounters range_counters(Database& database, std::int64_t from, std::int64_t to) {
-  Statement rows(database,
-                 "SELECT c.ts, t.value, s.value, c.value FROM string g CROSS JOIN counter c ON c.category_id = g.id "
-                 "JOIN string t ON t.id = c.name_id JOIN string s ON s.id = c.series_id "
-                 "WHERE g.value = ?1 AND c.value IS NOT NULL AND c.ts BETWEEN ?2 AND ?3 ORDER BY c.id");
-  rows.bind(1, kRangeCategory).bind(2, from).bind(3, to);
-  RangeCounters out;
-  while (rows.step()) out[{rows.int64(0), std::string(rows.text(1))}].emplace_back(rows.text(2), rows.real(3));
-  return out;
-}
-
-}  // namespace
 
 void SideWriter::write_host_events() {
   std::deque<Statement> rows;  // by kind: the one of an id

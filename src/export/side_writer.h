@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "export/tracks.h"
@@ -13,22 +12,12 @@
 
 namespace tracedb {
 
-// Numbers of flows: no two launches of a file share one. That of a correlation where it can be, as Kineto has it.
-class FlowNumbers {
- public:
-  std::int64_t take(std::int64_t correlation);
-
- private:
-  std::unordered_set<std::int64_t> taken_;
-  std::int64_t next_ = std::int64_t{1} << 40U;
-};
-
 // What all sides of a file share.
 struct WindowFile {
   TraceEventWriter events;
-  TrackNumbers numbers;
-  FlowNumbers flows;
-  WindowCounts counts;
+  TrackNumbers numbers = {};
+  UniqueNumbers flows{1, std::int64_t{1} << 40U};  // that of a correlation where it can be, as Kineto has it
+  WindowCounts counts = {};
 };
 
 class SideWriter {

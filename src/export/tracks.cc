@@ -9,8 +9,7 @@
 namespace tracedb {
 namespace {
 
-constexpr std::int64_t kLargestNumber = 1'999'999'999;  // of those that a trace has and keeps
-constexpr std::int64_t kHosts = 1'000'000;              // hosts come behind the devices
+constexpr std::int64_t kHosts = 1'000'000;  // hosts come behind the devices
 constexpr std::int64_t kLanesOfTrack = 1'000;
 
 template <class T>
@@ -22,11 +21,6 @@ T& element(std::vector<T>& list, std::size_t id) {
 constexpr std::string_view kMarkNames[] = {"steps", "annotations", "layers", "roles", "idle causes", "critical path"};
 
 }  // namespace
-
-std::int64_t TrackNumbers::take(Taken& taken, std::optional<std::int64_t> wanted) {
-  if (wanted && *wanted >= 0 && *wanted <= kLargestNumber && taken.numbers.insert(*wanted).second) return *wanted;
-  return taken.next++;
-}
 
 TraceTracks::TraceTracks(const Index& index, TrackNumbers& numbers, TrackPrefix prefix)
     : numbers_(numbers), prefix_(std::move(prefix)), devices_(1), streams_(1), hosts_(1), threads_(1) {
@@ -52,25 +46,22 @@ void TraceTracks::read_devices(const Index& index) {
     element(devices_, stream.device);
   }
   // Devices keep their numbers, whatever the processes are called.
-  for (std::uint32_t id = 0; id < streams_.size(); ++id) {
-    if (id > 0) device_process(streams_[id].device);
-  }
+  for (std::size_t id = 1; id < streams_.size(); ++id) device_process(streams_[id].device);
 }
 
 void TraceTracks::read_hosts(const Index& index) {
-  Statement processes(index.database(), "SELECT id, pid, name FROM process");
+  Statement processes(index.database(), "SELECT id, pid, coalesce(nullif(name, ''), pid) FROM process");
   while (processes.step()) {
     Host& host = element(hosts_, processes.id(0));
     host.pid = processes.integer(1);
-    host.pid_text = processes.text(1);
     host.name = processes.text(2);
   }
-  Statement threads(index.database(), "SELECT id, process_id, tid, name, sort_index FROM thread");
+  Statement threads(index.database(),
+                    "SELECT id, process_id, tid, coalesce(nullif(name, ''), tid), sort_index FROM thread");
   while (threads.step()) {
     Thread& thread = element(threads_, threads.id(0));
     thread.process = threads.id(1);
     thread.tid = threads.integer(2);
-    thread.tid_text = threads.text(2);
     thread.name = threads.text(3);
     thread.sort_index = threads.integer(4);
     element(hosts_, thread.process);
@@ -122,8 +113,7 @@ TraceTracks::Lanes& TraceTracks::lanes_of(std::uint32_t stream_id) {
   Stream& stream = element(streams_, stream_id);
   const std::int64_t process = device_process(stream.device);
   if (!stream.lanes) {
-    const std::string known = stream.number ? std::to_string(*stream.number) : stream.text;
-    const std::string name = known.empty() ? "stream" : "stream " + known;
+    const std::string name = stream.text.empty() ? "stream" : "stream " + stream.text;
     stream.lanes = Lanes{process, name, stream.number.value_or(stream_id), stream.number, {}, {}};
   }
   return *stream.lanes;
@@ -206,8 +196,7 @@ void TraceTracks::write_devices(TraceEventWriter& events) const {
 void TraceTracks::write_threads(TraceEventWriter& events) const {
   for (const Thread& thread : threads_) {
     if (!thread.track) continue;
-    const std::string& name = thread.name.empty() ? thread.tid_text : thread.name;
-    if (!name.empty()) events.metadata("thread_name", *thread.track, JsonWriter().member("name", name));
+    if (!thread.name.empty()) events.metadata("thread_name", *thread.track, JsonWriter().member("name", thread.name));
     if (const auto sort = thread.sort_index ? thread.sort_index : thread.tid)
       events.metadata("thread_sort_index", *thread.track, JsonWriter().member("sort_index", *sort));
   }
@@ -222,8 +211,7 @@ void TraceTracks::write_names(TraceEventWriter& events) const {
   for (std::size_t id = 0; id < hosts_.size(); ++id) {
     const Host& host = hosts_[id];
     if (!host.process || host.is_device) continue;
-    const std::string& name = host.name.empty() ? host.pid_text : host.name;
-    write_process(events, *host.process, name, kHosts * (prefix_.side + 1) + static_cast<std::int64_t>(id));
+    write_process(events, *host.process, host.name, kHosts * (prefix_.side + 1) + static_cast<std::int64_t>(id));
   }
   write_threads(events);
 }

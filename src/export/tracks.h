@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "export/trace_events.h"
@@ -17,21 +17,32 @@
 
 namespace tracedb {
 
-class TrackNumbers {
+// Numbers that no two things share.
+class UniqueNumbers {
  public:
-  std::int64_t process(std::optional<std::int64_t> wanted) { return take(processes_, wanted); }
-  std::int64_t thread(std::int64_t process, std::optional<std::int64_t> wanted) {
-    return take(threads_[process], wanted);
+  // One that a trace has is kept where it is free, not below `least`, and below `made_up`: the first of the others.
+  explicit UniqueNumbers(std::int64_t least = 0, std::int64_t made_up = 2'000'000'000)
+      : least_(least), made_up_(made_up), next_(made_up) {}
+  std::int64_t take(std::optional<std::int64_t> wanted) {
+    const bool is_kept = wanted && *wanted >= least_ && *wanted < made_up_ && taken_.insert(*wanted).second;
+    return is_kept ? *wanted : next_++;
   }
 
  private:
-  struct Taken {
-    std::set<std::int64_t> numbers;
-    std::int64_t next = 2'000'000'000;  // of those that are made up
-  };
-  static std::int64_t take(Taken& taken, std::optional<std::int64_t> wanted);
-  Taken processes_;
-  std::map<std::int64_t, Taken> threads_;
+  std::int64_t least_, made_up_, next_;
+  std::unordered_set<std::int64_t> taken_;
+};
+
+class TrackNumbers {
+ public:
+  std::int64_t process(std::optional<std::int64_t> wanted) { return processes_.take(wanted); }
+  std::int64_t thread(std::int64_t process, std::optional<std::int64_t> wanted) {
+    return threads_[process].take(wanted);
+  }
+
+ private:
+  UniqueNumbers processes_;
+  std::map<std::int64_t, UniqueNumbers> threads_;
 };
 
 // How the tracks of one of the traces of a file are told from the others'.
@@ -81,12 +92,12 @@ class TraceTracks {
   struct Stream {
     std::uint32_t device = 0;
     std::optional<std::int64_t> number;
-    std::string text;  // where it has no number
+    std::string text;  // as the trace has it, whether it is a number or not
     std::optional<Lanes> lanes;
   };
   struct Host {
     std::optional<std::int64_t> pid;
-    std::string pid_text, name;
+    std::string name;
     bool calls = false;  // has runtime calls: is no picture of a device
     std::optional<std::int64_t> process;
     bool is_device = false;
@@ -94,7 +105,7 @@ class TraceTracks {
   struct Thread {
     std::uint32_t process = 0;
     std::optional<std::int64_t> tid, sort_index;
-    std::string tid_text, name;
+    std::string name;
     std::optional<EventTrack> track;
   };
 

@@ -201,11 +201,6 @@ class WindowFinder {
 
 }  // namespace
 
-std::int64_t FlowNumbers::take(std::int64_t correlation) {
-  if (correlation > 0 && correlation < std::int64_t{1} << 40U && taken_.insert(correlation).second) return correlation;
-  return next_++;
-}
-
 SideWriter::SideWriter(WindowFile& file, const WindowSide& side, std::int64_t number, std::int64_t shift)
     : file_(file),
       workload_(side.workload),
@@ -260,7 +255,7 @@ void SideWriter::write_path() {
     const std::optional<EventTrack> track = parts.int64(9) != 0 ? std::nullopt : track_of(parts);
     if (!track) continue;
     if (before && (before->process != track->process || before->thread != track->thread)) {
-      const std::int64_t flow = file_.flows.take(-1);
+      const std::int64_t flow = file_.flows.take(std::nullopt);
       file_.events.flow_start(*before, shifted(before_ts), flow);
       file_.events.flow_end(*track, shifted(ts), flow);
     }
@@ -288,7 +283,7 @@ void SideWriter::write_queues() {
 }
 
 WindowCounts write_windows(std::ostream& out, std::span<const WindowSide> sides) {
-  WindowFile file{{out, header(sides)}, {}, {}, {}};
+  WindowFile file{.events = {out, header(sides)}};
   // How long before its first kernel a side begins, at most: there the file begins.
   std::int64_t lead = 0;
   for (const WindowSide& side : sides) {
