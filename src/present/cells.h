@@ -51,9 +51,9 @@ std::string marked(std::string verdict, double change);  // "▲ worse", for peo
 
 // Unknown where there is nothing.
 inline Cell text_cell(std::string_view text) { return text.empty() ? Cell{} : Cell(std::string(text)); }
-template <class Value>
-Cell known_cell(const std::optional<Value>& value) {
-  return value ? Cell(*value) : Cell{};
+template <class Value, class Of = std::identity>
+Cell known_cell(const std::optional<Value>& value, Of of = {}) {
+  return value ? Cell(std::invoke(of, *value)) : Cell{};
 }
 
 // "▲ worse", "inconclusive: 3/4 steps"; the mark and caveats for people only.

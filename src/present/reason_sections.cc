@@ -30,19 +30,13 @@ std::string certainty(const PathWithout& path) {
   return text.empty() ? "by the releases" : text;
 }
 
-// What `of` says of something, where that is known.
-template <class Known, class Of>
-Cell cell_of(const std::optional<Known>& known, Of of) {
-  return known ? Cell(std::invoke(of, *known)) : Cell{};
-}
-
 void add_reason(const SectionInput& in, const GroupReasons& group, const Reason& reason, std::int64_t rank,
                 Report& table) {
   const auto layers = [&](std::size_t number) {
     return reason.place.compared > 0 ? Cell(static_cast<std::int64_t>(number)) : Cell{};
   };
   const auto kernel = [&](NameId ChangedPair::*side) {
-    return cell_of(reason.pair, [&](const ChangedPair& pair) { return in.kernel_names.entries()[pair.*side].name; });
+    return known_cell(reason.pair, [&](const ChangedPair& pair) { return in.kernel_names.entries()[pair.*side].name; });
   };
   const auto percent = [](double share) { return 100 * share; };
   const auto host_percent = [](const HostFrame& host) { return 100 * host.share; };
@@ -61,21 +55,21 @@ void add_reason(const SectionInput& in, const GroupReasons& group, const Reason&
                   {"baseline", change.baseline},
                   {"candidate", change.candidate},
                   {"change", change.change},
-                  {"share_pct", cell_of(reason.share, percent)},
+                  {"share_pct", known_cell(reason.share, percent)},
                   {"count_effect", change.count_effect},
                   {"duration_effect", change.duration_effect},
                   {"baseline_n", count_cell(reason.baseline_n, 1, in.human_readable)},
                   {"candidate_n", count_cell(reason.candidate_n, 1, in.human_readable)},
-                  {"low", cell_of(reason.interval, &Interval::low)},
-                  {"high", cell_of(reason.interval, &Interval::high)},
+                  {"low", known_cell(reason.interval, &Interval::low)},
+                  {"high", known_cell(reason.interval, &Interval::high)},
                   {"baseline_kernel", kernel(&ChangedPair::baseline)},
                   {"candidate_kernel", kernel(&ChangedPair::candidate)},
-                  {"host", cell_of(reason.host, &HostFrame::frame)},
-                  {"host_pct", cell_of(reason.host, host_percent)},
-                  {"host_calls", cell_of(reason.host, &HostFrame::calls)},
-                  {"path", cell_of(reason.path, &PathWithout::length)},
-                  {"path_without", cell_of(reason.path, &PathWithout::without)},
-                  {"path_certainty", cell_of(reason.path, certainty)},
+                  {"host", known_cell(reason.host, &HostFrame::frame)},
+                  {"host_pct", known_cell(reason.host, host_percent)},
+                  {"host_calls", known_cell(reason.host, &HostFrame::calls)},
+                  {"path", known_cell(reason.path, &PathWithout::length)},
+                  {"path_without", known_cell(reason.path, &PathWithout::without)},
+                  {"path_certainty", known_cell(reason.path, certainty)},
                   {"next", shell_text(next)},
                   {"next_step", in.human_readable ? Cell{} : json_text(next)}});
 }
