@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 4> kOutcomes = {"pass", "fail", "inconclu
 // The changes of one kind of steps: by metric, null where it was not compared; and of transitions to other kinds.
 struct KindChanges {
   std::string kind;
-  std::function<const Change*(StepMetric)> by_metric;
-  std::vector<std::pair<std::string, const Change*>> transitions;  // "period to decode"
+  std::array<const Change*, kStepMetrics> metrics{};
+  std::vector<std::pair<std::string, const Change*>> transitions{};  // "period to decode"
 };
 
 bool is_known(const Change* change) {
@@ -72,42 +72,51 @@ class Judge {
     return findings_.back();
   }
 
-  void tell_caveat(std::string_view measure, const Change& period) const {
-    if (!period.caveat.empty()) note_(fmt::format("gate: {}, {}: {}", changes_.kind, measure, period.caveat));
+  void tell(std::string_view measure, const std::string& what) const {
+    if (!what.empty()) note_(fmt::format("gate: {}, {}: {}", changes_.kind, measure, what));
   }
 
+  void leave_open(std::string_view measure, GateOutcome outcome, const std::string& reason) {
+    add(measure, std::nullopt, outcome, reason);
+    tell(measure, reason);
+  }
   void unknown(StepMetric metric) {
-    const std::string reason = "not known for both traces";
-    add(to_string(metric), std::nullopt, GateOutcome::kInconclusive, reason);
-    note_(fmt::format("gate: {}, {}: {}", changes_.kind, to_string(metric), reason));
+    leave_open(to_string(metric), GateOutcome::kInconclusive, "not known for both traces");
+  }
+  void not_judged(std::string_view measure, const std::string& reason) {
+    leave_open(measure, GateOutcome::kNotJudged, reason);
+  }
+
+  [[nodiscard]] const Change* change_of(StepMetric metric) const {
+    return changes_.metrics[static_cast<std::size_t>(metric)];
   }
 
   void transitions() {
     for (const auto& [measure, change] : changes_.transitions) {
       if (!is_known(change) || !change->recorded_alike) continue;
       judge(measure, *change);
-      tell_caveat(measure, *change);
+      tell(measure, change->caveat);
     }
   }
 
   // By one metric that was named.
   void by_metric(StepMetric metric) {
-    const Change* change = changes_.by_metric(metric);
+    const Change* change = change_of(metric);
     if (!is_known(change)) return unknown(metric);
-    tell_caveat(to_string(metric), *change);
+    tell(to_string(metric), change->caveat);
     judge(to_string(metric), *change);
   }
 
   // By the worse of period and span.
   void by_worse() {
-    const Change* period = changes_.by_metric(StepMetric::kPeriod);
-    const Change* span = changes_.by_metric(StepMetric::kSpan);
+    const Change* period = change_of(StepMetric::kPeriod);
+    const Change* span = change_of(StepMetric::kSpan);
     const std::string_view measure = to_string(StepMetric::kPeriod);
     if (is_known(period) && !period->recorded_alike) {
       not_judged(measure, period->reason + ": judged by span");
     } else if (is_known(period)) {
       judge(measure, *period);
-      tell_caveat(measure, *period);
+      tell(measure, period->caveat);
     }
     const bool one_side = period != nullptr && (period->baseline_steps > 0) != (period->candidate_steps > 0);
     if (one_side) not_judged(measure, "known for one trace only: judged by span");
@@ -116,11 +125,6 @@ class Judge {
       return not_judged(to_string(StepMetric::kSpan), std::string(kOverlap) + ": judged by period");
     }
     judge(to_string(StepMetric::kSpan), *span);
-  }
-
-  void not_judged(std::string_view measure, const std::string& reason) {
-    add(measure, std::nullopt, GateOutcome::kNotJudged, reason);
-    note_(fmt::format("gate: {}, {}: {}", changes_.kind, measure, reason));
   }
 
   const Gate& gate_;
@@ -186,7 +190,8 @@ std::string to_string(const GateResult& result) {
 GateResult judge_by_gate(const Gate& gate, const Comparison& comparison, const Note& note) {
   GateResult out{gate, {}};
   for (const GroupComparison& group : comparison.groups) {
-    KindChanges changes{group.group.label, [&](StepMetric metric) { return &group.metric(metric); }, {}};
+    KindChanges changes{group.group.label};
+    std::ranges::transform(group.metrics, changes.metrics.begin(), [](const Change& change) { return &change; });
     for (const TransitionChange& transition : group.transitions) {
       changes.transitions.emplace_back(period_measure(transition.to), &transition.change);
     }
@@ -206,14 +211,9 @@ GateResult judge_by_gate(const Gate& gate, const Comparison& comparison, const N
 GateResult judge_by_gate(const Gate& gate, const SampleComparison& comparison, const Note& note) {
   std::vector<KindChanges> kinds;  // in their order
   for (const SampleChange& item : comparison.changes) {
-    if (kinds.empty() || kinds.back().kind != item.kind) {
-      const auto by_metric = [&comparison, kind = item.kind](StepMetric metric) -> const Change* {
-        const auto found = std::ranges::find_if(comparison.changes, [&](const SampleChange& other) {
-          return other.kind == kind && other.measure == to_string(metric);
-        });
-        return found == comparison.changes.end() ? nullptr : &found->change;
-      };
-      kinds.push_back({item.kind, by_metric, {}});
+    if (kinds.empty() || kinds.back().kind != item.kind) kinds.push_back({item.kind});
+    if (const auto metric = step_metric_from(item.measure)) {
+      kinds.back().metrics[static_cast<std::size_t>(*metric)] = &item.change;
     }
     if (is_transition(item.measure)) kinds.back().transitions.emplace_back(item.measure, &item.change);
   }
