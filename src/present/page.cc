@@ -113,20 +113,19 @@ class Writer : PageWriter {
         words_{input.in, names_} {}
 
   Page run() {
-    if (input_.in.gate != nullptr) add(BlockKind::kHeadline, to_string(*input_.in.gate));
+    if (input_.in.gate != nullptr) add_headline(to_string(*input_.in.gate));
     if (input_.reasons.empty()) {
       const TraceDescription& a = input_.in.baseline.description;
       const TraceDescription& empty = a.without_device.empty() ? input_.in.candidate.description : a;
-      add(BlockKind::kHeadline,
-          empty.without_device.empty()
-              ? say("compare.nothing", "Nothing is compared: the traces have no steps of a kind in common.")
-              : say("compare.without_device", "Nothing is compared: {trace}: {why}.",
-                    {{"trace", empty.label}, {"why", empty.without_device}}));
+      add_headline(empty.without_device.empty()
+                       ? say("compare.nothing", "Nothing is compared: the traces have no steps of a kind in common.")
+                       : say("compare.without_device", "Nothing is compared: {trace}: {why}.",
+                             {{"trace", empty.label}, {"why", empty.without_device}}));
     } else {
       if (!input_.reasons.front().group->permission.may(Claim::kKernels)) {
-        add(BlockKind::kHeadline, of(input_.reasons.front(), names_out_of_step_text(input_.in, names_)));
+        add_headline(of(input_.reasons.front(), names_out_of_step_text(input_.in, names_)));
       }
-      add(BlockKind::kHeadline, of(input_.reasons.front(), headline(input_.reasons.front())));
+      add_headline(of(input_.reasons.front(), headline(input_.reasons.front())));
       beside_headline(input_.reasons.front());
     }
     if (!one_step()) verdicts();
@@ -239,11 +238,10 @@ class Writer : PageWriter {
   void beside_headline(const GroupReasons& group) {
     const Change& span = group.group->metric(StepMetric::kSpan);
     if (group.by_period && span.verdict == Verdict::kWorse && judged(group).verdict != Verdict::kWorse)
-      add(BlockKind::kItem,
+      add_item(
           of(group, say("compare.span_worse", "Of the device alone: {span}", {{"span", change_text(span, "span")}})),
           kBullet);
-    if (group.group->is_host_told())
-      add(BlockKind::kItem, of(group, host_steps(names_, *group.group, unit(group, true))), kBullet);
+    if (group.group->is_host_told()) add_item(of(group, host_steps(names_, *group.group, unit(group, true))), kBullet);
   }
 
   static bool may_be_chance(const Change& change) {
@@ -334,10 +332,10 @@ class Writer : PageWriter {
 
   void verdicts() {
     if (input_.reasons.empty()) return;
-    add(BlockKind::kHeading, fmt::format("Verdict ({})", kOneRun));
+    add_heading(fmt::format("Verdict ({})", kOneRun));
     for (std::size_t i = 0; i < std::min(input_.reasons.size(), kMostVerdicts); ++i) {
       const GroupReasons& group = input_.reasons[i];
-      add(BlockKind::kItem, of(group, verdict(group)), mark(*group.group));
+      add_item(of(group, verdict(group)), mark(*group.group));
     }
     add_more("compare.more_kinds", "{n} more kinds of steps: --section verdict", input_.reasons.size(), kMostVerdicts);
   }
@@ -378,12 +376,11 @@ class Writer : PageWriter {
       if (first || group.unsteady.empty()) return rest(group, 0);
     }
     if (!explains(group)) {
-      add(BlockKind::kHeading,
-          of(group, say("compare.beside", "What differs beside {step}", {{"step", step_of(group)}})));
+      add_heading(of(group, say("compare.beside", "What differs beside {step}", {{"step", step_of(group)}})));
     } else {
       const Figure step{"step", step_of(group)}, measure{"measure", group.by_period ? "period" : "span"};
       const Figure time{"candidate", group.total.candidate}, means{"mean_of", mean_of(group)};
-      add(BlockKind::kHeading,
+      add_heading(
           of(group, change == 0
                         ? say("compare.within",
                               "What differs within {step}, which takes as long: {measure} {candidate:time} ({mean_of})",
@@ -415,7 +412,7 @@ class Writer : PageWriter {
                                {"against", reason.opposing ? " against it:" : ""},
                                {"reason", reason_text(words_, group, reason)},
                                {"path", number > kMostPaths ? Sentence{} : path_text(reason)}});
-    add(BlockKind::kItem, of(group, with(text, {"number", number})), fmt::format("{}.", number));
+    add_item(of(group, with(text, {"number", number})), fmt::format("{}.", number));
     add_below(next_step_of(group, reason, input_.in));
   }
 
@@ -431,10 +428,9 @@ class Writer : PageWriter {
       unsteady = say("unsteady", "; of that {change:+time} varies from step to step: {reason}",
                      {{"change", most.change.change}, {"reason", reason_text(words_, group, most)}});
     }
-    add(BlockKind::kItem,
-        of(group, say("compare.rest", "{more}{rest:+time} in smaller rows and noise{unsteady}",
-                      {{"more", more}, {"rest", group.rest}, {"unsteady", unsteady}})),
-        group.reasons.empty() ? mark(*group.group) : "rest:");
+    add_item(of(group, say("compare.rest", "{more}{rest:+time} in smaller rows and noise{unsteady}",
+                           {{"more", more}, {"rest", group.rest}, {"unsteady", unsteady}})),
+             group.reasons.empty() ? mark(*group.group) : "rest:");
   }
 
   void fusions() {
@@ -442,10 +438,10 @@ class Writer : PageWriter {
     for (const GroupReasons& group : input_.reasons) {
       if (!group.group->other_work.text.empty()) continue;
       for (const Fusion& fusion : group.group->fusions) {
-        if (all++ == 0) add(BlockKind::kHeading, "Fusions");
+        if (all++ == 0) add_heading("Fusions");
         if (said < listed_) {
           ++said;
-          add(BlockKind::kItem, of(group, fusion_text(words_, *group.group, fusion)), mark(*group.group));
+          add_item(of(group, fusion_text(words_, *group.group, fusion)), mark(*group.group));
         }
       }
     }
@@ -467,8 +463,8 @@ class Writer : PageWriter {
     });
     if (most == input_.in.shapes->end() || std::abs(most->change()) < kLeastChange * most->baseline.busy) return;
     const double hardware = most->hardware().value();
-    add(BlockKind::kHeading, "Against the peaks of the devices");
-    add(BlockKind::kItem,
+    add_heading("Against the peaks of the devices");
+    add_item(
         say("compare.roofline",
             "{operator} {shape}: {baseline_share:.1f%} of {baseline}'s roof, {candidate_share:.1f%} of {candidate}'s; "
             "{change:+time} a call, of that {hardware:+time} by the roofs and {efficiency:+time} by their use",
@@ -505,17 +501,16 @@ class Writer : PageWriter {
       by = say("memory.by", "; {operator} alone {change:+bytes}",
                {{"change", change(*next)}, {"operator", next->operator_name}});
     }
-    add(BlockKind::kHeading, "Memory");
-    add(BlockKind::kItem,
-        say("compare.memory", "{device}: peak {baseline:bytes} -> {candidate:bytes} ({change:+bytes}){by}{at}",
-            {{"device", most->device},
-             {"baseline", most->baseline},
-             {"candidate", most->candidate},
-             {"change", change(*most)},
-             {"by", by},
-             {"at", most->step ? say("memory.at", "; the higher one in step {step:count}", {{"step", *most->step}})
-                               : Sentence{}}}),
-        kBullet);
+    add_heading("Memory");
+    add_item(say("compare.memory", "{device}: peak {baseline:bytes} -> {candidate:bytes} ({change:+bytes}){by}{at}",
+                 {{"device", most->device},
+                  {"baseline", most->baseline},
+                  {"candidate", most->candidate},
+                  {"change", change(*most)},
+                  {"by", by},
+                  {"at", most->step ? say("memory.at", "; the higher one in step {step:count}", {{"step", *most->step}})
+                                    : Sentence{}}}),
+             kBullet);
     add_below({"compare", {"$A", "$B"}, {{"section", "memory"}}});
   }
 
@@ -532,18 +527,17 @@ class Writer : PageWriter {
     const auto other = std::ranges::find(others, own.name, &TraceFinding::name);
     const bool known = other != others.end();
     if (!own.stands_out || (known && other->stands_out && own.share_pct - other->share_pct < kMuchMore)) return;
-    if (!std::exchange(any_finding_, true)) add(BlockKind::kHeading, "Findings");
+    if (!std::exchange(any_finding_, true)) add_heading("Findings");
     const std::string &side = of_candidate ? names_.candidate : names_.baseline,
                       &there = of_candidate ? names_.baseline : names_.candidate;
-    add(BlockKind::kItem,
-        with(say("finding." + own.name, "{side}: {finding}{other}",
-                 {{"side", side},
-                  {"finding", own.text},
-                  {"other", known ? say("", "; {name}: {other_share:.1f%}",
-                                        {{"name", there}, {"other_share", other->share_pct / 100}})
-                                  : Sentence{}}}),
-             {"share", own.share_pct / 100}),
-        kBullet);
+    add_item(with(say("finding." + own.name, "{side}: {finding}{other}",
+                      {{"side", side},
+                       {"finding", own.text},
+                       {"other", known ? say("", "; {name}: {other_share:.1f%}",
+                                             {{"name", there}, {"other_share", other->share_pct / 100}})
+                                       : Sentence{}}}),
+                  {"share", own.share_pct / 100}),
+             kBullet);
     add_below({"findings", {of_candidate ? "$B" : "$A"}});
   }
 
@@ -552,31 +546,31 @@ class Writer : PageWriter {
     const std::vector<CompareWarning>& all = input_.in.comparison.warnings;
     for (const CompareWarning& warning : all) {
       if (said == listed_) break;
-      if (said++ == 0) add(BlockKind::kHeading, "Warnings");
+      if (said++ == 0) add_heading("Warnings");
       const std::string side = warning.side == "baseline"    ? names_.baseline + ": "
                                : warning.side == "candidate" ? names_.candidate + ": "
                                                              : "";
-      add(BlockKind::kItem,
-          with(say("warning." + warning.code, "{side}{text}", {{"side", side}, {"text", warning.text}}),
-               {"severity", warning.severity}),
-          warning.severity + ":");
+      add_item(with(say("warning." + warning.code, "{side}{text}", {{"side", side}, {"text", warning.text}}),
+                    {"severity", warning.severity}),
+               warning.severity + ":");
     }
     add_more("compare.more_warnings", "{n} more: --section warnings", all.size(), said);
   }
 
   void more() {
     if (one_step()) {
-      add(BlockKind::kHeading, "More");
-      add(BlockKind::kCommand, fmt::format("T={}", shell_word(input_.candidate)));
-      add(NextStep{"compare", {"$T"}, {{"step", std::to_string(*one_step())}, {"section", "ledger"}}});
+      add_heading("More");
+      add_command(fmt::format("T={}", shell_word(input_.candidate)));
+      add_command(NextStep{"compare", {"$T"}, {{"step", std::to_string(*one_step())}, {"section", "ledger"}}});
       return;
     }
-    add(BlockKind::kHeading, say("compare.sides", "More (A, the baseline: {baseline}; B: {candidate})",
-                                 {{"baseline", input_.in.baseline.description.devices},
-                                  {"candidate", input_.in.candidate.description.devices}}));
-    add(BlockKind::kCommand, fmt::format("A={}", shell_word(input_.baseline)));
-    add(BlockKind::kCommand, fmt::format("B={}", shell_word(input_.candidate)));
-    for (const char* section : {"ledger", "all"}) add(NextStep{"compare", {"$A", "$B"}, {{"section", section}}});
+    add_heading(say("compare.sides", "More (A, the baseline: {baseline}; B: {candidate})",
+                    {{"baseline", input_.in.baseline.description.devices},
+                     {"candidate", input_.in.candidate.description.devices}}));
+    add_command(fmt::format("A={}", shell_word(input_.baseline)));
+    add_command(fmt::format("B={}", shell_word(input_.candidate)));
+    for (const char* section : {"ledger", "all"})
+      add_command(NextStep{"compare", {"$A", "$B"}, {{"section", section}}});
   }
 
   const PageInput& input_;

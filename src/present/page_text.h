@@ -43,9 +43,29 @@ using Page = std::vector<Block>;
 // The mark of an item without a name or number: the bullet of a text. Markdown and HTML have their own.
 inline constexpr const char* kBullet = "-";
 
-// What writes a page of sentences derives from this.
+// What writes a page of sentences derives from this. What a block says is a sentence, or a text without figures.
 class PageWriter {
  protected:
+  void add_headline(auto said) { add(BlockKind::kHeadline, std::move(said)); }
+  void add_heading(auto said) { add(BlockKind::kHeading, std::move(said)); }
+  void add_item(auto said, std::string mark = "") { add(BlockKind::kItem, std::move(said), std::move(mark)); }
+  void add_command(std::string text, std::string mark = "") {
+    add(BlockKind::kCommand, std::move(text), std::move(mark));
+  }
+  void add_command(const NextStep& step, std::string mark = "") {
+    page_.push_back({BlockKind::kCommand, std::move(mark), shell_text(step), {}, {}, json_text(step)});
+  }
+  // Below an item, once in a page.
+  void add_below(const NextStep& step) {
+    if (said_.insert(shell_text(step)).second) add_command(step, "   ");
+  }
+  // Of so many things in a list, `said` were; `text` says of {n} others where they are.
+  void add_more(std::string id, std::string_view text, std::size_t all, std::size_t said) {
+    if (all > said) add_item(say(std::move(id), text, {{"n", all - said}}));
+  }
+  [[nodiscard]] Page take() { return std::move(page_); }
+
+ private:
   void add(BlockKind kind, Sentence sentence, std::string mark = "") {
     page_.push_back(
         {kind, std::move(mark), std::move(sentence.text), std::move(sentence.id), std::move(sentence.figures)});
@@ -53,20 +73,7 @@ class PageWriter {
   void add(BlockKind kind, std::string text, std::string mark = "") {
     add(kind, Sentence{std::move(text)}, std::move(mark));
   }
-  void add(const NextStep& step, std::string mark = "") {
-    page_.push_back({BlockKind::kCommand, std::move(mark), shell_text(step), {}, {}, json_text(step)});
-  }
-  // Below an item, once in a page.
-  void add_below(const NextStep& step) {
-    if (said_.insert(shell_text(step)).second) add(step, "   ");
-  }
-  // Of so many things in a list, `said` were; `text` says of {n} others where they are.
-  void add_more(std::string id, std::string_view text, std::size_t all, std::size_t said) {
-    if (all > said) add(BlockKind::kItem, say(std::move(id), text, {{"n", all - said}}));
-  }
-  [[nodiscard]] Page take() { return std::move(page_); }
 
- private:
   Page page_;
   std::set<std::string> said_;  // commands
 };

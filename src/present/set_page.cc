@@ -50,11 +50,11 @@ class SetsWriter : PageWriter {
 
   Page run() {
     if (phases_.empty()) {
-      add(BlockKind::kHeadline, say("sets.nothing", "Nothing to compare: no kind of steps is in runs of both sides."));
+      add_headline(say("sets.nothing", "Nothing to compare: no kind of steps is in runs of both sides."));
     } else {
       headline(*phases_.front());
     }
-    if (answer_.gate) add(BlockKind::kItem, say("sets.gate", "{text}", {{"text", gate_text(answer_)}}));
+    if (answer_.gate) add_item(say("sets.gate", "{text}", {{"text", gate_text(answer_)}}));
     verdicts();
     for (const PhaseAnswer* phase : phases_) reasons(*phase);
     runs();
@@ -77,11 +77,11 @@ class SetsWriter : PageWriter {
     const SetMetric& period = phase.comparison.period;
     const SetMetric& equal = phase.comparison.period_at_equal_speed;
     if (!period.range) {
-      add(BlockKind::kHeadline, say("sets.not_judged", "{phase}: no verdict: {reason} ({a} and {b} runs).",
-                                    {{"phase", phase.phase.label},
-                                     {"reason", period.reason},
-                                     {"a", period.baseline_runs},
-                                     {"b", period.candidate_runs}}));
+      add_headline(say("sets.not_judged", "{phase}: no verdict: {reason} ({a} and {b} runs).",
+                       {{"phase", phase.phase.label},
+                        {"reason", period.reason},
+                        {"a", period.baseline_runs},
+                        {"b", period.candidate_runs}}));
       return;
     }
     Sentence second;
@@ -92,17 +92,16 @@ class SetsWriter : PageWriter {
     } else {
       second = say("no_speed", " Not known at equal speed of the GPUs: {why}.", {{"why", equal.reason}});
     }
-    add(BlockKind::kHeadline,
-        say("sets.headline",
-            "{phase}: the candidate's {measure} is {change} ({interval}; {a} and {b} runs).{second}{rare}",
-            {{"phase", phase.phase.label},
-             {"measure", phase.measure()},
-             {"change", set_change_words(period, answer_.options.budget_pct)},
-             {"interval", interval_words(period.range_pct)},
-             {"a", period.baseline_runs},
-             {"b", period.candidate_runs},
-             {"second", second},
-             {"rare", rare_steps(phase)}}));
+    add_headline(say("sets.headline",
+                     "{phase}: the candidate's {measure} is {change} ({interval}; {a} and {b} runs).{second}{rare}",
+                     {{"phase", phase.phase.label},
+                      {"measure", phase.measure()},
+                      {"change", set_change_words(period, answer_.options.budget_pct)},
+                      {"interval", interval_words(period.range_pct)},
+                      {"a", period.baseline_runs},
+                      {"b", period.candidate_runs},
+                      {"second", second},
+                      {"rare", rare_steps(phase)}}));
   }
 
   // The period is that of regular steps: what the others add must not go unsaid.
@@ -130,7 +129,7 @@ class SetsWriter : PageWriter {
 
   void verdicts() {
     if (phases_.empty()) return;
-    add(BlockKind::kHeading, "Verdict (regular steps, at equal load)");
+    add_heading("Verdict (regular steps, at equal load)");
     for (std::size_t i = 0; i < phases_.size() && i < kSetPhases; ++i) {
       const PhaseAnswer& phase = *phases_[i];
       verdict(phase, phase.comparison.period, phase.measure());
@@ -143,8 +142,8 @@ class SetsWriter : PageWriter {
 
   void verdict(const PhaseAnswer& phase, const SetMetric& metric, const std::string& name) {
     if (!metric.range) {
-      add(BlockKind::kItem, say("sets.no_verdict", "{phase}, {metric}: {reason}",
-                                {{"phase", phase.phase.label}, {"metric", name}, {"reason", metric.reason}}));
+      add_item(say("sets.no_verdict", "{phase}, {metric}: {reason}",
+                   {{"phase", phase.phase.label}, {"metric", name}, {"reason", metric.reason}}));
       return;
     }
     Sentence needed;
@@ -158,7 +157,7 @@ class SetsWriter : PageWriter {
                          {{"n", runs}, {"budget", answer_.options.budget_pct}})
                    : say("more_needed", "; only more runs can tell");
     }
-    add(BlockKind::kItem,
+    add_item(
         say("sets.verdict",
             "{phase}, {metric}: {verdict}, {baseline:time} -> {candidate:time} ({change:+.1f} %, {interval}); {what} "
             "vary by {sd:.2f} % (sd): changes from {detectable:.1f} % on are told{needed}",
@@ -187,8 +186,7 @@ class SetsWriter : PageWriter {
     };
     const auto named = std::ranges::count_if(one.rows, [&](const SetRow& row) { return row.named || moves(row); });
     const std::string of = answer_.phases.size() > 1 ? fmt::format(" ({})", phase.phase.label) : "";
-    add(BlockKind::kHeading,
-        named > 0 ? fmt::format("Reasons{}", of) : fmt::format("No part changed by more than runs vary{}", of));
+    add_heading(named > 0 ? fmt::format("Reasons{}", of) : fmt::format("No part changed by more than runs vary{}", of));
     const std::size_t most = &phase == phases_.front() ? reasons_ : 1;
     std::size_t said = 0, shown = 0;
     std::array<bool, 2> is_shown{};  // less, more: of work that moved to other parts both
@@ -199,13 +197,13 @@ class SetsWriter : PageWriter {
       if (shown >= most && way) continue;
       way = true;
       ++shown;
-      add(BlockKind::kItem, row_words(phase, row), fmt::format("{}.", said));
+      add_item(row_words(phase, row), fmt::format("{}.", said));
     }
     add_more("sets.more_reasons", "{n} more: --section reasons", said, shown);
     for (const SetRow& row : one.rows) {
       const bool matters = 1000 * std::abs(row.candidate - row.baseline) >= one.period.baseline;
       if (row.kind == SetRowKind::kPart || row.named || !matters) continue;
-      add(BlockKind::kItem, row_words(phase, row));
+      add_item(row_words(phase, row));
     }
   }
 
@@ -257,16 +255,16 @@ class SetsWriter : PageWriter {
       }
     }
     all.insert(all.end(), rare.begin(), rare.end());
-    if (!all.empty()) add(BlockKind::kHeading, "Runs that stand out");
-    for (std::size_t i = 0; i < all.size() && i < kSetRuns; ++i) add(BlockKind::kItem, all[i]);
+    if (!all.empty()) add_heading("Runs that stand out");
+    for (std::size_t i = 0; i < all.size() && i < kSetRuns; ++i) add_item(all[i]);
     add_more("sets.more_runs", "{n} more: --runs", all.size(), kSetRuns);
   }
 
   void warnings() {
     if (answer_.warnings.empty()) return;
-    add(BlockKind::kHeading, "Warnings");
+    add_heading("Warnings");
     for (std::size_t i = 0; i < answer_.warnings.size() && i < kSetWarnings; ++i) {
-      add(BlockKind::kItem, say("sets.warning", "{text}", {{"text", answer_.warnings[i]}}));
+      add_item(say("sets.warning", "{text}", {{"text", answer_.warnings[i]}}));
     }
     add_more("sets.more_warnings", "{n} more: --json has all", answer_.warnings.size(), kSetWarnings);
   }
@@ -309,10 +307,10 @@ class SetsWriter : PageWriter {
       }
     }
     if (typical[0].empty() || typical[1].empty()) return;
-    add(BlockKind::kHeading, jobs ? "More (two typical jobs, rank by rank: waiting and transfer)"
-                                  : "More (two typical runs, kernel by kernel)");
-    add(BlockKind::kCommand, fmt::format("trace-query compare {}{} {}{}", jobs ? "--baseline " : "", typical[0],
-                                         jobs ? "--candidate " : "", typical[1]));
+    add_heading(jobs ? "More (two typical jobs, rank by rank: waiting and transfer)"
+                     : "More (two typical runs, kernel by kernel)");
+    add_command(fmt::format("trace-query compare {}{} {}{}", jobs ? "--baseline " : "", typical[0],
+                            jobs ? "--candidate " : "", typical[1]));
   }
 
   const SetsAnswer& answer_;

@@ -97,17 +97,16 @@ class TraceWords : PageWriter {
   Page run() {
     if (groups_.empty()) {
       const std::string& without = in_.trace.description.without_device;
-      add(BlockKind::kHeadline,
-          !without.empty() ? say("report.without_device", "The trace: {why}.", {{"why", without}})
-          : in_.selection.empty()
-              ? say("report.no_kernels", "The trace has no kernels to report on{where}.",
-                    {{"where", in_.index.database().query_int64("SELECT id FROM kernel LIMIT 1")
-                                   ? ": none of them is in a step"
-                                   : ""}})
-              : say("report.no_match", "No device work matches {selection}.", {{"selection", in_.selection}}));
+      add_headline(!without.empty() ? say("report.without_device", "The trace: {why}.", {{"why", without}})
+                   : in_.selection.empty()
+                       ? say("report.no_kernels", "The trace has no kernels to report on{where}.",
+                             {{"where", in_.index.database().query_int64("SELECT id FROM kernel LIMIT 1")
+                                            ? ": none of them is in a step"
+                                            : ""}})
+                       : say("report.no_match", "No device work matches {selection}.", {{"selection", in_.selection}}));
     } else {
       find_host();
-      add(BlockKind::kHeadline, with(headline(), phase_of(groups_.front())));
+      add_headline(with(headline(), phase_of(groups_.front())));
       steps();
       for (std::size_t i = 0; i < std::min(groups_.size(), kMostGroupsSaid); ++i) where(groups_[i], i == 0);
     }
@@ -296,8 +295,8 @@ class TraceWords : PageWriter {
   }
 
   void steps() {
-    add(BlockKind::kHeading, "Steps");
-    if (!in_.selection.empty()) add(BlockKind::kItem, in_.selection, "only");
+    add_heading("Steps");
+    if (!in_.selection.empty()) add_item(in_.selection, "only");
     for (const GroupTime& of : groups_) {
       const GroupComparison& group = of.group;
       const double total = of.total();
@@ -313,37 +312,36 @@ class TraceWords : PageWriter {
                              : say("", "; two kinds: {of}", {{"of", kinds_words(in_.trace, of.side(), std::nullopt)}})};
       const Figure tokens{"tokens", rate ? say("", "; {per_s:.4g} tokens/s", {{"per_s", *rate}}) : Sentence{}};
       const bool whole = group.group.whole_trace;
-      add(BlockKind::kItem,
-          with(say("report.steps",
-                   "{steps}{mean}{measure} {time:time}, of which the device is busy "
-                   "{busy:.0f%}{comm}{left_out}{kinds}{tokens}",
-                   {{"steps",
-                     whole ? Sentence{"no steps; "}
-                           : say("", of.side().kind == StepKind::kUnit ? "{n:# repeating unit}: " : "{n:# step}: ",
-                                 {{"n", n}})},
-                    {"mean", n > 1 ? "mean " : ""},
-                    {"measure", measure(of)},
-                    {"time", total},
-                    {"busy", total > 0 ? (total - of.idle()) / total : 0},
-                    only_comm,
-                    {"left_out", left_out(of, true)},
-                    kinds,
-                    tokens}),
-               phase_of(of)),
-          fmt::format("{}:", whole ? "trace" : group.group.said()));
+      add_item(with(say("report.steps",
+                        "{steps}{mean}{measure} {time:time}, of which the device is busy "
+                        "{busy:.0f%}{comm}{left_out}{kinds}{tokens}",
+                        {{"steps",
+                          whole ? Sentence{"no steps; "}
+                                : say("", of.side().kind == StepKind::kUnit ? "{n:# repeating unit}: " : "{n:# step}: ",
+                                      {{"n", n}})},
+                         {"mean", n > 1 ? "mean " : ""},
+                         {"measure", measure(of)},
+                         {"time", total},
+                         {"busy", total > 0 ? (total - of.idle()) / total : 0},
+                         only_comm,
+                         {"left_out", left_out(of, true)},
+                         kinds,
+                         tokens}),
+                    phase_of(of)),
+               fmt::format("{}:", whole ? "trace" : group.group.said()));
     }
-    for (const std::string& note : in_.trace.steps.notes) add(BlockKind::kItem, note, "note:");
-    for (const std::string& note : in_.trace.work.notes) add(BlockKind::kItem, note, "note:");
+    for (const std::string& note : in_.trace.steps.notes) add_item(note, "note:");
+    for (const std::string& note : in_.trace.work.notes) add_item(note, "note:");
   }
 
   void where(const GroupTime& of, bool first) {
     const bool several = of.group.group.candidate.device_steps.size() > 1;
-    add(BlockKind::kHeading, with(say("report.where", "Where the time of {step} goes: {time:time} ({mean}{measure})",
-                                      {{"step", step_words(of.group)},
-                                       {"time", of.total()},
-                                       {"mean", several ? "mean " : ""},
-                                       {"measure", measure(of)}}),
-                                  phase_of(of)));
+    add_heading(with(say("report.where", "Where the time of {step} goes: {time:time} ({mean}{measure})",
+                         {{"step", step_words(of.group)},
+                          {"time", of.total()},
+                          {"mean", several ? "mean " : ""},
+                          {"measure", measure(of)}}),
+                     phase_of(of)));
     double rest = of.total();
     std::size_t number = 0;
     const std::size_t most = first ? kMostItems : kMostItems / 2;
@@ -351,19 +349,18 @@ class TraceWords : PageWriter {
       if (item.kind == LedgerKind::kRare) continue;  // beside the mean
       const double time = item.change.candidate;
       if (time < kWorthSaying * of.total() || number == most) continue;
-      add(BlockKind::kItem,
-          with(say("report.part", "{time:time} ({share:.0f%}) {what}{host}",
-                   {{"time", time},
-                    {"share", time / of.total()},
-                    {"what", item_words(of.group, item)},
-                    {"host", first ? host_of(item) : Sentence{}}}),
-               phase_of(of)),
-          fmt::format("{}.", ++number));
-      add(command(of.group, item), "   ");
+      add_item(with(say("report.part", "{time:time} ({share:.0f%}) {what}{host}",
+                        {{"time", time},
+                         {"share", time / of.total()},
+                         {"what", item_words(of.group, item)},
+                         {"host", first ? host_of(item) : Sentence{}}}),
+                    phase_of(of)),
+               fmt::format("{}.", ++number));
+      add_command(command(of.group, item), "   ");
       rest -= time;
     }
     if (std::abs(rest) >= kWorthSaying * of.total()) {
-      add(BlockKind::kItem,
+      add_item(
           with(say("report.rest", "{time:time} ({share:.0f%}) in smaller rows{twice}",
                    {{"time", rest},
                     {"share", rest / of.total()},
@@ -452,47 +449,41 @@ class TraceWords : PageWriter {
     bool any = false;
     for (const TraceFinding& finding : in_.findings) {
       if (!finding.stands_out) continue;
-      if (!any) add(BlockKind::kHeading, "Findings");
+      if (!any) add_heading("Findings");
       any = true;
-      add(BlockKind::kItem,
-          with(say("finding." + finding.name, "{finding}", {{"finding", finding.text}}),
-               {"share", finding.share_pct / 100}),
-          kBullet);
+      add_item(with(say("finding." + finding.name, "{finding}", {{"finding", finding.text}}),
+                    {"share", finding.share_pct / 100}),
+               kBullet);
     }
     if (any) {
-      add(BlockKind::kCommand,
-          fmt::format("trace-query findings $T{}{}", in_.selection.empty() ? "" : " ", in_.selection), "   ");
+      add_command(fmt::format("trace-query findings $T{}{}", in_.selection.empty() ? "" : " ", in_.selection), "   ");
     }
   }
 
   void warnings() {
-    const auto severity = find_column(in_.warnings.columns, "severity"),
-               finding = find_column(in_.warnings.columns, "finding"),
-               advice = find_column(in_.warnings.columns, "suggestion"),
-               share_column = find_column(in_.warnings.columns, "share_pct");
     std::size_t said = 0;
     for (const Row& row : in_.warnings.rows) {
-      const auto text = [&](std::optional<std::size_t> column) {
-        const auto* value = column ? std::get_if<std::string>(&row[*column]) : nullptr;
-        return value == nullptr ? std::string() : *value;
+      const auto cell = [&](std::string_view key) { return row[find_column(in_.warnings.columns, key).value()]; };
+      const auto text = [&](std::string_view key) {
+        const Cell value = cell(key);
+        return std::holds_alternative<std::string>(value) ? std::get<std::string>(value) : std::string();
       };
-      if (text(severity) == "info" || said == kMostWarnings) continue;
-      if (said++ == 0) add(BlockKind::kHeading, "Warnings");
-      const auto* share = share_column ? std::get_if<double>(&row[*share_column]) : nullptr;
-      add(BlockKind::kItem,
-          say("warning." + text(find_column(in_.warnings.columns, "code")), "{finding}{amount} ({advice})",
-              {{"finding", text(finding)},
-               {"amount", share == nullptr ? Sentence{} : say("", ": {share:.1f%}", {{"share", *share / 100}})},
-               {"advice", text(advice)}}),
-          text(severity) + ":");
+      if (text("severity") == "info" || said == kMostWarnings) continue;
+      if (said++ == 0) add_heading("Warnings");
+      const std::optional<double> share = number(cell("share_pct"));
+      add_item(say("warning." + text("code"), "{finding}{amount} ({advice})",
+                   {{"finding", text("finding")},
+                    {"amount", share ? say("", ": {share:.1f%}", {{"share", *share / 100}}) : Sentence{}},
+                    {"advice", text("suggestion")}}),
+               text("severity") + ":");
     }
   }
 
   void more() {
-    add(BlockKind::kHeading, "More");
-    add(BlockKind::kCommand, fmt::format("T={}", shell_word(in_.path)));
-    add(NextStep{"info", {"$T"}});
-    add(BlockKind::kCommand, "trace-query compare $T OTHER -o compare.html");
+    add_heading("More");
+    add_command(fmt::format("T={}", shell_word(in_.path)));
+    add_command(NextStep{"info", {"$T"}});
+    add_command("trace-query compare $T OTHER -o compare.html");
   }
 
   const TraceWordsInput& in_;
