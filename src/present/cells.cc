@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <utility>
 
 namespace tracedb {
@@ -20,66 +19,29 @@ Part part_of(const Column& column) {
   return column.key.starts_with("baseline") ? Part::kBaseline : Part::kCandidate;
 }
 
-// Where the columns of a report go: those it lacks, since nothing was in them, stay unknown.
-class Joiner {
- public:
-  explicit Joiner(std::span<const Report> reports) {
-    for (const Part part : {Part::kKey, Part::kBaseline}) {
-      for (const Report& report : reports) add_columns(report, part, 0);
-    }
-    keys_ = static_cast<std::size_t>(
-        std::ranges::count_if(out_.columns, [](const Column& column) { return part_of(column) == Part::kKey; }));
-    for (std::size_t i = 0; i < reports.size(); ++i) add_columns(reports[i], Part::kCandidate, i + 1);
-    for (std::size_t i = 0; i < reports.size(); ++i) add_rows(reports[i], i + 1);
-  }
-  Report take() { return std::move(out_); }
+// Of a column of one candidate, counted from 1, in the table of all.
+std::string joint_key(const Column& column, std::size_t candidate) {
+  return part_of(column) == Part::kCandidate ? fmt::format("{}_{}", column.key, candidate) : column.key;
+}
 
- private:
-  static std::string key_of(const Column& column, std::size_t candidate) {
-    return part_of(column) == Part::kCandidate ? fmt::format("{}_{}", column.key, candidate) : column.key;
-  }
+// By its first cells, which tell it from others, the place of a row.
+using KnownRows = std::map<Row, std::size_t>;
 
-  void add_columns(const Report& report, Part part, std::size_t candidate) {
-    for (const Column& column : report.columns) {
-      if (part_of(column) != part || find_column(out_.columns, key_of(column, candidate))) continue;
-      Column own = column;
-      own.key = key_of(column, candidate);
-      if (part == Part::kCandidate) own.head = fmt::format("{} {}", column.head, candidate);
-      out_.columns.push_back(std::move(own));
+// Adds rows whose cells go to these places of a row of so many, the first `keys` of which tell it from others. What
+// they lack, since nothing was in it, stays unknown.
+void merge_rows(const std::vector<Row>& from, const std::vector<std::size_t>& places, std::size_t columns,
+                std::size_t keys, KnownRows& known, std::vector<Row>& to) {
+  for (const Row& row : from) {
+    Row wide(columns);
+    for (std::size_t c = 0; c < row.size(); ++c) wide[places[c]] = row[c];
+    const Row key(wide.begin(), wide.begin() + static_cast<std::ptrdiff_t>(keys));
+    const auto [entry, is_new] = known.try_emplace(key, to.size());
+    if (is_new) to.emplace_back(columns);
+    for (std::size_t c = 0; c < columns; ++c) {
+      if (!std::holds_alternative<std::monostate>(wide[c])) to[entry->second][c] = std::move(wide[c]);
     }
   }
-
-  void add_rows(const Report& report, std::size_t candidate) {
-    std::vector<std::size_t> places;
-    for (const Column& column : report.columns)
-      places.push_back(find_column(out_.columns, key_of(column, candidate)).value());
-    merge(report.rows, places, rows_, out_.rows);
-    merge(report.footer, places, footer_, out_.footer);
-  }
-
-  using Known = std::map<Row, std::size_t>;
-
-  void merge(const std::vector<Row>& from, const std::vector<std::size_t>& places, Known& known,
-             std::vector<Row>& to) const {
-    for (const Row& row : from) {
-      Row wide(out_.columns.size());
-      for (std::size_t c = 0; c < row.size(); ++c) wide[places[c]] = row[c];
-      const Row key(wide.begin(), wide.begin() + static_cast<std::ptrdiff_t>(keys_));
-      const auto [entry, is_new] = known.try_emplace(key, to.size());
-      if (is_new) {
-        to.push_back(std::move(wide));
-        continue;
-      }
-      for (std::size_t c = keys_; c < wide.size(); ++c) {
-        if (!std::holds_alternative<std::monostate>(wide[c])) to[entry->second][c] = std::move(wide[c]);
-      }
-    }
-  }
-
-  Report out_;
-  std::size_t keys_ = 0;
-  Known rows_, footer_;
-};
+}
 
 // Nothing where no step of a sample has the measure.
 Cell mean_cell(const MeanDraws& sample, std::size_t steps) { return steps > 0 ? Cell(sample.mean) : Cell{}; }
@@ -214,6 +176,30 @@ void drop_inconclusive_columns(Report& report) {
   }
 }
 
-Report join_candidates(std::span<const Report> reports) { return Joiner(reports).take(); }
+Report join_candidates(std::span<const Report> reports) {
+  Report out;
+  std::size_t keys = 0;
+  for (const Part part : {Part::kKey, Part::kBaseline, Part::kCandidate}) {
+    for (std::size_t i = 0; i < reports.size(); ++i) {
+      for (const Column& column : reports[i].columns) {
+        const std::string key = joint_key(column, i + 1);
+        if (part_of(column) != part || find_column(out.columns, key)) continue;
+        Column& own = out.columns.emplace_back(column);
+        own.key = key;
+        if (part == Part::kCandidate) own.head = fmt::format("{} {}", column.head, i + 1);
+        keys += part == Part::kKey ? 1 : 0;
+      }
+    }
+  }
+  KnownRows rows, footer;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    std::vector<std::size_t> places;
+    for (const Column& column : reports[i].columns)
+      places.push_back(find_column(out.columns, joint_key(column, i + 1)).value());
+    merge_rows(reports[i].rows, places, out.columns.size(), keys, rows, out.rows);
+    merge_rows(reports[i].footer, places, out.columns.size(), keys, footer, out.footer);
+  }
+  return out;
+}
 
 }  // namespace tracedb
