@@ -12,11 +12,6 @@
 
 namespace tracedb {
 
-std::string date_text(std::int64_t ns_since_epoch) {
-  constexpr std::size_t kToMinutes = 16;
-  return moment_text(ns_since_epoch).substr(0, kToMinutes);
-}
-
 namespace {
 
 // Three significant digits in the unit of the larger.
@@ -61,7 +56,51 @@ Cell change_cell(const TrendSeries& series, const TrendPoint& point) {
                      here.steady ? " steadily" : "");
 }
 
+// Of the runs of the values from `at` on, against those from `begin`.
+LoadDifference load_between(const TrendSeries& series, std::size_t begin, std::size_t at) {
+  std::vector<double> before, after;
+  double power = 1;
+  std::size_t place = 0;
+  for (const TrendPoint& point : series.points) {
+    if (!point.value) continue;
+    if (place >= begin) (place < at ? before : after).push_back(point.load);
+    power = std::max(power, point.power);
+    ++place;
+  }
+  return {middle_of(before), middle_of(after), false, power};
+}
+
+// Where it is a considerable part of a change of that many percent.
+Sentence load_words(const LoadDifference& load, double change) {
+  if (!is_considerable(load.share(), change / 100)) return {};
+  return say("load", ", at {share:.1f%} {how} load a step",
+             {{"share", std::abs(load.share())}, {"how", load.share() > 0 ? "more" : "less"}});
+}
+
+struct SetOfRuns {
+  std::string name;
+  std::vector<double> values;
+};
+
+// In the order in which they first occur.
+std::vector<SetOfRuns> sets_of(const TrendSeries& series, const SetOfPoint& set_of) {
+  std::vector<SetOfRuns> out;
+  for (const TrendPoint& point : series.points) {
+    if (!point.value) continue;
+    const std::string name = set_of(point);
+    auto known = std::ranges::find(out, name, &SetOfRuns::name);
+    if (known == out.end()) known = out.insert(out.end(), {name, {}});
+    known->values.push_back(*point.value);
+  }
+  return out;
+}
+
 }  // namespace
+
+std::string date_text(std::int64_t ns_since_epoch) {
+  constexpr std::size_t kToMinutes = 16;
+  return moment_text(ns_since_epoch).substr(0, kToMinutes);
+}
 
 Row catalogue_row(const CatalogueEntry& entry) {
   const TraceSummary& one = entry.summary;
@@ -106,31 +145,6 @@ double newest_pct(const TrendSeries& series) {
                  middle_of({newest, values.end()}))
       .value_or(0);
 }
-
-namespace {
-
-// Of the runs of the values from `at` on, against those from `begin`.
-LoadDifference load_between(const TrendSeries& series, std::size_t begin, std::size_t at) {
-  std::vector<double> before, after;
-  double power = 1;
-  std::size_t place = 0;
-  for (const TrendPoint& point : series.points) {
-    if (!point.value) continue;
-    if (place >= begin) (place < at ? before : after).push_back(point.load);
-    power = std::max(power, point.power);
-    ++place;
-  }
-  return {middle_of(before), middle_of(after), false, power};
-}
-
-// Where it is a considerable part of a change of that many percent.
-Sentence load_words(const LoadDifference& load, double change) {
-  if (!is_considerable(load.share(), change / 100)) return {};
-  return say("load", ", at {share:.1f%} {how} load a step",
-             {{"share", std::abs(load.share())}, {"how", load.share() > 0 ? "more" : "less"}});
-}
-
-}  // namespace
 
 LoadDifference last_load(const TrendSeries& series) {
   if (series.changes.empty()) return {};
@@ -238,28 +252,6 @@ Report trend_points(std::span<const TrendSeries> series, const std::string& metr
   }
   return out;
 }
-
-namespace {
-
-struct SetOfRuns {
-  std::string name;
-  std::vector<double> values;
-};
-
-// In the order in which they first occur.
-std::vector<SetOfRuns> sets_of(const TrendSeries& series, const SetOfPoint& set_of) {
-  std::vector<SetOfRuns> out;
-  for (const TrendPoint& point : series.points) {
-    if (!point.value) continue;
-    const std::string name = set_of(point);
-    auto known = std::ranges::find(out, name, &SetOfRuns::name);
-    if (known == out.end()) known = out.insert(out.end(), {name, {}});
-    known->values.push_back(*point.value);
-  }
-  return out;
-}
-
-}  // namespace
 
 Report trend_sets(std::span<const TrendSeries> series, const SetOfPoint& set_of) {
   Report out{declared_columns("trend_sets"), {}};
