@@ -99,13 +99,18 @@ ValueType read_cell(const Statement& statement, int column, Cell& cell) {
   return type;
 }
 
-Report run_report(Database& database, std::string_view script_text, const Parameters& parameters) {
-  Report report{report_columns(script_text), {}, {}};
+Statement bound_report(Database& database, std::string_view script_text, const Parameters& parameters) {
   Statement statement(database, script_text);
   for (const auto& [parameter, value] : parameters) {
     const int index = statement.parameter_index(":" + parameter);
     if (index != 0) std::visit([&](const auto& own) { statement.bind(index, own); }, value);
   }
+  return statement;
+}
+
+Report run_report(Database& database, std::string_view script_text, const Parameters& parameters) {
+  Report report{report_columns(script_text), {}, {}};
+  Statement statement = bound_report(database, script_text, parameters);
   while (statement.step()) {
     Row row(static_cast<std::size_t>(statement.column_count()));
     for (std::size_t c = 0; c < row.size(); ++c) read_cell(statement, static_cast<int>(c), row[c]);

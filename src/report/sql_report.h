@@ -57,6 +57,7 @@ std::optional<ReportCommand> report_command(std::string_view script_text);
 
 ValueType read_cell(const Statement& statement, int column, Cell& cell);  // a blob becomes a text of its bytes
 
+Statement bound_report(Database& database, std::string_view script_text, const Parameters& parameters);  // not run yet
 Report run_report(Database& database, std::string_view script_text, const Parameters& parameters);
 
 struct SortKey {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <system_error>
 
 #include "base/files/input_file.h"
@@ -345,6 +346,11 @@ bool Statement::step() {
 void Statement::reset() {
   sqlite3_reset(statement_);
   sqlite3_clear_bindings(statement_);
+}
+
+std::string Statement::sql() const {
+  const std::unique_ptr<char, void (*)(void*)> text(sqlite3_expanded_sql(statement_), sqlite3_free);
+  return text.get();
 }
 
 bool Statement::is_explain() const { return sqlite3_stmt_isexplain(statement_) != 0; }

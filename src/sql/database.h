@@ -73,6 +73,7 @@ class Statement {
   [[nodiscard]] int column_count() const;
   [[nodiscard]] bool is_explain() const;
   [[nodiscard]] std::string_view column_name(int column) const;
+  [[nodiscard]] std::string sql() const;  // with the values of its parameters
   [[nodiscard]] ValueType type(int column) const;
   [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] std::int64_t int64(int column) const;

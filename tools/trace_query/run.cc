@@ -8,10 +8,8 @@
 #include <utility>
 
 #include "base/files/input_file.h"
-#include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "base/text/regular_expression.h"
-#include "base/text/split.h"
 #include "present/cells.h"
 #include "sql/database.h"
 
@@ -142,29 +140,6 @@ DurationChange parse_change(const std::string& text) {
 
 // ---- reports
 
-// The statement with the values of its parameters, which `sql` knows nothing of; one that has none is unknown.
-std::string with_values(std::string_view sql, const Parameters& parameters) {
-  std::string out;
-  for (std::string_view line : split_lines(sql)) {
-    for (std::size_t at = 0; !line.starts_with("--") && (at = line.find(':', at)) != std::string_view::npos;) {
-      const bool begins = at > 0 && (line[at - 1] == ' ' || line[at - 1] == '(');
-      std::size_t end = at + 1;
-      while (begins && end < line.size() && is_ascii_letter(line[end])) ++end;
-      if (end == ++at) continue;
-      const auto found = parameters.find(std::string(line.substr(at, end - at)));
-      const Cell value = found == parameters.end() ? Cell() : found->second;
-      const auto* const text = std::get_if<std::string>(&value);
-      const auto* const number = std::get_if<std::int64_t>(&value);
-      out += line.substr(0, at - 1);
-      out += text != nullptr ? quoted_text(*text) : number != nullptr ? std::to_string(*number) : "NULL";
-      line.remove_prefix(end);
-      at = 0;
-    }
-    out.append(line).append("\n");
-  }
-  return out;
-}
-
 // As SQL with comments: what trace-query sql runs as it is.
 void explain(Output& output, const CommandLine& line, const PassReport& report, const RequestedWorkload& requested,
              const Index& index) {
@@ -180,7 +155,8 @@ void explain(Output& output, const CommandLine& line, const PassReport& report, 
     if (used) out << fmt::format("-- {}: {} (trace-query schema --object {})\n", name, table.meaning, table.name);
   }
   for (const std::string& source : requested.provenance()) out << fmt::format("-- {}\n", source);
-  out << with_values(sql, report.parameters);
+  declare_pass_tables(index.database());
+  out << bound_report(index.database(), sql, report.parameters).sql() << '\n';
 }
 
 // The options that choose one of the tables: "--per-op", "--by role".
