@@ -139,12 +139,12 @@ class RoleFinder {
     }
     for (std::size_t at = 0; at < used_; ++at) {
       mark(pieces_[at].rows);
-      write(pieces_[at].rows, roles_.of_layer(marked_, pieces_[at].number == first));
+      write(pieces_[at].rows, roles_of_layer(marked_, pieces_[at].number == first));
     }
     mark(head_);
-    write(head_, roles_.of_head(marked_));
+    write(head_, roles_of_head(marked_));
     mark(tail_);
-    write(tail_, roles_.of_tail(marked_, is_language));
+    write(tail_, roles_of_tail(marked_, is_language));
   }
 
   // The stream with most mixers, else with most kernels.
@@ -204,12 +204,10 @@ class RoleFinder {
   std::vector<std::size_t> latest_;    // by layer: its latest piece
   std::vector<std::uint64_t> counts_;  // by stream
   std::vector<MarkedKernel> marked_;
-  LayerRoles roles_;
   KernelRoles out_;
 };
 
 // Words that class names hold, in lower case, and what they say.
-constexpr std::string_view kNormWords[] = {"norm"};
 constexpr std::string_view kRopeWords[] = {"rotary", "rope"};
 constexpr std::string_view kEmbeddingWords[] = {"embed"};
 constexpr std::string_view kActivationWords[] = {"silu",       "gelu",  "relu", "swiglu", "geglu",
@@ -301,7 +299,7 @@ ModuleMark mark_of_modules(std::span<const std::string_view> classes) {
     out.comm = Role::kEmbeddingComm;
   } else if (leaf.find("sampler") != std::string::npos) {
     out.all = Role::kSampling;
-  } else if (contains_any(leaf, kNormWords)) {
+  } else if (contains(leaf, "norm")) {
     out.mark = Mark::kNorm;
   } else if (contains_any(leaf, kActivationWords)) {
     out.mark = Mark::kActivation;

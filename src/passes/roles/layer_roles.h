@@ -59,51 +59,10 @@ struct MarkedKernel {
 // The role that the mark alone gives, wherever the kernel runs; else none.
 KernelRole role_of_mark(const MarkedKernel& kernel);
 
-// One thread at a time; an object is used for many layers, to use its memory again.
-class LayerRoles {
- public:
-  // `kernels` in time order. `is_first`: the first layer of the step.
-  std::span<const KernelRole> of_layer(std::span<const MarkedKernel> kernels, bool is_first);
-  std::span<const KernelRole> of_head(std::span<const MarkedKernel> kernels);
-  // `is_language`: the model reads or writes tokens, so that its last product makes logits.
-  std::span<const KernelRole> of_tail(std::span<const MarkedKernel> kernels, bool is_language);
-
- private:
-  struct Range {
-    std::size_t from = 0, to = 0;
-  };
-
-  void begin(std::span<const MarkedKernel> kernels);
-  void join_norms();
-  void find_attention_in_parts();
-  void find_separate_norms();
-  void find_mixers();
-  void into_attention(Range range, Role comm);
-  void name_inputs(const std::vector<std::size_t>& inputs);
-  std::size_t out_of_attention(Range range);
-  void into_mlp(Range range);
-  void mlp(Range range, bool is_delimited);
-  void dense_mlp(Range range, bool is_delimited);
-  std::size_t name_dense(const std::vector<std::size_t>& products, std::size_t activation, bool is_delimited);
-  void experts(Range range, std::size_t first_routing);
-  void shared_experts(Range range);
-  void behind_mlp(Range range);
-  void name_residual(Range range, std::uint8_t confidence);
-  void end();
-
-  void claim(std::size_t at, Role role, std::uint8_t confidence);
-  [[nodiscard]] bool is(std::size_t at, Mark mark) const { return kernels_[at].mark == mark; }
-  [[nodiscard]] bool is_norm(std::size_t at) const;
-  template <class Predicate>
-  [[nodiscard]] std::size_t find(Range range, Predicate predicate) const;
-  [[nodiscard]] std::size_t find_mark(Range range, Mark mark) const;
-  [[nodiscard]] std::size_t find_norm(Range range) const;
-  [[nodiscard]] std::vector<std::size_t> products(Range range, ModulePart part) const;
-
-  std::vector<MarkedKernel> kernels_;
-  std::vector<bool> separate_norm_;  // a norm in several kernels stands here
-  std::vector<Range> mixers_;        // first and one behind the last
-  std::vector<KernelRole> out_;
-};
+// `kernels` in time order. `is_first`: the first layer of the step.
+std::vector<KernelRole> roles_of_layer(std::span<const MarkedKernel> kernels, bool is_first);
+std::vector<KernelRole> roles_of_head(std::span<const MarkedKernel> kernels);
+// `is_language`: the model reads or writes tokens, so that its last product makes logits.
+std::vector<KernelRole> roles_of_tail(std::span<const MarkedKernel> kernels, bool is_language);
 
 }  // namespace tracedb

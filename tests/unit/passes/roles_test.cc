@@ -106,12 +106,10 @@ std::string text(std::span<const KernelRole> roles) {
 }
 
 std::string layer(std::string_view letters, bool is_first = false) {
-  LayerRoles roles;
-  return text(roles.of_layer(kernels(letters), is_first));
+  return text(roles_of_layer(kernels(letters), is_first));
 }
 std::string tail(std::string_view letters, bool is_language = true) {
-  LayerRoles roles;
-  return text(roles.of_tail(kernels(letters), is_language));
+  return text(roles_of_tail(kernels(letters), is_language));
 }
 
 TEST_CASE("roles of the kernels of a layer") {
@@ -189,9 +187,8 @@ TEST_CASE("roles of the kernels of a layer") {
 }
 
 TEST_CASE("head and tail") {
-  LayerRoles roles;
-  CHECK(text(roles.of_head(kernels("..E+C"))) == "- - embedding - embedding_comm");
-  CHECK(text(roles.of_head(kernels("C.A"))) == "- - attention");
+  CHECK(text(roles_of_head(kernels("..E+C"))) == "- - embedding - embedding_comm");
+  CHECK(text(roles_of_head(kernels("C.A"))) == "- - attention");
   CHECK(tail("N..GC.r.") == "final_norm - - lm_head lm_head_comm - sampling -");
   CHECK(tail("+NG") == "residual final_norm lm_head");
   CHECK(tail("NGsZ") == "final_norm lm_head lm_head sampling");
@@ -203,8 +200,7 @@ TEST_CASE("modules say which product is of attention") {
   std::vector<MarkedKernel> own = kernels("NGAHGSG");
   own[1].part = own[3].part = ModulePart::kAttention;
   own[4].part = own[6].part = ModulePart::kMlp;
-  LayerRoles roles;
-  const std::span<const KernelRole> out = roles.of_layer(own, false);
+  const std::vector<KernelRole> out = roles_of_layer(own, false);
   CHECK(text(out) == "input_norm qkv_proj attention o_proj gate_up activation down");
   CHECK(out[3] == KernelRole{Role::kOProj, RoleSource::kModules, 99});
   CHECK(out[0] == KernelRole{Role::kInputNorm, RoleSource::kOrder, 90});
@@ -215,9 +211,8 @@ TEST_CASE("what a norm's module launches is the norm, unless one of its kernels 
   std::vector<MarkedKernel> apart = kernels("+r++GA"), fused = kernels("+N.GA");
   for (std::size_t at = 0; at < 4; ++at) apart[at].in_norm = true;
   for (std::size_t at = 0; at < 3; ++at) fused[at].in_norm = true;
-  LayerRoles roles;
-  CHECK(text(roles.of_layer(apart, false)) == "input_norm input_norm input_norm input_norm qkv_proj attention");
-  CHECK(text(roles.of_layer(fused, false)) == "residual input_norm - qkv_proj attention");
+  CHECK(text(roles_of_layer(apart, false)) == "input_norm input_norm input_norm input_norm qkv_proj attention");
+  CHECK(text(roles_of_layer(fused, false)) == "residual input_norm - qkv_proj attention");
 }
 
 TEST_CASE("roles have names and families") {
