@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "passes/classify/classifier.h"
-#include "passes/classify/compiled_rules.h"
 #include "passes/classify/kernel_classes.h"
 #include "passes/classify/kernel_kind.h"
 #include "passes/classify/rule_check.h"
