@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/text/regular_expression.h"
-#include "passes/work/element_types.h"
+#include "passes/work/operator_work.h"
 #include "report/json_text.h"
 #include "sql/scripts.h"
 

@@ -33,11 +33,14 @@ enum ResultType : int {
   kRealResult = -4,   // also of complex numbers
 };
 
+struct FormulaRule;
+using Formula = void(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+
 // What a formula reads besides the arguments: places of arguments, or how each is used.
 struct FormulaRule {
-  std::string_view name;
+  std::string_view name;  // or names, with blanks between them
   WorkFamily family;
-  void (*formula)(Args, const FormulaRule&, const StepLengths*, OperatorWork&);
+  Formula* formula;
   ArgumentPlaces at = {};
   std::string_view uses = {};  // by argument: r read, w written, b both, d read and one result like it written, t two;
                                // of attention: l lengths; of not_recorded: what is not
@@ -48,21 +51,11 @@ struct FormulaRule {
 const Argument& argument(Args args, int place);
 bool is_given(const Argument& tensor);  // and has dimensions
 
-void gemm(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
-void attention(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
-void attention_of_step(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
-// Places of bias, stride, padding, dilation, transposed, output padding and groups. Where the operator itself says
-// whether it is transposed, one of these stands for that place.
+// Convolutions: places of bias, stride, padding, dilation, transposed, output padding and groups. Where the operator
+// itself says whether it is transposed, one of these stands for that place.
 constexpr int kNotTransposed = -1, kTransposed = -2;
-void convolution(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
-void convolution_backward(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
-void moved(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
-void batch_norm(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
-void elementwise(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
-void reduce(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
-void gather(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
-void moe(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
-void not_recorded(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
-void grouped_gemm(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work);
+
+Formula gemm, grouped_gemm, attention, attention_of_step, convolution, convolution_backward, moved, batch_norm,
+    elementwise, reduce, gather, moe, not_recorded;
 
 }  // namespace tracedb

@@ -1,18 +1,81 @@
 #include "passes/work/operator_work.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "base/text/json_text.h"
 #include "base/text/split.h"
 #include "passes/work/operator_formulas.h"
 
 namespace tracedb {
+
+namespace {
+
+using enum NumberKind;
+
+constexpr auto kTypes = std::to_array<ElementType>({
+    {"unsigned char", "uint8", 0, 1, kInteger},
+    {"signed char", "int8", 1, 1, kInteger},
+    {"char", "int8", 1, 1, kInteger},
+    {"short int", "int16", 2, 2, kInteger},
+    {"short", "int16", 2, 2, kInteger},
+    {"int", "int32", 3, 4, kInteger},
+    {"long int", "int64", 4, 8, kInteger},
+    {"long", "int64", 4, 8, kInteger},
+    {"c10::half", "float16", 5, 2, kFloat},
+    {"float", "float32", 6, 4, kFloat},
+    {"double", "float64", 7, 8, kFloat},
+    {"c10::complex<float>", "complex64", 9, 8, kComplex},
+    {"c10::complex<double>", "complex128", 10, 16, kComplex},
+    {"bool", "bool", 11, 1, kBool},
+    {"c10::bfloat16", "bfloat16", 15, 2, kFloat},
+    {"c10::float8_e5m2", "float8_e5m2", 23, 1, kFloat},
+    {"c10::float8_e4m3fn", "float8_e4m3fn", 24, 1, kFloat},
+    {"c10::float8_e5m2fnuz", "float8_e5m2fnuz", 25, 1, kFloat},
+    {"c10::float8_e4m3fnuz", "float8_e4m3fnuz", 26, 1, kFloat},
+    {"short unsigned int", "uint16", 27, 2, kInteger},
+    {"unsigned short", "uint16", 27, 2, kInteger},
+    {"unsigned int", "uint32", 28, 4, kInteger},
+    {"long unsigned int", "uint64", 29, 8, kInteger},
+    {"unsigned long", "uint64", 29, 8, kInteger},
+    {"c10::float8_e8m0fnu", "float8_e8m0fnu", 44, 1, kFloat},
+    {"c10::float4_e2m1fn_x2", "float4_e2m1fn_x2", 45, 1, kFloat, 2},
+});
+
+const ElementType* known(const ElementType* found) { return found == kTypes.end() ? nullptr : found; }
+
+}  // namespace
+
+std::span<const ElementType> element_types() { return kTypes; }
+
+const ElementType* element_type(std::string_view recorded) {
+  const std::string name = recorded.starts_with("c10::") ? ascii_lower(recorded) : std::string(recorded);
+  return known(std::ranges::find(kTypes, name, &ElementType::name));
+}
+
+const ElementType* element_type(std::int64_t number) {
+  return known(std::ranges::find(kTypes, number, &ElementType::number));
+}
+
+const ElementType* wider(const ElementType* a, const ElementType* b) {
+  constexpr std::int64_t kShort = 2, kSingle = 6;
+  if (a == nullptr || b == nullptr) return nullptr;
+  const auto width = [](const ElementType& one) { return std::pair(one.bytes, one.kind); };
+  if (a->number != b->number && width(*a) == width(*b) && a->bytes <= 2) {
+    return element_type(a->kind == kFloat ? kSingle : kShort);
+  }
+  return width(*a) < width(*b) ? b : a;
+}
+
 namespace {
 
 constexpr std::size_t kMostDims = 64;
@@ -113,135 +176,6 @@ namespace {
 
 using Of = WorkFamily;
 
-// The operators that are known, by name; a name that ends with * stands for all that begin so. Operators of several
-// names and one formula are in the lists below.
-constexpr int kForward = 2, kBackward = 5, kNormFlops = 5, kNormBackwardFlops = 9, kScaledResult = 2, kBytesOnly = -1;
-constexpr FormulaRule backward_attention(std::string_view name, ArgumentPlaces at, std::string_view uses = {}) {
-  return {name, Of::kAttention, attention, at, uses, kBackward};
-}
-const auto kRules = std::to_array<FormulaRule>({
-    {"aten::mm", Of::kGemm, gemm, {0, 1, -1, 2, 0, 2}},
-    {"aten::bmm", Of::kGemm, gemm, {0, 1, -1, 2, 0, 2}},
-    {"aten::addmm", Of::kGemm, gemm, {1, 2, 0, 5, 0, 3}},
-    {"aten::addmm_", Of::kGemm, gemm, {1, 2, 0, -1, 0}},
-    {"aten::baddbmm", Of::kGemm, gemm, {1, 2, 0, 5, 0, 3}},
-    {"aten::_addmm_activation", Of::kGemm, gemm, {1, 2, 0, -1, 0}},
-    {"aten::_scaled_mm", Of::kGemm, gemm, {0, 1, -1, -1, 0, 6}, {}, kScaledResult},
-    {"aten::linear", Of::kGemm, gemm, {0, 1, 2, -1, 1}},
-    {"aiter::gemm_a16w16", Of::kGemm, gemm, {0, 1, 2, -1, 1}},
-    {"aiter::gemm_a8w8*", Of::kGemm, gemm, {0, 1, -1, -1, 1}, {}, kScaledResult},
-    {"vllm::rocm_unquantized_gemm", Of::kGemm, gemm, {0, 1, 2, -1, 1}},
-    {"_C::cutlass_scaled_mm", Of::kGemm, gemm, {1, 2, -1, 0, 0}},
-    {"sgl_kernel::fp8_scaled_mm", Of::kGemm, gemm, {0, 1, -1, -1, 0}, {}, kScaledResult},
-    {"sgl_kernel::int8_scaled_mm", Of::kGemm, gemm, {0, 1, -1, -1, 0}, {}, kScaledResult},
-    {"aten::_grouped_mm", Of::kMoe, grouped_gemm, {0, 1, -1, -1, 0, 4}},
-    {"aten::_scaled_dot_product_flash_attention", Of::kAttention, attention, {0, 1, 2, 4, 0, -1, -1}, {}, kForward},
-    {"aten::_scaled_dot_product_efficient_attention", Of::kAttention, attention, {0, 1, 2, 6, 0, 3, -1}, {}, kForward},
-    {"aten::_scaled_dot_product_cudnn_attention", Of::kAttention, attention, {0, 1, 2, 6, 0, 3, -1}, {}, kForward},
-    {"aten::_flash_attention_forward",
-     Of::kAttention,
-     attention,
-     {0, 1, 2, 8, 1, -1, -1, 11},
-     "...ll........l",
-     kForward},
-    {"flash_attn::_flash_attn_forward", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1, 6}, {}, kForward},
-    {"aiter::_flash_attn_forward", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1, 6}, {}, kForward},
-    {"aiter::mha_fwd", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1, 6}, {}, kForward},
-    {"aiter::fmha_v3_fwd", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1, 6}, {}, kForward},
-    {"aiter::wrapper_fmha_v3_fwd", Of::kAttention, attention, {0, 1, 2, 5, 1, -1, -1, 6}, {}, kForward},
-    {"flash_attn_3::fwd", Of::kAttention, attention, {0, 1, 2, 24, 1, -1, 6, 25, 27}, "...lll.lllllllllllll", kForward},
-    backward_attention("aten::_scaled_dot_product_flash_attention_backward", {1, 2, 3, 11, 0, -1, -1}),
-    backward_attention("aten::_scaled_dot_product_efficient_attention_backward", {1, 2, 3, 11, 0, 4, -1}),
-    backward_attention("aten::_scaled_dot_product_cudnn_attention_backward", {1, 2, 3, 14, 0, 8, -1}),
-    backward_attention("aten::_flash_attention_backward", {1, 2, 3, 11, 1, -1, -1, 15}, "......ll"),
-    backward_attention("flash_attn::_flash_attn_backward", {1, 2, 3, 11, 1, -1, -1, 12}),
-    backward_attention("aiter::_flash_attn_backward", {1, 2, 3, 11, 1, -1, -1, 12}),
-    backward_attention("aiter::mha_bwd", {1, 2, 3, 8, 1, -1, -1, 9}),
-    {"flash_attn::_flash_attn_varlen_forward", Of::kAttention, attention_of_step, {0, 1, 2, 9, 10, -1}},
-    {"aiter::_flash_attn_varlen_forward", Of::kAttention, attention_of_step, {0, 1, 2, 10, 12, -1}},
-    {"aiter::mha_batch_prefill", Of::kAttention, attention_of_step, {0, 1, 2, 12, 13, -1}},
-    {"vllm::unified_attention_with_output", Of::kAttention, attention_of_step, {0, 1, 2, -1, -1, 3, 1}},
-    {"aiter::mha_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2, 12, 13, -1}},
-    {"aiter::fmha_v3_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2, 12, 13, -1}},
-    {"aiter::wrapper_mha_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2, 12, 13, -1}},
-    {"aiter::wrapper_fmha_v3_varlen_fwd", Of::kAttention, attention_of_step, {0, 1, 2, 12, 13, -1}},
-    {"aten::convolution", Of::kConvolution, convolution, {2, 3, 4, 5, 6, 7, 8}},
-    {"aten::_convolution", Of::kConvolution, convolution, {2, 3, 4, 5, 6, 7, 8}},
-    {"aten::cudnn_convolution", Of::kConvolution, convolution, {-1, 3, 2, 4, kNotTransposed, -1, 5}},
-    {"aten::cudnn_convolution_relu", Of::kConvolution, convolution, {2, 3, 4, 5, kNotTransposed, -1, 6}},
-    {"aten::cudnn_convolution_transpose", Of::kConvolution, convolution, {-1, 4, 2, 5, kTransposed, 3, 6}},
-    {"aten::miopen_convolution", Of::kConvolution, convolution, {2, 4, 3, 5, kNotTransposed, -1, 6}},
-    {"aten::miopen_convolution_relu", Of::kConvolution, convolution, {2, 3, 4, 5, kNotTransposed, -1, 6}},
-    {"aten::miopen_convolution_transpose", Of::kConvolution, convolution, {2, 5, 3, 6, kTransposed, 4, 7}},
-    {"aten::miopen_depthwise_convolution", Of::kConvolution, convolution, {2, 4, 3, 5, kNotTransposed, -1, 6}},
-    {"aten::_conv_depthwise2d", Of::kConvolution, convolution, {3, 4, 5, 6, kNotTransposed, -1, -1}},
-    {"aten::convolution_backward", Of::kConvolution, convolution_backward},
-    {"aiter::fused_moe*", Of::kMoe, moe, {0, 1, 2, 3}},
-    {"sgl_kernel::fused_experts*", Of::kMoe, moe, {0, 1, 2, 3}},
-    {"vllm::inplace_fused_experts", Of::kMoe, moe, {0, 1, 2, 3}},
-    {"vllm::outplace_fused_experts", Of::kMoe, moe, {0, 1, 2, 3}},
-    {"sglang::inplace_fused_experts", Of::kMoe, moe, {0, 1, 2, 3}},
-    {"sglang::outplace_fused_experts", Of::kMoe, moe, {0, 1, 2, 3}},
-    {"vllm::moe_forward", Of::kMoe, not_recorded, {}, "weights are not among its arguments"},
-    {"aten::layer_norm", Of::kNorm, moved, {}, "d.rr", kNormFlops},
-    {"aten::native_layer_norm", Of::kNorm, moved, {}, "d.rr", kNormFlops},
-    {"aten::group_norm", Of::kNorm, moved, {}, "d.rr", kNormFlops},
-    {"aten::native_group_norm", Of::kNorm, moved, {}, "drr", kNormFlops},
-    {"aten::rms_norm", Of::kNorm, moved, {}, "d.r", kNormFlops},
-    {"aten::_fused_rms_norm", Of::kNorm, moved, {}, "d.r", kNormFlops},
-    {"aten::batch_norm", Of::kNorm, batch_norm, {0, 5}, {}, kNormFlops},
-    {"aten::native_batch_norm", Of::kNorm, batch_norm, {0, 5}, {}, kNormFlops},
-    {"aten::cudnn_batch_norm", Of::kNorm, batch_norm, {0, 5}, {}, kNormFlops},
-    {"aten::miopen_batch_norm", Of::kNorm, batch_norm, {0, 5}, {}, kNormFlops},
-    {"aten::_native_batch_norm_legit", Of::kNorm, batch_norm, {0, 5}, {}, kNormFlops},
-    {"aten::native_batch_norm_backward", Of::kNorm, moved, {}, "drt..rr", kNormBackwardFlops},
-    {"aten::cudnn_batch_norm_backward", Of::kNorm, moved, {}, "rdt..rr", kNormBackwardFlops},
-    {"aten::miopen_batch_norm_backward", Of::kNorm, moved, {}, "rdt..rr", kNormBackwardFlops},
-    {"aten::native_layer_norm_backward", Of::kNorm, moved, {}, "dr.rrdw", kNormBackwardFlops},
-    {"aten::native_group_norm_backward", Of::kNorm, moved, {}, "drrrt", kNormBackwardFlops},
-    {"_C::rms_norm", Of::kNorm, moved, {1}, "wrr", kNormFlops},
-    {"_C::fused_add_rms_norm", Of::kNorm, moved, {0}, "bbr", kNormFlops + 1},
-    {"aiter::rmsnorm", Of::kNorm, moved, {1}, "wrr", kNormFlops},
-    {"aiter::add_rmsnorm", Of::kNorm, moved, {1}, "wrrwr", kNormFlops + 1},
-    {"aiter::_groupnorm_run", Of::kNorm, moved, {}, "d.rr", kNormFlops},
-    {"sgl_kernel::rmsnorm", Of::kNorm, moved, {1}, "wrr", kNormFlops},
-    {"sgl_kernel::fused_add_rmsnorm", Of::kNorm, moved, {0}, "bbr", kNormFlops + 1},
-    {"_C::silu_and_mul", Of::kElementwise, moved, {0}, "wr", 2},
-    {"_C::gelu_and_mul", Of::kElementwise, moved, {0}, "wr", 2},
-    {"sgl_kernel::silu_and_mul", Of::kElementwise, moved, {0}, "wr", 2},
-    {"_C::static_scaled_fp8_quant", Of::kElementwise, moved, {1}, "wrr", 1},
-    {"_C::dynamic_scaled_fp8_quant", Of::kElementwise, moved, {1}, "wrw", 2},
-    {"_C::rotary_embedding", Of::kElementwise, moved, {}, "rbb", kBytesOnly},
-    {"sgl_kernel::rotary_embedding", Of::kElementwise, moved, {}, "rbb", kBytesOnly},
-    {"sglang::store_cache", Of::kCopy, moved, {}, "dd..r"},
-    {"aten::gelu_backward", Of::kElementwise, moved, {}, "dr", 1},
-    {"aten::silu_backward", Of::kElementwise, moved, {}, "dr", 1},
-    {"aten::native_dropout_backward", Of::kElementwise, moved, {}, "dr", 1},
-    {"aten::addcmul", Of::kElementwise, elementwise, {0, kOwnResult, 3}, {}, kBytesOnly},
-    {"aten::addcdiv", Of::kElementwise, elementwise, {0, kOwnResult, 3}, {}, kBytesOnly},
-    {"aten::addcmul_", Of::kElementwise, elementwise, {0, kInPlace, 3}, {}, kBytesOnly},
-    {"aten::addcdiv_", Of::kElementwise, elementwise, {0, kInPlace, 3}, {}, kBytesOnly},
-    {"aten::lerp_", Of::kElementwise, elementwise, {0, kInPlace, 3}, {}, kBytesOnly},
-    {"aten::copy_", Of::kCopy, moved, {}, "wr"},
-    {"aten::clone", Of::kCopy, moved, {}, "d"},
-    {"aten::contiguous", Of::kCopy, moved, {}, "d"},
-    {"aten::cat", Of::kCopy, not_recorded, {}, "types of a list of tensors are not recorded"},
-    {"aten::fill_", Of::kCopy, moved, {}, "w"},
-    {"aten::zero_", Of::kCopy, moved, {}, "w"},
-    {"aten::_softmax", Of::kReduce, moved, {0, 2, 1}, "d", 5},
-    {"aten::_log_softmax", Of::kReduce, moved, {0, 2, 1}, "d", 5},
-    {"aten::_softmax_backward_data", Of::kReduce, moved, {0, 3}, "dr", 5},
-    {"aten::_log_softmax_backward_data", Of::kReduce, moved, {0, 3}, "dr", 5},
-    {"aten::cumsum", Of::kReduce, moved, {0, 2}, "d", 1},
-    {"aten::embedding", Of::kGather, gather, {0, 1, -1}},
-    {"aten::index_select", Of::kGather, gather, {0, 2, 1}},
-    {"aten::gather", Of::kGather, gather, {0, 2, 0}},
-    {"aten::index", Of::kGather, not_recorded, {}, "sizes of a list of indices are not recorded"},
-    {"triton_poi_*", Of::kGenerated, moved, {}, "*", kBytesOnly},
-    {"triton_red_*", Of::kGenerated, moved, {}, "*", kBytesOnly},
-    {"triton_per_*", Of::kGenerated, moved, {}, "*", kBytesOnly},
-});
-
 // pow with a tensor of exponents is a binary operation.
 void unary(Args args, const FormulaRule& rule, const StepLengths* step, OperatorWork& work) {
   if (rule.name == "pow" && is_given(argument(args, 1))) {
@@ -251,69 +185,166 @@ void unary(Args args, const FormulaRule& rule, const StepLengths* step, Operator
   }
 }
 
-// Names without "aten::" that share a rule, and whether those with _ behind are their forms in place.
-struct AlikeOperators {
-  std::string_view names;
-  FormulaRule rule;
-  bool in_place = false;
-};
-const AlikeOperators kAlike[] = {
-    {"silu gelu neg pow clamp clamp_min clamp_max relu floor ceil round trunc sign leaky_relu hardtanh elu mish "
-     "softplus hardswish hardsigmoid square bitwise_not nan_to_num log_sigmoid",
-     {"", Of::kElementwise, unary, {0, kOwnResult}, "d", 1},
-     true},
-    {"sigmoid rsqrt sqrt exp log sin cos tanh reciprocal erf erfinv exp2 log2 log1p expm1 logit tan atan asin acos",
-     {"", Of::kElementwise, unary, {0, kFloatResult}, "d", 1},
-     true},
-    {"abs", {"", Of::kElementwise, unary, {0, kRealResult}, "d", 1}, true},
-    {"add sub mul rsub maximum minimum remainder fmod floor_divide bitwise_and bitwise_or bitwise_xor "
-     "sigmoid_backward threshold_backward tanh_backward hypot leaky_relu_backward hardtanh_backward",
-     {"", Of::kElementwise, elementwise, {0, kOwnResult}},
-     true},
-    {"div atan2", {"", Of::kElementwise, elementwise, {0, kFloatResult}}, true},
-    {"eq ne lt le gt ge logical_and logical_or logical_xor", {"", Of::kElementwise, elementwise, {0, kBoolResult}}},
-    {"sum mean", {"", Of::kReduce, reduce, {1, 0, 1}}},
-    {"prod", {"", Of::kReduce, reduce, {1, 1, 1}}},
-    {"norm linalg_norm linalg_vector_norm", {"", Of::kReduce, reduce, {2, 0, 1}}},
-    {"std var logsumexp amin amax", {"", Of::kReduce, reduce, {1}}},
-    {"max min", {"", Of::kReduce, reduce, {1, 1}}},
+// The operators that are known, those with one rule together. A name without a library is one of ATen's; one that ends
+// with * stands for all that begin so.
+constexpr int kForward = 2, kBackward = 5, kNormFlops = 5, kNormBackwardFlops = 9, kScaledResult = 2, kBytesOnly = -1;
+constexpr FormulaRule forward_attention(std::string_view names, ArgumentPlaces at, std::string_view uses = {}) {
+  return {names, Of::kAttention, attention, at, uses, kForward};
+}
+constexpr FormulaRule backward_attention(std::string_view names, ArgumentPlaces at, std::string_view uses = {}) {
+  return {names, Of::kAttention, attention, at, uses, kBackward};
+}
+constexpr FormulaRule of_one(std::string_view names, ResultType result) {
+  return {names, Of::kElementwise, unary, {0, result}, "d", 1};
+}
+constexpr FormulaRule of_two(std::string_view names, ResultType result) {
+  return {names, Of::kElementwise, elementwise, {0, result}};
+}
+const auto kRules = std::to_array<FormulaRule>({
+    {"mm bmm", Of::kGemm, gemm, {0, 1, -1, 2, 0, 2}},
+    {"addmm baddbmm", Of::kGemm, gemm, {1, 2, 0, 5, 0, 3}},
+    {"addmm_ _addmm_activation", Of::kGemm, gemm, {1, 2, 0, -1, 0}},
+    {"_scaled_mm", Of::kGemm, gemm, {0, 1, -1, -1, 0, 6}, {}, kScaledResult},
+    {"linear aiter::gemm_a16w16 vllm::rocm_unquantized_gemm", Of::kGemm, gemm, {0, 1, 2, -1, 1}},
+    {"aiter::gemm_a8w8*", Of::kGemm, gemm, {0, 1, -1, -1, 1}, {}, kScaledResult},
+    {"_C::cutlass_scaled_mm", Of::kGemm, gemm, {1, 2, -1, 0, 0}},
+    {"sgl_kernel::fp8_scaled_mm sgl_kernel::int8_scaled_mm", Of::kGemm, gemm, {0, 1, -1, -1, 0}, {}, kScaledResult},
+    {"_grouped_mm", Of::kMoe, grouped_gemm, {0, 1, -1, -1, 0, 4}},
+    forward_attention("_scaled_dot_product_flash_attention", {0, 1, 2, 4, 0, -1, -1}),
+    forward_attention("_scaled_dot_product_efficient_attention _scaled_dot_product_cudnn_attention",
+                      {0, 1, 2, 6, 0, 3, -1}),
+    forward_attention("_flash_attention_forward", {0, 1, 2, 8, 1, -1, -1, 11}, "...ll........l"),
+    forward_attention("flash_attn::_flash_attn_forward aiter::_flash_attn_forward aiter::mha_fwd aiter::fmha_v3_fwd "
+                      "aiter::wrapper_fmha_v3_fwd",
+                      {0, 1, 2, 5, 1, -1, -1, 6}),
+    forward_attention("flash_attn_3::fwd", {0, 1, 2, 24, 1, -1, 6, 25, 27}, "...lll.lllllllllllll"),
+    backward_attention("_scaled_dot_product_flash_attention_backward", {1, 2, 3, 11, 0, -1, -1}),
+    backward_attention("_scaled_dot_product_efficient_attention_backward", {1, 2, 3, 11, 0, 4, -1}),
+    backward_attention("_scaled_dot_product_cudnn_attention_backward", {1, 2, 3, 14, 0, 8, -1}),
+    backward_attention("_flash_attention_backward", {1, 2, 3, 11, 1, -1, -1, 15}, "......ll"),
+    backward_attention("flash_attn::_flash_attn_backward aiter::_flash_attn_backward", {1, 2, 3, 11, 1, -1, -1, 12}),
+    backward_attention("aiter::mha_bwd", {1, 2, 3, 8, 1, -1, -1, 9}),
+    {"flash_attn::_flash_attn_varlen_forward", Of::kAttention, attention_of_step, {0, 1, 2, 9, 10, -1}},
+    {"aiter::_flash_attn_varlen_forward", Of::kAttention, attention_of_step, {0, 1, 2, 10, 12, -1}},
+    {"aiter::mha_batch_prefill aiter::mha_varlen_fwd aiter::fmha_v3_varlen_fwd aiter::wrapper_mha_varlen_fwd "
+     "aiter::wrapper_fmha_v3_varlen_fwd",
+     Of::kAttention,
+     attention_of_step,
+     {0, 1, 2, 12, 13, -1}},
+    {"vllm::unified_attention_with_output", Of::kAttention, attention_of_step, {0, 1, 2, -1, -1, 3, 1}},
+    {"convolution _convolution", Of::kConvolution, convolution, {2, 3, 4, 5, 6, 7, 8}},
+    {"cudnn_convolution", Of::kConvolution, convolution, {-1, 3, 2, 4, kNotTransposed, -1, 5}},
+    {"cudnn_convolution_relu miopen_convolution_relu",
+     Of::kConvolution,
+     convolution,
+     {2, 3, 4, 5, kNotTransposed, -1, 6}},
+    {"cudnn_convolution_transpose", Of::kConvolution, convolution, {-1, 4, 2, 5, kTransposed, 3, 6}},
+    {"miopen_convolution miopen_depthwise_convolution",
+     Of::kConvolution,
+     convolution,
+     {2, 4, 3, 5, kNotTransposed, -1, 6}},
+    {"miopen_convolution_transpose", Of::kConvolution, convolution, {2, 5, 3, 6, kTransposed, 4, 7}},
+    {"_conv_depthwise2d", Of::kConvolution, convolution, {3, 4, 5, 6, kNotTransposed, -1, -1}},
+    {"convolution_backward", Of::kConvolution, convolution_backward},
+    {"aiter::fused_moe* sgl_kernel::fused_experts* vllm::inplace_fused_experts vllm::outplace_fused_experts "
+     "sglang::inplace_fused_experts sglang::outplace_fused_experts",
+     Of::kMoe,
+     moe,
+     {0, 1, 2, 3}},
+    {"vllm::moe_forward", Of::kMoe, not_recorded, {}, "weights are not among its arguments"},
+    {"layer_norm native_layer_norm group_norm aiter::_groupnorm_run", Of::kNorm, moved, {}, "d.rr", kNormFlops},
+    {"native_group_norm", Of::kNorm, moved, {}, "drr", kNormFlops},
+    {"rms_norm _fused_rms_norm", Of::kNorm, moved, {}, "d.r", kNormFlops},
+    {"batch_norm native_batch_norm cudnn_batch_norm miopen_batch_norm _native_batch_norm_legit",
+     Of::kNorm,
+     batch_norm,
+     {0, 5},
+     {},
+     kNormFlops},
+    {"native_batch_norm_backward", Of::kNorm, moved, {}, "drt..rr", kNormBackwardFlops},
+    {"cudnn_batch_norm_backward miopen_batch_norm_backward", Of::kNorm, moved, {}, "rdt..rr", kNormBackwardFlops},
+    {"native_layer_norm_backward", Of::kNorm, moved, {}, "dr.rrdw", kNormBackwardFlops},
+    {"native_group_norm_backward", Of::kNorm, moved, {}, "drrrt", kNormBackwardFlops},
+    {"_C::rms_norm aiter::rmsnorm sgl_kernel::rmsnorm", Of::kNorm, moved, {1}, "wrr", kNormFlops},
+    {"_C::fused_add_rms_norm sgl_kernel::fused_add_rmsnorm", Of::kNorm, moved, {0}, "bbr", kNormFlops + 1},
+    {"aiter::add_rmsnorm", Of::kNorm, moved, {1}, "wrrwr", kNormFlops + 1},
+    {"_C::silu_and_mul _C::gelu_and_mul sgl_kernel::silu_and_mul", Of::kElementwise, moved, {0}, "wr", 2},
+    {"_C::static_scaled_fp8_quant", Of::kElementwise, moved, {1}, "wrr", 1},
+    {"_C::dynamic_scaled_fp8_quant", Of::kElementwise, moved, {1}, "wrw", 2},
+    {"_C::rotary_embedding sgl_kernel::rotary_embedding", Of::kElementwise, moved, {}, "rbb", kBytesOnly},
+    {"sglang::store_cache", Of::kCopy, moved, {}, "dd..r"},
+    {"gelu_backward silu_backward native_dropout_backward", Of::kElementwise, moved, {}, "dr", 1},
+    {"addcmul addcdiv", Of::kElementwise, elementwise, {0, kOwnResult, 3}, {}, kBytesOnly},
+    {"addcmul_ addcdiv_ lerp_", Of::kElementwise, elementwise, {0, kInPlace, 3}, {}, kBytesOnly},
+    {"copy_", Of::kCopy, moved, {}, "wr"},
+    {"clone contiguous", Of::kCopy, moved, {}, "d"},
+    {"cat", Of::kCopy, not_recorded, {}, "types of a list of tensors are not recorded"},
+    {"fill_ zero_", Of::kCopy, moved, {}, "w"},
+    {"_softmax _log_softmax", Of::kReduce, moved, {0, 2, 1}, "d", 5},
+    {"_softmax_backward_data _log_softmax_backward_data", Of::kReduce, moved, {0, 3}, "dr", 5},
+    {"cumsum", Of::kReduce, moved, {0, 2}, "d", 1},
+    {"embedding", Of::kGather, gather, {0, 1, -1}},
+    {"index_select", Of::kGather, gather, {0, 2, 1}},
+    {"gather", Of::kGather, gather, {0, 2, 0}},
+    {"index", Of::kGather, not_recorded, {}, "sizes of a list of indices are not recorded"},
+    {"triton_poi_* triton_red_* triton_per_*", Of::kGenerated, moved, {}, "*", kBytesOnly},
+    of_two("eq ne lt le gt ge logical_and logical_or logical_xor", kBoolResult),
+    {"sum mean", Of::kReduce, reduce, {1, 0, 1}},
+    {"prod", Of::kReduce, reduce, {1, 1, 1}},
+    {"norm linalg_norm linalg_vector_norm", Of::kReduce, reduce, {2, 0, 1}},
+    {"std var logsumexp amin amax", Of::kReduce, reduce, {1}},
+    {"max min", Of::kReduce, reduce, {1, 1}},
+});
+// Those of which a name with _ behind is the form in place.
+const FormulaRule kAlsoInPlace[] = {
+    of_one("silu gelu neg pow clamp clamp_min clamp_max relu floor ceil round trunc sign leaky_relu hardtanh elu mish "
+           "softplus hardswish hardsigmoid square bitwise_not nan_to_num log_sigmoid",
+           kOwnResult),
+    of_one(
+        "sigmoid rsqrt sqrt exp log sin cos tanh reciprocal erf erfinv exp2 log2 log1p expm1 logit tan atan asin acos",
+        kFloatResult),
+    of_one("abs", kRealResult),
+    of_two("add sub mul rsub maximum minimum remainder fmod floor_divide bitwise_and bitwise_or bitwise_xor "
+           "sigmoid_backward threshold_backward tanh_backward hypot leaky_relu_backward hardtanh_backward",
+           kOwnResult),
+    of_two("div atan2", kFloatResult),
 };
 
 class FormulaRules {
  public:
   FormulaRules() {
-    for (const FormulaRule& rule : kRules) {
-      if (rule.name.ends_with('*')) {
-        prefixes_.push_back(&rule);
-      } else {
-        by_name_.emplace(rule.name, rule);
-      }
-    }
-    for (const AlikeOperators& one : kAlike) {
-      for (const std::string_view name : split_text(one.names, ' ')) {
-        FormulaRule rule = one.rule;
-        rule.name = name;
-        add(name, rule);
-        rule.at = {0, kInPlace};
-        if (one.in_place) add(std::string(name) + "_", rule);
-      }
+    for (FormulaRule rule : kRules) add(rule, rule.name, "");
+    for (FormulaRule rule : kAlsoInPlace) {
+      const std::string_view names = rule.name;
+      add(rule, names, "");
+      rule.at = {0, kInPlace};
+      add(rule, names, "_");
     }
   }
-
   const FormulaRule* find(std::string_view name) const {
     const auto found = by_name_.find(std::string(name));
     if (found != by_name_.end()) return &found->second;
-    for (const FormulaRule* rule : prefixes_) {
-      if (name.starts_with(rule->name.substr(0, rule->name.size() - 1))) return rule;
+    for (const FormulaRule& rule : prefixes_) {
+      if (name.starts_with(rule.name.substr(0, rule.name.size() - 1))) return &rule;
     }
     return nullptr;
   }
 
  private:
-  void add(std::string_view name, const FormulaRule& rule) { by_name_.emplace("aten::" + std::string(name), rule); }
+  void add(FormulaRule rule, std::string_view names, std::string_view behind) {
+    for (const std::string_view name : split_text(names, ' ')) {
+      rule.name = name;
+      if (name.ends_with('*')) {
+        prefixes_.push_back(rule);
+      } else {
+        by_name_.emplace(fmt::format("{}{}{}", name.find("::") != std::string_view::npos ? "" : "aten::", name, behind),
+                         rule);
+      }
+    }
+  }
 
   std::unordered_map<std::string, FormulaRule> by_name_;
-  std::vector<const FormulaRule*> prefixes_;
+  std::vector<FormulaRule> prefixes_;
 };
 
 const FormulaRule* rule_of(std::string_view name) {
