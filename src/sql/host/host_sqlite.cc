@@ -1,10 +1,35 @@
 #include "sql/host/host_sqlite.h"
 
-#include <sqlite3.h>
+#include <fmt/format.h>
+#include <sqlite3ext.h>
 
+#include <mutex>
 #include <utility>
 
+const sqlite3_api_routines* sqlite3_api = nullptr;  // host_functions.h
+
 namespace tracedb {
+
+void use_host_sqlite(const sqlite3_api_routines* routines) {
+  constexpr int kOldest = 3'040'000;  // what the statements of the passes are written for
+  if (routines->libversion_number() < kOldest) {
+    throw Error(ErrorCode::kUsage,
+                fmt::format("tracedb needs SQLite 3.40 or later; this program has {}", routines->libversion()));
+  }
+  static std::mutex loading;  // on several threads at once
+  const std::lock_guard lock(loading);
+  if (sqlite3_api != nullptr && sqlite3_api != routines) {
+    throw Error(
+        ErrorCode::kUsage,
+        "this process has two copies of SQLite, and tracedb was loaded into the other one first: use one of them");
+  }
+  sqlite3_api = routines;
+}
+
+int fail_loading(const sqlite3_api_routines* routines, char** message, std::string_view text) {
+  if (message != nullptr) *message = routines->mprintf("%.*s", static_cast<int>(text.size()), text.data());
+  return SQLITE_ERROR;
+}
 
 std::optional<std::filesystem::path> main_file(Database& host) {
   const char* name = sqlite3_db_filename(host.handle(), "main");
