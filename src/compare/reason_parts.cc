@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/statistics.h"
-#include "passes/layers/layers.h"
+#include "passes/layers/stack_table.h"
 #include "trace/display_name.h"
 
 namespace tracedb {

@@ -67,8 +67,8 @@ struct WorkSum {
   [[nodiscard]] std::int64_t accounted(Work work) const { return accounted_time(work, time, own); }
 };
 
-// Of the events of one kernel name in one layer (kHead, kTail, kNoLayer as of layers.h) with one role, launched by one
-// operator, that count as one kind of work.
+// Of the events of one kernel name in one layer (kHead, kTail, kNoLayer as of stack_table.h) with one role, launched by
+// one operator, that count as one kind of work.
 struct WorkCell {
   std::int32_t layer = 0;
   NameId name = 0;

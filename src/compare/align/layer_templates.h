@@ -38,7 +38,7 @@ struct LayerTemplate {
   std::int64_t time = 0;       // of all kernels of the layer
 };
 
-// By layer, as of layers.h; with `whole` all of a device step is one sequence, under kNoLayer.
+// By layer, as of stack_table.h; with `whole` all of a device step is one sequence, under kNoLayer.
 using LayerTemplates = std::map<std::int32_t, LayerTemplate>;
 LayerTemplates layer_templates(const ComparedTrace& trace, const GroupSide& group, const KernelNameTable& kernel_names,
                                bool whole);

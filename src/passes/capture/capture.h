@@ -24,7 +24,7 @@
 
 #include "index/index.h"
 #include "passes/layers/layer_sources.h"
-#include "passes/layers/layers.h"
+#include "passes/layers/stack_table.h"
 #include "passes/steps/step_set.h"
 
 namespace tracedb {

@@ -19,9 +19,24 @@
 #include <vector>
 
 #include "passes/classify/kernel_traits.h"
-#include "passes/layers/layers.h"
 
 namespace tracedb {
+
+// A layer begins with its first norm, including a residual addition right before it (so that fusing the two makes no
+// difference), and contains one run of mixers (kernel_traits.h). How many kernels lie between the two follows from what
+// the first layers have in common before their mixers: there the head of the step ends. The last layer is as long after
+// its mixers as the others; what follows is the tail.
+//
+// Where the layers of a sequence begin, in order, and where its tail does. Without layers: both empty.
+struct LayerCuts {
+  std::vector<std::size_t> begin;
+  std::size_t tail = 0;
+};
+LayerCuts layer_cuts(std::span<const Traits> sequence, std::vector<MixerRun> runs);  // as of mixer_runs()
+
+// Where passes through the model begin in a sequence that may hold several (a profiler step around generated tokens):
+// where an embedding, or the end of sampling, comes between two layers. At least one, at 0; in order.
+std::vector<std::size_t> pass_begins(std::span<const Traits> sequence, const std::vector<MixerRun>& runs);
 
 struct RhythmStack {
   std::size_t layers = 0, mixers = 1, passes = 0;  // mixers: runs of them in each layer

@@ -1,7 +1,7 @@
 // The layer of every kernel: schema/METRICS.md 8. Sources for each step and device, in this order: modules of the
 // Python stacks, numbered annotations, numbered operators around the launch, a capture (capture.h), the rhythm of the
-// kernels (layers.h). Work before the first layer of a step is its head, work after the last its tail; in between, and
-// outside of steps, a kernel may have no layer.
+// kernels (layer_rhythm.h). Work before the first layer of a step is its head, work after the last its tail; in
+// between, and outside of steps, a kernel may have no layer.
 //
 // Where modules cover only a part of a step, the rhythm of the rest provides the other layers: a compiled transformer
 // after text encoders.
@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "passes/layers/layer_sources.h"
-#include "passes/layers/layers.h"
 #include "passes/layers/stack_table.h"
 #include "passes/steps/step_set.h"
 

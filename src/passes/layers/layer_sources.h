@@ -12,7 +12,6 @@
 #include "index/index.h"
 #include "passes/classify/kernel_traits.h"
 #include "passes/columns/event_columns.h"
-#include "passes/layers/layers.h"
 #include "passes/layers/stack_table.h"
 
 namespace tracedb {

@@ -100,6 +100,40 @@ std::optional<std::string> model_name(const Index& index) {
   return name;
 }
 
+std::string_view to_string(Architecture architecture) {
+  constexpr std::string_view kNames[] = {"unknown",
+                                         "transformer",
+                                         "transformer, MoE",
+                                         "SSM",
+                                         "SSM, MoE",
+                                         "hybrid (attention and SSM)",
+                                         "hybrid (attention and SSM), MoE",
+                                         "convolutional"};
+  return kNames[static_cast<std::size_t>(architecture)];
+}
+
+Architecture architecture_of(std::span<const ClassTime> times) {
+  double total = 0, attention = 0, ssm = 0, moe = 0, convolution = 0;
+  for (const ClassTime& entry : times) {
+    if (entry.traits == kCommunicationTrait) continue;  // much of it waits for other ranks
+    const auto time = static_cast<double>(entry.time);
+    total += time;
+    attention += (entry.traits & kAttentionTrait) != 0 ? time : 0;
+    ssm += (entry.traits & kSsmTrait) != 0 ? time : 0;
+    moe += (entry.traits & kMoeTrait) != 0 ? time : 0;
+    convolution += (entry.traits & kConvolutionTrait) != 0 ? time : 0;
+  }
+  // A name that says so by chance holds little time, and less than the model's real mixers.
+  const double least = 0.005 * total;
+  const bool has_attention = attention > least && attention * 50 > ssm;
+  const bool has_ssm = ssm > least && ssm * 50 > attention;
+  const bool has_moe = moe > 0.02 * total;
+  if (has_attention && has_ssm) return has_moe ? Architecture::kMoeHybrid : Architecture::kHybrid;
+  if (has_attention) return has_moe ? Architecture::kMoeTransformer : Architecture::kTransformer;
+  if (has_ssm) return has_moe ? Architecture::kMoeSsm : Architecture::kSsm;
+  return convolution > 0.1 * total ? Architecture::kConvolutional : Architecture::kUnknown;
+}
+
 std::string architecture_text(const ModelFacts& facts) {
   if (facts.architecture == Architecture::kUnknown && facts.diffusion) return "diffusion";
   return std::string(to_string(facts.architecture)) + (facts.diffusion ? ", diffusion" : "");

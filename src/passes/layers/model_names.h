@@ -2,13 +2,15 @@
 // packages and files; nothing where the trace has neither.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "index/index.h"
 #include "passes/classify/kernel_traits.h"
-#include "passes/layers/layers.h"
 
 namespace tracedb {
 
@@ -17,6 +19,16 @@ std::optional<std::string> framework_name(const Index& index);
 
 // "LlamaForCausalLM", "flux": a pipeline of Diffusers, else the class of the model, else the file that has its code.
 std::optional<std::string> model_name(const Index& index);
+
+// What kernel time says a model is.
+enum class Architecture { kUnknown, kTransformer, kMoeTransformer, kSsm, kMoeSsm, kHybrid, kMoeHybrid, kConvolutional };
+std::string_view to_string(Architecture architecture);
+
+struct ClassTime {
+  Traits traits = 0;
+  std::int64_t time = 0;
+};
+Architecture architecture_of(std::span<const ClassTime> times);
 
 // Facts about a whole trace that follow from kernel time by name, without reading each kernel.
 struct ModelFacts {

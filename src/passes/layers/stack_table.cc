@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/text/decimal.h"
-#include "passes/layers/layers.h"
 
 namespace tracedb {
 namespace {

@@ -9,6 +9,11 @@
 
 namespace tracedb {
 
+// In place of the number of a layer, of what is in none.
+inline constexpr std::int32_t kNoLayer = -1;
+inline constexpr std::int32_t kHead = -2;  // before the first layer
+inline constexpr std::int32_t kTail = -3;  // behind the last
+
 // The stacks of layers that a model has: one for most, several where it has an encoder and a decoder, a vision and a
 // text tower, double and single diffusion blocks. Layers are numbered through over all stacks, so that a layer is one
 // number everywhere; for readers it is a stack and an index within it.
@@ -34,7 +39,7 @@ std::string layers_label(const std::vector<std::int32_t>& layers, const LayerSta
 // "24", "24 x 4 passes"; with the name before it where there are several.
 std::string stack_text(const LayerStack& stack, bool named);
 
-// Layers `first` to `last`, as numbered through; kHead, kTail and kNoLayer (layers.h) are ranges of their own.
+// Layers `first` to `last`, as numbered through; kHead, kTail and kNoLayer are ranges of their own.
 struct LayerRange {
   std::int32_t first = 1, last = 0;
 };

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "compare/align/sequence_alignment.h"
-#include "passes/layers/layers.h"
+#include "passes/layers/stack_table.h"
 
 namespace tracedb {
 namespace {

@@ -14,7 +14,7 @@
 #include "compare/steps/step_groups.h"
 #include "compare/steps/step_metrics.h"
 #include "compare/trace/recording.h"
-#include "passes/layers/layers.h"
+#include "passes/layers/stack_table.h"
 #include "support/rows.h"
 
 namespace tracedb {

@@ -1,5 +1,3 @@
-#include "passes/layers/layers.h"
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,6 +5,7 @@
 #include "base/error.h"
 #include "passes/layers/layer_rhythm.h"
 #include "passes/layers/layer_sources.h"
+#include "passes/layers/model_names.h"
 #include "passes/layers/module_layers.h"
 #include "passes/layers/stack_table.h"
 #include "support/asked_passes.h"
@@ -37,6 +36,8 @@ const std::string kVision = "NGAG+NGXG+";             // a layer of a tower
 const std::string kSelfAndCross = "NGAG+NGAG+NGXG+";  // of a decoder
 const std::string kDouble = "GNGNGRGRRAGG+NGXG+NGXG+";
 const std::string kSingle = "GNGXRRAG+";
+
+LayerCuts cuts_of(const std::vector<Traits>& sequence) { return layer_cuts(sequence, mixer_runs(sequence)); }
 
 TEST_CASE("stacks of layers and passes over them") {
   const std::string one_pass = "E" + times(3, "NGAGnGXG") + "nGs";
@@ -86,8 +87,8 @@ TEST_CASE("stacks of layers and passes over them") {
   const std::vector<Traits> model = traits_of_letters(cases[0].letters);
   const LayerRhythm rhythm = layer_rhythm(model);
   REQUIRE(rhythm.passes.size() == 1);
-  CHECK(rhythm.passes[0].cuts.begin == layer_cuts(model).begin);
-  CHECK(rhythm.passes[0].cuts.tail == layer_cuts(model).tail);
+  CHECK(rhythm.passes[0].cuts.begin == cuts_of(model).begin);
+  CHECK(rhythm.passes[0].cuts.tail == cuts_of(model).tail);
 }
 
 TEST_CASE("layers are on one side of a joint") {
@@ -127,7 +128,7 @@ TEST_CASE("passes are in order and inside, whatever the sequence") {
 
 // The sequence with a bar before each layer and before the tail.
 std::string cut(std::string_view letters) {
-  const LayerCuts cuts = layer_cuts(traits_of_letters(letters));
+  const LayerCuts cuts = cuts_of(traits_of_letters(letters));
   std::string out;
   std::size_t next = 0;
   for (std::size_t i = 0; i < letters.size(); ++i) {
@@ -194,7 +195,7 @@ TEST_CASE("cuts are in order and inside, whatever the sequence") {
       letters += kLetters[(state >> 16) % kLetters.size()];
     }
     CAPTURE(letters);
-    const LayerCuts cuts = layer_cuts(traits_of_letters(letters));
+    const LayerCuts cuts = cuts_of(traits_of_letters(letters));
     for (std::size_t i = 1; i < cuts.begin.size(); ++i) REQUIRE(cuts.begin[i - 1] < cuts.begin[i]);
     if (cuts.begin.empty()) continue;
     REQUIRE(cuts.begin.back() < cuts.tail);
