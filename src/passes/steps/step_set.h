@@ -1,7 +1,7 @@
 // The steps of a trace as reports count them, and which kernels and copies belong to which.
 //
 // Sources of steps, in this order: annotations that match the user's pattern; the step table of the index; or, if that
-// is empty, the calls of the model or the runs of a program of XLA (host_steps.h) or the rhythm of the kernels
+// is empty, the calls of the model or the runs of a program of XLA or the rhythm of the kernels
 // (inferred_steps.h), which gives steps marked as inferred. Rhythm comes first where it knows more than the
 // calls of the model: training that an optimizer ends, and text generation. Steps that are not in the index are never
 // added to it.
@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "passes/classify/kernel_traits.h"
 #include "passes/columns/device_events.h"
 #include "passes/columns/event_columns.h"
+#include "trace/process_marks.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {
@@ -80,5 +82,41 @@ std::vector<bool> launched_before_recording(const StepSet& set, const EventColum
 std::optional<std::int64_t> launch_lag(const StepFacts& step, std::int64_t first);
 
 std::string_view to_string(StepSource source);  // none, annotations, pattern, module calls, program runs, inferred
+
+// Steps of a trace without step annotations from what its host did: calls of a model, or runs of a program.
+//
+// By the calls of its model, which Python frames of nn.Module show. The model is the module that no other module calls;
+// if there are several, the one with the most host time. It must be called at least twice, one call after the other. A
+// step contains what any thread of the process launched during its call; work between two calls is in no step. Without
+// steps (StepSource::kNone) where no module was called so.
+StepSet steps_by_module(const Index& index, const EventTables& events);
+
+// Of a profile of XLA on GPUs: the runs of the program that takes the most device time of those that ran at least
+// twice. XLA marks each run, on each device, on the host thread that launches it ("jit_train_step:XLA GPU module"); of
+// several devices the runs of the same place on each are one step, if all have as many. Without steps
+// (StepSource::kNone) where there is no such program.
+StepSet steps_by_program(const Index& index, const EventTables& events);
+
+// Steps of launches by annotations on CPU threads that the index did not store as steps, by the rule of
+// trace/process_marks.h.
+struct HostMark {
+  std::int64_t ts = 0, end = 0;  // ns
+  std::uint32_t thread = 0, step = 0;
+  StepScope scope = StepScope::kProcess;
+};
+
+// The step that each runtime call gets from marks that take in more than their own thread. Marks of scope kProcess give
+// one to the calls of their own thread too: who knows what a thread's own marks say of it, asks that first.
+class CallSteps {
+ public:
+  // `marks`: in time order.
+  CallSteps(const Index& index, std::span<const HostMark> marks);
+
+  // Of a kernel or copy; 0: none. `pass`: the value of its column.
+  [[nodiscard]] std::uint32_t of(std::uint32_t launch, std::uint32_t pass) const;
+
+ private:
+  std::vector<std::uint32_t> any_, backward_;  // by id of runtime_call; empty where no mark has such a scope
+};
 
 }  // namespace tracedb

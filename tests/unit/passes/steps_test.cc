@@ -9,7 +9,6 @@
 #include "passes/classify/kernel_classes.h"
 #include "passes/columns/group_stats.h"
 #include "passes/layers/layer_set.h"
-#include "passes/steps/host_steps.h"
 #include "passes/steps/inferred_steps.h"
 #include "passes/steps/step_pattern.h"
 #include "passes/steps/step_set.h"
