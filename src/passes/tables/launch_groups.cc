@@ -1,4 +1,4 @@
-// Launching calls by name (passes/time/launch_stats.h).
+// Launching calls by name (passes/time/timeline.h).
 #include <array>
 #include <bit>
 #include <map>
@@ -8,7 +8,7 @@
 #include "base/unknown.h"
 #include "passes/columns/group_stats.h"
 #include "passes/tables/pass_tables.h"
-#include "passes/time/launch_stats.h"
+#include "passes/time/timeline.h"
 #include "trace/event_names.h"
 
 namespace tracedb {

@@ -9,7 +9,6 @@
 
 #include "base/unknown.h"
 #include "passes/time/communication.h"
-#include "passes/time/launch_stats.h"
 #include "passes/time/timeline.h"
 #include "support/device_tables.h"
 #include "support/rows.h"
