@@ -4,109 +4,77 @@
 
 #include "base/dense_index.h"
 #include "base/unknown.h"
+#include "passes/columns/event_columns.h"
 
 namespace tracedb {
 namespace {
 
-// The last kernels of a stream.
-struct SequenceWindow {
+// The kernels of a stream that have a label.
+struct StreamKernels {
   std::vector<std::uint32_t> labels;
   std::vector<std::int64_t> durations;
-  std::uint64_t seen = 0;  // kernels of the stream so far
 };
 
-// A sequence on one stream.
-struct Found {
-  SequenceStats stats;
-  std::uint64_t end = 0;  // kernels of the stream up to the last time it was counted
-  std::uint32_t stream = 0;
-};
+std::uint64_t ordered_hash(std::span<const std::uint32_t> labels) {
+  std::uint64_t hash = 0x9e3779b97f4a7c15;
+  for (const std::uint32_t label : labels) hash = (hash ^ label) * 0xff51afd7ed558ccd, hash ^= hash >> 32U;
+  return hash;
+}
 
-class SequenceFinder {
- public:
-  explicit SequenceFinder(std::size_t length) : length_(length) {}
+// Counts a sequence once more.
+void count(std::span<const std::int64_t> durations, SequenceStats& stats) {
+  std::int64_t time = 0;
+  for (const std::int64_t dur : durations) time = saturating_add(time, duration_or_zero(dur));
+  ++stats.count;
+  stats.total = saturating_add(stats.total, time);
+  if (std::ranges::find(durations, kUnknownValue) != durations.end()) return;
+  stats.min = stats.count == 1 ? time : std::min(stats.min, time);
+  stats.max = std::max(stats.max, time);
+}
 
-  void add(std::uint32_t stream, std::uint32_t label, std::int64_t dur) {
-    if (stream >= windows_.size()) windows_.resize(std::size_t{stream} + 1);
-    SequenceWindow& window = windows_[stream];
-    if (window.labels.size() == length_) {
-      std::move(window.labels.begin() + 1, window.labels.end(), window.labels.begin());
-      std::move(window.durations.begin() + 1, window.durations.end(), window.durations.begin());
-      window.labels.back() = label;
-      window.durations.back() = dur;
-    } else {
-      window.labels.push_back(label);
-      window.durations.push_back(dur);
-    }
-    ++window.seen;
-    if (window.labels.size() == length_) count(window, stream);
+void find_on_stream(const StreamKernels& kernels, std::size_t length, std::vector<SequenceStats>& out) {
+  const std::size_t first = out.size();
+  DenseIndex known;               // of those from `first` on
+  std::vector<std::size_t> ends;  // of the last time each was counted
+  for (std::size_t at = 0; at + length <= kernels.labels.size(); ++at) {
+    const auto labels = std::span(kernels.labels).subspan(at, length);
+    const auto [place, is_new] = known.index_of(
+        ordered_hash(labels), [&](std::uint32_t own) { return std::ranges::equal(out[first + own].labels, labels); });
+    if (is_new) out.push_back({{labels.begin(), labels.end()}, 0, 0, 0, 0}), ends.push_back(0);
+    if (at < ends[place]) continue;  // overlaps the last time it was counted
+    ends[place] = at + length;
+    count(std::span(kernels.durations).subspan(at, length), out[first + place]);
   }
-
-  // The streams together, in order of the labels.
-  std::vector<SequenceStats> take() {
-    std::ranges::sort(found_, [](const Found& a, const Found& b) { return a.stats.labels < b.stats.labels; });
-    std::vector<SequenceStats> out;
-    for (Found& found : found_) {
-      if (out.empty() || out.back().labels != found.stats.labels) {
-        out.push_back(std::move(found.stats));
-        continue;
-      }
-      SequenceStats& all = out.back();
-      all.count += found.stats.count;
-      all.total = saturating_add(all.total, found.stats.total);
-      all.min = std::min(all.min, found.stats.min);
-      all.max = std::max(all.max, found.stats.max);
-    }
-    return out;
-  }
-
- private:
-  void count(const SequenceWindow& window, std::uint32_t stream) {
-    const std::uint32_t id = sequence(window.labels, stream);
-    if (window.seen - length_ < found_[id].end) return;  // overlaps the last time it was counted
-    found_[id].end = window.seen;
-    std::int64_t time = 0;
-    bool known = true;
-    for (const std::int64_t dur : window.durations) {
-      known = known && dur != kUnknownValue;
-      time = saturating_add(time, std::max<std::int64_t>(dur, 0));
-    }
-    SequenceStats& stats = found_[id].stats;
-    ++stats.count;
-    stats.total = saturating_add(stats.total, time);
-    if (!known) return;
-    stats.min = stats.count == 1 ? time : std::min(stats.min, time);
-    stats.max = std::max(stats.max, time);
-  }
-
-  // Its number; a new one gets the next.
-  std::uint32_t sequence(const std::vector<std::uint32_t>& labels, std::uint32_t stream) {
-    std::uint64_t hash = 0x9e3779b97f4a7c15 + stream;
-    for (const std::uint32_t label : labels) hash = (hash ^ label) * 0xff51afd7ed558ccd, hash ^= hash >> 32U;
-    const auto [index, is_new] = index_.index_of(hash, [&](std::uint32_t known) {
-      return found_[known].stream == stream && found_[known].stats.labels == labels;
-    });
-    if (is_new) found_.push_back({{labels, 0, 0, 0, 0}, 0, stream});
-    return index;
-  }
-
-  std::size_t length_;
-  std::vector<SequenceWindow> windows_;  // by stream
-  std::vector<Found> found_;
-  DenseIndex index_;  // of found_
-};
+}
 
 }  // namespace
 
 std::vector<SequenceStats> find_sequences(const LabelledKernels& kernels, std::size_t length, std::int64_t least) {
-  SequenceFinder finder(length);
+  std::vector<StreamKernels> streams;
   for (std::size_t i = 0; i < kernels.label.size(); ++i) {
-    if (kernels.label[i] != kNoLabel) finder.add(kernels.stream[i], kernels.label[i], kernels.dur[i]);
+    if (kernels.label[i] == kNoLabel) continue;
+    StreamKernels& own = for_id(streams, kernels.stream[i]);
+    own.labels.push_back(kernels.label[i]);
+    own.durations.push_back(kernels.dur[i]);
   }
-  std::vector<SequenceStats> found = finder.take();
-  std::erase_if(found, [&](const SequenceStats& stats) { return stats.count < least; });
-  std::ranges::stable_sort(found, std::ranges::greater(), &SequenceStats::total);
-  return found;
+  std::vector<SequenceStats> all, out;
+  for (const StreamKernels& stream : streams) find_on_stream(stream, length, all);
+  // The streams together.
+  std::ranges::sort(all, {}, &SequenceStats::labels);
+  for (SequenceStats& own : all) {
+    if (out.empty() || out.back().labels != own.labels) {
+      out.push_back(std::move(own));
+      continue;
+    }
+    SequenceStats& sum = out.back();
+    sum.count += own.count;
+    sum.total = saturating_add(sum.total, own.total);
+    sum.min = std::min(sum.min, own.min);
+    sum.max = std::max(sum.max, own.max);
+  }
+  std::erase_if(out, [&](const SequenceStats& stats) { return stats.count < least; });
+  std::ranges::stable_sort(out, std::ranges::greater(), &SequenceStats::total);
+  return out;
 }
 
 }  // namespace tracedb
