@@ -9,7 +9,6 @@
 #include "base/statistics.h"
 #include "base/unknown.h"
 #include "index/packed_columns.h"
-#include "passes/stacks/call_tree.h"
 #include "passes/stacks/stack_times.h"
 #include "passes/tables/pass_tables.h"
 #include "trace/format_holds.h"

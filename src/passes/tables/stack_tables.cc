@@ -3,7 +3,7 @@
 
 #include "base/unknown.h"
 #include "passes/columns/group_stats.h"
-#include "passes/stacks/call_tree.h"
+#include "passes/stacks/stack_times.h"
 #include "passes/stacks/sequences.h"
 #include "passes/tables/pass_tables.h"
 

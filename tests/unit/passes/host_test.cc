@@ -12,7 +12,6 @@
 #include "base/unknown.h"
 #include "passes/host/host_activity.h"
 #include "passes/host/host_times.h"
-#include "passes/stacks/call_tree.h"
 #include "passes/stacks/sequences.h"
 #include "passes/stacks/stack_times.h"
 #include "passes/steps/step_set.h"
