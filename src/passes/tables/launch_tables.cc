@@ -1,7 +1,11 @@
-// Launching calls by name (passes/time/timeline.h).
+// Launches: by call (passes/time/timeline.h), by configuration, what waits in the queues of streams; copies and
+// fills.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <map>
+#include <optional>
+#include <vector>
 
 #include "base/dense_index.h"
 #include "base/statistics.h"
@@ -9,6 +13,7 @@
 #include "passes/columns/group_stats.h"
 #include "passes/tables/pass_tables.h"
 #include "passes/time/timeline.h"
+#include "passes/work/device_peaks.h"
 #include "trace/event_names.h"
 
 namespace tracedb {
@@ -181,6 +186,187 @@ void fill_memory_groups(Workload& workload, const PassOptions&, TableRows& rows)
     rows.add(sizes.sized > 0 ? std::optional(sizes.bytes) : std::nullopt).add(sizes.measured_bytes);
     rows.add(measured[g].total).add(measured[g].busy).add(sizes.time).add(sizes.by_profiler).add(sizes.by_duration);
   }
+}
+
+// Kernels by name and launch configuration: how much of the multiprocessors they use.
+
+namespace {
+
+struct LaunchedAlike {
+  std::uint32_t name = 0, config = 0;  // ids
+  std::int64_t min = std::numeric_limits<std::int64_t>::max(), max = 0, known = 0;
+  DeviceSums sums;
+};
+
+std::optional<std::string_view> matrix_units_text(std::string_view kernel_name) {
+  const std::optional<bool> uses = runs_on_matrix_units(kernel_name);
+  return uses ? std::optional<std::string_view>(*uses ? "yes" : "no") : std::nullopt;
+}
+
+}  // namespace
+
+void fill_launch_configs(Workload& workload, const PassOptions&, TableRows& rows) {
+  const EventColumns& kernels = workload.events().kernels;
+  const auto names = kernels.ids("name_id"), configs = kernels.ids("launch_config_id");
+  const auto dur = kernels.int64s("dur");
+  DenseIndex known;
+  std::vector<LaunchedAlike> groups;
+  for_each_selected(workload, [&](const DeviceEvent& event) {
+    if (event.ref.is_memory_op) return;
+    const std::size_t row = event.ref.id - 1;
+    const auto [place, is_new] = known.index_of(std::uint64_t{names[row]} << 32U | configs[row]);
+    if (is_new) groups.emplace_back().name = names[row], groups.back().config = configs[row];
+    LaunchedAlike& group = groups[place];
+    group.sums.add(event);
+    if (dur[row] == kUnknownValue) return;
+    ++group.known;
+    group.min = std::min(group.min, event.end - event.ts);
+    group.max = std::max(group.max, event.end - event.ts);
+  });
+  // Profilers write negative numbers and 0 where they know none.
+  TextById config_of(workload.index(),
+                     "SELECT grid_x || ',' || grid_y || ',' || grid_z, block_x || ',' || block_y || ',' || block_z, "
+                     "registers, shared_memory, iif(occupancy_pct > 0, occupancy_pct, NULL), "
+                     "iif(theoretical_occupancy_pct > 0, theoretical_occupancy_pct, NULL), iif(blocks_per_sm > 0, "
+                     "blocks_per_sm, NULL), iif(warps_per_sm > 0, warps_per_sm, NULL) FROM launch_config WHERE id = ?");
+  TextById names_by_id(workload.index(), "SELECT name FROM kernel_name WHERE id = ?");
+  for (const LaunchedAlike& group : groups) {
+    const auto range = [&](std::int64_t value) { return group.known > 0 ? std::optional(value) : std::nullopt; };
+    const std::string_view name = names_by_id.of(group.name).value_or("[no name]");
+    rows.add(name).add(matrix_units_text(name)).add(group.sums.kernels).add(group.known).add(group.sums.total);
+    rows.add(range(group.min)).add(range(group.max));
+    const Statement* const config = config_of.row(group.config);
+    constexpr int kTexts = 2, kIntegers = 4, kAll = 8;
+    for (int i = 0; i < kAll; ++i) {
+      if (config == nullptr || config->is_null(i)) {
+        rows.add_null();
+      } else if (i < kTexts) {
+        rows.add(config->text(i));
+      } else if (i < kIntegers) {
+        rows.add(config->int64(i));
+      } else {
+        rows.add(config->real(i));
+      }
+    }
+  }
+}
+
+// What waits in the queue of each stream over time, and how fast copies run over time. Linear but for sorting.
+
+namespace {
+
+// Of a stream: when its work was launched, and when it started. What starts before its launch was called never waited.
+struct StreamQueue {
+  std::vector<std::int64_t> launched, started;
+  std::int64_t not_launched = 0;  // work whose launch is not known, or begins behind it
+};
+
+std::map<std::uint32_t, StreamQueue> queues_of(Workload& workload) {
+  std::map<std::uint32_t, StreamQueue> out;
+  const auto call_ts = workload.events().calls.int64s("ts");
+  for_each_selected(workload, [&](const DeviceEvent& event) {
+    StreamQueue& queue = out[event.stream];
+    if (event.launch == 0 || event.launch > call_ts.size() || call_ts[event.launch - 1] >= event.ts) {
+      ++queue.not_launched;
+      return;
+    }
+    queue.launched.push_back(call_ts[event.launch - 1]);
+    queue.started.push_back(event.ts);
+  });
+  for (auto& [stream, queue] : out) {
+    std::ranges::sort(queue.launched);
+    std::ranges::sort(queue.started);
+  }
+  return out;
+}
+
+// Calls visit(ts, waiting from then on) at each launch and each start, of those at one time the starts first.
+template <class Visit>
+void for_each_point(const StreamQueue& queue, Visit visit) {
+  std::size_t launched = 0, started = 0;
+  while (started < queue.started.size()) {
+    const bool starts = launched == queue.launched.size() || queue.started[started] <= queue.launched[launched];
+    const std::int64_t ts = starts ? queue.started[started++] : queue.launched[launched++];
+    visit(ts, static_cast<std::int64_t>(launched - started));
+  }
+}
+
+void fill_queues(Workload& workload, const PassOptions& options, TableRows& rows) {
+  for (const auto& [stream, queue] : queues_of(workload)) {
+    std::map<std::int64_t, std::int64_t> points;  // by length
+    double area = 0;                              // times ns
+    std::int64_t first = 0, last = 0, length = 0, at_limit = 0;
+    for_each_point(queue, [&](std::int64_t ts, std::int64_t waiting) {
+      if (points.empty()) first = last = ts;
+      area += static_cast<double>(length) * static_cast<double>(ts - last);
+      if (length >= options.queue_limit) at_limit += ts - last;
+      last = ts;
+      length = waiting;
+      ++points[waiting];
+    });
+    const auto count = static_cast<std::int64_t>(queue.started.size() * 2);
+    std::optional<double> median;
+    std::int64_t before = 0;
+    for (auto point = points.begin(); point != points.end() && !median; ++point) {
+      before += point->second;
+      if (before * 2 < count) continue;
+      // Of an even number, the mean of the two in the middle.
+      const std::int64_t next = before * 2 == count ? std::next(point)->first : point->first;
+      median = static_cast<double>(point->first + next) / 2;
+    }
+    rows.add(known_id(stream)).add(count);
+    rows.add(last > first ? std::optional(area / static_cast<double>(last - first)) : std::nullopt).add(median);
+    rows.add(points.empty() ? std::nullopt : std::optional(points.rbegin()->first)).add(at_limit).add(first).add(last);
+    rows.add(queue.not_launched);
+  }
+}
+
+void fill_points(Workload& workload, const PassOptions&, TableRows& rows) {
+  for (const auto& [stream, queue] : queues_of(workload)) {
+    for_each_point(queue, [&, id = known_id(stream)](std::int64_t ts, std::int64_t waiting) {
+      rows.add(id).add(ts).add(waiting);
+    });
+  }
+}
+
+void fill_rates(Workload& workload, const PassOptions&, TableRows& rows) {
+  const EventColumns& memory = workload.events().memory;
+  const auto bytes = memory.int64s("bytes");
+  const auto direction = memory.ids("direction");
+  struct Change {
+    double rate = 0;  // GB/s
+    std::int64_t copies = 0;
+  };
+  std::map<std::uint32_t, std::map<std::int64_t, Change>> changes;  // by direction, then time
+  for_each_selected(workload, [&](const DeviceEvent& event) {
+    if (!event.ref.is_memory_op || event.work != Work::kCopy || event.end <= event.ts) return;
+    const std::int64_t size = bytes[event.ref.id - 1];
+    if (size <= 0) return;
+    const double rate = static_cast<double>(size) / static_cast<double>(event.end - event.ts);
+    auto& own = changes[direction[event.ref.id - 1]];
+    own[event.ts].rate += rate;
+    ++own[event.ts].copies;
+    own[event.end].rate -= rate;
+    --own[event.end].copies;
+  });
+  for (const auto& [place, own] : changes) {
+    Change now;
+    for (const auto& [ts, change] : own) {
+      now.copies += change.copies;
+      now.rate = now.copies == 0 ? 0 : now.rate + change.rate;  // exactly 0 where nothing runs
+      rows.add(place == 0 ? std::nullopt : std::optional(copy_directions()[place - 1]))
+          .add(ts)
+          .add(now.rate)
+          .add(now.copies);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<PassTable> queue_tables() {
+  return {declared_table("queues", fill_queues), declared_table("queue_points", fill_points),
+          declared_table("copy_rates", fill_rates)};
 }
 
 }  // namespace tracedb
