@@ -19,8 +19,8 @@ namespace tracedb {
 std::size_t JobAnalysis::steps(std::optional<std::uint32_t> place) const {
   std::set<std::uint32_t> seen;
   for (const CollectiveWait& one : waits.collectives) {
-    const std::vector<CollectiveMember>& members = matching.matched[one.collective].members;
-    if (place && std::ranges::find(members, *place, &CollectiveMember::rank) == members.end()) continue;
+    const std::vector<CollectiveMember>& all = matching.matched[one.collective].members;
+    if (place && std::ranges::find(all, *place, &CollectiveMember::rank) == all.end()) continue;
     const std::vector<StepFacts>& steps = ranks.front().steps;
     const bool is_unit = !steps.empty() && steps.front().info.kind == StepKind::kUnit;
     if (one.step != 0 && !is_unit) seen.insert(one.step);

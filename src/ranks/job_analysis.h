@@ -56,12 +56,8 @@ struct Jobs {
 
 Jobs find_jobs(std::span<const RankFacts> facts);
 
-struct JobAnalysis {
-  std::string name;
-  std::optional<std::int64_t> world_size;
+struct JobAnalysis : Job {
   std::vector<std::int64_t> missing;  // ranks
-  bool by_device = false;             // the ranks are devices of one process, which have one clock
-  std::size_t beside = 0;             // as in Job
   JobTexts texts;
   std::vector<RankTrace> ranks;  // by rank
   Matching matching;

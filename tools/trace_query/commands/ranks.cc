@@ -165,14 +165,9 @@ std::vector<Job> requested_jobs(const CommandLine& line, std::vector<Job> all) {
 }
 
 JobAnalysis analysis_of(const Job& job, const Traces& traces, const RequestedWorkload& requested) {
-  JobAnalysis out;
-  out.name = job.name;
-  out.world_size = job.world_size;
-  out.missing = job.missing(traces.facts);
+  JobAnalysis out{job, job.missing(traces.facts), {}, {}, {}, {}, {}};
   std::int64_t base = traces.facts[job.members.front()].begin;
   for (const std::size_t member : job.members) base = std::min(base, traces.facts[member].begin);
-  out.by_device = job.by_device;
-  out.beside = job.beside;
   for (const std::size_t member : job.members) {
     Workload workload = requested.of(traces.opened[member].index);
     const RankFacts& facts = traces.facts[member];
