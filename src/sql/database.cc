@@ -14,8 +14,8 @@
 #include <system_error>
 
 #include "base/files/input_file.h"
+#include "sql/safety.h"
 #include "sql/scripts.h"
-#include "sql/watchdog.h"
 
 namespace tracedb {
 namespace {

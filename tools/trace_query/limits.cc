@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "sql/database.h"
-#include "sql/watchdog.h"
+#include "sql/safety.h"
 
 namespace tracedb {
 namespace {

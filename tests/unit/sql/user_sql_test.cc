@@ -6,7 +6,6 @@
 #include "sql/database.h"
 #include "sql/safety.h"
 #include "sql/user/functions.h"
-#include "sql/watchdog.h"
 #include "support/refused.h"
 #include "support/small_index.h"
 #include "support/temp_directory.h"
