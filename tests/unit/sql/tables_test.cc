@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "sql/database.h"
 #include "sql/file/byte_order.h"
-#include "sql/file/page_file.h"
 #include "sql/file/table_builder.h"
 #include "sql/tables/set_table.h"
 #include "sql/tables/table_function.h"
