@@ -80,16 +80,16 @@ bool is_before(const ArrayValue& a, const ArrayValue& b) {
   return as_real(a) < as_real(b);
 }
 
-ArrayColumn ArrayColumn::of_numbers(std::span<const std::int64_t> numbers) {
+ArrayColumn ArrayColumn::of_numbers(HeldArray<std::int64_t> numbers) {
   ArrayColumn column;
-  column.numbers_ = numbers;
-  column.measure_numbers();
-  return column;
-}
-
-ArrayColumn ArrayColumn::of_numbers(LargeVector<std::int64_t> numbers) {
-  ArrayColumn column = of_numbers(std::span<const std::int64_t>(numbers));
-  column.own_numbers_ = std::move(numbers);  // its memory stays where it is
+  column.ascending_ = std::ranges::is_sorted(numbers);
+  std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = kUnknownValue;
+  for (const std::int64_t number : numbers) {
+    most = std::max(most, number);
+    if (number != kUnknownValue) least = std::min(least, number);
+  }
+  if (most != kUnknownValue) column.least_ = least, column.end_key_ = column.key_of_number(most) + 1;
+  column.numbers_ = std::move(numbers);
   return column;
 }
 
@@ -117,32 +117,21 @@ ArrayColumn ArrayColumn::of_thousandths(std::span<const std::int64_t> numbers) {
   return of_values(std::move(places), std::move(values));
 }
 
-ArrayColumn ArrayColumn::of_ids(std::span<const std::uint32_t> ids) {
+ArrayColumn ArrayColumn::of_ids(HeldArray<std::uint32_t> ids) {
   ArrayColumn column;
   column.kind_ = Kind::kIds;
-  column.places_ = ids;
-  column.measure_ids();
+  column.ascending_ = std::ranges::is_sorted(ids);
+  if (!ids.empty()) column.end_key_ = std::uint64_t{std::ranges::max(ids)} + 1;
+  column.places_ = std::move(ids);
   return column;
 }
 
-ArrayColumn ArrayColumn::of_ids(LargeVector<std::uint32_t> ids) {
-  ArrayColumn column = of_ids(std::span<const std::uint32_t>(ids));
-  column.own_places_ = std::move(ids);
-  return column;
-}
-
-ArrayColumn ArrayColumn::of_values(std::span<const std::uint32_t> places, std::vector<ArrayValue> values) {
+ArrayColumn ArrayColumn::of_values(HeldArray<std::uint32_t> places, std::vector<ArrayValue> values) {
   ArrayColumn column;
   column.kind_ = Kind::kValues;
-  column.places_ = places;
+  column.places_ = std::move(places);
   column.values_ = std::move(values);
   column.rank_values();
-  return column;
-}
-
-ArrayColumn ArrayColumn::of_values(LargeVector<std::uint32_t> places, std::vector<ArrayValue> values) {
-  ArrayColumn column = of_values(std::span<const std::uint32_t>(places), std::move(values));
-  column.own_places_ = std::move(places);
   return column;
 }
 
@@ -161,35 +150,9 @@ std::uint64_t ArrayColumn::key_of_number(std::int64_t number) const {
   return static_cast<std::uint64_t>(number) - static_cast<std::uint64_t>(least_) + 1;
 }
 
-void ArrayColumn::measure_numbers() {
-  std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = kUnknownValue, before = kUnknownValue;
-  ascending_ = true;
-  for (const std::int64_t number : numbers_) {
-    ascending_ = ascending_ && number >= before;
-    before = number;
-    most = std::max(most, number);
-    if (number != kUnknownValue) least = std::min(least, number);
-  }
-  if (most == kUnknownValue) return;  // no number at all
-  least_ = least;
-  end_key_ = key_of_number(most) + 1;
-}
-
-void ArrayColumn::measure_ids() {
-  std::uint32_t most = 0, before = 0;
-  ascending_ = true;
-  for (const std::uint32_t id : places_) {
-    ascending_ = ascending_ && id >= before;
-    before = id;
-    most = std::max(most, id);
-  }
-  end_key_ = std::uint64_t{most} + 1;
-}
-
 void ArrayColumn::rank_values() {
-  std::uint32_t most = 0;
-  for (const std::uint32_t place : places_) most = std::max(most, place);
-  if (values_.size() <= most) values_.resize(std::size_t{most} + 1);
+  const std::size_t places = places_.empty() ? 1 : std::size_t{std::ranges::max(places_)} + 1;
+  values_.resize(std::max(values_.size(), places));
   std::vector<std::uint32_t> order(values_.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::sort(order, [this](std::uint32_t a, std::uint32_t b) { return is_before(values_[a], values_[b]); });
@@ -227,20 +190,11 @@ ArrayColumn::Place ArrayColumn::place_of(const ArrayValue& value) const {
 }
 
 ArrayColumn::Place ArrayColumn::place_of_thousandth(const ArrayValue& value) const {
-  const auto first_key = [&](auto is_before_key) {
-    std::uint64_t low = 1, high = end_key_;
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      if (is_before_key(ArrayValue(thousandth(least_ + static_cast<std::int64_t>(middle - 1))))) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+  const auto at = [&](std::uint64_t key) {
+    return ArrayValue(thousandth(least_ + static_cast<std::int64_t>(key - 1)));
   };
-  return {first_key([&](const ArrayValue& key) { return is_before(key, value); }),
-          first_key([&](const ArrayValue& key) { return !is_before(value, key); })};
+  return {first_not(1, end_key_, [&](std::uint64_t key) { return is_before(at(key), value); }),
+          first_not(1, end_key_, [&](std::uint64_t key) { return !is_before(value, at(key)); })};
 }
 
 void order_rows(LargeVector<std::uint32_t>& rows, std::span<const KeyOrder> columns) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/large_vector.h"
@@ -15,17 +16,23 @@ namespace tracedb {
 
 using ArrayValue = SqlValue;  // no blob
 
+// An array of its own, or a span of what must outlive it.
+template <class T>
+struct HeldArray : std::span<const T> {
+  HeldArray() = default;
+  HeldArray(std::span<const T> values) : std::span<const T>(values) {}
+  HeldArray(LargeVector<T> values) : std::span<const T>(values), own(std::move(values)) {}  // which stay where they are
+
+  LargeVector<T> own;
+};
+
 class ArrayColumn {
  public:
-  // What is given as a span must outlive the column.
-  static ArrayColumn of_numbers(std::span<const std::int64_t> numbers);  // kUnknownValue: NULL
-  static ArrayColumn of_numbers(LargeVector<std::int64_t> numbers);
+  static ArrayColumn of_numbers(HeldArray<std::int64_t> numbers);            // kUnknownValue: NULL
   static ArrayColumn of_thousandths(std::span<const std::int64_t> numbers);  // each / 1000.0
-  static ArrayColumn of_ids(std::span<const std::uint32_t> ids);             // 0: NULL
-  static ArrayColumn of_ids(LargeVector<std::uint32_t> ids);
+  static ArrayColumn of_ids(HeldArray<std::uint32_t> ids);                   // 0: NULL
   // Row i has values[places[i]]; places behind the last value are NULL.
-  static ArrayColumn of_values(std::span<const std::uint32_t> places, std::vector<ArrayValue> values);
-  static ArrayColumn of_values(LargeVector<std::uint32_t> places, std::vector<ArrayValue> values);
+  static ArrayColumn of_values(HeldArray<std::uint32_t> places, std::vector<ArrayValue> values);
 
   [[nodiscard]] ArrayColumn of_rows(std::span<const std::uint32_t> rows) const;  // of this column, in that order
 
@@ -55,16 +62,12 @@ class ArrayColumn {
  private:
   ArrayColumn() = default;
   [[nodiscard]] std::uint64_t key_of_number(std::int64_t number) const;
-  void measure_numbers();
-  void measure_ids();
   void rank_values();
   [[nodiscard]] Place place_of_thousandth(const ArrayValue& value) const;
 
   Kind kind_ = Kind::kNumbers;
-  LargeVector<std::int64_t> own_numbers_;
-  LargeVector<std::uint32_t> own_places_;
-  std::span<const std::int64_t> numbers_;
-  std::span<const std::uint32_t> places_;
+  HeldArray<std::int64_t> numbers_;
+  HeldArray<std::uint32_t> places_;
   std::vector<ArrayValue> values_;
   std::vector<std::uint32_t> keys_;          // by place
   std::vector<const ArrayValue*> distinct_;  // by key - 1
@@ -77,6 +80,16 @@ inline double thousandth(std::int64_t number) { return static_cast<double>(numbe
 
 // Whether SQLite sorts `a` before `b`: NULL, numbers, texts by their bytes.
 bool is_before(const ArrayValue& a, const ArrayValue& b);
+
+// The first number from `low` on that is not `before` a place; `end` where all are.
+template <class Before>
+std::uint64_t first_not(std::uint64_t low, std::uint64_t end, Before before) {
+  while (low < end) {
+    const std::uint64_t middle = low + (end - low) / 2;
+    before(middle) ? void(low = middle + 1) : void(end = middle);
+  }
+  return low;
+}
 
 // Orders `rows` by the keys of columns, the first of them first; rows with equal keys stay as they are.
 struct KeyOrder {

@@ -300,17 +300,8 @@ class RowFinder {
   }
 
   void narrow(const ArrayColumn& column, const KeyRange& range, std::size_t& end) {
-    const auto first_of = [&](std::uint64_t key) {
-      std::size_t low = list_.first, high = std::max(end, list_.first);
-      while (low < high) {
-        const std::size_t middle = low + (high - low) / 2;
-        if (column.key(middle) < key) {
-          low = middle + 1;
-        } else {
-          high = middle;
-        }
-      }
-      return low;
+    const auto first_of = [&, last = std::max(end, list_.first)](std::uint64_t key) {
+      return first_not(list_.first, last, [&](std::size_t row) { return column.key(row) < key; });
     };
     const std::size_t behind = first_of(range.end);
     list_.first = first_of(range.first);

@@ -138,8 +138,8 @@ const std::vector<TableColumn> kColumns = {
     {"ratio", ColumnType::kReal, "", ""},   {"launch", ColumnType::kInteger, "", ""}};
 
 struct Data {
-  std::vector<std::int64_t> ts, dur, wide;
-  std::vector<std::uint32_t> id, name, step, ratio, launch;
+  LargeVector<std::int64_t> ts, dur, wide;
+  LargeVector<std::uint32_t> id, name, step, ratio, launch;
   std::vector<ArrayValue> names, phases, steps, streams, ratios;
 
   Data() {
