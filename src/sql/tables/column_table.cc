@@ -18,105 +18,21 @@
 namespace tracedb {
 namespace {
 
-struct ColumnTable : VirtualTable<ColumnTableSource> {
-  using VirtualTable::VirtualTable;
-  static std::unique_ptr<ColumnTable> find(ColumnTableSource& from, std::string_view) {
-    return std::make_unique<ColumnTable>(from);
-  }
-  [[nodiscard]] const std::string& declaration() const { return source.declaration; }
-  int plan(sqlite3_index_info& info) {
-    decide_plan(source, info);
-    return SQLITE_OK;
+// SQLite says of this many columns whether they are used.
+constexpr std::size_t kUsedColumns = 63;
+
+// Rows of the table: from `first` on, or those listed. As long as there is a head, the first of them in order are
+// there, and the others are in no order.
+struct RowList {
+  std::size_t first = 0, count = 0;
+  bool listed = false;
+  LargeVector<std::uint32_t> rows, head;
+
+  [[nodiscard]] std::size_t operator[](std::size_t at) const {
+    if (at < head.size()) return head[at];
+    return listed ? rows[at] : first + at;
   }
 };
-
-// A column as a cursor reads it: as it is, or gathered in the order of the rows.
-struct ColumnReader {
-  const ArrayColumn* column = nullptr;  // null: not read so far
-  bool gathered = false;
-  LargeVector<std::int64_t> numbers;
-  LargeVector<std::uint32_t> places;
-};
-
-template <class T>
-void gather(std::span<const T> from, const RowList& rows, LargeVector<T>& to) {
-  to.resize(rows.count);
-  for (std::size_t i = 0; i < rows.count; ++i) to[i] = from[rows.rows[i]];
-}
-
-class ColumnCursor : public VirtualCursor {
- public:
-  void first(ColumnTable& table, int number, const char*, std::span<sqlite3_value*> values) {
-    const ColumnPlan& plan = table.source.plans.at(static_cast<std::size_t>(number));
-    plan_ = &plan;
-    at_ = 0;
-    readers_.clear();
-    readers_.resize(table.source.names.size());
-    find_rows(table.source, plan, values.data(), rows_);
-    to_gather_ = plan.order.empty() || !rows_.listed ? 0 : plan.used;
-  }
-
-  void next(ColumnTable& table) {
-    constexpr std::size_t kManyRows = 1000;
-    if (++at_ == rows_.head.size()) finish_order(table.source, *plan_, rows_);
-    if (at_ == kManyRows && to_gather_ != 0) gather_columns(table.source);
-  }
-
-  [[nodiscard]] bool at_end() const { return at_ >= rows_.count; }
-
-  void give(ColumnTable& table, sqlite3_context* result, int column) {
-    ColumnReader& reader = readers_[static_cast<std::size_t>(column)];
-    if (reader.column == nullptr) {
-      if (const auto value = table.source.one(column, rows_[at_], single_)) return give_result(result, *value);
-      reader.column = &table.source.column(column);
-    }
-    const ArrayColumn& from = *reader.column;
-    if (from.has_numbers()) {
-      const std::int64_t number = reader.gathered ? reader.numbers[at_] : from.numbers()[rows_[at_]];
-      if (number == kUnknownValue) return;
-      if (from.kind() == ArrayColumn::Kind::kNumbers) {
-        sqlite3_result_int64(result, number);
-      } else {
-        sqlite3_result_double(result, thousandth(number));
-      }
-      return;
-    }
-    const std::uint32_t place = reader.gathered ? reader.places[at_] : from.places()[rows_[at_]];
-    if (from.kind() == ArrayColumn::Kind::kValues) {
-      give_result(result, from.values()[place], true);
-    } else if (place != 0) {
-      sqlite3_result_int64(result, place);
-    }
-  }
-
-  [[nodiscard]] std::int64_t rowid() const { return static_cast<std::int64_t>(rows_[at_]) + 1; }
-
- private:
-  // Copies the columns that are read into the order of the rows: one value at a time from all over an array takes
-  // several times as long.
-  void gather_columns(ColumnTableSource& source) {
-    for (std::size_t c = 0; c < readers_.size(); ++c) {
-      if (c >= kUsedColumns || (to_gather_ >> c & 1) == 0) continue;
-      ColumnReader& reader = readers_[c];
-      reader.column = &source.column(static_cast<int>(c));
-      reader.gathered = true;
-      if (reader.column->has_numbers()) {
-        gather(reader.column->numbers(), rows_, reader.numbers);
-      } else {
-        gather(reader.column->places(), rows_, reader.places);
-      }
-    }
-  }
-
-  const ColumnPlan* plan_ = nullptr;
-  std::size_t at_ = 0;
-  RowList rows_;
-  ValueReader single_;                 // empty: not needed so far
-  std::uint64_t to_gather_ = 0;        // columns, once many rows were read
-  std::vector<ColumnReader> readers_;  // by column
-};
-
-constexpr sqlite3_module kColumnModule = TableModule<ColumnTable, ColumnCursor>::eponymous();
 
 // Decides on a plan, and says what it costs.
 class Planner {
@@ -379,6 +295,124 @@ void order_all(RowList& list, std::span<const KeyOrder> by) {
 constexpr std::size_t kFewRows = 200;
 constexpr std::size_t kRowsForHead = 20 * kFewRows;
 
+// Those that may fulfil the terms of a plan, given their values, in the order of the plan: of many only a head of them,
+// as most statements that sort end after some rows.
+void find_rows(ColumnTableSource& source, const ColumnPlan& plan, sqlite3_value** values, RowList& list) {
+  list.head.clear();
+  RowFinder(source, list).find(plan, values);
+  const std::vector<KeyOrder> by = order_of(source, plan);
+  if (by.empty()) return;
+  if (plan.grouped || list.count < kRowsForHead) return order_all(list, by);
+  const auto row_at = [&](std::size_t at) { return static_cast<std::uint32_t>(list[at]); };
+  list.head = first_in_order(list.count, row_at, by, kFewRows);
+}
+
+// All of them, for a statement that reads on.
+void finish_order(ColumnTableSource& source, const ColumnPlan& plan, RowList& list) {
+  list.head.clear();
+  order_all(list, order_of(source, plan));
+}
+
+struct ColumnTable : VirtualTable<ColumnTableSource> {
+  using VirtualTable::VirtualTable;
+  static std::unique_ptr<ColumnTable> find(ColumnTableSource& from, std::string_view) {
+    return std::make_unique<ColumnTable>(from);
+  }
+  [[nodiscard]] const std::string& declaration() const { return source.declaration; }
+  int plan(sqlite3_index_info& info) {
+    Planner(source, info).decide();
+    return SQLITE_OK;
+  }
+};
+
+// A column as a cursor reads it: as it is, or gathered in the order of the rows.
+struct ColumnReader {
+  const ArrayColumn* column = nullptr;  // null: not read so far
+  bool gathered = false;
+  LargeVector<std::int64_t> numbers;
+  LargeVector<std::uint32_t> places;
+};
+
+template <class T>
+void gather(std::span<const T> from, const RowList& rows, LargeVector<T>& to) {
+  to.resize(rows.count);
+  for (std::size_t i = 0; i < rows.count; ++i) to[i] = from[rows.rows[i]];
+}
+
+class ColumnCursor : public VirtualCursor {
+ public:
+  void first(ColumnTable& table, int number, const char*, std::span<sqlite3_value*> values) {
+    const ColumnPlan& plan = table.source.plans.at(static_cast<std::size_t>(number));
+    plan_ = &plan;
+    at_ = 0;
+    readers_.clear();
+    readers_.resize(table.source.names.size());
+    find_rows(table.source, plan, values.data(), rows_);
+    to_gather_ = plan.order.empty() || !rows_.listed ? 0 : plan.used;
+  }
+
+  void next(ColumnTable& table) {
+    constexpr std::size_t kManyRows = 1000;
+    if (++at_ == rows_.head.size()) finish_order(table.source, *plan_, rows_);
+    if (at_ == kManyRows && to_gather_ != 0) gather_columns(table.source);
+  }
+
+  [[nodiscard]] bool at_end() const { return at_ >= rows_.count; }
+
+  void give(ColumnTable& table, sqlite3_context* result, int column) {
+    ColumnReader& reader = readers_[static_cast<std::size_t>(column)];
+    if (reader.column == nullptr) {
+      if (const auto value = table.source.one(column, rows_[at_], single_)) return give_result(result, *value);
+      reader.column = &table.source.column(column);
+    }
+    const ArrayColumn& from = *reader.column;
+    if (from.has_numbers()) {
+      const std::int64_t number = reader.gathered ? reader.numbers[at_] : from.numbers()[rows_[at_]];
+      if (number == kUnknownValue) return;
+      if (from.kind() == ArrayColumn::Kind::kNumbers) {
+        sqlite3_result_int64(result, number);
+      } else {
+        sqlite3_result_double(result, thousandth(number));
+      }
+      return;
+    }
+    const std::uint32_t place = reader.gathered ? reader.places[at_] : from.places()[rows_[at_]];
+    if (from.kind() == ArrayColumn::Kind::kValues) {
+      give_result(result, from.values()[place], true);
+    } else if (place != 0) {
+      sqlite3_result_int64(result, place);
+    }
+  }
+
+  [[nodiscard]] std::int64_t rowid() const { return static_cast<std::int64_t>(rows_[at_]) + 1; }
+
+ private:
+  // Copies the columns that are read into the order of the rows: one value at a time from all over an array takes
+  // several times as long.
+  void gather_columns(ColumnTableSource& source) {
+    for (std::size_t c = 0; c < readers_.size(); ++c) {
+      if (c >= kUsedColumns || (to_gather_ >> c & 1) == 0) continue;
+      ColumnReader& reader = readers_[c];
+      reader.column = &source.column(static_cast<int>(c));
+      reader.gathered = true;
+      if (reader.column->has_numbers()) {
+        gather(reader.column->numbers(), rows_, reader.numbers);
+      } else {
+        gather(reader.column->places(), rows_, reader.places);
+      }
+    }
+  }
+
+  const ColumnPlan* plan_ = nullptr;
+  std::size_t at_ = 0;
+  RowList rows_;
+  ValueReader single_;                 // empty: not needed so far
+  std::uint64_t to_gather_ = 0;        // columns, once many rows were read
+  std::vector<ColumnReader> readers_;  // by column
+};
+
+constexpr sqlite3_module kColumnModule = TableModule<ColumnTable, ColumnCursor>::eponymous();
+
 }  // namespace
 
 void add_column_table(Database& database, std::string_view name, std::span<const TableColumn> columns,
@@ -447,23 +481,6 @@ std::string spare_name(std::size_t number) { return fmt::format("group {}", numb
 std::size_t ColumnTableSource::rows() {
   if (!size) size = from.rows();
   return *size;
-}
-
-void decide_plan(ColumnTableSource& source, sqlite3_index_info& info) { Planner(source, info).decide(); }
-
-void find_rows(ColumnTableSource& source, const ColumnPlan& plan, sqlite3_value** values, RowList& list) {
-  list.head.clear();
-  RowFinder(source, list).find(plan, values);
-  const std::vector<KeyOrder> by = order_of(source, plan);
-  if (by.empty()) return;
-  if (plan.grouped || list.count < kRowsForHead) return order_all(list, by);
-  const auto row_at = [&](std::size_t at) { return static_cast<std::uint32_t>(list[at]); };
-  list.head = first_in_order(list.count, row_at, by, kFewRows);
-}
-
-void finish_order(ColumnTableSource& source, const ColumnPlan& plan, RowList& list) {
-  list.head.clear();
-  order_all(list, order_of(source, plan));
 }
 
 }  // namespace tracedb

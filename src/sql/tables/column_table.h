@@ -20,9 +20,6 @@
 #include "sql/tables/array_column.h"
 #include "sql/tables/table_function.h"
 
-struct sqlite3_index_info;
-struct sqlite3_value;
-
 namespace tracedb {
 
 // Looks single values up: of a row, of a column by its number. nullopt: this column has to be made.
@@ -44,8 +41,7 @@ struct ColumnSource {
 void add_column_table(Database& database, std::string_view name, std::span<const TableColumn> columns,
                       ColumnSource source, std::string_view view = {});
 
-// How a column table answers: what it tells SQLite's planner of a way to find rows, and how it finds them. Inside of
-// src/sql only.
+// How a column table answers. Inside of src/sql only.
 
 // A comparison of a column with a value that is known when rows are asked for.
 struct ColumnTerm {
@@ -54,9 +50,6 @@ struct ColumnTerm {
   bool is_list;  // column IN (...)
   bool operator==(const ColumnTerm&) const = default;
 };
-
-// SQLite says of this many columns whether they are used.
-inline constexpr std::size_t kUsedColumns = 63;
 
 // Hidden columns behind those declared, for user_sql.cc.
 inline constexpr std::size_t kSpareColumns = 4;
@@ -96,27 +89,5 @@ struct ColumnTableSource {
 // The table of a database that a view stands for, by its name in letters of any case; null: there is none.
 ColumnTableSource* column_table(const Database& database, std::string_view view);
 inline void forget(const ColumnTableSource& table) { table.database.forget(&table); }
-
-// Decides on a plan for what SQLite asks, and says what it costs. Its number among source.plans goes into info.idxNum.
-void decide_plan(ColumnTableSource& source, sqlite3_index_info& info);
-
-// Rows of the table: from `first` on, or those listed. As long as there is a head, the first of them in order are
-// there, and the others are in no order.
-struct RowList {
-  std::size_t first = 0, count = 0;
-  bool listed = false;
-  LargeVector<std::uint32_t> rows, head;
-
-  [[nodiscard]] std::size_t operator[](std::size_t at) const {
-    if (at < head.size()) return head[at];
-    return listed ? rows[at] : first + at;
-  }
-};
-
-// Those that may fulfil the terms of a plan, given their values, in the order of the plan: of many only a head of them,
-// as most statements that sort end after some rows.
-void find_rows(ColumnTableSource& source, const ColumnPlan& plan, sqlite3_value** values, RowList& list);
-// All of them, for a statement that reads on.
-void finish_order(ColumnTableSource& source, const ColumnPlan& plan, RowList& list);
 
 }  // namespace tracedb
