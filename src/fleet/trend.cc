@@ -66,13 +66,37 @@ std::size_t newest_beyond(std::span<const double> level) {
   return found;
 }
 
+double middle(std::span<const double> values) {
+  std::vector<double> copy(values.begin(), values.end());
+  return median(std::span(copy));
+}
+
+// The last change of a level's loads, from its place among the values of the series.
+std::optional<ChangePoint> load_change_of(std::span<const double> loads, std::size_t begin,
+                                          const ChangePointOptions& options) {
+  const std::span<const double> own = loads.subspan(begin);
+  const std::vector<ChangePoint> changes = find_change_points(own, options);
+  const std::size_t newest = newest_beyond(own), at = own.size() - newest;
+  if (changes.empty() && newest == 0) return std::nullopt;
+  ChangePoint out = changes.empty() ? ChangePoint{at, middle(own.first(at)), middle(own.last(newest))} : changes.back();
+  out.at += begin;
+  return out;
+}
+
 void mark_changes(TrendSeries& series, const ChangePointOptions& options) {
   const std::vector<double> values = series.values();
   series.changes = find_change_points(values, options);
   const std::size_t least = least_values(options), begin = series.changes.empty() ? 0 : series.changes.back().at;
   series.is_long = values.size() >= least;
   const bool steady = !series.changes.empty() && series.changes.back().steady;
-  if (!steady && values.size() - begin >= least) series.newest = newest_beyond(std::span(values).subspan(begin));
+  if (!steady && values.size() - begin >= least) {
+    series.newest = newest_beyond(std::span(values).subspan(begin));
+    std::vector<double> loads;
+    for (const TrendPoint& point : series.points) {
+      if (point.value) loads.push_back(point.load);
+    }
+    series.load_change = load_change_of(loads, begin, options);
+  }
   std::size_t place = 0, segment = 0;
   for (TrendPoint& point : series.points) {
     if (point.value) {
@@ -180,11 +204,6 @@ void search(std::span<const double> values, std::size_t first, unsigned depth, c
     }
     return;
   }
-}
-
-double middle(std::span<const double> values) {
-  std::vector<double> copy(values.begin(), values.end());
-  return median(std::span(copy));
 }
 
 // Ranks tell that there is a change, not where: their split is largest a value early where the last of the old level is

@@ -63,6 +63,7 @@ struct TrendSeries {
   // The last values, fewer than half, beyond all others of a long level, too few for a change: one by more than those
   // differ, of several numbers the one with the widest gap.
   std::size_t newest = 0;
+  std::optional<ChangePoint> load_change;  // of the loads of that level, found as `changes` or `newest`
 
   [[nodiscard]] std::vector<double> values() const;
   // The phase in a sentence; "" where there is nothing to say of it.

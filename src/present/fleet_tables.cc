@@ -77,6 +77,30 @@ Sentence load_words(const LoadDifference& load, double change) {
              {{"share", std::abs(load.share())}, {"how", load.share() > 0 ? "more" : "less"}});
 }
 
+// How much more (percent) the newest level is than the one before; unknown: the level never changed.
+std::optional<double> last_change_pct(const TrendSeries& series) {
+  if (series.changes.empty()) return std::nullopt;
+  return percent(series.changes.back().before, series.changes.back().after);
+}
+
+// Of the runs of the level before the newest, and of these; 0: it is not known, or taken out.
+LoadDifference last_load(const TrendSeries& series) {
+  const ChangePoint& last = series.changes.back();
+  if (last.steady) {  // between its halves it changes half as much
+    LoadDifference out = load_between(series, last.at - 1, (last.at + series.values().size()) / 2);
+    out.candidate += out.candidate - out.baseline;
+    return out;
+  }
+  return load_between(series, series.changes.size() > 1 ? series.changes[series.changes.size() - 2].at : 0, last.at);
+}
+
+// Within the newest level; 0: it does not change.
+LoadDifference load_in_level(const TrendSeries& series) {
+  if (!series.load_change) return {};
+  const double power = std::ranges::max(series.points, {}, &TrendPoint::power).power;
+  return {series.load_change->before, series.load_change->after, false, power};
+}
+
 struct SetOfRuns {
   std::string name;
   std::vector<double> values;
@@ -131,11 +155,6 @@ Row catalogue_row(const CatalogueEntry& entry) {
           entry.reason};
 }
 
-std::optional<double> last_change_pct(const TrendSeries& series) {
-  if (series.changes.empty()) return std::nullopt;
-  return percent(series.changes.back().before, series.changes.back().after);
-}
-
 double newest_pct(const TrendSeries& series) {
   if (series.newest == 0) return 0;
   const std::vector<double> values = series.values();
@@ -146,15 +165,15 @@ double newest_pct(const TrendSeries& series) {
       .value_or(0);
 }
 
-LoadDifference last_load(const TrendSeries& series) {
-  if (series.changes.empty()) return {};
-  const ChangePoint& last = series.changes.back();
-  if (last.steady) {  // between its halves it changes half as much
-    LoadDifference out = load_between(series, last.at - 1, (last.at + series.values().size()) / 2);
-    out.candidate += out.candidate - out.baseline;
-    return out;
-  }
-  return load_between(series, series.changes.size() > 1 ? series.changes[series.changes.size() - 2].at : 0, last.at);
+std::vector<LevelChange> level_changes(const TrendSeries& series) {
+  std::vector<LevelChange> out;
+  if (const auto change = last_change_pct(series)) out.push_back({*change, last_load(series)});
+  if (series.load_change) out.push_back({0, load_in_level(series)});
+  return out;
+}
+
+bool loads_are_apart(const TrendSeries& series) {
+  return std::ranges::any_of(level_changes(series), [](const LevelChange& change) { return change.load.is_apart(); });
 }
 
 Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
@@ -173,18 +192,22 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
       series.newest == 0
           ? Sentence{}
           : say("newest",
-                "; {values:# newest value is|newest values are} beyond all others of the level{load}, too "
-                "few for a change",
-                {{"values", series.newest},
-                 {"load", load_words(load_between(series, series.changes.empty() ? 0 : series.changes.back().at,
-                                                  values.size() - series.newest),
-                                     newest_pct(series))}})};
+                "; {values:# newest value is|newest values are} beyond all others of the level, too few for a "
+                "change",
+                {{"values", series.newest}})};
+  const Sentence load_change = load_words(load_in_level(series), 0);
+  const Figure in_level{"in_level", load_change.text.empty()
+                                        ? Sentence{}
+                                        : say("", "{load} from {date} (run {run}) on",
+                                              {{"load", load_change},
+                                               {"date", date_of(point_at(series, series.load_change->at))},
+                                               {"run", series.load_change->at + 1}})};
   if (series.changes.empty()) {
     const double before = middle_of({values.begin(), values.end() - 1});
     return say("trend.even",
                "{what}: no change shown in {runs:# run}: {last:duration} in the last, {before:duration} before "
-               "(median){newest}",
-               {what, {"runs", values.size()}, {"last", values.back()}, {"before", before}, newest});
+               "(median){in_level}{newest}",
+               {what, {"runs", values.size()}, {"last", values.back()}, {"before", before}, in_level, newest});
   }
   const ChangePoint& last = series.changes.back();
   const std::size_t first = last.steady ? last.at - 1 : last.at;
@@ -193,7 +216,7 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
                                    {{"how", *change < 0 ? "fell" : "rose"}, {"change", std::abs(*change) / 100}})
                              : say("", "{how}", {{"how", "rose"}});
   return say(
-      "trend.change", "{what} {by} {how} {date} (run {run} of {runs}){each}: {level}{load}{more}{newest}",
+      "trend.change", "{what} {by} {how} {date} (run {run} of {runs}){each}: {level}{load}{more}{in_level}{newest}",
       {what,
        {"by", by},
        {"how", last.steady ? "steadily from" : "at"},
@@ -208,6 +231,7 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
        {"more", series.changes.size() > 1
                     ? say("", "; the last of {changes} changes", {{"changes", series.changes.size()}})
                     : Sentence{}},
+       in_level,
        newest});
 }
 

@@ -30,12 +30,15 @@ using SetOfPoint = std::function<std::string(const TrendPoint& point)>;
 // before.
 Report trend_sets(std::span<const TrendSeries> series, const SetOfPoint& set_of);
 
-// How much more (percent) the newest level is than the one before; unknown: the level never changed.
-std::optional<double> last_change_pct(const TrendSeries& series);
 // How much more (percent) the values that TrendSeries::newest tells apart are than the others of their level; else 0.
 double newest_pct(const TrendSeries& series);
 
-// The load of the runs of the level before the newest, and of these; 0: it is not known, or taken out.
-LoadDifference last_load(const TrendSeries& series);
+struct LevelChange {
+  double percent = 0;   // by which the value rose
+  LoadDifference load;  // 0: it is not known, or taken out
+};
+// What a gate judges: the newest level against the one before, and a change of the load alone within the newest.
+std::vector<LevelChange> level_changes(const TrendSeries& series);
+bool loads_are_apart(const TrendSeries& series);  // in one of them: it is not judged
 
 }  // namespace tracedb

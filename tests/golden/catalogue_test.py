@@ -312,6 +312,11 @@ def check_load(folder):
     for night in range(14):
         make(folder / "load" / f"{night:02}.json", FIRST_DAY + night * DAY, "--prompt-tokens", "4400" if night >= 7 else "4096", mix="P")
         make(folder / "far" / f"{night:02}.json", FIRST_DAY + night * DAY, "--prompt-tokens", "5000" if night >= 7 else "4096", mix="P")
+        make(folder / "even" / f"{night:02}.json", FIRST_DAY + night * DAY, *(("--prompt-tokens", "3640", "--clock", "1.13") if night >= 11 else ("--prompt-tokens", "4096")),
+             "--idle", str(night * 7 % 5 * 100_000), mix="P")
+    even = run("trace-query", "trend", folder / "even", "--gate", "3", check=False)
+    require(even.returncode == 1 and "loads more than 10 % apart" in even.stderr and
+            ", at 11.1 % less load a step from 2025-12-24 18:23 (run 12) on" in " ".join(even.stdout.split()), f"{even.stdout} {even.stderr}")
     far = run("trace-query", "trend", folder / "far", "--gate", "50", check=False)
     equal(far.returncode, 1, f"a gate across loads far apart: {far.stderr}")
     require("1 of 1 series not judged: fewer than 10 runs, or loads more than 10 % apart; it fails" in far.stderr, far.stderr)
@@ -334,7 +339,7 @@ def check_width(folder):
 
 
 def main(cases, folder):
-    for name in ("content", "states", "closed/late", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "far", "runs", "mixed", "elsewhere", "named/n1", "named/n2", "named/n3"):
+    for name in ("content", "states", "closed/late", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "far", "even", "runs", "mixed", "elsewhere", "named/n1", "named/n2", "named/n3"):
         (folder / name).mkdir(parents=True)
     (folder / "file").write_text("no folder")
     cases.each((check_content, check_width, check_states, check_closed, check_index_dir, check_where, check_stored, check_cache, check_trend,

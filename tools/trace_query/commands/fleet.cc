@@ -260,12 +260,10 @@ std::optional<double> kernel_time(const CatalogueEntry& entry, const std::string
 }
 
 std::optional<double> step_time(const CatalogueEntry& entry, const std::string& phase, MetricKind kind) {
-  for (const PhaseSummary& one : entry.summary.phases) {
-    if (one.phase != phase) continue;
-    const auto& value = kind == MetricKind::kPeriod ? one.period : one.span;
-    return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
-  }
-  return std::nullopt;
+  const auto one = std::ranges::find(entry.summary.phases, phase, &PhaseSummary::phase);
+  if (one == entry.summary.phases.end()) return std::nullopt;
+  const auto& value = kind == MetricKind::kPeriod ? one->period : one->span;
+  return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
 }
 
 struct TrendRequest {
@@ -370,38 +368,40 @@ void print(const CommandLine& line, Output& output, const TrendRequest& request,
   output.end_sections(notes);
 }
 
+// Whether a change does, which it says.
+bool fails_gate(const Output& output, const Gate& gate, const std::string& label, const LevelChange& of) {
+  const Interval more = by_load(of.load, 100, 100 + of.percent);
+  const double low = of.percent + more.low, high = of.percent + more.high;
+  if (high <= gate.percent || of.load.is_apart()) return false;
+  const bool fails = low > gate.percent;
+  std::string by = fmt::format("{:+.1f} %", of.percent);
+  if (!fails) by += fmt::format(", inconclusive: {}: at equal load {:+.1f} to {:+.1f} %", of.load.words(), low, high);
+  output.note(fmt::format("gate: {}: {}", label, by));
+  return fails || gate.inconclusive_fails;
+}
+
 // Says which series are worse, and how many it could not judge.
 bool is_beyond(const Output& output, const TrendRequest& request, const std::vector<TrendSeries>& series) {
   bool any = false;
   const Gate& gate = *request.gate;
-  const auto is_apart = [](const auto& one) { return last_load(one).is_apart(); };
   const auto is_new = [&](const auto& one) { return newest_pct(one) > gate.percent; };
-  const auto is_unsure = [&](const auto& one) { return !one.is_long || is_new(one) || is_apart(one); };
+  const auto is_unsure = [&](const auto& one) { return !one.is_long || is_new(one) || loads_are_apart(one); };
   const auto few = std::ranges::count_if(series, is_unsure);
   const bool none = few == static_cast<std::ptrdiff_t>(series.size());
   if (few > 0 || none) {
-    output.note("gate: " +
-                (series.empty()
-                     ? "no run to judge"
-                     : fmt::format("{} of {} not judged: fewer than {} runs{}{}", few,
-                                   counted(series.size(), "series", "series"), least_values(request.trend.changes),
-                                   std::ranges::any_of(series, is_new) ? ", or too few of a new level" : "",
-                                   std::ranges::any_of(series, is_apart) ? ", or loads more than 10 % apart" : "")) +
-                (none && !gate.nothing_passes ? "; it fails, unless --gate-inconclusive pass is given" : ""));
+    output.note(
+        "gate: " +
+        (series.empty()
+             ? "no run to judge"
+             : fmt::format("{} of {} not judged: fewer than {} runs{}{}", few,
+                           counted(series.size(), "series", "series"), least_values(request.trend.changes),
+                           std::ranges::any_of(series, is_new) ? ", or too few of a new level" : "",
+                           std::ranges::any_of(series, loads_are_apart) ? ", or loads more than 10 % apart" : "")) +
+        (none && !gate.nothing_passes ? "; it fails, unless --gate-inconclusive pass is given" : ""));
     any = none ? !gate.nothing_passes : gate.inconclusive_fails;
   }
   for (const TrendSeries& one : series) {
-    const auto change = last_change_pct(one);
-    if (!change || is_apart(one)) continue;
-    const LoadDifference load = last_load(one);
-    const Interval more = by_load(load, 100, 100 + *change);
-    const double low = *change + more.low, high = *change + more.high;
-    if (high <= gate.percent) continue;
-    const bool fails = low > gate.percent;
-    output.note(fmt::format(
-        "gate: {}: {:+.1f} %{}", one.label, *change,
-        fails ? "" : fmt::format(", inconclusive: {}: at equal load {:+.1f} to {:+.1f} %", load.words(), low, high)));
-    any = any || fails || gate.inconclusive_fails;
+    for (const LevelChange& change : level_changes(one)) any = fails_gate(output, gate, one.label, change) || any;
   }
   return any;
 }
