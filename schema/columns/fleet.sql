@@ -62,6 +62,7 @@
 -- column: mean | Mean | ns |  | 9 | of the metric over the runs
 -- column: low | 95 % from | ns |  | 8 | lower end of the 95 % interval of the mean
 -- column: high | to | ns |  | 8 | upper end of that interval
--- column: change_pct | Change (%) | percent |  | 8 | against the set before
--- column: change_low | 95 % from | percent |  | 7 | lower end of its 95 % interval
+-- column: change_pct | Change (%) | percent |  | 8 | against the set before; unknown where the loads are more than 10 % apart
+-- column: change_low | 95 % from | percent |  | 7 | lower end of its 95 % interval, with what the load may have made
 -- column: change_high | to | percent |  | 7 | upper end of that interval
+-- column: load_pct | Load (%) | percent |  | 7 | of a step, against the set before: beyond 10 % no change is given; unknown: not recorded, or taken out

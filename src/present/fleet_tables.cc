@@ -56,18 +56,19 @@ Cell change_cell(const TrendSeries& series, const TrendPoint& point) {
                      here.steady ? " steadily" : "");
 }
 
+// Of the load that the value grows by at the most.
+double power_of(const TrendSeries& series) { return std::ranges::max(series.points, {}, &TrendPoint::power).power; }
+
 // Of the runs of the values from `at` on, against those from `begin`.
 LoadDifference load_between(const TrendSeries& series, std::size_t begin, std::size_t at) {
   std::vector<double> before, after;
-  double power = 1;
   std::size_t place = 0;
   for (const TrendPoint& point : series.points) {
     if (!point.value) continue;
     if (place >= begin) (place < at ? before : after).push_back(point.load);
-    power = std::max(power, point.power);
     ++place;
   }
-  return {middle_of(before), middle_of(after), false, power};
+  return {middle_of(before), middle_of(after), false, power_of(series)};
 }
 
 // Where it is a considerable part of a change of that many percent.
@@ -97,13 +98,12 @@ LoadDifference last_load(const TrendSeries& series) {
 // Within the newest level; 0: it does not change.
 LoadDifference load_in_level(const TrendSeries& series) {
   if (!series.load_change) return {};
-  const double power = std::ranges::max(series.points, {}, &TrendPoint::power).power;
-  return {series.load_change->before, series.load_change->after, false, power};
+  return {series.load_change->before, series.load_change->after, false, power_of(series)};
 }
 
 struct SetOfRuns {
   std::string name;
-  std::vector<double> values;
+  std::vector<double> values, loads;
 };
 
 // In the order in which they first occur.
@@ -113,8 +113,9 @@ std::vector<SetOfRuns> sets_of(const TrendSeries& series, const SetOfPoint& set_
     if (!point.value) continue;
     const std::string name = set_of(point);
     auto known = std::ranges::find(out, name, &SetOfRuns::name);
-    if (known == out.end()) known = out.insert(out.end(), {name, {}});
+    if (known == out.end()) known = out.insert(out.end(), {name, {}, {}});
     known->values.push_back(*point.value);
+    known->loads.push_back(point.load);
   }
   return out;
 }
@@ -292,16 +293,22 @@ Report trend_sets(std::span<const TrendSeries> series, const SetOfPoint& set_of)
                  range ? time_cell(range->high) : Cell(),
                  Cell(),
                  Cell(),
+                 Cell(),
                  Cell()};
-      if (before != nullptr && mean_of(before->values) > 0) {
+      const LoadDifference load =
+          before == nullptr ? LoadDifference{}
+                            : LoadDifference{middle_of(before->loads), middle_of(set.loads), false, power_of(one)};
+      if (load.baseline > 0 && load.candidate > 0) row[9] = 100 * load.share();
+      if (before != nullptr && mean_of(before->values) > 0 && !load.is_apart()) {
         const double to_pct = 100 / mean_of(before->values);
         const SetDifference change =
             difference_of({before->values, set.values}, {before->values.size(), set.values.size(), false},
                           kLeastSd * mean_of(before->values));
         row[6] = change.change * to_pct;
         if (const auto of_change = change.range()) {
-          row[7] = of_change->low * to_pct;
-          row[8] = of_change->high * to_pct;
+          const Interval more = by_load(load, mean_of(before->values), mean_of(set.values));
+          row[7] = (of_change->low + more.low) * to_pct;
+          row[8] = (of_change->high + more.high) * to_pct;
         }
       }
       out.rows.push_back(std::move(row));

@@ -27,7 +27,7 @@ Report trend_points(std::span<const TrendSeries> series, const std::string& metr
 
 using SetOfPoint = std::function<std::string(const TrendPoint& point)>;
 // A row for each set of runs of a series: the mean over its runs with its interval, and the change against the set
-// before.
+// before, where their loads are not too far apart for one.
 Report trend_sets(std::span<const TrendSeries> series, const SetOfPoint& set_of);
 
 // How much more (percent) the values that TrendSeries::newest tells apart are than the others of their level; else 0.

@@ -320,10 +320,14 @@ def check_load(folder):
     far = run("trace-query", "trend", folder / "far", "--gate", "50", check=False)
     equal(far.returncode, 1, f"a gate across loads far apart: {far.stderr}")
     require("1 of 1 series not judged: fewer than 10 runs, or loads more than 10 % apart; it fails" in far.stderr, far.stderr)
+    (_, after) = trend(folder / "far", "--sets", r"/(?:0[7-9]|1\d)(\.)json$")["sets"]
+    require(after["change_pct"] is None and 20 < after["load_pct"] < 25, after)
     for metric in ("period", "op:dense_gemm"):
         given = ("trend", folder / "load", "--metric", metric, "--gate", "3")
         require(", at 7.4 % more load a step" in rows(*given)["sections"][0]["rows"][0]["headline"], rows(*given))
         gated = run("trace-query", *given, "--gate-inconclusive", "fail", check=False)
+        (_, after) = trend(*given[1:4], "--sets", r"/(?:0[7-9]|1\d)(\.)json$")["sets"]
+        require(after["change_low"] < after["change_pct"] < after["change_high"] and 7 < after["load_pct"] < 8, after)
         require(gated.returncode == 1 and ", inconclusive: the load differs by 7.4 %: at equal load -" in gated.stderr, gated.stderr)
         change, low = (float(one) for one in re.search(r": ([+.0-9]+) %, .* at equal load ([-.0-9]+) to", gated.stderr).groups())
         ratio = 4096 / 4400
