@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/statistics.h"
@@ -21,6 +22,8 @@ std::string times_text(double before, double after) {
   const char* name = size < 1e3 ? "ns" : size < 1e6 ? "us" : size < 1e9 ? "ms" : "s";
   return fmt::format("{:.3g} -> {:.3g} {}", before / unit, after / unit, name);
 }
+
+constexpr double kNewWork = std::numeric_limits<double>::infinity();  // percent more than none
 
 std::optional<double> percent(double before, double after) {
   if (before == 0) return std::nullopt;
@@ -78,7 +81,7 @@ Sentence load_words(const LoadDifference& load, double change) {
              {{"share", std::abs(load.share())}, {"how", load.share() > 0 ? "more" : "less"}});
 }
 
-// How much more (percent) the newest level is than the one before; unknown: the level never changed.
+// How much more (percent) the newest level is than the one before; unknown: the level never changed, or was 0.
 std::optional<double> last_change_pct(const TrendSeries& series) {
   if (series.changes.empty()) return std::nullopt;
   return percent(series.changes.back().before, series.changes.back().after);
@@ -163,12 +166,12 @@ double newest_pct(const TrendSeries& series) {
   const std::size_t begin = series.changes.empty() ? 0 : series.changes.back().at;
   return percent(middle_of({values.begin() + static_cast<std::ptrdiff_t>(begin), newest}),
                  middle_of({newest, values.end()}))
-      .value_or(0);
+      .value_or(kNewWork);
 }
 
 std::vector<LevelChange> level_changes(const TrendSeries& series) {
   std::vector<LevelChange> out;
-  if (const auto change = last_change_pct(series)) out.push_back({*change, last_load(series)});
+  if (!series.changes.empty()) out.push_back({last_change_pct(series).value_or(kNewWork), last_load(series)});
   if (series.load_change) out.push_back({0, load_in_level(series)});
   return out;
 }

@@ -30,11 +30,12 @@ using SetOfPoint = std::function<std::string(const TrendPoint& point)>;
 // before, where their loads are not too far apart for one.
 Report trend_sets(std::span<const TrendSeries> series, const SetOfPoint& set_of);
 
-// How much more (percent) the values that TrendSeries::newest tells apart are than the others of their level; else 0.
+// How much more (percent) the values that TrendSeries::newest tells apart are than the others of their level, infinity
+// where those are 0; else 0.
 double newest_pct(const TrendSeries& series);
 
 struct LevelChange {
-  double percent = 0;   // by which the value rose
+  double percent = 0;   // by which the value rose; infinity: from 0
   LoadDifference load;  // 0: it is not known, or taken out
 };
 // What a gate judges: the newest level against the one before, and a change of the load alone within the newest.

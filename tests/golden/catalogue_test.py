@@ -307,6 +307,17 @@ def check_undecided(folder):
         equal(gated.returncode, code, f"{name}: a gate of 3 %")
 
 
+def check_new_work(folder):
+    """Kernels that earlier runs did not have are work from 0 on, not unknown of those."""
+    for night in range(20):
+        make(folder / "new" / f"{night:02}.json", FIRST_DAY + night * DAY, "--quantise", "on" if night >= 13 else "off")
+    given = ("trend", folder / "new", "--metric", "op:quantise")
+    (series,) = trend(*given[1:])["series"]
+    equal((series["runs"], series["unknown"], series["changes"], series["before"], series["change_pct"]), (20, 0, 1, 0, None), "from 0")
+    gated = run("trace-query", *given, "--gate", "3", check=False)
+    require(gated.returncode == 1 and ": new" in gated.stderr, gated.stderr)
+
+
 def check_load(folder):
     """More tokens from a run on: the load is named, and the gate does not fail by it."""
     for night in range(14):
@@ -343,8 +354,8 @@ def check_width(folder):
 
 
 def main(cases, folder):
-    for name in ("content", "states", "closed/late", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "far", "even", "runs", "mixed", "elsewhere", "named/n1", "named/n2", "named/n3"):
+    for name in ("content", "states", "closed/late", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "far", "new", "even", "runs", "mixed", "elsewhere", "named/n1", "named/n2", "named/n3"):
         (folder / name).mkdir(parents=True)
     (folder / "file").write_text("no folder")
     cases.each((check_content, check_width, check_states, check_closed, check_index_dir, check_where, check_stored, check_cache, check_trend,
-                check_series, check_runs, check_undecided, check_load), folder)
+                check_series, check_runs, check_undecided, check_load, check_new_work), folder)

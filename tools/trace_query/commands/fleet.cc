@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -232,7 +233,7 @@ Metric metric_of(const CommandLine& line) {
   throw usage_error("--metric {}: there are period, span, op:CLASS and kernel:NAME", out.name);
 }
 
-// Kernel time in a step of the phase; without steps of the whole trace. Unknown: no such kernel.
+// Kernel time in a step of the phase; without steps of the whole trace. Unknown: no kernel at all is recorded there.
 std::optional<double> kernel_time(const CatalogueEntry& entry, const std::string& phase, const Metric& metric,
                                   const ActiveRules& rules) {
   const Index index = Index::open(entry.index);
@@ -247,16 +248,13 @@ std::optional<double> kernel_time(const CatalogueEntry& entry, const std::string
   const EventFilter filter = workload.filter();
   const auto dur = workload.events().kernels.int64s("dur");
   double sum = 0;
-  std::size_t kernels = 0;
   for (std::size_t row = 0; row < dur.size(); ++row) {
-    if (!filter.keeps_kernel(row)) continue;
-    sum += static_cast<double>(duration_or_zero(dur[row]));
-    ++kernels;
+    if (filter.keeps_kernel(row)) sum += static_cast<double>(duration_or_zero(dur[row]));
   }
-  if (kernels == 0) return std::nullopt;
-  const auto& phases = entry.summary.phases;
-  const auto found = std::ranges::find_if(phases, [&](const auto& one) { return one.phase == phase; });
-  return found == phases.end() ? sum : sum / static_cast<double>(found->steps);
+  const auto found = std::ranges::find(entry.summary.phases, phase, &PhaseSummary::phase);
+  if (phase.empty()) return entry.summary.kernels > 0 ? std::optional(sum) : std::nullopt;
+  if (found == entry.summary.phases.end() || found->kernel_time == 0) return std::nullopt;
+  return sum / static_cast<double>(found->steps);
 }
 
 std::optional<double> step_time(const CatalogueEntry& entry, const std::string& phase, MetricKind kind) {
@@ -374,7 +372,7 @@ bool fails_gate(const Output& output, const Gate& gate, const std::string& label
   const double low = of.percent + more.low, high = of.percent + more.high;
   if (high <= gate.percent || of.load.is_apart()) return false;
   const bool fails = low > gate.percent;
-  std::string by = fmt::format("{:+.1f} %", of.percent);
+  std::string by = std::isinf(of.percent) ? "new" : fmt::format("{:+.1f} %", of.percent);
   if (!fails) by += fmt::format(", inconclusive: {}: at equal load {:+.1f} to {:+.1f} %", of.load.words(), low, high);
   output.note(fmt::format("gate: {}: {}", label, by));
   return fails || gate.inconclusive_fails;
@@ -527,6 +525,8 @@ std::vector<TrendValue> values_of(const Metric& metric, const std::string& phase
     }
     if (known) out[i].value = sum / static_cast<double>(runs[i].size());
   }
+  const auto has = [](const TrendValue& one) { return one.value.value_or(0) > 0; };
+  if (std::ranges::none_of(out, has)) std::ranges::for_each(out, [](auto& one) { one.value.reset(); });
   return out;
 }
 
