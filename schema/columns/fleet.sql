@@ -13,6 +13,7 @@
 -- column: steps | Steps | count | sum | 7 | steps
 -- column: phase | Phase | text |  | 2 | kind of step with most kernel time
 -- column: period | Med Period | ns |  | 8 | median of that kind, as phases has it
+-- column: period_on | Period On | text |  | 7 | device; host: steps of that kind run nothing on a device
 -- column: span | Med Span | ns |  | 2 | median time from first kernel to end of the last of a step of that kind
 -- column: kernels | Kernels | count | sum | 7 | kernels
 -- column: gpu_time | GPU Time | ns | sum | 7 | sum of the kernel times; unknown of AI Engines, which count cycles

@@ -53,10 +53,11 @@ std::vector<PhaseSummary> phases_of(Workload& workload) {
   add_pass_table(workload, "phases");
   std::vector<PhaseSummary> out;
   Statement rows(workload.index().database(),
-                 "SELECT phase, steps, total_time, CAST(round(period) AS INTEGER), CAST(round(gpu_span) AS INTEGER) "
-                 "FROM temp.phases WHERE steps > 0 ORDER BY total_time DESC, phase");
+                 "SELECT phase, steps, total_time, CAST(round(period) AS INTEGER), CAST(round(gpu_span) AS INTEGER), "
+                 "period_on IS 'host' FROM temp.phases WHERE steps > 0 ORDER BY total_time DESC, phase");
   while (rows.step()) {
-    out.push_back({std::string(rows.text(0)), rows.int64(1), rows.int64(2), rows.integer(3), rows.integer(4)});
+    out.push_back({std::string(rows.text(0)), rows.int64(1), rows.int64(2), rows.integer(3), rows.integer(4),
+                   rows.int64(5) == 1});
   }
   return out;
 }
@@ -72,9 +73,9 @@ constexpr std::int64_t kRest = 2'000'000'000;  // ns
 constexpr std::size_t kManyEntries = 20'000;   // those of files that are gone are left out from then on
 constexpr std::size_t kMostEntries = 200'000;  // more are begun anew
 constexpr std::size_t kHashDigits = 32;
-constexpr std::size_t kFields = 18;  // and four for each phase
+constexpr std::size_t kFields = 18;  // and six for each phase
 
-std::string heading() { return fmt::format("tracedb summaries 4 {}\n", kVersion); }
+std::string heading() { return fmt::format("tracedb summaries 5 {}\n", kVersion); }
 
 // Fields are separated by tabs, entries by line feeds.
 std::string escaped(std::string_view text) {
@@ -122,7 +123,7 @@ void visit_fields(Summary& one, Visit visit) {
 }
 template <class Phase, class Visit>
 void visit_phase_fields(Phase& phase, Visit visit) {
-  visit(phase.steps, phase.kernel_time, phase.period, phase.span);
+  visit(phase.steps, phase.kernel_time, phase.period, phase.span, phase.on_host);
 }
 
 // What takes passes to find.
@@ -150,7 +151,7 @@ void take(const std::string& field, bool& value) { value = parse_int64(field) ==
 void take_found(const std::vector<std::string>& fields, std::size_t at, TraceSummary& out) {
   const auto take_next = [&](auto&... values) { (take(fields[at++], values), ...); };
   take_next(out.framework, out.model);
-  for (++at; at + 5 <= fields.size();) {
+  for (++at; at + 6 <= fields.size();) {
     PhaseSummary& phase = out.phases.emplace_back();
     phase.phase = fields[at++];
     visit_phase_fields(phase, take_next);

@@ -22,6 +22,7 @@ struct PhaseSummary {
   std::int64_t steps = 0;
   std::int64_t kernel_time = 0;              // ns
   std::optional<std::int64_t> period, span;  // medians, ns
+  bool on_host = false;                      // nothing runs on a device: the period is the host's
 };
 
 // nullopt: not known.

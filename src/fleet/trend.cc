@@ -21,6 +21,7 @@ std::string label_of(const TrendRun& run) {
   for (const auto& part : {one.framework, one.model}) {
     if (part) out += ", " + *part;
   }
+  if (const PhaseSummary* main = one.main_phase(); main != nullptr && main->on_host) out += ", on the host";
   if (run.size() > 1) return out + fmt::format(", {} ranks", run.size());
   if (one.rank) out += fmt::format(", rank {}", *one.rank);
   if (one.rank && one.world_size) out += fmt::format(" of {}", *one.world_size);

@@ -127,6 +127,13 @@ void name_cycles(Report& report) {
   }
 }
 
+void drop_device_clock(Report& report) {
+  const auto is_host = [place = find_column(report.columns, "period_on").value()](const Row& row) {
+    return row[place] == Cell("host");
+  };
+  if (std::ranges::none_of(report.rows, is_host)) drop_column(report, "period_on");
+}
+
 void drop_column(Report& report, std::string_view key) {
   drop_columns(
       report, [key](std::string_view own) { return own == key; }, [](const Cell&) { return true; });

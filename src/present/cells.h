@@ -70,6 +70,7 @@ void add_measure(const std::string& phase, const std::string& measure, const Cha
 Cell end_cell(const Change& change, double value, bool human_readable);
 
 void drop_column(Report& report, std::string_view key);  // where it has one
+void drop_device_clock(Report& report);                  // for people: period_on where no row's is the host's
 
 // Removes those of the columns with a key that is `chosen` in which every cell `says_nothing`.
 void drop_columns(Report& report, const std::function<bool(std::string_view key)>& chosen,

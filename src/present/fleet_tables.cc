@@ -146,6 +146,7 @@ Row catalogue_row(const CatalogueEntry& entry) {
           if_known(one.steps()),
           phase == nullptr ? Cell() : Cell(phase->phase),
           phase == nullptr ? Cell() : known_cell(phase->period),
+          phase == nullptr || !phase->period ? Cell() : Cell(phase->on_host ? "host" : "device"),
           phase == nullptr ? Cell() : known_cell(phase->span),
           if_known(one.kernels),
           one.format == "aie" ? Cell() : if_known(one.kernel_time),

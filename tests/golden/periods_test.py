@@ -146,6 +146,10 @@ def check_host_only(folder):
     equal((phase["period"], phase["period_on"]), (1_000_000, "host"), "phases")
     said = run("trace-query", "phases", index).stderr
     require("no kernel is in a step: periods are those of the host" in said, said)
+    (row,) = rows("ls", index)
+    equal((row["period"], row["period_on"]), (1_000_000, "host"), "ls")
+    require("Period On" in run("trace-query", "ls", index).stdout, "ls for people")
+    require(", on the host: " in " ".join(run("trace-query", "trend", index).stdout.split()), "trend")
 
 
 def check_rounded(folder):

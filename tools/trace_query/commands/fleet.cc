@@ -208,6 +208,7 @@ int run_ls(const Command& command, std::span<const std::string> args) {
   add_state(entries, CatalogueState::kOutOfDate, "out of date", notes);
   Report report{declared_columns("ls"), {}};
   for (const CatalogueEntry& entry : entries) report.rows.push_back(catalogue_row(entry));
+  if (line.for_people() && !line.has("columns")) drop_device_clock(report);
   Output output(line);
   output.print(std::move(report), {"ls", line.positional()}, notes);
   output.finish();

@@ -348,13 +348,7 @@ void finish_phases(const CommandLine& line, Workload& workload, TraceReport& res
       result.warnings.emplace_back("no step gives its number of decode requests: steady state is unknown");
     }
   }
-  // People see the clock of a period where it is not the usual one.
-  if (!line.for_people() || line.has("columns")) return;
-  const auto is_host = [place = find_column(result.report.columns, "period_on").value()](const Row& row) {
-    return row[place] == Cell("host");
-  };
-  if (std::none_of(result.report.rows.begin(), result.report.rows.end(), is_host))
-    drop_column(result.report, "period_on");
+  if (line.for_people() && !line.has("columns")) drop_device_clock(result.report);
 }
 
 void finish_steps(const CommandLine& line, Workload& workload, TraceReport& result) {

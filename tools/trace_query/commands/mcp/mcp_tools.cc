@@ -72,7 +72,7 @@ McpQuestion ask_list_indexes(const IndexNames& names, const python::Value& argum
   McpQuestion out = table_of({"ls"});
   out.words.insert(out.words.end(), names.given().begin(), names.given().end());
   out.words.insert(out.words.end(),
-                   {"--columns", "index_path,state,name,gpu,framework,model,rank,steps,period,kernels,date"});
+                   {"--columns", "index_path,state,name,gpu,framework,model,rank,steps,period,period_on,kernels,date"});
   add_given(out, arguments, {"where"});
   out.identity = names.identity();
   return out;

@@ -229,8 +229,9 @@ std::string row_html(const Entry& entry) {
   out += fmt::format("<th scope=\"row\">{}</th>",
                      entry.index.empty() ? html_text(inert_name(entry.name)) : trace_link(entry.index, entry.index));
   const std::string period = time("period");
-  out += fmt::format("<td class=\"number\">{}</td>",
-                     period == "-" && time("span") != "-" ? time("span") + " span" : period);
+  out += fmt::format("<td class=\"number\">{}</td>", period == "-" && time("span") != "-"  ? time("span") + " span"
+                                                     : text_at(row, "period_on") == "host" ? period + " host"
+                                                                                           : period);
   out += fmt::format("<td>{}</td>", entry.series == nullptr ? "" : sparkline(entry.series->values()));
   const Point* const before = entry.change() != 0 ? before_change(*entry.series) : nullptr;
   const double change = entry.change();
