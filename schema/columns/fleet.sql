@@ -35,7 +35,7 @@
 -- column: value | Value | ns |  | 9 | the metric; unknown: the trace does not have it
 -- column: change | Change | text |  | 8 | where the level changes: from which median to which
 -- column: level | Level | count |  | 3 | number of changes before it
--- column: name | Name | text | label | 7 | file of the trace
+-- column: name | Name | text | label | 7 | file of the trace, below the folder that all lie in
 -- column: index_path | Index | text |  | 1 | path of the index
 
 -- table: trend_series

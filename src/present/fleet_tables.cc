@@ -264,8 +264,26 @@ Report trend_series(std::span<const TrendSeries> series, const std::string& metr
   return out;
 }
 
+namespace {
+
+// The deepest folder that all runs lie in.
+std::filesystem::path folder_of(std::span<const TrendSeries> series) {
+  std::optional<std::filesystem::path> out;
+  for (const TrendSeries& one : series) {
+    for (const TrendPoint& point : one.points) {
+      const std::filesystem::path own = point.run.front()->named().parent_path();
+      if (!out) out = own;
+      while (!out->empty() && own.lexically_relative(*out).native().starts_with("..")) out = out->parent_path();
+    }
+  }
+  return out.value_or("");
+}
+
+}  // namespace
+
 Report trend_points(std::span<const TrendSeries> series, const std::string& metric) {
   Report out{declared_columns("trend_points"), {}};
+  const std::filesystem::path folder = folder_of(series);
   const auto value = std::ranges::find_if(out.columns, [](auto& one) { return one.key == "value"; });
   if (metric == "period" || metric == "span") value->head = metric == "period" ? "Period" : "Med Span";
   for (const TrendSeries& one : series) {
@@ -273,10 +291,11 @@ Report trend_points(std::span<const TrendSeries> series, const std::string& metr
     for (const TrendPoint& point : one.points) {
       run += point.value ? 1 : 0;
       const CatalogueEntry& first = *point.run.front();
-      const std::filesystem::path& named = first.trace.empty() ? first.index : first.trace;
+      const std::filesystem::path below = first.named().lexically_relative(folder);
       out.rows.push_back({one.label, point.value ? Cell(run) : Cell(), date_of(point), point.dated ? "trace" : "file",
                           point.value ? time_cell(*point.value) : Cell(), change_cell(one, point),
-                          static_cast<std::int64_t>(point.segment), named.filename().string(), first.index.string()});
+                          static_cast<std::int64_t>(point.segment), (below.empty() ? first.named() : below).string(),
+                          first.index.string()});
     }
   }
   return out;

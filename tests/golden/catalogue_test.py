@@ -259,6 +259,7 @@ def check_runs(folder):
     run("trace-ingest", "--quiet", *jobs)
     answer = trend(place)
     equal([row["runs"] for row in answer["series"]], [8], "a run for each job")
+    require({row["name"].rpartition("/")[0] for row in answer["points"]} == {f"{path.parent.name}/{path.name}" for path in jobs}, answer["points"])
     require(", 2 ranks" in answer["series"][0]["series"], answer["series"])
     sets = trend(place, "--sets", "/([a-z]+[0-9]+)/n")["sets"]
     equal([(row["set"], row["runs"]) for row in sets], [("aa11", 4), ("bb22", 4)], "sets")
