@@ -109,8 +109,8 @@ void mark_changes(TrendSeries& series, const ChangePointOptions& options) {
   }
 }
 
-constexpr std::size_t kOrders = 999;  // at depth 0; twice as many at each further one
-constexpr unsigned kDeepest = 4;      // segments of more splits than that are not looked into
+constexpr std::size_t kOrders = 9'999;  // at depth 0; twice as many at each further one
+constexpr unsigned kDeepest = 4;        // segments of more splits than that are not looked into
 constexpr std::uint64_t kSeed = 0x9e3779b97f4a7c15ULL;
 
 // The next of splitmix64.
@@ -150,14 +150,17 @@ constexpr std::size_t kLongestWindow = 100;   // of longer ones both ends are sp
 
 Split largest_split(std::span<const double> ranks, std::size_t least, bool window) {
   const std::size_t n = ranks.size();
-  std::vector<double> sums = {0};  // of the first ranks
-  for (const double rank : ranks) sums.push_back(sums.back() + rank);
+  std::vector<double> sums = {0};   // of the first ranks
+  std::vector<double> units = {0};  // by how many are inside
+  for (const double rank : ranks) {
+    sums.push_back(sums.back() + rank);
+    units.push_back(1 / std::sqrt(static_cast<double>(units.size() * (n - units.size()))));
+  }
   Split best;
   for (std::size_t at = least; at + least <= n; ++at) {
     const std::size_t last = window ? std::min(at + kLongestWindow, n - least) : n;
     for (std::size_t end = window ? at + least : n; end <= last; ++end) {
-      const auto inside = static_cast<double>(end - at), outside = static_cast<double>(n - (end - at));
-      const double size = std::abs(sums[end] - sums[at]) / std::sqrt(inside * outside);
+      const double size = std::abs(sums[end] - sums[at]) * units[end - at];
       if (size > best.size) best = {at, end, size};
     }
   }
