@@ -18,8 +18,8 @@ namespace {
 // Three significant digits in the unit of the larger.
 std::string times_text(double before, double after) {
   const double size = std::max(std::abs(before), std::abs(after));
-  const double unit = size < 1e3 ? 1 : size < 1e6 ? 1e3 : size < 1e9 ? 1e6 : 1e9;
-  const char* name = size < 1e3 ? "ns" : size < 1e6 ? "us" : size < 1e9 ? "ms" : "s";
+  const double unit = size < 999.5 ? 1 : size < 999.5e3 ? 1e3 : size < 999.5e6 ? 1e6 : 1e9;
+  const char* name = unit == 1 ? "ns" : unit == 1e3 ? "us" : unit == 1e6 ? "ms" : "s";
   return fmt::format("{:.3g} -> {:.3g} {}", before / unit, after / unit, name);
 }
 

@@ -310,7 +310,7 @@ class TraceWords : PageWriter {
                          of.side().slow.empty()
                              ? Sentence{}
                              : say("", "; two kinds: {of}", {{"of", kinds_words(in_.trace, of.side(), std::nullopt)}})};
-      const Figure tokens{"tokens", rate ? say("", "; {per_s:.4g} tokens/s", {{"per_s", *rate}}) : Sentence{}};
+      const Figure tokens{"tokens", rate ? say("", "; {per_s:count} tokens/s", {{"per_s", *rate}}) : Sentence{}};
       const bool whole = group.group.whole_trace;
       add_item(with(say("report.steps",
                         "{steps}{mean}{measure} {time:time}, of which the device is busy "

@@ -423,7 +423,7 @@ class Reported:
             near(told["comm.share"], self.share(told, "[exposed communication]"), "communication", 1e-6)
         if told.has("kinds"):
             self.kinds(told.clause("kinds")[1].clause("of")[1])
-        require(told.get("tokens.per_s", 1) > 0, told.sentence)
+        require(told.get("tokens.per_s", 1) > 0 and not re.search(r"e\+\d", told.sentence["text"]), told.sentence)
         self.left_out(told)
 
     def say_where(self, told):

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text/amounts.h"
+#include "base/text/sentence.h"
 #include "compare/ledger.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/pictures/picture.h"
@@ -34,7 +35,10 @@ std::string_view class_of(LedgerKind kind) {
 
 std::string detail_of(const PictureInput& in, const LedgerItem& item) {
   if (!in.compares()) {
-    return item.candidate_n > 0 ? fmt::format("kernels: {:.4g}", item.candidate_n) : "";
+    constexpr double kInFull = 1000;  // from there on without a fraction
+    return item.candidate_n >= kInFull ? say("", "kernels: {n:count}", {{"n", item.candidate_n}}).text
+           : item.candidate_n > 0      ? fmt::format("kernels: {:.4g}", item.candidate_n)
+                                       : "";
   }
   return fmt::format("{} -> {}; by count {}, by time {}", brief_time(item.change.baseline),
                      brief_time(item.change.candidate), signed_time(static_cast<double>(item.change.count_effect)),
