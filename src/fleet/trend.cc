@@ -301,21 +301,23 @@ std::vector<TrendSeries> make_trends(std::span<const TrendRun> runs, const Trend
   }
   std::vector<TrendSeries> out;
   for (const auto& [label, own] : by_label) {
-    TrendSeries series;
-    series.phase = options.phase ? *options.phase : common_phase(own);
-    series.label = series.said_phase().empty() ? label : label + ", " + series.phase;
-    const std::vector<TrendValue> found = values(series.phase, own);
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      const TraceSummary& first = own[i].front()->summary;
-      const auto& date = first.date_ns;
-      series.points.push_back({own[i], date.value_or(first.source_modified_ns.value_or(0)), date.has_value(),
-                               found[i].value, found[i].load, found[i].power});
+    const std::string phase = options.phase ? *options.phase : common_phase(own);
+    for (const auto& [name, found] : values(phase, own)) {
+      TrendSeries series;
+      series.phase = name;
+      series.label = series.said_phase().empty() ? label : label + ", " + name;
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        const TraceSummary& first = own[i].front()->summary;
+        const auto& date = first.date_ns;
+        series.points.push_back({own[i], date.value_or(first.source_modified_ns.value_or(0)), date.has_value(),
+                                 found[i].value, found[i].load, found[i].power});
+      }
+      std::ranges::stable_sort(series.points, [](const TrendPoint& a, const TrendPoint& b) {
+        return std::tie(a.date_ns, a.run.front()->index) < std::tie(b.date_ns, b.run.front()->index);
+      });
+      mark_changes(series, options.changes);
+      if (name == phase || !series.changes.empty() || series.newest > 0) out.push_back(std::move(series));
     }
-    std::ranges::stable_sort(series.points, [](const TrendPoint& a, const TrendPoint& b) {
-      return std::tie(a.date_ns, a.run.front()->index) < std::tie(b.date_ns, b.run.front()->index);
-    });
-    mark_changes(series, options.changes);
-    out.push_back(std::move(series));
   }
   return out;
 }

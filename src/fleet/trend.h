@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -81,10 +82,12 @@ struct TrendValue {
   double load = 0;  // requests or tokens of its steps in the mean; 0: they are not known, or the value is at equal load
   double power = 1;  // of the load that it grows by at the most
 };
-// Of each of some runs of one series.
-using TrendValues = std::function<std::vector<TrendValue>(const std::string& phase, std::span<const TrendRun> runs)>;
+// By phase, of each of some runs of one series: also, by "decode to prefill", of its steps that another kind follows.
+using TrendLevels = std::map<std::string, std::vector<TrendValue>>;
+using TrendValues = std::function<TrendLevels(const std::string& phase, std::span<const TrendRun> runs)>;
 
-// Unlike runs (GPU, framework, model, rank, world size, number of ranks) are different series.
+// What steps take until another kind follows is a series where its level changes. Unlike runs (GPU, framework, model,
+// rank, world size, number of ranks) are different series.
 std::vector<TrendSeries> make_trends(std::span<const TrendRun> runs, const TrendOptions& options,
                                      const TrendValues& values);
 

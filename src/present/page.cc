@@ -241,6 +241,8 @@ class Writer : PageWriter {
       add_item(
           of(group, say("compare.span_worse", "Of the device alone: {span}", {{"span", change_text(span, "span")}})),
           kBullet);
+    if (Sentence others = transition_words(group); !others.text.empty())
+      add_item(of(group, std::move(others)), kBullet);
     if (group.group->is_host_told()) add_item(of(group, host_steps(names_, *group.group, unit(group, true))), kBullet);
   }
 

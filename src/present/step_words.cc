@@ -165,7 +165,13 @@ Sentence left_out_words(const ComparedTrace& trace, const GroupSide& side, bool 
   }
   const std::size_t told = side.warm_up + count_steps(trace, side.rare) + count_steps(trace, side.device_steps);
   if (const std::size_t all = count_steps(trace, side.matched); without_period && all > told) {
-    parts.push_back(say("without_period", "{n:# step|steps} without a period", {{"n", all - told}}));
+    const auto before =
+        sample_of_steps(trace.work, side.matched, [&](std::uint32_t i) { return trace.periods.transitions[i].period; });
+    parts.push_back(say("without_period", "{n:# step|steps} without a period{before}",
+                        {{"n", all - told},
+                         {"before", before.empty() ? Sentence{}
+                                                   : say("before", " ({n} take {time:time} until another kind begins)",
+                                                         {{"n", before.size()}, {"time", draw_means(before).mean}})}}));
   }
   return joined(parts, ", ");
 }
@@ -247,6 +253,17 @@ Sentence load_words(const StepGroup& group, const Change& change) {
              {{"share", std::abs(change.load.share())},
               {"how", change.load.share() > 0 ? "more" : "fewer"},
               {"of", load_of(group)}});
+}
+
+Sentence transition_words(const GroupReasons& group) {
+  std::vector<Sentence> parts;
+  for (const TransitionChange& one : group.group->transitions) {
+    const bool is_told = std::ranges::find(group.reasons, one.to, &Reason::to) != group.reasons.end();
+    if (is_told || one.change.verdict == Verdict::kSame || one.change.verdict == Verdict::kInconclusive) continue;
+    parts.push_back(change_text(one.change, period_measure(one.to)));
+  }
+  if (parts.empty()) return {};
+  return say("compare.transition", "Of steps that another kind follows: {changes}", {{"changes", joined(parts, "; ")}});
 }
 
 Sentence change_text(const Change& change, const std::string& measure) {

@@ -102,6 +102,9 @@ Sentence load_words(const StepGroup& group, const Change& change);
 // "period +3.1 %: same (95 %: ...)".
 Sentence change_text(const Change& change, const std::string& measure);
 
+// Of steps before another kind, which are not in the period of the others: what no reason says; "": nothing.
+Sentence transition_words(const GroupReasons& group);
+
 // Where to look for the host of long steps: in the time that the device runs nothing between them, or within.
 HostQuestion question_of(const ComparedTrace& trace, const std::vector<std::uint32_t>& long_steps);
 

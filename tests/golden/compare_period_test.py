@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from compare_cases import check_closure, check_mirror, compare, ledger_total
+from made_events import call, event, index_of, kernel
 from trace_cases import as_json, equal, ingest, make_trace, require, run
 
 APART = 26_000_000  # ns from step to step
@@ -189,9 +190,59 @@ def check_return(folder):
     equal(gate(near, far, "--gate", 5)[0], 1, "--gate 5: exit")
 
 
+def check_before_others(folder):
+    """Longer waits before prefill steps, of no decode step's period: sets, their file and a trend judge them as a pair does."""
+    sides = {name: folder / name for name in ("a", "b", "all")}
+    for place in sides.values():
+        place.mkdir()
+    for i in range(12):
+        path = make_trace(folder / f"{i:02}.json", "--layers", 2, "--steps", 28, "--batch", 8, "--seed", i, "--python-stacks", "off", "--mix", "P,D*3")
+        name = f"{i:02}.json"
+        moved = moved_apart(path, sides["all"] / name, 2_000_000 if i > 5 else 0, "prefill")
+        moved.write_text(json.dumps(json.loads(moved.read_text()) | {"baseTimeNanoseconds": 1_750_000_000_000_000_000 + i * 10 ** 14}))
+        for side, own in (("a", i < 3), ("b", i > 8)):
+            if own:
+                (sides[side] / name).write_bytes((sides["all"] / name).read_bytes())
+    for place in sides.values():
+        run("trace-ingest", "--quiet", place)
+    a, b = sides["a"], sides["b"]
+    run("trace-query", "compare", "--baseline", a, "--save-baseline", folder / "week.json")
+    for name, words in {"pair": ("compare", a / "00.json", b / "09.json"), "sets": ("compare", a, b), "one phase": ("compare", a, b, "--phase", "decode"),
+                        "file": ("compare", b / "09.json", "--baseline-file", folder / "week.json"), "trend": ("trend", sides["all"])}.items():
+        done = run("trace-query", *words, "--gate", 3, check=False)
+        said = " ".join((done.stdout + done.stderr).split())
+        equal(done.returncode, 1, f"{name}: exit, {said}")
+        require("period to prefill" in said or "decode to prefill" in said, f"{name}: {said}")
+    equal(run("trace-query", "compare", b, a, "--gate", 3, check=False).returncode, 0, "the other way round")
+    def series_of(place):
+        return next(section["rows"] for section in as_json("trend", place, "--phase", "decode")["sections"] if section["section"] == "series")
+    series = series_of(sides["all"])
+    equal([(row["series"].rpartition(", ")[2], row["changes"]) for row in series], [("decode", 0), ("decode to prefill", 1)], "series")
+    equal(len(series_of(a)), 1, "series of what did not change")
+
+
+def check_populations(folder):
+    """Decode steps before another kind take eight times as long as the others, and in one trace half as long again: they are in
+    no period, which is said where periods are."""
+    def made(name, factor):
+        events, at = [], 1000
+        for number, (mark, dur) in enumerate((("0(0)_generation_8(8)", 800 * factor), ("1(64)_generation_0(0)", 50),
+                                              *[("0(0)_generation_8(8)", 100)] * 2) * 8):
+            dur += number % 5
+            events += [event("user_annotation", f"execute_context_{mark}", at, dur + 9), call("cudaLaunchKernel", at + 1, 2, number + 1),
+                       kernel("gemm", at + 5, dur, correlation=number + 1)]
+            at += dur + 10
+        return index_of(folder / f"{name}.json", events)
+    a, b = made("a", 1), made("b", 1.5)
+    said = " ".join(run("trace-query", "compare", "-q", a, b).stdout.split())
+    require("- Of steps that another kind follows: period to prefill +49." in said, said)
+    require(any("decode: 8 of 24 steps take 812 us until another kind begins" in one for one in as_json("phases", a)["warnings"]), as_json("phases", a)["warnings"])
+    require("8 take 812 us until another kind begins" in " ".join(run("trace-query", "report", a, "--format", "table").stdout.split()), "report")
+
+
 def main(cases, folder):
     near, far = pair(folder, "P,D*5")
     cases.each((check_summary, check_ledger, check_gate), near, far)
     cases.run("check file", check_file, near, far, folder)
-    for check in (check_alone, check_return, check_host, check_recorded_differently, check_old_file):
+    for check in (check_alone, check_return, check_before_others, check_populations, check_host, check_recorded_differently, check_old_file):
         cases.run_apart(check.__name__.replace("_", " "), check)

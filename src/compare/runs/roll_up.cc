@@ -145,16 +145,32 @@ class GroupSummer {
   std::vector<std::size_t> opened_;  // parts that have some; one twice where times cancel
 };
 
+// `to`: the kind that follows each of them.
 RollUpGroup group_of(const ComparedTrace& trace, const KernelNameTable& kernel_names, StepKind kind, std::string batch,
-                     std::vector<std::uint32_t> steps) {
+                     std::vector<std::uint32_t> steps, std::optional<StepKind> to = {}) {
   RollUpGroup out;
-  out.kind = to_string(kind);
+  out.kind = to ? transition_kind(to_string(kind), to_string(*to)) : to_string(kind);
   out.batch = std::move(batch);
-  const GroupSide group = group_side(trace, kind, std::move(steps));
+  GroupSide group = group_side(trace, kind, std::move(steps), to.has_value());
+  group.by_period = group.by_period || to;
   out.matched_steps = static_cast<std::int64_t>(count_steps(trace, group.matched));
   if (!group.device_steps.empty()) out.work = work_facts(trace, group);
   GroupSummer(trace, kernel_names, group, out).run();
   return out;
+}
+
+// Each of at least as many steps as make a level.
+void add_transitions(const ComparedTrace& trace, const KernelNameTable& kernel_names, StepKind kind,
+                     const std::vector<std::uint32_t>& steps, std::vector<RollUpGroup>& groups) {
+  std::map<StepKind, std::vector<std::uint32_t>> before;  // by the kind that follows
+  for (const std::uint32_t step : steps) {
+    const Transition& next = trace.periods.transitions[step];
+    if (next.period != kUnknownValue) before[next.to].push_back(step);
+  }
+  for (auto& [to, own] : before) {
+    if (count_steps(trace, own) >= kLeastOfLevel)
+      groups.push_back(group_of(trace, kernel_names, kind, "", std::move(own), to));
+  }
 }
 
 // ---- as text: fields, each behind a tab
@@ -256,7 +272,7 @@ void visit_roll_up(Archive& archive, One& one) {
   });
 }
 
-std::string heading() { return fmt::format("tracedb roll-up 5 {}\n", kVersion); }
+std::string heading() { return fmt::format("tracedb roll-up 6 {}\n", kVersion); }
 
 constexpr std::size_t kHashDigits = 32;
 constexpr std::size_t kMostFiles = 5000;  // beyond, all are made anew
@@ -289,6 +305,7 @@ RollUp roll_up(const Index& index, const ComparedTrace& trace, const KernelNameT
     for (; end < by_batch.size() && by_batch[end].kind == kind; ++end) {
       all.insert(all.end(), by_batch[end].device_steps.begin(), by_batch[end].device_steps.end());
     }
+    add_transitions(trace, kernel_names, kind, all, out.groups);
     out.groups.push_back(group_of(trace, kernel_names, kind, "", std::move(all)));
     for (; i < end; ++i) {
       out.groups.push_back(group_of(trace, kernel_names, kind, by_batch[i].batch, by_batch[i].device_steps));

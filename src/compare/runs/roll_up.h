@@ -21,10 +21,10 @@ struct RollUpPart {
   std::string detail;      // role; of kernels of no known class their name
 };
 
-// Steps of a kind, or those of them of one batch size. Sums over its usual steps (step_groups.h), of means over the
-// devices of a step.
+// Steps of a kind, or those of them of one batch size, or that another kind follows. Sums over its usual steps
+// (step_groups.h), of the last over all of them, of means over the devices of a step.
 struct RollUpGroup {
-  std::string kind, batch;         // "decode", "32..63 requests"; batch "": all steps of the kind
+  std::string kind, batch;         // "decode", "decode to prefill", "32..63 requests"; batch "": all steps of the kind
   std::int64_t matched_steps = 0;  // all of them
   bool by_period = false;          // `sums` are of periods; else until the next step begins
   bool load_known = false;

@@ -44,12 +44,13 @@ struct RunGroup {
 
 using GroupsOfSides = std::array<std::vector<RunGroup>, 2>;
 
-// Those with a level.
+bool has_level(const RunGroup& group) { return group.sums.bar.empty(); }
+
 std::vector<RunGroup*> usable_of(GroupsOfSides& groups) {
   std::vector<RunGroup*> out;
   for (auto& side : groups) {
     for (RunGroup& group : side) {
-      if (group.sums.bar.empty()) out.push_back(&group);
+      if (has_level(group)) out.push_back(&group);
     }
   }
   return out;
@@ -72,7 +73,7 @@ RunGroup group_of(const Run& run, std::string_view kind, std::string_view batch)
     steps += static_cast<double>(rank->sums.steps);
     mean_period += rank->sums.mean_period;
     sums.rare_steps = std::max(sums.rare_steps, rank->sums.rare_steps);
-    if (sums.bar.empty()) sums.bar = rank->sums.steps < 3 ? "under 3 regular steps" : rank->sums.bar;
+    if (sums.bar.empty()) sums.bar = rank->sums.steps < kLeastOfLevel ? "under 3 regular steps" : rank->sums.bar;
   }
   const auto ranks = static_cast<double>(out.ranks.size());
   sums.steps = std::llround(steps / ranks);
@@ -163,7 +164,7 @@ class PhaseMaker {
       for (const auto& side : phase.sums.sides) {
         for (const RunSums& run : side) time += run.mean_period * static_cast<double>(run.steps + run.rare_steps);
       }
-      return time;
+      return std::pair(own_kind(phase.label) == phase.label, time);
     });
     return std::move(out_);
   }
@@ -209,7 +210,7 @@ class PhaseMaker {
   void add_phase(const std::string& kind, const std::string& batch) {
     RunPhase phase;
     phase.label = batch.empty() ? kind : kind + " " + batch;
-    if (options_.wanted && !options_.wanted(phase.label, kind)) return;
+    if (options_.wanted && !options_.wanted(phase.label, own_kind(kind))) return;
     phase.sums.paired = options_.paired;
     GroupsOfSides groups;
     for (std::size_t side = 0; side < 2; ++side) {
@@ -219,10 +220,12 @@ class PhaseMaker {
         phase.runs += group.ranks.empty() ? 0 : 1;
       }
     }
-    if (phase.runs == 0) return;
+    const auto has_none = [](const auto& side) { return !side.empty() && std::ranges::none_of(side, has_level); };
+    const bool is_transition = own_kind(kind) != kind;  // which counts where both sides have it
+    if (phase.runs == 0 || (is_transition && std::ranges::any_of(groups, has_none))) return;
     phase.by_period = are_by_period(groups);
     const bool loads = know_loads(groups);
-    if (loads) phase.load = kind == "decode" ? "requests" : "tokens";
+    if (loads) phase.load = own_kind(kind) == "decode" ? "requests" : "tokens";
     bar_others(phase, groups);
     for (auto& side : groups) {
       for (RunGroup& group : side) {
@@ -268,7 +271,6 @@ class PhaseMaker {
   static bool are_by_period(const GroupsOfSides& groups) {
     std::size_t all = 0;
     for (const auto& side : groups) {
-      const auto has_level = [](const RunGroup& group) { return group.sums.bar.empty(); };
       const auto own = std::ranges::count_if(side, has_level);
       const auto with_period = std::ranges::count_if(side, [&](const RunGroup& group) {
         return has_level(group) && of_all_ranks(group, &RollUpGroup::by_period);

@@ -21,7 +21,7 @@ struct Run {
 using RunsOfSides = std::array<std::vector<Run>, 2>;  // baseline, candidate
 
 struct RunPhase {
-  std::string label;       // "decode", "prefill 4096..8191 tokens"
+  std::string label;       // "decode", "prefill 4096..8191 tokens", "decode to prefill"
   bool by_period = false;  // times are from step to step; else from a step's start to its end, or the next one's start
   std::string load;        // what its load counts: "requests", "tokens"; "": it is not known
   std::size_t runs = 0, of = 0;  // how many runs have such steps, of all
@@ -34,8 +34,9 @@ struct RunSetOptions {
   std::function<bool(std::string_view label, std::string_view kind)> wanted;
 };
 
-// By the time of both sides, longest first. Steps of one kind are one phase if all runs have the same mix of batch
-// sizes, else one for each batch size that both sides have. `paired`: runs of equal place.
+// By the time of both sides, longest first; behind them those of steps that another kind follows. Steps of one kind are
+// one phase if all runs have the same mix of batch sizes, else one for each batch size that both sides have. `paired`:
+// runs of equal place.
 std::vector<RunPhase> phases_of(const RunsOfSides& sides, const RunSetOptions& options);
 
 // How the runs of a side differ in what runs of one job share: "GPU: NVIDIA H100 (a and 1 more), NVIDIA A100 (c)"; "":

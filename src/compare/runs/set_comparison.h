@@ -29,6 +29,8 @@ struct PartSums {
   double time = 0, time_squares = 0, time_load = 0;
 };
 
+inline constexpr std::int64_t kLeastOfLevel = 3;  // regular steps of a run
+
 struct RunSums {
   std::string name;                        // no other run of the side has it
   std::string bar;                         // why this run has no level: "under 3 regular steps"; "": it has

@@ -86,7 +86,7 @@ Slope slope_of(const PhaseLevels& levels, Sums sums) {
 }
 
 std::string bar_of(const RunSums& run) {
-  return run.bar.empty() && run.steps < 3 ? std::string("under 3 regular steps") : run.bar;
+  return run.bar.empty() && run.steps < kLeastOfLevel ? std::string("under 3 regular steps") : run.bar;
 }
 
 void add_runs(const PhaseRuns& phase, PhaseLevels& levels) {

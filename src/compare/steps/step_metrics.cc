@@ -73,6 +73,12 @@ std::string_view to_string(StepMetric metric) { return kMetricNames[static_cast<
 std::string period_measure(std::string_view to) { return std::string(kTransition) + std::string(to); }
 bool is_transition(std::string_view measure) { return measure.starts_with(kTransition); }
 
+constexpr std::string_view kTo = " to ";
+std::string transition_kind(std::string_view from, std::string_view to) {
+  return std::string(from) + std::string(kTo) + std::string(to);
+}
+std::string_view own_kind(std::string_view kind) { return kind.substr(0, kind.find(kTo)); }
+
 double sum_of_times(std::span<const std::int64_t> values) {
   double sum = 0;
   for (const std::int64_t value : values) sum += static_cast<double>(value);

@@ -83,6 +83,9 @@ inline constexpr std::string_view kRepeatingUnit = "what repeats is no step";
 // Of transitions (device_steps.h): "period to decode".
 std::string period_measure(std::string_view to);
 bool is_transition(std::string_view measure);
+// As a kind of steps, "decode to prefill", and the kind of the steps themselves.
+std::string transition_kind(std::string_view from, std::string_view to);
+std::string_view own_kind(std::string_view kind);
 
 // Of each step of a group of device steps the mean of value(device step) over its devices; kUnknownValue is left out.
 template <class Value>

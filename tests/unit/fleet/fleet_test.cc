@@ -246,11 +246,11 @@ TEST_CASE("newest values of another level are a change, or told to be too few fo
       const std::vector<CatalogueEntry> entries(n);
       std::vector<TrendRun> runs;
       for (const CatalogueEntry& entry : entries) runs.push_back({&entry});
-      const auto found = make_trends(runs, {}, [&](const std::string&, std::span<const TrendRun>) {
+      const auto found = make_trends(runs, {}, [&](const std::string& phase, std::span<const TrendRun>) {
         std::vector<TrendValue> out;
         for (std::size_t i = 0; i < n; ++i)
           out.push_back({(i + bad < n ? 100 : 140) + (i + bad + 1 == n ? 1 : 0.1 * static_cast<double>(i * 7 % 5))});
-        return out;
+        return TrendLevels{{phase, out}};
       });
       REQUIRE(found.size() == 1);
       if (found[0].changes.empty()) CHECK(found[0].newest == bad);

@@ -478,13 +478,12 @@ TrendValue load_of(const Run& run, const std::string& phase) {
   return {std::nullopt, sum / static_cast<double>(run.ranks.size()), power};
 }
 
-// Loads of runs, and, of periods, means of their regular steps as `compare` of sets has them, at equal load where their
-// steps have several; unknown of runs that have none.
-std::vector<TrendValue> levels_of(const std::string& phase, std::span<const TrendRun> runs, const ActiveRules& rules,
-                                  bool of_periods) {
+// Loads of runs, and, of periods, the levels that `compare` of sets has, at equal load where steps have several.
+TrendLevels levels_of(const std::string& phase, std::span<const TrendRun> runs, const ActiveRules& rules,
+                      bool of_periods) {
   const RollUpCache cache(cache_directory());
   RunsOfSides sides;
-  std::vector<TrendValue> out(runs.size());
+  TrendLevels out = {{phase, std::vector<TrendValue>(runs.size())}};
   for (std::size_t i = 0; i < runs.size(); ++i) {
     Run run{std::to_string(i), {}};
     for (const CatalogueEntry* trace : runs[i]) {
@@ -493,27 +492,29 @@ std::vector<TrendValue> levels_of(const std::string& phase, std::span<const Tren
       });
     }
     if (run.ranks.size() != runs[i].size()) continue;
-    out[i] = load_of(run, phase);
+    out[phase][i] = load_of(run, phase);
     sides[0].push_back(std::move(run));
   }
   if (!of_periods) return out;
-  const auto wanted = [&](std::string_view label, std::string_view) { return label == phase; };
+  const auto wanted = [&](std::string_view label, std::string_view) { return own_kind(label) == phase; };
   for (const RunPhase& one : phases_of(sides, {false, true, wanted})) {
     if (!one.by_period) continue;
+    std::vector<TrendValue>& values = out.try_emplace(one.label, runs.size()).first->second;
     const SetComparison levels = compare_sets(one.sums, {});
     for (const SetRun& run : levels.runs) {
       if (!run.bar.empty()) continue;
-      TrendValue& own = out[static_cast<std::size_t>(*parse_int64(run.name))];
+      TrendValue& own = values[static_cast<std::size_t>(*parse_int64(run.name))];
       own.value = run.period;
-      if (levels.load_varies) own.load = 0;
+      own.load = levels.load_varies ? 0 : std::max(own.load, run.load);
     }
   }
   return out;
 }
 
-std::vector<TrendValue> values_of(const Metric& metric, const std::string& phase, std::span<const TrendRun> runs,
-                                  const ActiveRules& rules) {
-  std::vector<TrendValue> out = levels_of(phase, runs, rules, metric.kind == MetricKind::kPeriod);
+TrendLevels values_of(const Metric& metric, const std::string& phase, std::span<const TrendRun> runs,
+                      const ActiveRules& rules) {
+  TrendLevels all = levels_of(phase, runs, rules, metric.kind == MetricKind::kPeriod);
+  std::vector<TrendValue>& out = all[phase];
   const bool of_steps = metric.kind == MetricKind::kPeriod || metric.kind == MetricKind::kSpan;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!of_steps) out[i].power = metric.kind == MetricKind::kKernel || is_attention(metric.of) ? 2 : 1;
@@ -528,7 +529,7 @@ std::vector<TrendValue> values_of(const Metric& metric, const std::string& phase
   }
   const auto has = [](const TrendValue& one) { return one.value.value_or(0) > 0; };
   if (std::ranges::none_of(out, has)) std::ranges::for_each(out, [](auto& one) { one.value.reset(); });
-  return out;
+  return all;
 }
 
 int run_trend(const Command& command, std::span<const std::string> args) {

@@ -339,7 +339,7 @@ void finish_layers(const CommandLine& line, Workload& workload, TraceReport& res
   if (line.for_people() && layers.stacks.size() < 2) drop_column(result.report, "stack");
 }
 
-void finish_phases(const CommandLine& line, Workload& workload, TraceReport& result) {
+void finish_steps(const CommandLine& line, Workload& workload, TraceReport& result) {
   result.warnings = workload.steps().notes;
   if (result.report.rows.empty()) {
     if (workload.steps().steps.empty() && !has_kernels(workload.index())) {
@@ -351,8 +351,22 @@ void finish_phases(const CommandLine& line, Workload& workload, TraceReport& res
   if (line.for_people() && !line.has("columns")) drop_device_clock(result.report);
 }
 
-void finish_steps(const CommandLine& line, Workload& workload, TraceReport& result) {
-  finish_phases(line, workload, result);
+// Says what steps of a kind take that are not in its period, where that is another time.
+void finish_phases(const CommandLine& line, Workload& workload, TraceReport& result) {
+  finish_steps(line, workload, result);
+  Statement other(workload.index().database(), R"(
+      SELECT phase, count(iif(next_phase <> phase, period, NULL)), count(*), avg(iif(next_phase <> phase, period, NULL)) AS other,
+             avg(iif(next_phase = phase, period, NULL)) AS own
+      FROM temp.step_figures GROUP BY phase HAVING max(other, own) > 1.3 * min(other, own))");
+  while (other.step()) {
+    result.warnings.push_back(fmt::format(
+        "{}: {} of {} steps take {} until another kind begins and are in neither period nor tokens/s: the others {}",
+        other.text(0), other.int64(1), other.int64(2), brief_time(other.real(3)), brief_time(other.real(4))));
+  }
+}
+
+void finish_all_steps(const CommandLine& line, Workload& workload, TraceReport& result) {
+  finish_steps(line, workload, result);
   Statement steady(workload.index().database(), "SELECT min(step), max(step) FROM temp.step_figures WHERE steady = 1");
   if (!steady.step() || steady.is_null(0) || steady.int64(0) == steady.int64(1)) return;
   result.warnings.push_back(fmt::format("steady state: steps {} to {} of {}", steady.int64(0), steady.int64(1),
@@ -405,7 +419,7 @@ std::vector<Command> report_commands() {
                     "  trace-query steps trace.json.gz\n"
                     "  trace-query steps trace.json.gz --steady --csv\n"
                     "  trace-query steps trace.json.gz --step-regex '^iter_(?<kind>[a-z]+)_(?<context>[0-9]+)'",
-                    {{"", "steps"}}, of_phases, finish_steps),
+                    {{"", "steps"}}, of_phases, finish_all_steps),
       table_command(
           "layers", "kernel time by layer of the model, head and tail of each step",
           "  trace-query layers trace.json.gz --phase decode\n"
