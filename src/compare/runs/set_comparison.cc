@@ -190,6 +190,21 @@ void name_suspect(std::vector<RowValues>& rows, std::optional<double> p) {
   }
 }
 
+constexpr double kOfNormal = 1e6;  // degrees of freedom from which Student's t is the normal distribution
+
+// The squared error of the change by rare steps: how many a run has is chance, however alike the runs are.
+double chance_of_rare(const PhaseLevels& levels) {
+  double out = 0;
+  for (std::size_t side = 0; side < 2; ++side) {
+    const auto runs = static_cast<double>(levels.runs[side].size());
+    for (std::size_t run = 0; run < levels.runs[side].size(); ++run) {
+      const double time = levels.rare[side][run] / runs;
+      out += time * time / static_cast<double>(std::max<std::int64_t>(levels.runs[side][run]->rare_steps, 1));
+    }
+  }
+  return out;
+}
+
 // Groups that follow the speed are many of one kind: their relative variances are moderated. The others have a t test
 // of their own; so have all where no speed is told, since they would vary together.
 void judge_rows(std::vector<RowValues>& rows, const PhaseLevels& levels, const SpeedFit& fit, const SetDesign& design) {
@@ -205,6 +220,10 @@ void judge_rows(std::vector<RowValues>& rows, const PhaseLevels& levels, const S
     if (part != nullptr && part->follows_speed) {
       const double squared = *variance++ * level * level * (design.per_variance() + fit.leverage);
       if (difference.error > 0) difference = {difference.change, std::sqrt(squared + extra), dof};
+    }
+    if (row.kind == SetRowKind::kRareSteps) {
+      const SetDifference by_chance{difference.change, std::sqrt(chance_of_rare(levels)), kOfNormal};
+      if (by_chance.range()->high > difference.range()->high) difference = by_chance;
     }
     if (!row.known) continue;
     row.range = difference.range();

@@ -316,6 +316,19 @@ TEST_CASE("sets of runs: a stalled step changes no verdict") {
   CHECK(is_closed(after));
 }
 
+TEST_CASE("sets of runs: one stall of one run says nothing of how often there are any, however alike the others are") {
+  for (const std::size_t runs : {1U, 3U, 12U}) {
+    PhaseRuns phase = generated_phase(world_of(5, runs, [](auto& w) { w.stalls = false; }), 7);
+    for (std::size_t i = 0; i < runs; ++i) {
+      RunSums& run = phase.sides[1][i];
+      run.rare_steps = 1;
+      run.mean_period =
+          (run.period + run.period / static_cast<double>(run.steps) + 15e6) / static_cast<double>(run.steps + 1);
+    }
+    CHECK(row_of(compare_sets(phase, {}), "[rare steps]").uncertain() == (runs < 12));
+  }
+}
+
 TEST_CASE("sets of runs: a run that stands out is named and kept") {
   PhaseRuns phase = generated_phase(world_of(10, 9), 3);
   for (auto& side : phase.sides) {
