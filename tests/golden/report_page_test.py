@@ -497,6 +497,13 @@ def check_largest(folder):
     require("Most of the time: work of no step 69 %, GEMM 29 %" in text, text[:400])
     (busy,) = [row for row in rows("findings", index) if row["finding"] == "busy"]
     require(busy["share_pct"] > 90 and not busy["stands_out"], busy)
+    events = [one for step in range(6) for one in (
+        event("user_annotation", f"ProfilerStep#{step}", 1000 * step, 990), call("cudaLaunchKernel", 1000 * step + 1, 2, 2 * step + 1),
+        kernel("gemm", 1000 * step + 5, 900, correlation=2 * step + 1), call("cudaLaunchKernel", 1000 * step + 3, 2, 2 * step + 2),
+        kernel("gemm", 1000 * step + 5, 800, 8, correlation=2 * step + 2))]
+    document, _ = report_page(index_of(folder / "two.json", events, schemaVersion=1), folder / "two.html")
+    text = " ".join(" ".join(document.words).split())
+    require("Most of the time, counting kernels that run at once in full: GEMM 94 %, idle 6 %" in text, text[:400])
 
 
 def made_index(folder, name, *options):
