@@ -15,15 +15,17 @@
 namespace tracedb {
 namespace {
 
-constexpr double kFewLayers = 0.25;    // of all: most that can be named
-constexpr double kVeryFew = 0.1;       // most that can be named beside a change of all
-constexpr double kBeyondOthers = 0.5;  // of the time of such a layer: least that it is beyond the others
-constexpr double kBeyond = 6;          // median absolute deviations that a layer is away from the others
-constexpr double kMostInLayers = 0.5;  // of the change in layers: least that is beyond the others in those named
-constexpr double kAlone = 10;          // times the change of the other of two layers
-constexpr double kOtherwise = 0.25;    // by which the ratio of head or tail differs from that of the layers
-constexpr double kAddsUp = 0.02;       // of a change: most by which its roles may miss it
-constexpr double kLittle = 0.1;        // of a change: least that a role is named for
+constexpr double kFewLayers = 0.25;     // of all: most that can be named
+constexpr double kVeryFew = 0.1;        // most that can be named beside a change of all
+constexpr double kBeyondOthers = 0.5;   // of the time of such a layer: least that it is beyond the others
+constexpr double kBeyond = 6;           // median absolute deviations that a layer is away from the others
+constexpr double kMostInLayers = 0.5;   // of the change in layers: least that is beyond the others in those named
+constexpr double kAlone = 10;           // times the change of the other of two layers
+constexpr double kLeastOfLayer = 0.01;  // of the lesser time of a layer: least that it moved
+constexpr double kBeyondNoise = 0.1;    // of the time of a layer: least that it moved against others
+constexpr double kOtherwise = 0.25;     // by which the ratio of head or tail differs from that of the layers
+constexpr double kAddsUp = 0.02;        // of a change: most by which its roles may miss it
+constexpr double kLittle = 0.1;         // of a change: least that a role is named for
 constexpr std::size_t kMostRoles = 3;
 
 double size(const LayerPart& part) { return static_cast<double>(part.change.change); }
@@ -68,7 +70,8 @@ std::vector<LayerPart> standing_out(const std::vector<LayerPart>& layers) {
   double more = 0, less = 0;
   for (const LayerPart& layer : layers) {
     const double beyond = size(layer) - middle;
-    const double least = std::max(kBeyond * spread, 0.1 * std::max(layer.change.baseline, layer.change.candidate));
+    const double least =
+        std::max(kBeyond * spread, kBeyondNoise * std::max(layer.change.baseline, layer.change.candidate));
     if (std::abs(beyond) <= least) continue;
     (beyond > 0 ? slower : faster).push_back(layer);
     (beyond > 0 ? more : less) += std::abs(beyond);
@@ -94,6 +97,32 @@ double total(const std::vector<LayerPart>& parts) {
   return sum;
 }
 
+// Whether all that a layer runs moved as one of its parts did, beyond how steps differ.
+bool surely_moved(const GroupComparison& group, const LayerPart& part) {
+  const auto times = [&](const GroupWork& work) {
+    const auto found = work.layer_times.find(part.layer);
+    return found == work.layer_times.end() ? std::span<const std::int64_t>() : std::span(found->second);
+  };
+  const auto a = times(group.baseline), b = times(group.candidate);
+  if (std::min(a.size(), b.size()) < kLeastSteps) return false;
+  const auto [low, high] = difference_interval(draw_means(a), draw_means(b));
+  return size(part) > 0 ? low > 0 : high < 0;
+}
+
+// Layers that moved against each other, each surely: those that got faster, and slower, by `least` each; else none.
+std::vector<std::vector<LayerPart>> opposed(const GroupComparison& group, const std::vector<LayerPart>& layers,
+                                            double least) {
+  std::vector<std::vector<LayerPart>> out(2);
+  for (const LayerPart& layer : layers) {
+    if (std::abs(size(layer)) > kBeyondNoise * std::max(layer.change.baseline, layer.change.candidate))
+      out[size(layer) > 0 ? 1 : 0].push_back(layer);
+  }
+  const auto is_small = [&](const auto& way) { return std::abs(total(way)) < least; };
+  if (std::ranges::any_of(out, is_small)) return {};
+  for (auto& way : out) std::erase_if(way, [&](const LayerPart& layer) { return !surely_moved(group, layer); });
+  return std::ranges::any_of(out, is_small) ? std::vector<std::vector<LayerPart>>() : out;
+}
+
 // Of head or tail: in the other direction than the layers, or by another factor.
 bool otherwise(const LedgerChange& own, const LedgerChange& layers) {
   if (own.baseline <= 0 || own.candidate <= 0 || layers.baseline <= 0 || layers.candidate <= 0) return true;
@@ -106,7 +135,8 @@ void count_layers(Reason& reason, const std::vector<LayerPart>& layers) {
   for (const LayerPart& layer : layers) {
     if (layer.change.baseline <= 0 && layer.change.candidate <= 0) continue;
     ++reason.place.compared;
-    if ((layer.change.change > 0) == (reason.change.change > 0) && layer.change.change != 0) ++reason.place.moved;
+    const double least = kLeastOfLayer * std::min(layer.change.baseline, layer.change.candidate);
+    if ((size(layer) > 0) == (reason.change.change > 0) && std::abs(size(layer)) >= least) ++reason.place.moved;
   }
   if (reason.place.compared > 0) reason.place.kind = PlaceKind::kLayers;
 }
@@ -244,7 +274,8 @@ std::vector<RoleChange> changes_by_role(const GroupComparison& group, const Kern
   return explained / change < kMostInLayers ? std::vector<RoleChange>() : roles;
 }
 
-std::vector<Reason> split_by_place(const Reason& whole, const std::vector<LayerPart>& parts, double least) {
+std::vector<Reason> split_by_place(const GroupComparison& group, const Reason& whole,
+                                   const std::vector<LayerPart>& parts, double least) {
   std::vector<Reason> out;
   Reason rest = whole;
   std::vector<LayerPart> layers, around;
@@ -259,10 +290,12 @@ std::vector<Reason> split_by_place(const Reason& whole, const std::vector<LayerP
     if (!otherwise(part.change, of_layers)) continue;
     out.push_back(take(rest, part.layer == kHead ? PlaceKind::kStepHead : PlaceKind::kStepTail, {part}));
   }
-  std::vector<LayerPart> few = standing_out(layers);
+  std::vector<std::vector<LayerPart>> apart = {standing_out(layers)};
+  if (apart[0].empty() && whole.cause == Cause::kOperation) apart = opposed(group, layers, least);
   // What only one side runs is one reason, however many of it a layer has.
-  const bool one_sided = whole.baseline_n <= 0 || whole.candidate_n <= 0;
-  if (!one_sided && !few.empty() && std::abs(total(few)) >= least) {
+  if (whole.baseline_n <= 0 || whole.candidate_n <= 0) apart.clear();
+  for (const std::vector<LayerPart>& few : apart) {
+    if (few.empty() || std::abs(total(few)) < least) continue;
     out.push_back(take(rest, PlaceKind::kLayers, few));
     std::erase_if(layers, [&](const LayerPart& layer) {
       return std::ranges::any_of(few, [&](const LayerPart& own) { return own.layer == layer.layer; });

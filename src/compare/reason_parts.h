@@ -13,10 +13,11 @@ struct LayerPart : CountedChange {
   std::int32_t layer = 0;
 };
 
-// One reason for each part of a row: for layers that changed otherwise than most, for head or tail where they changed
-// otherwise than the layers, and for the rest. They add up to `whole`. `least`: ns; smaller parts are none of their
-// own.
-std::vector<Reason> split_by_place(const Reason& whole, const std::vector<LayerPart>& parts, double least);
+// One reason for each part of a row: for layers that changed otherwise than most, for those of an operation that moved
+// against each other, for head or tail where they changed otherwise than the layers, and for the rest. They add up to
+// `whole`. `least`: ns; smaller parts are none of their own.
+std::vector<Reason> split_by_place(const GroupComparison& group, const Reason& whole,
+                                   const std::vector<LayerPart>& parts, double least);
 
 // The roles that changed most of what an operation did, in order of size; those that changed the other way, or little,
 // are left out. Empty where the kernels at its place do not add up to it (some are in a fusion), or have no role.

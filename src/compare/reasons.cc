@@ -130,7 +130,7 @@ class Finder {
       whole.candidate_n = static_cast<double>(count_steps(b_, group_.group.candidate.rare));
     }
     const auto add = [&](const Reason& reason, const std::vector<LayerPart>& parts) {
-      for (Reason& part : split_by_place(reason, parts, least())) all_.push_back(std::move(part));
+      for (Reason& part : split_by_place(group_, reason, parts, least())) all_.push_back(std::move(part));
     };
     whole.interval = interval_of(whole, row.figure);
     std::vector<MemberPart> members;

@@ -155,7 +155,12 @@ Reason whole(const std::vector<LayerPart>& parts) {
 std::string places_of(const std::vector<LayerPart>& parts) {
   std::string out;
   std::int64_t sum = 0;
-  for (const Reason& reason : split_by_place(whole(parts), parts, 100)) {
+  GroupComparison group;
+  for (const LayerPart& own : parts) {
+    group.baseline.layer_times[own.layer].assign(6, std::llround(own.change.baseline));
+    group.candidate.layer_times[own.layer].assign(6, std::llround(own.change.candidate));
+  }
+  for (const Reason& reason : split_by_place(group, whole(parts), parts, 100)) {
     const auto& place = reason.place;
     const char* kind = place.kind == PlaceKind::kStepHead   ? "head"
                        : place.kind == PlaceKind::kStepTail ? "tail"
@@ -193,6 +198,13 @@ TEST_CASE("reasons by place") {
        {part(kTail, 0, 900, 0, 1), part(0, 1000, 1500, 2, 1), part(1, 1000, 1500), part(2, 1000, 1500)},
        "layers [] (3/3) +2400"},
       {"what only the tail has is in the tail", {part(kTail, 1000, 1500)}, "tail [] (0/0) +500"},
+      {"layers that moved against each other are two reasons",
+       {part(0, 1000, 1500), part(1, 1000, 1400), part(2, 1000, 1500), part(3, 1000, 500), part(4, 1000, 500),
+        part(5, 1000, 550)},
+       "layers [3,4,5] (0/0) -1450; layers [0,1,2] (0/0) +1400; layers [] (0/0) +0"},
+      {"within a tenth they are noise, and within a percent none moved",
+       {part(0, 1000, 1090), part(1, 1000, 1090), part(2, 1000, 920), part(3, 1000, 915), part(4, 1000, 1005)},
+       "layers [] (2/5) +20"},
       {"layers that differ are not named where all changed",
        {part(0, 2000, 1000), part(1, 2000, 1010), part(2, 2000, 990), part(3, 2000, 600), part(4, 2000, 1005),
         part(5, 2000, 995)},
