@@ -129,15 +129,10 @@ namespace {
 constexpr double kOtherForm = 0.3;  // difference of layers of two stacks
 constexpr double kOtherPass = 0.5;  // of passes over one: a prompt's and a token's, say
 
+constexpr Traits kPerceptronTraits = kActivationTrait | kMoeTrait;
+
 bool any(std::span<const Traits> kernels, Traits wanted) {
   return std::ranges::any_of(kernels, [&](Traits traits) { return (traits & wanted) != 0; });
-}
-
-// A router chooses experts; of two micro-batches that take turns both may, before the first one's experts work.
-bool has_perceptron(std::span<const Traits> kernels) {
-  constexpr Traits kExperts = kMoeTrait | kGemmTrait;
-  return std::ranges::any_of(
-      kernels, [](Traits traits) { return (traits & kActivationTrait) != 0 || (traits & kExperts) == kExperts; });
 }
 
 // ---- Which runs of mixers make a layer
@@ -173,25 +168,38 @@ class Chains {
   }
 
  private:
+  // What follows a run until the next one, or the end.
   [[nodiscard]] std::span<const Traits> between(std::size_t run) const {
-    return sequence_.subspan(runs_[run].last + 1, runs_[run + 1].first - runs_[run].last - 1);
+    const std::size_t end = run + 1 < runs_.size() ? runs_[run + 1].first : sequence_.size();
+    return sequence_.subspan(runs_[run].last + 1, end - runs_[run].last - 1);
   }
   [[nodiscard]] std::span<const Traits> mixers(std::size_t run) const {
     return sequence_.subspan(runs_[run].first, runs_[run].last + 1 - runs_[run].first);
+  }
+
+  // Whether what follows a run chooses experts that work behind the next run, which chooses, too: two micro-batches
+  // that take turns.
+  [[nodiscard]] bool only_routes(std::size_t run) const {
+    const auto has_experts = [](std::span<const Traits> kernels) {
+      constexpr Traits kExperts = kMoeTrait | kGemmTrait;
+      return std::ranges::any_of(
+          kernels, [](Traits traits) { return (traits & kActivationTrait) != 0 || (traits & kExperts) == kExperts; });
+    };
+    return !has_experts(between(run)) && has_experts(between(run + 1)) && any(between(run + 1), kMoeTrait);
   }
 
   // Which stretches between runs lie within a layer.
   void find_inner() {
     inner_.assign(runs_.size(), false);
     bool perceptrons = false;
-    for (std::size_t i = 0; i + 1 < runs_.size(); ++i) perceptrons = perceptrons || has_perceptron(between(i));
+    for (std::size_t i = 0; i + 1 < runs_.size(); ++i) perceptrons = perceptrons || any(between(i), kPerceptronTraits);
     if (!perceptrons) {
       find_inner_by_products();
       return;
     }
     for (std::size_t i = 0; i + 1 < runs_.size(); ++i) {
-      inner_[i] = any(between(i), kNormTrait) && !has_perceptron(between(i)) && !any(mixers(i), kSsmTrait) &&
-                  !any(mixers(i + 1), kSsmTrait);
+      inner_[i] = any(between(i), kNormTrait) && (!any(between(i), kPerceptronTraits) || only_routes(i)) &&
+                  !any(mixers(i), kSsmTrait) && !any(mixers(i + 1), kSsmTrait);
     }
   }
 

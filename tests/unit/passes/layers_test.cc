@@ -68,6 +68,8 @@ TEST_CASE("stacks of layers and passes over them") {
        "E+" + times(6, "NGAG+NGAG+NGG+") + "NGs", "6 x 1"},
       {"attention after attention is no layer of two: each has its own experts or activation",
        "E" + times(4, "NGAGnGXGNGAGnTMM") + "nGs", "8 x 1"},
+      {"dense layers and such with experts that no name shows take turns",
+       "E" + times(4, "NGAGNGTGG" + std::string("NGAGNGXG")) + "nGs", "8 x 1"},
       {"two micro-batches take turns: both are routed before the experts of either",
        "E" + times(8, "NGAGNGT" + std::string("NGAGNGT") + "MXMMXM") + "nGs", "8 x 1"},
       {"double and single blocks", diffusion, "19 x 1, 38 x 1"},
