@@ -103,10 +103,11 @@ class PassFinder {
   TrackRanges find() {
     if (runs_.size() < 2) return {{}, 0, "no kernels of attention or state spaces follow each other"};
     const std::vector<std::size_t> between = gaps_with(kSamplingTrait | kEmbeddingTrait);
-    for (const std::vector<std::size_t>& gaps : {between, before_long_ones(between)}) {
-      TrackRanges named = ranges(gaps, "sampling and embedding kernels");
-      if (named.confidence >= kConfident) return named;
-    }
+    constexpr double kVerified = 0.9;
+    const TrackRanges named = ranges(between, kNamed), verified = ranges(before_long_ones(between), kNamed);
+    if (verified.confidence >= kVerified) return verified;
+    if (named.confidence >= kConfident) return named;
+    if (verified.confidence >= kConfident) return verified;
     TrackRanges recurring = ranges(recurring_gaps(), "kernels that recur after the same number of layers");
     if (recurring.confidence >= kConfident) return recurring;
     return {{}, 0, "no number of layers between sampling or embedding kernels prevails"};
@@ -114,6 +115,7 @@ class PassFinder {
 
  private:
   static constexpr double kConfident = 0.6;
+  static constexpr const char* kNamed = "sampling and embedding kernels";
 
   // Gap g lies between run g and run g + 1.
   [[nodiscard]] std::vector<std::size_t> gaps_with(Traits traits) const {

@@ -83,7 +83,9 @@ TEST_CASE("steps by the rhythm of the kernels") {
                     block = "u" + times(2, "NGDGnGXG") + "nGrvw";
   const std::string unsaid = "E" + times(3, "NGAGnGXG") + "nGs", vision = "VNXVNXVNXG", training = "GXGGXGOOO",
                     clipped = "GXGGXGOXO";
-  const std::string verified = "E" + times(6, "NGDGnGXG") + "nGs" + times(3, "ENGDGnGXGnGs");
+  const std::string target = "E" + times(6, "NGDGnGXG") + "nGs";
+  const std::string verified = target + times(3, "ENGDGnGXGnGs"),
+                    by_two = target + times(4, "E" + times(2, "NGDGnGXG") + "nGs");
   const auto in_kind = [](std::string_view kind, std::initializer_list<std::string> steps) {
     return fmt::format("{0}:{1}", kind, fmt::join(steps, fmt::format(" {}:", kind)));
   };
@@ -105,6 +107,7 @@ TEST_CASE("steps by the rhythm of the kernels") {
        times(4, unnamed + " "), in_kind("decode", {unnamed, unnamed, unnamed, unnamed})},
       {"passes that draft are of the step before, which verified", times(3, verified + " "),
        in_kind("decode", {verified, verified, verified})},
+      {"also where each has layers of its own", times(3, by_two + " "), in_kind("decode", {by_two, by_two, by_two})},
       {"a block of two layers that recurs is a repeating unit, no step", times(4, block + " "),
        in_kind("unit", {block, block, block, block})},
       {"attention that does not say: decode where graphs are replayed, else unknown",
