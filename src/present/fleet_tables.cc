@@ -62,13 +62,14 @@ Cell change_cell(const TrendSeries& series, const TrendPoint& point) {
 // Of the load that the value grows by at the most.
 double power_of(const TrendSeries& series) { return std::ranges::max(series.points, {}, &TrendPoint::power).power; }
 
-// Of the runs of the values from `at` on, against those from `begin`.
+// Of the runs of the values from `at` on, as long as their load does not change, against those from `begin`.
 LoadDifference load_between(const TrendSeries& series, std::size_t begin, std::size_t at) {
+  const std::size_t end = series.load_change && series.load_change->at > at ? series.load_change->at : SIZE_MAX;
   std::vector<double> before, after;
   std::size_t place = 0;
   for (const TrendPoint& point : series.points) {
     if (!point.value) continue;
-    if (place >= begin) (place < at ? before : after).push_back(point.load);
+    if (place >= begin && place < end) (place < at ? before : after).push_back(point.load);
     ++place;
   }
   return {middle_of(before), middle_of(after), false, power_of(series)};
@@ -172,7 +173,9 @@ double newest_pct(const TrendSeries& series) {
 
 std::vector<LevelChange> level_changes(const TrendSeries& series) {
   std::vector<LevelChange> out;
-  if (!series.changes.empty()) out.push_back({last_change_pct(series).value_or(kNewWork), last_load(series)});
+  const auto change = last_change_pct(series);
+  if (change) out.push_back({*change, last_load(series)});
+  if (!change && !series.changes.empty()) out.push_back({kNewWork, {}});  // no load makes work of none
   if (series.load_change) out.push_back({0, load_in_level(series)});
   return out;
 }
@@ -197,9 +200,14 @@ Sentence trend_headline(const TrendSeries& series, const std::string& metric) {
       series.newest == 0
           ? Sentence{}
           : say("newest",
-                "; {values:# newest value is|newest values are} beyond all others of the level, too few for a "
-                "change",
-                {{"values", series.newest}})};
+                "; {values:# newest value is|newest values are} beyond all others of the level{load}, too few "
+                "for a change",
+                {{"values", series.newest},
+                 {"load", series.load_change
+                              ? Sentence{}
+                              : load_words(load_between(series, series.changes.empty() ? 0 : series.changes.back().at,
+                                                        values.size() - series.newest),
+                                           newest_pct(series))}})};
   const Sentence load_change = load_words(load_in_level(series), 0);
   const Figure in_level{"in_level", load_change.text.empty()
                                         ? Sentence{}

@@ -329,6 +329,11 @@ def check_load(folder):
     even = run("trace-query", "trend", folder / "even", "--gate", "3", check=False)
     require(even.returncode == 1 and "loads more than 10 % apart" in even.stderr and
             ", at 11.1 % less load a step from 2025-12-24 18:23 (run 12) on" in " ".join(even.stdout.split()), f"{even.stdout} {even.stderr}")
+    for night in range(24):
+        tokens, clock = ("3640", "1.22") if night >= 17 else ("4096", "1.08" if night >= 10 else "1")
+        make(folder / "then" / f"{night:02}.json", FIRST_DAY + night * DAY, "--prompt-tokens", tokens, "--clock", clock, "--idle", str(night * 7 % 5 * 100_000), mix="P")
+    then = " ".join(run("trace-query", "trend", folder / "then").stdout.split())
+    require("(run 11 of 24)" in then and then.count("less load a step") == 1 and "% less load a step from 2025-12-30 18:23 (run 18) on" in then, f"the time first, then the load: {then}")
     far = run("trace-query", "trend", folder / "far", "--gate", "50", check=False)
     equal(far.returncode, 1, f"a gate across loads far apart: {far.stderr}")
     require("1 of 1 series not judged: fewer than 10 runs, or loads more than 10 % apart; it fails" in far.stderr, far.stderr)
@@ -355,7 +360,7 @@ def check_width(folder):
 
 
 def main(cases, folder):
-    for name in ("content", "states", "closed/late", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "far", "new", "even", "runs", "mixed", "elsewhere", "named/n1", "named/n2", "named/n3"):
+    for name in ("content", "states", "closed/late", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "far", "new", "even", "then", "runs", "mixed", "elsewhere", "named/n1", "named/n2", "named/n3"):
         (folder / name).mkdir(parents=True)
     (folder / "file").write_text("no folder")
     cases.each((check_content, check_width, check_states, check_closed, check_index_dir, check_where, check_stored, check_cache, check_trend,
