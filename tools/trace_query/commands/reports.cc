@@ -355,8 +355,8 @@ void finish_steps(const CommandLine& line, Workload& workload, TraceReport& resu
 void finish_phases(const CommandLine& line, Workload& workload, TraceReport& result) {
   finish_steps(line, workload, result);
   Statement other(workload.index().database(), R"(
-      SELECT phase, count(iif(next_phase <> phase, period, NULL)), count(*), avg(iif(next_phase <> phase, period, NULL)) AS other,
-             avg(iif(next_phase = phase, period, NULL)) AS own
+      SELECT phase, count(iif(next_phase <> phase, period, NULL)), count(*), median(iif(next_phase <> phase, period, NULL)) AS other,
+             median(iif(next_phase = phase, period, NULL)) AS own
       FROM temp.step_figures GROUP BY phase HAVING max(other, own) > 1.3 * min(other, own))");
   while (other.step()) {
     result.warnings.push_back(fmt::format(
