@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/large_vector.h"
 #include "base/unknown.h"
 
 namespace tracedb {
@@ -91,7 +92,7 @@ class TimeCover {
     return saturating_add(last.before, std::min(time, last.end) - last.begin);
   }
 
-  std::vector<Part> parts_;  // apart from each other, in order
+  LargeVector<Part> parts_;  // apart from each other, in order
 };
 
 }  // namespace tracedb

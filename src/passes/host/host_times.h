@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/dense_index.h"
+#include "base/large_vector.h"
 
 namespace tracedb {
 
@@ -43,8 +44,8 @@ struct HostTimes {
   struct Range {
     std::uint32_t begin = 0, count = 0;
   };
-  std::vector<Range> ranges;  // by tally: of `times`
-  std::vector<PlaceTime> times;
+  LargeVector<Range> ranges;  // by tally: of `times`
+  LargeVector<PlaceTime> times;
   [[nodiscard]] std::span<const PlaceTime> of(std::size_t tally) const {
     return tally < ranges.size() ? std::span(times).subspan(ranges[tally].begin, ranges[tally].count)
                                  : std::span<const PlaceTime>();
