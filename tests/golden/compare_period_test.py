@@ -221,6 +221,45 @@ def check_before_others(folder):
     equal(len(series_of(a)), 1, "series of what did not change")
 
 
+def served(path, number, steps):
+    """The index of a run on a day of its own, of steps (prefill tokens or None, requests, us, us of waiting behind)."""
+    events, at = [], 1000
+    for i, (tokens, requests, dur, wait) in enumerate(steps):
+        mark = f"0(0)_generation_{requests}({requests})" if tokens is None else f"1({tokens})_generation_0(0)"
+        dur += (7 * number + 3 * i) % 5
+        events += [event("user_annotation", f"execute_context_{mark}", at, dur + 9), call("cudaLaunchKernel", at + 1, 2, i + 1),
+                   kernel("gemm", at + 5, dur, correlation=i + 1)]
+        at += dur + 10 + wait
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"traceEvents": events, "baseTimeNanoseconds": 1_750_000_000_000_000_000 + number * 10 ** 14}))
+    run("trace-ingest", "-q", path)
+
+
+def check_no_alarm_before_others(folder):
+    """Of runs that differ in warm-up, stalls and mixes of prompts alone no gate fails or is left open by steps before another kind."""
+    decode = (None, 8, 400, 0)
+
+    def warm(i):
+        return [(64, 0, 900 * (1 + 5 * (7 * i % 10)), 0)] + [decode] * 3 + ([(64, 0, 900, 0)] + [decode] * 3) * 12
+
+    def stalled(i):
+        return [(64, 0, 900, 9000 if (n + i) % 11 == 5 and i % 3 else 0) if n % 4 == 0 else decode for n in range(60)]
+
+    def mixed(i):
+        prompts = [4096 if n < 7 + (i % 4) * 2 else 512 for n in range(20)]
+        return [one for tokens in prompts for one in ((tokens, 0, tokens, 0), *[decode] * 3)]
+    for name, steps in (("warm", warm), ("stalled", stalled), ("mixed", mixed)):
+        for i in range(10):
+            served(folder / f"{name}-{i % 2}" / f"{i}.json", i, steps(i))
+        done = run("trace-query", "compare", folder / f"{name}-0", folder / f"{name}-1", "--gate", 3, check=False)
+        said = " ".join(done.stdout.split())
+        require(done.returncode == 0 and "gate 3 %: passed: " in said, f"{name}: {said}")
+    for i in range(8):
+        served(folder / f"few-{i % 2}" / f"{i}.json", i, ([decode] * 5 + [(None, 8, 400, 3000 * (i % 2)), (64, 0, 900, 0)]) * 2)
+    warnings = as_json("compare", folder / "few-0", folder / "few-1")["warnings"]
+    require("decode to prefill: not judged: no run of the baseline has a level" in warnings, warnings)
+
+
 def check_populations(folder):
     """Decode steps before another kind take eight times as long as the others, and in one trace half as long again: they are in
     no period, which is said where periods are."""
@@ -244,5 +283,5 @@ def main(cases, folder):
     near, far = pair(folder, "P,D*5")
     cases.each((check_summary, check_ledger, check_gate), near, far)
     cases.run("check file", check_file, near, far, folder)
-    for check in (check_alone, check_return, check_before_others, check_populations, check_host, check_recorded_differently, check_old_file):
+    for check in (check_alone, check_return, check_before_others, check_no_alarm_before_others, check_populations, check_host, check_recorded_differently, check_old_file):
         cases.run_apart(check.__name__.replace("_", " "), check)

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <fstream>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -145,31 +146,30 @@ class GroupSummer {
   std::vector<std::size_t> opened_;  // parts that have some; one twice where times cancel
 };
 
-// `to`: the kind that follows each of them.
-RollUpGroup group_of(const ComparedTrace& trace, const KernelNameTable& kernel_names, StepKind kind, std::string batch,
-                     std::vector<std::uint32_t> steps, std::optional<StepKind> to = {}) {
+RollUpGroup group_of(const ComparedTrace& trace, const KernelNameTable& kernel_names, std::string kind,
+                     std::string batch, const GroupSide& group) {
   RollUpGroup out;
-  out.kind = to ? transition_kind(to_string(kind), to_string(*to)) : to_string(kind);
+  out.kind = std::move(kind);
   out.batch = std::move(batch);
-  GroupSide group = group_side(trace, kind, std::move(steps), to.has_value());
-  group.by_period = group.by_period || to;
   out.matched_steps = static_cast<std::int64_t>(count_steps(trace, group.matched));
   if (!group.device_steps.empty()) out.work = work_facts(trace, group);
   GroupSummer(trace, kernel_names, group, out).run();
   return out;
 }
 
-// Each of at least as many steps as make a level.
-void add_transitions(const ComparedTrace& trace, const KernelNameTable& kernel_names, StepKind kind,
-                     const std::vector<std::uint32_t>& steps, std::vector<RollUpGroup>& groups) {
-  std::map<StepKind, std::vector<std::uint32_t>> before;  // by the kind that follows
-  for (const std::uint32_t step : steps) {
+// Of the steps, and, by the kind that follows, of those of them that another kind follows.
+void add_groups(const ComparedTrace& trace, const KernelNameTable& kernel_names, const StepsOfBatch& of,
+                std::vector<RollUpGroup>& groups) {
+  const std::string kind(to_string(of.kind));
+  groups.push_back(group_of(trace, kernel_names, kind, of.batch, group_side(trace, of.kind, of.device_steps)));
+  std::set<StepKind> following;
+  for (const std::uint32_t step : of.device_steps) {
     const Transition& next = trace.periods.transitions[step];
-    if (next.period != kUnknownValue) before[next.to].push_back(step);
+    if (next.period != kUnknownValue) following.insert(next.to);
   }
-  for (auto& [to, own] : before) {
-    if (count_steps(trace, own) >= kLeastOfLevel)
-      groups.push_back(group_of(trace, kernel_names, kind, "", std::move(own), to));
+  for (const StepKind to : following) {
+    groups.push_back(group_of(trace, kernel_names, transition_kind(kind, to_string(to)), of.batch,
+                              transition_side(trace, of.kind, to, of.device_steps)));
   }
 }
 
@@ -299,17 +299,14 @@ RollUp roll_up(const Index& index, const ComparedTrace& trace, const KernelNameT
   out.date_ns = date >= kFirstDate ? date : 0;
   const std::vector<StepsOfBatch> by_batch = steps_by_batch(trace);
   for (std::size_t i = 0; i < by_batch.size();) {
-    const StepKind kind = by_batch[i].kind;
+    StepsOfBatch all{by_batch[i].kind, "", {}};
     std::size_t end = i;
-    std::vector<std::uint32_t> all;
-    for (; end < by_batch.size() && by_batch[end].kind == kind; ++end) {
-      all.insert(all.end(), by_batch[end].device_steps.begin(), by_batch[end].device_steps.end());
+    for (; end < by_batch.size() && by_batch[end].kind == all.kind; ++end) {
+      all.device_steps.insert(all.device_steps.end(), by_batch[end].device_steps.begin(),
+                              by_batch[end].device_steps.end());
     }
-    add_transitions(trace, kernel_names, kind, all, out.groups);
-    out.groups.push_back(group_of(trace, kernel_names, kind, "", std::move(all)));
-    for (; i < end; ++i) {
-      out.groups.push_back(group_of(trace, kernel_names, kind, by_batch[i].batch, by_batch[i].device_steps));
-    }
+    add_groups(trace, kernel_names, all, out.groups);
+    for (; i < end; ++i) add_groups(trace, kernel_names, by_batch[i], out.groups);
   }
   return out;
 }

@@ -21,8 +21,8 @@ struct RollUpPart {
   std::string detail;      // role; of kernels of no known class their name
 };
 
-// Steps of a kind, or those of them of one batch size, or that another kind follows. Sums over its usual steps
-// (step_groups.h), of the last over all of them, of means over the devices of a step.
+// Steps of a kind, or those of them of one batch size, or of either those that another kind follows. Sums over its
+// usual steps (step_groups.h), of means over the devices of a step.
 struct RollUpGroup {
   std::string kind, batch;         // "decode", "decode to prefill", "32..63 requests"; batch "": all steps of the kind
   std::int64_t matched_steps = 0;  // all of them

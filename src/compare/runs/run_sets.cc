@@ -220,9 +220,7 @@ class PhaseMaker {
         phase.runs += group.ranks.empty() ? 0 : 1;
       }
     }
-    const auto has_none = [](const auto& side) { return !side.empty() && std::ranges::none_of(side, has_level); };
-    const bool is_transition = own_kind(kind) != kind;  // which counts where both sides have it
-    if (phase.runs == 0 || (is_transition && std::ranges::any_of(groups, has_none))) return;
+    if (phase.runs == 0) return;
     phase.by_period = are_by_period(groups);
     const bool loads = know_loads(groups);
     if (loads) phase.load = own_kind(kind) == "decode" ? "requests" : "tokens";

@@ -65,10 +65,10 @@ double mix_distance(const Buckets& a, const Buckets& b) {
   return distance / 2;
 }
 
-// Sets which of the matched steps count.
-void choose_steps(const ComparedTrace& trace, bool every_step, double least_margin, GroupSide& side) {
+// Sets which of the matched steps count. `periods`: of them, to a step of their own or another kind.
+void choose_steps(const ComparedTrace& trace, const std::vector<std::int64_t>& periods, bool every_step,
+                  double least_margin, GroupSide& side) {
   const std::vector<DeviceStep>& steps = trace.work.steps;
-  const std::vector<std::int64_t>& periods = trace.periods.within_kind;
   const auto followed =
       std::ranges::count_if(side.matched, [&](std::uint32_t i) { return periods[i] != kUnknownValue; });
   side.by_period = followed > 0 && 2 * static_cast<std::size_t>(followed) >= side.matched.size();
@@ -385,15 +385,13 @@ WorkDifference other_layers(const std::string& models, bool one_name) {
   return {"other number of layers: " + models + ": another size, or a trace that is cut off"};
 }
 
-}  // namespace
-
-GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std::uint32_t> steps, bool every_step,
-                     double least_margin) {
+GroupSide side_of(const ComparedTrace& trace, StepKind kind, std::vector<std::uint32_t> steps,
+                  const std::vector<std::int64_t>& periods, bool every_step, double least_margin) {
   GroupSide group;
   group.kind = kind;
   std::ranges::sort(steps);
   group.device_steps = group.matched = std::move(steps);
-  choose_steps(trace, every_step, least_margin, group);
+  choose_steps(trace, periods, every_step, least_margin, group);
   group.tokens_known = !group.device_steps.empty();
   double overlap = 0, span = 0;
   for (const std::uint32_t i : group.device_steps) {
@@ -410,8 +408,21 @@ GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std:
   return group;
 }
 
+}  // namespace
+
+GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std::uint32_t> steps, bool every_step,
+                     double least_margin) {
+  return side_of(trace, kind, std::move(steps), trace.periods.within_kind, every_step, least_margin);
+}
+
+GroupSide transition_side(const ComparedTrace& trace, StepKind kind, StepKind to, std::vector<std::uint32_t> steps) {
+  const std::vector<std::int64_t> periods = trace.periods.to(to);
+  std::erase_if(steps, [&](std::uint32_t i) { return periods[i] == kUnknownValue; });
+  return side_of(trace, kind, std::move(steps), periods, false, 0);
+}
+
 std::int64_t time_of(const ComparedTrace& trace, const GroupSide& side, std::uint32_t device_step) {
-  return side.by_period ? trace.periods.within_kind[device_step] : trace.work.steps[device_step].span;
+  return side.by_period ? trace.periods.to_next(device_step) : trace.work.steps[device_step].span;
 }
 
 std::optional<std::int64_t> load_of(const StepInfo& info) {

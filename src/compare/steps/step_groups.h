@@ -56,6 +56,8 @@ StepMatch match_steps(const ComparedTrace& baseline, const ComparedTrace& candid
 // The side of a group of these steps of a kind. `least_margin`: that of the side it is compared with.
 GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std::uint32_t> steps,
                      bool every_step = false, double least_margin = 0);
+// Of those of the steps that a step of kind `to` follows: their periods are the times until that begins.
+GroupSide transition_side(const ComparedTrace& trace, StepKind kind, StepKind to, std::vector<std::uint32_t> steps);
 
 // What the host takes for a step that has no period; medians, ns.
 struct HostStep {

@@ -113,6 +113,17 @@ void use_history(const SetsRequest& request, std::vector<NamedRun> history, cons
   }
 }
 
+// Those that cannot be judged, unless they are asked for: the other steps of the kind are.
+void leave_out_transitions(const SetsRequest& request, SetsAnswer& out) {
+  std::erase_if(out.phases, [&](const PhaseAnswer& one) {
+    const std::string& label = one.phase.label;
+    const SetMetric& period = one.comparison.period;
+    if (own_kind(label) == label || period.range || request.phases.phase == label) return false;
+    out.warnings.push_back(fmt::format("{}: not judged: {}", label, period.reason));
+    return true;
+  });
+}
+
 SetsAnswer answer_of(const CommandLine& line, const SetsRequest& request, FoundSides sides,
                      std::vector<NamedRun> history, std::vector<std::string> warnings) {
   SetsAnswer out;
@@ -151,6 +162,7 @@ SetsAnswer answer_of(const CommandLine& line, const SetsRequest& request, FoundS
     throw usage_error("compare: --phase {}: there are {}", *request.phases.phase, known);
   }
   if (line.has("history")) use_history(request, std::move(history), runs, options, out);
+  leave_out_transitions(request, out);
   return out;
 }
 
