@@ -260,6 +260,14 @@ def check_no_alarm_before_others(folder):
     require("decode to prefill: not judged: no run of the baseline has a level" in warnings, warnings)
 
 
+def check_trend_of_others(folder):
+    """Waits behind prefill steps are in no period of decode steps, but in the trend."""
+    for i in range(14):
+        served(folder / "after" / f"{i:02}.json", i, ([(64, 0, 900, 800 * (i > 6))] + [(None, 8, 400, 0)] * 3) * 5)
+    after = run("trace-query", "trend", folder / "after", "--phase", "decode", "--gate", 3, check=False)
+    require(after.returncode == 1 and "prefill to decode: +" in after.stderr, after.stdout + after.stderr)
+
+
 def check_populations(folder):
     """Decode steps before another kind take eight times as long as the others, and in one trace half as long again: they are in
     no period, which is said where periods are."""
@@ -283,5 +291,5 @@ def main(cases, folder):
     near, far = pair(folder, "P,D*5")
     cases.each((check_summary, check_ledger, check_gate), near, far)
     cases.run("check file", check_file, near, far, folder)
-    for check in (check_alone, check_return, check_before_others, check_no_alarm_before_others, check_populations, check_host, check_recorded_differently, check_old_file):
+    for check in (check_alone, check_return, check_before_others, check_no_alarm_before_others, check_trend_of_others, check_populations, check_host, check_recorded_differently, check_old_file):
         cases.run_apart(check.__name__.replace("_", " "), check)
