@@ -268,6 +268,14 @@ def check_trend_of_others(folder):
     require(after.returncode == 1 and "prefill to decode: +" in after.stderr, after.stdout + after.stderr)
 
 
+def check_trend_of_loads(folder):
+    """A load that varies by one within runs and halves between them: steps within runs do not tell what that does."""
+    for i in range(14):
+        served(folder / "halved" / f"{i:02}.json", i, [(None, (60 if i < 7 else 34) + n % 3 - 1, 400, 0) for n in range(12)])
+    halved = run("trace-query", "trend", folder / "halved", "--gate", 3, check=False)
+    require(halved.returncode == 1 and "loads more than 10 % apart" in halved.stderr, halved.stdout + halved.stderr)
+
+
 def check_populations(folder):
     """Decode steps before another kind take eight times as long as the others, and in one trace half as long again: they are in
     no period, which is said where periods are."""
@@ -291,5 +299,5 @@ def main(cases, folder):
     near, far = pair(folder, "P,D*5")
     cases.each((check_summary, check_ledger, check_gate), near, far)
     cases.run("check file", check_file, near, far, folder)
-    for check in (check_alone, check_return, check_before_others, check_no_alarm_before_others, check_trend_of_others, check_populations, check_host, check_recorded_differently, check_old_file):
+    for check in (check_alone, check_return, check_before_others, check_no_alarm_before_others, check_trend_of_others, check_trend_of_loads, check_populations, check_host, check_recorded_differently, check_old_file):
         cases.run_apart(check.__name__.replace("_", " "), check)

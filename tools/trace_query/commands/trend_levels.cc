@@ -1,6 +1,7 @@
 #include "trace_query/commands/trend_levels.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/failure.h"
 #include "base/text/decimal.h"
@@ -21,6 +22,14 @@ TrendValue load_of(const Run& run, const std::string& phase) {
     power = std::max(power, 1 + attention_share(*found));
   }
   return {std::nullopt, sum / static_cast<double>(run.ranks.size()), power};
+}
+
+// Whether loads of runs are near enough to each other to tell by the steps within them what they do.
+bool are_alike_in_load(const std::vector<SetRun>& runs) {
+  std::set<double> loads;
+  for (const SetRun& run : runs) loads.insert(run.load);
+  loads.erase(0);  // of those without a level
+  return loads.empty() || same_load(*loads.begin(), *loads.rbegin());
 }
 
 }  // namespace
@@ -50,11 +59,12 @@ TrendLevels levels_of(const std::string& phase, std::span<const TrendRun> runs, 
     if (!one.by_period) continue;
     std::vector<TrendValue>& values = out.try_emplace(one.label, runs.size()).first->second;
     const SetComparison levels = compare_sets(one.sums, {});
+    const bool at_equal_load = levels.load_varies && are_alike_in_load(levels.runs);
     for (const SetRun& run : levels.runs) {
       if (!run.bar.empty()) continue;
       TrendValue& own = values[static_cast<std::size_t>(*parse_int64(run.name))];
       own.value = run.period;
-      own.load = levels.load_varies ? 0 : std::max(own.load, run.load);
+      own.load = at_equal_load ? 0 : std::max(own.load, run.load);
     }
   }
   return out;
