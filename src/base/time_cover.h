@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "base/large_vector.h"
 #include "base/unknown.h"
 
 namespace tracedb {
@@ -92,7 +91,7 @@ class TimeCover {
     return saturating_add(last.before, std::min(time, last.end) - last.begin);
   }
 
-  LargeVector<Part> parts_;  // apart from each other, in order
+  std::vector<Part> parts_;  // apart from each other, in order
 };
 
 }  // namespace tracedb

@@ -30,7 +30,7 @@ std::vector<EventRef> events_of(const ComparedTrace& trace, const DeviceStep& st
 }
 
 std::size_t add_between(const ComparedTrace& trace, const LaunchThreads& threads, const HostQuestion& question,
-                        LargeVector<HostGap>& gaps) {
+                        std::vector<HostGap>& gaps) {
   const std::vector<std::size_t> next = next_steps(trace.work);
   const std::vector<std::int64_t> periods = question.to ? trace.periods.to(*question.to) : trace.periods.within_kind;
   std::size_t waits = 0;
@@ -48,7 +48,7 @@ std::size_t add_between(const ComparedTrace& trace, const LaunchThreads& threads
 }
 
 std::size_t add_within(const ComparedTrace& trace, const LaunchThreads& threads, const HostQuestion& question,
-                       LargeVector<HostGap>& gaps) {
+                       std::vector<HostGap>& gaps) {
   for (const std::uint32_t i : question.steps) {
     std::int64_t busy_until = trace.work.steps[i].first;
     for (const EventRef& event : events_of(trace, trace.work.steps[i])) {
@@ -87,7 +87,7 @@ std::vector<HostStay> host_stays(const Index& index, const ComparedTrace& trace,
   std::vector<HostStay> out(questions.size());
   if (questions.empty()) return out;
   const LaunchThreads threads(index, trace.events);
-  LargeVector<HostGap> gaps;
+  std::vector<HostGap> gaps;
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const std::size_t before = gaps.size();
     out[i].waits = (questions[i].between ? add_between : add_within)(trace, threads, questions[i], gaps);

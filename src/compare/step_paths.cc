@@ -41,7 +41,7 @@ class Asked {
     Waits waits;
     std::erase_if(windows, [&](const PathWindow& window) {
       if (may_wait_unseen(window)) return true;
-      const LargeVector<PathSegment> path = paths_.path(window);
+      const std::vector<PathSegment> path = paths_.path(window);
       if (holds_other_steps(window, path)) return true;
       waits.add(window, path);
       return false;
@@ -75,7 +75,7 @@ class Asked {
     std::int64_t all = 0, inferred = 0, unknown = 0;
     bool turns_inferred = false;  // returns of calls, or hand-overs
 
-    void add(const PathWindow& window, const LargeVector<PathSegment>& path) {
+    void add(const PathWindow& window, const std::vector<PathSegment>& path) {
       all = saturating_add(all, window.end - window.begin);
       for (const PathSegment& part : path) {
         turns_inferred |= part.kind != PathKind::kInferredWait && part.is_inferred;
@@ -119,7 +119,7 @@ class Asked {
 
   // Whether the host was so far ahead that kernels of steps before are on the path: it is longer than a step takes, and
   // what all of them save is not what one saves.
-  [[nodiscard]] bool holds_other_steps(const PathWindow& window, const LargeVector<PathSegment>& path) const {
+  [[nodiscard]] bool holds_other_steps(const PathWindow& window, const std::vector<PathSegment>& path) const {
     return std::ranges::any_of(path, [&](const PathSegment& part) {
       if (part.activity == kNoActivity) return false;
       const Activity& one = paths_.graph().activities()[part.activity];

@@ -118,7 +118,7 @@ class WindowFinder {
     const DeviceColumns columns(workload_.events(), LaneBy::kDevice);
     TimelineOptions options;
     options.window = window_of(selection_);
-    LargeVector<Gap> gaps = gaps_in_order(columns.work(), launch_calls(workload_.events().calls), options).listed;
+    std::vector<Gap> gaps = gaps_in_order(columns.work(), launch_calls(workload_.events().calls), options).listed;
     std::erase_if(gaps, [&](const Gap& gap) {
       const std::size_t row = gap.after.id - 1;
       return !(gap.after.is_memory_op ? filter.keeps_memory_op(row) : filter.keeps_kernel(row));

@@ -509,7 +509,7 @@ std::optional<HostCause> find_host_cause(Workload& workload, const RankTrace& ra
   if (waits.host_windows.empty()) return std::nullopt;
   const EventTables& events = workload.events();
   const LaunchThreads threads(workload.index(), events);
-  LargeVector<HostGap> gaps;
+  std::vector<HostGap> gaps;
   for (const LateWindow& window : waits.host_windows) {
     const std::uint32_t thread = threads.of({window.kernel, false});
     rank.working.for_each_gap(window.from, window.to, [&](std::int64_t from, std::int64_t to) {

@@ -35,7 +35,7 @@ class Walk {
     find_last();
   }
 
-  LargeVector<PathSegment> run() {
+  std::vector<PathSegment> run() {
     while (now_ > window_.begin) {
       const std::int64_t before = now_;
       activity_ == kNoActivity ? step_on_host() : step_on_device();
@@ -136,7 +136,7 @@ class Walk {
   std::uint32_t activity_ = kNoActivity;  // where the walk is; kNoActivity: on the thread
   std::uint32_t thread_;
   std::size_t stalled_ = 0;
-  LargeVector<PathSegment> segments_;
+  std::vector<PathSegment> segments_;
 };
 
 SmallestDelays smallest_delays(const ReleaseGraph& graph) {
@@ -549,7 +549,7 @@ HandOver CriticalPaths::hand_over(std::uint32_t thread, std::int64_t since, std:
   return waited ? HandOver{thread, since} : hand_overs_.find(thread, since, moment);
 }
 
-LargeVector<PathSegment> CriticalPaths::path(const PathWindow& window) const { return Walk(*this, window).run(); }
+std::vector<PathSegment> CriticalPaths::path(const PathWindow& window) const { return Walk(*this, window).run(); }
 
 WhatIfLength CriticalPaths::what_if(const PathWindow& window, const WhatIf& change) const {
   const Model model(*this, window);

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/large_vector.h"
 #include "passes/critical/hand_overs.h"
 #include "passes/critical/release_graph.h"
 #include "passes/steps/step_set.h"
@@ -102,7 +101,7 @@ class CriticalPaths {
 
   // In order of time: each begins where the one before ends, the first at the begin of the window, the last ends at its
   // end.
-  [[nodiscard]] LargeVector<PathSegment> path(const PathWindow& window) const;
+  [[nodiscard]] std::vector<PathSegment> path(const PathWindow& window) const;
   // Of the activities that begin in the window and end in it, in order of time.
   [[nodiscard]] std::vector<Slack> slack(const PathWindow& window) const;
   // With factors of 1, the length of the window.

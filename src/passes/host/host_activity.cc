@@ -172,7 +172,7 @@ std::optional<std::int64_t> HostActivity::python_calls() const {
   return started;
 }
 
-HostActivities::HostActivities(const Index& index, const EventTables& events, LargeVector<HostGap> gaps)
+HostActivities::HostActivities(const Index& index, const EventTables& events, std::vector<HostGap> gaps)
     : index_(index), events_(events), gaps_(std::move(gaps)), place_of_stack_(places_of_stacks(index)) {
   follow_queue();
   read_layers();
@@ -212,7 +212,7 @@ void HostActivities::read_layers() {
 void HostActivities::follow_queue() {
   const auto queue = read_queue(index_);
   if (queue.empty()) return;
-  LargeVector<HostGap> alone = gaps_;
+  std::vector<HostGap> alone = gaps_;
   for (std::uint32_t i = 0; i < alone.size(); ++i) alone[i].tally = i;
   gaps_.swap(alone);
   read_layers();
@@ -245,7 +245,7 @@ void HostActivities::read_stalls() {
     dur.push_back(rows.int64(1));
     name.push_back(rows.id(2));
   }
-  LargeVector<HostGap> gaps = gaps_;
+  std::vector<HostGap> gaps = gaps_;
   for (HostGap& gap : gaps) gap.thread = 1;
   keep(HostLayer::kCall, host_times({ts, dur, std::vector<std::uint32_t>(ts.size(), 1), name, {}}, gaps));
 }

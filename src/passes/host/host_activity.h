@@ -23,7 +23,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/large_vector.h"
 #include "passes/columns/device_events.h"
 #include "passes/columns/event_columns.h"
 #include "passes/host/host_times.h"
@@ -84,7 +83,7 @@ struct HostActivity {
 // The index and the columns must outlive the object. One thread at a time.
 class HostActivities {
  public:
-  HostActivities(const Index& index, const EventTables& events, LargeVector<HostGap> gaps);
+  HostActivities(const Index& index, const EventTables& events, std::vector<HostGap> gaps);
 
   [[nodiscard]] HostActivity of(std::size_t tally) const;
   [[nodiscard]] HostActivity sum(std::span<const std::uint32_t> tallies) const;  // each once
@@ -107,7 +106,7 @@ class HostActivities {
 
   const Index& index_;
   const EventTables& events_;
-  LargeVector<HostGap> gaps_;
+  std::vector<HostGap> gaps_;
   std::vector<std::uint32_t> place_of_stack_;  // by stack id: id of a frame
   std::array<Layer, kHostLayers> layers_;
   std::vector<Tally> tallies_;

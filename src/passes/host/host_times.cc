@@ -238,7 +238,7 @@ class ThreadSweep {
     std::uint32_t place = kNoPlace, started = 0;
   };
 
-  LargeVector<Gap> gaps_;  // in order of begin
+  std::vector<Gap> gaps_;  // in order of begin
   // Gaps before these end before all that comes: times are accounted later than starts are counted.
   std::size_t next_ = 0, next_counted_ = 0, closed_ = 0;
   std::size_t zone_ = 0;  // the first gap that is not in the zone or before it

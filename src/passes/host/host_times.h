@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/dense_index.h"
-#include "base/large_vector.h"
 
 namespace tracedb {
 
@@ -44,8 +43,8 @@ struct HostTimes {
   struct Range {
     std::uint32_t begin = 0, count = 0;
   };
-  LargeVector<Range> ranges;  // by tally: of `times`
-  LargeVector<PlaceTime> times;
+  std::vector<Range> ranges;  // by tally: of `times`
+  std::vector<PlaceTime> times;
   [[nodiscard]] std::span<const PlaceTime> of(std::size_t tally) const {
     return tally < ranges.size() ? std::span(times).subspan(ranges[tally].begin, ranges[tally].count)
                                  : std::span<const PlaceTime>();

@@ -246,10 +246,10 @@ class Words {
 // Calls visit(window, piece) for all parts of the paths, in their order. One walk over each table.
 template <class Visit>
 void for_each_part(Workload& workload, const PathsOfTrace& all, Visit visit) {
-  LargeVector<PathSegment> segments;
+  std::vector<PathSegment> segments;
   std::vector<std::size_t> ends;  // by window: the place behind its last
   for (const PathWindow& window : all.windows) {
-    const LargeVector<PathSegment> path = all.paths.path(window);
+    const std::vector<PathSegment> path = all.paths.path(window);
     segments.insert(segments.end(), path.begin(), path.end());
     ends.push_back(segments.size());
   }

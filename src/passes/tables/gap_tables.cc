@@ -53,7 +53,7 @@ template <class TallyOf>
 HostActivities host_activities(Workload& workload, std::span<const Gap> gaps, TallyOf tally_of) {
   const EventTables& events = workload.events();
   const LaunchThreads threads(workload.index(), events);
-  LargeVector<HostGap> on_host;
+  std::vector<HostGap> on_host;
   on_host.reserve(gaps.size());
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
     on_host.push_back({gaps[i].ts, gaps[i].ts + gaps[i].dur, threads.of(gaps[i].after), tally_of(i)});
@@ -166,7 +166,7 @@ void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) 
 void fill_gap_causes(Workload& workload, const PassOptions& options, TableRows& rows) {
   const GapSteps steps(workload);
   const Lanes lanes(workload, options);
-  const LargeVector<Gap> gaps = gaps_in_order(lanes.columns.work(), lanes.calls, lanes.options).listed;
+  const std::vector<Gap> gaps = gaps_in_order(lanes.columns.work(), lanes.calls, lanes.options).listed;
   const auto key_of = [&](const Gap& gap) { return std::tuple(gap.lane, gap.cause, steps.is_between(gap)); };
   struct Group {
     std::uint32_t number = 0;
@@ -232,7 +232,7 @@ void fill_timeline(Workload& workload, const PassOptions& options, TableRows& ro
   const EventTables& events = workload.events();
   const LaunchThreads threads(workload.index(), events);
   std::map<std::uint32_t, std::int64_t> between_steps;  // by lane
-  LargeVector<HostGap> gaps;
+  std::vector<HostGap> gaps;
   gaps.reserve(events.kernels.size() + events.memory.size());
   const auto on_gap = [&](const Gap& gap) {
     if (steps.is_between(gap).value_or(false)) between_steps[gap.lane] += gap.dur;

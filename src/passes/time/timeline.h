@@ -13,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/large_vector.h"
 #include "passes/columns/device_events.h"
 #include "passes/columns/group_stats.h"
 
@@ -82,7 +81,7 @@ std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& c
                                     const std::function<void(const Gap&)>& on_gap = {});
 
 struct Gaps {
-  LargeVector<Gap> listed;
+  std::vector<Gap> listed;
   std::int64_t count = 0;  // of all gaps
   std::int64_t total = 0;  // of all gaps, at most 2^63 - 1: the idle of all lanes, without unselected
 };

@@ -180,12 +180,12 @@ std::vector<TimelineEvent> events_of(const ComparedTrace& trace, const DeviceSte
 }
 
 // Idle times of the step's device.
-LargeVector<Gap> gaps_of(const ComparedTrace& trace, const DeviceStep& step, std::uint32_t stream) {
+std::vector<Gap> gaps_of(const ComparedTrace& trace, const DeviceStep& step, std::uint32_t stream) {
   const DeviceColumns columns(trace.events, LaneBy::kDevice);
   const DeviceWork work = columns.work();
   TimelineOptions options;
   options.window = {step.first, saturating_add(step.first, step.taken)};
-  LargeVector<Gap> out = gaps_in_order(work, launch_calls(trace.events.calls), options).listed;
+  std::vector<Gap> out = gaps_in_order(work, launch_calls(trace.events.calls), options).listed;
   const std::uint32_t lane = stream < work.lane_of_stream.size() ? work.lane_of_stream[stream] : 0;
   std::erase_if(out, [lane](const Gap& gap) { return gap.lane != lane; });
   return out;
@@ -253,7 +253,7 @@ class TimelineData {
   }
 
   // The longest; those left out are named in the data, so that all add up to the idle time of the step.
-  void idle(LargeVector<Gap> gaps, const DeviceStep& step) {
+  void idle(std::vector<Gap> gaps, const DeviceStep& step) {
     std::int64_t rest = step.idle;
     if (gaps.size() > kMostGaps) {
       std::ranges::stable_sort(gaps, std::ranges::greater(), &Gap::dur);
