@@ -317,6 +317,10 @@ def check_new_work(folder):
     equal((series["runs"], series["unknown"], series["changes"], series["before"], series["change_pct"]), (20, 0, 1, 0, None), "from 0")
     gated = run("trace-query", *given, "--gate", "3", check=False)
     require(gated.returncode == 1 and ": new" in gated.stderr, gated.stderr)
+    for night in range(20):
+        make(folder / "more" / f"{night:02}.json", FIRST_DAY + night * DAY, "--quantise", "on" if night >= 13 else "off", "--prompt-tokens", "5000" if night >= 13 else "4096", mix="P")
+    gated = run("trace-query", "trend", folder / "more", "--metric", "op:quantise", "--gate", "3", check=False)
+    require(gated.returncode == 1 and ": new" in gated.stderr and "not judged" not in gated.stderr, f"no load makes work of none: {gated.stderr}")
 
 
 def check_load(folder):
@@ -334,6 +338,11 @@ def check_load(folder):
         make(folder / "then" / f"{night:02}.json", FIRST_DAY + night * DAY, "--prompt-tokens", tokens, "--clock", clock, "--idle", str(night * 7 % 5 * 100_000), mix="P")
     then = " ".join(run("trace-query", "trend", folder / "then").stdout.split())
     require("(run 11 of 24)" in then and then.count("less load a step") == 1 and "% less load a step from 2025-12-30 18:23 (run 18) on" in then, f"the time first, then the load: {then}")
+    for night in range(14):
+        tokens = 4096 + 40 * (night * 7 % 5) if night < 13 else 4290
+        make(folder / "last" / f"{night:02}.json", FIRST_DAY + night * DAY, "--prompt-tokens", str(tokens), "--clock", f"{4096 / tokens * (1.05 if night == 13 else 1):.4f}", mix="P")
+    last = " ".join(run("trace-query", "trend", folder / "last").stdout.split())
+    require("1 newest value is beyond all others of the level, at 2.7 % more load a step, too few for a change" in last, last)
     far = run("trace-query", "trend", folder / "far", "--gate", "50", check=False)
     equal(far.returncode, 1, f"a gate across loads far apart: {far.stderr}")
     require("1 of 1 series not judged: fewer than 10 runs, or loads more than 10 % apart; it fails" in far.stderr, far.stderr)
@@ -360,7 +369,7 @@ def check_width(folder):
 
 
 def main(cases, folder):
-    for name in ("content", "states", "closed/late", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "far", "new", "even", "then", "runs", "mixed", "elsewhere", "named/n1", "named/n2", "named/n3"):
+    for name in ("content", "states", "closed/late", "stored", "cache", "nightly", "unlike", "undecided", "newest", "newer", "lower", "rising", "load", "far", "new", "more", "even", "then", "last", "runs", "mixed", "elsewhere", "named/n1", "named/n2", "named/n3"):
         (folder / name).mkdir(parents=True)
     (folder / "file").write_text("no folder")
     cases.each((check_content, check_width, check_states, check_closed, check_index_dir, check_where, check_stored, check_cache, check_trend,

@@ -254,6 +254,9 @@ def check_no_alarm_before_others(folder):
         done = run("trace-query", "compare", folder / f"{name}-0", folder / f"{name}-1", "--gate", 3, check=False)
         said = " ".join(done.stdout.split())
         require(done.returncode == 0 and "gate 3 %: passed: " in said, f"{name}: {said}")
+    once = folder / "once" / "0.json"
+    served(once, 0, ([decode] * 3 + [(None, 8, 400, 0), (64, 0, 900, 0)]) * 8 + [decode] * 3 + [(None, 8, 400, 99000), (64, 0, 900, 0)])
+    require("until another kind begins" not in run("trace-query", "phases", once).stderr, "one stall is no other population")
     for i in range(8):
         served(folder / f"few-{i % 2}" / f"{i}.json", i, ([decode] * 5 + [(None, 8, 400, 3000 * (i % 2)), (64, 0, 900, 0)]) * 2)
     warnings = as_json("compare", folder / "few-0", folder / "few-1")["warnings"]
