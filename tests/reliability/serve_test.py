@@ -205,7 +205,7 @@ def check_limits(server):
     waiting = []
     for number in range(44):  # 4 run at most, 32 wait
         one = server.connect()
-        one.sendall(f"GET {server.root}sql?i=a&q={quoted(ENDLESS)}+{number} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        one.sendall(f"GET {server.root}sql?i=a&q={quoted(ENDLESS)}+LIMIT+{number + 1} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         waiting.append(one)
     waiting[-1].settimeout(5)
     answer = waiting[-1].recv(4000)
