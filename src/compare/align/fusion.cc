@@ -9,31 +9,45 @@
 #include "base/unknown.h"
 #include "compare/align/alignment.h"
 #include "passes/classify/kernel_traits.h"
+#include "passes/layers/stack_table.h"
 
 namespace tracedb {
 namespace {
 
-// One segment seen with fixed parts for the two traces: `fused` is where a kernel may do the work of several.
+struct PairPlace {
+  AlignedSegment* segment = nullptr;
+  std::size_t pair = 0;
+  auto operator<=>(const PairPlace&) const = default;
+  [[nodiscard]] KernelPair& get() const { return segment->pairs[pair]; }
+};
+
+// Pairs seen with fixed parts for the two traces: `fused` is where a kernel may do the work of several.
 class FusionView {
  public:
-  FusionView(const AlignedSegment& segment, FusedBy by, const KernelNameTable& kernel_names)
-      : segment_(segment), by_(by), kernel_names_(kernel_names) {
+  // The pairs of a segment, or the end of one and the beginning of the next, which is at `border`.
+  FusionView(std::vector<PairPlace> places, std::size_t border, FusedBy by, const KernelNameTable& kernel_names)
+      : places_(std::move(places)), border_(border), by_(by), kernel_names_(kernel_names) {
     std::map<std::uint32_t, std::map<std::uint32_t, std::size_t>> partners;
     for (std::size_t i = 0; i < size(); ++i) {
-      if (fusing(i).n > 0 && other(i).n > 0) ++partners[other(i).lane][fusing(i).lane];
+      if (has_both(i)) ++partners[other(i).lane][fusing(i).lane];
     }
     for (const auto& [from, lanes] : partners) {
       lane_of_other_[from] = std::ranges::max_element(lanes, {}, [](const auto& one) { return one.second; })->first;
     }
   }
 
-  [[nodiscard]] std::size_t size() const { return segment_.pairs.size(); }
+  [[nodiscard]] std::size_t size() const { return places_.size(); }
+  [[nodiscard]] const PairPlace& place(std::size_t i) const { return places_[i]; }
+  [[nodiscard]] FusedBy by() const { return by_; }
+  [[nodiscard]] bool has_both(std::size_t i) const { return places_[i].get().has_both(); }
   [[nodiscard]] const PairSide& fusing(std::size_t i) const {
-    return by_ == FusedBy::kBaseline ? segment_.pairs[i].baseline : segment_.pairs[i].candidate;
+    return by_ == FusedBy::kBaseline ? places_[i].get().baseline : places_[i].get().candidate;
   }
   [[nodiscard]] const PairSide& other(std::size_t i) const {
-    return by_ == FusedBy::kBaseline ? segment_.pairs[i].candidate : segment_.pairs[i].baseline;
+    return by_ == FusedBy::kBaseline ? places_[i].get().candidate : places_[i].get().baseline;
   }
+  // Of pairs of several streams, which may cross: in the order in which the other side runs them.
+  [[nodiscard]] std::pair<bool, std::uint32_t> order(std::size_t i) const { return {i >= border_, other(i).position}; }
   [[nodiscard]] const std::string& op(const PairSide& side) const {
     return kernel_names_.op_name(kernel_names_.op_of(side.name));
   }
@@ -48,9 +62,7 @@ class FusionView {
   }
   // Whether it does and both traces have it: a search skips it, since its position among the kernels of another stream
   // is chance.
-  [[nodiscard]] bool aside(std::size_t at, std::size_t i) const {
-    return fusing(i).n > 0 && other(i).n > 0 && on_other_lane(at, i);
-  }
+  [[nodiscard]] bool aside(std::size_t at, std::size_t i) const { return has_both(i) && on_other_lane(at, i); }
   // The next pair from `from` on that is not aside, as seen from `at`; size(): none.
   [[nodiscard]] std::size_t after(std::size_t at, std::size_t from) const {
     for (++from; from < size() && aside(at, from);) ++from;
@@ -77,7 +89,8 @@ class FusionView {
     return found == lane_of_other_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  const AlignedSegment& segment_;
+  std::vector<PairPlace> places_;
+  std::size_t border_;
   FusedBy by_;
   const KernelNameTable& kernel_names_;
   std::map<std::uint32_t, std::uint32_t> lane_of_other_;  // by the other side's lane: that of most of its partners
@@ -156,7 +169,7 @@ class NamedParts {
       const PairSide& alone = view_.other(position);
       const bool beside = view_.on_other_lane(at, position);
       if (view_.aside(at, position) || (beside && taken_[position])) continue;
-      if ((alone.n > 0 && view_.fusing(position).n > 0) || taken_[position]) break;
+      if (view_.has_both(position) || taken_[position]) break;
       const Parts own = view_.known(alone) ? parts_of(view_.op(alone)) : Parts{};
       if (within(own, missing, view_.families()) || called_again(at, position, step)) {
         members.push_back(position);
@@ -249,24 +262,33 @@ std::vector<std::size_t> run_around(const FusionView& view, std::size_t at, Fits
   return members.size() >= 2 ? members : std::vector<std::size_t>{};
 }
 
+// Whether the kernels without partner next to `at`, up to the next pair, have one of the fusing side's that fits: it
+// does what the other side's beside it do.
+template <class Fits>
+bool has_own_beside(const FusionView& view, std::size_t at, Fits fits) {
+  for (const bool back : {true, false}) {
+    const auto next = [&](std::size_t i) { return back ? view.before(at, i) : view.after(at, i); };
+    for (std::size_t i = next(at); i < view.size() && !view.has_both(i); i = next(i)) {
+      if (view.fusing(i).n > 0 && fits(view.fusing(i))) return true;
+    }
+  }
+  return false;
+}
+
 // Attention in several kernels, over parts of the cache and over their results, or of prompts and of new tokens.
 std::vector<std::size_t> parts_of_whole_attention(const FusionView& view, std::size_t at) {
   const PairSide& fused = view.fusing(at);
-  if ((view.traits(fused) & kAttentionTrait) == 0) return {};
-  return run_around(view, at, [&](const PairSide& side) {
-    return (view.traits(side) & kAttentionTrait) != 0 && side.name != fused.name;
-  });
+  const auto is_attention = [&](const PairSide& side) { return (view.traits(side) & kAttentionTrait) != 0; };
+  if (!is_attention(fused) || has_own_beside(view, at, is_attention)) return {};
+  return run_around(view, at, [&](const PairSide& side) { return is_attention(side) && side.name != fused.name; });
 }
 
 // One kernel called again and again where the other side has one of its class: queries and keys, keys and values.
 std::vector<std::size_t> parts_of_merged_calls(const FusionView& view, std::size_t at) {
   const PairSide& fused = view.fusing(at);
   if (!view.known(fused) || !calls_may_merge(view.op(fused))) return {};
-  const auto same_beside = [&](std::size_t i) {
-    return i < view.size() && view.fusing(i).n > 0 && view.other(i).n == 0 &&
-           view.family(view.fusing(i)) == view.family(fused);
-  };
-  if (same_beside(view.before(at, at)) || same_beside(view.after(at, at))) return {};
+  if (has_own_beside(view, at, [&](const PairSide& side) { return view.family(side) == view.family(fused); }))
+    return {};
   const PairSide* first = view.other(at).n > 0 ? &view.other(at) : nullptr;
   return run_around(view, at, [&](const PairSide& side) {
     if (first == nullptr) first = &side;
@@ -274,32 +296,52 @@ std::vector<std::size_t> parts_of_merged_calls(const FusionView& view, std::size
   });
 }
 
-bool is_moe(std::string_view op) {
-  const auto parts = op_parts(op);
-  return std::ranges::any_of(parts, [](std::string_view part) { return part.starts_with("moe_"); });
-}
-
-// All MoE work of the other side, where the fusing side has one kernel for it in the segment.
+// All MoE work of the other side, where the fusing side has one kernel for it in the segment, but for routing that it
+// has, too.
 std::vector<std::size_t> parts_of_moe(const FusionView& view, std::size_t at) {
-  const auto moe = [&](const PairSide& side) { return side.n > 0 && is_moe(view.op(side)); };
+  const auto is_routing = [&](const PairSide& side) { return side.n > 0 && view.op(side) == "moe_routing"; };
+  const auto moe = [&](const PairSide& side) {
+    return side.n > 0 &&
+           std::ranges::any_of(op_parts(view.op(side)), [](auto part) { return part.starts_with("moe_"); });
+  };
   if (!moe(view.fusing(at)) || (view.traits(view.fusing(at)) & kGemmTrait) == 0) return {};
   std::vector<std::size_t> members;
   std::set<std::string> classes;
+  bool routes = false;
   for (std::size_t i = 0; i < view.size(); ++i) {
-    if (i != at && moe(view.fusing(i))) return {};
-    if (!moe(view.other(i))) continue;
+    routes = routes || is_routing(view.fusing(i));
+    if (i != at && moe(view.fusing(i)) && !is_routing(view.fusing(i))) return {};
+  }
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    if (!moe(view.other(i)) || (routes && is_routing(view.other(i)))) continue;
     members.push_back(i);
     classes.insert(view.op(view.other(i)));
   }
   constexpr std::size_t kLeast = 3;  // routing, products, sum: two products may be one of another library's making
-  return members.size() >= kLeast && classes.size() >= 2 ? members : std::vector<std::size_t>{};
+  if (members.size() < kLeast || classes.size() < 2) return {};
+  // What the experts do between their products is no MoE work by its name.
+  for (std::size_t i = members.front() + 1, last = members.back(); i < last; ++i) {
+    const bool between = view.only_other(i) && !view.on_other_lane(at, i) && !moe(view.other(i));
+    if (between && (view.traits(view.other(i)) & kActivationTrait) != 0) members.push_back(i);
+  }
+  return members;
 }
 
-// One routing kernel where the other side has several. A kernel that both traces have was not made of several: its
-// neighbours were added.
+// Whether the fusing side has a kernel without partner of such a class: work that the kernel in question does not do.
+bool has_own(const FusionView& view, std::initializer_list<std::string_view> classes) {
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    if (view.fusing(i).n == 0 || view.other(i).n > 0) continue;
+    const Parts parts = parts_of(view.op(view.fusing(i)));
+    if (std::ranges::any_of(classes, [&](std::string_view part) { return parts.contains(part); })) return true;
+  }
+  return false;
+}
+
+// One routing kernel where the other side has several, and nothing of its own to sort or send tokens. A kernel that
+// both traces have was not made of several: its neighbours were added.
 std::vector<std::size_t> parts_of_routing(const FusionView& view, std::size_t at) {
   const auto routing = [&](const PairSide& side) { return side.n > 0 && view.op(side) == "moe_routing"; };
-  if (!routing(view.fusing(at))) return {};
+  if (!routing(view.fusing(at)) || has_own(view, {"sort", "communication"})) return {};
   std::vector<std::size_t> members;
   for (std::size_t i = 0; i < view.size(); ++i) {
     if (i != at && routing(view.fusing(i))) return {};
@@ -316,7 +358,7 @@ std::vector<std::size_t> parts_of_summing_product(const FusionView& view, std::s
     return side.n > 0 && parts_of(view.op(side)).contains(part);
   };
   if (!is(view.fusing(at), "moe_gemm") || !is(view.other(at), "moe_gemm")) return {};
-  if (view.fusing(at).name == view.other(at).name) return {};
+  if (view.fusing(at).name == view.other(at).name || has_own(view, {"communication"})) return {};
   for (std::size_t i = 0; i < view.size(); ++i) {
     if (is(view.fusing(i), "moe_finalize")) return {};
   }
@@ -333,9 +375,10 @@ struct FusedParts {
 // Of the kernel at `at`; `taken`: parts found for one are not found again for a later one.
 FusedParts parts_at(const FusionView& view, std::size_t at, std::vector<bool>& taken) {
   FusedParts out;
-  out.members = NamedParts(view, taken).find(at);
-  for (const auto parts : {parts_of_whole_attention, parts_of_attention, parts_of_moe, parts_of_routing,
-                           parts_of_merged_calls, parts_of_summing_product}) {
+  out.members = parts_of_moe(view, at);
+  if (out.members.empty()) out.members = NamedParts(view, taken).find(at);
+  for (const auto parts : {parts_of_whole_attention, parts_of_attention, parts_of_routing, parts_of_merged_calls,
+                           parts_of_summing_product}) {
     if (!out.members.empty()) break;
     out.members = parts(view, at);
     out.implied = parts == parts_of_summing_product;
@@ -343,9 +386,7 @@ FusedParts parts_at(const FusionView& view, std::size_t at, std::vector<bool>& t
   const bool again = std::ranges::any_of(out.members, [&](std::size_t m) { return taken[m]; });
   if (out.members.empty() || again || taken[at]) return {};
   for (const std::size_t member : out.members) taken[member] = true;
-  // Pairs of several streams may cross: parts are told in the order in which their side runs them.
-  std::ranges::stable_sort(
-      out.members, [&](std::size_t a, std::size_t b) { return view.other(a).position < view.other(b).position; });
+  std::ranges::stable_sort(out.members, {}, [&](std::size_t i) { return view.order(i); });
   taken[at] = true;
   return out;
 }
@@ -355,9 +396,9 @@ FusionKernel kernel_of(const PairSide& side) { return {side.name, side.n, side.t
 // A finding while it is collected.
 struct Finding {
   struct Kernel {
-    AlignedSegment* segment = nullptr;
-    std::size_t pair = 0;
+    PairPlace place;
     bool fused = false;  // else one of the parts
+    auto operator<=>(const Kernel&) const = default;
   };
   Fusion fusion;
   std::vector<Kernel> kernels;
@@ -371,9 +412,9 @@ class Collector {
       : alignment_(std::move(alignment)), kernel_names_(kernel_names) {}
 
   FusedAlignment run(double least_confidence) {
-    for (AlignedSegment& segment : alignment_.segments) {
-      search(segment, FusedBy::kBaseline);
-      search(segment, FusedBy::kCandidate);
+    for (const FusedBy by : {FusedBy::kBaseline, FusedBy::kCandidate}) {
+      for (AlignedSegment& segment : alignment_.segments) search(segment, by);
+      for (const auto& [segment, next] : neighbours()) search_across(*segment, *next, by);
     }
     rate();
     FusedAlignment out;
@@ -401,20 +442,68 @@ class Collector {
 
  private:
   void search(AlignedSegment& segment, FusedBy by) {
-    const FusionView view(segment, by, kernel_names_);
-    std::vector<bool> taken(view.size());
+    std::vector<PairPlace> places;
+    for (std::size_t i = 0; i < segment.pairs.size(); ++i) places.push_back({&segment, i});
+    const FusionView view(std::move(places), 0, by, kernel_names_);
+    std::vector<bool>& taken = taken_[&segment];
+    taken.assign(view.size(), false);
     for (std::size_t i = 0; i < view.size(); ++i) {
       if (view.fusing(i).n == 0) continue;
       const FusedParts parts = parts_at(view, i, taken);
-      if (!parts.members.empty()) add(segment, view, by, i, parts);
+      if (!parts.members.empty()) add(view, i, parts);
+    }
+  }
+
+  // Segments of which a layer of the second follows one of the first, the head and the tail included.
+  [[nodiscard]] std::set<std::pair<AlignedSegment*, AlignedSegment*>> neighbours() {
+    std::vector<std::pair<std::int32_t, AlignedSegment*>> order;
+    for (AlignedSegment& segment : alignment_.segments) {
+      for (const std::int32_t layer : segment.layers) {
+        if (layer != kNoLayer) order.emplace_back(layer, &segment);
+      }
+    }
+    std::ranges::sort(order, comes_before, [](const auto& one) { return one.first; });
+    std::set<std::pair<AlignedSegment*, AlignedSegment*>> out;
+    for (std::size_t i = 1; i < order.size(); ++i) out.emplace(order[i - 1].second, order[i].second);
+    return out;
+  }
+
+  // What ends a layer may be fused with what begins the next: an all-reduce with the norm behind it.
+  void search_across(AlignedSegment& segment, AlignedSegment& next, FusedBy by) {
+    constexpr std::size_t kReach = 4;
+    std::vector<PairPlace> places;
+    const std::size_t size = segment.pairs.size();
+    for (std::size_t i = size - std::min(size, kReach); i < size; ++i) places.push_back({&segment, i});
+    const std::size_t border = places.size();
+    for (std::size_t i = 0; i < std::min(next.pairs.size(), kReach); ++i) places.push_back({&next, i});
+    const FusionView view(std::move(places), border, by, kernel_names_);
+    std::vector<bool> taken;
+    for (std::size_t i = 0; i < view.size(); ++i) taken.push_back(taken_[view.place(i).segment][view.place(i).pair]);
+    for (std::size_t i = 0; i < view.size(); ++i) {
+      if (view.fusing(i).n == 0 || taken[i]) continue;
+      FusedParts parts{NamedParts(view, taken).find(i), false};
+      const auto is_behind = [&](std::size_t member) { return view.order(member).first; };
+      const bool across =
+          std::ranges::any_of(parts.members, is_behind) && !std::ranges::all_of(parts.members, is_behind);
+      std::ranges::stable_sort(parts.members, {}, [&](std::size_t member) { return view.order(member); });
+      if (across) add(view, i, parts);
     }
   }
 
   // The same kernels in other layers are the same finding.
-  void add(AlignedSegment& segment, const FusionView& view, FusedBy by, std::size_t at, const FusedParts& parts) {
+  void add(const FusionView& view, std::size_t at, const FusedParts& parts) {
+    const FusedBy by = view.by();
     Key key{by, name(view.fusing(at)), {}};
     for (const std::size_t i : parts.members) std::get<2>(key).push_back(name(view.other(i)));
-    const auto [entry, is_new] = found_.try_emplace(std::move(key));
+    std::vector<Finding::Kernel> kernels = {{view.place(at), true}};
+    for (const std::size_t i : parts.members) kernels.push_back({view.place(i), false});
+    const auto is_of_another = [&](const Finding::Kernel& kernel) {
+      const auto owner = owners_.find(kernel);
+      return owner != owners_.end() && owner->second != key;
+    };
+    if (std::ranges::any_of(kernels, is_of_another)) return;
+    const bool is_fresh = !owners_.contains(kernels.front());
+    const auto [entry, is_new] = found_.try_emplace(key);
     Finding& finding = entry->second;
     Fusion& fusion = finding.fusion;
     if (is_new) {
@@ -425,22 +514,22 @@ class Collector {
       }
     }
     fusion.implied = parts.implied;
-    merge(fusion.fused, kernel_of(view.fusing(at)));
-    finding.kernels.push_back({&segment, at, true});
-    if (!segment.is_aligned(segment.pairs[at])) alone(finding, by, true) += static_cast<double>(view.fusing(at).time);
-    for (std::size_t p = 0; p < parts.members.size(); ++p) {
-      const PairSide& part = view.other(parts.members[p]);
-      merge(fusion.parts[p], kernel_of(part));
-      finding.kernels.push_back({&segment, parts.members[p], false});
-      if (!segment.is_aligned(segment.pairs[parts.members[p]])) {
-        alone(finding, by, false) += static_cast<double>(part.time);
-      }
-      fusion.partial = fusion.partial || op_parts(view.op(part)).size() > 1;
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      // A layer that follows several others comes once for each.
+      if (!owners_.try_emplace(kernels[k], key).second) continue;
+      const bool fused = kernels[k].fused;
+      const PairSide& side = fused ? view.fusing(at) : view.other(parts.members[k - 1]);
+      merge(fused ? fusion.fused : fusion.parts[k - 1], kernel_of(side));
+      finding.kernels.push_back(kernels[k]);
+      const AlignedSegment& segment = *kernels[k].place.segment;
+      if (!segment.is_aligned(kernels[k].place.get())) alone(finding, by, fused) += static_cast<double>(side.time);
+      fusion.partial = fusion.partial || (!fused && op_parts(view.op(side)).size() > 1);
     }
-    fusion.layers.insert(fusion.layers.end(), segment.layers.begin(), segment.layers.end());
+    const AlignedSegment& own = *view.place(at).segment;
+    fusion.layers.insert(fusion.layers.end(), own.layers.begin(), own.layers.end());
     std::ranges::sort(fusion.layers, comes_before);
     fusion.layers.erase(std::unique(fusion.layers.begin(), fusion.layers.end()), fusion.layers.end());
-    support(segment, finding);
+    if (is_fresh) support(own, finding);
   }
 
   static void support(const AlignedSegment& segment, Finding& finding) {
@@ -478,7 +567,7 @@ class Collector {
   void account(const Finding& finding, std::int32_t number) {
     add_shares(finding, alignment_.baseline_share, alignment_.candidate_share);
     for (const Finding::Kernel& kernel : finding.kernels) {
-      KernelPair& pair = kernel.segment->pairs[kernel.pair];
+      KernelPair& pair = kernel.place.get();
       pair.fused = !pair.has_both();
       const bool of_baseline = (finding.fusion.by == FusedBy::kBaseline) == kernel.fused;
       (of_baseline ? pair.baseline : pair.candidate).fusion = number;
@@ -496,6 +585,8 @@ class Collector {
   GroupAlignment alignment_;
   const KernelNameTable& kernel_names_;
   std::map<Key, Finding> found_;
+  std::map<Finding::Kernel, Key> owners_;                     // of kernels of both sides
+  std::map<const AlignedSegment*, std::vector<bool>> taken_;  // pairs of findings within their layer
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "compare/align/alignment.h"
 #include "passes/classify/rule_set.h"
+#include "passes/layers/stack_table.h"
 #include "support/rows.h"
 
 namespace tracedb {
@@ -234,6 +235,49 @@ TEST_CASE("fusion: one kernel for a whole mixture of experts, for its routing, f
   CHECK(implied.fusions().at(0).confidence <= 0.5);
   // The same product on both sides did not learn to add up.
   CHECK(Made().segment({{"two:moe_gemm", "two:moe_gemm"}, {"sum:moe_finalize", ""}}).findings().empty());
+  // All but the routing, which it has, too; what comes between the products is in it, whatever its name says.
+  for (const char* const all : {"all:moe_gemm", "all:moe_gemm+activation"}) {
+    check_fused({{"topk:moe_routing", "top:moe_routing"},
+                 {"sort:moe_routing", "sorts:moe_routing"},
+                 {"one:moe_gemm", ""},
+                 {"silu:activation", ""},
+                 {"two:moe_gemm", all},
+                 {"sum:moe_finalize", ""}},
+                "all = one + two + sum + silu");
+  }
+  // What sorts or sends the tokens, and what adds up the results, are kernels of their own.
+  for (const char* const own : {"own:sort", "dispatch:communication"}) {
+    const Made::Pairs apart = {{"topk:moe_routing", "route:moe_routing"}, {"sort:moe_routing", ""}, {"", own}};
+    CHECK(Made().segment(apart).findings().empty());
+    CHECK(Made().segment(swapped(apart)).findings().empty());
+  }
+  CHECK(Made()
+            .segment({{"two:moe_gemm", "due:moe_gemm"}, {"sum:moe_finalize", ""}, {"", "combine:communication"}})
+            .findings()
+            .empty());
+}
+
+TEST_CASE("fusion: what ends a layer may be fused with what begins the next") {
+  const Made::Pairs first = {{"gemm:dense_gemm", "gemm:dense_gemm"}, {"ar:communication", ""}};
+  const Made::Pairs layer = {{"norm:norm", "fused:communication+norm"},
+                             {"q:quantise", "q:quantise"},
+                             {"gemm:dense_gemm", "gemm:dense_gemm"},
+                             {"ar:communication", ""}};
+  const Made::Pairs tail = {{"norm:norm", "fused:communication+norm"}, {"head:dense_gemm", "head:dense_gemm"}};
+  for (const bool swaps : {false, true}) {
+    const auto side = [&](const Made::Pairs& pairs) { return swaps ? swapped(pairs) : pairs; };
+    Made made;
+    made.segment(side(first), {0}).segment(side(layer), {1, 2, 3}).segment(side(tail), {kTail});
+    CHECK(made.findings() == Findings{(swaps ? "baseline" : "candidate") + std::string(": fused = ar + norm")});
+    const Fusion found = made.fusions().at(0);
+    CHECK(as_row(found.fused.n, found.parts[0].n, found.parts[1].n) == "4 4 4");
+    const auto [baseline, candidate] = made.shares();
+    CHECK(as_row(baseline, candidate) == "1 1");
+  }
+  // Not with another layer than the next, nor where the fusing side ends its layer with the same.
+  CHECK(Made().segment(first, {0}).segment(tail, {2}).segment({{"x:copy", "x:copy"}}, {1}).findings().empty());
+  const Made::Pairs ended = {{"gemm:dense_gemm", "gemm:dense_gemm"}, {"ar:communication", "arr:communication"}};
+  CHECK(Made().segment(ended, {0}).segment(tail, {1}).findings().empty());
 }
 
 TEST_CASE("fusion: the same kernels in other layers are the same finding, with the sums of all") {
@@ -272,6 +316,8 @@ TEST_CASE("fusion: attention in two kernels against one, and one kernel for two 
   const Made::Pairs attention = {{"split:attention_decode", "flash:attention"}, {"sum:attention_decode", ""}};
   check_fused(attention, "flash = split + sum");
   CHECK(Made().segment({{"a:attention", "a:attention"}, {"b:attention", ""}}).findings().empty());
+  // Both in two.
+  CHECK(Made().segment({{"a:attention", "f:attention"}, {"b:attention", ""}, {"", "g:attention"}}).findings().empty());
   const Made::Pairs norms = {{"rms:norm", "qk:norm"}, {"rms:norm", ""}, {"r:rotary", "r:rotary"}};
   check_fused(norms, "qk = rms + rms");
   // Put in, not fused: another norm, or one more of what both have.
