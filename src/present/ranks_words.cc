@@ -42,11 +42,11 @@ Sentence cause_words(const JobAnalysis& job, std::uint32_t place) {
   const RankWaits& rank = job.waits.ranks[place];
   const std::optional<Pace>& pace = job.waits.pace;
   const LateCause cause = job.waits.cause_of(place);
-  const LateParts& parts = pace ? pace->excess : rank.parts;
+  const LateParts& parts = pace ? pace->excess : rank.excess;
   const Figure time{"excess", per_step(job, static_cast<double>(parts[static_cast<std::size_t>(cause)]), place)};
   switch (cause) {
     case LateCause::kCompute:
-      return pace ? compute_words(job, place, pace->classes, job.steps())
+      return pace ? compute_words(job, place, pace->classes, job.steps(place))
                   : compute_words(job, place, rank.classes, rank.last);
     case LateCause::kCopy:
       return say("late.copies", "its copies take {excess} longer", {time});

@@ -231,6 +231,19 @@ Exchange by_kernel(std::string_view kernel, std::string_view annotation) {
 
 }  // namespace
 
+void add_kernels(const RankTrace& rank, const Extent& block, double weight, ClassSums& sums) {
+  const std::vector<ComputeKernel>& kernels = rank.compute;
+  auto kernel = std::ranges::lower_bound(kernels, block.begin, {}, &ComputeKernel::start);
+  while (kernel != kernels.begin() && std::prev(kernel)->start + std::prev(kernel)->dur > block.begin) --kernel;
+  for (; kernel != kernels.end() && kernel->start < block.end; ++kernel) {
+    const std::int64_t end = std::min(kernel->start + kernel->dur, block.end);
+    const auto part = static_cast<double>(end - std::max(kernel->start, block.begin));
+    auto& [time, count] = sums[kernel->class_id];
+    time += weight * part;
+    count += weight * (kernel->dur > 0 ? part / static_cast<double>(kernel->dur) : 1);
+  }
+}
+
 TimeParts RankTrace::parts(std::int64_t from, std::int64_t to) const {
   const std::int64_t computed = computing.covered(from, to);
   const std::int64_t with_comm = computing_or_comm.covered(from, to);

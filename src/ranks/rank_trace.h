@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -75,6 +76,12 @@ struct RankTrace {
 
   [[nodiscard]] TimeParts parts(std::int64_t from, std::int64_t to) const;
 };
+
+// By class of kernels (JobTexts::classes): time, ns, and how many.
+using ClassSums = std::map<std::uint32_t, std::pair<double, double>>;
+
+// Adds, so many times, the part of each kernel that is in the block.
+void add_kernels(const RankTrace& rank, const Extent& block, double weight, ClassSums& sums);
 
 // `base`: ns since the epoch. `device`: id of the one that is the rank; else the rank is all of them, and its
 // collectives are those of the device that has most.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "passes/host/host_activity.h"
+#include "ranks/pace.h"
 
 namespace tracedb {
 namespace {
@@ -45,7 +46,10 @@ class Splitter {
         clocks_(clocks),
         waited_(ranks.size()),
         first_(ranks.size()),
-        chance_(ranks.size()) {
+        chance_(ranks.size()),
+        counted_(ranks.size()),
+        is_sure_(ranks.size()),
+        unsent_(ranks.size()) {
     out_.ranks.resize(ranks.size());
     for (const RankTrace& rank : ranks) divided_.emplace_back(rank.collectives.size());
   }
@@ -54,7 +58,7 @@ class Splitter {
     for (const std::uint32_t number : in_order()) split(number);
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) finish(rank);
     const bool sends = std::ranges::any_of(kept_, [&](auto i) { return matching_.matched[i].is_send; });
-    sends ? find_pace(ranks_, out_) : choose_straggler();
+    sends ? find_pace(ranks_, {unsent_.begin(), unsent_.end()}, out_) : choose_straggler();
     return std::move(out_);
   }
 
@@ -126,8 +130,12 @@ class Splitter {
       return;
     }
     for (const CollectiveMember& member : one.members) divided_[member.rank][member.event] = one.is_whole;
-    const std::optional<std::uint32_t> before = common_before(number, all);
+    std::optional<std::uint32_t> before = common_before(number, all, synchronising_);
+    const bool is_sure = before.has_value();
+    if (!before) before = common_before(number, all, kept_);
+    if (all.size() == 2) note_unsent(all);
     kept_.push_back(number);
+    if (synchronises(all)) synchronising_.push_back(number);
     if (!is_selected(one)) return;
     CollectiveWait wait;
     wait.collective = number;
@@ -138,7 +146,11 @@ class Splitter {
     wait.arrival = arrival(all, tolerated, before.has_value());
     const std::int64_t exposed_before = out_.exposed;
     add_waits(all, wait);
-    if (wait.arrival == Arrival::kLate) blame(all, last, matching_.matched[*before], wait);
+    if (wait.arrival == Arrival::kLate) {
+      const MatchedCollective& earlier = matching_.matched[*before];
+      blame(all, last, earlier, wait);
+      add_excess(all, last, earlier, is_sure, wait);
+    }
     (wait.arrival == Arrival::kLate    ? out_.caused
      : wait.arrival == Arrival::kFirst ? out_.first
                                        : out_.together) += out_.exposed - exposed_before;
@@ -158,24 +170,46 @@ class Splitter {
     return 0;
   }
 
-  // The latest collective of (at least) these ranks that had ended on each of them before this one began there.
-  [[nodiscard]] std::optional<std::uint32_t> common_before(std::uint32_t number, std::span<const Presence> all) const {
+  // What a device had nothing to do before a receive whose data were not sent yet costs nobody anything.
+  void note_unsent(std::span<const Presence> all) {
+    const Presence &receive = all[all[1].exchange == Exchange::kReceive ? 1 : 0],
+                   &send = all[&receive == &all[0] ? 1 : 0];
+    if (receive.exchange != Exchange::kReceive) return;
+    const Extent before = ranks_[receive.rank].working.last_before(receive.own_start);
+    const std::int64_t sent = receive.own_start + std::min<std::int64_t>(send.start - receive.start, 0);
+    if (before.length() > 0) unsent_[receive.rank].push_back({before.end, sent});
+  }
+
+  // Whether all of its ranks waited for its end: none computed until then what another one had done while it waited.
+  [[nodiscard]] bool synchronises(std::span<const Presence> all) const {
+    return std::ranges::all_of(all, [&](const Presence& one) {
+      return ranks_[one.rank].computing.covered(one.own_end - kLeastLate, one.own_end) <= kLeastLate / 2;
+    });
+  }
+
+  // The latest of some collectives that was one of (at least) these ranks and had ended on each of them before this one
+  // began there.
+  [[nodiscard]] std::optional<std::uint32_t> common_before(std::uint32_t number, std::span<const Presence> all,
+                                                           std::span<const std::uint32_t> of) const {
     const MatchedCollective& one = matching_.matched[number];
     const std::size_t most = kLookedBack + kLookedBackEach * ranks_.size();
-    const std::size_t least = kept_.size() > most ? kept_.size() - most : 0;
-    for (std::size_t i = kept_.size(); i > least; --i) {
-      const MatchedCollective& earlier = matching_.matched[kept_[i - 1]];
+    const std::size_t least = of.size() > most ? of.size() - most : 0;
+    for (std::size_t i = of.size(); i > least; --i) {
+      const MatchedCollective& earlier = matching_.matched[of[i - 1]];
       if (!within(one, earlier)) continue;
       const bool ended = std::ranges::all_of(
           all, [&](const Presence& member) { return end_on(earlier, member.rank) <= member.own_start; });
-      if (ended) return kept_[i - 1];
+      if (ended) return of[i - 1];
     }
     return std::nullopt;
   }
 
-  [[nodiscard]] std::int64_t end_on(const MatchedCollective& one, std::uint32_t rank) const {
+  [[nodiscard]] const CollectiveEvent& event_on(const MatchedCollective& one, std::uint32_t rank) const {
     const auto member = std::ranges::find_if(one.members, [rank](const CollectiveMember& m) { return m.rank == rank; });
-    return ranks_[rank].collectives[member->event].end;
+    return ranks_[rank].collectives[member->event];
+  }
+  [[nodiscard]] std::int64_t end_on(const MatchedCollective& one, std::uint32_t rank) const {
+    return event_on(one, rank).end;
   }
 
   [[nodiscard]] static Arrival arrival(std::span<const Presence> all, std::int64_t tolerated, bool has_before) {
@@ -231,19 +265,24 @@ class Splitter {
     return {parts.compute, parts.copy, parts.comm, parts.idle, earlier};
   }
 
-  void blame(std::span<const Presence> all, const Presence& last, const MatchedCollective& earlier,
-             CollectiveWait& wait) {
+  // What the last rank did longer than the others on average before a collective; `from`: of a rank, on its own clock.
+  template <class From>
+  [[nodiscard]] LateParts longer_parts(std::span<const Presence> all, std::uint32_t last, From from) const {
     const auto others = static_cast<std::int64_t>(all.size()) - 1;
     LateParts sums{};
     for (const Presence& one : all) {
-      const std::int64_t weight = one.rank == last.rank ? others : -1;
-      const LateParts parts = parts_before(one, end_on(earlier, one.rank));
+      const std::int64_t weight = one.rank == last ? others : -1;
+      const LateParts parts = parts_before(one, from(one.rank));
       for (std::size_t i = 0; i < kLateCauses; ++i) sums[i] += weight * parts[i];
     }
-    for (std::size_t i = 0; i < kLateCauses; ++i) {
-      wait.parts[i] = std::llround(static_cast<double>(sums[i]) / static_cast<double>(others));
-      wait.late += wait.parts[i];
-    }
+    for (std::int64_t& sum : sums) sum = std::llround(static_cast<double>(sum) / static_cast<double>(others));
+    return sums;
+  }
+
+  void blame(std::span<const Presence> all, const Presence& last, const MatchedCollective& earlier,
+             CollectiveWait& wait) {
+    wait.parts = longer_parts(all, last.rank, [&](std::uint32_t rank) { return end_on(earlier, rank); });
+    wait.late = std::reduce(wait.parts.begin(), wait.parts.end());
     const auto cause = static_cast<std::size_t>(wait.cause());
     RankWaits& rank = out_.ranks[last.rank];
     ++rank.last;
@@ -259,24 +298,37 @@ class Splitter {
       chance_[one.rank].mean += weight * share;
       chance_[one.rank].variance += weight * weight * share * (1 - share);
     }
-    if (wait.cause() == LateCause::kHost) {
-      rank.host_windows.push_back({end_on(earlier, last.rank), last.own_start, last.kernel});
-    }
-    if (wait.cause() == LateCause::kCompute) add_classes(all, last.rank, earlier);
   }
 
-  void add_classes(std::span<const Presence> all, std::uint32_t last, const MatchedCollective& earlier) {
+  // Each time of the rank once: where it was late for another collective since, what is new from that one's start on,
+  // and nothing if that one was with others. `is_sure`: all waited for the earlier one, where any such came before.
+  void add_excess(std::span<const Presence> all, const Presence& last, const MatchedCollective& earlier, bool is_sure,
+                  const CollectiveWait& wait) {
+    RankWaits& rank = out_.ranks[last.rank];
+    if (is_sure_[last.rank] && !is_sure) return;
+    if (is_sure && !is_sure_[last.rank]) {
+      rank.excess = {};
+      rank.classes.clear();
+    }
+    is_sure_[last.rank] = is_sure;
+    const MatchedCollective& own = matching_.matched[wait.collective];
+    const MatchedCollective* const counted = counted_[last.rank] ? &matching_.matched[*counted_[last.rank]] : nullptr;
+    const bool again = counted != nullptr && event_on(*counted, last.rank).start > end_on(earlier, last.rank);
+    if (again && !within(own, *counted)) return;
+    const auto from = [&](std::uint32_t of) { return again ? event_on(*counted, of).start : end_on(earlier, of); };
+    counted_[last.rank] = wait.collective;
+    const LateParts parts = longer_parts(all, last.rank, from);
+    for (std::size_t i = 0; i < kLateCauses; ++i) rank.excess[i] += parts[i];
+    if (wait.cause() == LateCause::kHost) rank.host_windows.push_back({from(last.rank), last.own_start});
+    add_classes(all, last.rank, from);
+  }
+
+  template <class From>
+  void add_classes(std::span<const Presence> all, std::uint32_t last, From from) {
     const auto others = static_cast<double>(all.size() - 1);
-    std::map<std::uint32_t, std::pair<double, double>> sums;
+    ClassSums sums;
     for (const Presence& one : all) {
-      const double weight = one.rank == last ? 1 : -1 / others;
-      const std::vector<ComputeKernel>& kernels = ranks_[one.rank].compute;
-      auto kernel = std::ranges::lower_bound(kernels, end_on(earlier, one.rank), {}, &ComputeKernel::start);
-      for (; kernel != kernels.end() && kernel->start < one.own_start; ++kernel) {
-        auto& [time, count] = sums[kernel->class_id];
-        time += weight * static_cast<double>(std::min(kernel->dur, one.own_start - kernel->start));
-        count += weight;
-      }
+      add_kernels(ranks_[one.rank], {from(one.rank), one.own_start}, one.rank == last ? 1 : -1 / others, sums);
     }
     for (const auto& [class_id, sum] : sums) {
       ClassExcess& excess = out_.ranks[last].classes[class_id];
@@ -331,95 +383,14 @@ class Splitter {
   // By each rank: exposed waiting by its step, and apart from it that at Arrival::kFirst.
   std::vector<std::map<std::uint32_t, std::int64_t>> waited_, first_;
   std::vector<Chance> chance_;
-  std::vector<std::uint32_t> kept_;  // collectives of these ranks, selected or not
+  std::vector<std::uint32_t> kept_, synchronising_;    // collectives of these ranks, selected or not
+  std::vector<std::optional<std::uint32_t>> counted_;  // of each rank the last collective in its excess
+  std::vector<bool> is_sure_;                          // of each rank its excess
+  std::vector<std::vector<Extent>> unsent_;            // of each rank: note_unsent()
   JobWaits out_;
 };
 
-constexpr std::size_t kLeastBlocks = 4;
-constexpr std::size_t kParts = 16;  // of a recording without steps
-
-std::int64_t work_in(const RankTrace& rank, std::int64_t from, std::int64_t to) {
-  return to - from - rank.parts(from, to).comm;
-}
-
-bool has_step(const RankTrace& rank, std::uint32_t step) {
-  return step < rank.step_stats.size() && rank.step_stats[step].gpu_span != kUnknownValue;
-}
-
-std::set<std::uint32_t> steps_of(const JobWaits& waits) {
-  std::set<std::uint32_t> out;
-  for (const CollectiveWait& one : waits.collectives) {
-    if (one.step != 0) out.insert(one.step);
-  }
-  return out;
-}
-
-// The work of one rank in each of these steps, which it has, or without any in equal parts of its recording.
-std::vector<std::int64_t> work_by_block(const RankTrace& rank, const std::set<std::uint32_t>& steps) {
-  std::vector<std::int64_t> out;
-  for (const std::uint32_t step : steps) {
-    const StepStats& stats = rank.step_stats[step];
-    const std::int64_t from = stats.first + rank.shift;
-    out.push_back(work_in(rank, from, from + stats.gpu_span));
-  }
-  if (!steps.empty() || rank.collectives.empty()) return out;
-  const std::int64_t from = rank.collectives.front().start, length = rank.collectives.back().end - from;
-  for (std::size_t part = 0; part < kParts; ++part) {
-    const auto at = [&](std::size_t i) {
-      return from + length / static_cast<std::int64_t>(kParts) * static_cast<std::int64_t>(i);
-    };
-    out.push_back(work_in(rank, at(part), at(part + 1)));
-  }
-  return out;
-}
-
-// The value of one rank less the mean of the others.
-template <class Value>
-double excess(std::size_t of, std::size_t ranks, Value value) {
-  double others = 0;
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    if (rank != of) others += static_cast<double>(value(rank));
-  }
-  return static_cast<double>(value(of)) - others / static_cast<double>(ranks - 1);
-}
-
-// By how many standard deviations the mean over the blocks of what it works longer is above 0.
-double deviations(std::size_t longest, const std::vector<std::vector<std::int64_t>>& work) {
-  std::size_t n = work.front().size();
-  for (const auto& of_rank : work) n = std::min(n, of_rank.size());
-  if (n < kLeastBlocks) return 0;
-  double mean = 0, squares = 0;
-  std::vector<double> more;
-  for (std::size_t block = 0; block < n; ++block) {
-    more.push_back(excess(longest, work.size(), [&](std::size_t rank) { return work[rank][block]; }));
-    mean += more.back() / static_cast<double>(n);
-  }
-  for (const double one : more) squares += (one - mean) * (one - mean);
-  if (squares == 0) return mean > 0 ? kLeastDeviations : 0;
-  return mean / std::sqrt(squares / static_cast<double>(n - 1) / static_cast<double>(n));
-}
-
-Pace pace_of(std::size_t longest, std::span<const RankTrace> ranks) {
-  Pace out;
-  const auto more = [&](std::int64_t LaneTimeline::*figure) -> std::int64_t {
-    return std::llround(excess(longest, ranks.size(), [&](std::size_t rank) { return ranks[rank].figures.*figure; }));
-  };
-  // By cause; recordings are not compared by communication and by what was before.
-  out.excess = {more(&LaneTimeline::computation), more(&LaneTimeline::exposed_copy), 0, more(&LaneTimeline::idle), 0};
-  std::map<std::uint32_t, std::pair<double, double>> classes;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    const double weight = rank == longest ? 1 : -1 / static_cast<double>(ranks.size() - 1);
-    for (const ComputeKernel& kernel : ranks[rank].compute) {
-      if (!kernel.selected) continue;
-      auto& [time, count] = classes[kernel.class_id];
-      time += weight * static_cast<double>(kernel.dur);
-      count += weight;
-    }
-  }
-  for (const auto& [class_id, sum] : classes) out.classes[class_id] = {std::llround(sum.first), sum.second};
-  return out;
-}
-
+constexpr double kLeastHostShare = 0.5;  // of the time that the device had nothing to do
 }  // namespace
 
 std::string_view to_string(LateCause cause) {
@@ -433,6 +404,18 @@ LateCause Pace::cause() const { return greatest(excess); }
 
 LateCause JobWaits::cause_of(std::uint32_t rank) const {
   return pace && straggler == rank ? pace->cause() : ranks[rank].cause();
+}
+
+bool has_step(const RankTrace& rank, std::uint32_t step) {
+  return step < rank.step_stats.size() && rank.step_stats[step].gpu_span != kUnknownValue;
+}
+
+std::set<std::uint32_t> steps_of(const JobWaits& waits) {
+  std::set<std::uint32_t> out;
+  for (const CollectiveWait& one : waits.collectives) {
+    if (one.step != 0) out.insert(one.step);
+  }
+  return out;
 }
 
 JobWaits split_waits(std::span<const RankTrace> ranks, const Matching& matching, std::span<const RankClock> clocks) {
@@ -482,44 +465,23 @@ Loss loss_by(std::span<const RankTrace> ranks, const JobWaits& waits, std::uint3
   return {ns, span > 0 ? ns / span : 0};
 }
 
-void find_pace(std::span<const RankTrace> ranks, JobWaits& waits) {
-  if (ranks.size() < 2) return;
-  const auto work = [](const RankTrace& rank) { return rank.figures.span - rank.figures.exposed_comm; };
-  const auto longest = static_cast<std::uint32_t>(
-      std::ranges::max_element(ranks, [&](const RankTrace& a, const RankTrace& b) { return work(a) < work(b); }) -
-      ranks.begin());
-  std::set<std::uint32_t> steps = steps_of(waits);
-  const bool has_steps = !steps.empty();
-  std::erase_if(steps, [&](std::uint32_t step) {
-    return !std::ranges::all_of(ranks, [&](const RankTrace& rank) { return has_step(rank, step); });
-  });
-  waits.is_too_short = has_steps && steps.size() < kLeastBlocks;
-  if (waits.is_too_short) return;
-  std::vector<std::vector<std::int64_t>> blocks;
-  for (const RankTrace& rank : ranks) blocks.push_back(work_by_block(rank, steps));
-  if (deviations(longest, blocks) < kLeastDeviations) return;
-  waits.straggler = longest;
-  waits.pace = pace_of(longest, ranks);
-  if (loss_by(ranks, waits, longest).share >= kLeastLoss) return;
-  waits.straggler.reset();
-  waits.pace.reset();
-}
-
 std::optional<HostCause> find_host_cause(Workload& workload, const RankTrace& rank, const RankWaits& waits) {
   if (waits.host_windows.empty()) return std::nullopt;
   const EventTables& events = workload.events();
   const LaunchThreads threads(workload.index(), events);
+  const std::span<const std::int64_t> starts = events.kernels.int64s("ts");
   std::vector<HostGap> gaps;
   for (const LateWindow& window : waits.host_windows) {
-    const std::uint32_t thread = threads.of({window.kernel, false});
     rank.working.for_each_gap(window.from, window.to, [&](std::int64_t from, std::int64_t to) {
-      gaps.push_back({from - rank.shift, to - rank.shift, thread});
+      const auto next = static_cast<std::uint32_t>(std::ranges::lower_bound(starts, to - rank.shift) - starts.begin());
+      if (next == starts.size()) return;
+      gaps.push_back({from - rank.shift, to - rank.shift, threads.of({next + 1, false})});
     });
   }
   if (gaps.empty()) return std::nullopt;
   const HostActivities activities(workload.index(), events, std::move(gaps));
   const HostPlace place = activities.of(0).place();
-  if (place.place == kNoPlace) return std::nullopt;
+  if (place.place == kNoPlace || place.share() < kLeastHostShare) return std::nullopt;
   return HostCause{std::string(activities.text(place.layer, place.place)), place.share()};
 }
 

@@ -10,8 +10,9 @@
 // that were late caused, what happened where all came together, and what began before the recording.
 //
 // A rank is late by its arrival less the mean arrival of the others. That is, exactly, the sum of what it did longer
-// than they on average since the end of the collective before: compute, copies, other communication, nothing (its host
-// did not launch anything), and of how much later that collective ended on it.
+// than they on average since the end of a collective before: compute, copies, other communication, nothing (its host
+// did not launch anything), and of how much later that collective ended on it. That is the last one for whose end all
+// waited: behind another, a rank may compute what the others did while they waited for it.
 #pragma once
 
 #include <array>
@@ -71,8 +72,7 @@ struct WaitSums {
   std::int64_t exposed = 0;  // of `waiting`, while the rank computes nothing
 };
 
-// A class of kernels of a late rank against the others, in the windows before the collectives where it was late by
-// computing.
+// A class of kernels of a late rank against the others, in the windows before the collectives where it was late.
 struct ClassExcess {
   std::int64_t time = 0;  // ns longer than the mean of the others
   double kernels = 0;     // more of them
@@ -81,7 +81,6 @@ struct ClassExcess {
 // What came before a collective that a rank was late for, on the rank's own clock.
 struct LateWindow {
   std::int64_t from = 0, to = 0;
-  std::uint32_t kernel = 0;  // of the collective, id in the rank's index
 };
 
 // Where the host was in such windows while the device had nothing to do.
@@ -104,10 +103,11 @@ struct RankWaits {
   std::int64_t caused = 0;                            // exposed waiting of the others there
   std::map<std::uint32_t, std::int64_t> shared;       // of it, what they wait for the last but one, too: by that rank
   std::set<std::uint32_t> others;                     // ranks that waited for it at any time
-  LateParts parts{};                                  // of its lateness
+  LateParts parts{};                                  // of its lateness, which one collective hands on to the next
+  LateParts excess{};                                 // of it, each time of the rank once
   std::array<std::size_t, kLateCauses> count{};       // collectives by greatest part
   std::array<std::int64_t, kLateCauses> caused_by{};  // `caused`, by greatest part
-  std::map<std::uint32_t, ClassExcess> classes;       // by JobTexts::classes
+  std::map<std::uint32_t, ClassExcess> classes;       // of `excess`, by JobTexts::classes
   std::vector<LateWindow> host_windows;               // before collectives where the host made it late
   std::optional<HostCause> host;                      // where that was, by find_host_cause()
   [[nodiscard]] LateCause cause() const;              // of most of `caused`
@@ -128,11 +128,15 @@ struct JobWaits {
   std::int64_t exposed = 0, caused = 0, together = 0, first = 0;  // exposed = caused + together + first
   std::optional<std::uint32_t> straggler;  // the rank that causes most, where that is no chance and 1 % of the time
   std::optional<std::uint32_t> suspect;    // where there is none: the rank that causes as much, but maybe by chance
-  std::optional<Pace> pace;                // of the straggler, where ranks send to each other: find_pace()
+  std::optional<Pace> pace;                // of the straggler, where ranks send to each other: pace.h
   bool is_too_short = false;               // for find_pace(): fewer steps than it takes, or not the same on all ranks
   [[nodiscard]] LateCause cause_of(
       std::uint32_t rank) const;  // of the straggler why it is; of others that of most waiting
 };
+
+// Places + 1 of the steps of the selected collectives.
+std::set<std::uint32_t> steps_of(const JobWaits& waits);
+bool has_step(const RankTrace& rank, std::uint32_t step);
 
 JobWaits split_waits(std::span<const RankTrace> ranks, const Matching& matching, std::span<const RankClock> clocks);
 
@@ -145,15 +149,6 @@ struct Loss {
   double ns = 0, share = 0;
 };
 Loss loss_by(std::span<const RankTrace> ranks, const JobWaits& waits, std::uint32_t rank);
-
-// Which rank sets the pace of a job whose ranks send to each other, as the stages of a pipeline do. There a rank that
-// is late makes others late who wait for it, and all wait while the pipeline fills and drains, so who is late at a
-// transfer says little. The stage that works longest holds the others up: computes, copies or has nothing to do because
-// its host launches nothing. What is left of its span is exposed communication, and there the others wait for it. Pure.
-
-// Sets `straggler` and `pace` where a rank works longer than the others on average, by three standard deviations over
-// the steps (or parts of the recording) and 1 % of their span.
-void find_pace(std::span<const RankTrace> ranks, JobWaits& waits);
 
 // Where the host of a rank was while its device had nothing to do and the other ranks came to wait for it.
 // Of what `waits` says of the rank that `workload` is the trace of. nullopt: its host made it late nowhere, or the

@@ -436,10 +436,14 @@ def check_short_pipeline(folder):
     for name, more, expected in (("three", ("--steps", "3"), "too few steps to tell which rank holds the others up"),
                                  ("one_short", ("--steps", "12", "--shorten", "0=3"), "too few steps to tell which rank"),
                                  ("four", ("--steps", "4"), "rank 3 of 4 sets the pace"),
+                                 ("others_short", ("--steps", "12", "--shorten", "0=6"), "rank 3 of 4 sets the pace"),
                                  ("one_missing", ("--steps", "6", "--missing", "1"), "rank 3 of the 3 recorded (of 4) sets")):
         job, _ = make(folder, f"short_{name}", [*late, *more])
-        headline = " ".join(ask(job)["jobs"][0]["headline"].split())
+        (row,) = ask(job)["jobs"]
+        headline = " ".join(row["headline"].split())
         require(headline.startswith(expected), f"{name}: {headline}")
+        if "pace" in expected:
+            near(row["loss_per_step"], 900_000, 100_000, f"{name}: longer per step")
 
 
 def check_even_pipeline(seed, folder):

@@ -1,0 +1,62 @@
+"""`trace-query ranks` on jobs whose times are worked out here: what overlaps, and what is between steps."""
+from made_events import call, event, kernel, write_trace
+from rank_jobs import ask, near
+from trace_cases import equal, require
+
+
+def write_job(folder, name, kernels):
+    """Of each rank what runs: (name, step, begin, end, stream, arguments), in us; each is launched 5 us before it begins."""
+    (folder / name).mkdir(parents=True)
+    for rank, ran in enumerate(kernels):
+        events, steps = [], {}
+        for number, (what, step, begin, end, stream, arguments) in enumerate(ran, 1):
+            events += [call("cudaLaunchKernel", 1000 + begin - 5, 2, number), kernel(what, 1000 + begin, end - begin, stream, correlation=number, **arguments)]
+            steps.setdefault(step, []).append(1000 + begin - 6)
+        events += [event("user_annotation", f"ProfilerStep#{step}", min(at), max(at) + 4 - min(at)) for step, at in steps.items()]
+        write_trace(folder / name / f"rank{rank}.json", events, distributedInfo={"rank": rank, "world_size": len(kernels)})
+    return folder / name
+
+
+def check_overlapped(folder):
+    """Gradients are reduced while the backward pass goes on: a rank that began late computes what the others did while they waited."""
+    for name, stall, more, cause, said in (("host", 2000, 0, "host", "its device has nothing to do for 1.8 ms a step longer"),
+                                           ("slow", 0, 100, "compute", "its dense_gemm kernels take 540 us a step longer")):
+        begins, job = [0] * 3, [[] for _ in range(3)]
+        for step in range(10):
+            ready = [begin + 2000 + (stall + 2 * more if rank == 1 else 0) for rank, begin in enumerate(begins)]
+            for rank in range(3):
+                job[rank] += [("ampere_sgemm", step, ready[rank] - 2000 - 2 * more * (rank == 1), ready[rank], 7, {})]
+            ends = list(ready)
+            for _ in range(4):
+                passed = [end + 1000 + more * (rank == 1) for rank, end in enumerate(ends)]
+                starts = [max(pair) for pair in zip(passed, ready)]
+                for rank in range(3):
+                    job[rank] += [("ampere_sgemm", step, ends[rank], passed[rank], 7, {}),
+                                  ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", step, starts[rank], max(starts) + 400, 20, {})]
+                ends, ready = passed, [max(starts) + 400] * 3
+            begins = [ready[0] + 50] * 3
+        (row,) = ask(write_job(folder, f"overlapped_{name}", job))["jobs"]
+        equal((row["straggler"], row["cause"]), ("1", cause), f"{name}: who and why")
+        require(said in " ".join(row["headline"].split()), row["headline"])
+
+
+def check_stalled_stage(folder):
+    """A stage whose host stalls between steps holds up the next one; one that stalls while nothing was sent to it does not."""
+    for name, stalls, cause, loss in (("first", (3000, 0), "host", 3_800_000 - 3_000_000 // 8), ("hidden", (0, 700), "compute", 800_000)):
+        job, free, ready = [[], []], 0, 0
+        for step in range(8):
+            begin = free + stalls[0]
+            free = begin + 1100
+            posted = ready + stalls[1]
+            sent = max(free, posted) + 50
+            peers = {"Src Rank": 0, "Dst Rank": 1, "Group size": 2, "Process Group Ranks": "[0, 1]"}
+            job[0] += [("ampere_sgemm", step, begin, free, 7, {}), ("ncclDevKernel_SendRecv", step, free, sent, 20, {"Collective name": "send", **peers})]
+            job[1] += [("ncclDevKernel_SendRecv", step, posted, sent, 20, {"Collective name": "recv", **peers}), ("ampere_sgemm", step, sent, sent + 300, 7, {})]
+            free, ready = sent, sent + 300
+        (row,) = ask(write_job(folder, f"stage_{name}", job))["jobs"]
+        equal((row["sends"], row["straggler"], row["cause"]), (8, "0", cause), f"{name}: {row['headline']}")
+        near(row["loss_per_step"], loss, 1000, name)
+
+
+def main(cases, folder):
+    cases.each((check_overlapped, check_stalled_stage), folder)
