@@ -162,9 +162,8 @@ constexpr std::array<Kind, 256> kKindOfChar = kinds();
 
 Kind kind_of(char c) { return kKindOfChar[static_cast<unsigned char>(c)]; }
 
-// Whether a word begins at a letter or digit, by its kind and those before and behind it.
+// Whether a word begins at a letter or digit behind another, by its kind and those before and behind it.
 constexpr bool begins_word(Kind before, Kind here, Kind behind) {
-  if (before == Kind::kOther) return true;
   if (before == here) return here == Kind::kUpper && behind == Kind::kLower;
   return before == Kind::kDigit || here != Kind::kLower;
 }
@@ -174,15 +173,16 @@ constexpr std::size_t place(Kind before, Kind here, Kind behind) {
          static_cast<std::size_t>(behind);
 }
 
-// begins_word() for all, and 1 for punctuation. Tables, for branches on letters are rarely foreseen.
+// begins_word() for all; 2: behind punctuation, or that. Tables, for branches on letters are rarely foreseen.
 constexpr std::array<std::uint8_t, 64> kBegins = [] {
   constexpr std::array<Kind, 4> kAll = {Kind::kLower, Kind::kUpper, Kind::kDigit, Kind::kOther};
   std::array<std::uint8_t, 64> table{};
   for (const Kind before : kAll) {
     for (const Kind here : kAll) {
       for (const Kind behind : kAll) {
-        const bool begins = here == Kind::kOther || begins_word(before, here, behind);
-        table[place(before, here, behind)] = begins ? 1 : 0;
+        const bool separate = before == Kind::kOther || here == Kind::kOther;
+        table[place(before, here, behind)] =
+            separate ? 2 : static_cast<std::uint8_t>(begins_word(before, here, behind));
       }
     }
   }
@@ -378,8 +378,10 @@ bool Classifier::fits(const CompiledRules::Word& word, const NormalizedName& tex
   if (text.word_starts[begin] == 0) {  // "*gemm" finds sgemm; it may not run from the middle of a word into the next
     const auto inside = text.word_starts.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto behind = text.word_starts.begin() + static_cast<std::ptrdiff_t>(end);
-    if (!word.open_begin || std::find(inside, behind, 1) != behind) return false;
+    if (!word.open_begin || std::any_of(inside, behind, [](std::uint8_t start) { return start != 0; })) return false;
   }
+  // A lone letter before an underscore begins no word with what is behind that: "schedS_sm100" has no "ssm".
+  if (text.word_starts[begin] == 1 && begin + 1 < end && text.word_starts[begin + 1] == 2) return false;
   if (!word.open_end && text.word_starts[end] == 0) return false;
   const auto separates = [&](std::size_t i) { return text.letters[i] == ':' || text.letters[i] == ','; };
   if (word.part_begin && begin != 0 && !separates(begin - 1)) return false;

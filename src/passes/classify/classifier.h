@@ -29,7 +29,7 @@ namespace tracedb {
 // Blanks, underscores and closing parentheses are dropped: they only begin words.
 struct NormalizedName {
   std::string letters;
-  std::vector<std::uint8_t> word_starts;  // 1: a word begins here; one more than letters, for the end
+  std::vector<std::uint8_t> word_starts;  // 1: a word begins here, 2: behind punctuation; one more than letters
 };
 
 NormalizedName normalize_name(std::string_view text);

@@ -57,6 +57,8 @@ TEST_CASE("terms are found where they should be") {
        "k args:copy",
        {"void k<ns::direct_copy(int)::{lambda(int)#1}, 4>(copy_args)"},
        {"void k<int>(copy)"}},
+      {"a lone letter at an end", "ssm*", {"ssm_scan", "S_Sm_100", "mambaSsm_2"}, {"schedS_sm100f", "gemm8S_sm90"}},
+      {"words beyond an underscore", "topksoftmax", {"moeTopK_softmax", "topk_softmax"}, {"stopK_softmax"}},
       {"template arguments only where it says so", "copy", {}, {"void k<copy>(int)"}},
       {"template arguments only where it says so", "args:copy", {"void k<copy>(int)"}, {}},
       {"one argument", "k arg2:true", {"void k<int, true, false>()"}, {}},
