@@ -64,12 +64,17 @@ class FailingVfs {
                                              : self(vfs).real_->xDelete(self(vfs).real_, name, sync);
   }
 
-  // Calls `method` of the real file, unless this call is one that fails.
-  template <class Method, class... Arguments>
-  static int pass(VfsCall call, sqlite3_file* file, Method method, Arguments... arguments) {
-    File& wrapped = as_file(file);
-    if (wrapped.vfs->fails(call)) return wrapped.vfs->code_;
-    return (wrapped.real()->pMethods->*method)(wrapped.real(), arguments...);
+  // The method of the real file, called as it is.
+  template <auto method, class... Arguments>
+  static int pass(sqlite3_file* file, Arguments... arguments) {
+    sqlite3_file* real = as_file(file).real();
+    return (real->pMethods->*method)(real, arguments...);
+  }
+  // Unless this call is one that fails.
+  template <VfsCall call, auto method, class... Arguments>
+  static int pass_unless_failing(sqlite3_file* file, Arguments... arguments) {
+    FailingVfs& vfs = *as_file(file).vfs;
+    return vfs.fails(call) ? vfs.code_ : pass<method>(file, arguments...);
   }
 
   // Version 1 of the methods: no shared memory, no mapping.
@@ -78,36 +83,18 @@ class FailingVfs {
     static const Methods kMethods = [] {
       Methods all{};
       all.iVersion = 1;
-      all.xClose = [](sqlite3_file* f) { return as_file(f).real()->pMethods->xClose(as_file(f).real()); };
-      all.xRead = [](sqlite3_file* f, void* to, int size, sqlite3_int64 at) {
-        return pass(VfsCall::kRead, f, &Methods::xRead, to, size, at);
-      };
-      all.xWrite = [](sqlite3_file* f, const void* from, int size, sqlite3_int64 at) {
-        return pass(VfsCall::kWrite, f, &Methods::xWrite, from, size, at);
-      };
-      all.xTruncate = [](sqlite3_file* f, sqlite3_int64 size) {
-        return pass(VfsCall::kTruncate, f, &Methods::xTruncate, size);
-      };
-      all.xSync = [](sqlite3_file* f, int flags) { return pass(VfsCall::kSync, f, &Methods::xSync, flags); };
-      all.xFileSize = [](sqlite3_file* f, sqlite3_int64* size) {
-        return as_file(f).real()->pMethods->xFileSize(as_file(f).real(), size);
-      };
-      all.xLock = [](sqlite3_file* f, int level) {
-        return as_file(f).real()->pMethods->xLock(as_file(f).real(), level);
-      };
-      all.xUnlock = [](sqlite3_file* f, int level) {
-        return as_file(f).real()->pMethods->xUnlock(as_file(f).real(), level);
-      };
-      all.xCheckReservedLock = [](sqlite3_file* f, int* out) {
-        return as_file(f).real()->pMethods->xCheckReservedLock(as_file(f).real(), out);
-      };
-      all.xFileControl = [](sqlite3_file* f, int what, void* argument) {
-        return as_file(f).real()->pMethods->xFileControl(as_file(f).real(), what, argument);
-      };
-      all.xSectorSize = [](sqlite3_file* f) { return as_file(f).real()->pMethods->xSectorSize(as_file(f).real()); };
-      all.xDeviceCharacteristics = [](sqlite3_file* f) {
-        return as_file(f).real()->pMethods->xDeviceCharacteristics(as_file(f).real());
-      };
+      all.xClose = pass<&Methods::xClose>;
+      all.xRead = pass_unless_failing<VfsCall::kRead, &Methods::xRead>;
+      all.xWrite = pass_unless_failing<VfsCall::kWrite, &Methods::xWrite>;
+      all.xTruncate = pass_unless_failing<VfsCall::kTruncate, &Methods::xTruncate>;
+      all.xSync = pass_unless_failing<VfsCall::kSync, &Methods::xSync>;
+      all.xFileSize = pass<&Methods::xFileSize>;
+      all.xLock = pass<&Methods::xLock>;
+      all.xUnlock = pass<&Methods::xUnlock>;
+      all.xCheckReservedLock = pass<&Methods::xCheckReservedLock>;
+      all.xFileControl = pass<&Methods::xFileControl>;
+      all.xSectorSize = pass<&Methods::xSectorSize>;
+      all.xDeviceCharacteristics = pass<&Methods::xDeviceCharacteristics>;
       return all;
     }();
     return &kMethods;
