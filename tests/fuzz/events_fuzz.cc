@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,16 +39,10 @@ class Facts {
     count(batch);
     for (const MetadataRecord& record : batch.metadata) metadata_ += metadata_text(record);
     store_.add(batch);  // makes ids global in the records
-    append_bytes(python_, batch.python.data(), batch.python.size());
-    append_bytes(operators_, batch.operators.data(), batch.operators.size());
-    append_bytes(calls_, batch.calls.data(), batch.calls.size());
-    append_bytes(device_events_, batch.device_events.data(), batch.device_events.size());
-    append_bytes(collectives_, batch.collectives.data(), batch.collectives.size());
-    append_bytes(annotations_, batch.annotations.data(), batch.annotations.size());
-    append_bytes(slices_, batch.slices.data(), batch.slices.size());
-    append_bytes(instants_, batch.instants.data(), batch.instants.size());
-    append_bytes(counters_, batch.counters.data(), batch.counters.size());
-    append_bytes(flows_, batch.flows.data(), batch.flows.size());
+    std::size_t kind = 0;
+    const auto append = [&](const auto& records) { append_bytes(records_[kind++], records.data(), records.size()); };
+    for_each_records(batch, append);
+    append(batch.collectives);
     for (const SliceEndpointRecord& edge : batch.endpoints) {  // has padding, so not byte by byte
       edges_ +=
           fmt::format("edge {} {} {} {} {} {}\n", edge.ts, edge.category, edge.name, edge.track, edge.args, edge.ph);
@@ -63,11 +58,7 @@ class Facts {
                  "dictionaries, counts and issues do not depend on the cut");
     require_same(metadata_, other.metadata_, "metadata does not depend on the cut");
     require_same(edges_, other.edges_, "edges do not depend on the cut");
-    require(python_ == other.python_ && operators_ == other.operators_ && calls_ == other.calls_ &&
-                device_events_ == other.device_events_ && collectives_ == other.collectives_ &&
-                annotations_ == other.annotations_ && slices_ == other.slices_ && instants_ == other.instants_ &&
-                counters_ == other.counters_ && flows_ == other.flows_,
-            "records do not depend on the cut");
+    require(records_ == other.records_, "records do not depend on the cut");
   }
 
   // Events read, by category and phase.
@@ -89,18 +80,17 @@ class Facts {
       read += kind.read;
       for (const std::uint64_t reason : kind.skipped) skipped += reason;
     }
-    std::uint64_t stored = batch.python.size() + batch.operators.size() + batch.calls.size() +
-                           batch.device_events.size() + batch.annotations.size() + batch.slices.size() +
-                           batch.instants.size() + batch.flows.size() + batch.endpoints.size();
-    for (const CounterRecord& counter : batch.counters) stored += counter.continued == 0 ? 1 : 0;
+    std::uint64_t stored = batch.endpoints.size();
+    for_each_records(batch, [&](const auto& records) { stored += records.size(); });
+    for (const CounterRecord& counter : batch.counters) stored -= counter.continued == 0 ? 0 : 1;
     require(stored + skipped == read, "every event read is stored or skipped with a reason");
     read_ += read;
   }
 
   TraceStore store_;
   std::uint64_t read_ = 0;
-  std::string metadata_, edges_, python_, operators_, calls_, device_events_, collectives_, annotations_, slices_,
-      instants_, counters_, flows_;
+  std::string metadata_, edges_;
+  std::array<std::string, 10> records_;  // of each kind
 };
 
 // What the parser takes for a bracket too many before events.

@@ -29,6 +29,14 @@ inline EventBatch parse_events(std::string_view elements, const EventOptions& op
 
 inline std::string text_of(const EventBatch& batch, std::uint32_t id) { return id == 0 ? "" : batch.strings[id - 1]; }
 
+// Calls `visit` with the list of each kind of record that is an event of its own.
+template <class Visit>
+void for_each_records(const EventBatch& batch, Visit visit) {
+  const auto each = [&](const auto&... records) { (visit(records), ...); };
+  each(batch.python, batch.operators, batch.calls, batch.device_events, batch.annotations, batch.slices, batch.instants,
+       batch.counters, batch.flows);
+}
+
 inline std::uint64_t skipped(const EventBatch& batch, SkipReason reason) {
   std::uint64_t count = 0;
   for (const EventCount& kind : batch.kinds) count += kind.skipped[static_cast<std::size_t>(reason)];

@@ -10,6 +10,7 @@
 
 #include "ingest/kineto/chunk_parser.h"
 #include "ingest/read/json_chunks.h"
+#include "support/parsed_events.h"
 
 namespace tracedb {
 
@@ -21,21 +22,10 @@ struct Salvaged {
   friend bool operator==(const Salvaged&, const Salvaged&) = default;
 };
 
-template <class Records>
-void collect_times(const Records& records, std::vector<std::int64_t>& times) {
-  for (const auto& record : records) times.push_back(record.ts / 1000);
-}
-
 inline void take(const EventBatch& batch, Salvaged& out, IssueLog& issues) {
-  collect_times(batch.python, out.times);
-  collect_times(batch.operators, out.times);
-  collect_times(batch.calls, out.times);
-  collect_times(batch.device_events, out.times);
-  collect_times(batch.annotations, out.times);
-  collect_times(batch.slices, out.times);
-  collect_times(batch.instants, out.times);
-  collect_times(batch.flows, out.times);
-  collect_times(batch.counters, out.times);
+  for_each_records(batch, [&](const auto& records) {
+    for (const auto& record : records) out.times.push_back(record.ts / 1000);
+  });
   for (const EventCount& kind : batch.kinds) {
     out.read += kind.read;
     for (const std::uint64_t count : kind.skipped) out.skipped += count;
