@@ -4,8 +4,6 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -60,14 +58,9 @@ const std::string& good_index() {
     options.threads = 1;
     options.events.arguments = EventArguments::kKeep;
     ingest_trace(folder.write("trace.json", kTrace), folder / "index", options);
-    std::ifstream file(folder / "index", std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
+    return bytes_of(folder / "index");
   }();
   return kContent;
-}
-
-void write_bytes(const std::filesystem::path& path, std::string_view content) {
-  std::ofstream(path, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
 }
 
 // Pieces of the good index overwritten, copied elsewhere, or its end cut off.
@@ -155,9 +148,7 @@ void query(const Index& index, const std::filesystem::path& trace) {
     print(run_report(index.database(), report_script("phases"), {}), "tsv");
   });
   ask(index, [&] {
-    SqlLimits limits;
-    limits.value_bytes = 1 << 20;
-    const SqlGuard guard(index.database(), limits);
+    const SqlGuard guard(index.database(), {.value_bytes = 1 << 20});
     const StepLimit limit(index.database().handle());  // in place of the guard's clock
     Statement statement(index.database(),
                         "SELECT * FROM kernels, python_call c, python_calls_at(c.thread_id, c.ts) LIMIT 20");
@@ -175,12 +166,12 @@ void check_index(FuzzInput input) {
   const std::uint8_t mode = input.byte() % 4U;
   sqlite3_hard_heap_limit64(std::int64_t{256} << 20U);
   if (mode == 0) {
-    write_bytes(path, input.rest());
+    write_anew(path, input.rest());
   } else if (mode == 1) {
-    write_bytes(path, good_index());
+    write_anew(path, good_index());
     run_sql(path, std::string(input.rest()));
   } else {
-    write_bytes(path, patched_index(input));
+    write_anew(path, patched_index(input));
   }
   try {
     const Index index = Index::open(path);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -12,6 +11,7 @@
 #include "index/verify.h"
 #include "ingest/ingest.h"
 #include "issue_lines.h"
+#include "support/temp_directory.h"
 
 namespace tracedb {
 
@@ -21,12 +21,6 @@ struct Outcome {
   std::string text, events;
 };
 
-inline std::string content_of(const std::filesystem::path& path) {
-  std::string content(std::filesystem::file_size(path), '\0');
-  std::ifstream(path, std::ios::binary).read(content.data(), static_cast<std::streamsize>(content.size()));
-  return content;
-}
-
 inline Outcome ingest(const std::filesystem::path& trace, const std::filesystem::path& index,
                       const IngestOptions& options) {
   Outcome out;
@@ -34,7 +28,7 @@ inline Outcome ingest(const std::filesystem::path& trace, const std::filesystem:
     const IngestResult result = ingest_trace(trace, index, options);
     require(result.events_stored + result.events_skipped == result.events_read, "every event is accounted for");
     out.text = issue_lines(result.issues);
-    out.events = content_of(index);
+    out.events = bytes_of(index);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInput && error.code() != ErrorCode::kResource) broken(error.what());
     out.refusal = error.what();
