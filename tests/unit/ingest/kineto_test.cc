@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <cmath>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -14,6 +14,7 @@
 #include "ingest/kineto/kineto_events.h"
 #include "support/cases.h"
 #include "support/parsed_events.h"
+#include "support/rows.h"
 #include "trace/event_names.h"
 
 namespace tracedb {
@@ -29,6 +30,23 @@ EventBatch between_good(const std::string& event) {
   CHECK(good == 2);
   CHECK(events_read(batch) == 3);
   return batch;
+}
+
+std::string text_of(const TrackKey& key) {
+  return key.number == kUnknownValue ? fmt::format("'{}'", key.text) : std::to_string(key.number);
+}
+std::string text_of(const TrackDefinition& track) { return text_of(track.owner) + "/" + text_of(track.track); }
+
+// "0/7 'GPU A'/'compute'": a stream's device and number, a thread's process and number.
+std::string streams_of(const EventBatch& batch) {
+  std::string out;
+  for (const StreamDefinition& stream : batch.streams) out += (out.empty() ? "" : " ") + text_of(stream.stream);
+  return out;
+}
+std::string threads_of(const EventBatch& batch) {
+  std::string out;
+  for (const TrackDefinition& thread : batch.threads) out += (out.empty() ? "" : " ") + text_of(thread);
+  return out;
 }
 
 TEST_CASE("numbers that are none become unknown, the event stays") {
@@ -90,10 +108,8 @@ TEST_CASE("the last of duplicate keys wins") {
       parse_events(R"({"ph":"B","ph":"X","cat":"cpu_op","cat":"kernel","name":"a","name":"b","pid":1,
     "tid":1,"ts":1,"ts":2,"dur":1,"args":{"stream":5},"args":{"correlation":1,"correlation":2,"stream":3,"stream":4}})");
   REQUIRE(batch.device_events.size() == 1);
-  CHECK(batch.device_events[0].ts == 2000);
-  CHECK(batch.device_events[0].correlation == 2);
-  CHECK(text_of(batch, batch.device_events[0].name) == "b");
-  CHECK(batch.streams[0].stream.track.number == 4);
+  const DeviceRecord& kernel = batch.device_events[0];
+  CHECK(as_row(text_of(batch, kernel.name), kernel.ts, kernel.correlation, streams_of(batch)) == "b 2000 2 1/4");
 }
 
 TEST_CASE("repeated args replace the earlier ones whole") {
@@ -103,11 +119,9 @@ TEST_CASE("repeated args replace the earlier ones whole") {
     {"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":1,"dur":1,"args":{"correlation":1},"args":null},
     {"ph":"X","cat":"kernel","name":"c","pid":0,"tid":7,"ts":1,"dur":1,"args":{"correlation":1}})");
   REQUIRE(batch.device_events.size() == 3);
-  CHECK(batch.device_events[0].correlation == kUnknownValue);
+  for (const std::size_t replaced : {0U, 1U}) CHECK(batch.device_events[replaced].correlation == kUnknownValue);
   CHECK(batch.device_events[0].config == 0);
-  CHECK(batch.streams[0].stream.track.number == 9);
-  CHECK(batch.device_events[1].correlation == kUnknownValue);
-  CHECK(batch.device_events[2].correlation == 1);
+  CHECK(as_row(batch.device_events[2].correlation, streams_of(batch)) == "1 2/9 0/7");
 }
 
 TEST_CASE("keys written with escapes are the same keys") {
@@ -115,9 +129,8 @@ TEST_CASE("keys written with escapes are the same keys") {
     {"ph":"X","c\u0061t":"kernel","n\u0061me":"esc","pid":0,"tid":7,"ts":1,"dur":1,
      "\u0061rgs":{"str\u0065am":9,"\u0063orrelation":3}})");
   REQUIRE(batch.device_events.size() == 1);
-  CHECK(text_of(batch, batch.device_events[0].name) == "esc");
-  CHECK(batch.device_events[0].correlation == 3);
-  CHECK(batch.streams[0].stream.track.number == 9);
+  CHECK(as_row(text_of(batch, batch.device_events[0].name), batch.device_events[0].correlation, streams_of(batch)) ==
+        "esc 3 0/9");
 }
 
 TEST_CASE("keys in any order, args of any type") {
@@ -359,25 +372,12 @@ TEST_CASE("a kernel of the new dialect") {
   REQUIRE(batch.device_events.size() == 1);
   const DeviceRecord& kernel = batch.device_events[0];
   CHECK(kernel.type == DeviceEventType::kKernel);
-  CHECK(kernel.ts == 1709839458013123456);
-  CHECK(kernel.dur == 12500);
-  CHECK(kernel.correlation == 77);
-  CHECK(kernel.external_id == 31);
-  CHECK(kernel.graph_id_or_bytes == 5);
-  CHECK(kernel.graph_node_id_or_bandwidth == 6);
-  CHECK(kernel.collective == 0);
-  CHECK(kernel.args == 0);
-  CHECK(text_of(batch, kernel.name) == "k<int>");
-  REQUIRE(batch.streams.size() == 1);
-  CHECK(batch.streams[0].stream.owner.number == 2);
-  CHECK(batch.streams[0].stream.track.number == 9);
+  CHECK(as_row(text_of(batch, kernel.name), streams_of(batch), kernel.ts, kernel.dur, kernel.correlation,
+               kernel.external_id, kernel.graph_id_or_bytes, kernel.graph_node_id_or_bandwidth, kernel.collective,
+               kernel.args) == "k<int> 2/9 1709839458013123456 12500 77 31 5 6 0 0");
   REQUIRE(batch.configs.size() == 1);
-  CHECK(std::vector<std::int64_t>(batch.configs[0].values, batch.configs[0].values + 8) ==
-        std::vector<std::int64_t>{54, 2, 1, 128, 1, 1, 32, 1024});
-  CHECK(batch.configs[0].rates[0] == 13);
-  CHECK(batch.configs[0].rates[1] == 75);
-  CHECK(batch.configs[0].rates[2] == 0.5);
-  CHECK(batch.configs[0].rates[3] == 4.25);
+  CHECK(fmt::format("{}, {}", batch.configs[0].values, batch.configs[0].rates) ==
+        "[54, 2, 1, 128, 1, 1, 32, 1024], [13, 75, 0.5, 4.25]");
   CHECK(batch.first_ts == kernel.ts);
   CHECK(batch.issues.issues().empty());
 }
@@ -393,20 +393,14 @@ TEST_CASE("the old dialect says the same in other words") {
     {"ph":"X","cat":"Operator","name":"aten::add","pid":1,"tid":2,"ts":1,"dur":5,"args":{"Input dims":[[1, 2]],"external id":"4"}},
     {"ph":"X","cat":"Runtime","name":"cudaLaunchKernel","pid":1,"tid":"2","ts":2,"dur":1,"args":{"correlation":3}})json");
   REQUIRE(batch.device_events.size() == 4);
-  CHECK(batch.device_events[0].external_id == 4);
-  CHECK(batch.device_events[2].graph_id_or_bytes == 4096);
   CHECK(batch.device_events[2].type == DeviceEventType::kMemcpy);
   CHECK(batch.device_events[3].type == DeviceEventType::kMemset);
-  for (const auto& [stream, drawn_on, launching_process] : batch.streams) {
-    CHECK(stream.owner.number == 0);
-    CHECK(stream.track.number == 7);
-  }
   REQUIRE(batch.operators.size() == 1);
-  CHECK(batch.operators[0].external_id == 4);
+  CHECK(as_row(batch.device_events[0].external_id, batch.operators[0].external_id,
+               batch.device_events[2].graph_id_or_bytes, batch.calls.size()) == "4 4 4096 1");
+  CHECK(as_lines(streams_of(batch), threads_of(batch)) == "0/7 0/7 0/7 0/7\n1/2 1/2");
   REQUIRE(batch.shapes.size() == 1);
   CHECK(batch.shapes[0].dims == "[[1,2]]");
-  CHECK(batch.calls.size() == 1);
-  for (const TrackDefinition& thread : batch.threads) CHECK(thread.track.number == 2);
 }
 
 TEST_CASE("each category goes to its table") {
@@ -421,19 +415,12 @@ TEST_CASE("each category goes to its table") {
     {"ph":"X","cat":null,"name":"null category","pid":1,"tid":1,"ts":1,"dur":1},
     {"ph":"i","cat":"cpu_instant_event","name":"[memory]","pid":1,"tid":1,"ts":1,"s":"t","args":{"Bytes":-512}},
     {"ph":"X","cat":"\u006bernel","name":"escaped","pid":1,"tid":1,"ts":1,"dur":1})");
-  CHECK(batch.calls.size() == 2);
-  REQUIRE(batch.annotations.size() == 2);
-  CHECK(batch.annotations[0].on_device == 0);
-  CHECK(batch.annotations[1].on_device == 1);
-  CHECK(batch.annotations[1].external_id == 9);
-  REQUIRE(batch.slices.size() == 3);
-  CHECK(text_of(batch, batch.slices[0].category) == "overhead");
-  CHECK(batch.slices[1].category == 0);
-  CHECK(batch.slices[2].category == 0);
-  REQUIRE(batch.instants.size() == 1);
-  CHECK(batch.instants[0].bytes == -512);
-  CHECK(batch.device_events.size() == 2);
-  CHECK(events_read(batch) == 10);
+  CHECK(as_row(batch.calls.size(), batch.annotations.size(), batch.slices.size(), batch.instants.size(),
+               batch.device_events.size(), events_read(batch)) == "2 2 3 1 2 10");
+  CHECK(as_row(batch.annotations.at(0).on_device, batch.annotations.at(1).on_device,
+               batch.annotations.at(1).external_id) == "0 1 9");
+  CHECK(as_row(text_of(batch, batch.slices.at(0).category), batch.slices.at(1).category, batch.slices.at(2).category,
+               batch.instants.at(0).bytes) == "overhead 0 0 -512");
 }
 
 TEST_CASE("programs and copies of an MTIA device are work, waits and marks of its streams are not") {
@@ -446,21 +433,16 @@ TEST_CASE("programs and copies of an MTIA device are work, waits and marks of it
     {"ph":"X","cat":"mtia_ccp_events","name":"event_record","pid":17,"tid":38,"ts":7,"dur":1,"args":{"stream":109}},
     {"ph":"X","cat":"mtia_runtime","name":"runFunction - job","pid":1,"tid":1,"ts":0,"dur":1,"args":{"correlation":5}})");
   REQUIRE(batch.device_events.size() == 3);
-  CHECK(batch.device_events[0].type == DeviceEventType::kKernel);
-  CHECK(batch.device_events[0].correlation == 5);
-  CHECK(batch.device_events[1].type == DeviceEventType::kMemcpy);
-  CHECK(batch.device_events[1].graph_id_or_bytes == 1024);
-  CHECK(text_of(batch, batch.device_events[1].config) == "DtoH");
-  CHECK(batch.device_events[2].graph_id_or_bytes == kUnknownValue);
-  CHECK(batch.device_events[2].config == 0);
-  REQUIRE(batch.streams.size() == 1);
-  CHECK(batch.streams[0].stream.owner.number == 17);
-  CHECK(batch.streams[0].stream.track.number == 109);
+  const DeviceRecord &program = batch.device_events[0], &copy = batch.device_events[1],
+                     &unsized = batch.device_events[2];
+  CHECK(program.type == DeviceEventType::kKernel);
+  CHECK(copy.type == DeviceEventType::kMemcpy);
+  CHECK(as_row(program.correlation, copy.graph_id_or_bytes, text_of(batch, copy.config), unsized.config,
+               streams_of(batch)) == "5 1024 DtoH 0 17/109");
+  CHECK(unsized.graph_id_or_bytes == kUnknownValue);
   REQUIRE(batch.slices.size() == 2);
-  CHECK(batch.slices[0].is_sync == 1);
-  CHECK(batch.slices[0].wait_stream == 104);
-  CHECK(batch.slices[1].is_sync == 0);
-  REQUIRE(batch.calls.size() == 1);
+  CHECK(as_row(batch.slices[0].is_sync, batch.slices[0].wait_stream, batch.slices[1].is_sync, batch.calls.size()) ==
+        "1 104 0 1");
   CHECK(call_kind("runFunction - job") == CallKind::kLaunch);
 }
 
@@ -484,17 +466,13 @@ TEST_CASE("what few traces say of operators, collectives and ranges is kept once
   CHECK(batch.operators[0].shape == batch.operators[1].shape);
   CHECK(batch.operators[3].shape == 0);
   REQUIRE(batch.collectives.size() == 1);
-  CHECK(text_of(batch, batch.collectives[0].in_splits) == "[1,2]");
-  CHECK(text_of(batch, batch.collectives[0].out_splits) == "[2, 1]");
+  CHECK(as_lines(text_of(batch, batch.collectives[0].in_splits), text_of(batch, batch.collectives[0].out_splits)) ==
+        "[1,2]\n[2, 1]");
   CHECK(batch.slices.size() == 2);
   REQUIRE(batch.counters.size() == 4);  // of the range without counters one row, so that ranges can be counted
-  CHECK(batch.counters[3].series == 0);
-  CHECK(text_of(batch, batch.counters[0].series) == "m.sum");
-  CHECK(batch.counters[0].value == 12);
-  CHECK(batch.counters[1].value == 3.5);
-  CHECK(std::isnan(batch.counters[2].value));
-  CHECK(batch.counters[0].continued == 0);
-  CHECK(batch.counters[1].continued == 1);
+  const std::vector<CounterRecord>& counters = batch.counters;
+  CHECK(as_row(text_of(batch, counters[0].series), counters[3].series, counters[0].value, counters[1].value,
+               counters[2].value, counters[0].continued, counters[1].continued) == "m.sum 0 12 3.5 nan 0 1");
   CHECK(events_read(batch) == 7);
 }
 
@@ -506,16 +484,9 @@ TEST_CASE("pids and tids of text, equal tracks are one") {
     {"ph":"X","name":"d","ts":4,"dur":1},
     {"ph":"X","cat":"kernel","name":"e","pid":"GPU A","tid":"compute","ts":5,"dur":1},
     {"ph":"X","cat":"kernel","name":"f","pid":1,"tid":1,"ts":6,"dur":1,"args":{"device":"d","stream":"stream x"}})");
-  REQUIRE(batch.threads.size() == 3);
-  CHECK(batch.slices[0].track == batch.slices[1].track);
-  CHECK(batch.threads[0].owner == TrackKey{kUnknownValue, "Spans"});
-  CHECK(batch.threads[1].owner == TrackKey{kUnknownValue, "Traces"});
-  CHECK(batch.threads[1].track == TrackKey{kUnknownValue, "18446744073709551615"});
-  CHECK(batch.threads[2].owner == TrackKey{kUnknownValue, ""});
-  REQUIRE(batch.streams.size() == 2);
-  CHECK(batch.streams[0].stream.owner.text == "GPU A");
-  CHECK(batch.streams[0].stream.track.text == "compute");
-  CHECK(batch.streams[1].stream.track.text == "stream x");
+  CHECK(batch.slices.at(0).track == batch.slices.at(1).track);
+  CHECK(threads_of(batch) == "'Spans'/'PyTorch Profiler' 'Traces'/'18446744073709551615' ''/''");
+  CHECK(streams_of(batch) == "'GPU A'/'compute' 'd'/'stream x'");
 }
 
 TEST_CASE("python frames: no id, the outermost frame and large ids are different things") {
@@ -526,15 +497,12 @@ TEST_CASE("python frames: no id, the outermost frame and large ids are different
     {"ph":"X","cat":"python_function","name":"d","pid":1,"tid":1,"ts":1,"dur":1,"args":{"Python id":-1,"Python parent id":4294967295}},
     {"ph":"X","cat":"python_function","name":"e","pid":1,"tid":1,"ts":1,"dur":1,"args":{"Python id":"x","Python parent id":{}}})");
   REQUIRE(batch.python.size() == 5);
-  CHECK(batch.python[0].parent_id == kRootPythonId);
-  CHECK(batch.python[1].python_id == 2);
-  CHECK(batch.python[1].parent_id == 1);
-  CHECK(batch.python[2].python_id == kNoPythonId);
-  CHECK(batch.python[2].parent_id == kNoPythonId);
-  CHECK(batch.python[3].python_id < kRootPythonId);
-  CHECK(batch.python[3].parent_id < kRootPythonId);
-  CHECK(batch.python[4].python_id == kNoPythonId);
-  CHECK(batch.python[4].parent_id == kNoPythonId);
+  const auto text = [](std::uint32_t id) {
+    return id == kNoPythonId ? "none" : id == kRootPythonId ? "root" : id < 10 ? std::to_string(id) : "large";
+  };
+  std::string ids;
+  for (const PythonRecord& call : batch.python) ids += text(call.python_id) + "<" + text(call.parent_id) + " ";
+  CHECK(ids == "1<root 2<1 none<none large<large none<none ");
   CHECK(batch.issues.count(IssueKind::kBadNumber) == 2);
 }
 
@@ -545,14 +513,9 @@ TEST_CASE("collectives, with ids above a signed integer") {
      "Process Group Description":"default_pg","Process Group Ranks":"[0, 1]","Seq":4,"Comms Id":10159970886766084423}})");
   REQUIRE(batch.collectives.size() == 1);
   const CollectiveRecord& record = batch.collectives[0];
-  CHECK(batch.device_events[0].collective == 1);
-  CHECK(text_of(batch, record.name) == "allreduce");
-  CHECK(text_of(batch, record.comms_id) == "10159970886766084423");
-  CHECK(text_of(batch, record.ranks) == "[0, 1]");
-  CHECK(record.group_size == 8);
-  CHECK(record.in_elements == 12);
-  CHECK(record.out_elements == 13);
-  CHECK(record.sequence == 4);
+  CHECK(as_lines(batch.device_events[0].collective, text_of(batch, record.name), text_of(batch, record.comms_id),
+                 text_of(batch, record.ranks), record.group_size, record.in_elements, record.out_elements,
+                 record.sequence) == "1\nallreduce\n10159970886766084423\n[0, 1]\n8\n12\n13\n4");
   CHECK(record.source_rank == kUnknownValue);
   CHECK(record.destination_rank == kUnknownValue);
   CHECK(batch.issues.issues().empty());
@@ -582,15 +545,11 @@ TEST_CASE("ids go on from batch to batch, definitions travel once") {
   CHECK(batch.worker == 3);
   CHECK(batch.strings.size() == 4);
   parser.parse(chunk, batch);
-  CHECK(batch.strings.empty());
-  CHECK(batch.threads.empty());
-  CHECK(batch.streams.empty());
-  CHECK(batch.configs.empty());
-  CHECK(batch.shapes.empty());
+  CHECK(as_row(batch.strings.size(), batch.threads.size(), batch.streams.size(), batch.configs.size(),
+               batch.shapes.size()) == "0 0 0 0 0");
   REQUIRE(batch.device_events.size() == 1);
-  CHECK(batch.device_events[0].name == first.name);
-  CHECK(batch.device_events[0].stream == first.stream);
-  CHECK(batch.device_events[0].config == first.config);
+  const DeviceRecord& again = batch.device_events[0];
+  CHECK(as_row(again.name, again.stream, again.config) == as_row(first.name, first.stream, first.config));
   CHECK(events_read(batch) == 2);
 }
 
