@@ -455,41 +455,28 @@ TEST_CASE("DeviceOwners: votes are linear in the kernels, and pairs of device an
   CHECK(many.owner(1) == 1);
 }
 
-TEST_CASE("ExternalIdTable: dense, sparse and negative numbers") {
-  ExternalIdTable table;
+TEST_CASE("tables by dense, sparse and negative numbers: rows, and of operators their starts, near and far apart") {
+  ExternalIdTable rows;
+  OperatorTable operators;
   const std::int64_t ids[] = {0, 1, 63, 64, 65, 30000000, std::int64_t{1} << 62U, -1, -64, -65};
+  const auto start_of = [](std::uint32_t number) { return std::int64_t{1} << number * 5; };
   std::uint32_t row = 0;
-  for (const std::int64_t id : ids) table.set(id, ++row);
-  row = 0;
-  for (const std::int64_t id : ids) CHECK(table.find(id) == ++row);
-  CHECK(table.find(2) == 0);
-  CHECK(table.find(-2) == 0);
-  CHECK(table.find(1000) == 0);
-  table.set(1, 99);
-  CHECK(table.find(1) == 99);
-}
-
-TEST_CASE("OperatorTable: rows and starts, near and far apart") {
-  OperatorTable table;
-  const std::int64_t ids[] = {0, 1, 63, 64, 65, 30000000, std::int64_t{1} << 62U, -1, -64, -65};
-  std::uint32_t row = 0;
-  const auto start_of = [](std::uint32_t number) { return std::int64_t{1} << number * 5; };  // near and far apart
   for (const std::int64_t id : ids) {
-    ++row;
-    table.set(id, 1, row, start_of(row));
+    rows.set(id, ++row);
+    operators.set(id, 1, row, start_of(row));
   }
+  const auto check = [&](std::int64_t id, std::uint32_t expected, std::int64_t start) {
+    CAPTURE(id);
+    CHECK(rows.find(id) == expected);
+    CHECK(operators.find(id).row == expected);
+    if (expected > 0) CHECK(operators.find(id).ts == start);
+  };
   row = 0;
-  for (const std::int64_t id : ids) {
-    ++row;
-    CHECK(table.find(id).row == row);
-    CHECK(table.find(id).ts == start_of(row));
-  }
-  CHECK(table.find(2).row == 0);
-  CHECK(table.find(-2).row == 0);
-  CHECK(table.find(1000).row == 0);
-  table.set(1, 1, 99, 7);
-  CHECK(table.find(1).row == 99);
-  CHECK(table.find(1).ts == 7);
+  for (const std::int64_t id : ids) ++row, check(id, row, start_of(row));
+  for (const std::int64_t id : {2, -2, 1000}) check(id, 0, 0);
+  rows.set(1, 99);
+  operators.set(1, 1, 99, 7);
+  check(1, 99, 7);
 }
 
 TEST_CASE("OperatorTable: an id that several processes have is none") {
