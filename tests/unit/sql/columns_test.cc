@@ -6,6 +6,7 @@
 #include <fstream>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -166,28 +167,17 @@ struct Data {
   }
 
   [[nodiscard]] ArrayColumn column(std::size_t number) const {
-    switch (number) {
-      case 0:
-        return ArrayColumn::of_ids(id);
-      case 1:
-        return ArrayColumn::of_numbers(ts);
-      case 2:
-        return ArrayColumn::of_numbers(dur);
-      case 3:
-        return ArrayColumn::of_numbers(wide);
-      case 4:
-        return ArrayColumn::of_values(name, names);
-      case 5:
-        return ArrayColumn::of_values(step, phases);
-      case 6:
-        return ArrayColumn::of_values(step, steps);
-      case 7:
-        return ArrayColumn::of_values(step, streams);
-      case 8:
-        return ArrayColumn::of_values(ratio, ratios);
-      default:
-        return ArrayColumn::of_ids(launch);
-    }
+    std::array columns = {ArrayColumn::of_ids(id),
+                          ArrayColumn::of_numbers(ts),
+                          ArrayColumn::of_numbers(dur),
+                          ArrayColumn::of_numbers(wide),
+                          ArrayColumn::of_values(name, names),
+                          ArrayColumn::of_values(step, phases),
+                          ArrayColumn::of_values(step, steps),
+                          ArrayColumn::of_values(step, streams),
+                          ArrayColumn::of_values(ratio, ratios),
+                          ArrayColumn::of_ids(launch)};
+    return std::move(columns.at(number));
   }
 };
 
