@@ -86,6 +86,10 @@ std::string rendered(std::string_view format, const std::vector<Row>& rows, cons
   return out.str();
 }
 
+std::string table_at(std::size_t width, const std::vector<Column>& columns, const std::vector<Row>& rows) {
+  return rendered("table", rows, {.width = width}, columns);
+}
+
 Row make_row(std::int64_t total, std::int64_t n, std::string name) { return {total, n, std::move(name)}; }
 
 TEST_CASE("table") {
@@ -95,14 +99,11 @@ TEST_CASE("table") {
         "          1,235      1,200  a\\x1b\n"
         "              -          3  b\n");
   SUBCASE("one unit for all columns") {
-    RenderOptions options;
-    options.time_unit = TimeUnit::kNs;
-    CHECK(rendered("table", {make_row(1234567, 1, "a")}, options).find("1,234,567") != std::string::npos);
+    CHECK(rendered("table", {make_row(1234567, 1, "a")}, {.time_unit = TimeUnit::kNs}).find("1,234,567") !=
+          std::string::npos);
   }
   SUBCASE("names give way to the width of a terminal, others never") {
-    RenderOptions options;
-    options.width = 50;
-    const std::string text = rendered("table", {make_row(1, 1, "void " + std::string(80, 'x') + "(int)")}, options);
+    const std::string text = table_at(50, kColumns, {make_row(1, 1, "void " + std::string(80, 'x') + "(int)")});
     CHECK(text.find("\xE2\x80\xA6") != std::string::npos);
     CHECK(text.find("(int)\n") != std::string::npos);
     CHECK(rendered("table", {make_row(1, 1, std::string(300, 'x'))}).find(std::string(300, 'x')) != std::string::npos);
@@ -122,12 +123,6 @@ TEST_CASE("table: times share a unit in which the smallest can be read, unless t
   CHECK(heads(900, 500, 400) == "| Total (ns) | Min (ns) | Max (ns) |");
   CHECK(heads(1, 20'000'000, 300'000'000) == "| Total (ms) | Min (ms) | Max (ms) |");
   CHECK(heads(1, 500, 300'000'000) == "| Total (us) | Min (us) | Max (us) |");
-}
-
-std::string table_at(std::size_t width, const std::vector<Column>& columns, const std::vector<Row>& rows) {
-  RenderOptions options;
-  options.width = width;
-  return rendered("table", rows, options, columns);
 }
 
 // The note of what is left out, in one line.
@@ -316,14 +311,11 @@ TEST_CASE("csv") {
         "Total Time (ns),Instances,Name\n5,1,\"a,\"\"b\"\"\"\n2.5,3,\n");
   SUBCASE("cells a spreadsheet would compute are disarmed, numbers are not") {
     CHECK(rendered("csv", {make_row(-5, 1, "=cmd()")}).find("-5,1,'=cmd()") != std::string::npos);
-    RenderOptions options;
-    options.guard_formulas = false;
-    CHECK(rendered("csv", {make_row(5, 1, "@x")}, options).find(",@x\n") != std::string::npos);
+    CHECK(rendered("csv", {make_row(5, 1, "@x")}, {.guard_formulas = false}).find(",@x\n") != std::string::npos);
   }
   SUBCASE("the asked-for time unit") {
-    RenderOptions options;
-    options.time_unit = TimeUnit::kUs;
-    CHECK(rendered("csv", {make_row(1234567, 1, "a")}, options) == "Total Time (us),Instances,Name\n1234.567,1,a\n");
+    CHECK(rendered("csv", {make_row(1234567, 1, "a")}, {.time_unit = TimeUnit::kUs}) ==
+          "Total Time (us),Instances,Name\n1234.567,1,a\n");
   }
 }
 
