@@ -1,13 +1,14 @@
 """Every report that is about kernels, copies, calls, times, steps, layers and stacks against a reckoning from the JSON of the
-trace: real traces and synthetic ones of both vendors. What adds up in the reports of times is looked at in every trace; what
-`warnings` and `info` measure is what the other reports show."""
+trace: real traces and synthetic ones of both vendors. What adds up in the reports of times is looked at in every trace, also in
+ones of random events; what `warnings` and `info` measure is what the other reports show."""
+import random
 import re
 import sys
 from collections import defaultdict
 from functools import lru_cache
 
 import trace_cases
-from made_events import call, event, kernel, write_trace
+from made_events import call, event, index_of, kernel, on_device, write_trace
 from report_oracle import ReportOracle, middle
 from time_oracle import CAUSES, TimeOracle, length, union
 from trace_cases import (TRACES, Skip, equal, ingest, kineto_traces, make_trace, open_index, read_trace, require, run,
@@ -406,13 +407,15 @@ def check_sums_of_times(index, oracle):
     equal(summaries, dict(zip(SUMMARIES, (sum(spans) / len(spans), min(spans), max(spans)))) if len(spans) > 1 else {},
           "spans over devices")
     report, expected = rows("gaps", index, "--each"), oracle.gaps()
-    equal([(row["device"], row["ts"], row["dur"], row["launch_cause"]) for row in report], expected, "gaps")
+    for options, wait in (((), 2000), (("--kernel-wait", "9us"), 9000)):
+        found = [(row["device"], row["ts"], row["dur"], row["launch_cause"]) for row in rows("gaps", index, "--each", *options)]
+        equal(found, oracle.gaps(wait), f"gaps {options}")
     equal(total(report, "dur"), total(timeline, "idle"), "sum of the gaps")
     for cause, column in zip(CAUSES, WAITS):
         equal(sum(gap[2] for gap in expected if gap[3] == cause), total(timeline, column), f"gaps of {cause}")
     between = sum(row["dur"] for row in report if row["cause"] == "[between steps]")
     equal(between, total(timeline, "between_steps"), "idle between steps")
-    for options in ((), ("--limit", "5"), ("--each", "--limit", "5"), ("--min-dur", "100us"), ("--min-dur", "1s"),
+    for options in ((), ("--limit", "1"), ("--each", "--limit", "5"), ("--min-dur", "100us"), ("--min-dur", "1s"),
                     ("--each", "--min-dur", "20us")):
         some = rows("gaps", index, *options)
         require(len(some) <= 7 or "--limit" not in options, "more rows than asked for")
@@ -510,8 +513,36 @@ def numbered_annotations(path):
     return write_trace(path, events)
 
 
+def random_trace(seed):
+    """Several devices and streams, overlapping work, graphs, calls without kernels, zero durations."""
+    chance = random.Random(seed)
+    events = []
+    for correlation in range(1, 40):
+        name = chance.choice(["cudaLaunchKernel", "cudaGraphLaunch", "cudaMemcpyAsync", "cudaStreamSynchronize"])
+        ts = chance.randrange(3000)
+        events.append(event("cuda_runtime", name, ts / 10, chance.randrange(1, 90) / 10, 9000, 9001, correlation=correlation))
+        copies = name == "cudaMemcpyAsync"
+        for _ in range(chance.choice([0, 1, 3]) if "Graph" in name else chance.choice([0, 1, 1])):
+            work = chance.choice(["gemm", "ncclDevKernel_AllReduce", "__amd_rocclr_copyBuffer", "norm", "all_reduce_rms_norm"])
+            events.append(device_event(chance, "gpu_memcpy" if copies else "kernel",
+                                       "Memcpy HtoD (Host -> Device)" if copies else work, ts, correlation))
+    for _ in range(10):
+        events.append(device_event(chance, "kernel", chance.choice(["orphan", "rccl_orphan"]), 0, None))
+        events.append(device_event(chance, "gpu_memset", "Memset (Device)", 0, None))
+    return events
+
+
+def device_event(chance, category, name, after, correlation):
+    device, stream = chance.randrange(2), chance.randrange(3)
+    arguments = {"bytes": chance.randrange(1000)} | ({} if correlation is None else {"correlation": correlation})
+    return on_device(category, name, (after + chance.randrange(400)) / 10, chance.choice([0, *range(1, 90)]) / 10, stream, device, **arguments)
+
+
 def main(cases, folder):
     only = sys.argv[1:]
+    for seed in () if only else range(12):
+        index = index_of(folder / f"random {seed}.json", random_trace(seed))
+        cases.run(f"random {seed}", check_times_of_index, index, open_index(index))
     if not only:
         check_trace(cases, "numbered annotations", numbered_annotations(folder / "numbered.json"), folder)
     for name, options in SYNTHETIC.items():
