@@ -29,11 +29,7 @@ def make(path, date, *options, mix="D"):
 
 
 def rows(*arguments, env=None, check=True):
-    result = subprocess.run([program("trace-query"), *map(str, arguments), "--json"], capture_output=True, text=True,
-                            env={**os.environ, **(env or {})}, timeout=120)
-    if check:
-        require(result.returncode == 0, f"{arguments}: exit {result.returncode}: {result.stderr}")
-    return json.loads(result.stdout)
+    return json.loads(run("trace-query", *arguments, "--json", check=check, env={**os.environ, **(env or {})}).stdout)
 
 
 def ls(*arguments, env=None):
@@ -67,8 +63,7 @@ def check_states(folder):
     lost.unlink()
     (place / "broken.json.tracedb").write_bytes((place / "a.json.tracedb").read_bytes()[:40_000])
     trace.write_text(trace.read_text().replace("decode", "DECODE") + " ")
-    result = run("trace-query", "ls", "--json", place, check=False)
-    equal(result.returncode, 3, "exit code with a broken index")
+    result = run("trace-query", "ls", "--json", place, code=3)
     require("broken.json.tracedb" in result.stderr, result.stderr)
     states = {row["name"]: row["state"] for row in json.loads(result.stdout)["rows"]}
     equal(states, {"a.json": "out of date", "lost.json": "no trace", "broken.json.tracedb": "unusable"}, "states")
@@ -84,8 +79,7 @@ def check_states(folder):
     (place / "broken.json").unlink()
     (place / "broken.json.tracedb").unlink()
     for arguments, code in (((), 0), (("--gate", "3", "--gate-inconclusive", "pass"), 3)):
-        result = run("trace-query", "trend", "--json", place, *arguments, check=False)
-        equal(result.returncode, code, f"exit code of a trend with an index that is out of date {arguments}")
+        result = run("trace-query", "trend", "--json", place, *arguments, code=code)
         document = json.loads(result.stdout)
         equal([point["name"] for point in document["sections"][-1]["rows"]], ["lost.json"], "its runs")
         require("1 index is out of date and left out (a.json): run trace-ingest on the folder" in document["warnings"], document)
@@ -343,8 +337,7 @@ def check_load(folder):
         make(folder / "last" / f"{night:02}.json", FIRST_DAY + night * DAY, "--prompt-tokens", str(tokens), "--clock", f"{4096 / tokens * (1.05 if night == 13 else 1):.4f}", mix="P")
     last = " ".join(run("trace-query", "trend", folder / "last").stdout.split())
     require("1 newest value is beyond all others of the level, at 2.7 % more load a step, too few for a change" in last, last)
-    far = run("trace-query", "trend", folder / "far", "--gate", "50", check=False)
-    equal(far.returncode, 1, f"a gate across loads far apart: {far.stderr}")
+    far = run("trace-query", "trend", folder / "far", "--gate", "50", code=1)
     require("1 of 1 series not judged: fewer than 10 runs, or loads more than 10 % apart; it fails" in far.stderr, far.stderr)
     (_, after) = trend(folder / "far", "--sets", r"/(?:0[7-9]|1\d)(\.)json$")["sets"]
     require(after["change_pct"] is None and 20 < after["load_pct"] < 25, after)

@@ -113,8 +113,7 @@ def check_headline(index):
     equal(rows["decode: recorded calls"]["baseline"], "10858 in 8 gaps", "recorded calls")
     equal([row["side"] for row in found["warnings"] if row["code"] == "recording"], ["baseline", "candidate"], "warnings of recording")
     equal(found["ledger"][0]["item"], "[between steps]", "largest change of the decode steps")
-    slower = run("trace-query", "compare", *map(index, LLAMA[::-1]), "--section", "summary", "--gate", 5, check=False)
-    equal(slower.returncode, 1, "--gate 5 of the H100 against the MI300X: exit")
+    slower = run("trace-query", "compare", *map(index, LLAMA[::-1]), "--section", "summary", "--gate", 5, code=1)
     require("decode, period: both wait for the recording host, 2 % and 57 % of the period, 147 and 1357 calls per gap" in slower.stderr, slower.stderr)
 
 

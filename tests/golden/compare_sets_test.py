@@ -114,8 +114,7 @@ def check_planted_change(folder):
     for options, code, said in ((("--gate", 1), 1, "gate 1 %: FAILED: decode, period"), (("--gate", 10), 0, "passed"),
                                 (("--gate", 1, "--gate-metric", "period-at-equal-speed"), 1, "at equal speed: +"),
                                 (("--gate", 1.2, "--gate-strict"), 0, "inconclusive")):
-        done = run("trace-query", "compare", folder / "a", folder / "b", *options, check=False)
-        equal(done.returncode, code, f"{options}: exit, {done.stdout}")
+        done = run("trace-query", "compare", folder / "a", folder / "b", *options, code=code)
         require(said in " ".join(done.stdout.split()), f"{options}: {done.stdout}")
     page = run("trace-query", "compare", folder / "a", folder / "b", "--width", 80).stdout
     require(page.count("\n") <= 30 and all(len(line) <= 80 for line in page.splitlines()), page)
@@ -159,14 +158,12 @@ def check_jobs(folder):
     found = compare(folder / "a", folder / "b")
     equal([row["traces"] for row in found["sets"]], [2] * 6, "traces of a run")
     require(all(row["baseline_runs"] == 3 for row in found["verdict"]), found["verdict"])
-    one = run("trace-query", "compare", folder / "a/night0", folder / "b/night0", "--gate", 50, check=False)
-    equal(one.returncode, 0, f"one job a side: exit, {one.stderr}")
+    one = run("trace-query", "compare", folder / "a/night0", folder / "b/night0", "--gate", 50)
     require("one run a side: run-to-run variance is unknown" in one.stderr and "[job]" in one.stdout, one.stderr)
 
 
 def refused(*arguments, code=2):
-    done = run("trace-query", "compare", *arguments, check=False)
-    equal(done.returncode, code, f"{arguments}: exit, {done.stdout}{done.stderr}")
+    done = run("trace-query", "compare", *arguments, code=code)
     require(len(done.stderr.splitlines()) == 1 or code != 2, done.stderr)
     return done.stderr
 
@@ -188,8 +185,7 @@ def check_wrong_use(folder):
     require("sets of runs" in refused(a[0], b[0], "--paired"), "--paired with two traces")
     broken = folder / "broken.json"
     broken.write_text("no trace")
-    done = run("trace-query", "compare", "--baseline", *a, broken, "--candidate", *b, "--gate", 50, check=False)
-    equal(done.returncode, 3, f"exit code where the gate passes without a run: {done.stderr}")
+    done = run("trace-query", "compare", "--baseline", *a, broken, "--candidate", *b, "--gate", 50, code=3)
     require("broken.json" in done.stderr and "3 and 3 runs" in " ".join(done.stdout.split()), done.stderr)
     refused("--baseline", broken, folder / "none.json", "--candidate", *b, code=3)
     speeds = run("trace-query", "compare", "--baseline", *a, "--candidate", *other).stdout
@@ -298,8 +294,7 @@ def check_nothing_to_judge(folder):
     a, other = make_runs(folder / "a", 3, 1), make_runs(folder / "b", 2, 2, "--layers", 6)[:1]
     sides = ("--candidate", *other, "--baseline-file", saved(folder, a))
     for options, code in (((), 1), (("--gate-inconclusive", "pass"), 0), (("--gate-metric", "period-at-equal-speed"), 1)):
-        done = run("trace-query", "compare", *sides, "--gate", 2, *options, check=False)
-        equal(done.returncode, code, f"other work, {options}: exit, {done.stdout}")
+        done = run("trace-query", "compare", *sides, "--gate", 2, *options, code=code)
         require("FAILED, since it could judge nothing" in done.stdout or code == 0, done.stdout)
     period, equal_speed = compare(*sides)["verdict"]
     require("other work" in period["reason"] and period["baseline"] > 0 and period["change_pct"] is None, period)
@@ -369,8 +364,7 @@ def check_earlier_runs(folder):
     equal(compare(b[0], "--baseline-file", file), saved, "a candidate without its option")
     for options, code in ((("--baseline-file", file), 1), ((a[1], "--history", folder / "a"), 1)):
         sides = (options[0], b[0], *options[1:]) if options[0] == a[1] else (b[0], *options)
-        done = run("trace-query", "compare", *sides, "--gate", 5, check=False)
-        equal(done.returncode, code, f"{options}: exit, {done.stdout}{done.stderr}")
+        run("trace-query", "compare", *sides, "--gate", 5, code=code)
     (judged,) = [row for row in compare(a[1], b[0], "--history", folder / "a")["verdict"] if row["metric"] == "period"]
     equal((judged["baseline_runs"], judged["candidate_runs"], judged["verdict"]), (1, 1, "worse"), "by a history")
     mixed = folder / "mixed"

@@ -222,9 +222,7 @@ def hostile_tables(folder):
         path = folder / f"{name.replace(' ', '_')}_profiler.db"
         write_database(Run(seed=3), path)
         edit_database(path, *statements)
-        result = run("trace-ingest", "-q", "-o", folder / "index.tracedb", "--force", path, check=False)
-        require(result.returncode in (0, 3), f"{name}: exit {result.returncode}: {result.stderr}")
-        require(result.returncode == 0, f"{name}: {result.stderr}")
+        run("trace-ingest", "-q", "-o", folder / "index.tracedb", "--force", path)
         verify_index(folder / "index.tracedb")
         found = issues_of(folder / "index.tracedb")
         if name in ("view", "virtual", "columns", "generated", "endless steps"):

@@ -278,8 +278,7 @@ def check_baseline(folder):
           run("trace-query", "ranks", *words, after, "--baseline", before).stdout, "compare of two jobs")
     refused(2, "two jobs", "trace-query", "compare", before, after, before)
     for percent, code, word in ((5, 1, "FAILED"), (50, 0, "passed")):
-        gated = run("trace-query", "compare", before, after, "--gate", percent, check=False)
-        equal(gated.returncode, code, f"--gate {percent}: exit, {gated.stderr}")
+        gated = run("trace-query", "compare", before, after, "--gate", percent, code=code)
         require(f"rank 0 of both jobs: gate {percent} %: {word}" in gated.stderr, gated.stderr)
     text = " ".join(run("trace-query", "ranks", "-q", after, "--baseline", before).stdout.split("\n\n")[0].split())
     require(text.startswith("a step takes ") and "rank 1 sets the pace (before: none): " in text and "us computing" in text, text)
@@ -373,8 +372,7 @@ def check_broken(folder):
     whole = (job / "rank1.json").read_bytes()
     (job / "rank2.json").write_bytes(b"")
     (job / "rank1.json").write_bytes(whole[:len(whole) * 3 // 5])
-    result = run("trace-query", "ranks", "--json", job, check=False)
-    equal(result.returncode, 3, "exit code")
+    result = run("trace-query", "ranks", "--json", job, code=3)
     require("rank2.json" in result.stderr, result.stderr)
     document = json.loads(result.stdout)
     (row,) = [section["rows"] for section in document["sections"] if section["section"] == "jobs"][0]

@@ -15,7 +15,7 @@ import time
 from faults import require_shim, run_faulty
 from index_folder import by_name, leftovers, read_summary, run_any, start, trace_file
 from made_events import event, index_of, kernel
-from trace_cases import Skip, equal, program, require, run
+from trace_cases import Skip, equal, program, refused, require, run
 
 EVENT = b'{"ph":"X","cat":"cpu_op","name":"a","ts":%d,"dur":1,"pid":1,"tid":1},\n'
 LINE = re.compile(r"^(?:\d+ of \d+ done  )?[0-9.]+ M?B  \d+ MB/s  \d+ events/s  (?:\d+ %  .* left|.* so far)")
@@ -104,9 +104,7 @@ def queries_of_silent_pipes(folder):
         keep = os.open(folder / name, os.O_RDWR)
         for words in (("kernels",), ("sql", "SELECT 1"), ("compare", folder / "good.json"), ("info",)):
             command, *more = words
-            result = subprocess.run([program("trace-query"), command, "-q", "--timeout", "1", str(folder / name), *map(str, more)],
-                                    capture_output=True, text=True, timeout=60, env=variables)
-            equal((result.returncode, "time limit" in result.stderr), (5, True), f"{command} {name}: {result.stderr}")
+            refused(5, "time limit", "trace-query", command, "-q", "--timeout", "1", folder / name, *more, env=variables)
             equal(list((folder / "tmp").iterdir()), [], f"{command} {name}: left in the temporary folder")
         os.close(keep)
 
@@ -141,8 +139,7 @@ def file_of_the_kernel(folder):
     if not os.access("/proc/kmsg", os.R_OK):
         raise Skip("/proc/kmsg cannot be read: not root")
     for name, *words in (("trace-ingest", "-o", folder / "out"), ("trace-query", "info")):
-        result = subprocess.run([program(name), *words, "-q", "--timeout", "2", "/proc/kmsg"], capture_output=True, text=True, timeout=60)
-        require(result.returncode in (3, 5, 6), f"{name}: exit {result.returncode}: {result.stderr}")
+        run(name, *words, "-q", "--timeout", "2", "/proc/kmsg", code=(3, 5, 6))
 
 
 def one_of_many(folder):
@@ -150,8 +147,7 @@ def one_of_many(folder):
         trace_file(folder / name)
     os.mkfifo(folder / "b.json")
     keep = os.open(folder / "b.json", os.O_RDWR)
-    result = run_any("-j1", "--timeout", 100, "--summary", folder / "summary", folder / "a.json", folder / "c.json")
-    equal(result.returncode, 0, f"exit code of what is done in time ({result.stderr})")
+    run_any("-j1", "--timeout", 100, "--summary", folder / "summary", folder / "a.json", folder / "c.json", code=0)
     (folder / "a.json.tracedb").unlink()
     result = run_any("-j1", "--timeout", 5, "--summary", folder / "summary",
                      *(folder / name for name in ("a.json", "b.json", "c.json")))
@@ -189,8 +185,7 @@ def lines_with_the_time_left(folder):
     trace_file(folder / "a.json", 200)
     for arguments in ([], ["-j1", folder / "b.json"], ["--progress", "always"]):
         shutil.copy(folder / "a.json", folder / "b.json")
-        result = run_any("--heartbeat", 0.001, "--force", *arguments, folder / "a.json")
-        equal(result.returncode, 0, f"exit code ({result.stderr})")
+        result = run_any("--heartbeat", 0.001, "--force", *arguments, folder / "a.json", code=0)
         if "always" in arguments:  # redrawn five times a second: a fast machine may be done before the first
             lines = [line for line in re.split(r"[\r\n]*\x1b\[K|\n", result.stderr) if "events/s" in line]
         else:
@@ -204,7 +199,7 @@ def lines_with_the_time_left(folder):
 
 def usage():
     for text in ("0", "-1", "soon", ""):
-        equal(run_any("--timeout", text, "a.json").returncode, 2, f"exit code of --timeout {text!r}")
+        run("trace-ingest", "--timeout", text, "a.json", code=2)
 
 
 MOST_BYTES = 1400 << 20
@@ -239,19 +234,13 @@ def one_line(result, what):
     return lines[0]
 
 
-def query(*words):
-    return subprocess.run([program("trace-query"), *map(str, words)], capture_output=True, text=True, timeout=300)
-
-
 def long_statement(index, name, statement):
-    result = query("sql", index, statement, "--timeout", "0.5")
-    equal(result.returncode, 5, f"{name}: exit code ({result.stderr})")
+    result = run("trace-query", "sql", index, statement, "--timeout", "0.5", code=5)
     require("the time limit of 0.5 s was reached" in one_line(result, name), result.stderr)
 
 
 def large_statement(index, name, statement):
-    result = query("sql", index, statement, "--timeout", "60", "--max-memory", "100M")
-    equal(result.returncode, 5, f"{name}: exit code ({result.stderr})")
+    result = run("trace-query", "sql", index, statement, "--timeout", "60", "--max-memory", "100M", code=5)
     require("out of memory" in one_line(result, name) and "--max-memory" in result.stderr, f"{name}: {result.stderr}")
 
 
@@ -263,12 +252,10 @@ def no_memory_beyond_the_limit():
 def reports_end(index):
     """No report needs its time, but each would end."""
     for command in (("info",), ("kernels",), ("layers",), ("stacks",), ("verify",), ("compare", index)):
-        result = query(*command, index, "--timeout", "0.000001")
-        require(result.returncode in (0, 5), f"{command[0]}: exit {result.returncode} ({result.stderr})")
+        result = run("trace-query", *command, index, "--timeout", "0.000001", code=(0, 5))
         if result.returncode == 5:
             require("the time limit of 1e-06 s was reached" in one_line(result, command[0]), result.stderr)
-        result = query(*command, index, "--max-memory", "12M")
-        require(result.returncode in (0, 5), f"{command[0]}: exit {result.returncode} ({result.stderr})")
+        result = run("trace-query", *command, index, "--max-memory", "12M", code=(0, 5))
         if result.returncode == 5:
             require("memory" in one_line(result, command[0]) or "limit" in result.stderr, result.stderr)
 
@@ -281,40 +268,37 @@ def nested_steps(folder):
         events.append(event("user_annotation", "execute_context_0(0)_generation_8(8)", i, 10 * steps - 2 * i))
         events.append(kernel(f"gemm{i % 7}", steps + 2 * i, 1, correlation=i))
     index = index_of(folder / "nested.json", events)
-    result = query("compare", "--method", "wafer", "--max-memory", "150M", index, index)
-    equal(result.returncode, 5, f"exit code ({result.stderr})")
+    result = run("trace-query", "compare", "--method", "wafer", "--max-memory", "150M", index, index, code=5)
     require("out of memory" in one_line(result, "wafer"), result.stderr)
-    equal(query("compare", "--max-memory", "150M", index, index).returncode, 0, "exit code of our own comparison")
+    run("trace-query", "compare", "--max-memory", "150M", index, index)
 
 
 def nothing_of_an_output(folder, index):
     output = folder / "answer.csv"
     output.write_text("before")
-    result = query("sql", index, "SELECT 1; " + LONG_STATEMENTS["instr"], "--timeout", "0.2", "--csv", "-o", output)
-    equal(result.returncode, 5, f"exit code ({result.stderr})")
+    run("trace-query", "sql", index, "SELECT 1; " + LONG_STATEMENTS["instr"], "--timeout", "0.2", "--csv", "-o", output, code=5)
     equal(output.read_text(), "before", "the file of -o")
     equal(leftovers(folder), [], "leftovers")
 
 
 def too_long_a_text(index):
     """Is refused at once, not made for seconds and then taken for NULL."""
-    result = query("sql", index, "SELECT printf('%.*c', 2000000000, 'x')", "--timeout", "60")
-    equal(result.returncode, 2, f"exit code ({result.stderr})")
+    result = run("trace-query", "sql", index, "SELECT printf('%.*c', 2000000000, 'x')", "--timeout", "60", code=2)
     require("string or blob too big" in one_line(result, "printf"), result.stderr)
 
 
 def no_limit(index):
     for options in (("--timeout", "0"), ("--max-memory", "0"), ("--timeout", "1e3", "--max-memory", "1.5G")):
-        equal(query("kernels", index, *options).returncode, 0, f"exit code with {options}")
+        run("trace-query", "kernels", index, *options)
     for options in (("--timeout", "soon"), ("--timeout", "-1"), ("--max-memory", "much"), ("--max-memory", "-4")):
-        equal(query("kernels", index, *options).returncode, 2, f"exit code with {options}")
+        run("trace-query", "kernels", index, *options, code=2)
 
 
 def building_does_not_count(folder):
     """A report with little time may build an index as long as it takes."""
     trace = trace_file(folder / "slow.json", 20)
-    result = query("sql", trace, "SELECT count(*) > 0 FROM kernel", "--timeout", "2", "--csv")
-    equal((result.returncode, result.stdout.split()[-1]), (0, "1"), f"the answer ({result.stderr})")
+    result = run("trace-query", "sql", trace, "SELECT count(*) > 0 FROM kernel", "--timeout", "2", "--csv")
+    equal(result.stdout.split()[-1], "1", "the answer")
 
 
 def main(cases, folder):

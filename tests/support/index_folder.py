@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 from pathlib import Path
 
-from trace_cases import equal, make_trace, open_index, program, require
+from trace_cases import equal, make_trace, open_index, program, require, run
 
 OWN_SUFFIXES = (".lock", ".partial", "-journal", "-wal", "-shm")
 
@@ -44,10 +44,9 @@ def start(*arguments, **options):
     return subprocess.Popen(ingest_command(*arguments), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **options)
 
 
-def run_any(*arguments, **options):
-    """Runs trace-ingest whatever its exit code; stderr as text, whatever bytes are in it."""
-    return subprocess.run(ingest_command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
-                          encoding="utf-8", errors="replace", **options)
+def run_any(*arguments, code=None, **options):
+    """Runs trace-ingest, which may end with any code if none is given; output as text, whatever bytes are in it."""
+    return run("trace-ingest", *arguments, check=code is not None, code=code, errors="replace", **options)
 
 
 def read_summary(path):

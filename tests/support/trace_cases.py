@@ -134,12 +134,12 @@ def report_commands():
     return commands
 
 
-def run(name, *arguments, check=True, **options):
-    """Runs one of our programs; output is captured as text."""
+def run(name, *arguments, check=True, code=0, **options):
+    """Runs one of our programs, which, if that is checked, ends with this code or one of these; output is captured as text."""
     result = subprocess.run([program(name), *map(str, arguments)], capture_output=True, text=True, timeout=600, **options)
-    if check:
-        require(result.returncode == 0, f"{name} {' '.join(map(str, arguments))}: exit {result.returncode}\n"
-                                        f"{result.stderr.strip()}")
+    if check and result.returncode not in (code if isinstance(code, tuple) else (code,)):
+        said = "\n".join((result.stdout[-2000:], result.stderr)).strip()
+        raise AssertionError(f"{name} {' '.join(map(str, arguments))}: exit {result.returncode}, not {code}\n{said}")
     return result
 
 
