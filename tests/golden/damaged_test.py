@@ -1,20 +1,18 @@
 """Every damaged or odd variant of one small trace ends as its manifest says: what was intact is stored, the damage is an
 issue with its place, and an index whose trace has lost its end says so."""
+import contextlib
 import csv
 import json
 import random
-import subprocess
 
-from trace_cases import TRACES, equal, open_index, program, read_bytes, require, skip_without_traces
+from index_folder import run_any, told_of_events
+from trace_cases import TRACES, equal, open_index, read_bytes, require, skip_without_traces
 
 FOLDER = TRACES / "damaged"
 WHOLE = "pretty.json"  # a variant nothing is wrong with: what an undamaged trace holds
 
 SOURCES = ("damaged/pretty.json", "other/nsys_2gpu_before.sqlite", "other/rpd_matmul.rpd")
 SEEDS = 12
-
-# Issues that say something about the run rather than about damage.
-ORDINARY = {"unmatched_flow", "unknown_device", "kernel_without_launch", "kernel_without_step", "python_parent_missing"}
 
 REFUSED = {"empty.json": "empty", "html.json": "HTML", "lfs_pointer.json.gz": "git-lfs"}
 
@@ -73,27 +71,14 @@ def element_count(name):
     return len(events or [])
 
 
-def facts(index):
-    database = open_index(index)
-    one = lambda sql: database.execute(sql).fetchone()[0]  # noqa: E731
-    found = {
-        "read": one("SELECT coalesce(sum(read), 0) FROM event_count"),
-        "accounted": one("SELECT coalesce(sum(stored + skipped), 0) FROM event_count"),
-        "kernels": one("SELECT count(*) FROM kernel"),
-        "ops": one("SELECT count(*) FROM cpu_op"),
-        "calls": one("SELECT count(*) FROM runtime_call"),
-        "complete": one("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'complete'"),
-        "issues": {kind: (count, offset, sample) for kind, count, offset, sample in
-                   database.execute("SELECT kind, count, offset, sample FROM issue") if kind not in ORDINARY},
-    }
-    equal(one("PRAGMA integrity_check"), "ok", "integrity_check")
-    database.close()
-    return found
+def rows_of(index):
+    """How many rows the tables of events have."""
+    with contextlib.closing(open_index(index)) as database:
+        return {table: database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("kernel", "cpu_op", "runtime_call")}
 
 
 def ingest_variant(name, index):
-    return subprocess.run([program("trace-ingest"), "-q", "--force", "-o", str(index), str(FOLDER / name)],
-                          capture_output=True, text=True, errors="replace", timeout=300)
+    return run_any("-q", "--force", "-o", index, FOLDER / name)
 
 
 def refused_file(folder, name):
@@ -133,49 +118,43 @@ def check_raw_bytes(folder, source, seed):
         begin = chance.randrange(200 if source.suffix != ".json" else 2, len(data))
         data[begin] = chance.choice((0, 0x80, 0xff, 0xc3))
     (folder / source.name).write_bytes(data)
-    result = subprocess.run([program("trace-ingest"), "-q", "--force", "-o", str(folder / "index"), str(folder / source.name)],
-                            capture_output=True, timeout=300)
-    require(result.returncode in (0, 3), f"exit code {result.returncode}: {result.stderr!r}")
-    if result.returncode == 0:
+    if run_any("-q", "--force", "-o", folder / "index", folder / source.name, code=(0, 3)).returncode == 0:
         check_texts(folder / "index")
 
 
-def variant(folder, row, whole):
-    name, intact = row["file"], row["intact_events"]
-    result = ingest_variant(name, folder / "index")
-    equal(result.returncode, 0, f"exit code ({result.stderr.strip()})")
-    found = facts(folder / "index")
-    check_texts(folder / "index")
-    check_issues(name, found["issues"])
-    equal(found["accounted"], found["read"], "events accounted for")
-    equal(found["complete"], 0 if row["kind"] in INCOMPLETE or name in ("no_close.json", "array_no_close.json") else 1,
-          "complete")
+def variant(folder, row, whole, rows):
+    """`whole`, `rows`: events of the undamaged trace, and rows of its tables."""
+    name, intact, index = row["file"], row["intact_events"], folder / "index"
+    equal(ingest_variant(name, index).returncode, 0, "exit code")
+    read, _, issues, complete = told_of_events(index)
+    check_texts(index)
+    check_issues(name, issues)
+    equal(complete, row["kind"] not in INCOMPLETE and name not in ("no_close.json", "array_no_close.json"), "complete")
     if intact == "prefix":
-        require(0 < found["read"] < whole["read"], f"a prefix of {whole['read']} events: {found['read']}")
+        require(0 < read < whole, f"a prefix of {whole} events: {read}")
     elif name == "two_docs.json":
-        equal(found["read"], 2 * whole["read"], "events read")
+        equal(read, 2 * whole, "events read")
     elif row["kind"] in INCOMPLETE:
-        equal(found["read"], int(intact), "events read")
+        equal(read, int(intact), "events read")
     elif row["valid_json"] == "yes" and name != "dup_top.json":
-        equal(found["read"], element_count(name) if name != "deep.json" else 1, "events read")
+        equal(read, element_count(name) if name != "deep.json" else 1, "events read")
     else:
-        equal(found["read"], whole["read"], "events read")
-        for table in ("kernels", "ops", "calls"):
-            equal(found[table], whole[table], table)
+        equal((read, rows_of(index)), (whole, rows), "events read, rows")
 
 
 def main(cases, folder):
     if not skip_without_traces(cases, FOLDER):
         with open(FOLDER / "MANIFEST.tsv", encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file, delimiter="\t"))
+            variants = list(csv.DictReader(file, delimiter="\t"))
         ingest_variant(WHOLE, folder / "index")
-        whole = cases.run("undamaged", facts, folder / "index")
-        equal(whole["read"], element_count(WHOLE), "events of the undamaged trace")
-        for row in rows:
+        whole, *_ = cases.run("undamaged", told_of_events, folder / "index")
+        equal(whole, element_count(WHOLE), "events of the undamaged trace")
+        rows = rows_of(folder / "index")
+        for row in variants:
             if row["file"] in REFUSED:
                 cases.run_apart(f"refused {row['file']}", refused_file, row["file"])
             else:
-                cases.run_apart(row["file"], variant, row, whole)
+                cases.run_apart(row["file"], variant, row, whole, rows)
         for name in SOURCES:
             for seed in range(SEEDS):
                 cases.run_apart(f"raw bytes {name} {seed}", check_raw_bytes, TRACES / name, seed)

@@ -2,17 +2,18 @@
 byte; nesting and strings beyond measure, in bounded memory.
 
 TRACEDB_LONG=1 adds the string of 2 GB."""
+import contextlib
 import gzip
 import os
 import resource
 import subprocess
 from pathlib import Path
 
+from index_folder import run_any, told_of_events
 from trace_cases import equal, open_index, program, require
 
 EVENTS = 5
 DAMAGED = 2  # the event the damage is in
-ORDINARY = {"unmatched_flow", "unknown_device", "kernel_without_launch", "kernel_without_step", "python_parent_missing"}
 
 
 def event(number, name=None, ts=None, dur="2.5"):
@@ -130,23 +131,17 @@ def table():
     return rows
 
 
-def ingest(path, index, **options):
-    return subprocess.run([program("trace-ingest"), "-q", "--force", "-o", str(index), str(path)], capture_output=True,
-                          text=True, errors="replace", timeout=600, **options)
+def ingest(path, index):
+    return run_any("-q", "--force", "-o", index, path)
 
 
 def facts(index):
-    """(events stored, events accounted for?, {issue: (count, offset, sample)}, complete)"""
-    database = open_index(index)
-    read, stored, skipped = database.execute("SELECT coalesce(sum(read), 0), coalesce(sum(stored), 0),"
-                                             " coalesce(sum(skipped), 0) FROM event_count").fetchone()
-    issues = {kind: (count, offset, sample or "") for kind, count, offset, sample in database.execute("SELECT kind, count, offset, sample FROM issue WHERE kind <> 'no_device_events'")
-              if kind not in ORDINARY}
-    complete = database.execute("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'complete'").fetchone()[0]
-    rows = database.execute("SELECT CASE WHEN (SELECT value FROM meta WHERE key = 'format') = 'chrome-json' THEN (SELECT count(*) FROM slice)"
-                            " ELSE (SELECT count(*) FROM cpu_op) END").fetchone()[0]
-    database.close()
-    equal(read, stored + skipped, "events read")
+    """(events stored, their rows, {issue: (count, offset, sample)}, complete)"""
+    _, stored, issues, complete = told_of_events(index)
+    issues.pop("no_device_events", None)
+    with contextlib.closing(open_index(index)) as database:
+        (form,) = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+        (rows,) = database.execute(f"SELECT count(*) FROM {'slice' if form == 'chrome-json' else 'cpu_op'}").fetchone()
     return stored, rows, issues, complete
 
 
@@ -180,7 +175,7 @@ def cut_everywhere(folder, content, whole_at, name):
         expected = sum(1 for i in range(1, 4) if whole_at(i) <= size)
         require(stored >= expected, f"cut at {size}: {stored} events of {expected}")
         finished = name.endswith(".json") and size >= len(content.rstrip())
-        equal(complete, 1 if finished else 0, f"cut at {size}: complete")
+        equal(complete, finished, f"cut at {size}: complete")
         require(finished or any(kind.endswith("truncated") for kind in issues), f"cut at {size}: {issues}")
         (folder / "index").unlink()
 

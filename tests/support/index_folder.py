@@ -1,4 +1,5 @@
 """Shared by the reliability tests: what lies in a folder of traces and indexes, and whether it may lie there."""
+import contextlib
 import json
 import os
 import sqlite3
@@ -47,6 +48,22 @@ def start(*arguments, **options):
 def run_any(*arguments, code=None, **options):
     """Runs trace-ingest, which may end with any code if none is given; output as text, whatever bytes are in it."""
     return run("trace-ingest", *arguments, check=code is not None, code=code, errors="replace", **options)
+
+
+# Issues that say something about the run rather than about damage.
+ORDINARY = {"unmatched_flow", "unknown_device", "kernel_without_launch", "kernel_without_step", "python_parent_missing"}
+
+
+def told_of_events(index):
+    """(events read, events stored, {issue: (count, offset, sample)}, whether the trace is complete); all events are accounted for."""
+    with contextlib.closing(open_index(index)) as database:
+        equal(database.execute("PRAGMA integrity_check").fetchone()[0], "ok", "integrity_check")
+        sums = "coalesce(sum(read), 0), coalesce(sum(stored), 0), coalesce(sum(skipped), 0)"
+        read, stored, skipped = database.execute(f"SELECT {sums} FROM event_count").fetchone()
+        equal(stored + skipped, read, "events accounted for")
+        issues = {kind: (count, offset, sample or "") for kind, count, offset, sample in
+                  database.execute("SELECT kind, count, offset, sample FROM issue") if kind not in ORDINARY}
+        return read, stored, issues, database.execute("SELECT value FROM meta WHERE key = 'complete'").fetchone()[0] == "1"
 
 
 def read_summary(path):
