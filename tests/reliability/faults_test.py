@@ -1,6 +1,6 @@
 """Calls that fail while an index is written, one after the other until a run gets through: the old index stays, or
 none, nothing half-made, one line and exit 5; the same with a process killed at each of those calls, and with memory
-that runs out. What goes wrong while the trace is read: sources_test.py."""
+that runs out. Full disks: process_test.py. What goes wrong while the trace is read: sources_test.py."""
 import errno
 import os
 import resource
@@ -10,7 +10,7 @@ import time
 
 from faults import (MAY_SUCCEED, content, failing_calls, nothing_left, one_line, require_shim, run_faulty, sound)
 from index_folder import kernels, run_any, trace_file
-from trace_cases import Skip, equal, open_index, program, require, run
+from trace_cases import equal, open_index, require, run
 
 SMALL = ("--layers", 2)
 MEMORY = ("--max-memory", "50K")  # so that temporary files are written too
@@ -151,8 +151,7 @@ def killed_while_noting_new_times(folder):
                 break
             reached += 1
             what = f"killed before {calls} {at}"
-            query = subprocess.run([program("trace-query"), "info", str(desk.index)], capture_output=True, text=True)
-            equal(query.returncode, 0, f"{what}: trace-query: {query.stderr}")
+            equal(run("trace-query", "info", desk.index, check=False).returncode, 0, f"{what}: trace-query")
             desk.check_next(what)
     require(reached >= 5, f"killed {reached} times only: are new times noted?")
     print(f"  killed at {reached} points")
@@ -203,28 +202,6 @@ def warnings(index):
     return count
 
 
-def disk_of_many_sizes(folder):
-    """A real file system that is full: SQLite notices in a statement, while it makes indexes, or in COMMIT."""
-    if os.geteuid() != 0:
-        raise Skip("only root can mount a small file system")
-    desk = Desk(folder)
-    disk = folder / "disk"
-    disk.mkdir()
-    least = desk.index.stat().st_blocks // 2  # pages of zeros take no room
-    for number in range(40):
-        kilobytes = 16 + (least - 32) * number // 39
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(disk)],
-                                 capture_output=True, text=True)
-        if mounted.returncode != 0:
-            raise Skip(f"no file system can be mounted here: {mounted.stderr.strip()}")
-        try:
-            result = run_faulty("-q", "--threads", 1, "-o", disk / "index", desk.trace)
-            one_line(result, (5,), f"disk of {kilobytes} kB")
-            equal(content(disk), {}, f"disk of {kilobytes} kB: files")
-        finally:
-            subprocess.run(["umount", str(disk)], check=True)
-
-
 FAULTS = (("create", errno.EIO), ("create", errno.EMFILE), ("create", errno.EDQUOT), ("open", errno.ENFILE),
           ("write", errno.EIO), ("write", errno.ENOSPC), ("write", errno.EDQUOT), ("read", errno.EIO),
           ("sync", errno.EIO), ("sync", errno.ENOSPC), ("rename", errno.EIO), ("rename", errno.ENOSPC),
@@ -235,4 +212,4 @@ def main(cases, _):
     for calls, error in FAULTS:
         cases.run_apart(f"every {calls} fails in turn: {errno.errorcode[error]}", call_fails, calls, error)
     cases.each_apart((calls_fail_from_then_on, calls_do_half_or_are_interrupted, killed,
-                      killed_while_noting_new_times, summary_cannot_be_written, memory_runs_out, disk_of_many_sizes))
+                      killed_while_noting_new_times, summary_cannot_be_written, memory_runs_out))
