@@ -173,8 +173,7 @@ def check_slow(server):
 
 def check_closed_tab(server):
     """Whoever goes away ends the process that works for him."""
-    with server.connect() as one:
-        one.sendall(f"GET {server.root}sql?i=a&q={quoted(ENDLESS)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    with server.ask(f"sql?i=a&q={quoted(ENDLESS)}"):
         until(lambda: children(server), 5, "no process for a question")
         for child in children(server):
             line = Path(f"/proc/{child}/cmdline")
@@ -194,19 +193,10 @@ def check_limits(server):
     require(status in (400, 422), f"growing: {status} {body[-200:]}")
     status, _, body = server.get(f"sql.json?i=a&q={quoted(LARGE % 9_000_000)}")
     require(status == 422 and b"too large" in body, f"an answer of 10 MB: {status} {body[-200:]}")
-    sockets = []
-    for number in range(20):
-        one = server.connect()
-        one.sendall(f"GET {server.root}t/kernels?i=a&step={number % 3} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
-        sockets.append(one)
-    for one in sockets:
+    for one in [server.ask(f"t/kernels?i=a&step={number % 3}", "Connection: close") for number in range(20)]:
         with one:
             require(b" 200 OK" in one.recv(100), "one of 20 pages")
-    waiting = []
-    for number in range(44):  # 4 run at most, 32 wait
-        one = server.connect()
-        one.sendall(f"GET {server.root}sql?i=a&q={quoted(ENDLESS)}+LIMIT+{number + 1} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-        waiting.append(one)
+    waiting = [server.ask(f"sql?i=a&q={quoted(ENDLESS)}+LIMIT+{number + 1}") for number in range(44)]  # 4 run at most, 32 wait
     waiting[-1].settimeout(5)
     answer = waiting[-1].recv(4000)
     require(answer.startswith(b"HTTP/1.1 503 ") and b"Retry-After: " in answer, f"beyond what may wait: {answer[:60]}")
@@ -321,8 +311,7 @@ def check_many(folder):
     for number in range(300):
         (folder / f"{number}.tracedb").write_text("no index")
     with Server(folder) as server:
-        with server.connect() as one:
-            one.sendall(f"GET {server.root} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        with server.ask("") as one:
             most = 0
             while not select.select([one], [], [], 0)[0]:
                 most = max(most, len(children(server)))
@@ -422,8 +411,7 @@ def check_leaves_nothing(server):
 def check_ends(folder):
     """Within a second, with all that runs; a port in use is one line; a socket is for its owner and goes with the server."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-        with Server(folder) as server, server.connect() as one:
-            one.sendall(f"GET {server.root}sql?i=a&q={quoted(ENDLESS)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        with Server(folder) as server, server.ask(f"sql?i=a&q={quoted(ENDLESS)}"):
             until(lambda: children(server), 5, "no process")
             (child,) = children(server)
             server.process.send_signal(number)

@@ -70,6 +70,12 @@ class Server:
     def connect(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=30)
 
+    def ask(self, view, *headers):
+        """The connection over which a view was asked for; it is kept open."""
+        one = self.connect()
+        one.sendall("\r\n".join((f"GET {self.root}{view} HTTP/1.1", "Host: localhost", *headers, "", "")).encode())
+        return one
+
     def raw(self, text):
         """The whole answer to these bytes; the connection is closed by the server."""
         with self.connect() as one:
