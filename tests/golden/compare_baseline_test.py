@@ -40,19 +40,31 @@ def check_devices(folder):
 
 
 def check_damage(folder):
+    """One line, which names the file and what is wrong in it."""
     whole = json.loads((folder / "b.json").read_text(encoding="utf-8"))
     kind = whole["kinds"][0]
-    bad = {
-        "empty": "", "cut": json.dumps(whole)[:-40], "other": '{"rows": []}', "list": "[]",
-        "kinds": json.dumps({**whole, "kinds": 5}), "kind": json.dumps({**whole, "kinds": [5]}),
-        "no steps": json.dumps({**whole, "kinds": [{**kind, "steps": "many"}]}),
-        "too few steps": json.dumps({**whole, "kinds": [{**kind, "steps": 1}]}),
-        "too many steps": json.dumps({**whole, "kinds": [{**kind, "steps": 10**12}]}),
-    }
-    for name, text in bad.items():
-        (folder / "bad.json").write_text(text, encoding="utf-8")
-        said = from_file(folder, "usual.tracedb", "--baseline-file", "bad.json", status=BAD_INPUT)
-        require(said.count("\n") == 1 and "bad.json" in said, f"{name}: {said}")
+    span = kind["samples"]["span"]
+
+    def changed(**members):
+        return json.dumps({**whole, "kinds": [{**kind, **members}, *whole["kinds"][1:]]})
+
+    def samples(**members):
+        return changed(samples={**kind["samples"], **members})
+
+    for name, text, said in (
+            ("empty", "", ""), ("cut", json.dumps(whole)[:-40], ""), ("other", '{"rows": []}', ""), ("list", "[]", ""),
+            ("kinds", json.dumps({**whole, "kinds": 5}), ""), ("kind", json.dumps({**whole, "kinds": [5]}), ""),
+            ("no number of steps", changed(steps="many"), ""), ("too few steps", changed(steps=1), "not one value for each step"),
+            ("no samples", changed(steps=-1, samples={}), "not one value for each step"),
+            ("too many steps", changed(steps=200_000_000), "not one value for each step"),
+            ("far too many steps", changed(steps=10**12), "not one value for each step"),
+            ("a step without a value", samples(span=span[1:]), "not one value for each step"),
+            ("a fraction", samples(span=[*span[1:], 1.5]), "no whole number"), ("null", samples(span=[*span[1:], None]), "no whole number"),
+            ("text", samples(span=[*span[1:], "7"]), "no whole number"), ("a negative number", samples(span=[*span[1:], -7]), "below 0"),
+            ("more values than steps", samples(**{"op norm": [1] * (kind["steps"] + 1)}), "more values than steps")):
+        (folder / f"{name}.json").write_text(text, encoding="utf-8")
+        told = from_file(folder, "usual.tracedb", "--baseline-file", f"{name}.json", status=BAD_INPUT)
+        require(told.count("\n") == 1 and f"{name}.json" in told and said in told, f"{name}: {told}")
     from_file(folder, "usual.tracedb", "--baseline-file", "not-there.json", status=BAD_INPUT)
     from_file(folder, "usual.tracedb", "slow.tracedb", "--baseline-file", "b.json", status=USAGE)
 

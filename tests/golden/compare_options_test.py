@@ -51,28 +51,6 @@ def baseline_phase(pair):
     equal({row["phase"] for row in one["sections"][0]["rows"]}, {"decode"}, "phases of --phase dec*")
 
 
-def damaged_baseline(pair):
-    good = json.loads(pair.baseline().read_text(encoding="utf-8"))
-    kind = good["kinds"][0]
-    span = kind["samples"]["span"]
-
-    def refused(change, says):
-        path = pair.folder / "damaged.json"
-        text = json.loads(json.dumps(good))
-        change(text["kinds"][0])
-        path.write_text(json.dumps(text), encoding="utf-8")
-        pair.refused("--baseline-file", path, says=says, traces=1, status=3)
-
-    refused(lambda k: k.update(steps=-1, samples={}), "not one value for each step")
-    refused(lambda k: k.update(steps=200_000_000), "not one value for each step")
-    refused(lambda k: k["samples"].update(span=span[1:]), "not one value for each step")
-    refused(lambda k: k["samples"].update(span=[*span[1:], 1.5]), "no whole number")
-    refused(lambda k: k["samples"].update(span=[*span[1:], None]), "no whole number")
-    refused(lambda k: k["samples"].update(span=[*span[1:], "7"]), "no whole number")
-    refused(lambda k: k["samples"].update(span=[*span[1:], -7]), "below 0")
-    refused(lambda k: k["samples"].update({"op norm": [1] * (k["steps"] + 1)}), "more values than steps")
-
-
 def metric_without_gate(pair):
     pair.refused("--gate-metric", "busy", says="--gate-metric needs --gate")
 
@@ -181,6 +159,6 @@ def too_long(pair):
 
 def main(cases, folder):
     pair = Pair(folder)
-    cases.each((other_method, baseline_options, baseline_phase, damaged_baseline, metric_without_gate,
+    cases.each((other_method, baseline_options, baseline_phase, metric_without_gate,
                 no_such_phase, unknown_gate, named_rows, named_rest, few_steps, whole_summary, one_table_a_phase,
                 too_long), pair)
