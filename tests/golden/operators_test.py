@@ -3,19 +3,11 @@ import statistics
 from collections import defaultdict
 
 from made_events import call, event, index_of, kernel
+from time_oracle import length, union
 from trace_cases import equal, ingest, kineto_traces, make_trace, open_index, require, rows
 
 COLUMNS = {"": (), "shape": ("dims", "types"), "args": ("dims", "types", "strides", "concrete_inputs")}  # of op_shape
 FIGURES = ("calls", "host_total", "host_self", "device_total", "device_self", "device_busy", "kernels", "launch_delay")
-
-
-def union(intervals):
-    total, until = 0, None
-    for begin, end in sorted(intervals):
-        if until is None or end > until:
-            total += end - (begin if until is None else max(begin, until))
-            until = end
-    return total
 
 
 def expected(index, by, step=None):
@@ -58,7 +50,7 @@ def expected(index, by, step=None):
             above = ops[above][2]
         out[key]["host_total"] += 0 if above in ops else dur
     for key, figures in out.items():
-        figures["device_busy"] = union(figures.pop("intervals"))
+        figures["device_busy"] = length(union(figures.pop("intervals")))
         delays = figures.pop("delays")
         figures["launch_delay"] = statistics.median(delays) if delays else None
         if key == none:

@@ -5,7 +5,6 @@ import statistics
 from collections import Counter
 
 from made_events import call, event, index_of, kernel
-from report_oracle import middle
 from report_page import report_page
 from trace_cases import (TRACES, as_json, equal, ingest, kineto_traces, make_trace, require, rows, run,
                          skip_without_traces)
@@ -33,7 +32,7 @@ def check_phases(index, found):
         own = [step for step in found if step["phase"] == phase and step["next_phase"] == phase]
         for key in ("period", "host_period"):
             values = [step[key] for step in own if step[key] is not None]
-            equal(row[key], middle(values) if values else None, f"{phase}: {key}")
+            equal(row[key], statistics.median(values) if values else None, f"{phase}: {key}")
         equal({step["period_on"] for step in own} or {None}, {row["period_on"]}, f"{phase}: on which clock")
         equal(usual[phase], (len(own), row["period"]), f"{phase}: recipe step_times")
         tokens = [(step["context_tokens"] or 0) + (step["generation_tokens"] or 0) for step in own

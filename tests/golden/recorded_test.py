@@ -6,7 +6,7 @@ import json
 from collections import Counter, defaultdict
 
 from made_events import call, event, index_of, kernel
-from operators_test import union
+from time_oracle import length, union
 from trace_cases import REFERENCE, TRACES, equal, ingest, nanoseconds, open_index, read_trace, refused, require, rows, run, skip_without_traces, sql
 
 CHECKPOINT = "/opt/torch/utils/checkpoint.py(1100): recompute_fn"
@@ -207,9 +207,9 @@ def mtia(folder):
     with gzip.open(REFERENCE / "analyses/hta_more/mtia_inference.json.gz") as file:
         told = json.load(file)["temporal"][0]
     spans = [(nanoseconds(e["ts"]), nanoseconds(e["ts"]) + nanoseconds(e["dur"])) for e in events]
-    require(abs(union(spans) / 1000 - (told["compute_time(us)"] + told["non_compute_time(us)"])) < len(events),
-            f"all commands {union(spans)} ns, HTA {told}")
-    work = union([(nanoseconds(e["ts"]), nanoseconds(e["ts"]) + nanoseconds(e["dur"])) for e in events if e["name"] not in waits])
+    require(abs(length(union(spans)) / 1000 - (told["compute_time(us)"] + told["non_compute_time(us)"])) < len(events),
+            f"all commands {length(union(spans))} ns, HTA {told}")
+    work = length(union((nanoseconds(e["ts"]), nanoseconds(e["ts"]) + nanoseconds(e["dur"])) for e in events if e["name"] not in waits))
     found = [row for row in rows("timeline", index) if str(row["device"]) == "17"]
     equal(sum(row["busy"] for row in found), work, "busy time of work alone")
     said = {row["code"]: row["suggestion"] for row in rows("warnings", index)}

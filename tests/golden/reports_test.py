@@ -3,13 +3,14 @@ trace: real traces and synthetic ones of both vendors. What adds up in the repor
 ones of random events; what `warnings` and `info` measure is what the other reports show."""
 import random
 import re
+import statistics
 import sys
 from collections import defaultdict
 from functools import lru_cache
 
 import trace_cases
 from made_events import call, event, index_of, kernel, on_device, write_trace
-from report_oracle import ReportOracle, middle
+from report_oracle import ReportOracle
 from time_oracle import CAUSES, TimeOracle, length, union
 from trace_cases import (TRACES, Skip, equal, ingest, kineto_traces, make_trace, open_index, read_trace, require, run,
                          skip_without_traces, sql)
@@ -370,7 +371,7 @@ def check_phases(index, found, steps):
               (len(own), len(kernels), sum(kernel.dur for kernel in kernels)), phase)
         for key in ("gpu_span", "host", "launch_lag"):
             values = [row[key] for row, _ in own if row[key] is not None]
-            equal(actual[key], middle(values) if values else None, f"{key} of {phase}")
+            equal(actual[key], statistics.median(values) if values else None, f"{key} of {phase}")
     outside = [event for event in steps.rest if event.is_kernel]
     rest = [phases[name] for name in ("[no step]", "[launched before the recording]") if name in phases]
     equal((sum(row["instances"] for row in rest), sum(row["total_time"] for row in rest)),

@@ -6,6 +6,7 @@ import gzip
 import json
 import pathlib
 
+from time_oracle import length, union
 from trace_cases import make_trace, read_bytes, run
 
 ALL_FUSIONS = "add+rmsnorm,rmsnorm+quant,silu+quant,rope+kvcache,qk_norm+rope,moe_routing,moe_gemm+silu,allreduce+rmsnorm"
@@ -55,17 +56,6 @@ def ns(value):
 def span(event):
     begin = ns(event["ts"])
     return begin, begin + ns(event["dur"])
-
-
-def union(spans):
-    length, reached = 0, None
-    for begin, end in sorted(spans):
-        if reached is None or begin > reached:
-            reached = begin
-        if end > reached:
-            length += end - reached
-            reached = end
-    return length
 
 
 def check_counts(events, truth):
@@ -152,11 +142,11 @@ def check_device_time(events, truth):
     everything = [item for row in streams.values() for item in row]
     expected = truth["device_time"]
     for name in ("computation", "comm", "copy"):
-        assert union(sets[name]) == expected[name], name
-    without_copy = union(sets["computation"] + sets["comm"])
+        assert length(union(sets[name])) == expected[name], name
+    without_copy = length(union(sets["computation"] + sets["comm"]))
     assert without_copy - expected["computation"] == expected["exposed_comm"]
-    assert union(everything) - without_copy == expected["exposed_copy"]
-    assert union(everything) == expected["busy"]
+    assert length(union(everything)) - without_copy == expected["exposed_copy"]
+    assert length(union(everything)) == expected["busy"]
     assert max(e for _, e in everything) - min(b for b, _ in everything) == expected["span"]
     parts = ("computation", "exposed_comm", "exposed_copy", "idle")
     assert sum(expected[part] for part in parts) == expected["span"]

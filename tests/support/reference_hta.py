@@ -6,8 +6,9 @@ import itertools
 from collections import defaultdict
 
 from reference_hta_model import STATISTICS, TYPES, WORK, HtaModel
-from reference_index import describe, merged, total
+from reference_index import describe
 from reference_reasons import Figure
+from time_oracle import length, union
 
 
 class Hta(HtaModel):
@@ -46,7 +47,7 @@ class Hta(HtaModel):
 
     def union(self, kinds):
         """Nanoseconds in which work of any of these kinds ran."""
-        return total(merged((event.ts, event.ts + event.dur) for event in self.work if WORK[event.kind] in kinds))
+        return length(union((event.ts, event.ts + event.dur) for event in self.work if WORK[event.kind] in kinds))
 
     def our_types(self):
         """Times of each combination by inclusion and exclusion of what some of the kinds took together."""

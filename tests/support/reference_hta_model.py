@@ -4,7 +4,8 @@ import re
 from collections import Counter, defaultdict
 from functools import lru_cache
 
-from reference_index import describe, deviation, merged, total
+from reference_index import describe, deviation
+from time_oracle import length, union
 
 FLOAT = "float microseconds"                  # times since the epoch in doubles: steps of 0.25 us
 SYNC = "synchronisation is GPU work"          # events of category cuda_sync that have a stream
@@ -96,14 +97,14 @@ class HtaModel:
         found = defaultdict(list)
         for event in self.events(rules):
             found[self.kind(event, rules)].append((event.begin, event.end))
-        return {kind: merged(intervals) for kind, intervals in found.items()}
+        return {kind: union(intervals) for kind, intervals in found.items()}
 
     @lru_cache(maxsize=None)
     def temporal(self, rules):
-        all_work = merged((event.begin, event.end) for event in self.events(rules))
+        all_work = union((event.begin, event.end) for event in self.events(rules))
         out = {"kernel_time": all_work[-1][1] - all_work[0][0]}
-        out["idle_time"] = out["kernel_time"] - total(all_work)
-        out["compute_time"] = total(self.sets(rules).get("computation", []))
+        out["idle_time"] = out["kernel_time"] - length(all_work)
+        out["compute_time"] = length(self.sets(rules).get("computation", []))
         out["non_compute_time"] = out["kernel_time"] - out["idle_time"] - out["compute_time"]
         for name in ("idle_time", "compute_time", "non_compute_time"):
             out[f"{name}_pctg"] = 100 * out[name] / out["kernel_time"]
@@ -162,9 +163,9 @@ class HtaModel:
     def overlap(self, rules):
         sets = self.sets(rules)
         communication = sets.get("comm", [])
-        both = total(communication) + total(sets.get("computation", [])) - total(
-            merged(communication + sets.get("computation", [])))
-        return 100 * both / total(communication) if communication else None
+        both = length(communication) + length(sets.get("computation", [])) - length(
+            union(communication + sets.get("computation", [])))
+        return 100 * both / length(communication) if communication else None
 
     def type_share(self, name, rules):
         types = self.types(rules)

@@ -44,21 +44,6 @@ class Index:
         return (self.raw_base_ns + ts) / 1000
 
 
-def merged(intervals):
-    """Disjoint intervals in order; those that touch are one."""
-    out = []
-    for begin, end in sorted(map(tuple, intervals)):
-        if out and begin <= out[-1][1]:
-            out[-1][1] = max(out[-1][1], end)
-        else:
-            out.append([begin, end])
-    return out
-
-
-def total(intervals):
-    return sum(end - begin for begin, end in intervals)
-
-
 def quantile(ordered, share):
     """As pandas has it: linear between the two nearest."""
     at = (len(ordered) - 1) * share

@@ -1,8 +1,8 @@
 """The plugin's steps: their windows, what ran in them, and the figures of devices over them."""
 from functools import lru_cache
 
-from reference_index import merged, total
 from reference_tb_trees import ANNOTATION_SQL, COLLECTIVES, IMAGES, Trees
+from time_oracle import length, union
 
 WINDOW = "steps from the end of the last to the end of their kernels"
 ROLES = ("kernel", "memcpy", "memset", "communication", "runtime", "data loader", "CPU operators", "other", "total")
@@ -79,7 +79,7 @@ class Steps(Trees):
             if self.annotation_kind(name) is None and (kind == "user" or IMAGES in rules):
                 begin = self.time(ts, rules)
                 found[6].append((begin, begin + dur / 1000))
-        return [merged(intervals) for intervals in found]
+        return [union(intervals) for intervals in found]
 
     @lru_cache(maxsize=None)
     def costs(self, rules):
@@ -88,9 +88,9 @@ class Steps(Trees):
         for name, begin, end in self.windows(rules):
             taken, row, before = [], [], 0.0
             for intervals in self.roles(rules):
-                taken = merged(taken + clip(intervals, begin, end))
-                row.append(total(taken) - before)
-                before = total(taken)
+                taken = union(taken + clip(intervals, begin, end))
+                row.append(length(taken) - before)
+                before = length(taken)
             out.append((name, row + [end - begin - before, end - begin]))
         return out
 
@@ -100,9 +100,9 @@ class Steps(Trees):
         for name, begin, end in self.windows(rules):
             roles = self.roles(rules)
             computing, communicating = clip(roles[0], begin, end), clip(roles[3], begin, end)
-            both = total(computing) + total(communicating) - total(merged(computing + communicating))
-            out.append((name, {"comp": total(computing), "comm": total(communicating), "ov": both,
-                               "other": end - begin + both - total(computing) - total(communicating)}))
+            both = length(computing) + length(communicating) - length(union(computing + communicating))
+            out.append((name, {"comp": length(computing), "comm": length(communicating), "ov": both,
+                               "other": end - begin + both - length(computing) - length(communicating)}))
         return out
 
     @lru_cache(maxsize=None)
@@ -118,7 +118,7 @@ class Steps(Trees):
             kernels = [w for w in self.work(rules) if w.kind == "kernel" and w.device_number == device]
             inside = [(min(w.end, end) - max(w.begin, begin), w) for w in kernels]
             inside = [(length, w) for length, w in inside if length > 0]
-            busy = total(clip(merged((w.begin, w.end) for w in kernels), begin, end))
+            busy = length(clip(union((w.begin, w.end) for w in kernels), begin, end))
             known = [(length, shape[w.config][1]) for length, w in inside
                      if w.config in shape and shape[w.config][1] is not None]
             out[device] = {

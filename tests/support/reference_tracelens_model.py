@@ -10,7 +10,8 @@ import statistics
 from collections import defaultdict
 from functools import lru_cache
 
-from reference_index import deviation, merged, total
+from reference_index import deviation
+from time_oracle import length, union
 
 FLOAT = "float microseconds"
 FILLS = "fills lost on ROCm"
@@ -118,7 +119,7 @@ class TraceLensModel:
     @staticmethod
     def busy(works, rules):
         intervals = [work.interval(rules) for work in works]
-        return total(merged(intervals) if len(intervals) > 1 else intervals)
+        return length(union(intervals) if len(intervals) > 1 else intervals)
 
     def direct(self, op, rules):
         return self.busy([work for work in op.own if COLLECTIVES not in rules or WORK[work.kind] != "comm"], rules)
@@ -132,15 +133,15 @@ class TraceLensModel:
                     "nccl", "rccl", "cross_device_reduce")):
                 kind = "computation"
             sets[kind].append(work.interval(rules))
-        sets = {kind: merged(intervals) for kind, intervals in sets.items()}
+        sets = {kind: union(intervals) for kind, intervals in sets.items()}
         computing, communicating, copying = (sets.get(kind, []) for kind in ("computation", "comm", "copy"))
-        busy = merged(computing + communicating + copying)
-        out = {"span": busy[-1][1] - busy[0][0], "busy": total(busy), "computation": total(computing),
-               "comm": total(communicating), "copy": total(copying)}
+        busy = union(computing + communicating + copying)
+        out = {"span": busy[-1][1] - busy[0][0], "busy": length(busy), "computation": length(computing),
+               "comm": length(communicating), "copy": length(copying)}
         out["idle"] = out["span"] - out["busy"]
-        both = merged(computing + communicating)
-        out["exposed_comm"] = total(both) - out["computation"]
-        out["exposed_copy"] = out["busy"] - total(both)
+        both = union(computing + communicating)
+        out["exposed_comm"] = length(both) - out["computation"]
+        out["exposed_copy"] = out["busy"] - length(both)
         return out
 
     @lru_cache(maxsize=None)

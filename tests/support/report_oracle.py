@@ -2,6 +2,7 @@
 definitions in schema/METRICS.md. Two opinions are taken from the index, and tested elsewhere: the kind of a kernel or
 call by its name, and its short name."""
 import re
+import statistics
 from collections import defaultdict
 
 from kineto_reference import Reference
@@ -13,12 +14,6 @@ DIRECTION = re.compile(r"\b(HtoD|DtoH|DtoD|HtoH|PtoP)\b")
 ELEMENT_BYTES = {"bfloat16": 2, "half": 2, "float16": 2, "float": 4, "float32": 4, "int": 4, "int32": 4, "long": 8,
                  "int64": 8, "double": 8, "byte": 1, "char": 1, "bool": 1}
 BUS_FACTORS = (("allreduce", 2), ("allgather", 1), ("reducescatter", 1), ("alltoall", 1))
-
-
-def middle(values):
-    ordered = sorted(values)
-    half = len(ordered) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def rank(values, percent):
@@ -98,7 +93,7 @@ class ReportOracle(TimeOracle):
 
     def figures(self, events):
         values = [event.dur for event in events]
-        return {"instances": len(values), "total_time": sum(values), "med": middle(values), "min": min(values),
+        return {"instances": len(values), "total_time": sum(values), "med": statistics.median(values), "min": min(values),
                 "max": max(values), "p90": rank(values, 90), "p99": rank(values, 99), "busy": self.busy(events),
                 "stddev": deviation(values)}
 

@@ -10,7 +10,7 @@ CAUSES = ("host_wait", "kernel_wait", "graph_gap", "other", "unknown")
 def union(intervals):
     """Disjoint intervals in order."""
     out = []
-    for begin, end in sorted(i for i in intervals if i[1] > i[0]):
+    for begin, end in sorted((begin, end) for begin, end in intervals if end > begin):
         if out and begin <= out[-1][1]:
             out[-1][1] = max(out[-1][1], end)
         else:
