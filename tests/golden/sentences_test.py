@@ -308,6 +308,7 @@ class Compared:
 
 
 def check_pair(a, b):
+    """Returns what is said of it in one line."""
     data = sections_of(as_json("compare", "--section", SECTIONS, a, b))
     text = run("trace-query", "compare", "-q", a, b).stdout
     Page.check_printed(text, data["sentences"])
@@ -316,7 +317,7 @@ def check_pair(a, b):
         equal(data["reasons"], [], "reasons of no change")
         require(not any(row["verdict"] in ("better", "worse") for row in data["verdict"]), "a trace differs from itself")
         require(not any(sentence["id"] in ("compare.why", "compare.headline") for sentence in data["sentences"]), "a change")
-    return len(data["sentences"])
+    return " ".join(text.split())
 
 
 class Reported:
@@ -553,15 +554,13 @@ PLANTED = {"another load": (FEW, (*FEW[:-1], 4400), " has another load ("), "a l
 def check_planted(folder, ours, theirs, said):
     pair = [ingest(make_trace(folder / f"{name}.json", *options), folder / f"{name}.tracedb") for name, options in (("ours", ours), ("theirs", theirs))]
     for sides in (pair, pair[::-1]):
-        check_pair(*sides)
-        require(said in " ".join(run("trace-query", "compare", "-q", *sides).stdout.split()), said)
+        require(said in check_pair(*sides), said)
 
 
 def check_made(folder, ours, theirs, said):
     pair = [index_of(folder / f"{name}.json", events) for name, events in (("ours", ours), ("theirs", theirs))]
-    for sides in (pair, pair[::-1]):
-        check_pair(*sides)
-    text = " ".join(run("trace-query", "compare", "-q", *pair).stdout.split())
+    check_pair(*pair[::-1])
+    text = check_pair(*pair)
     for each in said:
         require(each in text, f"{each}: {text}")
 
