@@ -22,8 +22,7 @@ def statistics(folder, rank):
     """Counts and extremes are equal; sums differ by at most what the rows of the table were rounded by, each 0.5 ns."""
     for kind in ("kernel_details.csv", "trace_view.json"):
         trace = ASCEND / f"level1_rank{rank}_{kind}"
-        index = ingest(trace, folder / f"{kind}.tracedb")
-        verify_index(index)
+        index = verify_index(ingest(trace, folder / f"{kind}.tracedb"))
         found = sums(index)
         for row in csv.DictReader((ASCEND / f"level1_rank{rank}_op_statistic.csv").open()):
             n, total, least, most = found[row["OP Type"]]
@@ -37,8 +36,7 @@ def statistics(folder, rank):
 
 def every_row(folder, name):
     """Any version of the table: a kernel for each row, named by its type, with the row's time."""
-    index = ingest(ASCEND / name, folder / "index.tracedb")
-    verify_index(index)
+    index = verify_index(ingest(ASCEND / name, folder / "index.tracedb"))
     rows = list(csv.DictReader((ASCEND / name).open()))
     wanted = sorted((row["Type"], nanoseconds(row["Start Time(us)"].strip()), nanoseconds(row["Duration(us)"])) for row in rows)
     base = int(open_index(index).execute("SELECT value FROM meta WHERE key = 'base_time_ns'").fetchone()[0])
@@ -49,8 +47,7 @@ def every_row(folder, name):
 
 def real_database(folder):
     path = ASCEND / "ascend_pytorch_profiler_0.db"
-    index = ingest(path, folder / "index.tracedb")
-    verify_index(index)
+    index = verify_index(ingest(path, folder / "index.tracedb"))
     database = open_index(path)
     wanted = dict(database.execute("""
             SELECT s.value, count(*) FROM COMPUTE_TASK_INFO c JOIN TASK t USING (globalTaskId)
@@ -75,8 +72,7 @@ def one_run(folder):
     found = {}
     for name, write in files.items():
         write(made, folder / name)
-        index = ingest(folder / name, folder / f"{name}.tracedb")
-        verify_index(index)
+        index = verify_index(ingest(folder / name, folder / f"{name}.tracedb"))
         found[name] = open_index(index).execute(
             "SELECT n.name, k.ts, k.dur, k.kind, t.name FROM kernel k JOIN kernel_name n ON n.id = k.name_id "
             "LEFT JOIN task_info t ON t.launch_config_id = k.launch_config_id ORDER BY k.ts, k.dur").fetchall()
@@ -137,8 +133,7 @@ def second_rows(folder):
     for form, table in forms.items():
         text = "\n".join([head, *table, ""])
         (folder / f"{form}_kernel_details.csv").write_text(text.replace("Stream ID", "Other") if form == "streamless" else text)
-        index = ingest(folder / f"{form}_kernel_details.csv", folder / f"{form}.tracedb")
-        verify_index(index)
+        index = verify_index(ingest(folder / f"{form}_kernel_details.csv", folder / f"{form}.tracedb"))
         equal(open_index(index).execute(query).fetchall(), once, f"kernels, second rows {form}")
         equal(open_index(index).execute("SELECT count(*) FROM slice").fetchone(), (4,), "second rows as slices")
     # Two that start together on two streams, each with its second row.
@@ -165,8 +160,7 @@ def unnamed_tasks(folder):
         path = folder / f"{name}_profiler.db"
         write_database(made, path)
         edit_database(path, *statements)
-        index = ingest(path, folder / f"{name}.tracedb")
-        verify_index(index)
+        index = verify_index(ingest(path, folder / f"{name}.tracedb"))
         unnamed = 0 if name == "fill" else sum(name == "none" or place % 2 for place, k in enumerate(made.kernels) if not k.collective)
         equal(issues_of(index).get("unnamed_kernel", 0), unnamed, f"{name}: kernels without a name")
         equal(sums(index).get("KERNEL_AICORE", [0])[0], unnamed, f"{name}: named by type")

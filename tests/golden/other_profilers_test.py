@@ -60,8 +60,7 @@ def make_nsys(path):
 
 def made_nsys(folder):
     make_nsys(folder / "run.sqlite")
-    index = ingest(folder / "run.sqlite", folder / "run.tracedb")
-    verify_index(index)
+    index = verify_index(ingest(folder / "run.sqlite", folder / "run.tracedb"))
     database = open_index(index)
     kernel = database.execute(
         "SELECT name, dur, grid, block, registers, shared_memory, cpu_op, stream, device FROM kernels WHERE id = 2").fetchone()
@@ -108,8 +107,7 @@ def recorded_waits(folder):
         "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SELECT start + 10, end - 10, 0, 2, 7, correlationId, (1 << 48) | (77 << 24), 3 "
         "FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE nameId = 5",
         "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (1, 2, 0, 2, 4294967295, 9, (1 << 48) | (77 << 24), 1)")
-    index = ingest(path, folder / "run.tracedb")
-    verify_index(index)
+    index = verify_index(ingest(path, folder / "run.tracedb"))
     found = open_index(index).execute("SELECT t.value, s.stream_id IS NOT NULL, d.ordinal, s.correlation, l.pid FROM sync s "
                                       "JOIN string t ON t.id = s.name_id LEFT JOIN stream q ON q.id = s.stream_id LEFT JOIN device d ON d.id = q.device_id "
                                       "JOIN (SELECT i.ts, p.pid FROM slice i JOIN process p ON p.id = i.process_id) l ON l.ts = s.ts ORDER BY s.id").fetchall()
@@ -132,8 +130,7 @@ def two_processes(folder):
                         f"UPDATE other SET {column} = {column} + (1 << 24)",
                         f"INSERT INTO CUPTI_ACTIVITY_KIND_{table} SELECT * FROM other", "DROP TABLE other"]
         edit_database(path, *changes)
-        index = ingest(path, folder / f"{gpus}.tracedb")
-        verify_index(index)
+        index = verify_index(ingest(path, folder / f"{gpus}.tracedb"))
         found = open_index(index).execute(
             "SELECT p.pid, v.device, v.stream, count(DISTINCT k.stream_id), count(DISTINCT k.launch_id), count(*) FROM kernel k "
             "JOIN kernels v ON v.id = k.id JOIN runtime_call c ON c.id = k.launch_id JOIN thread t ON t.id = c.thread_id "
@@ -142,8 +139,7 @@ def two_processes(folder):
 
 
 def real_nsys(folder, name):
-    index = ingest(OTHER / name, folder / "index.tracedb")
-    verify_index(index)
+    index = verify_index(ingest(OTHER / name, folder / "index.tracedb"))
     wanted = open_index(OTHER / name).execute(
         "SELECT s.value, count(*), sum(end - start), min(end - start), max(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL k "
         "JOIN StringIds s ON s.id = k.demangledName GROUP BY 1 ORDER BY 1").fetchall()
@@ -179,8 +175,7 @@ def real_units(folder):
 
 
 def real_rpd(folder):
-    index = ingest(OTHER / "rpd_matmul.rpd", folder / "index.tracedb")
-    verify_index(index)
+    index = verify_index(ingest(OTHER / "rpd_matmul.rpd", folder / "index.tracedb"))
     found = open_index(index).execute(
         "SELECT (SELECT count(*) FROM kernel), (SELECT count(*) FROM memory_op), (SELECT count(*) FROM runtime_call), "
         "(SELECT count(*) FROM kernel WHERE launch_id IS NULL), (SELECT sum(dur) FROM kernel), "

@@ -67,8 +67,7 @@ def two_processes(folder):
     for guid, pid in (("_0195_7c1a", PID), ("_0195_7c1b", PID + 7)):
         made.write_database(folder / "1_results.db", guid, pid)
     for name in ("1_results.json", "1_results.db"):
-        index = ingest(folder / name, folder / f"{name}.tracedb")
-        verify_index(index)
+        index = verify_index(ingest(folder / name, folder / f"{name}.tracedb"))
         equal(issues_of(index), {}, f"issues of {name}")
         found = open_index(index).execute(
             "SELECT p.pid, count(*), count(k.step_id), count(DISTINCT k.launch_id), count(DISTINCT k.stream_id) FROM kernel k "
@@ -115,8 +114,7 @@ def cut_anywhere(folder):
     for at in sorted(random.Random(3).sample(range(first + 40, len(data) - 5), 25)):
         path = folder / "cut.json"
         path.write_bytes(data[:at])
-        index = ingest(path, folder / "cut.tracedb", "--force")
-        verify_index(index)
+        index = verify_index(ingest(path, folder / "cut.tracedb", "--force"))
         equal(issues_of(index).get("truncated"), 1, f"cut at {at}: issues {issues_of(index)}")
         whole = data[first:at].count(b'"end_timestamp"')
         read = counts(index)[0]
@@ -164,8 +162,7 @@ def damaged_records(folder):
     text = json.dumps(document).replace('"copy(float*)"', '"copy(\x01float*)"').encode().replace(b"gemm<float>", b"gemm<\xff>")
     path = folder / "odd.json"
     path.write_bytes(text)
-    index = ingest(path, folder / "odd.tracedb")
-    verify_index(index)
+    index = verify_index(ingest(path, folder / "odd.tracedb"))
     found = issues_of(index)
     # Of the two samples and the three records without times: skipped. The number with 400 digits makes its record none.
     for kind, number in {"negative_duration": 1, "missing_timestamp": 3, "bad_timestamp": 1, "malformed_event": 1, "repaired_text": 2,
@@ -209,15 +206,13 @@ def hostile_tables(folder):
                 database.execute(f"DROP VIEW {table}")
             for statement in statements:
                 database.execute(statement.format(**names))
-        index = ingest(path, folder / "index.tracedb", "--force")
-        verify_index(index)
+        index = verify_index(ingest(path, folder / "index.tracedb", "--force"))
         if name in wanted:
             require(wanted[name] in issues_of(index), f"{name}: {issues_of(index)}")
 
 
 def real_json(folder):
-    index = ingest(REAL, folder / "index.tracedb")
-    verify_index(index)
+    index = verify_index(ingest(REAL, folder / "index.tracedb"))
     document = json.load(gzip.open(REAL))["rocprofiler-sdk-tool"][0]
     names = {symbol["kernel_id"]: symbol["formatted_kernel_name"] for symbol in document["kernel_symbols"]}
     wanted = collections.defaultdict(lambda: [0, 0])

@@ -19,8 +19,7 @@ def real(folder, ending):
     if not trace.is_file() or not GOLDEN.is_file():
         raise Skip(f"{trace.name} is not here")
     index = folder / f"{ending}.tracedb"
-    ingest(trace, index, "--force")
-    verify_index(index)
+    verify_index(ingest(trace, index, "--force"))
     return index, json.loads(GOLDEN.read_text())
 
 
@@ -86,8 +85,7 @@ def check_forms_of_a_real_run_are_equal(folder):
 def made(folder, planes, name="host.xplane.pb", **more):
     trace, index = folder / name, folder / (name + ".tracedb")
     trace.write_bytes(space(planes, **more))
-    ingest(trace, index, "--force")
-    verify_index(index)
+    verify_index(ingest(trace, index, "--force"))
     return index
 
 
@@ -249,8 +247,7 @@ def check_forms_and_orders_of_a_tpu(folder):
     for name, order in (("planes", lambda event: 0), ("time", lambda event: event.get("ts", 0)), ("none", shuffled.index)):
         trace, index = folder / f"{name}.trace.json", folder / f"{name}.tracedb"
         trace.write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": sorted(events, key=order) + [{}]}))
-        ingest(trace, index)
-        verify_index(index)
+        verify_index(ingest(trace, index))
         equal([table(index, one) for one in ask], expected, name)
 
 
@@ -259,8 +256,7 @@ def check_runs_of_several_devices(folder):
     for both in (True, False):
         trace, index = folder / f"{both}.trace.json", folder / f"{both}.tracedb"
         trace.write_text(json.dumps({"traceEvents": events_of(two_tpus(both), "a ") + (events_of(two_tpus(both), "b ") if both else [])}))
-        ingest(trace, index)
-        verify_index(index)
+        verify_index(ingest(trace, index))
         lags = table(index, "SELECT d.ordinal, d.name, k.ts - r.ts AS lag, count(*) AS n, count(DISTINCT p.name) AS hosts FROM kernel k JOIN stream s ON "
                             "s.id = k.stream_id JOIN device d ON d.id = s.device_id JOIN kernel_name m ON m.id = k.name_id JOIN runtime_call r ON r.id = k.launch_id "
                             "JOIN thread t ON t.id = r.thread_id JOIN process p ON p.id = t.process_id WHERE m.name LIKE '%dot.1' GROUP BY d.id, lag ORDER BY d.id")
@@ -285,8 +281,7 @@ def check_made_profiles(folder):
         run("make-trace", "--xla", form, "--layers", "4", "--steps", "3", "--hosts", "2", *options, "-o", folder / form)
         truth = json.loads((folder / form / "truth.json").read_text())
         for host in truth["hosts"]:
-            index = ingest(folder / form / f"{host['host']}.xplane.pb", folder / f"{form}{host['host']}.tracedb", "--strict")
-            verify_index(index)
+            index = verify_index(ingest(folder / form / f"{host['host']}.xplane.pb", folder / f"{form}{host['host']}.tracedb", "--strict"))
             found = table(index, "SELECT coalesce(hlo_op, ''), count(*) AS n, sum(dur) AS ns FROM kernels GROUP BY 1 ORDER BY 1")
             equal(found, sorted((op, total["calls"], total["ns"]) for op, total in host["ops"].items()), f"{form}: HLO ops")
             equal(table(index, "SELECT count(*) FROM memcpys"), [(host["copies"],)], f"{form}: copies")
@@ -510,8 +505,7 @@ def check_json(folder):
     text = json.dumps({"displayTimeUnit": "ns", "traceEvents": json_events() + [{}]})
     for written in (text, text.replace('": ', '" : ')):
         trace.write_text(written)
-        ingest(trace, index, "--force")
-        verify_index(index)
+        verify_index(ingest(trace, index, "--force"))
         equal(table(index, "SELECT name, short_name, dur, hlo_op, op, launch_id FROM kernels"), [("k.kd", "k", 2001, "dot.1", "dense_gemm", 1)], "kernel")
         equal(table(index, "SELECT direction, bytes, dur FROM memcpys"), [("HtoD", 64, 0)], "copy")
         equal(table(index, "SELECT count(*) AS n FROM issue WHERE severity <> 'info'"), [(0,)], "issues")
@@ -519,8 +513,7 @@ def check_json(folder):
     trace.write_text(text[:-60])
     require(run("trace-ingest", trace, "-o", folder / "strict.tracedb", "--strict", check=False).returncode != 0, "--strict takes a cut one")
     cut = folder / "cut.tracedb"
-    ingest(trace, cut)
-    verify_index(cut)
+    verify_index(ingest(trace, cut))
     equal(table(cut, "SELECT count(*) AS n FROM kernels"), [(1,)], "what is before the end")
     equal(table(cut, "SELECT count(*) AS n FROM issue WHERE kind = 'truncated'"), [(1,)], "that it is cut")
     # What is called like the sign of an event is no damage.
@@ -534,8 +527,7 @@ def check_json(folder):
         texts = [json.dumps(event) for event in events]
         texts.insert(texts.index(kernel), damage)
         trace.write_text('{"displayTimeUnit": "ns", "traceEvents": [' + ", ".join(texts) + ", {}]}")
-        ingest(trace, cut, "--force")
-        verify_index(cut)
+        verify_index(ingest(trace, cut, "--force"))
         (kernels,) = table(cut, "SELECT count(*) AS n FROM kernels")
         (issues,) = table(cut, "SELECT count(*) AS n FROM issue WHERE severity <> 'info'")
         require(kernels[0] == 1 + (damage == kernel + "]") and issues[0] > 0, f"{kernels[0]} kernels, {issues[0]} issues with {damage!r}")

@@ -201,11 +201,12 @@ def edit_database(path, *statements):
 
 
 def verify_index(index):
-    """`trace-query verify` finds no difference."""
+    """`trace-query verify` finds no difference. Returns the index."""
     result = run("trace-query", "verify", "--json", index, check=False)
     rows = json.loads(result.stdout)["rows"]
     equal([row for row in rows if "FAILED" in str(row)], [], f"verify of {Path(index).name}")
     equal((result.returncode, rows == []), (0, False), f"verify of {Path(index).name}: exit code, no rows")
+    return index
 
 
 def issues_of(index):
