@@ -130,7 +130,6 @@ def accept_without_events(folder, name, content, said):
     equal(database.execute("PRAGMA integrity_check").fetchone()[0], "ok", "integrity_check")
     equal(database.execute("SELECT count(*) FROM kernel").fetchone()[0], 0, "kernels")
     issues = database.execute("SELECT sample FROM issue WHERE kind = 'no_events'").fetchall()
-    database.close()
     require(len(issues) == 1 and said in issues[0][0], f"no issue says that there are no events: {issues}")
     for command in ("info", "kernels", "memcpys", "issues"):
         run("trace-query", command, folder / name)

@@ -1,6 +1,5 @@
 """Every damaged or odd variant of one small trace ends as its manifest says: what was intact is stored, the damage is an
 issue with its place, and an index whose trace has lost its end says so."""
-import contextlib
 import csv
 import json
 import random
@@ -73,8 +72,8 @@ def element_count(name):
 
 def rows_of(index):
     """How many rows the tables of events have."""
-    with contextlib.closing(open_index(index)) as database:
-        return {table: database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("kernel", "cpu_op", "runtime_call")}
+    database = open_index(index)
+    return {table: database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("kernel", "cpu_op", "runtime_call")}
 
 
 def ingest_variant(name, index):
@@ -108,7 +107,6 @@ def check_texts(index):
             for (text,) in database.execute(f'SELECT CAST("{column}" AS BLOB) FROM "{table}" WHERE typeof("{column}") = \'text\''):
                 require(b"\0" not in text, f"{table}.{column} has a NUL: {text[:80]!r}")
                 text.decode("utf-8")
-    database.close()
 
 
 def check_raw_bytes(folder, source, seed):

@@ -44,7 +44,6 @@ def never_filled(folder):
             if found:
                 filled.add((name, column))
         missing -= filled
-        database.close()
         (folder / f"{place}.tracedb").unlink()
     return missing
 

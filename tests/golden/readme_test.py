@@ -61,7 +61,6 @@ def check_shown(text, folder):
 def check_query(statement, index, least_rows):
     database = open_index(index)
     rows = database.execute(statement).fetchall()
-    database.close()
     require(len(rows) >= least_rows, "no rows")
     if not shutil.which("sqlite3"):
         raise Skip("the sqlite3 shell is not installed")

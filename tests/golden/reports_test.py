@@ -497,7 +497,6 @@ def check_trace(cases, name, trace, folder):
     for part, module in LAYER_MODULES.items():
         if name.startswith(part):
             cases.run(f"{name} layers", check_layers, index, oracle, module)
-    database.close()
 
 
 def numbered_annotations(path):

@@ -58,4 +58,3 @@ def main(cases, folder):
     cases.run("kernels", require, count > 2000, f"only {count} kernels: no product would show")
     for (view,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall():
         cases.run(view, one_view, database, view)
-    database.close()

@@ -34,7 +34,6 @@ def tables(index):
     require("kernel" in names, "no table called kernel")
     contents = {name: database.execute(f'SELECT * FROM "{name}" ORDER BY rowid').fetchall() for name in names}
     contents["meta"] = [row for row in contents["meta"] if not row[0].startswith("source_")]
-    database.close()
     return contents
 
 

@@ -15,7 +15,6 @@ def kernels(index):
     database = open_index(index)
     database.row_factory = sqlite3.Row
     rows = database.execute(STATEMENT).fetchall()
-    database.close()
     return rows
 
 

@@ -2,7 +2,6 @@
 byte; nesting and strings beyond measure, in bounded memory.
 
 TRACEDB_LONG=1 adds the string of 2 GB."""
-import contextlib
 import gzip
 import os
 import resource
@@ -139,9 +138,8 @@ def facts(index):
     """(events stored, their rows, {issue: (count, offset, sample)}, complete)"""
     _, stored, issues, complete = told_of_events(index)
     issues.pop("no_device_events", None)
-    with contextlib.closing(open_index(index)) as database:
-        (form,) = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
-        (rows,) = database.execute(f"SELECT count(*) FROM {'slice' if form == 'chrome-json' else 'cpu_op'}").fetchone()
+    (form,) = open_index(index).execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+    (rows,) = open_index(index).execute(f"SELECT count(*) FROM {'slice' if form == 'chrome-json' else 'cpu_op'}").fetchone()
     return stored, rows, issues, complete
 
 

@@ -171,7 +171,6 @@ def facts(index):
     lost = {kind: count for kind, count in database.execute("SELECT kind, count FROM issue WHERE severity <> 'info'")}
     for _ in database.execute("SELECT * FROM meta"):
         pass  # valid text
-    database.close()
     equal(unbalanced, 0, "kinds of events that are not accounted for")
     return read, timed, lost
 

@@ -1,5 +1,4 @@
 """Shared by the reliability tests: what lies in a folder of traces and indexes, and whether it may lie there."""
-import contextlib
 import json
 import os
 import sqlite3
@@ -56,14 +55,14 @@ ORDINARY = {"unmatched_flow", "unknown_device", "kernel_without_launch", "kernel
 
 def told_of_events(index):
     """(events read, events stored, {issue: (count, offset, sample)}, whether the trace is complete); all events are accounted for."""
-    with contextlib.closing(open_index(index)) as database:
-        equal(database.execute("PRAGMA integrity_check").fetchone()[0], "ok", "integrity_check")
-        sums = "coalesce(sum(read), 0), coalesce(sum(stored), 0), coalesce(sum(skipped), 0)"
-        read, stored, skipped = database.execute(f"SELECT {sums} FROM event_count").fetchone()
-        equal(stored + skipped, read, "events accounted for")
-        issues = {kind: (count, offset, sample or "") for kind, count, offset, sample in
-                  database.execute("SELECT kind, count, offset, sample FROM issue") if kind not in ORDINARY}
-        return read, stored, issues, database.execute("SELECT value FROM meta WHERE key = 'complete'").fetchone()[0] == "1"
+    database = open_index(index)
+    equal(database.execute("PRAGMA integrity_check").fetchone()[0], "ok", "integrity_check")
+    sums = "coalesce(sum(read), 0), coalesce(sum(stored), 0), coalesce(sum(skipped), 0)"
+    read, stored, skipped = database.execute(f"SELECT {sums} FROM event_count").fetchone()
+    equal(stored + skipped, read, "events accounted for")
+    issues = {kind: (count, offset, sample or "") for kind, count, offset, sample in
+              database.execute("SELECT kind, count, offset, sample FROM issue") if kind not in ORDINARY}
+    return read, stored, issues, database.execute("SELECT value FROM meta WHERE key = 'complete'").fetchone()[0] == "1"
 
 
 def read_summary(path):

@@ -82,7 +82,6 @@ def make_side(folder, name, options):
         around = [label[key] for key in ("pass", "stack", "iteration") if label[key] not in ("", "0")]
         place = "/".join([*around, label["layer"]])
         steps[int(label["step"])].append((place, label["role"], label["class"], label["name"]))
-    database.close()
     return Side(index, truth, [step["kind"] for step in truth["steps"]], steps)
 
 
