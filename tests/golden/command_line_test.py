@@ -44,12 +44,10 @@ def check_spellings(index, other):
 def check_info(index, trace):
     equal(query(index, "-q"), query("info", "-q", index), "an index alone")
     equal(query(trace, "-q", "--json"), query("info", "-q", "--json", trace), "a trace alone")
-    absent = run("trace-query", "absent.json", code=3)
-    require("absent.json" in absent.stderr and "no such file" in absent.stderr, absent.stderr)
+    require("no such file" in refused(3, "absent.json", "trace-query", "absent.json"), "what is wrong")
     require("did you mean 'kernels'" in run("trace-query", "kernel", check=False).stderr, "a mistyped command")
-    behind = run("trace-query", index, "kernels", check=False)
-    equal((behind.returncode, behind.stdout), (2, ""), "a command behind the trace")
-    equal(behind.stderr, f"trace-query: the command comes first: trace-query kernels {index}\n", "a command behind the trace")
+    equal(refused(2, "", "trace-query", index, "kernels"), f"trace-query: the command comes first: trace-query kernels {index}\n",
+          "a command behind the trace")
 
 
 def check_input_column(index):
@@ -199,8 +197,7 @@ def check_json_schemas(index, other):
         equal(list(faults(document, schema, name)), [], " ".join(map(str, command)))
         del document["schema"]
         require(list(faults(document, schema, name)), f"{name}: the schema holds for anything")
-    wrong = run("trace-query", "schema", "--json-schema", "kernel", check=False)
-    require(wrong.returncode == 2 and "did you mean 'kernels'" in wrong.stderr, wrong.stderr)
+    refused(2, "did you mean 'kernels'", "trace-query", "schema", "--json-schema", "kernel")
 
 
 def check_columns_of_help(index, other):

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from trace_cases import equal, ingest, make_trace, program, real_trace, require, run
+from trace_cases import equal, ingest, make_trace, program, real_trace, refused, require, run
 
 SERVER = ("--layers", 2, "--steps", 8, "--mix", "P,D*7", "--batch", 4, "--seed", 11)
 KINDS = "use prefill, decode, mixed, train, other, unknown, unit or none"
@@ -59,17 +59,18 @@ GATES = [
 ]
 
 
+def given(places, words):
+    return [places.get(word, word.replace("OUT", places["OUT"])) for word in words]
+
+
 def ask(places, words, **options):
-    words = [places.get(word, word.replace("OUT", places["OUT"])) for word in words]
-    return run("trace-query", *words, check=False, **options)
+    return run("trace-query", *given(places, words), check=False, **options)
 
 
 def check_refused(places, words, code, said):
-    result = ask(places, words)
     for name, path in places.items():
         said = said.replace(f" {name} ", f" {path} ").replace("OUT", places["OUT"])
-    equal((result.returncode, result.stdout), (code, ""), f"{words}: {result.stderr}")
-    require(said in result.stderr and len(result.stderr.splitlines()) == 1, f"{words}: {result.stderr}")
+    refused(code, said, "trace-query", *given(places, words))
     equal(list(Path(places["OUT"]).glob("x.*")), [], f"{words}: files")
 
 

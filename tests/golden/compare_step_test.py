@@ -98,8 +98,7 @@ def check_not_compared(folder):
     for name, kept, said in (("alone", True, "no other step of its kind and batch runs anything on a device"),
                              ("idle", False, "it runs nothing on a device")):
         index = made(folder, name, lambda document, steps, kept=kept: without_others(document, steps, kept))
-        done = run("trace-query", "compare", "-q", index, "--step", 7, check=False)
-        equal((done.returncode, said in done.stderr), (2, True), done.stderr)
+        refused(2, said, "trace-query", "compare", "-q", index, "--step", 7)
 
 
 def overlapping(document, steps):

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from index_folder import (by_name, closing_line, ingest_command, kernels, leftovers, read_summary, run_any, trace_file)
-from trace_cases import equal, require, run, without_rights
+from trace_cases import equal, refused, require, run, without_rights
 
 
 def fill(folder):
@@ -67,14 +67,11 @@ def a_salvaged_trace_stays_one(folder):
 def usage():
     for options in (("--jobs", "0"), ("--jobs", "-1"), ("--jobs=-1",), ("--threads", "0"), ("--threads=-1",),
                     ("--threads", "many"), ("-j", "1.5"), ("--threads", "99999999999999999999")):
-        result = run_any(*options, "none.json")
-        equal((result.returncode, len(result.stderr.splitlines())), (2, 1), f"{options}: {result.stderr}")
+        refused(2, "", "trace-ingest", *options, "none.json")
     for option, meant in (("--keep", None), ("--keep-arg", "--keep-args"), ("--summry=x", "--summary")):
-        result = run_any(option, "none.json", code=2)
-        require("unknown option" in result.stderr, f"{option}: {result.stderr}")
-        require(meant is None or f"did you mean '{meant}'" in result.stderr, f"{option}: no suggestion: {result.stderr}")
-    result = run_any("--summary")
-    equal((result.returncode, len(result.stderr.splitlines())), (2, 1), f"an option without its value: {result.stderr}")
+        said = refused(2, "unknown option", "trace-ingest", option, "none.json")
+        require(meant is None or f"did you mean '{meant}'" in said, f"{option}: no suggestion: {said}")
+    refused(2, "", "trace-ingest", "--summary")
 
 
 def second_run_writes_nothing(folder):

@@ -19,7 +19,7 @@ from faults import SHIM
 from hostile_names import NAMES, events_of
 from made_events import write_trace
 from served import Server, links, parsed, quoted, skip_without_serve, until
-from trace_cases import BIN, equal, ingest, make_trace, require, run
+from trace_cases import BIN, equal, ingest, make_trace, refused, require, run
 
 GUARDS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -418,8 +418,7 @@ def check_ends(folder):
             equal(server.process.wait(2), 0 if number != signal.SIGKILL else -number, f"signal {number}")
             until(lambda: not Path(f"/proc/{child}").exists(), 2, "a process is left")
     with Server(folder) as server:
-        result = subprocess.run([BIN / "trace-query", "serve", "--port", str(server.port), folder], capture_output=True, text=True, check=False, timeout=20)
-        equal((result.returncode, result.stdout, len(result.stderr.splitlines())), (5, "", 1), result.stderr)
+        refused(5, "", "trace-query", "serve", "--port", server.port, folder)
         table = [line.split() for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]]
         equal({words[1] for words in table if words[3] == "0A" and words[1].endswith(f":{server.port:04X}")}, {f"0100007F:{server.port:04X}"}, "where it listens")
     path = folder.parent / "socket"
