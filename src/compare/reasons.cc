@@ -382,33 +382,30 @@ std::optional<StepKind> kind_after(const GroupReasons& group, const Reason& reas
   return std::nullopt;
 }
 
-const std::vector<std::uint32_t>& steps_of(const GroupSide& side, Cause cause) {
-  return cause == Cause::kRareSteps ? side.rare : cause == Cause::kTransition ? side.matched : side.device_steps;
-}
-
-// Where the hosts are while devices wait: of each trace all at once. Of a reason, where it is longer than in the other
-// trace; of what one trace alone has, where it mostly is.
+// Where the hosts are longer while devices wait: than in the other trace, all at once of each; or in long steps of one
+// trace than in its other ones.
 class Hosts {
  public:
   void ask(GroupReasons& group, const ReasonSources& sources) {
     const std::array<const GroupSide*, 2> sides = {&group.group->group.baseline, &group.group->group.candidate};
     for (Reason& reason : group.reasons) {
+      const std::size_t longer = reason.change.change > 0 ? 1 : 0;
+      if (reason.cause == Cause::kRareSteps) {
+        ask_long(reason.host, sources, longer, *sides[longer], sides[longer]->rare, sides[longer]->device_steps);
+        continue;
+      }
       const bool between = reason.cause == Cause::kBetweenSteps || !reason.is_part();
       if (!between && reason.cause != Cause::kIdle) continue;
-      Asking one{&reason.host, reason.change.change > 0 ? 1U : 0U, reason.cause != Cause::kRareSteps};
-      if (reason.cause == Cause::kRareSteps)
-        one.part = part_between(one.longer == 0 ? sources.baseline : sources.candidate, *sides[one.longer]);
-      for (const std::size_t side : {0U, 1U})
-        add(one, side, {steps_of(*sides[side], reason.cause), between, kind_after(group, reason, side == 1)});
-      asking_.push_back(one);
+      const auto of = [&](std::size_t side) {
+        const GroupSide& own = *sides[side];
+        return add(side, {reason.cause == Cause::kTransition ? own.matched : own.device_steps, between,
+                          kind_after(group, reason, side == 1)});
+      };
+      asking_.push_back({&reason.host, of(longer), of(1 - longer)});
     }
     for (const std::size_t side : {0U, 1U}) {
-      if (sides[side]->slow.empty()) continue;
-      for (const bool between : {false, true}) {
-        Asking one{&group.slow_hosts[side], side, false};
-        add(one, side, {sides[side]->slow, between, std::nullopt});
-        asking_.push_back(one);
-      }
+      const GroupSide& own = *sides[side];
+      if (!own.slow.empty()) ask_long(group.slow_hosts[side], sources, side, own, own.slow, own.usual());
     }
   }
 
@@ -417,39 +414,42 @@ class Hosts {
         host_stays(sources.baseline_index, sources.baseline, questions_[0]),
         host_stays(sources.candidate_index, sources.candidate, questions_[1])};
     std::array<FrameLines, 2> lines;
-    if (std::ranges::any_of(asking_, &Asking::of_both))
-      lines = {frame_lines(sources.baseline_index), frame_lines(sources.candidate_index)};
+    if (!asking_.empty()) lines = {frame_lines(sources.baseline_index), frame_lines(sources.candidate_index)};
     for (const Asking& one : asking_) {
-      const std::size_t side = one.longer, other = 1 - side;
-      const HostStay& longer = found[side][one.asked[side]];
-      std::optional<HostFrame> host =
-          one.of_both ? longer_stay(longer, found[other][one.asked[other]], lines[side], lines[other]) : longer.mostly;
-      if (host) host->share *= one.part;
+      const HostStay &longer = found[one.longer.side][one.longer.place],
+                     &other = found[one.other.side][one.other.place];
+      std::optional<HostFrame> host = longer_stay(longer, other, lines[one.longer.side], lines[one.other.side]);
+      if (host && one.more) host->share *= std::min(1.0, (longer.waited - other.waited) / *one.more);
       if (host && host->share >= kMostWaiting) *one.host = std::move(host);
     }
   }
 
  private:
+  struct Asked {
+    std::size_t side, place;  // of the questions of that side
+  };
   struct Asking {
     std::optional<HostFrame>* host;
-    std::size_t longer;                     // side
-    bool of_both;                           // else of that side alone
-    std::array<std::size_t, 2> asked = {};  // by side, of its questions
-    double part = 1;                        // of the reason that the waiting is
+    Asked longer, other;
+    std::optional<double> more = std::nullopt;  // ns, that the share is of; else what the device waits longer
   };
 
-  // Of what makes rare steps longer than the regular ones, the time between them and the next.
-  static double part_between(const ComparedTrace& trace, const GroupSide& side) {
-    const auto all = [&](std::uint32_t i) { return time_of(trace, side, i); };
-    const auto between = [&](std::uint32_t i) { return side.by_period ? trace.work.steps[i].between : 0; };
-    const double more = mean_over(side.rare, all) - mean_over(side.device_steps, all);
-    const double of_them = mean_over(side.rare, between) - mean_over(side.device_steps, between);
-    return more > 0 ? std::clamp(of_them / more, 0.0, 1.0) : 0;
+  // Of what makes steps of a trace longer than others, the waits within them and behind them: at most one is most of
+  // it.
+  void ask_long(std::optional<HostFrame>& host, const ReasonSources& sources, std::size_t side, const GroupSide& own,
+                const std::vector<std::uint32_t>& steps, const std::vector<std::uint32_t>& others) {
+    const ComparedTrace& trace = side == 0 ? sources.baseline : sources.candidate;
+    const auto time = [&](std::uint32_t i) { return time_of(trace, own, i); };
+    const double more = mean_over(steps, time) - mean_over(others, time);
+    if (more <= 0) return;
+    for (const bool between : {false, true}) {
+      if (!between || own.by_period)
+        asking_.push_back({&host, add(side, {steps, between}), add(side, {others, between}), more});
+    }
   }
-  void add(Asking& one, std::size_t side, const HostQuestion& question) {
-    if (!one.of_both && side != one.longer) return;
-    one.asked[side] = questions_[side].size();
-    questions_[side].push_back(question);
+  Asked add(std::size_t side, HostQuestion question) {
+    questions_[side].push_back(std::move(question));
+    return {side, questions_[side].size() - 1};
   }
 
   std::array<std::vector<HostQuestion>, 2> questions_;

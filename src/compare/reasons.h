@@ -45,7 +45,7 @@ struct HostFrame {
 // In which time the host is looked for: from each of these device steps to the next of its kind, or of the kind `to`,
 // on its device, or in the gaps of 2 us and more within the steps.
 struct HostQuestion {
-  std::span<const std::uint32_t> steps;
+  std::vector<std::uint32_t> steps;
   bool between = false;
   std::optional<StepKind> to = std::nullopt;
 };
@@ -176,7 +176,7 @@ struct GroupReasons {
   double slower = 0, faster = 0;  // ns: sums of the parts that got longer, that got shorter (negative)
   std::int64_t rest = 0;          // total - what reasons that are part of it explain
   std::vector<Reason> unsteady;   // large, but not beyond the difference from step to step: no reasons
-  // Of either side with two kinds of steps: while its device waits in slow ones.
+  // Of either side with two kinds of steps: while its device waits longer in slow ones.
   std::array<std::optional<HostFrame>, 2> slow_hosts;
   double weight = 0;  // ns that the group and its transitions add to the change of the run, by mean number
 };

@@ -177,9 +177,7 @@ Sentence left_out_words(const ComparedTrace& trace, const GroupSide& side, bool 
 }
 
 Sentence kinds_words(const ComparedTrace& trace, const GroupSide& side, const std::optional<HostFrame>& host) {
-  std::vector<std::uint32_t> usual;
-  std::set_difference(side.device_steps.begin(), side.device_steps.end(), side.slow.begin(), side.slow.end(),
-                      std::back_inserter(usual));
+  const std::vector<std::uint32_t> usual = side.usual();
   const TimeRange fast = range_of(trace, side, usual), slow = range_of(trace, side, side.slow);
   const bool stalls = 2 * (idle_of(trace, side.slow) - idle_of(trace, usual)) >= slow.mean - fast.mean;
   const double from = stalls ? fast.mean : 0;

@@ -184,9 +184,29 @@ def check_rare_steps(folder):
         return index_of(folder / f"{name}.json", events, with_stack=1)
 
     usual = made("usual", 500, 400)
-    for name, gemm, detokenize, part in (("device", 4000, 400, None), ("host", 500, 4000, 98), ("both", 1500, 3000, 70)):
+    for name, gemm, detokenize, part in (("device", 4000, 400, None), ("host", 500, 4000, 100), ("both", 1500, 3000, 72)):
         (row,) = [row for row in as_json("compare", usual, made(name, gemm, detokenize))["reasons"] if row["cause"] == "rare_steps"]
         equal((row["host"], row["host_pct"] and round(row["host_pct"])), (part and "app/output.py(9): detokenize", part), name)
+    # Of two kinds of steps, what makes the slow ones longer, not the short gaps of all.
+    def slow(name, within, behind):
+        events, at, link = [], 0, 0
+        for step in range(12):
+            begin = at
+            for i in range(10):
+                if step % 3 == 1 and i == 5:
+                    events.append(event("cpu_op", "save", at, within))
+                    at += within
+                link += 1
+                events += [event("cpu_op", "aten::mm", at, 68), call("cudaLaunchKernel", at + 55, 5, link), kernel("gemm_kernel", at + 58, 60, correlation=link)]
+                at += 70
+            at += 60 + (behind if step % 3 == 1 else 0)
+            events.append(event("user_annotation", "execute_context_0(0)_generation_8(8)", begin, at - begin - 1))
+        return index_of(folder / f"{name}.json", events)
+
+    for name, within, behind, told in (("in", 900, 0, True), ("behind", 0, 900, False)):
+        said = " ".join(run("trace-query", "compare", usual, slow(name, within, behind)).stdout.split())
+        require(" stall for 9" in said and "`aten::mm`" not in said, said)
+        equal("host in `save` for 9" in said, told, said)
     same, scattered = made("same", 500, 640), made("scattered", 500, 640, 70)
     for pair in ((same, scattered), (scattered, same)):
         equal([row for row in as_json("compare", *pair)["reasons"] if row["cause"] == "rare_steps"], [], "a step of both")

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cctype>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <set>
 
@@ -409,6 +410,12 @@ GroupSide side_of(const ComparedTrace& trace, StepKind kind, std::vector<std::ui
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> GroupSide::usual() const {
+  std::vector<std::uint32_t> out;
+  std::ranges::set_difference(device_steps, slow, std::back_inserter(out));
+  return out;
+}
 
 GroupSide group_side(const ComparedTrace& trace, StepKind kind, std::vector<std::uint32_t> steps, bool every_step,
                      double least_margin) {

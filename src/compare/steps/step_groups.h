@@ -30,8 +30,9 @@ struct GroupSide {
   bool overlapping = false;  // on the device
   double margin = 0;         // how much longer than their median regular steps may be; 0: no rule for the other side
   StepKind kind = StepKind::kUnknown;
-  std::int64_t requests = 0, tokens = 0;  // sums over `device_steps`, as far as annotations say
-  bool tokens_known = false;              // of every one
+  std::int64_t requests = 0, tokens = 0;                   // sums over `device_steps`, as far as annotations say
+  bool tokens_known = false;                               // of every one
+  [[nodiscard]] std::vector<std::uint32_t> usual() const;  // of `device_steps` those that are not slow
 };
 
 struct StepGroup {
