@@ -2,7 +2,7 @@
 -- :beside 1: without what `report` and `compare` say of each kind of steps anyway.
 -- command: selection | what stands out: input bound, exposed communication, idle devices, unused tensor cores, full memory | nothing matches the selection that could stand out
 -- column: finding    | Finding    | text    | label | 9         | data_loader, exposed_comm, busy, tensor_cores or memory
--- column: share_pct  | Share (%)  | percent |       | 8         | of the steps, with the time between where that is a twentieth or more, or where there are none of the time; tensor_cores: of the device time; memory: of the fullest device's, in the whole trace
+-- column: share_pct  | Share (%)  | percent |       | 8         | of the regular steps, with the time between where that is a twentieth or more, or where there are none of the time; tensor_cores: of the device time; memory: of the fullest device's, in the whole trace
 -- column: limit_pct  | Limit (%)  | percent |       | 3         | beyond it, it stands out; busy: below it
 -- column: stands_out | Stands Out | count   | sum   | 8         | 1: it does
 -- column: text       | Text       | text    |       | 9 wrapped | in words
@@ -13,10 +13,20 @@ in_no_step AS MATERIALIZED (
   FROM (SELECT step, ts, length, max(ts + length) OVER (ORDER BY ts, step ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until
         FROM (SELECT DISTINCT step, ts, length FROM temp.step_breakdown WHERE step IS NOT NULL))
   HAVING count(*) = max(step) - min(step) + 1 AND share >= 0.05),
+-- Steps that are not regular (METRICS 10): those at the start of their kind, and elsewhere where they are few.
+left_out AS MATERIALIZED (
+  SELECT step FROM (
+    SELECT step, is_long, sum(is_long) OVER kind < max(2, 0.2 * count(*) OVER kind) AS few,
+           min(is_long) OVER (PARTITION BY phase ORDER BY step) AS at_start
+    FROM (SELECT *, length > middle + max(0.2 * middle, 5 * 1.4826 * median(abs(length - middle)) OVER (PARTITION BY phase)) AS is_long
+          FROM (SELECT *, median(length) OVER (PARTITION BY phase) AS middle
+                FROM (SELECT DISTINCT step, phase, length FROM temp.step_breakdown WHERE step IS NOT NULL AND length > 0)))
+    WINDOW kind AS (PARTITION BY phase))
+  WHERE is_long AND (few OR at_start)),
 -- Much of that is judged with the steps: what waits, or works, between them.
 rows AS MATERIALIZED (
   SELECT step, device_id, length, computing, exposed_comm, copy, runtime, data_loader, operators FROM temp.step_breakdown
-  WHERE NOT EXISTS (SELECT 1 FROM in_no_step)
+  WHERE NOT EXISTS (SELECT 1 FROM in_no_step) AND (step IS NULL OR step NOT IN (SELECT step FROM left_out))
   UNION ALL SELECT -1, device_id, length, computing, exposed_comm, copy, runtime, data_loader, operators FROM temp.steps_as_one
   WHERE EXISTS (SELECT 1 FROM in_no_step)),
 works(device_id, time) AS (SELECT device_id, total(computing + exposed_comm) FROM rows GROUP BY device_id),
@@ -24,6 +34,7 @@ times AS (
   SELECT total(length) AS length, total(data_loader) AS loading, total(exposed_comm) AS comm,
          total(computing + exposed_comm + copy) AS busy, total(runtime + operators) AS host,
          CASE WHEN count(step) = 0 THEN 'the time' WHEN min(step) = -1 THEN 'the time from the first step to the last'
+              WHEN EXISTS (SELECT 1 FROM left_out) THEN 'the time of the regular steps'
               WHEN count(DISTINCT step) = 1 THEN 'the step' ELSE 'the time of the steps' END AS window
   FROM (SELECT 1 WHERE :beside IS NULL OR EXISTS (SELECT 1 FROM string WHERE value GLOB 'enumerate(Data*'))
   CROSS JOIN rows WHERE device_id IS NULL OR device_id NOT IN (
@@ -48,9 +59,9 @@ kernels AS MATERIALIZED (
   CROSS JOIN temp.kernel_launches k WHERE d.least > 6.9),
 -- Of the whole trace, whatever is selected. A total that is not recorded is a lower bound.
 memory AS (
-  SELECT e.device, 100.0 * max(coalesce(e.reserved, e.allocated)) / (SELECT max(d.memory_bytes) FROM device d WHERE d.ordinal = e.device_number) AS share
+  SELECT e.device, e.reserved, e.allocated, 100.0 * max(coalesce(e.reserved, e.allocated)) / (SELECT max(d.memory_bytes) FROM device d WHERE d.ordinal = e.device_number) AS share
   FROM temp.memory_events e WHERE e.device_number IS NOT NULL AND NOT e.is_relative
-  GROUP BY e.device ORDER BY 2 DESC, 1 LIMIT 1),
+  GROUP BY e.device ORDER BY share DESC, 1 LIMIT 1),
 measured(place, finding, share, bound, called, text) AS (
   SELECT 1, 'data_loader', 100 * loading / length, 5.0, 'input bound: ', '%s %% of ' || window || ' waits for the data loader' FROM times
   WHERE length > 0 AND (SELECT host FROM recorded)
@@ -70,7 +81,8 @@ measured(place, finding, share, bound, called, text) AS (
   FROM kernels k CROSS JOIN temp.operator_work w WHERE k.time > 0 AND k.matrix = 0
   HAVING sum(w.busy) > 0 AND (k.unknown = 0 OR (k.without > 0 AND total(iif(w.matrix = 1, w.busy, 0)) > k.unknown))
   UNION ALL
-  SELECT 5, 'memory', share, 90.0, 'nearly full: ', '%s %% of the memory of ' || device || ' is taken at the fullest moment of the trace' FROM memory WHERE share IS NOT NULL),
+  SELECT 5, 'memory', share, 90.0, 'nearly full: ', '%s %% of the memory of ' || device || ' is taken at the fullest moment of the trace' ||
+    iif(2 * allocated < reserved, printf(', %.1f %%%% of that by the allocator alone, in reserve', 100.0 * (reserved - allocated) / reserved), '') FROM memory WHERE share IS NOT NULL),
 judged AS (SELECT *, iif(finding = 'busy', share < bound, share > bound) AS stands_out FROM measured)
 SELECT finding, share, bound, stands_out, iif(stands_out, called, '') || printf(text, iif(share > 0 AND share < 0.05, 'under 0.1', printf('%.1f', iif(share < 100, min(share, 99.94), share)))) AS words
 FROM judged ORDER BY stands_out DESC, place, words;

@@ -42,7 +42,23 @@ double unclassified_share(const Comparison& comparison, GroupWork GroupCompariso
   return all > 0 ? unknown / all : 0;
 }
 
-void about_side(const ComparedTrace& trace, const char* which, double unknown, Warnings& out) {
+// Whether the devices run nothing for much of the steps that count, of some kind, if any do: a pause in one step binds
+// no others.
+bool idles_much(const ComparedTrace& trace, const Comparison& comparison, GroupSide StepGroup::*which) {
+  const auto counts = [&](const GroupComparison& one) { return !(one.group.*which).device_steps.empty(); };
+  if (std::ranges::none_of(comparison.groups, counts)) return true;
+  return std::ranges::any_of(comparison.groups, [&](const GroupComparison& one) {
+    double idle = 0, all = 0;
+    for (const std::uint32_t i : (one.group.*which).device_steps) {
+      const DeviceStep& step = trace.work.steps[i];
+      idle += static_cast<double>(step.idle + step.between);
+      all += static_cast<double>(step.taken + step.between + step.between_other);
+    }
+    return all > 0 && idle >= IdleSums::kHostBound * all;
+  });
+}
+
+void about_side(const ComparedTrace& trace, const char* which, double unknown, bool idles, Warnings& out) {
   if (trace.description.cycles) out.add("cycles", "warning", which, "times are cycles, which data have as ns");
   if (trace.description.without_copies) {
     out.add("copies", "warning", which, "its copies and fills are left out: the format of the other trace holds none");
@@ -71,7 +87,7 @@ void about_side(const ComparedTrace& trace, const char* which, double unknown, W
                         many(static_cast<std::int64_t>(order.kernels), "kernel"),
                         part_text(static_cast<double>(order.time) / static_cast<double>(trace.work.kernel_time), 1)));
   }
-  if (const IdleSums& idle = trace.description.idle; idle.is_host_bound()) {
+  if (const IdleSums& idle = trace.description.idle; idles && idle.is_host_bound()) {
     out.add(
         "host_bound", "warning", which,
         fmt::format("host bound: from the first kernel {}to the last {} idle, {} of that time waiting for work that "
@@ -214,8 +230,10 @@ std::vector<CompareWarning> compare_warnings(const ComparedTrace& baseline, cons
                                              const std::vector<std::string>& notes) {
   Warnings out;
   for (const std::string& note : notes) out.add("steps", "warning", "both", note);
-  about_side(baseline, "baseline", unclassified_share(comparison, &GroupComparison::baseline, kernel_names), out);
-  about_side(candidate, "candidate", unclassified_share(comparison, &GroupComparison::candidate, kernel_names), out);
+  about_side(baseline, "baseline", unclassified_share(comparison, &GroupComparison::baseline, kernel_names),
+             idles_much(baseline, comparison, &StepGroup::baseline), out);
+  about_side(candidate, "candidate", unclassified_share(comparison, &GroupComparison::candidate, kernel_names),
+             idles_much(candidate, comparison, &StepGroup::candidate), out);
   about_both(baseline, candidate, comparison, out);
   for (const GroupComparison& group : comparison.groups) {
     about_waits(group.group.said(), baseline, "baseline", group.baseline.waits, out);

@@ -49,8 +49,9 @@ constexpr TableOfReport kTables[] = {
 
 constexpr std::size_t kMostItems = 6, kMostGroupsSaid = 4, kMostWarnings = 4;
 constexpr std::size_t kLongestWord = 60;
-constexpr double kMuchIdle = 0.3, kMuchWaiting = 0.2;  // of the time of a step: more than any class of kernels
-constexpr double kMostly = 0.5;                        // of the idle time: the place of the host says something
+constexpr double kMuchIdle = IdleSums::kHostBound,
+                 kMuchWaiting = 0.2;  // of the time of a step: more than any class of kernels
+constexpr double kMostly = 0.5;       // of the idle time: the place of the host says something
 constexpr double kWorthSaying = 0.01;
 constexpr std::size_t kMostParts = 3;
 constexpr double kWorthNaming = 0.05;  // in the first sentence
@@ -71,6 +72,7 @@ struct GroupTime {
     return sum;
   }
   [[nodiscard]] double idle() const { return of({LedgerKind::kIdle, LedgerKind::kBetween}); }
+  [[nodiscard]] bool idles_much() const { return idle() >= kMuchIdle * total(); }
 };
 
 // What is to be said of one trace, in sentences: what it is, how long its steps take, where that time goes, and what to
@@ -292,7 +294,7 @@ class TraceWords : PageWriter {
   void find_host() {
     const GroupTime& main = groups_.front();
     const bool has_kinds = !main.side().slow.empty();
-    if (main.idle() < kMuchIdle * main.total() && !has_kinds) return;
+    if (!main.idles_much() && !has_kinds) return;
     const HostQuestion question = question_of(in_.trace, has_kinds ? main.side().slow : main.side().device_steps);
     host_between_ = question.between;
     host_ = host_stays(in_.index, in_.trace, std::span(&question, 1)).front().mostly;
@@ -478,6 +480,8 @@ class TraceWords : PageWriter {
         return std::holds_alternative<std::string>(value) ? std::get<std::string>(value) : std::string();
       };
       if (text("severity") == "info" || said == kMostWarnings) continue;
+      // A pause in a step that is left out binds no others.
+      if (text("code") == "host_bound" && std::ranges::none_of(groups_, &GroupTime::idles_much)) continue;
       if (said++ == 0) add_heading("Warnings");
       const std::optional<double> share = number(cell("share_pct"));
       add_item(say("warning." + text("code"), "{finding}{amount} ({advice})",

@@ -225,7 +225,7 @@ def check_words(folder):
         require("bound" not in row["text"] and "nearly" not in row["text"], f"a share within its limit is blamed: {row}")
     page = run("trace-query", "report", full, "--format", "markdown").stdout
     both = run("trace-query", "compare", empty, full).stdout
-    for text in ("input bound: 60.0 % of the step", "tensor cores unused", "nearly full: 91.0 % of the memory of cuda 0 is taken at the fullest moment"):
+    for text in ("input bound: 60.0 % of the step", "tensor cores unused", "nearly full: 91.0 % of the memory of cuda 0 is taken at the fullest moment of the trace, 98.9 % of that by the allocator alone"):
         for where in (page, both):
             require(" ".join(where.split()).count(text) == 1, f"{text!r} is not said once: {where}")
     require("data loader; empty: 4.0 %" in " ".join(both.split()), f"the other side's share is not said: {both}")
@@ -268,6 +268,15 @@ def check_words(folder):
     ranks = index_of(folder / "ranks.json", events + [event("user_annotation", f"ProfilerStep#{step}", 1000 * step + 10, 100, 2, 2) for step in range(3)])
     (busy,) = [row for row in rows("findings", ranks) if row["finding"] == "busy"]
     require("84.4 % of the time from the first step to the last is in none" in busy["text"], f"steps of two ranks: {busy}")
+    # One long step, in which the loader starts, says nothing of the regular ones.
+    first = index_of(folder / "first.json", [event("cpu_op", "enumerate(DataLoader)#_Iter.__next__", 2, 2890)] + [one for step, begin in enumerate([0, *range(3000, 3700, 100)]) for one in (
+        event("user_annotation", f"ProfilerStep#{step}", begin, 100 if step else 3000), call("cudaLaunchKernel", begin + (1 if step else 2901), 2, step + 1),
+        made_events.kernel("gemm", begin + (5 if step else 2910), 80, correlation=step + 1))])
+    found = {row["finding"]: (row["share_pct"], row["stands_out"]) for row in rows("findings", first)}
+    equal((found["data_loader"], found["busy"]), ((0, 0), (80, 0)), "a long first step")
+    for words in (("report", first, "--format", "markdown"), ("compare", empty, first)):
+        text = run("trace-query", *words).stdout
+        require("input bound" not in text and "host bound" not in text, text)
     equal(rows("findings", apart, "--step", "9"), [], "findings of no step")
     require("was recorded" not in run("trace-query", "findings", apart, "--step", "9").stderr, "what is not selected is said not to be recorded")
     for pair in ((empty, empty), (full, full)):

@@ -187,11 +187,6 @@ double IdleSums::host_share() const {
   return span > 0 ? static_cast<double>(host_wait) / static_cast<double>(span) : 0;
 }
 
-bool IdleSums::is_host_bound() const {
-  constexpr double kBound = 0.3;
-  return host_share() >= kBound;
-}
-
 Gaps gaps_in_order(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options,
                    std::int64_t least) {
   Gaps gaps;

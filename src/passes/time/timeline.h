@@ -62,10 +62,12 @@ inline constexpr double kHardlyWorks = 0.05;
 // Over all lanes that take part in the work, in ns.
 struct IdleSums {
   std::int64_t span = 0, idle = 0, gaps = 0;
-  std::int64_t host_wait = 0;                // of idle
-  [[nodiscard]] double idle_share() const;   // of the span
-  [[nodiscard]] double host_share() const;   // of the span
-  [[nodiscard]] bool is_host_bound() const;  // the devices wait for launches of the host for 30 % of the span and more
+  std::int64_t host_wait = 0;               // of idle
+  [[nodiscard]] double idle_share() const;  // of the span
+  [[nodiscard]] double host_share() const;  // of the span
+  static constexpr double kHostBound = 0.3;
+  // The devices wait for launches of the host for that much of the span and more.
+  [[nodiscard]] bool is_host_bound() const { return host_share() >= kHostBound; }
 };
 IdleSums idle_sums(std::span<const LaneTimeline> lanes);
 
