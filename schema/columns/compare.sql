@@ -158,7 +158,7 @@
 -- column: host_calls | Calls | count |  |  | python calls that it makes there meanwhile
 -- column: path | Path | ns |  | 2 | critical path of a step of the candidate, mean over at most 32 of them
 -- column: path_without | without it | ns |  | 2 | the same without this reason alone
--- column: path_certainty | Certainty | text |  | 1 | of the latter: by the releases; at least: a delay that matters was never observed; at most: much of what it waits for is not known, and stays as it was; inferred: what the path waits for is not all recorded
+-- column: path_certainty | Certainty | text |  | 1 | of the latter, which is no bound: by the releases; inferred: what the path waits for is not all recorded
 -- column: next | Next | text |  | 3 wrapped | a command that shows more; $A is the baseline, $B the candidate; of one step $T the trace
 -- column: next_step | Next Step | json |  |  | that command as a value
 

@@ -88,10 +88,10 @@ struct PathQuestion {
   double less = 0;                                        // ns a device step; below 0: more
 };
 
+// No bound on either side: not all of these kernels need have changed by that factor, and delays that were never
+// observed count as none, as what is waited for without a record stays as it was.
 struct PathWithout {
   double length = 0, without = 0;  // ns a step, of the path as it was and as it would be; means over at most 32 steps
-  bool is_lower_bound = false;     // `without` is: a delay that it needs was never observed
-  bool is_upper_bound = false;     // `without` is: what is waited for is not known in much of it, and stays as it was
   bool is_inferred = false;        // the path rests, in part, on what is not recorded
 };
 

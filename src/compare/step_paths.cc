@@ -55,38 +55,32 @@ class Asked {
     const WhatIf what{[&](const Activity& one) { return is_of(one) ? other : DurationFactor{}; }, {}, {}};
     PathWithout out;
     for (const PathWindow& window : windows) {
-      const WhatIfLength without = paths_.what_if(window, what);
       out.length += static_cast<double>(window.end - window.begin) / static_cast<double>(windows.size());
-      out.without += static_cast<double>(without.length) / static_cast<double>(windows.size());
-      out.is_lower_bound |= without.is_lower_bound;
+      out.without += static_cast<double>(paths_.what_if(window, what).length) / static_cast<double>(windows.size());
     }
     out.is_inferred = waits.is_inferred() || all_calls_inferred() ||
                       percent_without_launch(trace_.events.kernels, [&](std::size_t row) { return is_in_steps(row); }) >
                           kMuchInferred;
-    const bool unknown = waits.is_much(waits.unknown);
-    out.is_upper_bound = unknown && !out.is_lower_bound;
-    out.is_lower_bound = out.is_lower_bound && !unknown;  // what could be both is neither
     return out;
   }
 
  private:
   // What paths wait for without a record, in ns.
   struct Waits {
-    std::int64_t all = 0, inferred = 0, unknown = 0;
+    std::int64_t all = 0, unrecorded = 0;
     bool turns_inferred = false;  // returns of calls, or hand-overs
 
     void add(const PathWindow& window, const std::vector<PathSegment>& path) {
       all = saturating_add(all, window.end - window.begin);
       for (const PathSegment& part : path) {
         turns_inferred |= part.kind != PathKind::kInferredWait && part.is_inferred;
-        if (part.kind == PathKind::kInferredWait) inferred = saturating_add(inferred, part.end - part.ts);
-        if (part.kind == PathKind::kUnknownWait) unknown = saturating_add(unknown, part.end - part.ts);
+        if (part.kind == PathKind::kInferredWait || part.kind == PathKind::kUnknownWait)
+          unrecorded = saturating_add(unrecorded, part.end - part.ts);
       }
     }
-    [[nodiscard]] bool is_much(std::int64_t waiting) const {
-      return 100.0 * static_cast<double>(waiting) > kMuchInferred * static_cast<double>(all);
+    [[nodiscard]] bool is_inferred() const {
+      return turns_inferred || 100.0 * static_cast<double>(unrecorded) > kMuchInferred * static_cast<double>(all);
     }
-    [[nodiscard]] bool is_inferred() const { return turns_inferred || is_much(saturating_add(inferred, unknown)); }
   };
 
   [[nodiscard]] bool is_in_steps(std::size_t kernel) const {

@@ -24,12 +24,6 @@ Cell place_cell(const SectionInput& in, const Reason& reason) {
   }
 }
 
-std::string certainty(const PathWithout& path) {
-  std::string text = path.is_upper_bound ? "at most" : path.is_lower_bound ? "at least" : "";
-  if (path.is_inferred) text += text.empty() ? "inferred" : ", inferred";
-  return text.empty() ? "by the releases" : text;
-}
-
 void add_reason(const SectionInput& in, const GroupReasons& group, const Reason& reason, std::int64_t rank,
                 Report& table) {
   const auto layers = [&](std::size_t number) {
@@ -69,7 +63,10 @@ void add_reason(const SectionInput& in, const GroupReasons& group, const Reason&
                   {"host_calls", known_cell(reason.host, &HostFrame::calls)},
                   {"path", known_cell(reason.path, &PathWithout::length)},
                   {"path_without", known_cell(reason.path, &PathWithout::without)},
-                  {"path_certainty", known_cell(reason.path, certainty)},
+                  {"path_certainty", known_cell(reason.path,
+                                                [](const PathWithout& path) {
+                                                  return path.is_inferred ? "inferred" : "by the releases";
+                                                })},
                   {"next", shell_text(next)},
                   {"next_step", in.human_readable ? Cell{} : json_text(next)}});
 }

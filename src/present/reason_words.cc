@@ -361,15 +361,10 @@ Sentence path_text(const Reason& reason) {
   constexpr double kSameLength = 0.005;  // of a length: what is printed as the same
   const Figure without{"without", path.without}, inferred{"inferred", path.is_inferred ? " (partly inferred)" : ""};
   if (std::abs(path.without - path.length) < kSameLength * path.length)
-    return say("path_alike", "; without it the critical path would {still} {without:time}{inferred}",
-               {{"still", path.is_upper_bound ? "take at most" : "still take"}, without, inferred});
-  return say("path", "; without it the critical path would take {bound}{without:time}, not {length:time}{inferred}",
-             {{"bound", path.is_upper_bound   ? "at most "
-                        : path.is_lower_bound ? "at least "
-                                              : ""},
-              without,
-              {"length", path.length},
-              inferred});
+    return say("path_alike", "; without it the critical path would still take about {without:time}{inferred}",
+               {without, inferred});
+  return say("path", "; without it the critical path would take about {without:time}, not {length:time}{inferred}",
+             {without, {"length", path.length}, inferred});
 }
 
 // Why the device waits: " (host in `llama.py(374): forward`; part of it is the recording of python stacks: 1,357 calls

@@ -124,12 +124,9 @@ class Reasons:
                     f"the path changes by more than the reason: {row}")
             alike = abs(row["path_without"] - row["path"]) < 0.005 * row["path"]
             equal(kind, "path_alike" if alike else "path", "what is said of the path")
-            if alike:
-                equal(path["still"] == "take at most", row["path_certainty"].startswith("at most"), "how sure the path is")
-                return equal(path.get("inferred") is not None, "inferred" in row["path_certainty"], "how sure the path is")
-            near(path["length"], row["path"], "path", 1)
-            sure = [word for word, is_said in ((path.get("bound", "").strip(), path.get("bound")), ("inferred", path.get("inferred"))) if is_said]
-            equal(row["path_certainty"], ", ".join(sure) or "by the releases", "how sure the path is")
+            if not alike:
+                near(path["length"], row["path"], "path", 1)
+            equal(row["path_certainty"], "inferred" if path.get("inferred") else "by the releases", "how sure the path is")
 
     @staticmethod
     def share_of_direction(phase, change, said):
