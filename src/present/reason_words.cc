@@ -460,14 +460,16 @@ Sentence reason_clause(const WordsInput& words, const GroupReasons& group, const
 Sentence tally_sentence(const Tally& tally) {
   const std::size_t same = tally.parts - tally.slower - tally.faster;
   const bool slower = tally.slower != tally.faster ? tally.slower > tally.faster : tally.median > 0;
-  const std::size_t most = slower ? tally.slower : tally.faster;
+  const std::size_t most = std::max(slower ? tally.slower : tally.faster, same);
+  const bool mostly = 2 * most > tally.parts;
+  const std::string word = most == same ? "the same" : slower ? "slower" : "faster";
+  const Sentence how =
+      mostly ? Sentence{word, word} : say("both", "slower, {faster} faster", {{"faster", tally.faster}});
   return say("tally", "{n} of {parts} {what} {how}, median {median:+.1f%}",
-             {{"n", std::max(most, same)},
+             {{"n", mostly ? most : tally.slower},
               {"parts", tally.parts},
               {"what", tally.what},
-              {"how", same > most ? "the same"
-                      : slower    ? "slower"
-                                  : "faster"},
+              {"how", how},
               {"median", tally.median}});
 }
 

@@ -182,8 +182,9 @@ class Compared:
         rows = {row["metric"]: row for row in self.rows("verdict", told)}
         for kind, part in told.clauses("of"):
             if kind == "tally":
-                require(0 < part["n"] <= part["parts"] and part["what"] and part["how"] in ("slower", "faster", "the same"),
+                require(0 < part["n"] <= part["parts"] and part["what"] and part["how"] in ("slower", "faster", "the same", "both"),
                         told.sentence)
+                equal(part["how"] == "both", part.get("how.faster") is not None and 2 * part["n"] <= part["parts"], "whether it is most")
                 part.get("median")
                 continue
             if kind == "left_out":

@@ -13,8 +13,8 @@ namespace {
 TEST_CASE("few steps: the more frequent direction, of how many, and the median") {
   CHECK(tally_sentence(tally("layers", {1.03, 1.05, 1.041})).text == "3 of 3 layers slower, median +4.1 %");
   CHECK(tally_sentence(tally("layers", {0.9, 0.8, 1.5})).text == "2 of 3 layers faster, median -10.0 %");
-  CHECK(tally_sentence(tally("operations", {0.9, 1.3})).text == "1 of 2 operations slower, median +10.0 %");
-  CHECK(tally_sentence(tally("operations", {0.5, 1.1})).text == "1 of 2 operations faster, median -20.0 %");
+  CHECK(tally_sentence(tally("operations", {0.9, 1.3})).text == "1 of 2 operations slower, 1 faster, median +10.0 %");
+  CHECK(tally_sentence(tally("operations", {0.5, 1.1})).text == "1 of 2 operations slower, 1 faster, median -20.0 %");
   CHECK(tally_sentence(tally("layers", {1, 1, 1.2})).text == "2 of 3 layers the same, median +0.0 %");
   CHECK(tally_sentence(tally("layers", {1.003, 1.009, 1 / 1.009, 1.02})).text ==
         "3 of 4 layers the same, median +0.6 %");
