@@ -324,12 +324,13 @@ bool has_extension(const TraceFormat& format, std::string_view name) {
 
 constexpr std::size_t kFirstLookAtFile = 4096;
 
-// JSON says what it is in its first keys; of everything else more may be needed.
+// JSON says what it is in its first keys, but for events without a category, whose processes may be named later; of
+// everything else more may be needed.
 std::string_view telling_head(PeekableSource& source) {
   const std::string_view head = source.peek(kFirstLookAtFile);
   const std::size_t first = head.find_first_not_of("\xEF\xBB\xBF \t\r\n");
   const bool json = first != std::string_view::npos && (head[first] == '{' || head[first] == '[');
-  return json ? head : source.peek(kFormatHead);
+  return json && head.find("\"cat\"") != std::string_view::npos ? head : source.peek(kFormatHead);
 }
 
 std::string refusal(const TraceFormat& format) { return fmt::format("{}: {}", format.name, format.advice); }
