@@ -271,6 +271,18 @@ OptimizerEnds optimizer_ends(const KernelSequence& kernels, const Track& track) 
   return out;
 }
 
+bool alike(std::size_t kernels, std::size_t usual) { return kernels * 10 >= usual * 9 && kernels * 9 <= usual * 10; }
+
+// The part of the ranges that have about as many kernels as usual.
+double part_alike(const std::vector<TrackRange>& ranges) {
+  std::vector<std::size_t> sizes;
+  for (const TrackRange& range : ranges) sizes.push_back(range.end - range.begin);
+  const std::size_t usual = upper_median(std::span(sizes));
+  const auto same =
+      std::ranges::count_if(ranges, [&](const TrackRange& range) { return alike(range.end - range.begin, usual); });
+  return static_cast<double>(same) / static_cast<double>(ranges.size());
+}
+
 // A step ends behind the optimizer's kernels; the next optimizer step is behind kernels of other work. What comes
 // before the first one is a step if it has the work of the others: where it is not as many kernels, it warms up
 // (libraries try their algorithms, gradients are not there yet to be cleared or added to); with less work, it began
@@ -281,7 +293,7 @@ TrackRanges optimizer_rhythm(const KernelSequence& kernels, const Track& track) 
   std::vector<std::size_t> sizes;
   for (std::size_t i = 1; i < ends.size(); ++i) sizes.push_back(ends[i] - ends[i - 1]);
   const std::size_t usual = upper_median(std::span(sizes));
-  const auto regular = [&](std::size_t size) { return size * 10 >= usual * 9 && size * 9 <= usual * 10; };
+  const auto regular = [&](std::size_t size) { return alike(size, usual); };
   std::vector<std::size_t> later_work(work.begin() + 1, work.end());
   const bool whole = work[0] * 10 >= upper_median(std::span(later_work)) * 9;
   TrackRanges out{{}, 0, "optimizer steps"};
@@ -408,6 +420,7 @@ InferredSteps infer_steps(const KernelSequence& kernels) {
   out.confidence = std::min(found.confidence, kMostConfidence);
   out.reason = found.reason;
   const bool whole = training || are_steps(track, found.steps);
+  if (!whole) out.confidence = std::min(out.confidence, part_alike(found.steps));
   for (const TrackRange& range : found.steps) {
     const bool last = range.end == track.kernel.size();
     out.steps.push_back({training ? StepKind::kTrain

@@ -127,6 +127,8 @@ TEST_CASE("steps by the rhythm of the kernels") {
   }
   CHECK(KernelLetters(times(3, training + "c")).infer().reason == "optimizer steps");
   CHECK(KernelLetters(kDecode + kDecode).infer().confidence == 0.95);  // only what is recorded is certain
+  const std::string longer = "uNGDGnGXGNGD" + std::string(10, 'G') + "nGXGnGrvw";
+  CHECK(KernelLetters(times(2, block + " " + longer + " ")).infer().confidence == 0.5);  // half of the units are alike
 }
 
 TEST_CASE("a diffusion replayed from graphs is no decode") {
