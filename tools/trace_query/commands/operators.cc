@@ -255,10 +255,11 @@ void finish_work(const CommandLine& line, Workload& workload, TraceReport& resul
     const bool is_least = unknown > 0 || all.real(9) > 0;
     notes.push_back(fmt::format(
         "MFU {}{:.1f} %: matrix products, attention, convolutions and MoE at the device's peak, by the {} "
-        "{} {}{}",
+        "{} {}{}{}",
         is_least ? "at least " : "", 100 * all.real(2) / static_cast<double>(time.length),
         brief_time(static_cast<double>(time.length)), time.what,
         time.devices == 1 ? "the device" : fmt::format("{} devices, summed", time.devices),
+        workload.steps().steps.empty() ? "" : " (windows of breakdown)",
         unknown == 0
             ? ""
             : fmt::format("; {} of kernels that multiply matrices, or may, are of no operator whose work is known",
