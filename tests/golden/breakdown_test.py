@@ -178,6 +178,13 @@ def check_lost(folder):
         equal([(row["step"], row["device"], row["computing"] // 1000) for row in rows("breakdown", index, *options)], expected, f"launches lost: {name}")
     found = [row["text"] for row in rows("findings", folder / "all.tracedb") if row["finding"] == "busy"]
     require(found[0].startswith("devices are busy for 81.6 % of the time of the steps"), found)
+    # Of two processes each device has the host of its own, which gaps name by an annotation of the loader, too.
+    loader = "enumerate(DataLoader)#_Iter.__next__"
+    two = index_of(folder / "two.json", [*steps(0), *steps(0, pid=2, tid=2), *launched(0), event("cuda_runtime", "cudaLaunchKernel", 10, 200, 2, 2, correlation=9),
+                                         made_events.kernel("gemm", 300, 90, device=1, correlation=9), event("user_annotation", loader, 400, 300, 2, 2),
+                                         event("cuda_runtime", "cudaLaunchKernel", 700, 5, 2, 2, correlation=8), made_events.kernel("relu", 705, 90, device=1, correlation=8)])
+    equal([(row["device"], row["runtime"] // 1000, row["data_loader"] // 1000) for row in rows("breakdown", two)], [(0, 5, 0), (1, 205, 300)], "hosts of two processes")
+    equal([row["host"] for row in rows("gaps", two, "--device", 1)], [loader], "what the host does in a gap")
     # The page does not say how long a step takes that lost most of its work.
     some = index_of(folder / "some.json", [*steps(*range(0, 6000, 1000)), *lost(*range(0, 6000, 1000)), *(one for begin in range(0, 6000, 2000) for one in (
         call("cudaLaunchKernel", begin + 850, 5, begin + 1), made_events.kernel("relu", begin + 860, 20, correlation=begin + 1)))])

@@ -90,6 +90,13 @@ std::unordered_map<std::string, std::vector<Dequeue>> read_queue(const Index& in
 
 }  // namespace
 
+std::vector<bool> loader_names(const Index& index) {
+  return by_id<bool>(index,
+                     "SELECT id FROM string WHERE value GLOB 'enumerate(DataLoader)#*' OR value GLOB "
+                     "'enumerate(DataPipe)#*' ORDER BY id",
+                     [](const Statement&) { return true; });
+}
+
 LaunchThreads::LaunchThreads(const Index& index, const EventTables& events)
     : launch_of_(events, "launch_id"),
       stream_of_(events, "stream_id"),
@@ -146,7 +153,7 @@ std::uint32_t LaunchThreads::of(const EventRef& event) const {
 
 HostPlace HostActivity::place() const {
   HostPlace out{HostLayer::kPython, kNoPlace, 0, 0, time};
-  for (const HostLayer layer : {HostLayer::kPython, HostLayer::kOperator, HostLayer::kCall}) {
+  for (const HostLayer layer : {HostLayer::kPython, HostLayer::kOperator, HostLayer::kLoader, HostLayer::kCall}) {
     const PlaceTime most = largest(layer);
     if (most.place == kNoPlace) continue;
     const bool is_recorded = time_of(layers[static_cast<std::size_t>(layer)]) >= time - time / 2;
@@ -198,6 +205,12 @@ void HostActivities::read_layers() {
   operators.read({"ts", "dur", "thread_id", "name_id", "parent_id"});
   read(HostLayer::kOperator, operators, outermost_names(operators));
   read(HostLayer::kInnermostOperator, operators, operators.ids("name_id"));
+  if (const std::vector<bool> loaders = loader_names(index); loaders.size() > 1) {
+    const auto names = events_.annotations.ids("name_id");
+    std::vector<std::uint32_t> label(names.begin(), names.end());
+    for (std::uint32_t& name : label) name = has_id(loaders, name) ? name : kNoPlace;
+    read(HostLayer::kLoader, events_.annotations, label);
+  }
   const EventColumns& calls = events_.calls;
   read(HostLayer::kCall, calls, calls.ids("name_id"));
   if (calls.size() + operators.size() + row_count(index.database(), "python_call") == 0) read_stalls();

@@ -29,6 +29,9 @@
 
 namespace tracedb {
 
+// By id of string: whether it names the operators or annotations in which the loader of PyTorch gives its next batch.
+std::vector<bool> loader_names(const Index& index);
+
 // Which thread launched a kernel or copy. The index and the columns must outlive the object.
 class LaunchThreads {
  public:
@@ -48,9 +51,9 @@ class LaunchThreads {
   std::vector<std::uint32_t> busiest_;  // by device; element 0: of all
 };
 
-// What is looked at on a thread.
-enum class HostLayer : std::uint8_t { kPython, kOperator, kCall, kInnermostOperator };
-inline constexpr std::size_t kHostLayers = 4;
+// What is looked at on a thread. kLoader: annotations by loader_names().
+enum class HostLayer : std::uint8_t { kPython, kOperator, kCall, kInnermostOperator, kLoader };
+inline constexpr std::size_t kHostLayers = 5;
 
 // The place that says most about some gaps.
 struct HostPlace {
@@ -72,8 +75,9 @@ struct HostActivity {
   HostActivity() = default;
   HostActivity(HostActivity&&) = default;
 
-  // The largest python place if python is open in at least half of the time, else the largest operator, else the
-  // largest call; where none of them is open that long, the largest of all if it has a tenth of the time.
+  // The largest python place if python is open in at least half of the time, else the largest operator, else the data
+  // loader, else the largest call; where none of them is open that long, the largest of all if it has a tenth of the
+  // time.
   [[nodiscard]] HostPlace place() const;
   [[nodiscard]] PlaceTime largest(HostLayer layer) const;  // kNoPlace: none
   // That start in the gaps; none: of their threads none are recorded.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "base/time_cover.h"
 #include "base/unknown.h"
 #include "passes/critical/host_events.h"
+#include "passes/host/host_activity.h"
 #include "passes/steps/step_stats.h"
 #include "passes/tables/pass_tables.h"
 #include "trace/format_holds.h"
@@ -51,14 +53,6 @@ std::vector<Extent> step_windows(const StepSet& set, const EventTables& events, 
   return out;
 }
 
-// Of operators and annotations, those in which the loader of PyTorch gives its next batch.
-std::vector<bool> loader_names(const Index& index) {
-  return by_id<bool>(index,
-                     "SELECT id FROM string WHERE value GLOB 'enumerate(DataLoader)#*' OR value GLOB "
-                     "'enumerate(DataPipe)#*' ORDER BY id",
-                     [](const Statement&) { return true; });
-}
-
 // What the host does, in order of time.
 class HostEvents {
  public:
@@ -71,12 +65,12 @@ class HostEvents {
     }
   }
 
-  // Calls visit(share, begin, end) for what begins before `time` and was not visited before.
+  // Calls visit(share, event) for what begins before `time` and was not visited before.
   template <class Visit>
   void advance(std::int64_t time, Visit visit) {
     for (; next_ != nullptr && next_->ts < time; next_ = events_.next()) {
       const Share share = share_of(*next_);
-      if (share != kShares) visit(share, next_->ts, next_->end);
+      if (share != kShares) visit(share, *next_);
     }
   }
 
@@ -145,10 +139,6 @@ class WindowSums {
     answer(begin);
     lanes_[lane].add(part, begin, end);
   }
-  void add_to_all(std::size_t part, std::int64_t begin, std::int64_t end) {
-    answer(begin);
-    for (Covered& lane : lanes_) lane.add(part, begin, end);
-  }
   // After the last event: what all events cover, by lane.
   const std::vector<Covered>& finish() {
     answer(std::numeric_limits<std::int64_t>::max());
@@ -193,11 +183,30 @@ Share share_of(Work work) {
   return communicates(work) ? kExposedComm : kComputing;
 }
 
+// By lane: the processes that launch there. Empty, as by lane of no launch, where there is but one.
+std::vector<std::set<std::uint32_t>> launching_processes(Workload& workload, const DeviceWork& work,
+                                                         const std::vector<std::uint32_t>& process_of) {
+  std::vector<std::set<std::uint32_t>> out(work.lanes);
+  if (std::set(process_of.begin(), process_of.end()).size() < 3) return out;  // the first is of no thread
+  const auto thread = workload.events().calls.ids("thread_id");
+  for_each_in_order(work, [&](const DeviceEvent& event) {
+    if (event.launch == 0 || event.launch > thread.size()) return;
+    if (const std::uint32_t own = thread[event.launch - 1]; own < process_of.size())
+      out[event.lane].insert(process_of[own]);
+  });
+  return out;
+}
+
 // Walks over all events; what they cover, by lane, is what it returns.
 const std::vector<Covered>& walk(Workload& workload, const DeviceWork& work, WindowSums& windows) {
   HostEvents host(workload);
-  const auto on_host = [&](Share share, std::int64_t begin, std::int64_t end) {
-    windows.add_to_all(first_part(share), begin, end);
+  const std::vector<std::uint32_t> process_of = ids_by_id(workload.index(), "thread", "process_id");
+  const std::vector<std::set<std::uint32_t>> processes = launching_processes(workload, work, process_of);
+  const auto on_host = [&](Share share, const HostEvent& event) {
+    for (std::size_t lane = 0; lane < work.lanes; ++lane) {
+      const bool other = event.thread < process_of.size() && !processes[lane].contains(process_of[event.thread]);
+      if (processes[lane].empty() || !other) windows.add(lane, first_part(share), event.ts, event.end);
+    }
   };
   const EventIds passes(workload.events(), "pass");
   for_each_in_order(work, [&](const DeviceEvent& event) {
