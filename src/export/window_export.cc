@@ -24,17 +24,27 @@ void add_header(const Index& index, JsonWriter& members) {
   members.member("baseTimeNanoseconds", index.meta_int64("base_time_ns").value_or(0));
 }
 
-// What made the file comes first: kWindowMark.
+// What made the file comes first: kWindowMark. It says whether the first and the last steps are cut, which keep to the
+// window as all events of the host do.
 JsonWriter header(std::span<const WindowSide> sides) {
   std::string sources;
+  std::int64_t cuts_first = 0, cuts_last = 0;
   for (const WindowSide& side : sides) {
+    const Extent hull = side.window.hull();
+    for (const StepFacts& step : side.workload.steps().steps) {
+      if (step.on_device || step.ts == kUnknownValue || step.dur == kUnknownValue) continue;
+      const std::int64_t end = saturating_add(step.ts, step.dur);
+      if (step.ts < hull.begin && end > hull.begin) cuts_first = 1;
+      if (step.ts < hull.end && end > hull.end) cuts_last = 1;
+    }
     JsonWriter source;
     source.member("source", side.workload.index().meta("source_path").value_or(""));
     source.member("hash", side.workload.index().meta("source_hash").value_or(""));
     sources += (sources.empty() ? "{" : ",{") + source.str() + "}";
   }
   JsonWriter made;
-  made.member("version", kVersion).key("sources").json("[" + sources + "]");
+  made.member("version", kVersion).member("cuts_first", cuts_first).member("cuts_last", cuts_last);
+  made.key("sources").json("[" + sources + "]");
   JsonWriter members;
   members.key("tracedb").json("{" + made.str() + "}").member("displayTimeUnit", "ns");
   if (sides.size() == 1) add_header(sides[0].workload.index(), members);

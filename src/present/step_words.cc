@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "base/text/amounts.h"
@@ -163,7 +165,9 @@ Sentence left_out_words(const ComparedTrace& trace, const GroupSide& side, bool 
     parts.push_back(say("rare", "{n:# rare step} of {times}",
                         {{"n", count_steps(trace, side.rare)}, {"times", range_words(rare.least, rare.most)}}));
   }
-  const std::size_t told = side.warm_up + count_steps(trace, side.rare) + count_steps(trace, side.device_steps);
+  const std::size_t cut = count_steps(trace, side.cut);
+  if (cut > 0) parts.push_back(say("cut", "{n:# step|steps} cut by the recording", {{"n", cut}}));
+  const std::size_t told = cut + side.warm_up + count_steps(trace, side.rare) + count_steps(trace, side.device_steps);
   if (const std::size_t all = count_steps(trace, side.matched); without_period && all > told) {
     const auto before =
         sample_of_steps(trace.work, side.matched, [&](std::uint32_t i) { return trace.periods.transitions[i].period; });
@@ -178,6 +182,14 @@ Sentence left_out_words(const ComparedTrace& trace, const GroupSide& side, bool 
 
 Sentence kinds_words(const ComparedTrace& trace, const GroupSide& side, const std::optional<HostFrame>& host) {
   const std::vector<std::uint32_t> usual = side.usual();
+  const std::vector<std::int64_t> numbers = device_numbers(trace.events);
+  const auto devices_of = [&](const std::vector<std::uint32_t>& steps) {
+    std::set<std::int64_t> out;
+    for (const std::uint32_t i : steps) out.insert(numbers[trace.work.steps[i].device]);
+    return out;
+  };
+  const std::set<std::int64_t> on = devices_of(side.slow);
+  const bool apart = std::ranges::none_of(devices_of(usual), [&](std::int64_t device) { return on.contains(device); });
   const TimeRange fast = range_of(trace, side, usual), slow = range_of(trace, side, side.slow);
   const bool stalls = 2 * (idle_of(trace, side.slow) - idle_of(trace, usual)) >= slow.mean - fast.mean;
   const double from = stalls ? fast.mean : 0;
@@ -185,14 +197,16 @@ Sentence kinds_words(const ComparedTrace& trace, const GroupSide& side, const st
                              ? say("host", fmt::format(": {} in {{frame}} for {{share:.0f%}} of it", waiting_word()),
                                    {{"frame", host_words(*host)}, {"share", host->share}})
                              : Sentence{};
-  return say("kinds", "{fast:count} of {steps:count} steps take {fast_times}, {slow:count} {what} {slow_times}{host}",
-             {{"fast", count_steps(trace, usual)},
-              {"steps", count_steps(trace, side.device_steps)},
-              {"fast_times", range_words(fast.least, fast.most)},
-              {"slow", count_steps(trace, side.slow)},
-              {"what", stalls ? "stall for" : "take"},
-              {"slow_times", range_words(slow.least - from, slow.most - from)},
-              {"host", where}});
+  return say(
+      "kinds", "{fast:count} of {steps:count} steps take {fast_times}, {slow:count} {what} {slow_times}{devices}{host}",
+      {{"fast", count_steps(trace, usual)},
+       {"steps", count_steps(trace, side.device_steps)},
+       {"fast_times", range_words(fast.least, fast.most)},
+       {"slow", count_steps(trace, side.slow)},
+       {"what", stalls ? "stall for" : "take"},
+       {"slow_times", range_words(slow.least - from, slow.most - from)},
+       {"devices", apart ? fmt::format(", all on device{} {}", on.size() > 1 ? "s" : "", fmt::join(on, ", ")) : ""},
+       {"host", where}});
 }
 
 Sentence difference(double baseline, double candidate, bool of_periods) {

@@ -159,7 +159,10 @@ class TraceWords : PageWriter {
     const bool units = main.side().kind == StepKind::kUnit;
     return say("report.headline",
                units ? "{devices}: {step} {takes} {time:time} ({mean}{n:# unit}{left_out}).{verdict}{lag}"
-                     : "{devices}: {step} {takes} {time:time} ({mean}{n:# regular step}{left_out}).{verdict}{lag}",
+               : main.side().all_cut
+                   ? "{devices}: {step} {takes} {time:time} or more ({mean}{n:# step} cut by the "
+                     "recording{left_out}).{verdict}{lag}"
+                   : "{devices}: {step} {takes} {time:time} ({mean}{n:# regular step}{left_out}).{verdict}{lag}",
                {devices,
                 step,
                 {"takes", main.by_period()          ? "takes"

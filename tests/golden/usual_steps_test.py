@@ -4,8 +4,9 @@ import json
 import random
 
 from compare_cases import check_closure, compare, ledger_total
+from made_events import call, event, index_of, kernel
 from timed_steps import ATTENTION, GEMM, MS, Kernel, device_idle, in_a_row, overlapping, write
-from trace_cases import as_json, equal, ingest, require, run
+from trace_cases import as_json, equal, ingest, require, rows, run
 
 PAIRS = 40  # of each kind, without any change
 
@@ -103,6 +104,40 @@ def check_rare_on_two_devices(folder):
     equal(left["baseline"], "1 rare step of 212 ms", "a rare step on two devices")
     text = " ".join(run("trace-query", "report", "-q", stalled).stdout.split())
     require("10 steps: mean period" in text and "1 rare step of 212 ms, 1 step without a period" in text, text[-4000:])
+
+
+def check_cut(folder):
+    """A step that the recording or `export` cuts is no regular step, and said; evaluation between steps of training is none of these."""
+    def of_step(number):
+        made = [event("user_annotation", f"ProfilerStep#{number}", 100 * number, 98)]
+        for place in range(4):
+            at, correlation = 100 * number + 5 + 20 * place, 10 * number + place + 1
+            made += [call("cudaLaunchKernel", at, 2, correlation), kernel("gemm", at + 5, 15, correlation=correlation)]
+        name = "aten::mm" if number == 1 else "autograd::engine::evaluate_function: MmBackward0"
+        return made + [event("cpu_op", name, 100 * number + 1, 3)]
+
+    whole = index_of(folder / "whole.json", [one for number in range(3) for one in of_step(number)])
+    cut = index_of(folder / "cut.json", [one for number in (0, 2) for one in of_step(number) if one["ts"] < 245 or one["cat"] == "user_annotation"])
+    excerpt = folder / "excerpt.json"
+    run("trace-query", "export", whole, "--from", "40us", "--to", "250us", "-o", excerpt)
+    equal([row["phase"] for row in rows("steps", whole)], ["train", "unknown", "train"], "kinds of steps")
+    (phase,) = rows("phases", cut)
+    equal(phase["gpu_span"], 75_000, "median of the whole steps")
+    for trace, left in ((whole, 0), (cut, 1), (ingest(excerpt, folder / "excerpt.tracedb"), 2)):
+        done = run("trace-query", "report", trace)
+        equal("cut by the recording" in done.stdout + done.stderr, left > 0, f"report of {left} cut steps: {done.stdout[:2000]}{done.stderr}")
+        said = run("trace-query", "steps", trace).stderr
+        require(not left or f"{left} step{'s are' if left > 1 else ' is'} cut by the recording" in said, said)
+
+
+def check_speeds(folder):
+    """Two devices of different speeds: their steps are of two kinds, by device, and the first of the slow one warms nothing up."""
+    events = [one for number in range(6) for device, period in ((1, 100), (0, 50))
+              for one in (event("user_annotation", f"ProfilerStep#{number}", period * number + 1 - device, 0.7 * period, tid=device + 1),
+                          call("cudaLaunchKernel", period * number + 2, 1, 2 * number + device + 1, device + 1),
+                          kernel("gemm", period * number + 5, 0.6 * period, device=device, correlation=2 * number + device + 1))]
+    said = " ".join(run("trace-query", "report", "--format", "markdown", index_of(folder / "speeds.json", events)).stdout.split())
+    require("all on device 1" in said and "warm-up" not in said, said[:3000])
 
 
 def check_few(folder):
@@ -283,7 +318,7 @@ def check_beyond_load(folder):
 
 
 def main(cases, folder):
-    for check in (check_overlap, check_overlap_without_period, check_warm_up, check_kinds, check_rare_on_two_devices, check_few, check_worse_span,
+    for check in (check_overlap, check_overlap_without_period, check_warm_up, check_kinds, check_rare_on_two_devices, check_cut, check_speeds, check_few, check_worse_span,
                   check_common, check_beyond_load, check_in_turn, check_uncertain, check_nothing_in_all, check_whole_traces):
         own = folder / check.__name__
         own.mkdir()

@@ -70,23 +70,31 @@ double mix_distance(const Buckets& a, const Buckets& b) {
 void choose_steps(const ComparedTrace& trace, const std::vector<std::int64_t>& periods, bool every_step,
                   double least_margin, GroupSide& side) {
   const std::vector<DeviceStep>& steps = trace.work.steps;
-  const auto followed =
-      std::ranges::count_if(side.matched, [&](std::uint32_t i) { return periods[i] != kUnknownValue; });
-  side.by_period = followed > 0 && 2 * static_cast<std::size_t>(followed) >= side.matched.size();
+  std::vector<std::uint32_t> whole;
+  for (const std::uint32_t i : side.matched) {
+    const std::uint32_t step = steps[i].step;
+    (step != 0 && trace.steps.steps[step - 1].cut ? side.cut : whole).push_back(i);
+  }
+  side.all_cut = !side.matched.empty() && whole.empty();
+  if (whole.empty() || every_step) whole = side.matched, side.cut.clear();
+  const auto followed = std::ranges::count_if(whole, [&](std::uint32_t i) { return periods[i] != kUnknownValue; });
+  side.by_period = followed > 0 && 2 * static_cast<std::size_t>(followed) >= whole.size();
   if (every_step) return;
   std::map<std::uint32_t, std::vector<std::uint32_t>> sample;  // by step
-  for (const std::uint32_t i : side.matched) {
+  for (const std::uint32_t i : whole) {
     if (!side.by_period || periods[i] != kUnknownValue) sample[steps[i].step].push_back(i);
   }
   std::vector<std::vector<std::uint32_t>> by_step;
+  std::vector<std::uint32_t> first_device;  // of each
   std::size_t marked = 0;
   for (auto& [step, devices] : sample) {
     if (marked == by_step.size() && trace.steps.steps[step - 1].warm_up) ++marked;
+    first_device.push_back(steps[devices.front()].device);
     by_step.push_back(std::move(devices));
   }
   const std::vector<std::int64_t> times =
-      step_sample(trace.work, side.matched, side.by_period ? StepMetric::kPeriod : StepMetric::kSpan, periods);
-  const UsualSteps usual = usual_steps(times, marked, least_margin);
+      step_sample(trace.work, whole, side.by_period ? StepMetric::kPeriod : StepMetric::kSpan, periods);
+  const UsualSteps usual = usual_steps(times, marked, least_margin, first_device);
   side.margin = usual.margin;
   side.warm_up = usual.warm_up;
   for (std::size_t i = 0; i < usual.warm_up; ++i) side.warm_up_time = std::max(side.warm_up_time, times[i]);
@@ -470,6 +478,7 @@ std::size_t count_steps(const ComparedTrace& trace, std::span<const std::uint32_
 
 std::string_view bar_of(const GroupSide& side) {
   if (side.kind == StepKind::kUnit) return kRepeatingUnit;
+  if (side.all_cut) return "cut by the recording";
   if (!side.slow.empty()) return "two kinds of steps";
   return side.overlapping && !side.by_period ? kOverlap : "";
 }
@@ -482,14 +491,19 @@ StepMatch match_step(const ComparedTrace& baseline, const ComparedTrace& candida
   return Matcher(baseline, candidate, false).of_step(step);
 }
 
-UsualSteps usual_steps(std::span<const std::int64_t> times, std::size_t marked, double least_margin) {
+UsualSteps usual_steps(std::span<const std::int64_t> times, std::size_t marked, double least_margin,
+                       std::span<const std::uint32_t> devices) {
   constexpr std::size_t kLeastForOthers = 5;  // of fewer the scatter says little
   UsualSteps out;
   out.warm_up = std::min(marked, times.size() - std::min<std::size_t>(times.size(), 1));
-  while (out.warm_up + 1 < times.size() &&
-         static_cast<double>(times[out.warm_up]) > regular(times.subspan(out.warm_up + 1), least_margin).most) {
-    ++out.warm_up;
-  }
+  const auto warms_up = [&](std::size_t step) {
+    std::vector<std::int64_t> behind;
+    for (std::size_t i = step + 1; i < times.size(); ++i) {
+      if (devices.empty() || devices[i] == devices[step]) behind.push_back(times[i]);
+    }
+    return !behind.empty() && static_cast<double>(times[step]) > regular(behind, least_margin).most;
+  };
+  while (out.warm_up + 1 < times.size() && warms_up(out.warm_up)) ++out.warm_up;
   const std::span<const std::int64_t> rest = times.subspan(out.warm_up);
   if (rest.empty()) return out;
   out.slow_from = slow_kind(rest);

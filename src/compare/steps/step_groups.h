@@ -23,6 +23,8 @@ struct GroupSide {
   std::vector<std::uint32_t> device_steps, matched;
   std::vector<std::uint32_t> rare;  // of those: too long to be regular
   std::vector<std::uint32_t> slow;  // two kinds of steps: of `device_steps` the slow ones; else empty
+  std::vector<std::uint32_t> cut;   // of those: cut by the recording (StepFacts), where others are whole
+  bool all_cut = false;             // there is no other
   std::size_t warm_up = 0;          // steps of `matched` that are left out at the start
   std::int64_t warm_up_time = 0;    // ns, the longest of them
   // The time of a step is its period, which most of the group have; the others are in none of the lists. Else its span.
@@ -94,7 +96,8 @@ std::vector<StepsOfBatch> steps_by_batch(const ComparedTrace& trace);
 // How many steps these are: a step has a device step on each device.
 std::size_t count_steps(const ComparedTrace& trace, std::span<const std::uint32_t> device_steps);
 
-// "two kinds of steps": why the times of its steps are no evidence of how long a step takes; "" where they are.
+// "two kinds of steps", "cut by the recording": why the times of its steps are no evidence of how long a step takes; ""
+// where they are.
 std::string_view bar_of(const GroupSide& side);
 
 // One step of the candidate, counted from 0, against the other steps of its kind and batch, as one group for each kind
@@ -116,8 +119,10 @@ struct UsualSteps {
   double margin = 0;                       // GroupSide
 };
 
-// `times`: ns, in order of time; the first `marked` are warm-up whatever their times.
-UsualSteps usual_steps(std::span<const std::int64_t> times, std::size_t marked = 0, double least_margin = 0);
+// `times`: ns, in order of time; the first `marked` are warm-up whatever their times. `devices`: which ran each, where
+// they are not all the same: of different ones none warms up for another.
+UsualSteps usual_steps(std::span<const std::int64_t> times, std::size_t marked = 0, double least_margin = 0,
+                       std::span<const std::uint32_t> devices = {});
 
 // Whether two traces did different work in a kind of steps, as far as both record it. Pure.
 //

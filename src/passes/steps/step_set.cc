@@ -9,6 +9,7 @@
 
 #include "base/text/amounts.h"
 #include "base/unknown.h"
+#include "passes/steps/cut_steps.h"
 #include "passes/steps/inferred_steps.h"
 #include "passes/steps/step_pattern.h"
 #include "trace/format_holds.h"
@@ -141,17 +142,10 @@ class IndexedSteps {
 };
 
 constexpr std::string_view kTrainingMarks =
-    "SELECT DISTINCT a.ts FROM annotation a WHERE a.kind = 'user' AND a.name_id IN (SELECT id FROM string WHERE value "
-    "GLOB 'Optimizer.step#*' OR value GLOB '*[bB]ackward*' OR value GLOB '*([BW])' OR value = '1F1B') ORDER BY a.ts";
-
-// Whether autograd ran; only a trace that has such names at all is searched.
-bool has_autograd(Database& database) {
-  return database
-      .query_int64(
-          "SELECT 1 FROM cpu_op WHERE name_id IN (SELECT id FROM string WHERE value >= 'autograd::engine::' AND value "
-          "< 'autograd::engine:;') LIMIT 1")
-      .has_value();
-}
+    "SELECT ts FROM annotation WHERE kind = 'user' AND name_id IN (SELECT id FROM string WHERE value GLOB "
+    "'Optimizer.step#*' OR value GLOB '*[bB]ackward*' OR value GLOB '*([BW])' OR value = '1F1B') UNION SELECT ts FROM "
+    "cpu_op WHERE name_id IN (SELECT id FROM string WHERE value >= 'autograd::engine::' AND value < "
+    "'autograd::engine:;') ORDER BY ts";
 
 constexpr std::uint32_t stored(Pass pass) { return static_cast<std::uint32_t>(pass) + 1; }
 
@@ -167,20 +161,24 @@ std::vector<bool> steps_that_train(const Index& index, const StepSet& set) {
 }
 
 void find_training(const Index& index, StepSet& set) {
-  const auto open = [](const StepFacts& step) { return step.info.kind == StepKind::kUnknown; };
-  if (std::ranges::none_of(set.steps, open)) return;
+  const auto is_open = [](const StepFacts& step) { return step.info.kind == StepKind::kUnknown; };
+  if (std::ranges::none_of(set.steps, is_open)) return;
   const std::vector<bool> trains = steps_that_train(index, set);
-  const bool autograd = has_autograd(index.database());
-  std::vector<std::int64_t> marks;
-  Statement rows(index.database(), kTrainingMarks);
-  while (!autograd && rows.step()) marks.push_back(rows.int64(0));
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
     StepFacts& step = set.steps[i];
-    if (!open(step)) continue;
+    if (is_open(step) && trains[i]) step.info.kind = StepKind::kTrain;
+  }
+  if (std::ranges::none_of(set.steps, is_open)) return;
+  std::vector<std::int64_t> marks;
+  Statement rows(index.database(), kTrainingMarks);
+  while (rows.step()) marks.push_back(rows.int64(0));
+  for (StepFacts& step : set.steps) {
     const auto mark = std::ranges::lower_bound(marks, step.ts);
     const bool timed = step.ts != kUnknownValue && step.dur != kUnknownValue;
-    const bool marked = timed && (autograd || (mark != marks.end() && *mark - step.ts < step.dur));
-    if (trains[i] || marked) step.info.kind = StepKind::kTrain;
+    // The backward pass of a call of the model comes behind it.
+    const bool is_within = mark != marks.end() && *mark - step.ts < step.dur;
+    const bool trains_all = set.source == StepSource::kModules && !marks.empty();
+    if (is_open(step) && timed && (is_within || trains_all)) step.info.kind = StepKind::kTrain;
   }
 }
 
@@ -255,12 +253,14 @@ StepSet load_steps(const Index& index, const StepOptions& options, const EventTa
   if (options.pattern) {
     StepSet set = steps_by_pattern(index, *options.pattern, events);
     find_training(index, set);
+    find_cut_steps(index, events, set);
     note_steps_without_work(set);
     return set;
   }
   StepSet set = IndexedSteps(index).result(events);
   if (set.source == StepSource::kNone) set = inferred(index, events, traits);
   find_training(index, set);
+  find_cut_steps(index, events, set);
   note_steps_without_work(set);
   for (StepFacts& step : set.steps) {  // a forward pass is work, of whatever phase
     if (set.source == StepSource::kModules && step.info.kind == StepKind::kUnknown) step.info.kind = StepKind::kOther;

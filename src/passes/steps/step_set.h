@@ -41,6 +41,9 @@ struct StepFacts {
   // The first step, with other kernels than those that follow it: libraries try their algorithms, memory is made. A
   // step as any other, but none that usual times rest on. Only what is inferred knows it.
   bool warm_up = false;
+  // Its mark reaches well beyond the first or last event that is recorded, or this is an excerpt of a trace that cuts
+  // it: what is known of its work is a part of it.
+  bool cut = false;
 };
 
 // Whether a mark begins in another one and has more than half of its time behind it: it is no part of it. Marks that

@@ -141,11 +141,14 @@ struct Phase {
   static void push(std::vector<std::int64_t>& values, const std::optional<std::int64_t>& value) {
     if (value) values.push_back(*value);
   }
-  void add(const StepSet& set, const Measured& measured, std::size_t i) {
+  // `timed`: its times are those of a step.
+  void add(const StepSet& set, const Measured& measured, std::size_t i, bool timed) {
     const StepFacts& step = set.steps[i];
     ++steps;
     const std::optional<std::int64_t> own = tokens_of(step.info);
     add(tokens, own);
+    push(requests, requests_of(step.info));
+    if (!timed) return;
     if (const std::optional<std::int64_t> period = known_time(measured.period[i])) {
       const bool is_within = measured.next[i] == step.info.kind;
       Rate& rate = is_within ? within : across;
@@ -153,7 +156,6 @@ struct Phase {
       rate.time = saturating_add(rate.time, *period);
       if (is_within) push(periods, period), push(host_periods, known_time(measured.host_period[i]));
     }
-    push(requests, requests_of(step.info));
     push(spans, known_time(measured.stats[i + 1].gpu_span));
     if (!step.on_device) push(hosts, known_time(step.dur));
     push(lags, launch_lag(step, measured.stats[i + 1].first));
@@ -166,8 +168,14 @@ struct Phase {
 
 std::array<Phase, kStepKinds> phases_of(const StepSet& set, const Measured& measured, StepChoice choice) {
   std::array<Phase, kStepKinds> phases;
+  std::array<bool, kStepKinds> any_whole{};
+  const auto kind_of = [&](std::size_t i) { return static_cast<std::size_t>(set.steps[i].info.kind); };
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
-    if (chosen(measured, i, choice)) phases[static_cast<std::size_t>(set.steps[i].info.kind)].add(set, measured, i);
+    if (chosen(measured, i, choice) && !set.steps[i].cut) any_whole.at(kind_of(i)) = true;
+  }
+  for (std::size_t i = 0; i < set.steps.size(); ++i) {
+    const bool timed = !set.steps[i].cut || !any_whole.at(kind_of(i));
+    if (chosen(measured, i, choice)) phases.at(kind_of(i)).add(set, measured, i, timed);
   }
   return phases;
 }
