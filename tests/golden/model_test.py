@@ -343,8 +343,8 @@ def check_usage(folder):
                             ((good, "p.csv", "--trace-dir", "x"), "--compat"), (("--scenario", "modle=x"), "not one of"),
                             (("--compat", "x"), "msmodeling"), (("--compat", "msmodeling", "--top", "3"), "--top"),
                             ((good, "p.csv", "--sort", "x"), "no column"), ((good, "p.csv", "--min-share", "1"), "--max-error")):
-        said = run("trace-query", "model", *arguments, cwd=folder, code=2).stderr
-        require(word in said, f"{arguments}: {said}")
+        done = run("trace-query", "model", *arguments, cwd=folder, code=2)
+        require(word in done.stderr and not done.stdout, f"{arguments}: {done.stdout}{done.stderr}")
 
 
 def check_real(folder, name, kernels):

@@ -33,6 +33,8 @@ class ArrayColumn {
   static ArrayColumn of_ids(HeldArray<std::uint32_t> ids);                   // 0: NULL
   // Row i has values[places[i]]; places behind the last value are NULL.
   static ArrayColumn of_values(HeldArray<std::uint32_t> places, std::vector<ArrayValue> values);
+  ArrayColumn(ArrayColumn&&) = default;  // and no copy: distinct() points to its own values()
+  ArrayColumn& operator=(ArrayColumn&&) = default;
 
   [[nodiscard]] ArrayColumn of_rows(std::span<const std::uint32_t> rows) const;  // of this column, in that order
 

@@ -397,11 +397,11 @@ void print_for_people(const std::vector<ModelScenario>& scenarios, const ModelRe
   for (const ModelScenario& scenario : scenarios) {
     if (!scenario.error.empty()) continue;
     const ReportHead head{"model", {scenario.model, scenario.profile}};
+    const Report operators = arranged(model_operators(scenario, request.by, request.language), line, output);
     output.separate(scenario.name);
     render(model_facts(scenario, request.language), head, {}, *output.renderer());
     output.separate("");
-    render(arranged(model_operators(scenario, request.by, request.language), line, output), head, {},
-           *output.renderer());
+    render(operators, head, {}, *output.renderer());
   }
 }
 
@@ -412,9 +412,9 @@ void print_for_machines(const std::vector<ModelScenario>& scenarios, const Model
     inputs.insert(inputs.end(), {scenario.model, scenario.profile});
     if (!scenario.error.empty()) failures.push_back(scenario.name + ": " + scenario.error);
   }
+  const Report operators = arranged(model_operators(scenarios, request.by), line, output);
   output.arranged_section(model_summary(scenarios), {"model", inputs, "summary"});
-  output.arranged_section(arranged(model_operators(scenarios, request.by), line, output),
-                          {"model", inputs, "operators"});
+  output.arranged_section(operators, {"model", inputs, "operators"});
   output.end_sections(failures);
 }
 
