@@ -42,7 +42,7 @@ Sentence cause_words(const JobAnalysis& job, std::uint32_t place) {
   const RankWaits& rank = job.waits.ranks[place];
   const std::optional<Pace>& pace = job.waits.pace;
   const LateCause cause = job.waits.cause_of(place);
-  const LateParts& parts = pace ? pace->excess : rank.excess;
+  const LateParts& parts = pace ? pace->excess : rank.excess.value_or(rank.parts);
   const Figure time{"excess", per_step(job, static_cast<double>(parts[static_cast<std::size_t>(cause)]), place)};
   switch (cause) {
     case LateCause::kCompute:

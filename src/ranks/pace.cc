@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -11,18 +12,36 @@ namespace {
 constexpr std::size_t kLeastBlocks = 4;
 constexpr std::size_t kParts = 16;  // of a recording without steps
 
-// These steps of a rank, which it has, each with what follows until the next one; without any, equal parts of its
-// recording.
+// From the first to the last of what is selected.
+Extent selected_extent(const RankTrace& rank) {
+  Extent out{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
+  const auto widen = [&](std::int64_t begin, std::int64_t end) {
+    out = {std::min(out.begin, begin), std::max(out.end, end)};
+  };
+  for (const ComputeKernel& one : rank.compute) {
+    if (one.selected) widen(one.start, one.start + one.dur);
+  }
+  for (const CollectiveEvent& one : rank.collectives) {
+    if (one.selected) widen(one.start, one.end);
+  }
+  return out;
+}
+
+// Of what is selected these steps of a rank, which it has, each with what follows until the next one; without any,
+// equal parts.
 std::vector<Extent> blocks_of(const RankTrace& rank, const std::set<std::uint32_t>& steps) {
   std::vector<Extent> out;
+  const Extent selected = selected_extent(rank);
   for (const std::uint32_t step : steps) {
     const StepStats& stats = rank.step_stats[step];
     const std::int64_t from = stats.first + rank.shift;
     out.push_back({from, from + stats.gpu_span});
     if (steps.contains(step + 1)) out.back().end = rank.step_stats[step + 1].first + rank.shift;
+    const std::int64_t begin = std::max(out.back().begin, selected.begin);
+    out.back() = {begin, std::max(begin, std::min(out.back().end, selected.end))};
   }
-  if (!steps.empty() || rank.collectives.empty()) return out;
-  const std::int64_t from = rank.collectives.front().start, length = rank.collectives.back().end - from;
+  if (!steps.empty() || selected.length() == 0) return out;
+  const std::int64_t from = selected.begin, length = selected.length();
   for (std::size_t part = 0; part < kParts; ++part) {
     const auto at = [&](std::size_t i) {
       return from + length / static_cast<std::int64_t>(kParts) * static_cast<std::int64_t>(i);
@@ -99,7 +118,11 @@ void find_pace(std::span<const RankTrace> ranks, const std::vector<TimeCover>& u
   std::erase_if(steps, [&](std::uint32_t step) {
     return !std::ranges::all_of(ranks, [&](const RankTrace& rank) { return has_step(rank, step); });
   });
-  waits.is_too_short = !all.empty() && steps.size() < kLeastBlocks;
+  // Stages are at other places of the work at one time, so that without steps a part of it says nothing.
+  const bool is_part = all.empty() && std::ranges::any_of(ranks, [](const RankTrace& rank) {
+                         return !std::ranges::all_of(rank.collectives, &CollectiveEvent::selected);
+                       });
+  waits.is_too_short = is_part || (!all.empty() && steps.size() < kLeastBlocks);
   if (waits.is_too_short) return;
   std::vector<std::vector<PaceWork>> work;
   std::vector<std::int64_t> sums;

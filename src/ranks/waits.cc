@@ -48,7 +48,7 @@ class Splitter {
         first_(ranks.size()),
         chance_(ranks.size()),
         counted_(ranks.size()),
-        is_sure_(ranks.size()),
+        sure_(ranks.size()),
         unsent_(ranks.size()) {
     out_.ranks.resize(ranks.size());
     for (const RankTrace& rank : ranks) divided_.emplace_back(rank.collectives.size());
@@ -301,16 +301,12 @@ class Splitter {
   }
 
   // Each time of the rank once: where it was late for another collective since, what is new from that one's start on,
-  // and nothing if that one was with others. `is_sure`: all waited for the earlier one, where any such came before.
+  // and nothing if that one was with others. `is_sure`: all waited for the earlier one.
   void add_excess(std::span<const Presence> all, const Presence& last, const MatchedCollective& earlier, bool is_sure,
                   const CollectiveWait& wait) {
+    if (!is_sure) return;
     RankWaits& rank = out_.ranks[last.rank];
-    if (is_sure_[last.rank] && !is_sure) return;
-    if (is_sure && !is_sure_[last.rank]) {
-      rank.excess = {};
-      rank.classes.clear();
-    }
-    is_sure_[last.rank] = is_sure;
+    ++sure_[last.rank];
     const MatchedCollective& own = matching_.matched[wait.collective];
     const MatchedCollective* const counted = counted_[last.rank] ? &matching_.matched[*counted_[last.rank]] : nullptr;
     const bool again = counted != nullptr && event_on(*counted, last.rank).start > end_on(earlier, last.rank);
@@ -318,7 +314,7 @@ class Splitter {
     const auto from = [&](std::uint32_t of) { return again ? event_on(*counted, of).start : end_on(earlier, of); };
     counted_[last.rank] = wait.collective;
     const LateParts parts = longer_parts(all, last.rank, from);
-    for (std::size_t i = 0; i < kLateCauses; ++i) rank.excess[i] += parts[i];
+    for (std::size_t i = 0; i < kLateCauses; ++i) (*rank.excess)[i] += parts[i];
     if (wait.cause() == LateCause::kHost) rank.host_windows.push_back({from(last.rank), last.own_start});
     add_classes(all, last.rank, from);
   }
@@ -357,6 +353,17 @@ class Splitter {
       waits.undivided.comm -= first_[rank][step];
     }
     for (const auto& [step, exposed] : first_[rank]) waits.first += exposed;
+    if (2 * sure_[rank] < waits.last) {  // of most it is not known
+      waits.excess.reset();
+      waits.classes.clear();
+    }
+    const double all = static_cast<double>(waits.last) / static_cast<double>(std::max<std::size_t>(sure_[rank], 1));
+    if (waits.excess) {
+      for (std::int64_t& part : *waits.excess) part = std::llround(all * static_cast<double>(part));
+    }
+    for (auto& [class_id, more] : waits.classes) {
+      more = {std::llround(all * static_cast<double>(more.time)), all * more.kernels};
+    }
     const Chance& chance = chance_[rank];
     if (chance.variance > 0) {
       waits.persistence = (static_cast<double>(waits.caused) - chance.mean) / std::sqrt(chance.variance);
@@ -385,7 +392,7 @@ class Splitter {
   std::vector<Chance> chance_;
   std::vector<std::uint32_t> kept_, synchronising_;    // collectives of these ranks, selected or not
   std::vector<std::optional<std::uint32_t>> counted_;  // of each rank the last collective in its excess
-  std::vector<bool> is_sure_;                          // of each rank its excess
+  std::vector<std::size_t> sure_;                      // of each rank, for how many it was late since all waited
   std::vector<std::vector<Extent>> unsent_;            // of each rank: note_unsent()
   JobWaits out_;
 };

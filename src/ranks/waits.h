@@ -104,7 +104,7 @@ struct RankWaits {
   std::map<std::uint32_t, std::int64_t> shared;       // of it, what they wait for the last but one, too: by that rank
   std::set<std::uint32_t> others;                     // ranks that waited for it at any time
   LateParts parts{};                                  // of its lateness, which one collective hands on to the next
-  LateParts excess{};                                 // of it, each time of the rank once
+  std::optional<LateParts> excess = LateParts{};      // of it, each time of the rank once; none: not known of most
   std::array<std::size_t, kLateCauses> count{};       // collectives by greatest part
   std::array<std::int64_t, kLateCauses> caused_by{};  // `caused`, by greatest part
   std::map<std::uint32_t, ClassExcess> classes;       // of `excess`, by JobTexts::classes
