@@ -7,94 +7,12 @@
 #include <tuple>
 
 #include "base/unknown.h"
-#include "compare/align/alignment.h"
+#include "compare/align/fusion_view.h"
 #include "passes/classify/kernel_traits.h"
 #include "passes/layers/stack_table.h"
 
 namespace tracedb {
 namespace {
-
-struct PairPlace {
-  AlignedSegment* segment = nullptr;
-  std::size_t pair = 0;
-  auto operator<=>(const PairPlace&) const = default;
-  [[nodiscard]] KernelPair& get() const { return segment->pairs[pair]; }
-};
-
-// Pairs seen with fixed parts for the two traces: `fused` is where a kernel may do the work of several.
-class FusionView {
- public:
-  // The pairs of a segment, or the end of one and the beginning of the next, which is at `border`.
-  FusionView(std::vector<PairPlace> places, std::size_t border, FusedBy by, const KernelNameTable& kernel_names)
-      : places_(std::move(places)), border_(border), by_(by), kernel_names_(kernel_names) {
-    std::map<std::uint32_t, std::map<std::uint32_t, std::size_t>> partners;
-    for (std::size_t i = 0; i < size(); ++i) {
-      if (has_both(i)) ++partners[other(i).lane][fusing(i).lane];
-    }
-    for (const auto& [from, lanes] : partners) {
-      lane_of_other_[from] = std::ranges::max_element(lanes, {}, [](const auto& one) { return one.second; })->first;
-    }
-  }
-
-  [[nodiscard]] std::size_t size() const { return places_.size(); }
-  [[nodiscard]] const PairPlace& place(std::size_t i) const { return places_[i]; }
-  [[nodiscard]] FusedBy by() const { return by_; }
-  [[nodiscard]] bool has_both(std::size_t i) const { return places_[i].get().has_both(); }
-  [[nodiscard]] const PairSide& fusing(std::size_t i) const {
-    return by_ == FusedBy::kBaseline ? places_[i].get().baseline : places_[i].get().candidate;
-  }
-  [[nodiscard]] const PairSide& other(std::size_t i) const {
-    return by_ == FusedBy::kBaseline ? places_[i].get().candidate : places_[i].get().baseline;
-  }
-  // Of pairs of several streams, which may cross: in the order in which the other side runs them.
-  [[nodiscard]] std::pair<bool, std::uint32_t> order(std::size_t i) const { return {i >= border_, other(i).position}; }
-  [[nodiscard]] const std::string& op(const PairSide& side) const {
-    return kernel_names_.op_name(kernel_names_.op_of(side.name));
-  }
-  [[nodiscard]] bool known(const PairSide& side) const {
-    return side.n > 0 && op(side) != "other" && op(side) != "triton_fused";
-  }
-  [[nodiscard]] Traits traits(const PairSide& side) const { return side.n > 0 ? traits_of_class(op(side)) : 0; }
-  // Whether a pair runs on another stream than the one at `at`.
-  [[nodiscard]] bool on_other_lane(std::size_t at, std::size_t i) const {
-    const std::optional<std::uint32_t> own = lane(at), its = lane(i);
-    return own && its && *own != *its;
-  }
-  // Whether it does and both traces have it: a search skips it, since its position among the kernels of another stream
-  // is chance.
-  [[nodiscard]] bool aside(std::size_t at, std::size_t i) const { return has_both(i) && on_other_lane(at, i); }
-  // The next pair from `from` on that is not aside, as seen from `at`; size(): none.
-  [[nodiscard]] std::size_t after(std::size_t at, std::size_t from) const {
-    for (++from; from < size() && aside(at, from);) ++from;
-    return from;
-  }
-  [[nodiscard]] std::size_t before(std::size_t at, std::size_t from) const {
-    while (from-- > 0) {
-      if (!aside(at, from)) return from;
-    }
-    return size();
-  }
-  // The pair has no kernel of the fusing side.
-  [[nodiscard]] bool only_other(std::size_t i) const { return other(i).n > 0 && fusing(i).n == 0; }
-  [[nodiscard]] const ClassFamilies& families() const { return kernel_names_.families(); }
-  [[nodiscard]] OpId family(const PairSide& side) const {
-    return kernel_names_.family_of(kernel_names_.op_of(side.name));
-  }
-
- private:
-  // Of the fusing side; nothing where no kernel of the other's lane has a partner.
-  [[nodiscard]] std::optional<std::uint32_t> lane(std::size_t i) const {
-    if (fusing(i).n > 0) return fusing(i).lane;
-    const auto found = lane_of_other_.find(other(i).lane);
-    return found == lane_of_other_.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  std::vector<PairPlace> places_;
-  std::size_t border_;
-  FusedBy by_;
-  const KernelNameTable& kernel_names_;
-  std::map<std::uint32_t, std::uint32_t> lane_of_other_;  // by the other side's lane: that of most of its partners
-};
 
 using Parts = std::multiset<std::string_view>;
 
@@ -296,6 +214,16 @@ std::vector<std::size_t> parts_of_merged_calls(const FusionView& view, std::size
   });
 }
 
+// Whether the fusing side has a kernel without partner of such a class: work that the kernel in question does not do.
+bool has_own(const FusionView& view, std::initializer_list<std::string_view> classes) {
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    if (view.fusing(i).n == 0 || view.other(i).n > 0) continue;
+    const Parts parts = parts_of(view.op(view.fusing(i)));
+    if (std::ranges::any_of(classes, [&](std::string_view part) { return parts.contains(part); })) return true;
+  }
+  return false;
+}
+
 // All MoE work of the other side, where the fusing side has one kernel for it in the segment, but for routing that it
 // has, too.
 std::vector<std::size_t> parts_of_moe(const FusionView& view, std::size_t at) {
@@ -305,6 +233,7 @@ std::vector<std::size_t> parts_of_moe(const FusionView& view, std::size_t at) {
            std::ranges::any_of(op_parts(view.op(side)), [](auto part) { return part.starts_with("moe_"); });
   };
   if (!moe(view.fusing(at)) || (view.traits(view.fusing(at)) & kGemmTrait) == 0) return {};
+  if (has_own(view, {"activation", "dense_gemm", "communication"})) return {};
   std::vector<std::size_t> members;
   std::set<std::string> classes;
   bool routes = false;
@@ -321,20 +250,12 @@ std::vector<std::size_t> parts_of_moe(const FusionView& view, std::size_t at) {
   if (members.size() < kLeast || classes.size() < 2) return {};
   // What the experts do between their products is no MoE work by its name.
   for (std::size_t i = members.front() + 1, last = members.back(); i < last; ++i) {
-    const bool between = view.only_other(i) && !view.on_other_lane(at, i) && !moe(view.other(i));
-    if (between && (view.traits(view.other(i)) & kActivationTrait) != 0) members.push_back(i);
+    const bool activates = view.other(i).n > 0 && (view.traits(view.other(i)) & kActivationTrait) != 0;
+    if (!activates || i == at || view.on_other_lane(at, i) || moe(view.other(i))) continue;
+    if (view.has_both(i)) return {};
+    members.push_back(i);
   }
   return members;
-}
-
-// Whether the fusing side has a kernel without partner of such a class: work that the kernel in question does not do.
-bool has_own(const FusionView& view, std::initializer_list<std::string_view> classes) {
-  for (std::size_t i = 0; i < view.size(); ++i) {
-    if (view.fusing(i).n == 0 || view.other(i).n > 0) continue;
-    const Parts parts = parts_of(view.op(view.fusing(i)));
-    if (std::ranges::any_of(classes, [&](std::string_view part) { return parts.contains(part); })) return true;
-  }
-  return false;
 }
 
 // One routing kernel where the other side has several, and nothing of its own to sort or send tokens. A kernel that
@@ -413,8 +334,10 @@ class Collector {
 
   FusedAlignment run(double least_confidence) {
     for (const FusedBy by : {FusedBy::kBaseline, FusedBy::kCandidate}) {
-      for (AlignedSegment& segment : alignment_.segments) search(segment, by);
+      owners_.clear();
+      // What ends a layer is a part of more than what is found within the next.
       for (const auto& [segment, next] : neighbours()) search_across(*segment, *next, by);
+      for (AlignedSegment& segment : alignment_.segments) search(segment, by);
     }
     rate();
     FusedAlignment out;
@@ -445,8 +368,10 @@ class Collector {
     std::vector<PairPlace> places;
     for (std::size_t i = 0; i < segment.pairs.size(); ++i) places.push_back({&segment, i});
     const FusionView view(std::move(places), 0, by, kernel_names_);
-    std::vector<bool>& taken = taken_[&segment];
-    taken.assign(view.size(), false);
+    std::vector<bool> taken(view.size());
+    for (std::size_t i = 0; i < view.size(); ++i) {
+      taken[i] = owners_.contains({view.place(i), true}) || owners_.contains({view.place(i), false});
+    }
     for (std::size_t i = 0; i < view.size(); ++i) {
       if (view.fusing(i).n == 0) continue;
       const FusedParts parts = parts_at(view, i, taken);
@@ -472,28 +397,31 @@ class Collector {
   void search_across(AlignedSegment& segment, AlignedSegment& next, FusedBy by) {
     constexpr std::size_t kReach = 4;
     std::vector<PairPlace> places;
-    const std::size_t size = segment.pairs.size();
-    for (std::size_t i = size - std::min(size, kReach); i < size; ++i) places.push_back({&segment, i});
+    const std::size_t end = segment.pairs.size();
+    for (std::size_t i = end - std::min(end, kReach); i < end; ++i) places.push_back({&segment, i});
     const std::size_t border = places.size();
     for (std::size_t i = 0; i < std::min(next.pairs.size(), kReach); ++i) places.push_back({&next, i});
     const FusionView view(std::move(places), border, by, kernel_names_);
-    std::vector<bool> taken;
-    for (std::size_t i = 0; i < view.size(); ++i) taken.push_back(taken_[view.place(i).segment][view.place(i).pair]);
+    const std::vector<bool> taken(view.size());
     for (std::size_t i = 0; i < view.size(); ++i) {
-      if (view.fusing(i).n == 0 || taken[i]) continue;
+      if (view.fusing(i).n == 0) continue;
       FusedParts parts{NamedParts(view, taken).find(i), false};
-      const auto is_behind = [&](std::size_t member) { return view.order(member).first; };
-      const bool across =
-          std::ranges::any_of(parts.members, is_behind) && !std::ranges::all_of(parts.members, is_behind);
       std::ranges::stable_sort(parts.members, {}, [&](std::size_t member) { return view.order(member); });
-      if (across) add(view, i, parts);
+      // Only for what its own layer lacks.
+      Parts missing = parts_of(view.op(view.fusing(i)));
+      bool across = false;
+      for (const std::size_t member : parts.members) {
+        across = across || view.order(member).first != view.order(i).first;
+        if (view.order(member).first != view.order(i).first) continue;
+        for (const std::string_view part : parts_of(view.op(view.other(member)))) missing.erase(part);
+      }
+      if (across && !missing.empty()) add(view, i, parts);
     }
   }
 
   // The same kernels in other layers are the same finding.
   void add(const FusionView& view, std::size_t at, const FusedParts& parts) {
-    const FusedBy by = view.by();
-    Key key{by, name(view.fusing(at)), {}};
+    Key key{view.by(), name(view.fusing(at)), {}};
     for (const std::size_t i : parts.members) std::get<2>(key).push_back(name(view.other(i)));
     std::vector<Finding::Kernel> kernels = {{view.place(at), true}};
     for (const std::size_t i : parts.members) kernels.push_back({view.place(i), false});
@@ -507,7 +435,7 @@ class Collector {
     Finding& finding = entry->second;
     Fusion& fusion = finding.fusion;
     if (is_new) {
-      fusion.by = by;
+      fusion.by = view.by();
       fusion.fused = {view.fusing(at).name, 0, 0, view.fusing(at).example};
       for (const std::size_t i : parts.members) {
         fusion.parts.push_back({view.other(i).name, 0, 0, view.other(i).example});
@@ -522,7 +450,8 @@ class Collector {
       merge(fused ? fusion.fused : fusion.parts[k - 1], kernel_of(side));
       finding.kernels.push_back(kernels[k]);
       const AlignedSegment& segment = *kernels[k].place.segment;
-      if (!segment.is_aligned(kernels[k].place.get())) alone(finding, by, fused) += static_cast<double>(side.time);
+      if (!segment.is_aligned(kernels[k].place.get()))
+        alone(finding, view.by(), fused) += static_cast<double>(side.time);
       fusion.partial = fusion.partial || (!fused && op_parts(view.op(side)).size() > 1);
     }
     const AlignedSegment& own = *view.place(at).segment;
@@ -585,8 +514,7 @@ class Collector {
   GroupAlignment alignment_;
   const KernelNameTable& kernel_names_;
   std::map<Key, Finding> found_;
-  std::map<Finding::Kernel, Key> owners_;                     // of kernels of both sides
-  std::map<const AlignedSegment*, std::vector<bool>> taken_;  // pairs of findings within their layer
+  std::map<Finding::Kernel, Key> owners_;  // of the findings of one side
 };
 
 }  // namespace

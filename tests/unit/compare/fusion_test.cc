@@ -245,6 +245,16 @@ TEST_CASE("fusion: one kernel for a whole mixture of experts, for its routing, f
                  {"sum:moe_finalize", ""}},
                 "all = one + two + sum + silu");
   }
+  // An activation or a product of its own is not in it.
+  for (const auto& [silu, own] : Made::Pairs{{"silu:activation", ""}, {"", "own:dense_gemm"}}) {
+    CHECK(Made()
+              .segment({{"one:moe_gemm", ""},
+                        {"silu:activation", silu},
+                        {"two:moe_gemm", "all:moe_gemm"},
+                        {"sum:moe_finalize", ""},
+                        {"", own}})
+              .findings() == Findings{"candidate: all = two + sum"});
+  }
   // What sorts or sends the tokens, and what adds up the results, are kernels of their own.
   for (const char* const own : {"own:sort", "dispatch:communication"}) {
     const Made::Pairs apart = {{"topk:moe_routing", "route:moe_routing"}, {"sort:moe_routing", ""}, {"", own}};
@@ -274,6 +284,9 @@ TEST_CASE("fusion: what ends a layer may be fused with what begins the next") {
     const auto [baseline, candidate] = made.shares();
     CHECK(as_row(baseline, candidate) == "1 1");
   }
+  // With more than is found within the next layer.
+  const Made::Pairs quantised = {{"norm:norm", "all:communication+norm+quantise"}, {"q:quantise", ""}};
+  CHECK(Made().segment(first, {0}).segment(quantised, {1}).findings() == Findings{"candidate: all = ar + norm + q"});
   // Not with another layer than the next, nor where the fusing side ends its layer with the same.
   CHECK(Made().segment(first, {0}).segment(tail, {2}).segment({{"x:copy", "x:copy"}}, {1}).findings().empty());
   const Made::Pairs ended = {{"gemm:dense_gemm", "gemm:dense_gemm"}, {"ar:communication", "arr:communication"}};
