@@ -34,7 +34,9 @@ times AS (
   SELECT total(length) AS length, total(data_loader) AS loading, total(exposed_comm) AS comm,
          total(computing + exposed_comm + copy) AS busy, total(runtime + operators) AS host,
          CASE WHEN count(step) = 0 THEN 'the time' WHEN min(step) = -1 THEN 'the time from the first step to the last'
-              WHEN EXISTS (SELECT 1 FROM left_out) THEN 'the time of the regular steps'
+              WHEN EXISTS (SELECT 1 FROM left_out) THEN (
+                SELECT printf('the time of the regular steps (%d of %d; the others take %.1f %%%% of the time of all)', sum(step NOT IN (SELECT step FROM left_out)), count(*), 100.0 * total(iif(step IN (SELECT step FROM left_out), length, 0)) / total(length))
+                FROM (SELECT DISTINCT step, length FROM temp.step_breakdown WHERE step IS NOT NULL))
               WHEN count(DISTINCT step) = 1 THEN 'the step' ELSE 'the time of the steps' END AS window
   FROM (SELECT 1 WHERE :beside IS NULL OR EXISTS (SELECT 1 FROM string WHERE value GLOB 'enumerate(Data*'))
   CROSS JOIN rows WHERE device_id IS NULL OR device_id NOT IN (
@@ -59,9 +61,11 @@ kernels AS MATERIALIZED (
   CROSS JOIN temp.kernel_launches k WHERE d.least > 6.9),
 -- Of the whole trace, whatever is selected. A total that is not recorded is a lower bound.
 memory AS (
-  SELECT e.device, e.reserved, e.allocated, 100.0 * max(coalesce(e.reserved, e.allocated)) / (SELECT max(d.memory_bytes) FROM device d WHERE d.ordinal = e.device_number) AS share
-  FROM temp.memory_events e WHERE e.device_number IS NOT NULL AND NOT e.is_relative
-  GROUP BY e.device ORDER BY share DESC, 1 LIMIT 1),
+  SELECT e.device, e.reserved, max(e.allocated) AS allocated,
+         100.0 * taken / (SELECT max(d.memory_bytes) FROM device d WHERE d.ordinal = e.device_number) AS share
+  FROM (SELECT *, coalesce(reserved, allocated) AS taken, max(coalesce(reserved, allocated)) OVER (PARTITION BY device) AS most
+        FROM temp.memory_events WHERE device_number IS NOT NULL AND NOT is_relative) e
+  WHERE taken = most GROUP BY e.device ORDER BY share DESC, 1 LIMIT 1),
 measured(place, finding, share, bound, called, text) AS (
   SELECT 1, 'data_loader', 100 * loading / length, 5.0, 'input bound: ', '%s %% of ' || window || ' waits for the data loader' FROM times
   WHERE length > 0 AND (SELECT host FROM recorded)

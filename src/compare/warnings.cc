@@ -42,11 +42,12 @@ double unclassified_share(const Comparison& comparison, GroupWork GroupCompariso
   return all > 0 ? unknown / all : 0;
 }
 
-// Whether the devices run nothing for much of the steps that count, of some kind, if any do: a pause in one step binds
-// no others.
+// Whether the devices run nothing for much of the steps that count, of some kind: a pause in one step binds no others.
+// Where most steps are of no kind that both traces have, too.
 bool idles_much(const ComparedTrace& trace, const Comparison& comparison, GroupSide StepGroup::*which) {
-  const auto counts = [&](const GroupComparison& one) { return !(one.group.*which).device_steps.empty(); };
-  if (std::ranges::none_of(comparison.groups, counts)) return true;
+  std::size_t matched = 0;
+  for (const GroupComparison& one : comparison.groups) matched += (one.group.*which).matched.size();
+  if (2 * matched <= trace.work.steps.size()) return true;
   return std::ranges::any_of(comparison.groups, [&](const GroupComparison& one) {
     double idle = 0, all = 0;
     for (const std::uint32_t i : (one.group.*which).device_steps) {
