@@ -324,13 +324,15 @@ bool has_extension(const TraceFormat& format, std::string_view name) {
 
 constexpr std::size_t kFirstLookAtFile = 4096;
 
-// JSON says what it is in its first keys, but for events without a category, whose processes may be named later; of
-// everything else more may be needed.
+// JSON says what it is in its first keys, but for that of XLA, whose processes may be named later; of everything else
+// more may be needed.
 std::string_view telling_head(PeekableSource& source) {
   const std::string_view head = source.peek(kFirstLookAtFile);
   const std::size_t first = head.find_first_not_of("\xEF\xBB\xBF \t\r\n");
   const bool json = first != std::string_view::npos && (head[first] == '{' || head[first] == '[');
-  return json && head.find("\"cat\"") != std::string_view::npos ? head : source.peek(kFormatHead);
+  if (json && head.find("\"cat\"") != std::string_view::npos) return head;
+  const std::string_view longer = source.peek(kFormatHead);
+  return !json || begins_as_xla_json(longer) ? longer : longer.substr(0, kFirstLookAtFile);
 }
 
 std::string refusal(const TraceFormat& format) { return fmt::format("{}: {}", format.name, format.advice); }
