@@ -204,8 +204,9 @@ const std::vector<Covered>& walk(Workload& workload, const DeviceWork& work, Win
   const std::vector<std::set<std::uint32_t>> processes = launching_processes(workload, work, process_of);
   const auto on_host = [&](Share share, const HostEvent& event) {
     for (std::size_t lane = 0; lane < work.lanes; ++lane) {
-      const bool other = event.thread < process_of.size() && !processes[lane].contains(process_of[event.thread]);
-      if (processes[lane].empty() || !other) windows.add(lane, first_part(share), event.ts, event.end);
+      const bool other = !processes[lane].empty() && event.thread < process_of.size() &&
+                         !processes[lane].contains(process_of[event.thread]);
+      if (!other) windows.add(lane, first_part(share), event.ts, event.end);
     }
   };
   const EventIds passes(workload.events(), "pass");
