@@ -24,19 +24,33 @@ void add_header(const Index& index, JsonWriter& members) {
   members.member("baseTimeNanoseconds", index.meta_int64("base_time_ns").value_or(0));
 }
 
-// What made the file comes first: kWindowMark. It says whether the first and the last steps are cut, which keep to the
-// window as all events of the host do.
+// Whether kernels of the first and of the last step that has some in the window are outside of it.
+std::pair<bool, bool> cuts(Workload& workload, const Extent& hull) {
+  const StepSet& set = workload.steps();
+  const std::span<const std::int64_t> ts = workload.events().kernels.int64s("ts");
+  std::uint32_t first = 0, last = 0;
+  for (std::size_t i = 0; i < std::min(ts.size(), set.of_kernel.size()); ++i) {
+    const std::uint32_t step = ts[i] >= hull.begin && ts[i] < hull.end ? set.of_kernel[i] : 0;
+    if (first == 0) first = step;
+    if (step != 0) last = step;
+  }
+  if (first == 0) return {false, false};
+  std::pair<bool, bool> out = {set.steps[first - 1].cut, set.steps[last - 1].cut};
+  for (std::size_t i = 0; i < std::min(ts.size(), set.of_kernel.size()); ++i) {
+    if (set.of_kernel[i] == first && ts[i] < hull.begin) out.first = true;
+    if (set.of_kernel[i] == last && ts[i] >= hull.end) out.second = true;
+  }
+  return out;
+}
+
+// What made the file comes first: kWindowMark. It says whether the first and the last steps are cut.
 JsonWriter header(std::span<const WindowSide> sides) {
   std::string sources;
   std::int64_t cuts_first = 0, cuts_last = 0;
   for (const WindowSide& side : sides) {
-    const Extent hull = side.window.hull();
-    for (const StepFacts& step : side.workload.steps().steps) {
-      if (step.on_device || step.ts == kUnknownValue || step.dur == kUnknownValue) continue;
-      const std::int64_t end = saturating_add(step.ts, step.dur);
-      if (step.ts < hull.begin && end > hull.begin) cuts_first = 1;
-      if (step.ts < hull.end && end > hull.end) cuts_last = 1;
-    }
+    const auto [first, last] = cuts(side.workload, side.window.hull());
+    if (first) cuts_first = 1;
+    if (last) cuts_last = 1;
     JsonWriter source;
     source.member("source", side.workload.index().meta("source_path").value_or(""));
     source.member("hash", side.workload.index().meta("source_hash").value_or(""));

@@ -9,7 +9,6 @@
 
 #include "base/text/amounts.h"
 #include "base/unknown.h"
-#include "passes/steps/cut_steps.h"
 #include "passes/steps/inferred_steps.h"
 #include "passes/steps/step_pattern.h"
 #include "trace/format_holds.h"
@@ -182,6 +181,25 @@ void find_training(const Index& index, StepSet& set) {
   }
 }
 
+// An excerpt says whether it cuts the first and the last of its steps that run something on a device.
+void find_cut_steps(const Index& index, StepSet& set) {
+  const auto first = std::ranges::find_if(set.of_kernel, [](std::uint32_t step) { return step != 0; });
+  Statement cuts(
+      index.database(),
+      "SELECT json_extract(value, '$.cuts_first') = 1, json_extract(value, '$.cuts_last') = 1 FROM meta WHERE "
+      "key = 'trace.tracedb' AND json_valid(value)");
+  if (first == set.of_kernel.end() || !cuts.step()) return;
+  auto last = set.of_kernel.end();
+  while (*--last == 0) {
+  }
+  if (cuts.int64(0) == 1) set.steps[*first - 1].cut = true;
+  if (cuts.int64(1) == 1) set.steps[*last - 1].cut = true;
+  const auto cut = static_cast<std::size_t>(std::ranges::count_if(set.steps, &StepFacts::cut));
+  if (cut == 0) return;
+  set.notes.push_back(fmt::format("{} cut by the recording: of a part of the work nothing is known",
+                                  counted(cut, "step is", "steps are")));
+}
+
 StepSet inferred(const Index& index, const EventTables& events, const std::vector<Traits>& traits) {
   if (is_xla(index.meta("format").value_or(""))) {
     StepSet programs = steps_by_program(index, events);
@@ -253,14 +271,14 @@ StepSet load_steps(const Index& index, const StepOptions& options, const EventTa
   if (options.pattern) {
     StepSet set = steps_by_pattern(index, *options.pattern, events);
     find_training(index, set);
-    find_cut_steps(index, events, set);
+    find_cut_steps(index, set);
     note_steps_without_work(set);
     return set;
   }
   StepSet set = IndexedSteps(index).result(events);
   if (set.source == StepSource::kNone) set = inferred(index, events, traits);
   find_training(index, set);
-  find_cut_steps(index, events, set);
+  find_cut_steps(index, set);
   note_steps_without_work(set);
   for (StepFacts& step : set.steps) {  // a forward pass is work, of whatever phase
     if (set.source == StepSource::kModules && step.info.kind == StepKind::kUnknown) step.info.kind = StepKind::kOther;

@@ -41,8 +41,7 @@ struct StepFacts {
   // The first step, with other kernels than those that follow it: libraries try their algorithms, memory is made. A
   // step as any other, but none that usual times rest on. Only what is inferred knows it.
   bool warm_up = false;
-  // Its mark reaches well beyond the first or last event that is recorded, or this is an excerpt of a trace that cuts
-  // it: what is known of its work is a part of it.
+  // This is an excerpt of a trace that has more kernels of it.
   bool cut = false;
 };
 
