@@ -139,6 +139,10 @@ class WindowSums {
     answer(begin);
     lanes_[lane].add(part, begin, end);
   }
+  void add_to_all(std::size_t part, std::int64_t begin, std::int64_t end) {
+    answer(begin);
+    for (Covered& lane : lanes_) lane.add(part, begin, end);
+  }
   // After the last event: what all events cover, by lane.
   const std::vector<Covered>& finish() {
     answer(std::numeric_limits<std::int64_t>::max());
@@ -187,8 +191,16 @@ Share share_of(Work work) {
 std::vector<std::set<std::uint32_t>> launching_processes(Workload& workload, const DeviceWork& work,
                                                          const std::vector<std::uint32_t>& process_of) {
   std::vector<std::set<std::uint32_t>> out(work.lanes);
-  if (std::set(process_of.begin(), process_of.end()).size() < 3) return out;  // the first is of no thread
   const auto thread = workload.events().calls.ids("thread_id");
+  std::vector<bool> calls(process_of.size());
+  for (const std::uint32_t one : thread) {
+    if (one < calls.size()) calls[one] = true;
+  }
+  std::set<std::uint32_t> callers;
+  for (std::size_t one = 1; one < calls.size(); ++one) {
+    if (calls[one]) callers.insert(process_of[one]);
+  }
+  if (callers.size() < 2) return out;
   for_each_in_order(work, [&](const DeviceEvent& event) {
     if (event.launch == 0 || event.launch > thread.size()) return;
     if (const std::uint32_t own = thread[event.launch - 1]; own < process_of.size())
@@ -202,7 +214,9 @@ const std::vector<Covered>& walk(Workload& workload, const DeviceWork& work, Win
   HostEvents host(workload);
   const std::vector<std::uint32_t> process_of = ids_by_id(workload.index(), "thread", "process_id");
   const std::vector<std::set<std::uint32_t>> processes = launching_processes(workload, work, process_of);
+  const bool apart = std::ranges::any_of(processes, [](const auto& of_lane) { return !of_lane.empty(); });
   const auto on_host = [&](Share share, const HostEvent& event) {
+    if (!apart) return windows.add_to_all(first_part(share), event.ts, event.end);
     for (std::size_t lane = 0; lane < work.lanes; ++lane) {
       const bool other = !processes[lane].empty() && event.thread < process_of.size() &&
                          !processes[lane].contains(process_of[event.thread]);
