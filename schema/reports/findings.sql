@@ -35,7 +35,7 @@ times AS (
          total(computing + exposed_comm + copy) AS busy, total(runtime + operators) AS host,
          CASE WHEN count(step) = 0 THEN 'the time' WHEN min(step) = -1 THEN 'the time from the first step to the last'
               WHEN EXISTS (SELECT 1 FROM left_out) THEN (
-                SELECT printf('the time of the regular steps (%d of %d; the others take %.1f %%%% of the time of all)', sum(step NOT IN (SELECT step FROM left_out)), count(*), 100.0 * total(iif(step IN (SELECT step FROM left_out), length, 0)) / total(length))
+                SELECT printf('the time of the regular steps (%d of %d; the others take %.1f %%%% of the time of all)', count(DISTINCT iif(step IN (SELECT step FROM left_out), NULL, step)), count(DISTINCT step), 100.0 * total(iif(step IN (SELECT step FROM left_out), length, 0)) / total(length))
                 FROM (SELECT DISTINCT step, length FROM temp.step_breakdown WHERE step IS NOT NULL))
               WHEN count(DISTINCT step) = 1 THEN 'the step' ELSE 'the time of the steps' END AS window
   FROM (SELECT 1 WHERE :beside IS NULL OR EXISTS (SELECT 1 FROM string WHERE value GLOB 'enumerate(Data*'))

@@ -42,23 +42,29 @@ Sentence cause_words(const JobAnalysis& job, std::uint32_t place) {
   const RankWaits& rank = job.waits.ranks[place];
   const std::optional<Pace>& pace = job.waits.pace;
   const LateCause cause = job.waits.cause_of(place);
-  const LateParts& parts = pace ? pace->excess : rank.excess.value_or(rank.parts);
-  const Figure time{"excess", per_step(job, static_cast<double>(parts[static_cast<std::size_t>(cause)]), place)};
+  if (cause == LateCause::kCompute) {
+    return pace ? compute_words(job, place, pace->classes, job.steps(place))
+                : compute_words(job, place, rank.classes, rank.last);
+  }
+  const std::optional<LateParts> parts = pace ? pace->excess : rank.excess;
+  const Figure host{"host", rank.host ? say("host", ": host at {frame} ({share:.0f%})",
+                                            {{"frame", rank.host->place}, {"share", rank.host->share}})
+                                      : Sentence{}};
+  if (!parts) {  // how much is not known
+    return cause == LateCause::kHost
+               ? say("late.host_launches", "its host launches later{host}", {host})
+               : say("late.mostly", "mostly by {cause}", {{"cause", std::string(to_string(cause))}});
+  }
+  const Figure time{"excess", per_step(job, static_cast<double>((*parts)[static_cast<std::size_t>(cause)]), place)};
   switch (cause) {
-    case LateCause::kCompute:
-      return pace ? compute_words(job, place, pace->classes, job.steps(place))
-                  : compute_words(job, place, rank.classes, rank.last);
     case LateCause::kCopy:
       return say("late.copies", "its copies take {excess} longer", {time});
     case LateCause::kComm:
       return say("late.communication", "it is in other communication {excess} longer", {time});
     case LateCause::kHost:
       return say("late.host", "its device has nothing to do for {excess} longer, as the host launches later{host}",
-                 {time,
-                  {"host", rank.host ? say("host", ": host at {frame} ({share:.0f%})",
-                                           {{"frame", rank.host->place}, {"share", rank.host->share}})
-                                     : Sentence{}}});
-    case LateCause::kEarlier:
+                 {time, host});
+    default:
       break;
   }
   return say("late.earlier", "collectives before end {excess} later on it", {time});

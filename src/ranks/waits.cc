@@ -304,8 +304,10 @@ class Splitter {
   // and nothing if that one was with others. `is_sure`: all waited for the earlier one.
   void add_excess(std::span<const Presence> all, const Presence& last, const MatchedCollective& earlier, bool is_sure,
                   const CollectiveWait& wait) {
-    if (!is_sure) return;
     RankWaits& rank = out_.ranks[last.rank];
+    const bool of_host = wait.cause() == LateCause::kHost;
+    if (!is_sure && of_host) rank.host_windows.push_back({end_on(earlier, last.rank), last.own_start});
+    if (!is_sure) return;
     ++sure_[last.rank];
     const MatchedCollective& own = matching_.matched[wait.collective];
     const MatchedCollective* const counted = counted_[last.rank] ? &matching_.matched[*counted_[last.rank]] : nullptr;
@@ -315,7 +317,7 @@ class Splitter {
     counted_[last.rank] = wait.collective;
     const LateParts parts = longer_parts(all, last.rank, from);
     for (std::size_t i = 0; i < kLateCauses; ++i) (*rank.excess)[i] += parts[i];
-    if (wait.cause() == LateCause::kHost) rank.host_windows.push_back({from(last.rank), last.own_start});
+    if (of_host) rank.host_windows.push_back({from(last.rank), last.own_start});
     add_classes(all, last.rank, from);
   }
 

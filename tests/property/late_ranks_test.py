@@ -19,8 +19,10 @@ def write_job(folder, name, kernels):
 
 def check_overlapped(folder):
     """Gradients are reduced while the backward pass goes on: a rank that began late computes what the others did while they waited."""
-    for name, stall, more, cause, said in (("host", 2000, 0, "host", "its device has nothing to do for 1.95 ms a step longer"),
-                                           ("slow", 0, 100, "compute", "its dense_gemm kernels take 585 us a step longer")):
+    for name, stall, more, covered, cause, said in (
+            ("host", 2000, 0, False, "host", "its device has nothing to do for 1.95 ms a step longer"),
+            ("slow", 0, 100, False, "compute", "its dense_gemm kernels take 585 us a step longer"),
+            ("slow_unknown", 0, 100, True, "compute", "for it: it computes longer")):  # of no collective all are seen to wait for the end
         begins, job = [0] * 3, [[] for _ in range(3)]
         for step in range(10):
             ready = [begin + 2000 + (stall + 2 * more if rank == 1 else 0) for rank, begin in enumerate(begins)]
@@ -33,6 +35,8 @@ def check_overlapped(folder):
                 for rank in range(3):
                     job[rank] += [("ampere_sgemm", step, ends[rank], passed[rank], 7, {}),
                                   ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", step, starts[rank], max(starts) + 400, 20, {})]
+                    if covered:
+                        job[rank] += [("ampere_sgemm", step, max(starts) + 390, max(starts) + 410, 9, {})]
                 ends, ready = passed, [max(starts) + 400] * 3
             begins = [ready[0] + 50] * 3
         (row,) = ask(write_job(folder, f"overlapped_{name}", job))["jobs"]
