@@ -204,8 +204,8 @@ void about_both(const ComparedTrace& a, const ComparedTrace& b, const Comparison
       std::ranges::any_of(comparison.groups, [](const auto& group) { return !group.other_work.text.empty(); });
   if (!other_work && a.layers.layers != b.layers.layers && a.layers.layers > 0 && b.layers.layers > 0) {
     out.add("model_shape", "warning", "both",
-            fmt::format("{} and {} layers: different models, or layers recognised differently", a.layers.layers,
-                        b.layers.layers));
+            fmt::format("{} and {} layers: different models, layers of drafts, or layers recognised differently",
+                        a.layers.layers, b.layers.layers));
   }
   const bool periods = std::ranges::any_of(comparison.groups, [](const auto& g) { return g.has_period(); });
   if (periods && !comparison.recording_difference.empty()) {

@@ -250,5 +250,32 @@ def check_unseen_wait(folder):
         equal("(partly inferred)" in said, name in ("seen", "lost"), f"{name}: how sure it is: {said}")
 
 
+def check_drafts(folder):
+    """Layers of a draft model, a stack beside that of the model, make no other model of it; more layers in its own stack do."""
+    layer = [("vllm::rms_norm_kernel<c10::Half>", 4), ("nvjet_hsh_128x256_64x4_qkv", 20), ("flash_fwd_splitkv_kernel", 15), ("nvjet_hsh_64x128_64x8_o", 10),
+             ("nvjet_hsh_256x128_64x4_up", 40), ("vllm::act_and_mul_kernel<c10::Half>", 4), ("nvjet_hsh_128x64_64x4_down", 25)]
+    head = [("nvjet_hsh_320x128_64x3_head", 60), ("_topk_topp_kernel", 9)]
+    drafts = [("nvjet_hsh_64x64_64x4_fuse", 12)] + layer + head[:1]
+
+    def made(name, *kernels):
+        events, at = [], 0
+        for step in range(8):
+            begin = at
+            for kernel_name, time in kernels:
+                link = len(events)
+                events += [call("cudaLaunchKernel", at, 1, link), kernel(kernel_name, at + 2, time, correlation=link)]
+                at += time + 3
+            events.append(event("user_annotation", "execute_context_0(0)_generation_8(8)", begin, at - begin))
+            at += 40
+        return index_of(folder / f"{name}.json", events)
+
+    plain, larger = made("plain", *8 * layer, *head), made("larger", *12 * layer, *head)
+    drafting = made("drafting", *8 * layer, *head, ("rejection_greedy_sample_kernel", 4), *3 * drafts)
+    for pair, other in (((plain, drafting), False), ((drafting, plain), False), ((plain, larger), True), ((drafting, larger), True)):
+        said = " ".join(run("trace-query", "compare", *pair).stdout.split())
+        equal("other model: 8 layers, against 12 layers" in said, other, said[:600])
+        equal("in 3 of 11 layers" in said, not other, said[:900])
+
+
 def main(cases, folder):
-    cases.each_apart([check_operators, check_memory, check_roofline, check_longer_host, check_rare_steps, check_kinds, check_unseen_wait])
+    cases.each_apart([check_operators, check_memory, check_roofline, check_longer_host, check_rare_steps, check_kinds, check_unseen_wait, check_drafts])

@@ -272,7 +272,7 @@ void visit_roll_up(Archive& archive, One& one) {
   });
 }
 
-std::string heading() { return fmt::format("tracedb roll-up 6 {}\n", kVersion); }
+std::string heading() { return fmt::format("tracedb roll-up 7 {}\n", kVersion); }
 
 constexpr std::size_t kHashDigits = 32;
 constexpr std::size_t kMostFiles = 5000;  // beyond, all are made anew

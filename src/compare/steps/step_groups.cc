@@ -528,8 +528,10 @@ WorkFacts work_facts(const ComparedTrace& trace, const GroupSide& group) {
   out.architecture = trace.recorded_work.architecture;
   for (const PhaseLayers& phase : trace.layers.phases) {
     if (phase.kind != group.kind) continue;
-    out.layers = static_cast<std::int64_t>(phase.layers);
     out.by_rhythm = phase.sources == std::vector{LayerSource::kRhythm};
+    out.layers = static_cast<std::int64_t>(phase.layers);
+    if (out.by_rhythm && !phase.stacks.empty())
+      out.layers = std::ranges::max(phase.stacks, {}, &LayerStack::layers).layers();
     break;
   }
   out.tokens = each(static_cast<double>(group.tokens));

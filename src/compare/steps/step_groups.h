@@ -136,7 +136,7 @@ UsualSteps usual_steps(std::span<const std::int64_t> times, std::size_t marked =
 struct WorkFacts {
   std::string model;         // its name; "": not recorded, or only what is around the model
   std::string architecture;  // "transformer, MoE"; "": not known
-  std::int64_t layers = 0;   // 0: not known
+  std::int64_t layers = 0;   // 0: not known; by rhythm those of the largest stack: drafts make one beside it
   bool by_rhythm = false;    // the layers
   double tokens = 0, requests = 0;
   double ranks = 1;
