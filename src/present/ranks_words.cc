@@ -138,15 +138,28 @@ Sentence most_of_waiting(const JobAnalysis& job) {
 }
 
 Sentence suspect_clause(const JobAnalysis& job, std::uint32_t place, const Figure& of) {
-  const double share = static_cast<double>(job.waits.ranks[place].caused) / static_cast<double>(job.waits.caused);
+  const auto share_of = [&](const RankWaits& rank) {
+    return static_cast<double>(rank.caused) / static_cast<double>(job.waits.caused);
+  };
+  const double share = share_of(job.waits.ranks[place]);
+  // One long stall must not hide who is late all the time.
+  constexpr double kMuchBeside = 0.2;
+  Sentence beside;
+  for (std::uint32_t i = 0; i < job.waits.ranks.size(); ++i) {
+    const RankWaits& other = job.waits.ranks[i];
+    if (i == place || share_of(other) < kMuchBeside) continue;
+    beside = say("too_few_beside", ", and {who}, late in {last} of them, {share:.0f%}",
+                 {{"who", rank_text(job, i)}, {"last", other.last}, {"share", share_of(other)}});
+  }
   return say("too_few",
              "too few collectives to be sure ({collectives}); {who}{of} caused most ({share:.0f%}) of the {late} that "
-             "each waits for late ranks",
+             "each waits for late ranks{beside}",
              {{"collectives", job.waits.collectives.size()},
               {"who", rank_text(job, place)},
               of,
               {"share", share},
-              {"late", per_step(job, static_cast<double>(job.waits.caused) / whole_ranks(job.ranks, job.waits))}});
+              {"late", per_step(job, static_cast<double>(job.waits.caused) / whole_ranks(job.ranks, job.waits))},
+              {"beside", beside}});
 }
 
 // By the tasks of the collectives, which know of ranks that are not there: what these take is no transfer.
