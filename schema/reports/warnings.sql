@@ -10,25 +10,41 @@ WITH
 -- Whether the format can hold them (src/trace/format_holds.h), and kernels without an operator or stack that are many.
 stacks(can, how) AS (SELECT count > 0, iif((SELECT value FROM meta WHERE key = 'format') IN ('xplane', 'xla-json'),
   'profile with python_tracer_level=1', 'profile with_stack=True') FROM temp.coverage WHERE code = 'holds_stacks'),
-launches(can, advice) AS (SELECT count > 0, iif((SELECT count > 0 FROM temp.coverage WHERE code = 'holds_graphs'),
-  'start the profiler before the work, and record CPU activities', 'record the calls of the runtime, from before the work on')
-  FROM temp.coverage WHERE code = 'holds_launches'),
-unlaunched(words) AS (SELECT iif(total(share) >= 1, ', or by calls that are not in the trace', '') FROM temp.coverage WHERE code = 'no_launch'),
+-- Calls under one correlation by several processes, of which none can be told.
+launches(can, state, advice) AS (SELECT count > 0, iif(two, 'not told apart', 'not in the trace'),
+  CASE WHEN two THEN 'several processes launch under the same correlations; ingest the trace of each by itself'
+       WHEN (SELECT count > 0 FROM temp.coverage WHERE code = 'holds_graphs')
+       THEN 'start the profiler before the work, and record CPU activities'
+       ELSE 'record the calls of the runtime, from before the work on' END
+  FROM temp.coverage, (SELECT EXISTS (SELECT 1 FROM issue WHERE kind = 'ambiguous_launch') AS two) WHERE code = 'holds_launches'),
+-- Who launched the kernels without an operator, or a stack, where that is not nearly none of the kernel time.
+reasons(of, reason, words) AS (VALUES
+  ('no_operator', 'graph', 'by a graph replay'), ('no_operator', 'before', 'before the recording began'),
+  ('no_operator', 'launch', 'by calls that are ' || (SELECT state FROM launches)), ('no_operator', 'outside', 'outside of any operator'),
+  ('no_stack', 'graph', 'by a graph replay'), ('no_stack', 'before', 'before the recording began'),
+  ('no_stack', 'launch', 'by calls that are ' || (SELECT state FROM launches)), ('no_stack', 'outside', 'by a thread without Python calls')),
+launched(what, words) AS (SELECT of, group_concat(words, ' or ') FROM
+  (SELECT of, words FROM reasons JOIN temp.coverage ON code = of || '_' || reason WHERE share >= 1 ORDER BY share DESC, code) GROUP BY of),
 graphs(can) AS (SELECT count > 0 FROM temp.coverage WHERE code = 'holds_graphs'),
-lacks(words) AS (SELECT group_concat(CASE code WHEN 'no_operator' THEN 'operator' ELSE 'stack' END, ', ')
-  FROM (SELECT code FROM temp.coverage WHERE code IN ('no_operator', 'no_stack') AND share >= 1 ORDER BY code)),
+-- What most of the kernels without a launch lack, too.
+lacks(words) AS (SELECT group_concat(iif(c.code = 'no_operator_launch', 'operator', 'stack'), ', ')
+  FROM temp.coverage l JOIN temp.coverage c ON c.code IN ('no_operator_launch', 'no_stack_launch') AND c.share > l.share / 2
+  WHERE l.code = 'no_launch' ORDER BY c.code),
 cut(value) AS (SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'complete' AND value <> '1')),
 rule(code, severity, least, finding, suggestion) AS (VALUES
   ('unclassified', 'warning', 3.0, 'kernel time of kernels that no rule recognises',
-   'trace-query rules show --class other lists the names; --rules FILE adds your own rules'),
+   iif(EXISTS (SELECT 1 FROM issue WHERE kind = 'whole_graph'), 'whole graphs are among them; trace-query rules show --class other lists the names',
+     'trace-query rules show --class other lists the names; --rules FILE adds your own rules')),
   ('before_recording', 'warning', 1.0, 'kernel time launched before the recording began',
    'it is in no step, and has no operator or stack; wait for the device before the profiler starts' ||
      iif((SELECT can FROM graphs) AND (SELECT value FROM meta WHERE key = 'vendor') IN ('nvidia', 'amd'), ' (torch.cuda.synchronize())', '')),
-  ('no_launch', 'warning', 1.0, 'kernel time whose launching call is not in the trace',
+  ('no_launch', 'warning', 1.0, 'kernel time whose launching call is ' || (SELECT state FROM launches),
    iif((SELECT can FROM launches), 'it has no launch delay' || coalesce(', ' || (SELECT words FROM lacks), '') ||
      iif((SELECT words FROM lacks) LIKE 'operator%', '; ' || (SELECT advice FROM launches), ''), 'this format holds no launches')),
   ('lost_kernels', 'warning', 2.0, 'launches whose kernel is not in the trace: it was lost, or the device was not recorded when it ran',
    'sums and counts of kernels are too small, and vary; record fewer steps at once, or raise the buffers of the profiler'),
+  ('repeated', 'warning', 1.0, 'kernel time of kernels that are there twice, with the same name, start, duration and stream',
+   'the trace holds its events more than once: sums and counts are too large'),
   ('clock_order', 'warning', 1.0, 'kernel time that starts before its launching call: the clocks of host and device differ',
    'launch delays and idle causes of this trace are unreliable'),
   ('names_out_of_step', 'warning', 0.01,
@@ -46,20 +62,18 @@ rule(code, severity, least, finding, suggestion) AS (VALUES
    CASE (SELECT m.code FROM temp.coverage m WHERE m.code GLOB 'no_operator_*' ORDER BY m.share DESC, m.code LIMIT 1)
      WHEN 'no_operator_graph' THEN 'graph replays name no operators' ||
        iif((SELECT can FROM graphs), ': --capture TRACE takes them from the capture or a run without graphs', '')
-     WHEN 'no_operator_launch' THEN iif((SELECT can FROM launches), 'their launches are not in the trace: ' ||
-       (SELECT advice FROM launches), 'this format holds no operators')
-     ELSE iif(EXISTS (SELECT 1 FROM cpu_op), 'launched outside of any operator' || (SELECT words FROM unlaunched) ||
-                (SELECT iif(can, ': ' || how || ' to see where', '') FROM stacks),
+     WHEN 'no_operator_launch' THEN iif((SELECT can FROM launches), 'their launches are ' || (SELECT state || ': ' || advice FROM launches),
+       'this format holds no operators')
+     ELSE iif(EXISTS (SELECT 1 FROM cpu_op), 'launched ' || (SELECT words FROM launched WHERE what = 'no_operator') ||
+                iif((SELECT words FROM launched WHERE what = 'no_operator') LIKE '%outside%', (SELECT iif(can, ': ' || how || ' to see where', '') FROM stacks), ''),
               iif((SELECT can FROM stacks), 'record CPU activities with the profiler',
                 'this recording names no operators')) END),
   ('no_stack', 'info', 5.0, 'kernel time without a Python stack',
    CASE WHEN EXISTS (SELECT 1 FROM meta WHERE key = 'ingest_options' AND value LIKE '%stacks=no%')
         THEN 'ingest without --no-stacks'
         WHEN EXISTS (SELECT 1 FROM packed_block WHERE event_table = 'python_call') THEN
-          iif(EXISTS (SELECT 1 FROM temp.coverage m WHERE m.code = 'graph_collapsed' AND m.share > 0),
-            'launched by a graph replay or by a thread without Python calls' || (SELECT words FROM unlaunched) ||
-              iif((SELECT can FROM graphs), '; --capture TRACE provides stacks for graph replays', ''),
-            'launched by a thread without Python calls' || (SELECT words FROM unlaunched))
+          (SELECT 'launched ' || words || iif(words LIKE '%graph%' AND (SELECT can FROM graphs), '; --capture TRACE provides stacks for graph replays', '')
+           FROM launched WHERE what = 'no_stack')
         WHEN (SELECT can FROM stacks) THEN (SELECT how FROM stacks)
         ELSE 'this format holds no Python stacks' END),
   ('no_step', 'info', 5.0, 'kernel time outside of steps', 'steps come from annotations; --step-regex selects yours'),
@@ -77,7 +91,7 @@ found AS (
          iif(r.code IN ('no_launch', 'no_operator', 'no_stack', 'no_step') AND (SELECT value FROM cut),
              'the missing part of the trace may tell it', r.suggestion) AS suggestion
   FROM rule r JOIN temp.coverage m ON m.code = r.code
-  WHERE m.share >= r.least OR (m.share IS NULL AND m.count > 0 AND r.code = 'unknown_duration')
+  WHERE (m.share >= r.least AND (r.code <> 'lost_kernels' OR (SELECT share < 1 FROM temp.coverage WHERE code = 'repeated'))) OR (m.share IS NULL AND m.count > 0 AND r.code = 'unknown_duration')
   UNION ALL SELECT code, severity, share, count, finding, suggestion FROM issues
   UNION ALL SELECT 'truncated', 'data_loss', NULL, NULL, 'the end of the trace is missing',
     -- A profile of XLA breaks off between its planes, not in time.

@@ -55,6 +55,17 @@ std::optional<NamedRank> rank_of_folder(fs::path folder) {
   return std::nullopt;
 }
 
+// Kineto keeps what it logged while it recorded, by severity.
+void note_losses(const TraceHeader& header, TraceStore& store) {
+  for (const std::string_view key : {"WARNING", "ERROR"}) {
+    const HeaderMember* messages = find_header(header, key);
+    for (const std::string_view message :
+         messages == nullptr ? std::vector<std::string_view>() : json_elements(messages->text)) {
+      if (tells_of_loss(message)) store.issues.add(IssueKind::kDroppedEvents, messages->offset, message);
+    }
+  }
+}
+
 // Rank of a distributed job: what the trace says, else what its name says beyond doubt.
 std::optional<NamedRank> rank_of(const TraceFacts& facts, const fs::path& trace) {
   if (facts.rank) return NamedRank{*facts.rank, facts.rank_source};
@@ -212,6 +223,7 @@ class Ingest {
     source_->drain();
     note_source();
     note_no_device_events(opened_.format.name, store_, facts_);
+    note_losses(facts_.header, store_);
     if (store_.first_ts == kUnknownValue) store_.first_ts = 0;
     observer_.progress({source_->consumed(), source_->consumed(), 0, true});
     IndexWriter writer(result_.index, store_.numbers, options_.cancel);

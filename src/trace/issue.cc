@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/text/characters.h"
+#include "base/text/regular_expression.h"
 
 namespace tracedb {
 namespace {
@@ -96,6 +97,10 @@ std::span<const IssueDescription> descriptions() {
       {kUnnamedKernel, "unnamed_kernel", kWarning,
        "the trace does not record what {n:# kernel computes: named by its type of task|kernels compute: named by their "
        "types of task}"},
+      {kWholeGraph, "whole_graph", kWarning,
+       "{n:# replay of a graph is one kernel, its own|replays of graphs are one kernel each, their own} kernels were "
+       "not "
+       "recorded: nsys profile --cuda-graph-trace=node does"},
       {kImpossibleConfig, "impossible_config", kInfo,
        "{n:# launch configuration has|launch configurations have} numbers that no device allows, stored as NULL"},
       {kBackwardArrow, "backward_arrow", kWarning,
@@ -171,6 +176,12 @@ void IssueLog::merge(const IssueLog& other) {
 std::uint64_t IssueLog::count(IssueKind kind) const {
   const auto found = std::ranges::find(issues_, kind, &Issue::kind);
   return found == issues_.end() ? 0 : found->count;
+}
+
+bool tells_of_loss(std::string_view message) {
+  static const RegularExpression loss(
+      "(?i)drop|discard|not all .*collected|exceeded max|buffers? (is|are|was|were) full");
+  return loss.is_in(message);
 }
 
 std::string issue_sample(std::string_view text) {

@@ -66,6 +66,7 @@ enum class IssueKind {
   kKernelWithoutStep,
   kKernelWithoutHlo,
   kUnnamedKernel,
+  kWholeGraph,
   kImpossibleConfig,
   kBackwardArrow,
   kAllocatedTwice,
@@ -92,6 +93,9 @@ std::string_view to_string(Severity severity);
 inline bool says_what_to_record(IssueKind kind) {
   return kind == IssueKind::kNoEvents || kind == IssueKind::kNoDeviceEvents || kind == IssueKind::kForeignFormat;
 }
+
+// Whether a message that a profiler left says that it lost events ("Not all CUDA events might have been collected").
+bool tells_of_loss(std::string_view message);
 
 struct Issue {
   IssueKind kind{};

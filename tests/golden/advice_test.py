@@ -126,6 +126,34 @@ def check_lost_launches(folder):
         equal((found.get(code), other in found), (40, False), f"of {operators} operators a launch: {found}")
 
 
+def check_unlinked(folder):
+    """What is said of kernels without a launch, an operator or a stack is of these kernels."""
+    def said(name, events, **head):
+        return {row["code"]: (row["finding"], row["suggestion"]) for row in rows("warnings", index_of(folder / f"{name}.json", events, **head))}
+
+    # Two processes launch under the same correlations: the calls are there, and only the trace of each by itself tells which is whose.
+    both = [item | {"pid": pid} for pid in (11, 12) for i in range(1, 21) for item in (event("cpu_op", "aten::mm", 100 * i, 60), call("cudaLaunchKernel", 100 * i + 5, 5, i))]
+    found = said("merged", both + [kernel("gemm", 100 * i + 50 + more, 20, correlation=i) for i in range(1, 21) for more in (0, 25)])
+    require("not told apart" in found["no_launch"][0] and "ingest the trace of each by itself" in found["no_operator"][1], found)
+    require("kernel_without_launch" not in issues(folder / "merged.tracedb"), "the launches are in the trace")
+    # Some launches are lost, whose kernels have operators by their numbers; some kernels were launched before.
+    events = [kernel("gemm", 10 * i, 9, correlation=i) for i in range(20)]
+    for i in range(20, 120):
+        at = 1000 * i
+        events += [event("cpu_op", "aten::mm", at, 60, **{"External id": i + 1001}), event("python_function", "app.py(3): run", at - 1, 70),
+                   kernel("gemm", at + 200, 9, correlation=i, **{"External id": i + 1001})]
+        events += [call("cudaLaunchKernel", at + 20, 5, i)] if i == 20 or i % 5 else []
+    found = said("lost", events, with_stack=1)
+    require("operator" not in found["no_launch"][1] and "record CPU" not in found["no_launch"][1], found)
+    equal(found["no_stack"][1], "launched before the recording began or by calls that are not in the trace", "why kernels have no stack")
+    # The same events twice.
+    found = said("twice", [item for item in events for _ in range(2)])
+    require("repeated" in found and "lost_kernels" not in found, found)
+    # What Kineto logged of losses, and only that.
+    for words, told in (("WARNING:2026 CuptiActivityApi.cpp:1] Dropped 12 activity records", True), ("ERROR:2026 DeviceProperties.cpp:47] no device", False)):
+        equal("dropped_events" in said("logged", events, WARNING=[words]), told, words)
+
+
 def check_replays(folder):
     """Who records no launches does not launch kernels one by one."""
     def made(launch):
@@ -256,7 +284,7 @@ def check_vendor_folder(folder):
 
 def main(cases, folder):
     (folder / "made").mkdir()
-    cases.each((check_truth, check_no_stalls, check_no_graphs, check_cut, check_cut_before_kernels, check_lost_launches, check_replays, check_lost_kernels, check_types, check_slowed), folder)
+    cases.each((check_truth, check_no_stalls, check_no_graphs, check_cut, check_cut_before_kernels, check_lost_launches, check_unlinked, check_replays, check_lost_kernels, check_types, check_slowed), folder)
     if not skip_without_traces(cases, TRACES / "other"):
         for trace in traces():
             cases.run(f"advice: {trace.name}", check_advice, trace, folder / "advice.tracedb")

@@ -116,6 +116,19 @@ def recorded_waits(folder):
     require("does not record what calls and streams wait for" not in said.stdout + said.stderr, f"waits are recorded: {said}")
 
 
+def whole_graphs(folder):
+    """Kernels of graphs that were traced as a whole are not there: no rule for their names helps. What the profiler says it lost is told."""
+    path = folder / "run.sqlite"
+    make_nsys(path)
+    edit_database(path, "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER)",
+                  "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE SELECT end + 10, end + 9000, 0, 7, correlationId FROM CUPTI_ACTIVITY_KIND_MEMCPY",
+                  "CREATE TABLE DIAGNOSTIC_EVENT (severity INTEGER, text TEXT)",
+                  "INSERT INTO DIAGNOSTIC_EVENT VALUES (1, 'Number of CUDA events collected: 12.'), (3, 'Not all CUDA events might have been collected.')")
+    said = {row["code"]: row for row in as_json("warnings", ingest(path, folder / "run.tracedb"))["rows"]}
+    require("--cuda-graph-trace=node" in said["whole_graph"]["finding"] and "--rules" not in said["unclassified"]["suggestion"], said)
+    equal(said["dropped_events"]["count"], 1, "what the profiler lost")
+
+
 def two_processes(folder):
     """Each counts its launches, and the devices that it sees, from the same numbers: links go by process, and devices are
     those of the machine."""
@@ -279,7 +292,7 @@ def query_builds(folder):
 
 
 def main(cases, _):
-    cases.each_apart((made_nsys, kinds_of_copies, recorded_waits, two_processes, query_builds, hostile_tables, damaged, journals_and_pipes))
+    cases.each_apart((made_nsys, kinds_of_copies, recorded_waits, whole_graphs, two_processes, query_builds, hostile_tables, damaged, journals_and_pipes))
     if not skip_without_traces(cases, OTHER):
         for name in ("nsys_2gpu_before.sqlite", "nsys_2gpu_after.sqlite"):
             cases.run_apart(name, real_nsys, name)

@@ -42,7 +42,8 @@ class LaunchResolver {
 
  private:
   Origin linked_origin(const DeviceRecord& event) {
-    if (const std::optional<LaunchRecord> launch = launch_of(event)) {
+    bool ambiguous = false;
+    if (const std::optional<LaunchRecord> launch = launch_of(event, ambiguous)) {
       if (launch->ts > event.ts) store_.issues.add(IssueKind::kLaunchAfterKernel, -1, store_.strings.text(event.name));
       if (flow_table_.size() > 0) check(event, *launch);
       return flows_.for_users ? with_operator_of_flow(event, launch->origin) : launch->origin;
@@ -50,7 +51,10 @@ class LaunchResolver {
     const Origin* flow = origin_by_flow(event);
     Origin origin = flow == nullptr ? Origin{} : *flow;
     checked_.linked += flow == nullptr ? 0 : 1;
-    if (origin.call == 0) store_.issues.add(IssueKind::kKernelWithoutLaunch, -1, store_.strings.text(event.name));
+    if (origin.call == 0) {
+      store_.issues.add(ambiguous ? IssueKind::kAmbiguousLaunch : IssueKind::kKernelWithoutLaunch, -1,
+                        store_.strings.text(event.name));
+    }
     if (origin.call == 0 && origin.cpu_op == 0) take_operator(operator_by_external_id(event), origin);
     if (origin.call == 0 && origin.cpu_op != 0) origin.pass = cpu_.pass_of_operator[origin.cpu_op - 1];
     return origin;
@@ -121,7 +125,7 @@ class LaunchResolver {
   }
 
   // The call that launched `event`; nullopt when it is not in the trace or is ambiguous.
-  std::optional<LaunchRecord> launch_of(const DeviceRecord& event) {
+  std::optional<LaunchRecord> launch_of(const DeviceRecord& event, bool& ambiguous) {
     const Calls calls = calls_of(event);
     if (calls.end == calls.first) return std::nullopt;
     const std::uint32_t process = store_.streams[event.stream - 1].process;
@@ -131,7 +135,7 @@ class LaunchResolver {
     if (calls.one_process && owners_.mostly_unique(device)) return likeliest(event, calls, calls.first);
     const std::uint32_t owner = owner_of(device);
     if (const auto own = call_in(owner, event, calls)) return own;
-    if (owner == 0) store_.issues.add(IssueKind::kAmbiguousLaunch, -1, store_.strings.text(event.name));
+    ambiguous = owner == 0;
     return std::nullopt;
   }
 

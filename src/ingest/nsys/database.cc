@@ -68,6 +68,9 @@ class NsysDatabase {
     tables_.look_up("META_DATA_EXPORT", {{"name", "value"}, {}}, [&](const SourceRow& row) {
       if (row[0].text().starts_with("EXPORT_")) tables_.add_header(row);
     });
+    tables_.look_up("DIAGNOSTIC_EVENT", {{"text"}, {}}, [&](const SourceRow& row) {
+      if (tells_of_loss(row[0].text())) sink_.issue(IssueKind::kDroppedEvents, -1, row[0].text());
+    });
     tables_.look_up("TARGET_INFO_CUDA_DEVICE", {{"pid", "cudaId", "gpuId"}, {}}, [&](const SourceRow& row) {
       if (row.id(2) != kUnknownValue) gpus_[{row.id(0), row.id(1)}] = row.id(2);
     });
@@ -172,6 +175,7 @@ class NsysDatabase {
           auto record = record_of<DeviceRecord>(span, sink_.text("CUDA graph"), stream(row, 6));
           record.correlation = row.integer(4);
           record.graph_id_or_bytes = row.integer(5);
+          sink_.issue(IssueKind::kWholeGraph, -1, "");
           sink_.add(record);
         });
   }

@@ -105,8 +105,7 @@ class XSpaceReader {
   }
 
   void note_message(std::string_view message) {
-    const bool lost = message.find("drop") != std::string_view::npos;
-    sink_.issue(lost ? IssueKind::kDroppedEvents : IssueKind::kProfilerMessage, -1, message);
+    sink_.issue(tells_of_loss(message) ? IssueKind::kDroppedEvents : IssueKind::kProfilerMessage, -1, message);
   }
 
   std::string name_of_plane(ProtoRange plane) {

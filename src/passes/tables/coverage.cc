@@ -1,6 +1,9 @@
 // How much of a trace the answers rest on: shares of the kernel time.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/unknown.h"
 #include "passes/columns/group_stats.h"
@@ -23,21 +26,23 @@ enum Code : std::size_t {
   kLayerless,
   kUnclassified,
   kBeforeRecording,
+  kRepeated,
   kCodes
 };
 constexpr std::array<std::string_view, kCodes> kCodeNames = {
-    "no_launch",        "no_operator", "no_stack", "graph_collapsed", "clock_order",
-    "unknown_duration", "no_step",     "no_layer", "unclassified",    "before_recording"};
+    "no_launch", "no_operator", "no_stack",     "graph_collapsed",  "clock_order", "unknown_duration",
+    "no_step",   "no_layer",    "unclassified", "before_recording", "repeated"};
 
-// Why kernels have no operator, the first that holds: told apart because the advice differs.
-enum Reason : std::size_t { kInGraph, kLaunchUnknown, kOutsideOperators, kReasons };
-constexpr std::array<std::string_view, kReasons> kReasonNames = {"no_operator_graph", "no_operator_launch",
-                                                                 "no_operator_outside"};
+// Why kernels have no operator, or no stack, the first that holds: told apart because the advice differs.
+enum Reason : std::size_t { kInGraph, kLaunchedBefore, kLaunchUnknown, kOutside, kReasons };
+constexpr std::array<std::string_view, kReasons> kReasonNames = {"graph", "before", "launch", "outside"};
+
+bool holds(std::size_t set, Code code) { return (set >> code & 1) != 0; }
 
 Reason reason_of(std::size_t set) {
-  const auto holds = [set](Code code) { return (set >> code & 1) != 0; };
-  if (holds(kGraphCollapsed)) return kInGraph;
-  return holds(kWithoutLaunch) || holds(kBeforeRecording) ? kLaunchUnknown : kOutsideOperators;
+  if (holds(set, kGraphCollapsed)) return kInGraph;
+  if (holds(set, kBeforeRecording)) return kLaunchedBefore;
+  return holds(set, kWithoutLaunch) ? kLaunchUnknown : kOutside;
 }
 
 struct Measure {
@@ -71,15 +76,20 @@ std::vector<Measure> measure_sets(Workload& workload) {
   const auto is_late = [&](std::size_t i) {
     return launch[i] != 0 && launch[i] <= called.size() && called[launch[i] - 1] > ts[i];
   };
+  const auto stream = kernels.ids("stream_id");
+  const auto is_repeated = [&](std::size_t i) {
+    return i > 0 && ts[i] == ts[i - 1] && dur[i] == dur[i - 1] && dur[i] > 0 && name[i] == name[i - 1] &&
+           stream[i] == stream[i - 1];
+  };
   std::vector<Measure> sets(std::size_t{1} << kCodes);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const auto holds = [](bool is, Code code) { return static_cast<std::size_t>(is) << code; };
-    const std::size_t set = holds(launch[i] == 0 && !before[i], kWithoutLaunch) | holds(op[i] == 0, kWithoutOperator) |
-                            holds(stack[i] == 0, kWithoutStack) | holds(has_id(graphs, launch[i]), kGraphCollapsed) |
-                            holds(is_late(i), kClockOrder) | holds(dur[i] == kUnknownValue, kUnknownDuration) |
-                            holds(steps[i] == 0 && !before[i], kStepless) | holds(layers[i] < 0, kLayerless) |
-                            holds(name[i] < unclassified.size() && unclassified[name[i]], kUnclassified) |
-                            holds(before[i], kBeforeRecording);
+    const auto bit = [](bool is, Code code) { return static_cast<std::size_t>(is) << code; };
+    const std::size_t set = bit(launch[i] == 0 && !before[i], kWithoutLaunch) | bit(op[i] == 0, kWithoutOperator) |
+                            bit(stack[i] == 0, kWithoutStack) | bit(has_id(graphs, launch[i]), kGraphCollapsed) |
+                            bit(is_late(i), kClockOrder) | bit(dur[i] == kUnknownValue, kUnknownDuration) |
+                            bit(steps[i] == 0 && !before[i], kStepless) | bit(layers[i] < 0, kLayerless) |
+                            bit(name[i] < unclassified.size() && unclassified[name[i]], kUnclassified) |
+                            bit(before[i], kBeforeRecording) | bit(is_repeated(i), kRepeated);
     sets[set].add({std::max<std::int64_t>(dur[i], 0), 1});
   }
   return sets;
@@ -90,13 +100,14 @@ std::vector<Measure> measure_sets(Workload& workload) {
 void fill_coverage(Workload& workload, const PassOptions&, TableRows& rows) {
   const std::vector<Measure> sets = measure_sets(workload);
   std::array<Measure, kCodes> measures;
-  std::array<Measure, kReasons> reasons;
+  std::array<Measure, kReasons> without_operator, without_stack;
   Measure all;
   for (std::size_t set = 0; set < sets.size(); ++set) {
     all.add(sets[set]);
-    if ((set >> kWithoutOperator & 1) != 0) reasons[reason_of(set)].add(sets[set]);
+    if (holds(set, kWithoutOperator)) without_operator[reason_of(set)].add(sets[set]);
+    if (holds(set, kWithoutStack)) without_stack[reason_of(set)].add(sets[set]);
     for (std::size_t code = 0; code < kCodes; ++code) {
-      if ((set >> code & 1) != 0) measures[code].add(sets[set]);
+      if (holds(set, static_cast<Code>(code))) measures[code].add(sets[set]);
     }
   }
   const auto add = [&](std::string_view code, const Measure& measure, std::int64_t part, std::int64_t whole) {
@@ -109,7 +120,11 @@ void fill_coverage(Workload& workload, const PassOptions&, TableRows& rows) {
     const bool by_count = code == kUnknownDuration;
     add(kCodeNames[code], own, by_count ? own.count : own.time, by_count ? all.count : all.time);
   }
-  for (std::size_t i = 0; i < kReasons; ++i) add(kReasonNames[i], reasons[i], reasons[i].time, all.time);
+  for (std::size_t i = 0; i < kReasons; ++i) {
+    for (const auto& [code, reasons] : {std::pair("no_operator_", &without_operator), {"no_stack_", &without_stack}}) {
+      add(fmt::format("{}{}", code, kReasonNames[i]), (*reasons)[i], (*reasons)[i].time, all.time);
+    }
+  }
   const NameOrder order = find_names_out_of_step(workload.index(), workload.events().kernels);
   const IdleSums idle = idle_sums(workload.events(), window_of_steps(workload.events(), workload.steps()));
   add("idle", {idle.idle, idle.gaps}, idle.idle, idle.span);
