@@ -55,8 +55,13 @@ std::vector<StepStats> step_stats(const SteppedEvents& kernels, const SteppedEve
     StepStats& own = out[step];
     const std::int64_t dur = events.dur[i];
     if (is_kernel) {
-      ++own.kernels;
-      if (dur != kUnknownValue) ++own.known, own.kernel_time = saturating_add(own.kernel_time, dur);
+      own.last_kernel = static_cast<std::uint32_t>(i + 1);
+      if (own.kernels++ == 0) own.first_kernel = own.last_kernel, own.kernels_begin = events.ts[i];
+      if (dur != kUnknownValue) {
+        ++own.known;
+        own.kernel_time = saturating_add(own.kernel_time, dur);
+        own.kernels_end = std::max(own.kernels_end, saturating_add(events.ts[i], dur));
+      }
     }
     if (own.first == kUnknownValue) own.first = events.ts[i];
     if (dur == kUnknownValue) return;
@@ -99,22 +104,6 @@ std::vector<Extent> extents_of_steps(const StepSet& set, const EventTables& even
     const StepFacts& step = set.steps[i];
     if (step.ts == kUnknownValue) continue;
     out[i] = {step.ts, std::max(out[i].end, saturating_add(step.ts, duration_or_zero(step.dur)))};
-  }
-  return out;
-}
-
-std::vector<std::int64_t> periods(std::span<const std::int64_t> start, std::span<const std::uint32_t> track) {
-  std::vector<std::int64_t> out(start.size(), kUnknownValue);
-  std::map<std::uint32_t, std::size_t> latest;  // by track
-  for (std::size_t i = 0; i < start.size(); ++i) {
-    const auto [entry, is_first] = latest.try_emplace(track[i], i);
-    if (is_first) continue;
-    const std::size_t before = entry->second;
-    std::int64_t period = 0;
-    const bool known = start[i] != kUnknownValue && start[before] != kUnknownValue && start[i] >= start[before] &&
-                       !__builtin_sub_overflow(start[i], start[before], &period);
-    if (known) out[before] = period;
-    entry->second = i;
   }
   return out;
 }

@@ -25,11 +25,14 @@ inline SteppedEvents stepped(const EventColumns& events, std::span<const std::ui
 // All times in ns. Spans and busy times are those of the device where they are longest: devices work at the same time.
 struct StepStats {
   std::int64_t kernels = 0;
-  std::int64_t known = 0;                 // kernels whose duration is known
-  std::int64_t kernel_time = 0;           // sum of their durations, at most 2^63 - 1
-  std::int64_t first = kUnknownValue;     // start of its first kernel, copy or fill; kUnknownValue: there is none
-  std::int64_t gpu_span = kUnknownValue;  // from the start of the first to the end of the last on a device
-  std::int64_t gpu_busy = kUnknownValue;  // union of kernels, copies and fills on a device
+  std::int64_t known = 0;                           // kernels whose duration is known
+  std::int64_t kernel_time = 0;                     // sum of their durations, at most 2^63 - 1
+  std::uint32_t first_kernel = 0, last_kernel = 0;  // their ids; 0: there is none
+  std::int64_t kernels_begin = kUnknownValue,
+               kernels_end = kUnknownValue;  // start of the first, last end that is known
+  std::int64_t first = kUnknownValue;        // start of its first kernel, copy or fill; kUnknownValue: there is none
+  std::int64_t gpu_span = kUnknownValue;     // from the start of the first to the end of the last on a device
+  std::int64_t gpu_busy = kUnknownValue;     // union of kernels, copies and fills on a device
 };
 
 // By id of stream (from 1): a number for its device, counted from 0 without gaps. Unknown streams count for the first.
@@ -48,10 +51,6 @@ std::vector<StepStats> step_stats(const SteppedEvents& kernels, const SteppedEve
 // By step: from the start to the end of its mark, or of what it launched where that is known to end later; without a
 // known mark, of what it launched alone. Of no length where nothing is known of it.
 std::vector<Extent> extents_of_steps(const StepSet& set, const EventTables& events);
-
-// Of each step: the start of the next one on its track less its own; kUnknownValue for the last, and where a start is
-// unknown. Steps are in time order.
-std::vector<std::int64_t> periods(std::span<const std::int64_t> start, std::span<const std::uint32_t> track);
 
 // The longest run of steps, [first, last), whose requests in decode are at least 95 % of the most of any step: without
 // the ramps at both ends. Empty where no step decodes; -1: not known.

@@ -43,14 +43,17 @@ void add_device_periods(Measured& out, const StepSet& set, std::span<const StepS
   for (const StepMean& one : means_of_steps(steps, to_next)) out.period[one.step - 1] = one.mean;
 }
 
-// And of the others.
-void add_host_periods(Measured& out, const StepSet& set, std::span<const std::int64_t> start,
-                      std::span<const std::uint32_t> track) {
-  out.host_period = periods(start, track);
+// And of the others. `start`: by step; kUnknownValue: not known.
+void add_host_periods(Measured& out, const StepSet& set, std::span<const std::int64_t> start) {
+  out.host_period.assign(start.size(), kUnknownValue);
   const std::vector<std::uint32_t> earlier = earlier_on_track(set);
   for (std::size_t i = 0; i < earlier.size(); ++i) {
     if (earlier[i] == 0) continue;
     const std::size_t before = earlier[i] - 1;
+    std::int64_t period = 0;
+    const bool known = start[before] != kUnknownValue && start[i] >= start[before] &&
+                       !__builtin_sub_overflow(start[i], start[before], &period);
+    if (known) out.host_period[before] = period;
     if (!out.on_host[static_cast<std::size_t>(set.steps[before].info.kind)]) continue;
     out.period[before] = out.host_period[before];
     out.next[before] = set.steps[i].info.kind;
@@ -69,14 +72,12 @@ Measured measure(const StepSet& set, const EventTables& events) {
   add_device_periods(
       out, set, step_starts(stepped(events.kernels, set.of_kernel), memory, events.device_of_stream, set.steps.size()));
   std::vector<std::int64_t> start, decoding;
-  std::vector<std::uint32_t> track;
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
     const StepFacts& step = set.steps[i];
     start.push_back(step.ts == kUnknownValue ? out.stats[i + 1].first : step.ts);
-    track.push_back(step.track * 2 + (step.on_device ? 1 : 0));
     decoding.push_back(step.info.generation_requests.value_or(-1));
   }
-  add_host_periods(out, set, start, track);
+  add_host_periods(out, set, start);
   out.steady = steady_steps(decoding);
   return out;
 }
@@ -96,32 +97,11 @@ bool chosen(const Measured& measured, std::size_t step, StepChoice choice) {
   return choice == StepChoice::kAll || (step >= measured.steady.first && step < measured.steady.last);
 }
 
-// The kernels of a step, in time order.
-struct StepKernels {
-  std::uint32_t first_id = 0, last_id = 0;
-  std::int64_t begin = kUnknownValue, end = kUnknownValue;  // ns
-};
-
-std::vector<StepKernels> kernels_of_steps(const Measured& measured, const EventColumns& kernels) {
-  std::vector<StepKernels> out(measured.stats.size());
-  const auto ts = kernels.int64s("ts");
-  const auto dur = kernels.int64s("dur");
-  for (std::size_t i = 0; i < measured.of_kernel.size(); ++i) {
-    StepKernels& own = out[measured.of_kernel[i]];
-    own.last_id = static_cast<std::uint32_t>(i + 1);
-    if (own.first_id == 0) own.first_id = own.last_id, own.begin = ts[i];
-    if (dur[i] != kUnknownValue) own.end = std::max(own.end, saturating_add(ts[i], dur[i]));
-  }
-  return out;
-}
-
 // What is known of the kernels of a step, or of those in none.
-void add_kernels(TableRows& rows, const StepStats& stats, const StepKernels& kernels) {
+void add_kernels(TableRows& rows, const StepStats& stats) {
   rows.add(stats.kernels).add(stats.known).add(stats.kernel_time);
-  rows.add(known_time(kernels.begin))
-      .add(known_time(kernels.end))
-      .add(known_id(kernels.first_id))
-      .add(known_id(kernels.last_id));
+  rows.add(known_time(stats.kernels_begin)).add(known_time(stats.kernels_end));
+  rows.add(known_id(stats.first_kernel)).add(known_id(stats.last_kernel));
 }
 
 // Sums and medians of the steps of a kind.
@@ -193,7 +173,6 @@ void add_phase(TableRows& rows, std::string_view name, const Phase& phase, const
 void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
   const StepSet& set = workload.steps();
   const Measured measured = measure(set, workload.events());
-  const std::vector<StepKernels> kernels = kernels_of_steps(measured, workload.events().kernels);
   for (std::size_t i = 0; i < set.steps.size(); ++i) {
     const StepFacts& step = set.steps[i];
     const StepStats& stats = measured.stats[i + 1];
@@ -205,7 +184,7 @@ void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
     rows.add(known_id(step.track));
     rows.add(step.info.context_requests).add(step.info.context_tokens);
     rows.add(step.info.generation_requests).add(step.info.generation_tokens);
-    add_kernels(rows, stats, kernels[i + 1]);
+    add_kernels(rows, stats);
     rows.add(known_time(stats.first)).add(known_time(stats.gpu_span)).add(known_time(stats.gpu_busy)).add(period);
     rows.add(clock_of(measured, period.has_value(), static_cast<std::size_t>(step.info.kind)));
     rows.add(measured.next[i] ? std::optional(to_string(*measured.next[i])) : std::nullopt);
@@ -218,7 +197,7 @@ void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
     if (measured.stats[place].kernels == 0) continue;
     constexpr std::size_t kBehindName = 8, kBehindKernels = 11;  // columns that only a step has
     rows.add_null(2).add(name).add_null(kBehindName);
-    add_kernels(rows, measured.stats[place], kernels[place]);
+    add_kernels(rows, measured.stats[place]);
     rows.add_null(kBehindKernels);
   }
 }

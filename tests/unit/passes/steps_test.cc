@@ -365,12 +365,6 @@ TEST_CASE("figures of steps: of the longest device, copies in spans only, kernel
   CHECK(stats[2].gpu_span == kUnknownValue);
 }
 
-TEST_CASE("periods run from step to step of one track") {
-  CHECK(periods(StepTimes{0, 5, 10, kUnknownValue, 40}, Ids{1, 2, 1, 1, 2}) ==
-        StepTimes{10, 35, kUnknownValue, kUnknownValue, kUnknownValue});
-  CHECK(periods({}, {}).empty());
-}
-
 TEST_CASE("the steady state leaves the ramps out") {
   const auto steady = [](const StepTimes& requests) {
     const StepRange range = steady_steps(requests);
