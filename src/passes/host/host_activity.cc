@@ -105,30 +105,19 @@ LaunchThreads::LaunchThreads(const Index& index, const EventTables& events)
       device_of_stream_(events.device_of_stream),
       thread_of_call_(events.calls.ids("thread_id")),
       threads_(row_count(index.database(), "thread")) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> launches;  // by device, 0: of all; by thread
-  std::uint32_t devices = 0;
+  std::map<std::uint32_t, std::map<std::uint32_t, std::int64_t>> launches = {{0, {}}};  // by device, 0: of all; thread
   for (const bool is_memory_op : {false, true}) {
-    std::pair<std::uint32_t, std::uint32_t> last;  // those of one pair mostly follow each other
-    std::int64_t* count = nullptr;
     for (std::uint32_t id = 1; id <= (is_memory_op ? memory_ops_ : kernels_); ++id) {
       const EventRef event{id, is_memory_op};
-      const std::uint32_t thread = launcher(event);
+      const std::uint32_t thread = launcher(event), on = device(event);
       if (thread == 0) continue;
-      const std::pair key(device(event), thread);
-      if (count == nullptr || key != last) count = &launches[last = key];
-      ++*count;
-      devices = std::max(devices, key.first);
+      ++launches[0][thread];
+      if (on != 0) ++launches[on][thread];
     }
   }
-  std::map<std::uint32_t, std::int64_t> all;
-  for (const auto& [key, count] : launches) all[key.second] += count;
-  for (const auto& [thread, count] : all) launches[{0, thread}] = count;
-  busiest_.assign(devices + std::size_t{1}, 0);
-  std::vector<std::int64_t> most(busiest_.size(), 0);
-  for (const auto& [key, count] : launches) {
-    if (count <= most[key.first]) continue;
-    most[key.first] = count;
-    busiest_[key.first] = key.second;
+  for (const auto& [on, threads] : launches) {
+    const auto most = std::ranges::max_element(threads, {}, [](const auto& one) { return one.second; });
+    for_id(busiest_, on) = most == threads.end() ? 0 : most->first;
   }
 }
 
