@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "passes/critical/hand_overs.h"
 #include "passes/critical/release_graph.h"
 #include "passes/steps/step_set.h"
 
