@@ -97,37 +97,6 @@ std::vector<CallNode> TreeBuilder::finish() {
 
 bool has_something(const PathTime& time) { return time.count > 0 || time.time > 0; }
 
-std::vector<CallNode> from_outside(std::span<const StackEntry> stacks, std::span<const PathTime> times) {
-  std::vector<bool> needed(stacks.size(), false);
-  for (std::size_t id = stacks.size(); id-- > 1;) {
-    if (!needed[id] && !has_something(times[id])) continue;
-    needed[id] = true;
-    needed[stacks[id].parent] = true;
-  }
-  TreeBuilder tree;
-  std::vector<std::uint32_t> node(stacks.size(), kNoNode);
-  for (std::size_t id = 1; id < stacks.size(); ++id) {
-    if (!needed[id]) continue;
-    const std::uint32_t above = node[stacks[id].parent];
-    node[id] = stacks[id].frame == kNoFrame ? above : tree.child(above, stacks[id]);
-    if (node[id] != kNoNode && has_something(times[id])) tree.end_at(node[id], times[id]);
-  }
-  return tree.finish();
-}
-
-std::vector<CallNode> from_inside(std::span<const StackEntry> stacks, std::span<const PathTime> times) {
-  TreeBuilder tree;
-  for (std::size_t id = 1; id < stacks.size(); ++id) {
-    if (!has_something(times[id])) continue;
-    std::uint32_t node = kNoNode;
-    for (std::size_t at = id; at != 0; at = stacks[at].parent) {
-      if (stacks[at].frame != kNoFrame) node = tree.child(node, stacks[at]);
-    }
-    if (node != kNoNode) tree.end_at(node, times[id]);
-  }
-  return tree.finish();
-}
-
 bool is_idle(const CallNode& node) { return node.self == 0 && node.self_count == 0; }
 
 // Frames that are alike and got one parent by what is left out between them, such as the forward() of every layer: each
@@ -153,7 +122,20 @@ void tell_apart(std::span<const CallNode> tree, std::vector<bool>& keep) {
 }  // namespace
 
 std::vector<CallNode> call_tree(std::span<const StackEntry> stacks, std::span<const PathTime> times, TreeSide side) {
-  return side == TreeSide::kOutside ? from_outside(stacks, times) : from_inside(stacks, times);
+  TreeBuilder tree;
+  std::vector<std::size_t> path;
+  for (std::size_t id = 1; id < stacks.size(); ++id) {
+    if (!has_something(times[id])) continue;
+    path.clear();
+    for (std::size_t at = id; at != 0; at = stacks[at].parent) {
+      if (stacks[at].frame != kNoFrame) path.push_back(at);
+    }
+    if (side == TreeSide::kOutside) std::ranges::reverse(path);
+    std::uint32_t node = kNoNode;
+    for (const std::size_t at : path) node = tree.child(node, stacks[at]);
+    if (node != kNoNode) tree.end_at(node, times[id]);
+  }
+  return tree.finish();
 }
 
 std::vector<CallNode> flat_profile(std::span<const StackEntry> stacks, std::span<const PathTime> times) {
