@@ -12,7 +12,6 @@
 #include "passes/steps/inferred_steps.h"
 #include "passes/steps/step_pattern.h"
 #include "trace/format_holds.h"
-#include "trace/python_frame.h"
 #include "trace/step_grammar.h"
 
 namespace tracedb {
@@ -329,40 +328,14 @@ std::string_view to_string(StepSource source) {
 
 namespace {
 
-struct Call {
-  std::int64_t ts = 0, dur = 0;
-  std::uint32_t thread = 0;
-};
-
-// The calls of one module, in time order.
-struct ModuleCallList {
-  std::string name;
-  std::vector<Call> calls;
-  std::int64_t time = 0;             // of the host
-  std::int64_t end = kUnknownValue;  // of the latest call
-  bool in_turn = true;               // no call begins before the one before it has ended
-};
-
-std::string label(std::string_view frame) {
-  return std::string(frame.starts_with(kModuleFrame) ? frame.substr(kModuleFrame.size()) : frame);
-}
-
-std::map<std::int64_t, ModuleCallList> read_module_calls(const Index& index) {
-  std::map<std::int64_t, ModuleCallList> modules;  // by name
-  Statement rows(index.database(),
-                 "SELECT m.name_id, m.ts, m.dur, m.thread_id, t.value FROM module_call m JOIN string t ON t.id = "
-                 "m.name_id WHERE m.dur IS NOT NULL ORDER BY m.ts, m.id");
-  while (rows.step()) {
-    ModuleCallList& module = modules[rows.int64(0)];
-    const Call call{rows.int64(1), rows.int64(2), static_cast<std::uint32_t>(rows.int64(3))};
-    if (module.calls.empty()) module.name = label(rows.text(4));
-    module.in_turn = module.in_turn && (module.calls.empty() || call.ts >= module.end);
-    module.end = saturating_add(call.ts, call.dur);
-    module.time = saturating_add(module.time, call.dur);
-    module.calls.push_back(call);
-  }
-  return modules;
-}
+// The calls, in time order, of the module that takes most time on the host of those that are called several times, each
+// call after the one before.
+constexpr std::string_view kModelCalls =
+    "WITH call AS MATERIALIZED (SELECT m.*, iif(t.value GLOB 'nn.Module: *', substr(t.value, 12), t.value) AS name, "
+    "m.ts < lag(m.ts + m.dur) OVER (PARTITION BY m.name_id ORDER BY m.ts, m.id) AS overlaps FROM module_call m JOIN "
+    "string t ON t.id = m.name_id WHERE m.dur IS NOT NULL) SELECT ts, dur, thread_id, name FROM call WHERE name_id = "
+    "(SELECT name_id FROM call GROUP BY name_id HAVING count(*) > 1 AND max(overlaps) = 0 ORDER BY total(dur) DESC, "
+    "name_id LIMIT 1) ORDER BY ts, id";
 
 LargeVector<std::uint32_t> assigned(const EventColumns& events, const CallSteps& steps) {
   const auto launch = events.ids("launch_id");
@@ -378,31 +351,25 @@ constexpr std::uint32_t kBackwardPass = static_cast<std::uint32_t>(Pass::kBackwa
 
 StepSet steps_by_module(const Index& index, const EventTables& events) {
   StepSet set;
-  const std::map<std::int64_t, ModuleCallList> modules = read_module_calls(index);
-  const ModuleCallList* model = nullptr;
-  for (const auto& [id, module] : modules) {
-    if (module.calls.size() < 2 || !module.in_turn) continue;
-    if (model == nullptr || module.time > model->time) model = &module;
-  }
-  if (model == nullptr) return set;
   std::vector<HostMark> marks;
-  for (const Call& call : model->calls) {
-    StepFacts facts;
-    facts.name = model->name;
-    facts.ts = call.ts;
-    facts.dur = call.dur;
-    facts.track = call.thread;
-    set.steps.push_back(std::move(facts));
-    marks.push_back({call.ts, saturating_add(call.ts, call.dur), call.thread,
+  Statement model(index.database(), kModelCalls);
+  while (model.step()) {
+    StepFacts& facts = set.steps.emplace_back();
+    facts.ts = model.int64(0);
+    facts.dur = model.int64(1);
+    facts.track = static_cast<std::uint32_t>(model.int64(2));
+    facts.name = model.text(3);
+    marks.push_back({facts.ts, saturating_add(facts.ts, facts.dur), facts.track,
                      static_cast<std::uint32_t>(set.steps.size()), StepScope::kProcess});
   }
+  if (marks.empty()) return set;
   const CallSteps calls(index, marks);
   set.of_kernel = assigned(events.kernels, calls);
   set.of_memory = assigned(events.memory, calls);
   if (std::ranges::all_of(set.of_kernel, [](std::uint32_t step) { return step == 0; })) return {};
   set.source = StepSource::kModules;
-  set.notes.push_back(
-      fmt::format("no annotation names a step: {} by the calls of {}", counted(set.steps.size(), "step"), model->name));
+  set.notes.push_back(fmt::format("no annotation names a step: {} by the calls of {}",
+                                  counted(set.steps.size(), "step"), set.steps.front().name));
   return set;
 }
 
