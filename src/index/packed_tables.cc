@@ -93,7 +93,7 @@ void add_open_calls(TableRows& rows, Database& database) {
     const auto threads = reader.ids(2), stacks = reader.ids(3);
     for (std::size_t i = 0; i < ts.size() && ts[i] <= at; ++i) {
       if (threads[i] != thread || dur[i] == kUnknownValue || saturating_add(ts[i], dur[i]) <= at) continue;
-      rows.add(reader.first() + i + 1).add(ts[i]).add(dur[i]).add(threads[i]).add(stacks[i]);
+      rows.add(reader.first() + i + 1, ts[i], dur[i], threads[i], stacks[i]);
     }
   }
 }

@@ -454,7 +454,7 @@ std::map<std::uint32_t, Occupied> occupied_by_device(Workload& workload) {
 }
 
 void add_shares(const StepTime& time, TableRows& rows) {
-  rows.add(time.device).add(time.window.begin).add(time.window.length());
+  rows.add(time.device, time.window.begin, time.window.length());
   for (std::size_t share = 0; share < kShares; ++share) rows.add(time.of(share));
   rows.add(time.other());
 }
@@ -466,10 +466,10 @@ void fill_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
   for (const StepTime& time : times_of_steps(workload).steps) {
     if (time.step) {
       const StepFacts& step = set.steps[*time.step];
-      rows.add(*time.step).add(to_string(step.info.kind));
+      rows.add(*time.step, to_string(step.info.kind));
       rows.add(set.source == StepSource::kInferred ? std::nullopt : std::optional<std::string_view>(step.name));
     } else {
-      rows.add_null().add_null().add("[whole trace]");
+      rows.add_null(2).add("[whole trace]");
     }
     add_shares(time, rows);
   }
@@ -481,7 +481,7 @@ void fill_steps_as_one(Workload& workload, const PassOptions&, TableRows& rows) 
 
 void fill_pass_breakdown(Workload& workload, const PassOptions&, TableRows& rows) {
   for (const StepTime& time : times_of_steps(workload).steps) {
-    const auto begin = [&](std::string_view pass) { rows.add(time.step).add(time.device).add(pass); };
+    const auto begin = [&](std::string_view pass) { rows.add(time.step, time.device, pass); };
     for (std::size_t pass = 0; pass < kPasses; ++pass) {
       std::array<std::int64_t, kOnDevice> own{};
       for (std::size_t share = 0; share < kOnDevice; ++share)
@@ -506,9 +506,9 @@ void fill_occupancy(Workload& workload, const PassOptions&, TableRows& rows) {
   for (const StepTime& time : times_of_steps(workload).steps) {
     const auto own = devices.find(time.device.value_or(0));
     if (own == devices.end()) continue;
-    rows.add(time.step).add(time.device);
+    rows.add(time.step, time.device);
     rows.add(own->second.all_blocks ? within(own->second.multiprocessors, time.window) : std::nullopt);
-    rows.add(within(own->second.known, time.window)).add(within(own->second.occupancy, time.window));
+    rows.add(within(own->second.known, time.window), within(own->second.occupancy, time.window));
   }
 }
 

@@ -31,8 +31,7 @@ struct CallSums : DeviceSums {
   // `knows_host`: else the cells of the host are NULL.
   void add_to(TableRows& rows, bool knows_host) const {
     const auto of_host = [&](std::int64_t value) { return knows_host ? std::optional(value) : std::nullopt; };
-    rows.add(of_host(calls)).add(of_host(host_total)).add(of_host(host_self));
-    rows.add(total).add(device_self).add(busy).add(kernels);
+    rows.add(of_host(calls), of_host(host_total), of_host(host_self), total, device_self, busy, kernels);
   }
 };
 
@@ -216,7 +215,7 @@ void fill_operator_tree(Workload& workload, const PassOptions&, TableRows& rows)
   std::int64_t position = 0;
   for (const std::uint32_t group : order) {
     if (summer.sums[group].empty()) continue;
-    rows.add(++position).add(summer.name(group)).add(depth[group]);
+    rows.add(++position, summer.name(group), depth[group]);
     summer.sums[group].add_to(rows, summer.is_operator(group));
   }
 }
@@ -397,7 +396,7 @@ void fill_modules(Workload& workload, const PassOptions& options, TableRows& row
   std::int64_t position = 0;
   const auto add = [&](std::string_view name, const ModuleNode& node, const CallSums& own, bool is_module) {
     if (own.empty()) return;
-    rows.add(++position).add(name).add(node.depth);
+    rows.add(++position, name, node.depth);
     own.add_to(rows, all && is_module && own.calls > 0);  // what ran without a call was called unseen, as by XLA
   };
   if constexpr (kTree) {
@@ -441,8 +440,7 @@ void fill_operator_modules(Workload& workload, const PassOptions& options, Table
     const std::size_t classes = modules.paths.groups;
     rows.add(group.module < classes ? std::string_view(modules.paths.stacks.frames[group.module])
                                     : (group.module == classes ? kNoModule : kNoStack));
-    rows.add(group.name == 0 ? std::nullopt : std::optional(group.calls));
-    rows.add(group.total).add(group.busy).add(group.kernels);
+    rows.add(group.name == 0 ? std::nullopt : std::optional(group.calls), group.total, group.busy, group.kernels);
   }
 }
 
@@ -503,7 +501,7 @@ void fill_call_tree(Workload& workload, const PassOptions& options, TableRows& r
   for (const PathTime& path : times.times) all = saturating_add(all, path.time);
   std::int64_t position = 0;
   const auto add = [&](const CallNode& node, std::string_view frame) {
-    rows.add(++position).add(node.total).add(node.self).add(node.count).add(node.depth).add(frame).add(all);
+    rows.add(++position, node.total, node.self, node.count, node.depth, frame, all);
     rows.add(std::max<std::int64_t>(node.instances, 1));
   };
   std::size_t most = options.most_frames;
@@ -542,7 +540,7 @@ void fill_sequences(Workload& workload, const PassOptions& options, TableRows& r
       const std::string& written = labels.texts[one];
       text += (text.empty() ? "" : " > ") + (options.sequence_name ? options.sequence_name(written) : written);
     }
-    rows.add(++position).add(found.count).add(found.total).add(found.min).add(found.max).add(text).add(all);
+    rows.add(++position, found.count, found.total, found.min, found.max, text, all);
   }
 }
 

@@ -130,17 +130,12 @@ void fill_comm_groups(Workload& workload, const PassOptions&, TableRows& rows) {
     const GroupStats& own = stats[g];
     if (own.count == 0) continue;
     const auto figure = [&](auto value) { return own.known > 0 ? std::optional(value) : std::nullopt; };
-    rows.add(known_text(what.name))
-        .add(known_text(what.group_name))
-        .add(known_text(what.group_description))
-        .add(what.group_size);
-    rows.add(known_text(what.dtype)).add(what.bytes).add(own.count).add(own.known).add(own.total);
-    rows.add(times[g].busy).add(times[g].exposed);
-    rows.add(figure(own.min)).add(figure(own.max)).add(figure(own.median)).add(figure(own.p99));
+    rows.add(known_text(what.name), known_text(what.group_name), known_text(what.group_description), what.group_size);
+    rows.add(known_text(what.dtype), what.bytes, own.count, own.known, own.total, times[g].busy, times[g].exposed);
+    rows.add(figure(own.min), figure(own.max), figure(own.median), figure(own.p99));
     std::optional<double> factor = bus_factor(what.name, what.group_size.value_or(0));
     if (factor && what.leaving) factor = std::min(*factor, *what.leaving);
-    rows.add(factor).add(what.described);
-    rows.add(what.fused ? "comm_compute" : "comm");
+    rows.add(factor, what.described, what.fused ? "comm_compute" : "comm");
   }
 }
 

@@ -111,8 +111,8 @@ void fill_coverage(Workload& workload, const PassOptions&, TableRows& rows) {
     }
   }
   const auto add = [&](std::string_view code, const Measure& measure, std::int64_t part, std::int64_t whole) {
-    rows.add(code).add(whole > 0 ? std::optional(100 * static_cast<double>(part) / static_cast<double>(whole))
-                                 : std::nullopt);
+    rows.add(code,
+             whole > 0 ? std::optional(100 * static_cast<double>(part) / static_cast<double>(whole)) : std::nullopt);
     rows.add(measure.count);
   };
   for (std::size_t code = 0; code < kCodes; ++code) {
@@ -143,7 +143,7 @@ void fill_issue_words(Workload& workload, const PassOptions&, TableRows& rows) {
   while (issues.step()) {  // kinds that this version does not know have no row
     const IssueDescription* known = find_issue_kind(issues.text(0));
     if (known == nullptr) continue;
-    rows.add(known->name).add(issue_sentence(known->kind, static_cast<std::uint64_t>(issues.int64(1))).text);
+    rows.add(known->name, issue_sentence(known->kind, static_cast<std::uint64_t>(issues.int64(1))).text);
   }
 }
 

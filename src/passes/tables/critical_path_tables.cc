@@ -273,12 +273,12 @@ void fill_path(Workload& workload, const PassOptions& options, TableRows& rows) 
   for_each_part(workload, all, [&](const PathWindow& window, const PathPiece& piece) {
     const PathSegment& segment = piece.segment;
     const Activity* const activity = piece.activity;
-    rows.add(window.step).add(segment.ts).add(segment.end).add(segment.end - segment.ts);
+    rows.add(window.step, segment.ts, segment.end, segment.end - segment.ts);
     rows.add(kPathKindNames[static_cast<std::size_t>(segment.kind)]);
-    rows.add(activity == nullptr ? std::nullopt : known_id(activity->device)).add(known_id(segment.thread));
-    rows.add(words.text(words.name(piece))).add(words.class_of(segment.kind, activity));
+    rows.add(activity == nullptr ? std::nullopt : known_id(activity->device), known_id(segment.thread));
+    rows.add(words.text(words.name(piece)), words.class_of(segment.kind, activity));
     rows.add(words.text(words.operator_name(piece)));
-    rows.add(words.module_text(words.module(piece))).add(std::int64_t{segment.is_inferred});
+    rows.add(words.module_text(words.module(piece)), std::int64_t{segment.is_inferred});
     add_event(rows, activity == nullptr ? EventRef{} : activity->ref);
     rows.add(known_id(segment.call));
   });
@@ -314,10 +314,10 @@ void fill_sums(Workload& workload, const PassOptions& options, TableRows& rows) 
   std::ranges::sort(sums, {}, &std::pair<Key, Sum>::first);
   for (const auto& [key, sum] : sums) {
     const auto& [step, kind, name, op, module, device, thread] = key;
-    rows.add(step < 0 ? std::nullopt : std::optional(step)).add(kPathKindNames[static_cast<std::size_t>(kind)]);
-    rows.add(words.text(name)).add(sum.class_name);
-    rows.add(words.text(op)).add(words.module_text(module)).add(known_id(device)).add(known_id(thread));
-    rows.add(sum.time).add(sum.parts).add(sum.inferred);
+    rows.add(step < 0 ? std::nullopt : std::optional(step), kPathKindNames[static_cast<std::size_t>(kind)]);
+    rows.add(words.text(name), sum.class_name);
+    rows.add(words.text(op), words.module_text(module), known_id(device), known_id(thread));
+    rows.add(sum.time, sum.parts, sum.inferred);
   }
 }
 
@@ -328,9 +328,8 @@ void fill_slack(Workload& workload, const PassOptions& options, TableRows& rows)
   for (const PathWindow& window : all.windows) {
     for (const Slack& slack : all.paths.slack(window)) {
       const Activity& one = all.graph.activities()[slack.activity];
-      rows.add(window.step).add(one.ts).add(one.end - one.ts);
-      rows.add(known_time(slack.ns)).add(known_time(slack.least));
-      rows.add(words.text(names[one.ref])).add(words.class_of(PathKind::kComputation, &one)).add(known_id(one.stream));
+      rows.add(window.step, one.ts, one.end - one.ts, known_time(slack.ns), known_time(slack.least));
+      rows.add(words.text(names[one.ref]), words.class_of(PathKind::kComputation, &one), known_id(one.stream));
       add_event(rows, one.ref);
     }
   }
@@ -345,7 +344,7 @@ void fill_releases(Workload& workload, const PassOptions& options, TableRows& ro
     graph.for_each_release(i, [&](const Release& release) {
       const bool is_launch = release.kind == ReleaseKind::kLaunch;
       add_event(rows, all[i].ref);
-      rows.add(kNames[static_cast<std::size_t>(release.kind)]).add(release.at).add(all[i].ts - release.at);
+      rows.add(kNames[static_cast<std::size_t>(release.kind)], release.at, all[i].ts - release.at);
       rows.add(std::int64_t{binding->kind == release.kind && binding->activity == release.activity});
       add_event(rows, is_launch ? EventRef{} : all[release.activity].ref);
       rows.add(is_launch ? known_id(all[i].call) : std::nullopt);
@@ -354,7 +353,7 @@ void fill_releases(Workload& workload, const PassOptions& options, TableRows& ro
   for (const SynchronisingCall& call : graph.calls()) {
     for (const std::uint32_t one : call.awaited) {
       add_event(rows, {});
-      rows.add(call.is_inferred ? "inferred_return" : "return").add(all[one].end).add(call.end - all[one].end);
+      rows.add(call.is_inferred ? "inferred_return" : "return", all[one].end, call.end - all[one].end);
       rows.add(std::int64_t{one == call.source});
       add_event(rows, all[one].ref);
       rows.add(known_id(call.call));
@@ -455,9 +454,9 @@ void fill_what_if(Workload& workload, const PassOptions& options, TableRows& row
     }
     if (all.windows.empty()) continue;
     const WhatIfLength result = total(what);
-    rows.add(change.what).add(static_cast<double>(change.numerator) / static_cast<double>(change.denominator));
-    rows.add(length).add(result.length).add(length - result.length).add(floor.length);
-    rows.add(std::int64_t{result.is_lower_bound}).add(std::int64_t{floor.is_lower_bound}).add(all.windows.size());
+    rows.add(change.what, static_cast<double>(change.numerator) / static_cast<double>(change.denominator));
+    rows.add(length, result.length, length - result.length, floor.length);
+    rows.add(std::int64_t{result.is_lower_bound}, std::int64_t{floor.is_lower_bound}, all.windows.size());
     rows.add(changed ? std::optional(activities) : std::nullopt);
   }
 }

@@ -36,7 +36,7 @@ struct Lanes {
     if (by == LaneBy::kDevice) {
       rows.add(id).add_null();
     } else {
-      rows.add(id < events.device_of_stream.size() ? events.device_of_stream[id] : 0).add(id);
+      rows.add(id < events.device_of_stream.size() ? events.device_of_stream[id] : 0, id);
     }
   }
 };
@@ -154,10 +154,10 @@ void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) 
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Gap& gap = shown[i];
     lanes.add(rows, gap.lane);
-    rows.add(gap.ts).add(gap.dur).add(to_string(gap.cause));
+    rows.add(gap.ts, gap.dur, to_string(gap.cause));
     add_event(rows, gap.before);
     add_event(rows, gap.after);
-    rows.add(steps.step(gap)).add(gaps.count).add(gaps.total).add(steps.is_between(gap));
+    rows.add(steps.step(gap), gaps.count, gaps.total, steps.is_between(gap));
     if (!host) rows.add_null(kHostColumns);
     if (host) add_host(rows, *host, host->of(i));
   }
@@ -186,7 +186,7 @@ void fill_gap_causes(Workload& workload, const PassOptions& options, TableRows& 
   }
   for (const auto& [key, group] : groups) {
     lanes.add(rows, std::get<0>(key));
-    rows.add(to_string(std::get<1>(key))).add(group.gaps).add(group.time).add(group.longest).add(std::get<2>(key));
+    rows.add(to_string(std::get<1>(key)), group.gaps, group.time, group.longest, std::get<2>(key));
     if (!host) rows.add_null(kHostColumns);
     if (host) add_host(rows, *host, host->of(group.number));
   }
@@ -218,10 +218,10 @@ void fill_gap_groups(Workload& workload, const PassOptions& options, TableRows& 
   std::ranges::sort(groups, {}, [](const auto& one) { return std::pair(-one.second.time, one.first); });
   for (const auto& [key, group] : groups) {
     lanes.add(rows, key.lane);
-    rows.add(to_string(key.cause)).add(key.between);
+    rows.add(to_string(key.cause), key.between);
     names.add(rows, key.before);
     names.add(rows, key.next);
-    rows.add(std::ssize(group.gaps)).add(group.time).add(group.longest).add(group.first).add(all.count).add(all.total);
+    rows.add(std::ssize(group.gaps), group.time, group.longest, group.first, all.count, all.total);
     add_host(rows, host, host.sum(group.gaps), {key.layer, key.place, group.at_place, 0, group.time});
   }
 }
@@ -244,12 +244,10 @@ void fill_timeline(Workload& workload, const PassOptions& options, TableRows& ro
     const LaneTimeline& lane = all[i];
     if (lane.kernels + lane.memory_ops + lane.idle == 0) continue;
     lanes.add(rows, i);
-    rows.add(lane.kernels).add(lane.memory_ops).add(lane.begin).add(lane.span).add(lane.busy).add(lane.idle);
-    rows.add(lane.computation).add(lane.comm).add(lane.fused_comm).add(lane.copy);
-    rows.add(lane.exposed_comm).add(lane.exposed_copy);
+    rows.add(lane.kernels, lane.memory_ops, lane.begin, lane.span, lane.busy, lane.idle);
+    rows.add(lane.computation, lane.comm, lane.fused_comm, lane.copy, lane.exposed_comm, lane.exposed_copy);
     for (const std::int64_t idle : lane.idle_by_cause) rows.add(idle);
-    rows.add(lane.gaps).add(lane.micro_idle).add(lane.macro_idle).add(options.timeline.micro_idle);
-    rows.add(lane.unselected);
+    rows.add(lane.gaps, lane.micro_idle, lane.macro_idle, options.timeline.micro_idle, lane.unselected);
     rows.add(steps.are_known() ? std::optional(between_steps[i]) : std::nullopt);
     add_host(rows, host, host.of(i));
   }

@@ -96,12 +96,8 @@ void add_hlo(const Index& index, std::string_view text, std::uint32_t cpu_op, Ta
   const auto number = [&](int column) {
     return more != nullptr && !more->is_null(column) ? std::optional(more->int64(column)) : std::nullopt;
   };
-  rows.add(hlo.op)
-      .add(known_text(hlo.module))
-      .add(known_text(hlo.opcode))
-      .add(known_text(hlo.target))
-      .add(known_text(hlo.shape));
-  rows.add(more == nullptr ? std::nullopt : known_text(more->text(0))).add(number(1)).add(number(2));
+  rows.add(hlo.op, known_text(hlo.module), known_text(hlo.opcode), known_text(hlo.target), known_text(hlo.shape));
+  rows.add(more == nullptr ? std::nullopt : known_text(more->text(0)), number(1), number(2));
   rows.add(more == nullptr ? std::nullopt : known_text(more->text(3)));
 }
 
@@ -138,9 +134,9 @@ void fill_groups(Workload& workload, TableRows& rows, GroupBy by, bool by_pass) 
       rows.add(labels.label(g / parts));
     }
     if (by_pass) rows.add(pass_label(g % parts));
-    rows.add(names[g]).add(own.count).add(own.known).add(own.total).add(own.busy);
-    rows.add(known(own.min)).add(known(own.max)).add(known(own.median)).add(known(own.p90)).add(known(own.p99));
-    rows.add(known(own.stddev)).add(busy);
+    rows.add(names[g], own.count, own.known, own.total, own.busy);
+    rows.add(known(own.min), known(own.max), known(own.median), known(own.p90), known(own.p99));
+    rows.add(known(own.stddev), busy);
   }
 }
 
@@ -157,7 +153,7 @@ void fill_classes(Workload& workload, const PassOptions&, TableRows& rows) {
   const KernelClasses& classes = workload.classes();
   for (std::uint32_t id = 1; id < classes.end(); ++id) {
     const KernelClasses::Entry& entry = classes.of(id);
-    if (entry.known) rows.add(id).add(classes.class_of(id)).add(known_text(entry.rule)).add(known_text(entry.label));
+    if (entry.known) rows.add(id, classes.class_of(id), known_text(entry.rule), known_text(entry.label));
   }
 }
 
@@ -172,7 +168,7 @@ std::vector<PassTable> kernel_group_tables() {
 }
 
 void fill_roles(Workload&, const PassOptions&, TableRows& rows) {
-  for (const RoleInfo& info : kAllRoles) rows.add(info.name).add(to_string(info.family)).add(info.meaning);
+  for (const RoleInfo& info : kAllRoles) rows.add(info.name, to_string(info.family), info.meaning);
 }
 
 // Kernel time by layer, and by operation class, role or pass of training in each.
@@ -360,10 +356,9 @@ void fill_layers(Workload& workload, const PassOptions&, TableRows& rows) {
     if (group.n == 0) continue;
     const std::size_t slot = g / parts.names.size();
     const LayerStack* stack = slots.stack(slot);
-    rows.add(slot).add(stack == nullptr ? std::nullopt : std::optional<std::string_view>(stack->name));
-    rows.add(slots.label(slot));
+    rows.add(slot, stack == nullptr ? std::nullopt : std::optional<std::string_view>(stack->name), slots.label(slot));
     if (split != LayerSplit::kNone) rows.add(parts.names[g % parts.names.size()]);
-    rows.add(group.times.size()).add(group.n).add(group.total).add(group.known);
+    rows.add(group.times.size(), group.n, group.total, group.known);
     rows.add(group.known > 0 ? median_of(group.times) : std::nullopt);
     rows.add(group.known > 0 ? median_of(group.busy) : std::nullopt);
   }

@@ -44,7 +44,7 @@ struct NamedCalls {
 // Count, sum, median and 99th percentile; NULL: of no values.
 void add(TableRows& rows, const GroupStats& values) {
   const auto known = [&](auto value) { return values.count > 0 ? std::optional(value) : std::nullopt; };
-  rows.add(values.count).add(known(values.total)).add(known(values.median)).add(known(values.p99));
+  rows.add(values.count, known(values.total), known(values.median), known(values.p99));
 }
 
 // Kernels that waited longer for their launch than they ran, by name.
@@ -112,11 +112,8 @@ void fill_launch_groups(Workload& workload, const PassOptions&, TableRows& rows)
   for (std::size_t g = 0; g < calls.names.size(); ++g) {
     const LaunchStats& stats = launches.groups[g];
     if (stats.calls == 0) continue;
-    rows.add(texts.of(calls.names[g]).value_or("[no name]"))
-        .add(stats.calls)
-        .add(stats.launching)
-        .add(stats.kernels)
-        .add(stats.memory_ops);
+    rows.add(texts.of(calls.names[g]).value_or("[no name]"), stats.calls, stats.launching, stats.kernels,
+             stats.memory_ops);
     add(rows, stats.api);
     rows.add(stats.api.count > 0 ? std::optional(stats.api.max) : std::nullopt);
     add(rows, stats.delay);
@@ -124,7 +121,7 @@ void fill_launch_groups(Workload& workload, const PassOptions&, TableRows& rows)
     add(rows, stats.queue);
   }
   if (launches.kernels_without_launch == 0) return;
-  rows.add(kNoLaunch).add_null().add_null().add(launches.kernels_without_launch);
+  rows.add(kNoLaunch).add_null(2).add(launches.kernels_without_launch);
   constexpr std::size_t kFigures = 15;
   rows.add_null(kFigures);
 }
@@ -155,10 +152,10 @@ void fill_short_launches(Workload& workload, const PassOptions& options, TableRo
   TextById name_of(workload.index(), "SELECT name FROM kernel_name WHERE id = ?");
   for (auto& [name, group] : groups) {
     if (group.n == 0) continue;
-    rows.add(name_of.of(name).value_or("[no name]")).add(group.n).add(group.launched).add(group.time);
+    rows.add(name_of.of(name).value_or("[no name]"), group.n, group.launched, group.time);
     std::int64_t sum = 0;
     for (const std::int64_t delay : group.delays) sum = saturating_add(sum, delay);
-    rows.add(sum).add(median(std::span(group.delays)));
+    rows.add(sum, median(std::span(group.delays)));
   }
 }
 
@@ -181,10 +178,10 @@ void fill_memory_groups(Workload& workload, const PassOptions&, TableRows& rows)
     rows.add(kNames.at(g / directions));
     // Places 0 and 1: not one of the list, or the empty text that stands for none.
     rows.add(g % directions > 1 ? std::optional(copy_directions()[g % directions - 1]) : std::nullopt);
-    rows.add(stats.count).add(stats.known).add(stats.total).add(stats.busy);
-    rows.add(stats.known > 0 ? std::optional(stats.median) : std::nullopt).add(sizes.sized);
-    rows.add(sizes.sized > 0 ? std::optional(sizes.bytes) : std::nullopt).add(sizes.measured_bytes);
-    rows.add(measured[g].total).add(measured[g].busy).add(sizes.time).add(sizes.by_profiler).add(sizes.by_duration);
+    rows.add(stats.count, stats.known, stats.total, stats.busy);
+    rows.add(stats.known > 0 ? std::optional(stats.median) : std::nullopt, sizes.sized);
+    rows.add(sizes.sized > 0 ? std::optional(sizes.bytes) : std::nullopt, sizes.measured_bytes);
+    rows.add(measured[g].total, measured[g].busy, sizes.time, sizes.by_profiler, sizes.by_duration);
   }
 }
 
@@ -233,8 +230,8 @@ void fill_launch_configs(Workload& workload, const PassOptions&, TableRows& rows
   for (const LaunchedAlike& group : groups) {
     const auto range = [&](std::int64_t value) { return group.known > 0 ? std::optional(value) : std::nullopt; };
     const std::string_view name = names_by_id.of(group.name).value_or("[no name]");
-    rows.add(name).add(matrix_units_text(name)).add(group.sums.kernels).add(group.known).add(group.sums.total);
-    rows.add(range(group.min)).add(range(group.max));
+    rows.add(name, matrix_units_text(name), group.sums.kernels, group.known, group.sums.total);
+    rows.add(range(group.min), range(group.max));
     const Statement* const config = config_of.row(group.config);
     constexpr int kTexts = 2, kIntegers = 4, kAll = 8;
     for (int i = 0; i < kAll; ++i) {
@@ -314,18 +311,17 @@ void fill_queues(Workload& workload, const PassOptions& options, TableRows& rows
       const std::int64_t next = before * 2 == count ? std::next(point)->first : point->first;
       median = static_cast<double>(point->first + next) / 2;
     }
-    rows.add(known_id(stream)).add(count);
-    rows.add(last > first ? std::optional(area / static_cast<double>(last - first)) : std::nullopt).add(median);
-    rows.add(points.empty() ? std::nullopt : std::optional(points.rbegin()->first)).add(at_limit).add(first).add(last);
+    rows.add(known_id(stream), count);
+    rows.add(last > first ? std::optional(area / static_cast<double>(last - first)) : std::nullopt, median);
+    rows.add(points.empty() ? std::nullopt : std::optional(points.rbegin()->first), at_limit, first, last);
     rows.add(queue.not_launched);
   }
 }
 
 void fill_points(Workload& workload, const PassOptions&, TableRows& rows) {
   for (const auto& [stream, queue] : queues_of(workload)) {
-    for_each_point(queue, [&, id = known_id(stream)](std::int64_t ts, std::int64_t waiting) {
-      rows.add(id).add(ts).add(waiting);
-    });
+    for_each_point(queue,
+                   [&, id = known_id(stream)](std::int64_t ts, std::int64_t waiting) { rows.add(id, ts, waiting); });
   }
 }
 
@@ -354,10 +350,7 @@ void fill_rates(Workload& workload, const PassOptions&, TableRows& rows) {
     for (const auto& [ts, change] : own) {
       now.copies += change.copies;
       now.rate = now.copies == 0 ? 0 : now.rate + change.rate;  // exactly 0 where nothing runs
-      rows.add(place == 0 ? std::nullopt : std::optional(copy_directions()[place - 1]))
-          .add(ts)
-          .add(now.rate)
-          .add(now.copies);
+      rows.add(place == 0 ? std::nullopt : std::optional(copy_directions()[place - 1]), ts, now.rate, now.copies);
     }
   }
 }

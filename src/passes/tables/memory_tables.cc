@@ -251,17 +251,13 @@ void fill_memory_events(Workload& workload, const PassOptions&, TableRows& rows)
     const bool is_relative = events.allocated[i] == kUnknownValue;
     const Held held = totals.after(i);
     const bool on_host = is_on_host(events.device_type[i], id);
-    rows.add(i + 1).add(events.ts[i]).add(device_text(events.device_type[i], id));
-    rows.add(on_host ? std::nullopt : std::optional(id)).add(events.bytes[i]);
-    rows.add(held.allocated)
-        .add(known_time(held.reserved))
-        .add(std::int64_t{is_relative})
-        .add(std::int64_t{events.has_address[i]});
-    rows.add(known_id(events.ended[i])).add(known_id(freed[i + 1]));
+    rows.add(i + 1, events.ts[i], device_text(events.device_type[i], id));
+    rows.add(on_host ? std::nullopt : std::optional(id), events.bytes[i]);
+    rows.add(held.allocated, known_time(held.reserved), std::int64_t{is_relative}, std::int64_t{events.has_address[i]});
+    rows.add(known_id(events.ended[i]), known_id(freed[i + 1]));
     rows.add(freed[i + 1] == kNoRow ? std::nullopt : std::optional(events.ts[freed[i + 1] - 1]));
-    rows.add(name_of.of(ops[i])).add(known_id(ops[i]));
-    rows.add(known_text(modules.of(stacks[i])));
-    rows.add(known_id(stacks[i])).add(steps[i] == 0 ? std::nullopt : std::optional(std::int64_t{steps[i]} - 1));
+    rows.add(name_of.of(ops[i]), known_id(ops[i]), known_text(modules.of(stacks[i])));
+    rows.add(known_id(stacks[i]), steps[i] == 0 ? std::nullopt : std::optional(std::int64_t{steps[i]} - 1));
   }
 }
 

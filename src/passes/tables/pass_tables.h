@@ -127,7 +127,7 @@ inline std::optional<std::string_view> known_text(std::string_view text) {
 // Cells kernel_id and memory_op_id: one of them, or none.
 inline void add_event(TableRows& rows, const EventRef& event) {
   const std::optional<std::uint32_t> id = known_id(event.id);
-  rows.add(event.is_memory_op ? std::nullopt : id).add(event.is_memory_op ? id : std::nullopt);
+  rows.add(event.is_memory_op ? std::nullopt : id, event.is_memory_op ? id : std::nullopt);
 }
 
 // Makes all of them known to a database. What is asked for the workload must outlive its last statement; the options

@@ -99,9 +99,9 @@ bool chosen(const Measured& measured, std::size_t step, StepChoice choice) {
 
 // What is known of the kernels of a step, or of those in none.
 void add_kernels(TableRows& rows, const StepStats& stats) {
-  rows.add(stats.kernels).add(stats.known).add(stats.kernel_time);
-  rows.add(known_time(stats.kernels_begin)).add(known_time(stats.kernels_end));
-  rows.add(known_id(stats.first_kernel)).add(known_id(stats.last_kernel));
+  rows.add(stats.kernels, stats.known, stats.kernel_time);
+  rows.add(known_time(stats.kernels_begin), known_time(stats.kernels_end));
+  rows.add(known_id(stats.first_kernel), known_id(stats.last_kernel));
 }
 
 // Sums and medians of the steps of a kind.
@@ -162,10 +162,10 @@ std::array<Phase, kStepKinds> phases_of(const StepSet& set, const Measured& meas
 
 void add_phase(TableRows& rows, std::string_view name, const Phase& phase, const GroupStats& stats,
                std::optional<std::string_view> period_on, std::int64_t all_busy) {
-  rows.add(name).add(phase.steps).add(median_of(phase.requests)).add(phase.tokens);
-  rows.add(stats.count).add(stats.total).add(stats.known).add(stats.busy);
-  rows.add(median_of(phase.spans)).add(median_of(phase.hosts)).add(median_of(phase.periods)).add(period_on);
-  rows.add(median_of(phase.host_periods)).add(median_of(phase.lags)).add(phase.tokens_per_s()).add(all_busy);
+  rows.add(name, phase.steps, median_of(phase.requests), phase.tokens);
+  rows.add(stats.count, stats.total, stats.known, stats.busy);
+  rows.add(median_of(phase.spans), median_of(phase.hosts), median_of(phase.periods), period_on);
+  rows.add(median_of(phase.host_periods), median_of(phase.lags), phase.tokens_per_s(), all_busy);
 }
 
 }  // namespace
@@ -178,18 +178,17 @@ void fill_steps(Workload& workload, const PassOptions&, TableRows& rows) {
     const StepStats& stats = measured.stats[i + 1];
     const std::optional<std::int64_t> period = known_time(measured.period[i]);
     const std::optional<std::int64_t> tokens = tokens_of(step.info);
-    rows.add(i).add(to_string(step.info.kind));
+    rows.add(i, to_string(step.info.kind));
     rows.add(set.source == StepSource::kInferred ? std::nullopt : std::optional<std::string_view>(step.name));
-    rows.add(known_time(step.ts)).add(known_time(step.dur)).add(step.on_device ? "gpu" : "cpu");
-    rows.add(known_id(step.track));
-    rows.add(step.info.context_requests).add(step.info.context_tokens);
-    rows.add(step.info.generation_requests).add(step.info.generation_tokens);
+    rows.add(known_time(step.ts), known_time(step.dur), step.on_device ? "gpu" : "cpu", known_id(step.track));
+    rows.add(step.info.context_requests, step.info.context_tokens);
+    rows.add(step.info.generation_requests, step.info.generation_tokens);
     add_kernels(rows, stats);
-    rows.add(known_time(stats.first)).add(known_time(stats.gpu_span)).add(known_time(stats.gpu_busy)).add(period);
+    rows.add(known_time(stats.first), known_time(stats.gpu_span), known_time(stats.gpu_busy), period);
     rows.add(clock_of(measured, period.has_value(), static_cast<std::size_t>(step.info.kind)));
     rows.add(measured.next[i] ? std::optional(to_string(*measured.next[i])) : std::nullopt);
     rows.add(known_time(measured.host_period[i]));
-    rows.add(launch_lag(step, stats.first)).add(tokens && period ? per_second(*tokens, *period) : std::nullopt);
+    rows.add(launch_lag(step, stats.first), tokens && period ? per_second(*tokens, *period) : std::nullopt);
     rows.add(i >= measured.steady.first && i < measured.steady.last);
     rows.add(set.source == StepSource::kInferred ? std::optional<std::int64_t>(step.warm_up) : std::nullopt);
   }

@@ -362,7 +362,7 @@ void add_spread(TableRows& rows, std::vector<std::int64_t>& values) {
   }
   const double middle = median(std::span(values));
   const auto [least, most] = std::ranges::minmax(values);
-  rows.add(least).add(middle).add(most);
+  rows.add(least, middle, most);
   double sum = 0, squares = 0;
   for (const std::int64_t value : values) sum += 1 / static_cast<double>(value);
   const double mean = sum / static_cast<double>(values.size());
@@ -383,29 +383,27 @@ void fill_work(Workload& workload, const PassOptions& options, TableRows& rows) 
   for (WorkGroup& group : summer.groups) {
     const OperatorWork& work = group.work;
     const GroupKernels kernels = kernels_of(group, kernel_of);
-    rows.add(std::string_view(group.operator_name)).add(family_name(family_of(group.operator_name)));
+    rows.add(std::string_view(group.operator_name), family_name(family_of(group.operator_name)));
     const Statement* const shape = shape_of.row(group.shape);
     for (const int column : {0, 1}) rows.add(shape == nullptr ? std::nullopt : known_text(shape->text(column)));
-    rows.add(group.shape);
-    rows.add(group.of_size(work.b)).add(group.of_size(work.m)).add(group.of_size(work.n)).add(group.of_size(work.k));
-    rows.add(known_text(work.type)).add(known_text(work.layout)).add(group.calls).add(group.launching);
-    rows.add(group.kernels).add(group.busy).add(group.waiting).add(group.short_calls);
-    rows.add(group.of_one(work.flops)).add(group.of_one(work.bytes));
-    rows.add(group.of_all(group.flops)).add(group.of_all(group.bytes)).add(group.of_all(group.step_flops));
+    rows.add(group.shape, group.of_size(work.b), group.of_size(work.m), group.of_size(work.n), group.of_size(work.k));
+    rows.add(known_text(work.type), known_text(work.layout), group.calls, group.launching);
+    rows.add(group.kernels, group.busy, group.waiting, group.short_calls);
+    rows.add(group.of_one(work.flops), group.of_one(work.bytes));
+    rows.add(group.of_all(group.flops), group.of_all(group.bytes), group.of_all(group.step_flops));
     rows.add(peaks != nullptr ? peaks->rate(work.family, work.type, kernels.tf32) : std::nullopt);
     rows.add(peaks != nullptr && !group.crosses ? peaks->memory_gb_s : std::nullopt);
     const bool all_outer = group.outer() > 0 && group.outer() == group.launching;
-    rows.add(uses_matrix_units(work.family) && !all_outer).add(kernels.tf32).add(known_text(kernels.names));
-    rows.add(known_text(group.missing())).add(group.is_wrong()).add(summer.span);
-    rows.add(summer.devices).add(summer.matrix_unmodelled);
-    rows.add(group.rated).add(group.left_out).add(group.rated_busy);
+    rows.add(uses_matrix_units(work.family) && !all_outer, kernels.tf32, known_text(kernels.names));
+    rows.add(known_text(group.missing()), group.is_wrong(), summer.span, summer.devices, summer.matrix_unmodelled);
+    rows.add(group.rated, group.left_out, group.rated_busy);
     add_spread(rows, group.busy_of_calls);
   }
   if (summer.unmodelled == 0) return;
   constexpr std::size_t kUntilBusy = 14, kBehindBusy = 14;
   rows.add(std::string_view("[not modelled]"));
   rows.add_null(kUntilBusy - 1).add(summer.unmodelled).add_null(kBehindBusy);
-  rows.add(summer.span).add(summer.devices).add(summer.matrix_unmodelled).add_null(7);
+  rows.add(summer.span, summer.devices, summer.matrix_unmodelled).add_null(7);
 }
 
 }  // namespace tracedb

@@ -76,6 +76,11 @@ class TableRows {
   TableRows& add(const std::optional<T>& value) {
     return value ? add(*value) : add_null();
   }
+  template <class... Cells>
+  requires(sizeof...(Cells) > 1) TableRows& add(const Cells&... cells) {
+    (add(cells), ...);
+    return *this;
+  }
 
   [[nodiscard]] std::size_t size() const { return cells_.size() / columns_; }
   [[nodiscard]] bool is_whole() const { return cells_.size() % columns_ == 0; }
