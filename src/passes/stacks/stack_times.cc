@@ -28,37 +28,6 @@ bool is_first_met(Instances& seen, std::size_t node, std::uint32_t instance) {
   return instance != kNoFrame && seen.insert(std::uint64_t{node} << 32U | instance).second;
 }
 
-// A tree under construction, in the order nodes were first met.
-class TreeBuilder {
- public:
-  std::uint32_t child(std::uint32_t parent, const StackEntry& called) {
-    const std::uint32_t frame = called.frame;
-    const std::uint64_t key = std::uint64_t{parent} << 32U | frame;
-    const auto [entry, is_first] = ids_.try_emplace(key, static_cast<std::uint32_t>(nodes_.size()));
-    if (is_first) {
-      CallNode node;
-      node.parent = parent;
-      node.frame = frame;
-      node.depth = parent == kNoNode ? 0 : nodes_[parent].depth + 1;
-      nodes_.push_back(node);
-    }
-    if (is_first_met(instances_, entry->second, called.instance)) ++nodes_[entry->second].instances;
-    return entry->second;
-  }
-  void end_at(std::uint32_t id, const PathTime& time) {
-    CallNode& node = nodes_[id];
-    node.self = saturating_add(node.self, time.time);
-    node.self_count += time.count;
-  }
-  // Totals, then the reader's order.
-  std::vector<CallNode> finish();
-
- private:
-  std::vector<CallNode> nodes_;
-  std::unordered_map<std::uint64_t, std::uint32_t> ids_;
-  Instances instances_;
-};
-
 // Of siblings of one total, those of the smaller frame come first.
 std::vector<std::uint32_t> reading_order(std::span<const CallNode> nodes) {
   std::vector<std::uint32_t> parents;
@@ -79,20 +48,6 @@ std::vector<CallNode> rearranged(std::span<const CallNode> nodes, std::span<cons
     out.push_back(node);
   }
   return out;
-}
-
-std::vector<CallNode> TreeBuilder::finish() {
-  for (CallNode& node : nodes_) {
-    node.total = node.self;
-    node.count = node.self_count;
-  }
-  for (std::size_t id = nodes_.size(); id-- > 0;) {
-    if (nodes_[id].parent == kNoNode) continue;
-    CallNode& parent = nodes_[nodes_[id].parent];
-    parent.total = saturating_add(parent.total, nodes_[id].total);
-    parent.count += nodes_[id].count;
-  }
-  return rearranged(nodes_, reading_order(nodes_));
 }
 
 bool has_something(const PathTime& time) { return time.count > 0 || time.time > 0; }
@@ -122,7 +77,9 @@ void tell_apart(std::span<const CallNode> tree, std::vector<bool>& keep) {
 }  // namespace
 
 std::vector<CallNode> call_tree(std::span<const StackEntry> stacks, std::span<const PathTime> times, TreeSide side) {
-  TreeBuilder tree;
+  std::vector<CallNode> nodes;  // parents before their children
+  std::unordered_map<std::uint64_t, std::uint32_t> ids;
+  Instances instances;
   std::vector<std::size_t> path;
   for (std::size_t id = 1; id < stacks.size(); ++id) {
     if (!has_something(times[id])) continue;
@@ -131,11 +88,22 @@ std::vector<CallNode> call_tree(std::span<const StackEntry> stacks, std::span<co
       if (stacks[at].frame != kNoFrame) path.push_back(at);
     }
     if (side == TreeSide::kOutside) std::ranges::reverse(path);
-    std::uint32_t node = kNoNode;
-    for (const std::size_t at : path) node = tree.child(node, stacks[at]);
-    if (node != kNoNode) tree.end_at(node, times[id]);
+    std::uint32_t own = kNoNode;
+    for (const std::size_t at : path) {
+      const std::uint32_t parent = own, frame = stacks[at].frame;
+      own =
+          ids.try_emplace(std::uint64_t{parent} << 32U | frame, static_cast<std::uint32_t>(nodes.size())).first->second;
+      if (own == nodes.size()) nodes.push_back({parent, frame});
+      CallNode& node = nodes[own];
+      if (is_first_met(instances, own, stacks[at].instance)) ++node.instances;
+      node.total = saturating_add(node.total, times[id].time);
+      node.count += times[id].count;
+    }
+    if (own == kNoNode) continue;
+    nodes[own].self = saturating_add(nodes[own].self, times[id].time);
+    nodes[own].self_count += times[id].count;
   }
-  return tree.finish();
+  return rearranged(nodes, reading_order(nodes));
 }
 
 std::vector<CallNode> flat_profile(std::span<const StackEntry> stacks, std::span<const PathTime> times) {
