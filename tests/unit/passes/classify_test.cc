@@ -12,7 +12,6 @@
 #include "passes/classify/classifier.h"
 #include "passes/classify/kernel_classes.h"
 #include "passes/classify/kernel_kind.h"
-#include "passes/classify/rule_check.h"
 #include "passes/classify/rule_set.h"
 #include "support/cases.h"
 #include "support/refused.h"

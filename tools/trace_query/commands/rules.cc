@@ -7,7 +7,6 @@
 #include "base/text/amounts.h"
 #include "base/text/closest_name.h"
 #include "passes/classify/kernel_classes.h"
-#include "passes/classify/rule_check.h"
 #include "trace_query/command.h"
 #include "trace_query/open.h"
 #include "trace_query/run.h"
