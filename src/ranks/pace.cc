@@ -1,10 +1,10 @@
-#include "ranks/pace.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <set>
+
+#include "ranks/waits.h"
 
 namespace tracedb {
 namespace {

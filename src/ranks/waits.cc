@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "passes/host/host_activity.h"
-#include "ranks/pace.h"
 
 namespace tracedb {
 namespace {
@@ -480,8 +479,8 @@ std::optional<HostCause> find_host_cause(Workload& workload, const RankTrace& ra
   const LaunchThreads threads(workload.index(), events);
   const std::span<const std::int64_t> starts = events.kernels.int64s("ts");
   std::vector<HostGap> gaps;
-  for (const LateWindow& window : waits.host_windows) {
-    rank.working.for_each_gap(window.from, window.to, [&](std::int64_t from, std::int64_t to) {
+  for (const Extent& window : waits.host_windows) {
+    rank.working.for_each_gap(window.begin, window.end, [&](std::int64_t from, std::int64_t to) {
       const auto next = static_cast<std::uint32_t>(std::ranges::lower_bound(starts, to - rank.shift) - starts.begin());
       if (next == starts.size()) return;
       gaps.push_back({from - rank.shift, to - rank.shift, threads.of({next + 1, false})});

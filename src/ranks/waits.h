@@ -26,6 +26,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time_cover.h"
 #include "passes/select/workload.h"
 #include "ranks/collectives.h"
 #include "ranks/rank_trace.h"
@@ -78,11 +79,6 @@ struct ClassExcess {
   double kernels = 0;     // more of them
 };
 
-// What came before a collective that a rank was late for, on the rank's own clock.
-struct LateWindow {
-  std::int64_t from = 0, to = 0;
-};
-
 // Where the host was in such windows while the device had nothing to do.
 struct HostCause {
   std::string place;  // python frame, operator or call
@@ -108,10 +104,10 @@ struct RankWaits {
   std::array<std::size_t, kLateCauses> count{};       // collectives by greatest part
   std::array<std::int64_t, kLateCauses> caused_by{};  // `caused`, by greatest part
   std::map<std::uint32_t, ClassExcess> classes;       // of `excess`, by JobTexts::classes
-  std::vector<LateWindow> host_windows;               // before collectives where the host made it late
-  std::optional<HostCause> host;                      // where that was, by find_host_cause()
-  [[nodiscard]] LateCause cause() const;              // of most of `caused`
-  double persistence = 0;                             // standard deviations of `caused` above what chance would give
+  std::vector<Extent> host_windows;       // before collectives where the host made it late, on its own clock
+  std::optional<HostCause> host;          // where that was, by find_host_cause()
+  [[nodiscard]] LateCause cause() const;  // of most of `caused`
+  double persistence = 0;                 // standard deviations of `caused` above what chance would give
 };
 
 // Of the rank that works longest in a job whose ranks send to each other.
@@ -128,7 +124,7 @@ struct JobWaits {
   std::int64_t exposed = 0, caused = 0, together = 0, first = 0;  // exposed = caused + together + first
   std::optional<std::uint32_t> straggler;  // the rank that causes most, where that is no chance and 1 % of the time
   std::optional<std::uint32_t> suspect;    // where there is none: the rank that causes as much, but maybe by chance
-  std::optional<Pace> pace;                // of the straggler, where ranks send to each other: pace.h
+  std::optional<Pace> pace;                // of the straggler, where ranks send to each other: find_pace()
   bool is_too_short = false;               // for find_pace(): fewer steps than it takes, or not the same on all ranks
   [[nodiscard]] LateCause cause_of(
       std::uint32_t rank) const;  // of the straggler why it is; of others that of most waiting
@@ -149,6 +145,17 @@ struct Loss {
   double ns = 0, share = 0;
 };
 Loss loss_by(std::span<const RankTrace> ranks, const JobWaits& waits, std::uint32_t rank);
+
+// Which rank sets the pace of a job whose ranks send to each other, as the stages of a pipeline do. There a rank that
+// is late makes others late who wait for it, and all wait while the pipeline fills and drains, so who is late at a
+// transfer says little. The stage that works longest holds the others up: computes, copies or has nothing to do because
+// its host launches nothing. What is left of its span is exposed communication, and there the others wait for it.
+// Nor is it work to have nothing to do before a receive whose data were not sent yet.
+//
+// Sets `straggler` and `pace` where a rank works longer than the others on average, by three standard deviations over
+// the steps that all ranks have (or parts of the recording) and 1 % of their span. `unsent`: of each rank, when it had
+// nothing to do before a receive whose data were not sent yet.
+void find_pace(std::span<const RankTrace> ranks, const std::vector<TimeCover>& unsent, JobWaits& waits);
 
 // Where the host of a rank was while its device had nothing to do and the other ranks came to wait for it.
 // Of what `waits` says of the rank that `workload` is the trace of. nullopt: its host made it late nowhere, or the
