@@ -59,17 +59,6 @@ void read_steps(const Index& index, const StepOptions& options, const std::vecto
   }
 }
 
-// Ids of strings that are names of calls.
-std::vector<std::uint32_t> ids_of_names(const Index& index, std::string_view pattern) {
-  std::vector<std::uint32_t> ids;
-  Statement rows(index.database(), "SELECT id FROM string WHERE value GLOB ?");
-  rows.bind(1, pattern);
-  while (rows.step()) ids.push_back(rows.id(0));
-  return ids;
-}
-
-bool is_in(const std::vector<std::uint32_t>& ids, std::uint32_t id) { return std::ranges::find(ids, id) != ids.end(); }
-
 // Layers by what the trace says of the launches, in a capture without kernels.
 CaptureLayers layers_of_calls(const Index& index, const EventColumns& calls, std::span<const std::uint32_t> capture) {
   std::vector<std::int64_t> weight(calls.size(), 0);
@@ -86,16 +75,17 @@ CaptureLayers layers_of_calls(const Index& index, const EventColumns& calls, std
 // in none.
 std::vector<std::uint32_t> captured_launches(const Index& index, const EventColumns& calls) {
   std::vector<std::uint32_t> out(calls.size(), 0);
-  const auto begins = ids_of_names(index, "*StreamBeginCapture*"), ends = ids_of_names(index, "*StreamEndCapture*");
-  if (begins.empty() || ends.empty()) return out;
+  const auto begins = ids_in(index, "SELECT id FROM string WHERE value GLOB '*StreamBeginCapture*' ORDER BY id"),
+             ends = ids_in(index, "SELECT id FROM string WHERE value GLOB '*StreamEndCapture*' ORDER BY id");
+  if (begins.size() == 1 || ends.size() == 1) return out;
   const auto kind = calls.ids("kind"), thread = calls.ids("thread_id"), name = calls.ids("name_id");
   std::unordered_map<std::uint32_t, std::uint32_t> open;  // by thread: the capture
   std::uint32_t captures = 0;
   for (std::size_t i = 0; i < out.size(); ++i) {
     std::uint32_t& capture = open[thread[i]];
-    if (is_in(begins, name[i])) {
+    if (has_id(begins, name[i])) {
       capture = ++captures;
-    } else if (is_in(ends, name[i])) {
+    } else if (has_id(ends, name[i])) {
       capture = 0;
     } else if (kind[i] == static_cast<std::uint32_t>(CallKind::kLaunch)) {
       out[i] = capture;

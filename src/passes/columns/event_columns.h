@@ -75,6 +75,11 @@ std::vector<T> by_id(const Index& index, std::string_view sql, Value value, cons
   return out;
 }
 
+// By id: whether it is in the first column of a statement.
+inline std::vector<bool> ids_in(const Index& index, std::string_view sql) {
+  return by_id<bool>(index, sql, [](const Statement&) { return true; });
+}
+
 // Looks up texts by id: the first column of a statement whose parameter is the id. The index must outlive the object.
 class TextById {
  public:

@@ -91,10 +91,9 @@ std::unordered_map<std::string, std::vector<Dequeue>> read_queue(const Index& in
 }  // namespace
 
 std::vector<bool> loader_names(const Index& index) {
-  return by_id<bool>(index,
-                     "SELECT id FROM string WHERE value GLOB 'enumerate(DataLoader)#*' OR value GLOB "
-                     "'enumerate(DataPipe)#*' ORDER BY id",
-                     [](const Statement&) { return true; });
+  return ids_in(index,
+                "SELECT id FROM string WHERE value GLOB 'enumerate(DataLoader)#*' OR value GLOB "
+                "'enumerate(DataPipe)#*' ORDER BY id");
 }
 
 LaunchThreads::LaunchThreads(const Index& index, const EventTables& events)

@@ -93,8 +93,7 @@ class WorkSummer {
         call_dur_(workload.events().calls.int64s("dur")),
         annotations_(index_,
                      "SELECT s.value, a.parent_id FROM annotation a JOIN string s ON s.id = a.name_id WHERE a.id = ?"),
-        copies_of_host_(by_id<bool>(index_, "SELECT id FROM memory_op WHERE direction IN ('HtoD', 'DtoH') ORDER BY id",
-                                    [](const Statement&) { return true; })) {
+        copies_of_host_(ids_in(index_, "SELECT id FROM memory_op WHERE direction IN ('HtoD', 'DtoH') ORDER BY id")) {
     find_groups();
     add_events();
     add_work();
