@@ -258,8 +258,9 @@ class CaptureMatcher {
   }
 
   // Of replayed kernels among `rows`, in the order of the launches.
-  [[nodiscard]] std::map<std::uint32_t, std::vector<std::size_t>> places_by_launch(Rows rows) const {
-    std::map<std::uint32_t, std::vector<std::size_t>> out;
+  using PlacesByLaunch = std::map<std::uint32_t, std::vector<std::size_t>>;
+  [[nodiscard]] PlacesByLaunch places_by_launch(Rows rows) const {
+    PlacesByLaunch out;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (is_replayed(rows[i])) out[launch_[rows[i]]].push_back(i);
     }
@@ -296,7 +297,8 @@ class CaptureMatcher {
   const Fit& fit_of(Rows rows) {
     std::vector<std::uint32_t> key;
     for (const std::uint32_t row : rows) key.push_back(name_[row]);
-    for (const std::size_t size : graph_sizes(rows)) key.push_back(static_cast<std::uint32_t>(size));
+    const PlacesByLaunch launches = places_by_launch(rows);
+    for (const auto& [launch, places] : launches) key.push_back(static_cast<std::uint32_t>(places.size()));
     const auto [entry, is_new] = fits_.try_emplace(std::move(key));
     if (!is_new) return entry->second;
     Fit& fit = entry->second;
@@ -306,7 +308,7 @@ class CaptureMatcher {
       if (shorter.share > fit.share) fit = std::move(shorter);
     }
     if (fit.launcher.empty()) {
-      Fit captured = fit_captures(rows);
+      Fit captured = fit_captures(rows, launches);
       if (!captured.launcher.empty()) fit = std::move(captured);
     }
     return fit;
@@ -350,35 +352,26 @@ class CaptureMatcher {
     return check.misses_one(own, own_matched) || check.misses_one(other, other_matched);
   }
 
-  // How many kernels each graph launch has, in the order of the launches.
-  [[nodiscard]] std::vector<std::size_t> graph_sizes(Rows rows) const {
-    std::vector<std::size_t> out;
-    for (const auto& [launch, places] : places_by_launch(rows)) out.push_back(places.size());
-    return out;
-  }
-
-  Fit fit_captures(Rows rows) const {
-    const std::vector<std::size_t> sizes = graph_sizes(rows);
+  Fit fit_captures(Rows rows, const PlacesByLaunch& launches) const {
     constexpr std::size_t kFewest = 16;  // fewer say nothing by their number
     std::size_t kernels = 0;
-    for (const std::size_t size : sizes) kernels += size;
+    for (const auto& [launch, places] : launches) kernels += places.size();
     const std::size_t there = capture_.captures.size();
-    for (std::size_t first = 0; kernels >= kFewest && first + sizes.size() <= there; ++first) {
-      const auto captures = std::span(capture_.captures).subspan(first, sizes.size());
-      if (!std::ranges::equal(captures, sizes, {}, [](const auto& one) { return one.launcher.size(); })) continue;
-      Fit fit{launchers_in_order(rows, first), 1};
+    for (std::size_t first = 0; kernels >= kFewest && first + launches.size() <= there; ++first) {
+      const auto captures = std::span(capture_.captures).subspan(first, launches.size());
+      const bool fits = std::ranges::equal(
+          captures, launches, {}, [](const auto& one) { return one.launcher.size(); },
+          [](const auto& own) { return own.second.size(); });
+      if (!fits) continue;
+      Fit fit{std::vector<std::uint32_t>(rows.size(), 0), 1};
+      auto capture = captures.begin();
+      for (const auto& [launch, places] : launches) {
+        for (std::size_t i = 0; i < places.size(); ++i) fit.launcher[places[i]] = capture->launcher[i] + 1;
+        ++capture;
+      }
       if (agreement(rows, fit.launcher) >= kLeastAgreement) return fit;
     }
     return {};
-  }
-
-  [[nodiscard]] std::vector<std::uint32_t> launchers_in_order(Rows rows, std::size_t first) const {
-    std::vector<std::uint32_t> out(rows.size(), 0);
-    for (const auto& [launch, own] : places_by_launch(rows)) {
-      const CaptureSequence& sequence = capture_.captures[first++];
-      for (std::size_t i = 0; i < own.size(); ++i) out[own[i]] = sequence.launcher[i] + 1;
-    }
-    return out;
   }
 
   // Of kernels whose names occur more than once: the share that the operator usual for their name launched.
