@@ -411,7 +411,9 @@ namespace {
 struct ProgramRun {
   std::uint32_t thread = 0;
   std::int64_t ts = 0, end = 0;
-  std::int64_t program = 0;  // id of its name
+  std::int64_t program = 0;      // id of its name
+  std::uint32_t device = 0;      // of the first kernel that it launched; 0: none is recorded
+  std::int64_t device_time = 0;  // of its kernels
 };
 
 // By thread, in order of time.
@@ -445,36 +447,28 @@ std::vector<std::uint32_t> runs_of(const EventColumns& events, const EventColumn
   return out;
 }
 
-// What runs launched, by run.
-struct LaunchedByRun {
-  std::vector<std::uint32_t> device;  // of its first kernel; 0: none is recorded
-  std::vector<std::int64_t> time;     // of its kernels
-};
-
-LaunchedByRun launched_by(const std::vector<ProgramRun>& runs, const std::vector<std::uint32_t>& of_kernel,
-                          const EventTables& events) {
-  LaunchedByRun out{std::vector<std::uint32_t>(runs.size(), 0), std::vector<std::int64_t>(runs.size(), 0)};
+// `of_kernel`: as of runs_of().
+void add_kernels(const std::vector<std::uint32_t>& of_kernel, const EventTables& events,
+                 std::vector<ProgramRun>& runs) {
   const auto dur = events.kernels.int64s("dur");
   const auto stream = events.kernels.ids("stream_id");
   for (std::size_t i = 0; i < of_kernel.size(); ++i) {
     if (of_kernel[i] == 0) continue;
-    const std::size_t run = of_kernel[i] - 1;
+    ProgramRun& run = runs[of_kernel[i] - 1];
     const bool known = stream[i] < events.device_of_stream.size();
-    if (out.device[run] == 0 && known) out.device[run] = events.device_of_stream[stream[i]];
-    out.time[run] = saturating_add(out.time[run], duration_or_zero(dur[i]));
+    if (run.device == 0 && known) run.device = events.device_of_stream[stream[i]];
+    run.device_time = saturating_add(run.device_time, duration_or_zero(dur[i]));
   }
-  return out;
 }
 
 // The program with most device time of those that ran at least twice on a device; 0: none did.
-std::int64_t program_of_steps(const std::vector<ProgramRun>& runs, const LaunchedByRun& launched) {
+std::int64_t program_of_steps(const std::vector<ProgramRun>& runs) {
   std::map<std::int64_t, std::int64_t> time;                     // by program
   std::map<std::pair<std::int64_t, std::uint32_t>, int> counts;  // by program and device
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (launched.device[i] == 0) continue;
-    ++counts[{runs[i].program, launched.device[i]}];
-    std::int64_t& sum = time[runs[i].program];
-    sum = saturating_add(sum, launched.time[i]);
+  for (const ProgramRun& run : runs) {
+    if (run.device == 0) continue;
+    ++counts[{run.program, run.device}];
+    time[run.program] = saturating_add(time[run.program], run.device_time);
   }
   std::int64_t most = 0;
   for (const auto& [of, count] : counts) {
@@ -486,16 +480,15 @@ std::int64_t program_of_steps(const std::vector<ProgramRun>& runs, const Launche
 // By run + 1: number of its step + 1, its place among the runs of the program on its device; 0: of none. Empty: devices
 // have other numbers of runs. The recording of devices begins later and ends earlier than that of the host: runs
 // without work are no steps.
-std::vector<std::uint32_t> places_of(const std::vector<ProgramRun>& runs, const LaunchedByRun& launched,
-                                     std::int64_t program) {
+std::vector<std::uint32_t> places_of(const std::vector<ProgramRun>& runs, std::int64_t program) {
   std::vector<std::size_t> order;  // by time: several threads may launch on one device
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (runs[i].program == program && launched.device[i] != 0) order.push_back(i);
+    if (runs[i].program == program && runs[i].device != 0) order.push_back(i);
   }
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return runs[i].ts; });
   std::vector<std::uint32_t> out(runs.size() + 1, 0);
   std::map<std::uint32_t, std::uint32_t> counts;  // by device
-  for (const std::size_t i : order) out[i + 1] = ++counts[launched.device[i]];
+  for (const std::size_t i : order) out[i + 1] = ++counts[runs[i].device];
   const bool alike = std::ranges::all_of(counts, [&](const auto& one) { return one.second == counts.begin()->second; });
   return alike ? out : std::vector<std::uint32_t>{};
 }
@@ -516,14 +509,14 @@ std::vector<StepFacts> steps_of_places(const std::vector<ProgramRun>& runs, cons
 }  // namespace
 
 StepSet steps_by_program(const Index& index, const EventTables& events) {
-  const std::vector<ProgramRun> runs = read_runs(index);
+  std::vector<ProgramRun> runs = read_runs(index);
   if (runs.size() < 2) return {};
   const std::vector<std::uint32_t> of_kernel = runs_of(events.kernels, events.calls, runs);
   const std::vector<std::uint32_t> of_memory = runs_of(events.memory, events.calls, runs);
-  const LaunchedByRun launched = launched_by(runs, of_kernel, events);
-  const std::int64_t program = program_of_steps(runs, launched);
+  add_kernels(of_kernel, events, runs);
+  const std::int64_t program = program_of_steps(runs);
   if (program == 0) return {};
-  const std::vector<std::uint32_t> places = places_of(runs, launched, program);
+  const std::vector<std::uint32_t> places = places_of(runs, program);
   StepSet set;
   set.steps = steps_of_places(runs, places);
   if (set.steps.empty()) return {};
