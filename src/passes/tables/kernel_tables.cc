@@ -18,18 +18,30 @@ constexpr std::string_view kNoPass = "[no pass]";
 constexpr std::string_view kNoHlo = "[no HLO operation]";
 constexpr std::string_view kNameless = "[no name]";  // a name id that is not in kernel_name: a damaged index
 
-enum class GroupBy { kName, kOp, kRole, kHlo };
+enum class GroupBy { kNothing, kName, kOp, kRole, kHlo, kPass };
 
-// Groups by the id of a kernel's name, where names that are alike are one, or by its role.
+// Groups by the id of a kernel's name, where names that are alike are one, by its role or by its pass of training.
 class Labels {
  public:
   Labels(Workload& workload, GroupBy by) {
-    names_ = workload.events().kernels.ids("name_id");
-    if (by == GroupBy::kRole) {
-      roles_ = &workload.roles();
-      for (const RoleInfo& info : kAllRoles) labels_.number(std::string(info.name));
-      return;
+    const EventColumns& kernels = workload.events().kernels;
+    switch (by) {
+      case GroupBy::kNothing:
+        labels_.number("");
+        return;
+      case GroupBy::kRole:
+        roles_ = &workload.roles();
+        for (const RoleInfo& info : kAllRoles) labels_.number(std::string(info.name));
+        return;
+      case GroupBy::kPass:
+        ids_ = kernels.ids("pass");
+        groups_.push_back(labels_.number(std::string(kNoPass)));
+        for (const std::string_view pass : kPassNames) groups_.push_back(labels_.number(std::string(pass)));
+        return;
+      default:
+        break;
     }
+    ids_ = kernels.ids("name_id");
     groups_.push_back(labels_.number(std::string(kNameless)));
     if (by == GroupBy::kOp) {
       const KernelClasses& classes = workload.classes();
@@ -46,7 +58,8 @@ class Labels {
   }
   [[nodiscard]] GroupId of(std::size_t row) const {
     if (roles_ != nullptr) return static_cast<GroupId>(roles_->of(row).role);
-    return names_[row] < groups_.size() ? groups_[names_[row]] : groups_[0];
+    if (ids_.empty()) return 0;
+    return ids_[row] < groups_.size() ? groups_[ids_[row]] : groups_[0];
   }
   [[nodiscard]] std::size_t count() const { return labels_.all().size(); }
   [[nodiscard]] std::string_view label(std::size_t group) const { return labels_.all()[group]; }
@@ -56,9 +69,9 @@ class Labels {
     for_id(groups_, id, groups_[0]) = labels_.number(std::string(label));
   }
 
-  const KernelRoles* roles_ = nullptr;    // null: not by role
-  std::span<const std::uint32_t> names_;  // by row
-  std::vector<GroupId> groups_;           // by id
+  const KernelRoles* roles_ = nullptr;  // null: not by role
+  std::span<const std::uint32_t> ids_;  // by row
+  std::vector<GroupId> groups_;         // by id
   NumberedTexts labels_;
 };
 
@@ -176,42 +189,6 @@ void fill_roles(Workload&, const PassOptions&, TableRows& rows) {
 
 namespace {
 
-enum class LayerSplit { kNone, kByOp, kByRole, kByPass };
-
-// What layers are split by, numbered: operation classes of kernel names, roles or passes of training, where 0 stands
-// for none; for all where neither is asked for.
-class Parts {
- public:
-  Parts(Workload& workload, LayerSplit split) {
-    const EventColumns& kernels = workload.events().kernels;
-    if (split == LayerSplit::kByOp) {
-      classes_ = &workload.classes();
-      names = classes_->names();
-      part_of_row_ = kernels.ids("name_id");
-    } else if (split == LayerSplit::kByRole) {
-      roles_ = &workload.roles();
-      names.clear();
-      for (const RoleInfo& info : kAllRoles) names.emplace_back(info.name);
-    } else if (split == LayerSplit::kByPass) {
-      names = {"[no pass]"};
-      for (const std::string_view pass : kPassNames) names.emplace_back(pass);
-      part_of_row_ = kernels.ids("pass");
-    }
-  }
-  [[nodiscard]] std::uint32_t of(std::uint32_t row) const {
-    if (classes_ != nullptr) return classes_->of(part_of_row_[row]).class_id;
-    if (roles_ != nullptr) return static_cast<std::uint32_t>(roles_->of(row).role);
-    return part_of_row_.empty() ? 0 : part_of_row_[row];
-  }
-
-  std::vector<std::string> names = {""};
-
- private:
-  const KernelClasses* classes_ = nullptr;
-  const KernelRoles* roles_ = nullptr;
-  std::span<const std::uint32_t> part_of_row_;
-};
-
 // Slots of layers: head, 0, 1, 2 ..., tail, none.
 class Slots {
  public:
@@ -297,13 +274,13 @@ class LayerSums {
   std::unordered_map<std::size_t, std::vector<Cell>> open_;  // by group, then device
 };
 
-std::vector<Group> groups_of(Workload& workload, const Slots& slots, const Parts& parts) {
+std::vector<Group> groups_of(Workload& workload, const Slots& slots, const Labels& parts) {
   const EventTables& events = workload.events();
   const StepSet& steps = workload.steps();
   const LayerSet& layers = workload.layers();
   const EventFilter filter = workload.filter();
   const DenseDevices devices(events.device_of_stream);
-  LayerSums sums(slots.count() * parts.names.size());
+  LayerSums sums(slots.count() * parts.count());
   const auto ts = events.kernels.int64s("ts");
   const auto dur = events.kernels.int64s("dur");
   const auto stream = events.kernels.ids("stream_id");
@@ -314,7 +291,7 @@ std::vector<Group> groups_of(Workload& workload, const Slots& slots, const Parts
   };
   const auto place_of = [&](std::uint32_t row) {
     const std::size_t slot = slots.of(layers.of_kernel[row]);
-    return Place{steps.of_kernel[row], slot * parts.names.size() + parts.of(row), devices.of(stream[row])};
+    return Place{steps.of_kernel[row], slot * parts.count() + parts.of(row), devices.of(stream[row])};
   };
   const std::span<const std::uint32_t> rows = layers.by_step;
   std::uint32_t step = UINT32_MAX;
@@ -331,19 +308,19 @@ std::vector<Group> groups_of(Workload& workload, const Slots& slots, const Parts
   return sums.groups();
 }
 
-template <LayerSplit split>
+template <GroupBy split>
 void fill_layers(Workload& workload, const PassOptions&, TableRows& rows) {
-  const Parts parts(workload, split);
+  const Labels parts(workload, split);
   const LayerSet& layers = workload.layers();
   const Slots slots(layers.of_kernel, layers.stacks);
   const std::vector<Group> groups = groups_of(workload, slots, parts);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Group& group = groups[g];
     if (group.n == 0) continue;
-    const std::size_t slot = g / parts.names.size();
+    const std::size_t slot = g / parts.count();
     const LayerStack* stack = slots.stack(slot);
     rows.add(slot, stack == nullptr ? std::nullopt : std::optional<std::string_view>(stack->name), slots.label(slot));
-    if (split != LayerSplit::kNone) rows.add(parts.names[g % parts.names.size()]);
+    if (split != GroupBy::kNothing) rows.add(parts.label(g % parts.count()));
     rows.add(group.times.size(), group.n, group.total, group.known);
     rows.add(group.known > 0 ? median_of(group.times) : std::nullopt);
     rows.add(group.known > 0 ? median_of(group.busy) : std::nullopt);
@@ -353,9 +330,9 @@ void fill_layers(Workload& workload, const PassOptions&, TableRows& rows) {
 }  // namespace
 
 std::vector<PassTable> layer_tables() {
-  using enum LayerSplit;
-  return {declared_table("layers", fill_layers<kNone>), declared_table("layer_ops", fill_layers<kByOp>),
-          declared_table("layer_roles", fill_layers<kByRole>), declared_table("layers_by_pass", fill_layers<kByPass>)};
+  using enum GroupBy;
+  return {declared_table("layers", fill_layers<kNothing>), declared_table("layer_ops", fill_layers<kOp>),
+          declared_table("layer_roles", fill_layers<kRole>), declared_table("layers_by_pass", fill_layers<kPass>)};
 }
 
 }  // namespace tracedb
