@@ -10,22 +10,6 @@ namespace tracedb {
 
 namespace {
 
-// Length of a union of intervals that come in order of start.
-class TimelineCover {
- public:
-  void add(std::int64_t begin, std::int64_t end, const Window& window) {
-    if (end <= until_) return;
-    length_ += window.part(std::max(begin, until_), end);
-    until_ = end;
-  }
-  [[nodiscard]] std::int64_t length() const { return length_; }
-  [[nodiscard]] std::int64_t until() const { return until_; }
-
- private:
-  std::int64_t until_ = 0;
-  std::int64_t length_ = 0;
-};
-
 // Which launches have begun to run: by the first of their events that takes time, selected or not.
 class CauseFinder {
  public:
@@ -58,23 +42,29 @@ class CauseFinder {
 };
 
 struct StreamLane {
+  LaneTimeline out;
   std::int64_t first = -1;              // start of the first selected event that takes time
   std::int64_t until = 0;               // end of everything selected so far
   std::int64_t free_from = 0;           // end of everything so far
   EventRef last;                        // the event that ends there
   std::vector<DeviceEvent> unselected;  // that began at the moment of the event before: selected ones of it come first
-  TimelineCover computation, comm, fused_comm, copy, working, busy;
-  std::int64_t kernels = 0, memory_ops = 0;
+  std::int64_t worked = 0;              // ns with computation or communication
+  std::int64_t computing = 0, communicating = 0, fused = 0, copying = 0, working = 0;  // ends of such so far
 
   void add(const DeviceEvent& event, const Window& window) {
-    if (event.work == Work::kCompute) computation.add(event.ts, event.end, window);
-    if (communicates(event.work)) comm.add(event.ts, event.end, window);
-    if (event.work == Work::kFusedComm) fused_comm.add(event.ts, event.end, window);
-    if (event.work == Work::kCopy) copy.add(event.ts, event.end, window);
-    if (event.work != Work::kCopy) working.add(event.ts, event.end, window);
-    busy.add(event.ts, event.end, window);
+    // Events come in order of start: of a union of them, what this one adds.
+    const auto cover = [&](std::int64_t& covered_until, std::int64_t& length) {
+      if (event.end <= covered_until) return;
+      length += window.part(std::max(event.ts, covered_until), event.end);
+      covered_until = event.end;
+    };
+    if (event.work == Work::kCompute) cover(computing, out.computation);
+    if (communicates(event.work)) cover(communicating, out.comm);
+    if (event.work == Work::kFusedComm) cover(fused, out.fused_comm);
+    if (event.work == Work::kCopy) cover(copying, out.copy);
+    if (event.work != Work::kCopy) cover(working, worked);
+    cover(until, out.busy);
     if (first < 0) first = event.ts;
-    until = std::max(until, event.end);
   }
   // Of any event.
   void occupy(const DeviceEvent& event) {
@@ -88,14 +78,25 @@ struct StreamLane {
     for (const DeviceEvent& event : unselected) occupy(event);
     unselected.clear();
   }
+  // Behind the last event and gap.
+  LaneTimeline finish(const Window& window) {
+    if (first < 0) return out;
+    out.begin = std::max(first, window.from);
+    out.span = window.part(first, until);
+    out.idle = out.span - out.busy;
+    out.unselected = out.idle - out.micro_idle - out.macro_idle;
+    out.exposed_comm = worked - out.computation;
+    out.exposed_copy = out.busy - worked;
+    return out;
+  }
 };
 
 bool touches(const Window& window, const DeviceEvent& event) {
   return event.ts < window.to && (event.end > window.from || event.ts >= window.from);
 }
 
-// One walk; on_gap(gap, whole length) is called for each gap of each lane that reaches into the window: what is not
-// selected leaves no gap where it runs, nor before it.
+// One walk; on_gap(gap, whole length, timeline of its lane) is called for each gap of each lane that reaches into the
+// window: what is not selected leaves no gap where it runs, nor before it.
 template <class OnGap>
 std::vector<StreamLane> walk(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options,
                              OnGap on_gap) {
@@ -106,14 +107,14 @@ std::vector<StreamLane> walk(const DeviceWork& work, const LaunchCalls& calls, c
     const bool inside_graph = causes.is_inside_graph(event);
     StreamLane& lane = lanes[event.lane];
     const bool selected = !event.left_out;
-    if (selected && touches(window, event)) ++(event.ref.is_memory_op ? lane.memory_ops : lane.kernels);
+    if (selected && touches(window, event)) ++(event.ref.is_memory_op ? lane.out.memory_ops : lane.out.kernels);
     if (event.end == event.ts) return;
     lane.settle(event.ts);
     if (selected && lane.first >= 0 && event.ts > lane.free_from) {
       if (const std::int64_t part = window.part(lane.free_from, event.ts)) {
         const IdleCause cause = causes.cause(event, inside_graph, lane.free_from);
         on_gap(Gap{std::max(lane.free_from, window.from), part, lane.last, event.ref, event.lane, cause},
-               event.ts - lane.free_from);
+               event.ts - lane.free_from, lane.out);
       }
     }
     if (!selected) return lane.unselected.push_back(event);
@@ -121,24 +122,6 @@ std::vector<StreamLane> walk(const DeviceWork& work, const LaunchCalls& calls, c
     lane.occupy(event);
   });
   return lanes;
-}
-
-// `out`: with what its gaps add up to.
-void fill_in(LaneTimeline& out, const StreamLane& lane, const Window& window) {
-  out.kernels = lane.kernels;
-  out.memory_ops = lane.memory_ops;
-  if (lane.first < 0) return;
-  out.begin = std::max(lane.first, window.from);
-  out.span = window.part(lane.first, lane.until);
-  out.busy = lane.busy.length();
-  out.idle = out.span - out.busy;
-  out.unselected = out.idle - out.micro_idle - out.macro_idle;
-  out.computation = lane.computation.length();
-  out.comm = lane.comm.length();
-  out.fused_comm = lane.fused_comm.length();
-  out.copy = lane.copy.length();
-  out.exposed_comm = lane.working.length() - out.computation;
-  out.exposed_copy = out.busy - lane.working.length();
 }
 
 bool is_longer(const Gap& a, const Gap& b) { return std::tie(b.dur, a.ts, a.lane) < std::tie(a.dur, b.ts, b.lane); }
@@ -153,16 +136,14 @@ std::string_view to_string(IdleCause cause) {
 
 std::vector<LaneTimeline> timelines(const DeviceWork& work, const LaunchCalls& calls, const TimelineOptions& options,
                                     const std::function<void(const Gap&)>& on_gap) {
-  std::vector<LaneTimeline> out(work.lanes);
-  const auto add = [&](const Gap& gap, std::int64_t whole) {
-    LaneTimeline& lane = out[gap.lane];
+  const auto add = [&](const Gap& gap, std::int64_t whole, LaneTimeline& lane) {
     ++lane.gaps;
     lane.idle_by_cause[static_cast<std::size_t>(gap.cause)] += gap.dur;
     (whole < options.micro_idle ? lane.micro_idle : lane.macro_idle) += gap.dur;
     if (on_gap) on_gap(gap);
   };
-  const std::vector<StreamLane> lanes = walk(work, calls, options, add);
-  for (std::size_t i = 0; i < lanes.size(); ++i) fill_in(out[i], lanes[i], options.window);
+  std::vector<LaneTimeline> out;
+  for (StreamLane& lane : walk(work, calls, options, add)) out.push_back(lane.finish(options.window));
   return out;
 }
 
@@ -191,7 +172,7 @@ Gaps gaps_in_order(const DeviceWork& work, const LaunchCalls& calls, const Timel
                    std::int64_t least) {
   Gaps gaps;
   gaps.listed.reserve(work.kernels.ts.size() + work.memory_ops.ts.size());
-  walk(work, calls, options, [&](const Gap& gap, std::int64_t) {
+  walk(work, calls, options, [&](const Gap& gap, std::int64_t, const LaneTimeline&) {
     ++gaps.count;
     gaps.total = saturating_add(gaps.total, gap.dur);
     if (gap.dur >= least) gaps.listed.push_back(gap);
