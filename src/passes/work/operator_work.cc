@@ -123,7 +123,6 @@ Amount elements(const Dims& dims) {
   return out;
 }
 
-Amount Argument::bytes() const { return is_tensor() ? times(elements(dims), element->bytes) : Amount(0); }
 
 std::optional<bool> Argument::flag() const {
   if (value == "True" || value == "true") return true;

@@ -53,7 +53,6 @@ struct Argument {
 
   // An empty list of dimensions with the type of a tensor is a tensor of no dimensions: one element.
   [[nodiscard]] bool is_tensor() const { return element != nullptr && list.empty(); }
-  [[nodiscard]] Amount bytes() const;  // 0 of what is no tensor
   [[nodiscard]] std::optional<bool> flag() const;
   [[nodiscard]] std::optional<Dims> numbers() const;  // of "[1, 1]" or "1"
 };
