@@ -540,7 +540,7 @@ ReportPage trace_page(Workload& workload, const TracePageInput& input) {
     LayerSet layers = trace.layers;
     layers.by_step.resize(rows.size());
     std::ranges::copy(rows, layers.by_step.begin());
-    const KernelClasses classes(workload.index(), workload.rules().get());
+    const KernelClasses classes(workload.index(), workload.rules().compiled());
     return find_roles(workload.index(), trace.events, trace.steps, layers, classes, workload.rules().get());
   };
   add_pictures({{&trace}, {&workload.index()}, {label}, loaded.kernel_names, account, roles_of}, page);

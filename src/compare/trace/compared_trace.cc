@@ -81,7 +81,7 @@ LargeVector<std::uint32_t> selected_rows(Workload& workload) {
 
 LoadedTrace load_trace(const TraceSource& source, const StepOptions& options, const RuleSet& rules, bool copies) {
   const Index& index = source.index;
-  LoadedTrace out{KernelClasses(index, rules), {{}, EventTables(index)}};
+  LoadedTrace out{KernelClasses(index, CompiledRules(rules)), {{}, EventTables(index)}};
   ComparedTrace& trace = out.trace;
   trace.steps = load_steps(index, options, trace.events, out.classes.traits());
   trace.description = describe(index, source.label, trace.events, trace.steps);

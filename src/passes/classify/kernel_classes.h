@@ -55,7 +55,6 @@ class KernelClasses {
   };
 
   KernelClasses(const Index& index, const CompiledRules& rules);
-  KernelClasses(const Index& index, const RuleSet& rules) : KernelClasses(index, CompiledRules(rules)) {}
 
   [[nodiscard]] std::uint32_t end() const { return static_cast<std::uint32_t>(entries_.size()); }  // behind the last id
   [[nodiscard]] const Entry& of(std::uint32_t name_id) const {

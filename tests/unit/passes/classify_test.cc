@@ -210,25 +210,24 @@ TEST_CASE("too many words are refused") {
 TEST_CASE("the names of an index have classes, under any rules") {
   const TempDirectory folder;
   const Index index = open_small_index(folder / "small.tracedb");
-  const KernelClasses classes(index, load_rules("default"));
+  const KernelClasses classes(index, default_rules());
   CHECK(as_row(classes.end(), classes.class_of(1), classes.of(1).rule, classes.of(1).label.empty(), classes.class_of(2),
                classes.of(2).rule) == "3 dense_gemm gemm.any true communication comm.library");
   CHECK(classes.traits()[1] == traits_of_class("dense_gemm"));
 
-  const KernelClasses wafer(index, load_rules("wafer"));
+  const KernelClasses wafer(index, CompiledRules(load_rules("wafer")));
   CHECK(as_row(wafer.class_of(1), wafer.of(1).label, wafer.of(2).label) == "Other gemm<float> ncclAllReduce");
 }
 
 TEST_CASE("ids that no name has are of no known class") {
   const TempDirectory folder;
-  const KernelClasses classes(open_small_index(folder / "small.tracedb"), load_rules("default"));
+  const KernelClasses classes(open_small_index(folder / "small.tracedb"), default_rules());
   for (const std::uint32_t id : {0U, 3U, UINT32_MAX}) {
     CHECK_FALSE(classes.of(id).known);
     CHECK(classes.class_of(id) == "other");
     CHECK(traits_of(classes.traits(), id) == kOtherTrait);
   }
-  const KernelClasses none(open_small_index(folder / "empty.tracedb", SmallIndexContent::kEmpty),
-                           load_rules("default"));
+  const KernelClasses none(open_small_index(folder / "empty.tracedb", SmallIndexContent::kEmpty), default_rules());
   CHECK(none.end() == 1);
 }
 

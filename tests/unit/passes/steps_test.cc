@@ -180,7 +180,7 @@ std::string module_call(std::string_view name, int ts, int dur) {
 // "module calls: other other | k 1, l 0": source and kinds; then each kernel's step.
 std::string text(const Ingested& ingested, const StepOptions& options = {}) {
   const Index index = Index::open(ingested.directory() / "index");
-  const KernelClasses classes(index, load_rules("default"));
+  const KernelClasses classes(index, default_rules());
   const StepSet set = load_steps(index, options, EventTables(index), classes.traits());
   std::string out(to_string(set.source));
   out += ":";
@@ -256,7 +256,7 @@ struct StepFixture : ChangedIndex {
   explicit StepFixture(const std::string& sql)
       : ChangedIndex("DELETE FROM annotation; DELETE FROM step; DELETE FROM kernel; DELETE FROM memory_op;" + sql) {}
   [[nodiscard]] StepSet steps(const StepOptions& options = {}) const {
-    return load_steps(index, options, EventTables(index), KernelClasses(index, load_rules("default")).traits());
+    return load_steps(index, options, EventTables(index), KernelClasses(index, default_rules()).traits());
   }
   // "decode 16 | unknown -": kinds and decode requests; then the step of each kernel.
   [[nodiscard]] std::string text(const StepOptions& options = {}) const {
