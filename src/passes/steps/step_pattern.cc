@@ -93,7 +93,7 @@ class PatternSteps {
   PatternSteps(const Index& index, const StepPattern& pattern)
       : index_(index),
         annotations_(index, "annotation", {"ts", "dur", "name_id", "parent_id", "thread_id", "stream_id"}),
-        matches_(match_names(index, annotations_.ids("name_id"), annotations_.ids("stream_id"), pattern)) {
+        matches_(match_names(index, names_, streams_, pattern)) {
     mark();
   }
 
@@ -113,32 +113,27 @@ class PatternSteps {
 
   // Rows are in time order, a parent before its children.
   void mark() {
-    const auto names = annotations_.ids("name_id");
     const auto parents = annotations_.ids("parent_id");
-    const auto streams = annotations_.ids("stream_id");
-    const auto ts = annotations_.int64s("ts"), dur = annotations_.int64s("dur");
     step_of_.resize(annotations_.size() + 1, 0);
     for (std::size_t i = 0; i < annotations_.size(); ++i) {
       std::uint32_t around = parents[i] <= i ? step_of_[parents[i]] : 0;
-      if (around != 0 && follows(ts[i], dur[i], set_.steps[around - 1])) around = 0;
+      if (around != 0 && follows(ts_[i], dur_[i], set_.steps[around - 1])) around = 0;
       step_of_[i + 1] = around;
-      const bool matches = names[i] < matches_.size() && matches_[names[i]].info;
-      if (around != 0 || !matches || (streams[i] != 0 && matches_[names[i]].on_thread)) continue;
-      step_of_[i + 1] = streams[i] != 0 ? device_step(i) : new_step(i);
-      if (streams[i] != 0) {
-        intervals_.push_back({annotations_.int64s("ts")[i], end(i), step_of_[i + 1]});
+      const bool matches = names_[i] < matches_.size() && matches_[names_[i]].info;
+      if (around != 0 || !matches || (streams_[i] != 0 && matches_[names_[i]].on_thread)) continue;
+      step_of_[i + 1] = streams_[i] != 0 ? device_step(i) : new_step(i);
+      if (streams_[i] != 0) {
+        intervals_.push_back({ts_[i], end(i), step_of_[i + 1]});
       } else {
-        marks_.push_back({annotations_.int64s("ts")[i], end(i), annotations_.ids("thread_id")[i], step_of_[i + 1],
-                          matches_[names[i]].scope});
+        marks_.push_back({ts_[i], end(i), threads_[i], step_of_[i + 1], matches_[names_[i]].scope});
       }
     }
   }
 
   std::uint32_t new_step(std::size_t i) {
-    const NamedMatch& match = matches_[annotations_.ids("name_id")[i]];
-    const std::uint32_t stream = annotations_.ids("stream_id")[i];
-    set_.steps.push_back({*match.info, match.name, annotations_.int64s("ts")[i], annotations_.int64s("dur")[i],
-                          stream != 0, stream != 0 ? stream : annotations_.ids("thread_id")[i]});
+    const NamedMatch& match = matches_[names_[i]];
+    const bool on_device = streams_[i] != 0;
+    set_.steps.push_back({*match.info, match.name, ts_[i], dur_[i], on_device, on_device ? streams_[i] : threads_[i]});
     return static_cast<std::uint32_t>(set_.steps.size());
   }
 
@@ -147,17 +142,13 @@ class PatternSteps {
     if (!intervals_.empty()) {
       const Interval& last = intervals_.back();
       const StepFacts& step = set_.steps[last.step - 1];
-      const bool same_name = step.name == matches_[annotations_.ids("name_id")[i]].name;
-      if (same_name && step.track != annotations_.ids("stream_id")[i] && annotations_.int64s("ts")[i] < last.end) {
-        return last.step;
-      }
+      const bool same_name = step.name == matches_[names_[i]].name;
+      if (same_name && step.track != streams_[i] && ts_[i] < last.end) return last.step;
     }
     return new_step(i);
   }
 
-  [[nodiscard]] std::int64_t end(std::size_t i) const {
-    return saturating_add(annotations_.int64s("ts")[i], duration_or_zero(annotations_.int64s("dur")[i]));
-  }
+  [[nodiscard]] std::int64_t end(std::size_t i) const { return saturating_add(ts_[i], duration_or_zero(dur_[i])); }
 
   [[nodiscard]] LargeVector<std::uint32_t> assigned(const EventColumns& events, const CallSteps& calls) const {
     const auto annotation = events.ids("annotation_id");
@@ -178,6 +169,9 @@ class PatternSteps {
 
   const Index& index_;
   EventColumns annotations_;
+  std::span<const std::int64_t> ts_ = annotations_.int64s("ts"), dur_ = annotations_.int64s("dur");
+  std::span<const std::uint32_t> names_ = annotations_.ids("name_id"), threads_ = annotations_.ids("thread_id"),
+                                 streams_ = annotations_.ids("stream_id");
   std::vector<NamedMatch> matches_;
   std::vector<std::uint32_t> step_of_;  // by id of annotation
   std::vector<Interval> intervals_;     // on the device, in time order
