@@ -29,7 +29,12 @@ DeviceEvents events(const EventColumns& columns, const WorkOfKind& work_of_kind,
 DeviceColumns::DeviceColumns(const EventTables& events, LaneBy by)
     : events_(events), lane_of_stream_(events_.device_of_stream) {
   if (by == LaneBy::kStream) std::iota(lane_of_stream_.begin(), lane_of_stream_.end(), 0U);
-  number_lanes();
+  lane_ids_ = lane_of_stream_;  // sorted, each once, so that lanes have no gaps whatever the ids
+  std::ranges::sort(lane_ids_);
+  lane_ids_.erase(std::unique(lane_ids_.begin(), lane_ids_.end()), lane_ids_.end());
+  for (std::uint32_t& lane : lane_of_stream_) {
+    lane = static_cast<std::uint32_t>(std::ranges::lower_bound(lane_ids_, lane) - lane_ids_.begin());
+  }
 }
 
 DeviceColumns::DeviceColumns(Workload& workload, LaneBy by, Times times) : DeviceColumns(workload.events(), by) {
@@ -41,16 +46,6 @@ DeviceColumns::DeviceColumns(Workload& workload, LaneBy by, Times times) : Devic
     for (std::size_t i = 0; i < memory_ops_left_out_.size(); ++i) {
       memory_ops_left_out_[i] = filter.keeps_memory_op(i) ? 0 : 1;
     }
-  }
-}
-
-void DeviceColumns::number_lanes() {
-  lane_ids_ = lane_of_stream_;  // sorted, each once, so that lanes have no gaps whatever the ids
-  std::ranges::sort(lane_ids_);
-  lane_ids_.erase(std::unique(lane_ids_.begin(), lane_ids_.end()), lane_ids_.end());
-  for (std::uint32_t& lane : lane_of_stream_) {
-    const auto found = std::ranges::lower_bound(lane_ids_, lane);
-    lane = static_cast<std::uint32_t>(found - lane_ids_.begin());
   }
 }
 

@@ -30,8 +30,6 @@ class DeviceColumns {
   [[nodiscard]] std::uint32_t lane_id(std::size_t lane) const { return lane_ids_[lane]; }
 
  private:
-  void number_lanes();
-
   const EventTables& events_;
   std::vector<std::uint8_t> kernels_left_out_, memory_ops_left_out_;
   std::vector<std::uint32_t> lane_of_stream_, lane_ids_;
