@@ -19,6 +19,7 @@ struct Lanes {
   DeviceColumns columns;
   const EventTables& events;
   LaunchCalls calls;
+  GapSteps steps;
   TimelineOptions options;
   LaneBy by;
 
@@ -26,6 +27,7 @@ struct Lanes {
       : columns(workload, of.lanes, Times::kWindow),
         events(workload.events()),
         calls(launch_calls(events.calls)),
+        steps(workload),
         options(of.timeline),
         by(of.lanes) {
     options.window = window_of(workload.selection());
@@ -145,7 +147,6 @@ struct GapKey {
 }  // namespace
 
 void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) {
-  const GapSteps steps(workload);
   const Lanes lanes(workload, options);
   const Gaps gaps = idle_gaps(lanes.columns.work(), lanes.calls, lanes.options, fewer(options.most_gaps, rows.most()));
   const std::span<const Gap> shown = long_enough(gaps, options.least_gap);
@@ -157,17 +158,16 @@ void fill_gaps(Workload& workload, const PassOptions& options, TableRows& rows) 
     rows.add(gap.ts, gap.dur, to_string(gap.cause));
     add_event(rows, gap.before);
     add_event(rows, gap.after);
-    rows.add(steps.step(gap), gaps.count, gaps.total, steps.is_between(gap));
+    rows.add(lanes.steps.step(gap), gaps.count, gaps.total, lanes.steps.is_between(gap));
     if (!host) rows.add_null(kHostColumns);
     if (host) add_host(rows, *host, host->of(i));
   }
 }
 
 void fill_gap_causes(Workload& workload, const PassOptions& options, TableRows& rows) {
-  const GapSteps steps(workload);
   const Lanes lanes(workload, options);
   const std::vector<Gap> gaps = gaps_in_order(lanes.columns.work(), lanes.calls, lanes.options).listed;
-  const auto key_of = [&](const Gap& gap) { return std::tuple(gap.lane, gap.cause, steps.is_between(gap)); };
+  const auto key_of = [&](const Gap& gap) { return std::tuple(gap.lane, gap.cause, lanes.steps.is_between(gap)); };
   struct Group {
     std::uint32_t number = 0;
     std::int64_t gaps = 0, time = 0, longest = 0;
@@ -194,7 +194,6 @@ void fill_gap_causes(Workload& workload, const PassOptions& options, TableRows& 
 
 // Largest first.
 void fill_gap_groups(Workload& workload, const PassOptions& options, TableRows& rows) {
-  const GapSteps steps(workload);
   const Lanes lanes(workload, options);
   const Gaps all = gaps_in_order(lanes.columns.work(), lanes.calls, lanes.options, options.least_gap);
   const std::span<const Gap> gaps = all.listed;
@@ -205,8 +204,9 @@ void fill_gap_groups(Workload& workload, const PassOptions& options, TableRows& 
   for (std::uint32_t i = 0; i < gaps.size(); ++i) {
     const Gap& gap = gaps[i];
     const HostPlace place = host.of(i).place();
-    const GapKey key{gap.lane,    gap.cause,  steps.is_between(gap), names.number(gap.before), names.number(gap.after),
-                     place.layer, place.place};
+    const GapKey key{
+        gap.lane,    gap.cause,  lanes.steps.is_between(gap), names.number(gap.before), names.number(gap.after),
+        place.layer, place.place};
     const std::uint64_t hash =
         (std::uint64_t{key.before} << 32U | key.next) ^ std::uint64_t{key.place} << 16U ^ key.lane;
     const auto [at, is_new] = known.index_of(hash, [&](std::uint32_t own) { return groups[own].first == key; });
@@ -228,14 +228,13 @@ void fill_gap_groups(Workload& workload, const PassOptions& options, TableRows& 
 
 void fill_timeline(Workload& workload, const PassOptions& options, TableRows& rows) {
   const Lanes lanes(workload, options);
-  const GapSteps steps(workload);
   const EventTables& events = workload.events();
   const LaunchThreads threads(workload.index(), events);
   std::map<std::uint32_t, std::int64_t> between_steps;  // by lane
   std::vector<HostGap> gaps;
   gaps.reserve(events.kernels.size() + events.memory.size());
   const auto on_gap = [&](const Gap& gap) {
-    if (steps.is_between(gap).value_or(false)) between_steps[gap.lane] += gap.dur;
+    if (lanes.steps.is_between(gap).value_or(false)) between_steps[gap.lane] += gap.dur;
     gaps.push_back({gap.ts, gap.ts + gap.dur, threads.of(gap.after), gap.lane});
   };
   const std::vector<LaneTimeline> all = timelines(lanes.columns.work(), lanes.calls, lanes.options, on_gap);
@@ -248,7 +247,7 @@ void fill_timeline(Workload& workload, const PassOptions& options, TableRows& ro
     rows.add(lane.computation, lane.comm, lane.fused_comm, lane.copy, lane.exposed_comm, lane.exposed_copy);
     for (const std::int64_t idle : lane.idle_by_cause) rows.add(idle);
     rows.add(lane.gaps, lane.micro_idle, lane.macro_idle, options.timeline.micro_idle, lane.unselected);
-    rows.add(steps.are_known() ? std::optional(between_steps[i]) : std::nullopt);
+    rows.add(lanes.steps.are_known() ? std::optional(between_steps[i]) : std::nullopt);
     add_host(rows, host, host.of(i));
   }
 }
