@@ -53,8 +53,7 @@ class Chooser {
       if (frames.first == 0) all_ = saturating_add(all_, call.time);
     }
     for (auto& [outer, of_one] : children_) {
-      std::ranges::sort(of_one,
-                        [](const Child& a, const Child& b) { return a.call->first_kernel < b.call->first_kernel; });
+      std::ranges::sort(of_one, {}, [](const Child& child) { return child.call->first_kernel; });
     }
   }
 
@@ -306,16 +305,14 @@ ModuleTrie::ModuleTrie(const Index& index, const Modules& modules)
     : stacks_(index, "stack", {"parent_id", "frame_id"}) {
   const auto parents = stacks_.ids("parent_id");
   const auto frames = stacks_.ids("frame_id");
-  std::uint32_t largest = 0;
-  for (const auto& [frame, module] : modules.by_frame) largest = std::max(largest, frame);
-  std::vector<bool> is_module(std::size_t{largest} + 1);
-  for (const auto& [frame, module] : modules.by_frame) is_module[frame] = true;
+  std::vector<bool> is_module;
+  for (const auto& [frame, module] : modules.by_frame) for_id(is_module, frame) = true;
   innermost_.resize(stacks_.size() + 1, 0);
   for (std::size_t i = 0; i < stacks_.size(); ++i) {
     const bool sound = parents[i] <= i;  // a parent comes before its children
-    innermost_[i + 1] = frames[i] <= largest && is_module[frames[i]] ? static_cast<std::uint32_t>(i + 1)
-                        : sound                                      ? innermost_[parents[i]]
-                                                                     : 0;
+    innermost_[i + 1] = has_id(is_module, frames[i]) ? static_cast<std::uint32_t>(i + 1)
+                        : sound                      ? innermost_[parents[i]]
+                                                     : 0;
   }
 }
 
