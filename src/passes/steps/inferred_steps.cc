@@ -39,19 +39,13 @@ struct TrackRanges {
 };
 
 std::uint32_t main_device(const KernelSequence& kernels) {
-  std::map<std::uint32_t, std::size_t> counts;
-  for (const std::uint32_t device : kernels.device_of_stream) counts[device] = 0;
   std::vector<std::size_t> by_stream(kernels.device_of_stream.size(), 0);
   for (const std::uint32_t stream : kernels.stream) {
     if (stream < by_stream.size()) ++by_stream[stream];
   }
+  std::map<std::uint32_t, std::size_t> counts = {{0, 0}};
   for (std::size_t s = 0; s < by_stream.size(); ++s) counts[kernels.device_of_stream[s]] += by_stream[s];
-  std::uint32_t best = 0;
-  std::size_t most = 0;
-  for (const auto& [device, count] : counts) {
-    if (count > most) best = device, most = count;
-  }
-  return best;
+  return std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; })->first;
 }
 
 bool is_on(const KernelSequence& kernels, std::uint32_t stream, std::uint32_t device) {
