@@ -121,7 +121,7 @@ class IndexedSteps {
     std::int64_t annotation = rows_[row].annotation;
     for (int depth = 0; depth < kDeepest; ++depth) {
       const Statement* const found = parent.row(annotation);
-      const std::int64_t next = found == nullptr || found->is_null(0) ? annotation : found->int64(0);
+      const std::int64_t next = found == nullptr ? annotation : found->integer(0).value_or(annotation);
       if (next >= annotation) break;  // a parent comes before its children
       annotation = next;
       const auto mark = row_of_annotation_.find(annotation);
@@ -267,15 +267,9 @@ bool needs_traits(const Index& index, const StepOptions& options) {
 
 StepSet load_steps(const Index& index, const StepOptions& options, const EventTables& events,
                    const std::vector<Traits>& traits) {
-  if (options.pattern) {
-    StepSet set = steps_by_pattern(index, *options.pattern, events);
-    find_training(index, set);
-    find_cut_steps(index, set);
-    note_steps_without_work(set);
-    return set;
-  }
-  StepSet set = IndexedSteps(index).result(events);
-  if (set.source == StepSource::kNone) set = inferred(index, events, traits);
+  StepSet set =
+      options.pattern ? steps_by_pattern(index, *options.pattern, events) : IndexedSteps(index).result(events);
+  if (!options.pattern && set.source == StepSource::kNone) set = inferred(index, events, traits);
   find_training(index, set);
   find_cut_steps(index, set);
   note_steps_without_work(set);
