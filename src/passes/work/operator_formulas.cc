@@ -34,6 +34,9 @@ Amount sum(std::initializer_list<Amount> terms) {
   return out;
 }
 
+// For a formula that cannot go on.
+void lacks(OperatorWork& work, std::string_view what) { work.missing = what; }
+
 // Along a dimension, where an element may pack several.
 Amount values(const Argument& tensor, std::size_t dim) {
   return times(tensor.dims[dim], tensor.element != nullptr ? tensor.element->values : 1);
@@ -88,18 +91,14 @@ void gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& 
   const ArgumentPlaces& at = rule.at;
   const Argument &a = argument(args, at[0]), &b = argument(args, at[1]), &c = argument(args, at[2]);
   const bool is_n_k = at[4] != 0;
-  if (a.dims.size() < 2 || b.dims.size() < 2) {
-    work.missing = "not two matrices";
-    return;
-  }
+  if (a.dims.size() < 2 || b.dims.size() < 2) return lacks(work, "not two matrices");
   const bool batched = b.dims.size() > 2;
-  work.k = values(a, a.dims.size() - 1);
-  if (work.k != values(b, b.dims.size() - (is_n_k ? 1 : 2)) ||
+  const Amount k = values(a, a.dims.size() - 1);
+  if (k != values(b, b.dims.size() - (is_n_k ? 1 : 2)) ||
       (batched && (a.dims.size() != b.dims.size() || a.dims.front() != b.dims.front()))) {
-    work.k.reset();
-    work.missing = "sizes of matrices that do not fit";
-    return;
+    return lacks(work, "sizes of matrices that do not fit");
   }
+  work.k = k;
   work.n = is_n_k ? b.dims[b.dims.size() - 2] : times(b.dims.back(), 1);
   // Rows of A before the last dimension are rows of one product, where B is a single matrix.
   const Dims before(a.dims.begin(), a.dims.end() - 1);
@@ -150,15 +149,11 @@ void attention(Args args, const FormulaRule& rule, const StepLengths*, OperatorW
   for (std::size_t i = 0; i < std::min(args.size(), rule.uses.size()); ++i) {
     has_lengths |= rule.uses[i] == 'l' && is_given(args[i]);
   }
-  if (has_lengths) {
-    work.missing = "lengths not recorded";
-    return;
-  }
+  if (has_lengths) return lacks(work, "lengths not recorded");
   const std::size_t n = at[4] != 0 ? 1 : 2, h = at[4] != 0 ? 2 : 1;
   if (k.dims[0] != q.dims[0] || k.dims[3] != q.dims[3] ||
       !std::equal(k.dims.begin(), k.dims.end() - 1, v.dims.begin())) {
-    work.missing = "sizes of queries, keys and values that do not fit";
-    return;
+    return lacks(work, "sizes of queries, keys and values that do not fit");
   }
   const std::optional<bool> causal = argument(args, at[3]).flag();
   const std::int64_t queries = q.dims[n], keys = k.dims[n];
@@ -167,20 +162,16 @@ void attention(Args args, const FormulaRule& rule, const StepLengths*, OperatorW
   const Amount operands =
       attention_bytes(on_q, on_k, args.subspan(static_cast<std::size_t>(at[0])), argument(args, at[6]));
   work.bytes = plus(times(operands, backward ? 2 : 1), is_given(mask) ? bytes_of(mask) : Amount(0));
-  if (has_window(args, at[7], causal == true)) {
-    work.missing = "a sliding window";
-  } else if (at[8] > 0 && argument(args, at[8]).numbers().value_or(Dims{0}) != Dims{0}) {
-    work.missing = "attention in chunks";
-  } else if (!causal) {
-    work.missing = "whether it is causal is not recorded";
-  } else if (*causal && keys < queries) {
-    work.missing = "causal with fewer keys than queries";
-  } else {
-    const Amount all = product({2, queries, keys}), square = times(queries, queries);
-    const Amount pairs = *causal && all && square ? Amount(*all - *square) : all;
-    work.flops = product({q.dims[0], q.dims[h], pairs, plus(q.dims[3], v.dims[3]), rule.per_element});
-    if (work.flops) *work.flops /= 2;
+  if (has_window(args, at[7], causal == true)) return lacks(work, "a sliding window");
+  if (at[8] > 0 && argument(args, at[8]).numbers().value_or(Dims{0}) != Dims{0}) {
+    return lacks(work, "attention in chunks");
   }
+  if (!causal) return lacks(work, "whether it is causal is not recorded");
+  if (*causal && keys < queries) return lacks(work, "causal with fewer keys than queries");
+  const Amount all = product({2, queries, keys}), square = times(queries, queries);
+  const Amount pairs = *causal && all && square ? Amount(*all - *square) : all;
+  work.flops = product({q.dims[0], q.dims[h], pairs, plus(q.dims[3], v.dims[3]), rule.per_element});
+  if (work.flops) *work.flops /= 2;
 }
 
 namespace {
@@ -206,25 +197,19 @@ void attention_of_step(Args args, const FormulaRule& rule, const StepLengths* st
   // Of more dimensions, keys are in tiles.
   if (q.dims.size() != 3 || k.dims.size() < 3 || k.dims.size() > 4 || v.dims.size() != k.dims.size()) return;
   work.type = q.type;
-  const auto lengths = step == nullptr ? std::nullopt : lengths_of_call(*step, q.dims[0], at[6] != 0);
   const bool causal = argument(args, at[3]).flag().value_or(true);
-  if (has_window(args, at[4], causal)) {
-    work.missing = "a sliding window";
-  } else if (!lengths) {
-    work.missing = step == nullptr ? "lengths not recorded" : "tokens of the step that are not those of this call";
-  } else {
-    const std::int64_t heads = q.dims[1], kv_heads = k.dims[k.dims.size() - 2];
-    const auto& [context, generation] = *lengths;
-    const Amount pairs = sum({times(2, context.qk), times(2, generation.qk)});
-    if (!pairs || *pairs < context.qq) {
-      work.missing = "lengths of the step that cannot be";
-      return;
-    }
-    work.flops = product({heads, plus(q.dims.back(), v.dims.back()), *pairs - (causal ? context.qq : 0)});
-    work.bytes =
-        attention_bytes(times(plus(context.q, generation.q), heads), times(plus(context.k, generation.k), kv_heads),
-                        args.subspan(static_cast<std::size_t>(at[0])), argument(args, at[5]));
-  }
+  if (has_window(args, at[4], causal)) return lacks(work, "a sliding window");
+  if (step == nullptr) return lacks(work, "lengths not recorded");
+  const auto lengths = lengths_of_call(*step, q.dims[0], at[6] != 0);
+  if (!lengths) return lacks(work, "tokens of the step that are not those of this call");
+  const std::int64_t heads = q.dims[1], kv_heads = k.dims[k.dims.size() - 2];
+  const auto& [context, generation] = *lengths;
+  const Amount pairs = sum({times(2, context.qk), times(2, generation.qk)});
+  if (!pairs || *pairs < context.qq) return lacks(work, "lengths of the step that cannot be");
+  work.flops = product({heads, plus(q.dims.back(), v.dims.back()), *pairs - (causal ? context.qq : 0)});
+  work.bytes =
+      attention_bytes(times(plus(context.q, generation.q), heads), times(plus(context.k, generation.k), kv_heads),
+                      args.subspan(static_cast<std::size_t>(at[0])), argument(args, at[5]));
 }
 
 namespace {
@@ -295,10 +280,7 @@ void convolution(Args args, const FormulaRule& rule, const StepLengths*, Operato
   const Argument &x = argument(args, 0), &w = argument(args, 1), &bias = argument(args, at[0]);
   work.type = x.type;
   const auto shape = convolution_shape(args, {0, 1, at[1], at[2], at[3], at[4], at[5], at[6]});
-  if (!shape) {
-    work.missing = "stride and padding not recorded";
-    return;
-  }
+  if (!shape) return lacks(work, "stride and padding not recorded");
   work.flops = shape->flops;
   work.bytes = sum({bytes_of(x), bytes_of(w), bytes_of(elements(shape->out), x), is_given(bias) ? bytes_of(bias) : 0});
 }
@@ -308,20 +290,14 @@ void convolution_backward(Args args, const FormulaRule&, const StepLengths*, Ope
   const Argument &gradient = argument(args, 0), &x = argument(args, 1), &w = argument(args, 2);
   work.type = x.type;
   const auto shape = convolution_shape(args, {1, 2, 4, 5, 6, 7, 8, 9});
-  if (!shape) {
-    work.missing = "stride and padding not recorded";
-    return;
-  }
+  if (!shape) return lacks(work, "stride and padding not recorded");
   const std::string& mask = argument(args, kMask).value;
   std::array<bool, 3> wanted = {true, true, false};
   if (!mask.empty()) {
     std::size_t at = 0;
     for (bool& one : wanted) {
       at = mask.find_first_of("TF", at);
-      if (at == std::string::npos) {
-        work.missing = "output mask not recorded";
-        return;
-      }
+      if (at == std::string::npos) return lacks(work, "output mask not recorded");
       one = mask[at++] == 'T';
     }
   }
@@ -389,10 +365,6 @@ Dims broadcast(const Dims& a, const Dims& b) {
   widen(b);
   return out;
 }
-
-}  // namespace
-
-namespace {
 
 // Of an operation of all. One of no dimensions counts only where no other is of its kind or a higher one; a double then
 // is a number of Python's, which makes float of integers.
@@ -476,8 +448,7 @@ void gather(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork
     const auto dim = at[2] < 0 ? std::optional(Dims{0}) : argument(args, at[2]).numbers();
     const auto rank = static_cast<std::int64_t>(table.dims.size());
     if (!dim || dim->size() != 1 || dim->front() >= rank || dim->front() < -rank) {
-      work.missing = "dimension not recorded";
-      return;
+      return lacks(work, "dimension not recorded");
     }
     for (std::int64_t i = 0; i < rank; ++i) {
       if (i != (dim->front() + rank) % rank) count = times(count, table.dims[static_cast<std::size_t>(i)]);
@@ -494,21 +465,18 @@ void moe(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& w
   work.type = x.type;
   if (x.dims.size() != 2 || w1.dims.size() != 3 || w2.dims.size() != 3 || top.dims.size() != 2 ||
       top.dims[0] != x.dims[0]) {
-    work.missing = "experts per token not in the shapes";
-    return;
+    return lacks(work, "experts per token not in the shapes");
   }
   const std::int64_t tokens = x.dims[0], hidden = x.dims[1], experts = w1.dims[0], inner = w2.dims[2];
   const std::int64_t gates = inner > 0 && w1.dims[1] % inner == 0 ? w1.dims[1] / inner : 0;
   if (w1.dims[2] != hidden || w2.dims[1] != hidden || gates < 1 || gates > 2) {
-    work.missing = "weights are packed";  // four bits a value, or tiles
-    return;
+    return lacks(work, "weights are packed");  // four bits a value, or tiles
   }
   // A map of the experts that are here, or a count of the tokens.
   if (std::ranges::any_of(args, [](const Argument& one) {
         return one.dims.size() == 1 && one.element != nullptr && one.element->kind == NumberKind::kInteger;
       })) {
-    work.missing = "which of the experts' tokens are computed here is not recorded";
-    return;
+    return lacks(work, "which of the experts' tokens are computed here is not recorded");
   }
   const Amount chosen = times(tokens, top.dims[1]);
   work.flops = product({2, chosen, gates + 1, hidden, inner});
@@ -526,8 +494,7 @@ void not_recorded(Args, const FormulaRule& rule, const StepLengths*, OperatorWor
 void grouped_gemm(Args args, const FormulaRule& rule, const StepLengths*, OperatorWork& work) {
   const Argument &a = argument(args, rule.at[0]), &b = argument(args, rule.at[1]);
   if (a.dims.size() != 2 || b.dims.size() != 3 || a.dims[1] != b.dims[1]) {
-    work.missing = "not rows and a matrix a group that fits";
-    return;
+    return lacks(work, "not rows and a matrix a group that fits");
   }
   work.type = a.type;
   work.b = 1, work.m = a.dims[0], work.k = a.dims[1], work.n = b.dims[2];

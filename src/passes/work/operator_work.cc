@@ -123,7 +123,6 @@ Amount elements(const Dims& dims) {
   return out;
 }
 
-
 std::optional<bool> Argument::flag() const {
   if (value == "True" || value == "true") return true;
   if (value == "False" || value == "false") return false;
