@@ -61,11 +61,7 @@ class LayerRoles {
   }
 
   std::vector<KernelRole> of_head() {
-    bool embedded = false;
-    for (std::size_t at = 0; at < kernels_.size(); ++at) {
-      embedded = embedded || out_[at].role == Role::kEmbedding;
-      if (embedded && is(at, Mark::kComm)) claim(at, Role::kEmbeddingComm, kSure);
-    }
+    claim_all({find_role(0, Role::kEmbedding), kernels_.size()}, Mark::kComm, Role::kEmbeddingComm, kSure);
     end();
     return std::move(out_);
   }
@@ -80,13 +76,10 @@ class LayerRoles {
       name_residual({0, norm}, kLikely);
     }
     if (is_language && outputs.size() == 1 && norm < first) claim(first, Role::kLmHead, kSure);
-    bool behind = false;
-    for (std::size_t at = first; at < all.to; ++at) {
-      behind = behind || out_[at].role == Role::kLmHead;
-      if (!behind) continue;
-      if (is(at, Mark::kComm)) claim(at, Role::kLmHeadComm, kSure);
-      if (is(at, Mark::kReduce) || is(at, Mark::kSoftmax)) claim(at, Role::kSampling, kLikely);
-    }
+    const Range behind{find_role(first, Role::kLmHead), all.to};
+    claim_all(behind, Mark::kComm, Role::kLmHeadComm, kSure);
+    claim_all(behind, Mark::kReduce, Role::kSampling, kLikely);
+    claim_all(behind, Mark::kSoftmax, Role::kSampling, kLikely);
     end();
     return std::move(out_);
   }
@@ -113,6 +106,10 @@ class LayerRoles {
     return find(range, [&](std::size_t at) { return is(at, mark); });
   }
 
+  [[nodiscard]] std::size_t find_role(std::size_t from, Role role) const {
+    return find({from, kernels_.size()}, [&](std::size_t at) { return out_[at].role == role; });
+  }
+
   [[nodiscard]] std::size_t find_norm(Range range) const {
     return find(range, [&](std::size_t at) { return is_norm(at); });
   }
@@ -131,6 +128,12 @@ class LayerRoles {
     const bool by_module = kernels_[at].part != ModulePart::kUnknown;
     out_[at] = {role, by_module ? RoleSource::kModules : RoleSource::kOrder,
                 static_cast<std::uint8_t>(std::min(99, confidence + (by_module ? kByModule : 0)))};
+  }
+
+  void claim_all(Range range, Mark mark, Role role, std::uint8_t confidence) {
+    for (std::size_t at = range.from; at < range.to; ++at) {
+      if (is(at, mark)) claim(at, role, confidence);
+    }
   }
 
   // What a norm's module launches is the norm, unless one of its kernels is: then the others add or quantise.
@@ -203,17 +206,13 @@ class LayerRoles {
     const std::size_t norm = find_norm(range);
     if (!inputs.empty() && norm < inputs.back()) std::erase_if(inputs, [&](std::size_t at) { return at < norm; });
     const std::size_t first = inputs.empty() ? range.to : inputs.front();
-    for (std::size_t at = range.from; at < first; ++at) {
-      if (is(at, Mark::kComm)) claim(at, comm, kLikely);
-      if (is(at, Mark::kNorm)) claim(at, Role::kInputNorm, kSure);
-    }
+    claim_all({range.from, first}, Mark::kComm, comm, kLikely);
+    claim_all({range.from, first}, Mark::kNorm, Role::kInputNorm, kSure);
     if (norm < first && is(norm, Mark::kNorm)) name_residual({range.from, norm}, kLikely);
     const bool is_attention = range.to < kernels_.size() && is(range.to, Mark::kMixer);
     if (inputs.empty() || !is_attention) return;
     name_inputs(inputs);
-    for (std::size_t at = inputs.back(); at < range.to; ++at) {
-      if (is(at, Mark::kNorm)) claim(at, Role::kQkNorm, kSure);
-    }
+    claim_all({inputs.back(), range.to}, Mark::kNorm, Role::kQkNorm, kSure);
   }
 
   void name_inputs(const std::vector<std::size_t>& inputs) {
@@ -259,15 +258,13 @@ class LayerRoles {
   // Between the output of attention and the MLP.
   void into_mlp(Range range) {
     if (range.from < range.to && is(range.from, Mark::kComm)) name_residual({range.from, find_norm(range)}, kLikely);
-    for (std::size_t at = range.from; at < range.to; ++at) {
-      if (is(at, Mark::kComm)) claim(at, Role::kAttentionComm, kSure);
-      if (is(at, Mark::kNorm)) claim(at, Role::kPostAttentionNorm, kSure);
-    }
+    claim_all(range, Mark::kComm, Role::kAttentionComm, kSure);
+    claim_all(range, Mark::kNorm, Role::kPostAttentionNorm, kSure);
   }
 
   void mlp(Range range, bool is_delimited) {
     const std::size_t routing = find(range, [&](std::size_t at) { return moves_experts(kernels_[at]); });
-    const std::size_t work = find({range.from, routing}, [&](std::size_t at) { return is(at, Mark::kProduct); });
+    const std::size_t work = find_mark({range.from, routing}, Mark::kProduct);
     if (is_delimited) into_mlp({range.from, work});
     if (routing < range.to) {
       experts(range, routing);
@@ -286,10 +283,8 @@ class LayerRoles {
     });
     const std::size_t down = name_dense(all, activation < stop ? activation : kernels_.size(), is_delimited);
     if (down == kernels_.size()) return;
-    for (std::size_t at = all.front(); at < down; ++at) {
-      if (is(at, Mark::kActivation)) claim(at, Role::kActivation, kSure);
-      if (is(at, Mark::kElementwise) && at > activation) claim(at, Role::kActivation, kUsual);
-    }
+    claim_all({all.front(), down}, Mark::kActivation, Role::kActivation, kSure);
+    claim_all({activation + 1, down}, Mark::kElementwise, Role::kActivation, kUsual);
     behind_mlp({down + 1, range.to});
   }
 
@@ -327,11 +322,9 @@ class LayerRoles {
     std::size_t last = first_routing;
     for (std::size_t at = range.from; at < range.to; ++at) {
       if (moves_experts(kernels_[at])) last = at;
-      if (is(at, Mark::kActivation)) claim(at, Role::kActivation, kLikely);
     }
-    for (std::size_t at = last + 1; at < range.to; ++at) {
-      if (is(at, Mark::kComm)) claim(at, Role::kMlpComm, kSure);
-    }
+    claim_all(range, Mark::kActivation, Role::kActivation, kLikely);
+    claim_all({last + 1, range.to}, Mark::kComm, Role::kMlpComm, kSure);
     behind_mlp({last + 1, range.to});
   }
 
@@ -345,11 +338,10 @@ class LayerRoles {
 
   void behind_mlp(Range range) {
     const std::size_t end = find_mark(range, Mark::kProduct);  // of what follows, which has norms of its own
-    for (std::size_t at = range.from; at < end; ++at) {
-      if (is(at, Mark::kComm)) claim(at, Role::kMlpComm, kSure);
-      if (is(at, Mark::kNorm) && end == range.to) claim(at, Role::kPostMlpNorm, kLikely);
-    }
-    if (end == range.to) name_residual({range.from, find_norm(range)}, kUsual);
+    claim_all({range.from, end}, Mark::kComm, Role::kMlpComm, kSure);
+    if (end != range.to) return;
+    claim_all(range, Mark::kNorm, Role::kPostMlpNorm, kLikely);
+    name_residual({range.from, find_norm(range)}, kUsual);
   }
 
   void end() {
