@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -193,10 +194,7 @@ class Chains {
     inner_.assign(runs_.size(), false);
     bool perceptrons = false;
     for (std::size_t i = 0; i + 1 < runs_.size(); ++i) perceptrons = perceptrons || any(between(i), kPerceptronTraits);
-    if (!perceptrons) {
-      find_inner_by_products();
-      return;
-    }
+    if (!perceptrons) return find_inner_by_products();
     for (std::size_t i = 0; i + 1 < runs_.size(); ++i) {
       inner_[i] = any(between(i), kNormTrait) && (!any(between(i), kPerceptronTraits) || only_routes(i)) &&
                   !any(mixers(i), kSsmTrait) && !any(mixers(i + 1), kSsmTrait);
@@ -237,17 +235,14 @@ class Borders {
   std::vector<std::size_t> find() {
     by_mixers();
     by_form();
-    std::ranges::sort(borders_);
-    borders_.erase(std::unique(borders_.begin(), borders_.end()), borders_.end());
-    const std::vector<std::size_t> coarse = borders_;
+    const std::vector<std::size_t> coarse(borders_.begin(), borders_.end());
     std::size_t begin = 0;
     for (std::size_t i = 0; i <= coarse.size(); ++i) {
       const std::size_t end = i < coarse.size() ? coarse[i] + 1 : layers_.size();
       by_excess(begin, end);
       begin = end;
     }
-    std::ranges::sort(borders_);
-    return std::move(borders_);
+    return {borders_.begin(), borders_.end()};
   }
 
  private:
@@ -255,7 +250,7 @@ class Borders {
     for (std::size_t i = 1; i + 2 < layers_.size(); ++i) {
       const std::size_t before = layers_[i].mixers;
       const std::size_t after = layers_[i + 1].mixers;
-      if (before != after && layers_[i - 1].mixers == before && layers_[i + 2].mixers == after) borders_.push_back(i);
+      if (before != after && layers_[i - 1].mixers == before && layers_[i + 2].mixers == after) borders_.insert(i);
     }
   }
 
@@ -279,7 +274,7 @@ class Borders {
       const bool turns = std::ranges::any_of(changes, [&](const Change& other) {
         return other.from == change.to && other.to == change.from && !other.excess && !change.excess;
       });
-      if (!turns) borders_.push_back(change.layer);
+      if (!turns) borders_.insert(change.layer);
     }
   }
 
@@ -335,7 +330,7 @@ class Borders {
         if (!exceeds(form(found[i]), form(other))) return;
       }
     }
-    borders_.insert(borders_.end(), found.begin(), found.end());
+    borders_.insert(found.begin(), found.end());
   }
 
   static bool exceeds(const LayerForm& form, const LayerForm& usual) {
@@ -346,7 +341,7 @@ class Borders {
   std::span<const Traits> sequence_;
   std::span<const LayerMixers> layers_;
   const LayerForms& forms_;
-  std::vector<std::size_t> borders_;
+  std::set<std::size_t> borders_;
 };
 
 // ---- A step
@@ -363,9 +358,8 @@ struct RhythmPart {
 
 class RhythmFinder {
  public:
-  RhythmFinder(std::span<const Traits> sequence, std::span<const std::size_t> joints) : sequence_(sequence) {
-    marks_.assign(joints.begin(), joints.end());
-  }
+  RhythmFinder(std::span<const Traits> sequence, std::span<const std::size_t> joints)
+      : sequence_(sequence), marks_(joints.begin(), joints.end()) {}
 
   LayerRhythm run() {
     find_marks();
