@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -293,7 +292,7 @@ class LayerFinder {
   LayerSet run() {
     const bool whole = steps_.steps.empty();
     for (std::size_t s = whole ? 0 : 1; s <= steps_.steps.size(); ++s) split(s, ordered_.of(s));
-    for (std::size_t kind = 0; kind < kStepKinds; ++kind) accept(static_cast<StepKind>(kind));
+    for (auto& [kind, parts] : parts_) accept(kind, parts);
     number();
     finish();
     out_.by_step = std::move(ordered_.rows);
@@ -302,8 +301,8 @@ class LayerFinder {
 
  private:
   // Not in training, where the backward pass has the same mixers again; without host calls, its optimizer shows it.
-  [[nodiscard]] bool has_rhythm(const StepOnDevice& part) const {
-    if (part.step == 0 || kind_of(part) == StepKind::kTrain) return false;
+  [[nodiscard]] bool has_rhythm(const StepOnDevice& part, StepKind kind) const {
+    if (part.step == 0 || kind == StepKind::kTrain) return false;
     return std::ranges::none_of(
         part.rows, [&](std::uint32_t row) { return (traits_of(traits_, names_[row]) & kOptimizerTrait) != 0; });
   }
@@ -315,15 +314,12 @@ class LayerFinder {
     };
     if (devices_.count > 1) std::ranges::stable_sort(rows, {}, device);
     const auto on_one = [&](std::size_t a, std::size_t b) { return device(rows[a]) == device(rows[b]); };
+    const StepKind kind = step == 0 ? StepKind::kUnknown : steps_.steps[step - 1].info.kind;
     for_each_run(rows.size(), on_one, [&](std::size_t begin, std::size_t end) {
       StepOnDevice part{step, rows.subspan(begin, end - begin), {}, false};
-      finder_.find(part, has_rhythm(part));
-      parts_.push_back(std::move(part));
+      finder_.find(part, has_rhythm(part, kind));
+      parts_[kind].push_back(std::move(part));
     });
-  }
-
-  [[nodiscard]] StepKind kind_of(const StepOnDevice& part) const {
-    return part.step == 0 ? StepKind::kUnknown : steps_.steps[part.step - 1].info.kind;
   }
 
   using Signature = std::vector<std::size_t>;  // layers of each stack
@@ -333,13 +329,10 @@ class LayerFinder {
     return out;
   }
 
-  // The number of layers, by stack, that most parts of a kind have, and how many have it.
-  std::pair<Signature, std::size_t> usual_layers(StepKind kind) const {
+  // The number of layers, by stack, that most parts have, and how many have it.
+  static std::pair<Signature, std::size_t> usual_layers(const std::vector<StepOnDevice>& parts) {
     std::map<Signature, std::size_t> counts;
-    for (const StepOnDevice& part : parts_) {
-      if (kind_of(part) == kind) ++counts[signature_of(part)];
-    }
-    if (counts.empty()) return {};
+    for (const StepOnDevice& part : parts) ++counts[signature_of(part)];
     return *std::ranges::max_element(counts, {}, [](const auto& one) { return one.second; });
   }
 
@@ -348,65 +341,52 @@ class LayerFinder {
     if (largest != part.stacks.end()) part.stacks = {*largest};
   }
 
-  // Devices may have some of the layers of a step each, which names tell. False where they do not.
-  bool unite_devices(StepKind kind) {
-    const auto first = std::stable_partition(parts_.begin(), parts_.end(),
-                                             [&](const StepOnDevice& part) { return kind_of(part) != kind; });
-    const std::span<StepOnDevice> others(first, parts_.end());
+  // Devices may have some of the layers of a step each, which names tell. Nothing changes where they do not.
+  void unite_devices(StepKind kind, std::vector<StepOnDevice>& parts) {
     std::vector<StepOnDevice> whole;
     std::size_t on_devices = 0, at_all = 0;
-    for (StepOnDevice& part : others) {
+    for (const StepOnDevice& part : parts) {
       if (whole.empty() || whole.back().step != part.step) whole.push_back({part.step, part.rows.first(0), {}, false});
       std::span<const std::uint32_t>& rows = whole.back().rows;  // of a step, those of its devices follow each other
       rows = {rows.data(), rows.size() + part.rows.size()};
       for (const StepStack& stack : part.stacks) on_devices += stack.layers;
     }
-    if (whole.size() == others.size()) return false;
+    if (whole.size() == parts.size()) return;
     for (StepOnDevice& step : whole) {
       clear(step);
       finder_.find(step, false);
       for (const StepStack& stack : step.stacks) at_all += stack.layers;
     }
     // Few are on several devices: else each has all of its own.
-    if (at_all > 0 && 2 * on_devices < 3 * at_all) {
-      parts_.erase(first, parts_.end());
-      std::ranges::move(whole, std::back_inserter(parts_));
-      return true;
-    }
-    for (StepOnDevice& part : others) {
+    if (at_all > 0 && 2 * on_devices < 3 * at_all) return parts.swap(whole);
+    for (StepOnDevice& part : parts) {
       clear(part);
       part.stacks.clear();
-      finder_.find(part, has_rhythm(part));
+      finder_.find(part, has_rhythm(part, kind));
     }
-    return false;
   }
 
-  void accept(StepKind kind) {
+  void accept(StepKind kind, std::vector<StepOnDevice>& parts) {
     PhaseLayers phase{kind, !steps_.steps.empty(), 0, 0, 0, {}, {}};
-    for (const StepOnDevice& part : parts_) phase.steps += kind_of(part) == kind ? 1 : 0;
-    if (phase.steps == 0) return;
     const auto agrees = [&](std::size_t n) {
-      return static_cast<double>(n) >= kAgreement * static_cast<double>(phase.steps);
+      return static_cast<double>(n) >= kAgreement * static_cast<double>(parts.size());
     };
-    auto usual = usual_layers(kind);
-    if (!agrees(usual.second) && unite_devices(kind)) {
-      usual = usual_layers(kind);
-      phase.steps =
-          static_cast<std::size_t>(std::ranges::count(parts_, kind, [&](const auto& p) { return kind_of(p); }));
+    auto usual = usual_layers(parts);
+    if (!agrees(usual.second)) {
+      unite_devices(kind, parts);
+      usual = usual_layers(parts);
     }
     if (!agrees(usual.second)) {
-      for (StepOnDevice& part : parts_) {
-        if (kind_of(part) == kind) keep_largest(part);
-        dropped_any_ = true;
-      }
-      usual = usual_layers(kind);
+      for (StepOnDevice& part : parts) keep_largest(part);
+      dropped_any_ = true;
+      usual = usual_layers(parts);
     }
+    phase.steps = parts.size();
     phase.agreeing = usual.second;
     const std::size_t layers = std::accumulate(usual.first.begin(), usual.first.end(), std::size_t{0});
     const bool agreed = agrees(usual.second);
     if (agreed) phase.layers = layers;
-    for (StepOnDevice& part : parts_) {
-      if (kind_of(part) != kind) continue;
+    for (StepOnDevice& part : parts) {
       part.dropped = phase.layers == 0 || signature_of(part) != usual.first;
       if (part.dropped) part.stacks.clear();
       if (part.dropped) clear(part);
@@ -424,8 +404,8 @@ class LayerFinder {
     std::vector<FoundStack> out;
     std::vector<std::map<std::size_t, std::size_t>> passes;
     std::set<LayerSource> sources;
-    for (const StepOnDevice& part : parts_) {
-      if (kind_of(part) != phase.kind || part.dropped) continue;
+    for (const StepOnDevice& part : parts_.at(phase.kind)) {
+      if (part.dropped) continue;
       out.resize(part.stacks.size());
       passes.resize(part.stacks.size());
       for (std::size_t s = 0; s < part.stacks.size(); ++s) {
@@ -460,8 +440,8 @@ class LayerFinder {
         phase.stacks.push_back(std::move(own));
       }
       std::vector<bool> own(numbers);
-      for (const StepOnDevice& part : parts_) {
-        if (kind_of(part) != phase.kind || part.dropped) continue;
+      for (const StepOnDevice& part : parts_.at(phase.kind)) {
+        if (part.dropped) continue;
         renumber(part, phase.stacks);
         for (const std::uint32_t row : part.rows) {
           const std::int32_t layer = out_.of_kernel[row];
@@ -500,9 +480,8 @@ class LayerFinder {
 
   [[nodiscard]] bool is_found_by_rhythm(const PhaseLayers& phase, const LayerStack& stack) const {
     const auto place = static_cast<std::size_t>(&stack - phase.stacks.data());
-    return std::ranges::any_of(parts_, [&](const StepOnDevice& part) {
-      return kind_of(part) == phase.kind && place < part.stacks.size() &&
-             part.stacks[place].source == LayerSource::kRhythm;
+    return std::ranges::any_of(parts_.at(phase.kind), [&](const StepOnDevice& part) {
+      return place < part.stacks.size() && part.stacks[place].source == LayerSource::kRhythm;
     });
   }
 
@@ -570,7 +549,7 @@ class LayerFinder {
   std::span<const std::int64_t> dur_;
   RowsByStep ordered_;
   const DenseDevices devices_;
-  std::vector<StepOnDevice> parts_;
+  std::map<StepKind, std::vector<StepOnDevice>> parts_;
   bool dropped_any_ = false;  // stacks of parts that keep others
   LayerSet out_;
   StepLayerFinder finder_;
