@@ -9,7 +9,6 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdlib>
-#include <optional>
 #include <span>
 #include <system_error>
 

@@ -11,7 +11,6 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <utility>
 
 #include "base/failure.h"
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <optional>
 
 #include "base/text/characters.h"
 #include "trace/event_names.h"

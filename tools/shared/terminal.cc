@@ -14,7 +14,6 @@
 #include <new>
 #include <string_view>
 #include <typeinfo>
-#include <utility>
 
 #include "base/error.h"
 #include "base/text/decimal.h"

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/program_options.hpp>
 #include <cstdlib>
 #include <iostream>
 #include <iterator>
@@ -18,7 +17,6 @@
 #include "base/text/split.h"
 #include "compare/runs/roll_up.h"
 #include "index/locate.h"
-#include "shared/option_parsing.h"
 #include "trace_query/help.h"
 #include "trace_query/limits.h"
 #include "trace_query/open.h"

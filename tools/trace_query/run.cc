@@ -10,7 +10,6 @@
 #include "base/files/input_file.h"
 #include "base/text/decimal.h"
 #include "base/text/regular_expression.h"
-#include "present/cells.h"
 #include "sql/database.h"
 
 namespace tracedb {

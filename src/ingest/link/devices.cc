@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cctype>
-#include <optional>
 #include <unordered_map>
 
 #include "base/text/characters.h"

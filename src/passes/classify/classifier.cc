@@ -1,13 +1,9 @@
 #include "passes/classify/classifier.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
-#include <cstddef>
 #include <iterator>
-#include <limits>
-#include <utility>
 
 #include "base/error.h"
 #include "base/text/characters.h"

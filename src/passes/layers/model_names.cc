@@ -4,9 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "passes/columns/event_columns.h"

@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <unordered_map>
-#include <utility>
 
 #include "base/text/amounts.h"
 #include "base/text/numbered_texts.h"

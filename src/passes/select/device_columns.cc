@@ -1,10 +1,7 @@
 #include "passes/select/device_columns.h"
 
-#include <algorithm>
 #include <limits>
 #include <numeric>
-
-#include "base/unknown.h"
 
 namespace tracedb {
 namespace {

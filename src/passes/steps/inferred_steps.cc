@@ -8,7 +8,6 @@
 
 #include "base/statistics.h"
 #include "base/unknown.h"
-#include "passes/classify/kernel_traits.h"
 #include "passes/columns/event_columns.h"
 
 namespace tracedb {

@@ -9,7 +9,6 @@
 #include "base/text/characters.h"
 #include "base/text/decimal.h"
 #include "base/unknown.h"
-#include "passes/steps/step_set.h"
 
 namespace tracedb {
 namespace {

@@ -8,11 +8,9 @@
 #include <unordered_map>
 
 #include "base/text/amounts.h"
-#include "base/unknown.h"
 #include "passes/steps/inferred_steps.h"
 #include "passes/steps/step_pattern.h"
 #include "trace/format_holds.h"
-#include "trace/step_grammar.h"
 
 namespace tracedb {
 

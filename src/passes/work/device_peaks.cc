@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "base/text/characters.h"

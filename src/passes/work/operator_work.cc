@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <limits>
-#include <string>
 #include <unordered_map>
 #include <utility>
 

@@ -7,7 +7,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <utility>
 
 #include "base/unknown.h"
 

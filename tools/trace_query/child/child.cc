@@ -14,7 +14,6 @@
 #include <cstring>
 #include <iterator>
 
-#include "base/error.h"
 #include "base/files/input_file.h"
 #include "base/stream/content_hash.h"
 #include "base/text/characters.h"

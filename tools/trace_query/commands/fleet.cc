@@ -14,7 +14,6 @@
 #include "base/failure.h"
 #include "base/files/input_file.h"
 #include "base/text/amounts.h"
-#include "base/text/decimal.h"
 #include "base/text/regular_expression.h"
 #include "compare/runs/run_sets.h"
 #include "compare/runs/set_comparison.h"

@@ -12,7 +12,6 @@
 #include "passes/tables/name_order.h"
 #include "report/table.h"
 #include "trace_query/command.h"
-#include "trace_query/help.h"
 #include "trace_query/run.h"
 
 namespace tracedb {
