@@ -11,7 +11,6 @@
 
 #include "base/unknown.h"
 #include "export/trace_events.h"
-#include "passes/columns/event_columns.h"
 #include "passes/select/device_columns.h"
 
 namespace tracedb {
@@ -176,16 +175,6 @@ void add_mark(std::vector<MarkRun>& runs, std::size_t open, const MarkRun& kerne
 // Of steps and layers. Roles repeat within a layer: they do not take turns.
 constexpr std::size_t kTakeTurns = 2;
 
-std::string event_name(Database& database, const EventRef& event) {
-  if (event.id == 0) return "";
-  Statement name(database,
-                 event.is_memory_op
-                     ? "SELECT t.value FROM memory_op m JOIN string t ON t.id = m.name_id WHERE m.id = ?1"
-                     : "SELECT n.short_name FROM kernel k JOIN kernel_name n ON n.id = k.name_id WHERE k.id = ?1");
-  name.bind(1, std::int64_t{event.id});
-  return name.step() ? std::string(name.text(0)) : "";
-}
-
 // By start and name of its slice, what hardware counters counted in a range.
 using RangeCounters = std::map<std::pair<std::int64_t, std::string>, std::vector<std::pair<std::string, double>>>;
 
@@ -311,11 +300,9 @@ void SideWriter::end_flow(std::uint32_t launch, const EventTrack& track, std::in
   if (launch == 0) return;
   const auto [flow, is_new] = flow_of_launch_.try_emplace(launch, -1);
   if (is_new) {
-    Statement call(database_, "SELECT ts, thread_id, correlation FROM runtime_call WHERE id = ?1");
-    call.bind(1, std::int64_t{launch});
-    if (call.step()) {
-      flow->second = file_.flows.take(call.integer(2));
-      file_.events.flow_start(tracks_.thread(call.id(1)), shifted(call.int64(0)), flow->second);
+    if (const Statement* const call = calls_.row(launch)) {
+      flow->second = file_.flows.take(call->integer(2));
+      file_.events.flow_start(tracks_.thread(call->id(1)), shifted(call->int64(0)), flow->second);
     }
   }
   if (flow->second < 0) return;
@@ -343,24 +330,23 @@ std::vector<SideWriter::HostEvent> SideWriter::find_host_events() const {
 }
 
 void SideWriter::write_host_events() {
-  std::deque<Statement> rows;  // by kind: the one of an id
-  for (const HostTable& table : kHostTables) rows.emplace_back(database_, table.row);
+  std::deque<TextById> rows;  // by kind
+  for (const HostTable& table : kHostTables) rows.emplace_back(workload_.index(), table.row);
   LastCalls last_calls;
   const RangeCounters counters = range_counters(database_, window_.hull().begin, window_.hull().end);
   for (const HostEvent& event : find_host_events()) {
     const auto kind = static_cast<HostKind>(event.kind);
-    Statement& row = rows[kind];
-    row.reset();
-    if (!row.bind(1, std::int64_t{event.id}).step()) continue;
-    const std::string category = host_category(kind, row);
+    const Statement* const row = rows[kind].row(event.id);
+    if (row == nullptr) continue;
+    const std::string category = host_category(kind, *row);
     if (category == kMarkCategory) continue;
     JsonWriter args;
-    add_host_args(kind, event.id, row, last_calls, args);
-    const std::string name(row.text(1));
+    add_host_args(kind, event.id, *row, last_calls, args);
+    const std::string name(row->text(1));
     if (const auto found = counters.find({event.ts, name}); found != counters.end() && category == kRangeCategory) {
       for (const auto& [metric, value] : found->second) args.member(metric, value);
     }
-    TraceSlice slice{tracks_.thread(row.id(0)), category, name};
+    TraceSlice slice{tracks_.thread(row->id(0)), category, name};
     clip(slice, event.ts, event.end, args);
     file_.events.slice(slice, args);
     ++file_.counts.host_events;
@@ -459,13 +445,20 @@ void SideWriter::write_kernel_marks() {
 void SideWriter::write_idle() {
   const DeviceColumns columns(workload_.events(), LaneBy::kDevice);
   const GapSteps steps(workload_);
+  TextById kernels(workload_.index(),
+                   "SELECT n.short_name FROM kernel k JOIN kernel_name n ON n.id = k.name_id WHERE k.id = ?1");
+  TextById copies(workload_.index(),
+                  "SELECT t.value FROM memory_op m JOIN string t ON t.id = m.name_id WHERE m.id = ?1");
+  const auto name_of = [&](const EventRef& event) {
+    return std::string((event.is_memory_op ? copies : kernels).of(event.id).value_or(""));
+  };
   TimelineOptions options;
   options.window = {std::max<std::int64_t>(window_.hull().begin, 0), window_.hull().end};
   for (const Gap& gap : gaps_in_order(columns.work(), launch_calls(workload_.events().calls), options).listed) {
     const Extent idle{gap.ts, gap.ts + gap.dur};
     if (!window_.touches(idle.begin, idle.end)) continue;
     JsonWriter args;
-    args.member("before", event_name(database_, gap.before)).member("next", event_name(database_, gap.after));
+    args.member("before", name_of(gap.before)).member("next", name_of(gap.after));
     if (const auto between = steps.is_between(gap)) args.key("between steps").json(*between ? "true" : "false");
     write_mark(columns.lane_id(gap.lane), MarkTrack::kIdle, idle, to_string(gap.cause), args);
   }

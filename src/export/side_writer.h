@@ -9,6 +9,7 @@
 
 #include "export/tracks.h"
 #include "export/window_export.h"
+#include "passes/columns/event_columns.h"
 
 namespace tracedb {
 
@@ -69,6 +70,7 @@ class SideWriter {
   TraceTracks tracks_;
   std::int64_t shift_;
   std::vector<EventTrack> kernel_tracks_, memory_tracks_;  // as the rows of the window
+  TextById calls_;
   std::unordered_map<std::uint32_t, std::int64_t> flow_of_launch_;
 };
 

@@ -12,60 +12,38 @@ namespace {
 constexpr std::int64_t kHosts = 1'000'000;  // hosts come behind the devices
 constexpr std::int64_t kLanesOfTrack = 1'000;
 
-template <class T>
-T& element(std::vector<T>& list, std::size_t id) {
-  if (id >= list.size()) list.resize(id + 1);
-  return list[id];
-}
-
 constexpr std::string_view kMarkNames[] = {"steps", "annotations", "layers", "roles", "idle causes", "critical path"};
 
 }  // namespace
 
 TraceTracks::TraceTracks(const Index& index, TrackNumbers& numbers, TrackPrefix prefix)
-    : numbers_(numbers), prefix_(std::move(prefix)), devices_(1), streams_(1), hosts_(1), threads_(1) {
+    : numbers_(numbers), prefix_(std::move(prefix)) {
   read_devices(index);
   read_hosts(index);
 }
 
 void TraceTracks::read_devices(const Index& index) {
   std::int64_t place = 0;
-  Statement devices(index.database(), "SELECT id, ordinal, name FROM device ORDER BY used = 0, ordinal, id");
-  while (devices.step()) {
-    Device& device = element(devices_, devices.id(0));
-    device.ordinal = devices.integer(1);
-    device.name = devices.text(2);
-    device.place = place++;
-  }
-  Statement streams(index.database(), "SELECT id, device_id, number FROM stream");
-  while (streams.step()) {
-    Stream& stream = element(streams_, streams.id(0));
-    stream.device = streams.id(1);
-    stream.number = streams.integer(2);
-    stream.text = streams.text(2);
-    element(devices_, stream.device);
-  }
+  devices_ = by_id<Device>(index, "SELECT id, ordinal, name FROM device ORDER BY used = 0, ordinal, id",
+                           [&](const Statement& row) {
+                             return Device{row.integer(1), std::string(row.text(2)), place++, {}, {}};
+                           });
+  streams_ = by_id<Stream>(index, "SELECT id, device_id, number FROM stream", [](const Statement& row) {
+    return Stream{row.id(1), row.integer(2), std::string(row.text(2)), {}};
+  });
   // Devices keep their numbers, whatever the processes are called.
   for (std::size_t id = 1; id < streams_.size(); ++id) device_process(streams_[id].device);
 }
 
 void TraceTracks::read_hosts(const Index& index) {
-  Statement processes(index.database(), "SELECT id, pid, coalesce(nullif(name, ''), pid) FROM process");
-  while (processes.step()) {
-    Host& host = element(hosts_, processes.id(0));
-    host.pid = processes.integer(1);
-    host.name = processes.text(2);
-  }
-  Statement threads(index.database(),
-                    "SELECT id, process_id, tid, coalesce(nullif(name, ''), tid), sort_index FROM thread");
-  while (threads.step()) {
-    Thread& thread = element(threads_, threads.id(0));
-    thread.process = threads.id(1);
-    thread.tid = threads.integer(2);
-    thread.name = threads.text(3);
-    thread.sort_index = threads.integer(4);
-    element(hosts_, thread.process);
-  }
+  hosts_ = by_id<Host>(index, "SELECT id, pid, coalesce(nullif(name, ''), pid) FROM process", [](const Statement& row) {
+    return Host{row.integer(1), std::string(row.text(2)), false, {}, false};
+  });
+  threads_ = by_id<Thread>(index, "SELECT id, process_id, tid, coalesce(nullif(name, ''), tid), sort_index FROM thread",
+                           [&](const Statement& row) {
+                             for_id(hosts_, row.id(1));
+                             return Thread{row.id(1), row.integer(2), row.integer(4), std::string(row.text(3)), {}};
+                           });
   const EventColumns calls(index, "runtime_call");
   std::uint32_t last = 0;  // most calls are of the thread of the call before
   for (const std::uint32_t thread : calls.ids("thread_id")) {
@@ -75,7 +53,7 @@ void TraceTracks::read_hosts(const Index& index) {
 }
 
 std::int64_t TraceTracks::device_process(std::uint32_t device_id) {
-  Device& device = element(devices_, device_id);
+  Device& device = for_id(devices_, device_id);
   if (!device.process) device.process = numbers_.process(device.ordinal);
   return *device.process;
 }
@@ -89,7 +67,7 @@ TraceTracks::Device* TraceTracks::device_with(std::int64_t ordinal) {
 
 // Kineto gives the process of a device its number.
 std::int64_t TraceTracks::host_process(std::uint32_t process_id) {
-  Host& host = element(hosts_, process_id);
+  Host& host = for_id(hosts_, process_id);
   if (host.process) return *host.process;
   const Device* device = host.calls || !host.pid ? nullptr : device_with(*host.pid);
   host.is_device = device != nullptr;
@@ -98,7 +76,7 @@ std::int64_t TraceTracks::host_process(std::uint32_t process_id) {
 }
 
 EventTrack TraceTracks::thread(std::uint32_t thread_id) {
-  const std::uint32_t process_id = element(threads_, thread_id).process;
+  const std::uint32_t process_id = for_id(threads_, thread_id).process;
   const std::int64_t process = host_process(process_id);
   Thread& thread = threads_[thread_id];
   if (!thread.track) thread.track = EventTrack{process, numbers_.thread(process, thread.tid)};
@@ -110,7 +88,7 @@ std::uint32_t TraceTracks::device_of(std::uint32_t stream_id) const {
 }
 
 TraceTracks::Lanes& TraceTracks::lanes_of(std::uint32_t stream_id) {
-  Stream& stream = element(streams_, stream_id);
+  Stream& stream = for_id(streams_, stream_id);
   const std::int64_t process = device_process(stream.device);
   if (!stream.lanes) {
     const std::string name = stream.text.empty() ? "stream" : "stream " + stream.text;
@@ -141,7 +119,7 @@ EventTrack TraceTracks::stream(std::uint32_t stream_id, std::int64_t ts, std::in
 }
 
 EventTrack TraceTracks::mark(std::uint32_t device_id, MarkTrack track, std::int64_t ts, std::int64_t end) {
-  Device& device = element(devices_, device_id);
+  Device& device = for_id(devices_, device_id);
   if (!device.marks) device.marks = numbers_.process(std::nullopt);
   const auto number = static_cast<std::size_t>(track);
   const auto [entry, is_new] = marks_.try_emplace({device_id, track});

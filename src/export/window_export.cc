@@ -231,7 +231,8 @@ SideWriter::SideWriter(WindowFile& file, const WindowSide& side, std::int64_t nu
       window_(side.window),
       database_(side.workload.index().database()),
       tracks_(side.workload.index(), file.numbers, {side.prefix, number}),
-      shift_(shift) {}
+      shift_(shift),
+      calls_(side.workload.index(), "SELECT ts, thread_id, correlation FROM runtime_call WHERE id = ?1") {}
 
 void SideWriter::clip(TraceSlice& slice, std::int64_t ts, std::int64_t end, JsonWriter& args) const {
   const Extent hull = window_.hull();

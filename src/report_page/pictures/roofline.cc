@@ -24,8 +24,8 @@ constexpr std::size_t kMostPoints = 300;
 class Products {
  public:
   explicit Products(const Index& index)
-      : name_(index.database(), "SELECT value FROM string WHERE id = ?"),
-        shape_(index.database(),
+      : name_(index),
+        shape_(index,
                "SELECT coalesce(dims, ''), coalesce(types, ''), coalesce(strides, ''), coalesce(concrete_inputs, '') "
                "FROM op_shape WHERE id = ?") {}
 
@@ -37,19 +37,16 @@ class Products {
 
  private:
   std::optional<OperatorWork> find(std::uint32_t name, std::uint32_t shape) {
-    name_.reset();
-    name_.bind(1, std::int64_t{name});
-    if (!name_.step() || family_of(name_.text(0)) != WorkFamily::kGemm) return std::nullopt;
-    shape_.reset();
-    shape_.bind(1, std::int64_t{shape});
-    if (!shape_.step()) return std::nullopt;
-    const auto arguments = read_arguments(shape_.text(0), shape_.text(1), shape_.text(2), shape_.text(3));
-    OperatorWork work = work_of(name_.text(0), arguments.list);
+    const std::string_view text = name_.of(name).value_or("");
+    const Statement* const row = family_of(text) == WorkFamily::kGemm ? shape_.row(shape) : nullptr;
+    if (row == nullptr) return std::nullopt;
+    const auto arguments = read_arguments(row->text(0), row->text(1), row->text(2), row->text(3));
+    OperatorWork work = work_of(text, arguments.list);
     const bool known = arguments.problem.empty() && work.flops.value_or(0) > 0 && work.bytes.value_or(0) > 0;
     return known ? std::optional(std::move(work)) : std::nullopt;
   }
 
-  Statement name_, shape_;
+  TextById name_, shape_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<OperatorWork>> works_;
 };
 

@@ -13,6 +13,7 @@
 #include "passes/steps/step_stats.h"
 #include "report_page/html/safe_text.h"
 #include "report_page/pictures/picture.h"
+#include "sql/tables/array_column.h"
 #include "trace/python_frame.h"
 
 namespace tracedb {
@@ -34,64 +35,54 @@ constexpr std::int64_t kMostDepth = 14;
 
 struct HostTable {
   const char* table;
-  const char* time_of_row;  // ?1: its id
-  const char* rows;         // ?1, ?2: ids; ?3: thread
-  const char* name;         // ?1: of the fourth column of `rows`
+  const char* label;  // a column
+  const char* name;   // ?1: of a label
 };
 constexpr HostTable kPythonCalls = {
-    "python_call", "SELECT ts FROM python_call WHERE id = ?1",
-    "SELECT ts, dur, stack_id FROM python_call WHERE id BETWEEN ?1 AND ?2 AND thread_id = ?3",
+    "python_call", "stack_id",
     "SELECT s.value FROM stack k JOIN frame f ON f.id = k.frame_id JOIN string s ON s.id = f.name_id WHERE k.id = ?1"};
-constexpr HostTable kOperators = {"cpu_op", "SELECT ts FROM cpu_op WHERE id = ?1",
-                                  "SELECT ts, dur, name_id FROM cpu_op WHERE id BETWEEN ?1 AND ?2 AND thread_id = ?3",
-                                  "SELECT value FROM string WHERE id = ?1"};
+constexpr HostTable kOperators = {"cpu_op", "name_id", "SELECT value FROM string WHERE id = ?1"};
 
 // The first id, from 1, whose time is not before `ts`; rows are in order of time.
-std::int64_t first_at(Database& database, const HostTable& table, std::int64_t count, std::int64_t ts) {
-  Statement row(database, table.time_of_row);
-  std::int64_t low = 1, high = count + 1;
-  while (low < high) {
-    const std::int64_t middle = low + (high - low) / 2;
-    row.bind(1, middle);
-    const bool before = row.step() && row.int64(0) < ts;
-    row.reset();
-    (before ? low : high) = before ? middle + 1 : middle;
-  }
-  return low;
+std::int64_t first_at(const Index& index, const HostTable& table, std::int64_t ts) {
+  TextById times(index, fmt::format("SELECT ts FROM {} WHERE id = ?1", table.table));
+  const auto before = [&](std::uint64_t id) {
+    const Statement* const row = times.row(static_cast<std::int64_t>(id));
+    return row != nullptr && row->int64(0) < ts;
+  };
+  return static_cast<std::int64_t>(first_not(1, row_count(index.database(), table.table) + 1, before));
 }
 
 // The thread that launched the first kernel of a step for which that is known; 0: none.
 std::uint32_t launching_thread(const Index& index, const ComparedTrace& trace, const DeviceStep& step) {
   const auto launch = trace.events.kernels.ids("launch_id");
-  Statement call(index.database(), "SELECT thread_id FROM runtime_call WHERE id = ?1");
+  TextById threads(index, "SELECT thread_id FROM runtime_call WHERE id = ?1");
   for (const std::uint32_t row : trace.work.kernels(step)) {
-    const std::uint32_t id = launch[row];
-    if (id == 0) continue;
-    call.bind(1, static_cast<std::int64_t>(id));
-    if (call.step()) return call.id(0);
-    call.reset();
+    const Statement* const call = launch[row] == 0 ? nullptr : threads.row(launch[row]);
+    if (call != nullptr) return call->id(0);
   }
   return 0;
 }
 
 struct OpenCall {
   std::int64_t ts = 0, end = 0;
-  std::int64_t label = 0;
+  std::uint32_t label = 0;
 };
 
-std::vector<OpenCall> calls_during(Database& database, const HostTable& table, const DeviceStep& step,
+std::vector<OpenCall> calls_during(const Index& index, const HostTable& table, const DeviceStep& step,
                                    std::uint32_t thread) {
   std::vector<OpenCall> out;
-  const auto count = static_cast<std::int64_t>(row_count(database, table.table));
   const std::int64_t end = saturating_add(step.first, step.span);
-  const std::int64_t first = std::max<std::int64_t>(first_at(database, table, count, step.first) - kReadBefore, 1);
-  const std::int64_t last = std::min(first_at(database, table, count, end), first + kMostRead);
-  Statement rows(database, table.rows);
+  const std::int64_t first = std::max<std::int64_t>(first_at(index, table, step.first) - kReadBefore, 1);
+  const std::int64_t last = std::min(first_at(index, table, end), first + kMostRead);
+  Statement rows(index.database(),
+                 fmt::format("SELECT ts, dur, {} FROM {} WHERE id BETWEEN ?1 AND ?2 AND thread_id = ?3", table.label,
+                             table.table));
   rows.bind(1, first).bind(2, last).bind(3, static_cast<std::int64_t>(thread));
   while (rows.step()) {
     if (rows.is_null(1)) continue;
     const std::int64_t ts = rows.int64(0), until = saturating_add(ts, duration_or_zero(rows.int64(1)));
-    if (until > step.first && ts < end) out.push_back({ts, until, rows.int64(2)});
+    if (until > step.first && ts < end) out.push_back({ts, until, rows.id(2)});
   }
   return out;
 }
@@ -117,21 +108,15 @@ void drop_outermost(std::vector<OpenCall>& calls, const DeviceStep& step) {
   if (inner - calls.begin() > kEnough) calls.erase(calls.begin(), inner - kEnough);
 }
 
-std::string name_of(Database& database, const HostTable& table, std::int64_t label) {
-  Statement row(database, table.name);
-  row.bind(1, label);
-  return row.step() ? short_frame(row.text(0)) : std::string("?");
-}
-
 // The longest, in order of time; shorter ones are left out. Host and device times of a trace are on one clock.
 std::vector<HostBar> host_lane(const Index& index, const ComparedTrace& trace, const DeviceStep& step) {
   std::vector<HostBar> out;
   const std::uint32_t thread = launching_thread(index, trace, step);
   if (thread == 0 || step.span <= 0) return out;
-  Database& database = index.database();
   for (const HostTable& table : {kPythonCalls, kOperators}) {
     std::vector<std::int64_t> open;  // ends
-    std::vector<OpenCall> calls = longest(calls_during(database, table, step, thread), step.span);
+    std::vector<OpenCall> calls = longest(calls_during(index, table, step, thread), step.span);
+    TextById names(index, table.name);
     drop_outermost(calls, step);
     for (const OpenCall& call : calls) {
       while (!open.empty() && open.back() <= call.ts) open.pop_back();
@@ -140,7 +125,7 @@ std::vector<HostBar> host_lane(const Index& index, const ComparedTrace& trace, c
       if (depth >= kMostDepth) continue;
       const std::int64_t begin = std::max(call.ts, step.first);
       const std::int64_t end = std::min(call.end, saturating_add(step.first, step.span));
-      out.push_back({depth, begin - step.first, end - begin, name_of(database, table, call.label)});
+      out.push_back({depth, begin - step.first, end - begin, short_frame(names.of(call.label).value_or("?"))});
     }
     if (!out.empty()) break;
   }
