@@ -216,21 +216,11 @@ Report section_of(const RanksSection& section, const Answer& answer) {
 }
 
 // Few traces are of jobs that a host holds up, and record what it did; of most jobs all ranks are there.
-void remove_empty_columns(Report& report) {
-  const auto is_empty = [&](const char* column) {
-    const auto place = find_column(report.columns, column);
-    return place && std::ranges::all_of(report.rows, [&](const Row& row) {
-             const auto* number = std::get_if<std::int64_t>(&row[*place]);
-             return std::holds_alternative<std::monostate>(row[*place]) || (number != nullptr && *number == 0);
-           });
-  };
-  if (is_empty("host")) {
-    drop_column(report, "host");
-    drop_column(report, "host_pct");
-  }
-  for (const char* column : {"undivided", "exposed_undivided"}) {
-    if (is_empty(column)) drop_column(report, column);
-  }
+void drop_rare_columns(Report& report) {
+  constexpr std::string_view kRare[] = {"host", "host_pct", "undivided", "exposed_undivided"};
+  drop_columns(
+      report, [&](std::string_view key) { return std::ranges::find(kRare, key) != std::end(kRare); },
+      [](const Cell& cell) { return !std::holds_alternative<std::string>(cell) && number(cell).value_or(0) == 0; });
 }
 
 // One about each job, and about the two of --baseline.
@@ -265,7 +255,7 @@ void print(const CommandLine& line, Output& output, const Answer& answer) {
     if (human && report.rows.empty() && !line.has("section")) continue;
     if (human && !line.has("columns")) {
       if (answer.jobs.size() == 1) drop_column(report, "job");
-      remove_empty_columns(report);
+      drop_rare_columns(report);
     }
     output.section(std::move(report), {"ranks", line.inputs(), std::string(section->name)});
   }
