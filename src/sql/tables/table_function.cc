@@ -145,9 +145,8 @@ class FunctionCursor : public VirtualCursor {
       sqlite3_result_int64(result, *integer);
     } else if (const auto* real = std::get_if<double>(&cell)) {
       sqlite3_result_double(result, *real);
-    } else if (const auto* place = std::get_if<TableRows::Text>(&cell)) {
-      const std::string& text = rows_->text(*place);
-      sqlite3_result_text64(result, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+    } else if (const auto* text = std::get_if<const std::string*>(&cell)) {
+      sqlite3_result_text64(result, (*text)->data(), (*text)->size(), SQLITE_STATIC, SQLITE_UTF8);
     }
   }
 
@@ -184,12 +183,9 @@ bool TableRows::serve(std::uint64_t used, std::size_t most) const {
 }
 
 TableRows& TableRows::add(std::string_view value) {
-  auto known = places_.find(value);
-  if (known == places_.end()) {
-    known = places_.emplace(std::string(value), static_cast<std::uint32_t>(texts_.size())).first;
-    texts_.push_back(&known->first);
-  }
-  cells_.emplace_back(Text{known->second});
+  auto known = texts_.find(value);
+  if (known == texts_.end()) known = texts_.emplace(value).first;
+  cells_.emplace_back(&*known);
   return *this;
 }
 

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,10 +33,7 @@ struct TableColumn {
 // The rows of a table, cell after cell in the order of its columns.
 class TableRows {
  public:
-  struct Text {
-    std::uint32_t place;  // in texts()
-  };
-  using Cell = std::variant<std::monostate, std::int64_t, double, Text>;
+  using Cell = std::variant<std::monostate, std::int64_t, double, const std::string*>;  // a text lives as long as they
 
   static constexpr std::uint64_t kAllColumns = ~std::uint64_t{0};
 
@@ -85,7 +82,6 @@ class TableRows {
   [[nodiscard]] std::size_t size() const { return cells_.size() / columns_; }
   [[nodiscard]] bool is_whole() const { return cells_.size() % columns_ == 0; }
   [[nodiscard]] const Cell& cell(std::size_t row, std::size_t column) const { return cells_[row * columns_ + column]; }
-  [[nodiscard]] const std::string& text(Text text) const { return *texts_[text.place]; }
 
  private:
   std::size_t columns_;
@@ -94,8 +90,7 @@ class TableRows {
   std::vector<std::int64_t> arguments_;
   mutable bool lacks_columns_ = false, lacks_rows_ = false;
   std::vector<Cell> cells_;
-  std::map<std::string, std::uint32_t, std::less<>> places_;  // of each text, once
-  std::vector<const std::string*> texts_;                     // keys of places_
+  std::set<std::string, std::less<>> texts_;
 };
 
 using FillTable = std::function<void(TableRows&)>;
