@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text/split.h"
+#include "passes/columns/event_columns.h"
 
 namespace tracedb {
 KernelNameTable::KernelNameTable(ClassFamilies families) : families_(std::move(families)) { intern("", "", "other"); }
@@ -32,28 +33,21 @@ NameId KernelNameTable::intern(std::string_view name, std::string_view short_nam
 }
 
 std::vector<NameId> KernelNameTable::intern_kernels(const Index& index, const KernelClasses& classes) {
-  std::vector<NameId> numbers;
-  Statement rows(index.database(), kKernelTexts);
-  while (rows.step()) {
-    const std::uint32_t id = rows.id(0);
-    if (id >= numbers.size()) numbers.resize(id + std::size_t{1}, 0);
-    numbers[id] = intern(rows.text(1), rows.text(2), classes.class_of(id), classes.of(id).rule);
-  }
-  return numbers;
+  return by_id<NameId>(index, kKernelTexts, [&](const Statement& row) {
+    const std::uint32_t id = row.id(0);
+    return intern(row.text(1), row.text(2), classes.class_of(id), classes.of(id).rule);
+  });
 }
 
 std::vector<std::uint32_t> LaunchConfigTable::intern(const Index& index) {
-  std::vector<std::uint32_t> numbers;
-  Statement rows(index.database(),
-                 "SELECT id, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM launch_config WHERE "
-                 "grid_x IS NOT NULL AND block_x IS NOT NULL ORDER BY id");
-  while (rows.step()) {
-    const std::size_t id = rows.id(0);
-    if (id >= numbers.size()) numbers.resize(id + 1, 0);
-    numbers[id] = texts_.number(fmt::format("[{},{},{}] [{},{},{}]", rows.int64(1), rows.int64(2), rows.int64(3),
-                                            rows.int64(4), rows.int64(5), rows.int64(6)));
-  }
-  return numbers;
+  return by_id<std::uint32_t>(
+      index,
+      "SELECT id, grid_x, grid_y, grid_z, block_x, block_y, block_z FROM launch_config WHERE "
+      "grid_x IS NOT NULL AND block_x IS NOT NULL ORDER BY id",
+      [&](const Statement& row) {
+        return texts_.number(fmt::format("[{},{},{}] [{},{},{}]", row.int64(1), row.int64(2), row.int64(3),
+                                         row.int64(4), row.int64(5), row.int64(6)));
+      });
 }
 
 TraceNumbers number_trace(const Index& index, const KernelClasses& classes, KernelNameTable& kernel_names,

@@ -98,10 +98,9 @@ RecordedGaps recorded_gaps(const Index& index, const EventTables& events, const 
   BlockReader python(index.database(), "python_call", std::span(&kStart, 1));
   const auto kernels = events.kernels.int64s("ts"), memory = events.memory.int64s("ts"),
              operators = events.operators.int64s("ts");
-  Statement kernel_launch(index.database(),
-                          "SELECT r.ts FROM kernel k JOIN runtime_call r ON r.id = k.launch_id WHERE k.id = ?");
-  Statement memory_launch(index.database(),
-                          "SELECT r.ts FROM memory_op m JOIN runtime_call r ON r.id = m.launch_id WHERE m.id = ?");
+  TextById kernel_launch(index, "SELECT r.ts FROM kernel k JOIN runtime_call r ON r.id = k.launch_id WHERE k.id = ?");
+  TextById memory_launch(index,
+                         "SELECT r.ts FROM memory_op m JOIN runtime_call r ON r.id = m.launch_id WHERE m.id = ?");
   const auto begin_of_gap = [&](std::size_t step) { return saturating_add(steps[step].first, steps[step].taken); };
   const auto calls_in_gap = [&](std::size_t step) {
     const std::int64_t begin = begin_of_gap(step);
@@ -115,10 +114,9 @@ RecordedGaps recorded_gaps(const Index& index, const EventTables& events, const 
     const bool copies = step.memory_begin < step.memory_end;
     const std::uint32_t copy = copies ? work.memory_rows[step.memory_begin] : 0;
     const bool copy_first = copies && memory[copy] < kernels[kernel];
-    Statement& launch = copy_first ? memory_launch : kernel_launch;
-    launch.reset();
-    launch.bind(1, std::int64_t{copy_first ? copy : kernel} + 1);
-    return launch.step() ? std::optional(launch.int64(0)) : std::nullopt;
+    const auto* const launch =
+        (copy_first ? memory_launch : kernel_launch).row(std::int64_t{copy_first ? copy : kernel} + 1);
+    return launch != nullptr ? std::optional(launch->int64(0)) : std::nullopt;
   };
   RecordedGaps out{recording, std::vector<std::int64_t>(steps.size(), 0), std::vector<std::int64_t>(steps.size(), 0)};
   const std::vector<std::size_t> next = next_steps(work);

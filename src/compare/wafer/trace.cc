@@ -100,12 +100,8 @@ void read_cpu_ops(const Index& index, const EventColumns& kernels, Trace& trace)
     const auto [begin, end] = wanted.equal_range(operators.int64s("external_id")[i]);
     for (auto match = begin; match != end; ++match) found[match->second] = operators.ids("name_id")[i];
   }
-  Statement text(index.database(), "SELECT value FROM string WHERE id = ?");
-  for (std::size_t name = 0; name < found.size(); ++name) {
-    text.bind(1, static_cast<std::int64_t>(found[name]));
-    if (text.step()) trace.names[name].cpu_op = text.text(0);
-    text.reset();
-  }
+  TextById texts(index);
+  for (std::size_t name = 0; name < found.size(); ++name) trace.names[name].cpu_op = texts.of(found[name]).value_or("");
 }
 
 constexpr double kGigabyte = 1024.0 * 1024 * 1024;
